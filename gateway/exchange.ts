@@ -1,0 +1,74 @@
+/**
+ * Where the wire ends and the decision begins. `http1` and `http2` parse a request into a
+ * `RequestHead`, hand an `Exchange` to the pipeline (`request.ts`) and carry out its answer.
+ * Nothing behind this file knows a socket, `IncomingMessage` or `ServerResponse`.
+ */
+import type { Upstream } from './upstream/upstream.ts'
+
+/**
+ * One request head, checked against the grammar. Every string is latin1 as received; a header
+ * that is missing is `''`, a repeated list header is joined with `, `.
+ */
+export interface RequestHead {
+  readonly method: string
+  /** Origin-form (or `*` with OPTIONS). This very string is decided on and forwarded. */
+  readonly target: string
+  /** The Host value as received: `Example.com:8443`. */
+  readonly authority: string
+  /** Lower-cased, without port: `example.com`; IPv6 keeps its brackets. */
+  readonly host: string
+  /** All Cookie lines joined with `; `. Never part of `keptLines`. */
+  readonly cookies: string
+  /**
+   * The header lines that go on as they came, a CRLF behind each. Host, Cookie, framing,
+   * hop-by-hop (and what Connection names), forwarding, identity and override headers are
+   * already gone.
+   */
+  readonly keptLines: string
+  readonly accept: string
+  readonly secFetchMode: string
+  readonly requestedWith: string
+  readonly userAgent: string
+  readonly forwardedFor: string
+  readonly forwardedProto: string
+  readonly traceparent: string
+  readonly probe: string
+  readonly probePass: string
+  readonly isUpgrade: boolean
+}
+
+export interface OwnAnswer {
+  readonly status: number
+  /** Complete lines without CRLF: `Location: /`. Length, date and connection are the wire's. */
+  readonly headerLines: readonly string[]
+  readonly body: string
+}
+
+export interface ForwardPlan {
+  readonly upstream: Upstream
+  /** Lines that we add to the request, a CRLF behind each: Host, Cookie, identity, forwarding. */
+  readonly requestLines: string
+  /** Lines that we add to the response, a CRLF behind each: Set-Cookie, X-Request-Id. */
+  readonly responseLines: string
+  /**
+   * The answer belongs to a signed-in user: unless the application says `public` or `s-maxage`,
+   * a `Cache-Control: private` line is added, so that no shared cache stores it.
+   */
+  readonly isPrivate: boolean
+  /** A Set-Cookie line (with CRLF) for answers that no shared cache may store; else ''. */
+  readonly privateCookieLine: string
+}
+
+export interface Exchange {
+  readonly head: RequestHead
+  /** Address of the peer socket, IPv4-mapped addresses already written as IPv4. */
+  readonly peerAddress: string
+  readonly isSecure: boolean
+  readonly startedMs: number
+  /** Answers by ourselves; drains or closes the request body, keeps the connection if it can. */
+  respond(answer: OwnAnswer): void
+  /** Sends the request on and the application's answer back; failures become 502 or 504. */
+  forward(plan: ForwardPlan): void
+  /** The whole body, for our own forms; rejects with `BodyTooLarge` beyond the limit. */
+  readBody(bytesMax: number): Promise<Buffer>
+}
