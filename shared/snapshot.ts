@@ -1,0 +1,172 @@
+/**
+ * The contract of the fleet link: what the control plane pushes and a gateway acknowledges.
+ * Both ends speak JSON messages over one WebSocket that the gateway opens.
+ */
+import * as v from 'valibot'
+import { LIMITS } from './limits.ts'
+
+/** Raised when a message changes its meaning; a gateway of another format is told so. */
+export const FLEET_FORMAT = 1
+
+export const TENANT_ID = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+export const HOSTNAME =
+  /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
+
+export const MODES = ['gateway', 'connector', 'sdk'] as const
+export type Mode = (typeof MODES)[number]
+export const PLANS = ['free', 'standard', 'premium'] as const
+export type Plan = (typeof PLANS)[number]
+export const PROTECTIONS = ['pass-through', 'on'] as const
+export type Protection = (typeof PROTECTIONS)[number]
+export const SESSION_BINDINGS = ['off', 'step_up', 'terminate'] as const
+export type SessionBinding = (typeof SESSION_BINDINGS)[number]
+export const LICENCES = ['active', 'grace', 'expired'] as const
+export type Licence = (typeof LICENCES)[number]
+/** `draft` has never been published and is unknown to the gateways. */
+export const TENANT_STATUSES = ['draft', 'published', 'suspended'] as const
+export type TenantStatus = (typeof TENANT_STATUSES)[number]
+
+const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
+const second = v.pipe(v.number(), v.integer(), v.minValue(0))
+const tenantId = v.pipe(v.string(), v.regex(TENANT_ID))
+const hostname = v.pipe(v.string(), v.regex(HOSTNAME))
+const revision = v.pipe(v.number(), v.integer(), v.minValue(0))
+const prefixes = v.pipe(
+  v.array(v.pipe(v.string(), v.startsWith('/'), v.maxLength(LIMITS.pathPrefixBytesMax))),
+  v.maxLength(LIMITS.pathPrefixesPerTenantMax),
+)
+
+/** One public signing key as the tenant's application and our gateways accept it. */
+export const PublicKeySchema = v.object({
+  kid: text(200),
+  kty: v.literal('RSA'),
+  alg: v.literal('RS256'),
+  use: v.literal('sig'),
+  n: text(2048),
+  e: text(16),
+})
+export type PublicKey = v.InferOutput<typeof PublicKeySchema>
+
+/** Everything that a gateway needs to serve one tenant. Never logged: it holds secrets. */
+export const TenantSnapshotSchema = v.object({
+  tenant_id: tenantId,
+  revision,
+  name: text(200),
+  mode: v.picklist(['gateway', 'connector']),
+  status: v.picklist(['published', 'suspended']),
+  protection: v.picklist(PROTECTIONS),
+  licence: v.picklist(LICENCES),
+  licence_blocks_signin: v.boolean(),
+  /** How browsers reach each hostname: `{ "demo.localhost": "http://demo.localhost:8000" }`. */
+  edge_urls: v.record(hostname, v.pipe(v.string(), v.url())),
+  /** Where the edge sends requests: scheme, host and port, nothing else. */
+  origin: v.pipe(v.string(), v.url()),
+  sealed: prefixes,
+  excluded: prefixes,
+  health: v.pipe(v.string(), v.startsWith('/')),
+  max_session_seconds: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  idle_seconds: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  session_binding: v.picklist(SESSION_BINDINGS),
+  issuer: v.pipe(v.string(), v.url()),
+  client_id: text(200),
+  client_secret: text(200),
+  keys: v.pipe(v.array(PublicKeySchema), v.maxLength(10)),
+  certificates: v.array(
+    v.object({ hostname, certificate_pem: text(64 * 1024), private_key_pem: text(16 * 1024) }),
+  ),
+})
+export type TenantSnapshot = v.InferOutput<typeof TenantSnapshotSchema>
+
+/** Not-before times in epoch seconds; 0 means nothing is revoked. */
+export const RevokedSchema = v.object({
+  all: second,
+  subjects: v.record(v.string(), second),
+  sids: v.record(v.string(), second),
+})
+export type Revoked = v.InferOutput<typeof RevokedSchema>
+
+export const FleetSettingsSchema = v.object({ base_url: v.pipe(v.string(), v.url()) })
+export type FleetSettings = v.InferOutput<typeof FleetSettingsSchema>
+
+/** Control plane → gateway. */
+export const DownMessageSchema = v.variant('type', [
+  /** First answer to `hello`. With `is_full`, what `synced` has not mentioned is to be removed. */
+  v.object({
+    type: v.literal('welcome'),
+    format: v.number(),
+    epoch: text(100),
+    revision,
+    is_full: v.boolean(),
+  }),
+  v.object({ type: v.literal('tenant'), revision, hash: text(100), snapshot: v.unknown() }),
+  v.object({ type: v.literal('remove'), revision, tenant_id: tenantId }),
+  v.object({ type: v.literal('revoked'), tenant_id: tenantId, revoked: RevokedSchema }),
+  v.object({ type: v.literal('settings'), settings: FleetSettingsSchema }),
+  /** All up to `revision` has been sent; `state_hash` is over every tenant's id and hash. */
+  v.object({ type: v.literal('synced'), epoch: text(100), revision, state_hash: text(100) }),
+  v.object({ type: v.literal('refused'), reason: v.string() }),
+])
+export type DownMessage = v.InferOutput<typeof DownMessageSchema>
+
+/** Gateway → control plane. */
+export const UpMessageSchema = v.variant('type', [
+  v.object({
+    type: v.literal('hello'),
+    id: text(100),
+    version: text(50),
+    format: v.number(),
+    epoch: v.string(),
+    revision,
+  }),
+  v.object({ type: v.literal('applied'), epoch: v.string(), revision }),
+  v.object({ type: v.literal('revoked_applied'), tenant_id: tenantId }),
+  v.object({
+    type: v.literal('rejected'),
+    tenant_id: v.string(),
+    revision,
+    reason: v.pipe(v.string(), v.maxLength(1000)),
+  }),
+  /** The state hash differs after `synced`: send everything again. */
+  v.object({ type: v.literal('resync'), reason: v.string() }),
+  v.object({
+    type: v.literal('activity'),
+    sessions: v.array(
+      v.object({ tenant_id: tenantId, sid: text(200), subject: text(200), at: second }),
+    ),
+  }),
+  v.object({
+    type: v.literal('events'),
+    events: v.array(
+      v.object({
+        tenant_id: tenantId,
+        outcome: text(50),
+        reason: v.optional(v.string()),
+        subject: v.optional(v.string()),
+        sid: v.optional(v.string()),
+        ip: v.optional(v.string()),
+        app_host: v.optional(v.string()),
+      }),
+    ),
+  }),
+])
+export type UpMessage = v.InferOutput<typeof UpMessageSchema>
+
+/** The later not-before wins, so revocations merge in any order and are never rolled back. */
+export function mergeRevoked(a: Revoked, b: Revoked): Revoked {
+  return {
+    all: Math.max(a.all, b.all),
+    subjects: mergeByMaximum(a.subjects, b.subjects),
+    sids: mergeByMaximum(a.sids, b.sids),
+  }
+}
+
+export function nothingRevoked(): Revoked {
+  return { all: 0, subjects: {}, sids: {} }
+}
+
+function mergeByMaximum(a: Record<string, number>, b: Record<string, number>) {
+  const merged = new Map(Object.entries(a))
+  for (const [key, notBefore] of Object.entries(b))
+    merged.set(key, Math.max(notBefore, merged.get(key) ?? 0))
+  return Object.fromEntries(merged)
+}
