@@ -1,0 +1,231 @@
+/**
+ * The schema, once for SQLite and Postgres. Times are epoch milliseconds (`_at`); columns that end
+ * in `_sealed` are encrypted under the master key; ones that end in `_hash` cannot be turned back.
+ */
+import type { Columns } from './columns.ts'
+import { sqliteColumns } from './columns.ts'
+
+export function defineSchema(c: Columns) {
+  /** Named whole numbers that only grow, the fleet's `revision` among them. */
+  const counters = c.table('counters', {
+    name: c.text('name').primaryKey(),
+    value: c.whole('value').notNull(),
+  })
+
+  const facts = c.table('facts', {
+    name: c.text('name').primaryKey(),
+    value: c.text('value').notNull(),
+  })
+
+  const tenants = c.table(
+    'tenants',
+    {
+      tenantId: c.text('tenant_id').primaryKey(),
+      name: c.text('name').notNull(),
+      mode: c.text('mode').$type<'gateway' | 'connector' | 'sdk'>().notNull(),
+      plan: c.text('plan').$type<'free' | 'standard' | 'premium'>().notNull(),
+      status: c.text('status').$type<'draft' | 'published' | 'suspended'>().notNull(),
+      protection: c.text('protection').$type<'pass-through' | 'on'>().notNull(),
+      licence: c.text('licence').$type<'active' | 'grace' | 'expired'>().notNull(),
+      licenceBlocksSignin: c.flag('licence_blocks_signin').notNull(),
+      origin: c.text('origin').notNull(),
+      sealed: c.json('sealed').$type<string[]>().notNull(),
+      excluded: c.json('excluded').$type<string[]>().notNull(),
+      health: c.text('health').notNull(),
+      maxSessionSeconds: c.whole('max_session_seconds').notNull(),
+      idleSeconds: c.whole('idle_seconds').notNull(),
+      sessionBinding: c.text('session_binding').$type<'off' | 'step_up' | 'terminate'>().notNull(),
+      clientSecretSealed: c.text('client_secret_sealed').notNull(),
+      clientSecretHash: c.text('client_secret_hash').notNull(),
+      analyzerKeySealed: c.text('analyzer_key_sealed').notNull(),
+      analyzerKeyHash: c.text('analyzer_key_hash').notNull(),
+      revision: c.whole('revision').notNull(),
+      createdAt: c.whole('created_at').notNull(),
+      updatedAt: c.whole('updated_at').notNull(),
+      publishedAt: c.whole('published_at'),
+      protectionAt: c.whole('protection_at'),
+    },
+    (table) => [
+      c.uniqueIndex('tenants_analyzer_key_hash').on(table.analyzerKeyHash),
+      c.index('tenants_revision').on(table.revision),
+    ],
+  )
+
+  const tenantHostnames = c.table(
+    'tenant_hostnames',
+    {
+      hostname: c.text('hostname').primaryKey(),
+      tenantId: c.text('tenant_id').notNull(),
+      position: c.whole('position').notNull(),
+    },
+    (table) => [c.index('tenant_hostnames_tenant').on(table.tenantId)],
+  )
+
+  /** Tenants that are gone, so that a gateway which was away learns of it. */
+  const tenantTombstones = c.table('tenant_tombstones', {
+    tenantId: c.text('tenant_id').primaryKey(),
+    revision: c.whole('revision').notNull(),
+  })
+
+  const signingKeys = c.table(
+    'signing_keys',
+    {
+      kid: c.text('kid').primaryKey(),
+      tenantId: c.text('tenant_id').notNull(),
+      phase: c.text('phase').$type<'next' | 'current' | 'retired'>().notNull(),
+      publicJwk: c.json('public_jwk').$type<{ n: string; e: string }>().notNull(),
+      privatePemSealed: c.text('private_pem_sealed').notNull(),
+      createdAt: c.whole('created_at').notNull(),
+      /** When it last became `current`, and when it stopped being so. */
+      promotedAt: c.whole('promoted_at'),
+      retiredAt: c.whole('retired_at'),
+    },
+    (table) => [c.index('signing_keys_tenant').on(table.tenantId)],
+  )
+
+  const users = c.table(
+    'users',
+    {
+      userId: c.text('user_id').primaryKey(),
+      tenantId: c.text('tenant_id').notNull(),
+      username: c.text('username').notNull(),
+      /** Folded for look-up, so that `Ada` and `ada` are one account. */
+      usernameKey: c.text('username_key').notNull(),
+      email: c.text('email').notNull(),
+      emailKey: c.text('email_key').notNull(),
+      name: c.text('name').notNull(),
+      passwordHash: c.text('password_hash').notNull(),
+      isDisabled: c.flag('is_disabled').notNull(),
+      createdAt: c.whole('created_at').notNull(),
+      updatedAt: c.whole('updated_at').notNull(),
+    },
+    (table) => [
+      c.uniqueIndex('users_username').on(table.tenantId, table.usernameKey),
+      c.uniqueIndex('users_email').on(table.tenantId, table.emailKey),
+    ],
+  )
+
+  /** Sessions that a realm has issued to a tenant's client, found by the `sid` of their token. */
+  const sessions = c.table(
+    'sessions',
+    {
+      sid: c.text('sid').primaryKey(),
+      tenantId: c.text('tenant_id').notNull(),
+      userId: c.text('user_id').notNull(),
+      ip: c.text('ip').notNull(),
+      userAgent: c.text('user_agent').notNull(),
+      createdAt: c.whole('created_at').notNull(),
+      /** `iat` and `exp` of the newest token, in milliseconds. */
+      issuedAt: c.whole('issued_at').notNull(),
+      expiresAt: c.whole('expires_at').notNull(),
+      lastSeenAt: c.whole('last_seen_at').notNull(),
+      endedAt: c.whole('ended_at'),
+      endReason: c.text('end_reason'),
+    },
+    (table) => [
+      c.index('sessions_tenant').on(table.tenantId, table.createdAt),
+      c.index('sessions_user').on(table.tenantId, table.userId),
+      c.index('sessions_expiry').on(table.expiresAt),
+    ],
+  )
+
+  /** Not-before times in epoch seconds. `kind` is all, subject or sid; `target` is '' for all. */
+  const revocations = c.table(
+    'revocations',
+    {
+      tenantId: c.text('tenant_id').notNull(),
+      kind: c.text('kind').$type<'all' | 'subject' | 'sid'>().notNull(),
+      target: c.text('target').notNull(),
+      notBefore: c.whole('not_before').notNull(),
+      createdAt: c.whole('created_at').notNull(),
+    },
+    (table) => [c.primaryKey({ columns: [table.tenantId, table.kind, table.target] })],
+  )
+
+  /**
+   * The OpenID Connect provider's own records (sessions, grants, codes, interactions). `idHash`
+   * because the ids of codes and tokens are the secrets themselves.
+   */
+  const realmRecords = c.table(
+    'realm_records',
+    {
+      tenantId: c.text('tenant_id').notNull(),
+      model: c.text('model').notNull(),
+      idHash: c.text('id_hash').notNull(),
+      payloadSealed: c.text('payload_sealed').notNull(),
+      grantId: c.text('grant_id'),
+      uidHash: c.text('uid_hash'),
+      accountId: c.text('account_id'),
+      consumedAt: c.whole('consumed_at'),
+      expiresAt: c.whole('expires_at').notNull(),
+    },
+    (table) => [
+      c.primaryKey({ columns: [table.tenantId, table.model, table.idHash] }),
+      c.index('realm_records_grant').on(table.tenantId, table.grantId),
+      c.index('realm_records_uid').on(table.tenantId, table.uidHash),
+      c.index('realm_records_account').on(table.tenantId, table.accountId),
+      c.index('realm_records_expiry').on(table.expiresAt),
+    ],
+  )
+
+  /** Events that commit with the change that caused them; the dispatcher reads them in order. */
+  const outbox = c.table(
+    'outbox',
+    {
+      sequence: c.whole('sequence').primaryKey(),
+      eventId: c.text('event_id').notNull(),
+      tenantId: c.text('tenant_id').notNull(),
+      event: c.text('event').notNull(),
+      content: c.json('content').$type<Record<string, unknown>>().notNull(),
+      createdAt: c.whole('created_at').notNull(),
+    },
+    (table) => [c.index('outbox_tenant').on(table.tenantId, table.sequence)],
+  )
+
+  const audit = c.table(
+    'audit',
+    {
+      sequence: c.whole('sequence').primaryKey(),
+      at: c.whole('at').notNull(),
+      actor: c.text('actor').notNull(),
+      action: c.text('action').notNull(),
+      tenantId: c.text('tenant_id'),
+      content: c.json('content').$type<Record<string, unknown>>().notNull(),
+      requestId: c.text('request_id').notNull(),
+    },
+    (table) => [c.index('audit_tenant').on(table.tenantId, table.sequence)],
+  )
+
+  const verificationChecks = c.table(
+    'verification_checks',
+    {
+      tenantId: c.text('tenant_id').notNull(),
+      check: c.text('check_name').notNull(),
+      source: c.text('source').$type<'platform' | 'self_report'>().notNull(),
+      status: c.text('status').$type<'pass' | 'fail' | 'warn' | 'skip'>().notNull(),
+      detail: c.text('detail').notNull(),
+      nextAction: c.text('next_action').notNull(),
+      at: c.whole('at').notNull(),
+    },
+    (table) => [c.primaryKey({ columns: [table.tenantId, table.check, table.source] })],
+  )
+
+  return {
+    counters,
+    facts,
+    tenants,
+    tenantHostnames,
+    tenantTombstones,
+    signingKeys,
+    users,
+    sessions,
+    revocations,
+    realmRecords,
+    outbox,
+    audit,
+    verificationChecks,
+  }
+}
+
+export const schema = defineSchema(sqliteColumns)
+export type Schema = typeof schema

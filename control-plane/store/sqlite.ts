@@ -1,0 +1,101 @@
+/**
+ * SQLite behind two connections: one that writes, one change at a time, and one that reads what
+ * is committed. Drizzle's own `transaction()` cannot await on this driver, so BEGIN and COMMIT are
+ * ours, and a queue keeps one change from reading into another.
+ */
+import Database from 'better-sqlite3'
+import { drizzle } from 'drizzle-orm/better-sqlite3'
+import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
+import { migrations } from './migrations/migrations.ts'
+import { schema, type Schema } from './schema.ts'
+
+/**
+ * Queries are awaited (`await db.select()…`), never run with `.get()` or `.all()`: that is the
+ * part of drizzle which SQLite and Postgres share.
+ */
+export type Queries = BaseSQLiteDatabase<'async', unknown, Schema>
+
+export interface Engine {
+  readonly reader: Queries
+  /** Runs `work` alone, on committed state; all of it is kept or none. */
+  transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+const BUSY_TIMEOUT_MS = 5000
+
+export function openSqlite(file: string): Engine {
+  const writer = connect(file)
+  migrate(writer)
+  const readerConnection = connect(file)
+  readerConnection.pragma('query_only = ON')
+  const writerQueries = drizzle(writer, { schema }) as unknown as Queries
+  let tail: Promise<unknown> = Promise.resolve()
+  let isClosed = false
+
+  async function alone<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    if (isClosed) throw new Error('the store is closed')
+    writer.exec('BEGIN IMMEDIATE')
+    try {
+      const result = await work(writerQueries)
+      writer.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (writer.inTransaction) writer.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  return {
+    reader: drizzle(readerConnection, { schema }) as unknown as Queries,
+    transaction(work) {
+      const turn = tail.then(() => alone(work))
+      tail = turn.catch(() => {}) // the asker gets the failure; the queue goes on
+      return turn
+    },
+    async close() {
+      await tail
+      isClosed = true
+      readerConnection.close()
+      writer.close()
+    },
+  }
+}
+
+function connect(file: string) {
+  const connection = new Database(file, { timeout: BUSY_TIMEOUT_MS })
+  connection.pragma('journal_mode = WAL')
+  connection.pragma('synchronous = FULL') // only FULL keeps an acknowledged commit through power loss
+  connection.pragma('foreign_keys = ON')
+  return connection
+}
+
+/** Under one exclusive lock, so that two programs which start together do not both migrate. */
+function migrate(connection: Database.Database) {
+  connection.exec('BEGIN EXCLUSIVE')
+  try {
+    connection.exec(
+      'CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at BIGINT NOT NULL)',
+    )
+    const applied = new Set(
+      connection
+        .prepare<[], { name: string }>('SELECT name FROM migrations')
+        .all()
+        .map((row) => row.name),
+    )
+    const known = new Set<string>(migrations.map((migration) => migration.name))
+    for (const name of applied)
+      if (!known.has(name))
+        throw new Error(`the database was written by a newer version (it has migration ${name})`)
+    const insert = connection.prepare('INSERT INTO migrations VALUES (?, ?)')
+    for (const migration of migrations) {
+      if (applied.has(migration.name)) continue
+      for (const statement of migration.statements) connection.exec(statement)
+      insert.run(migration.name, Date.now())
+    }
+    connection.exec('COMMIT')
+  } catch (error) {
+    connection.exec('ROLLBACK')
+    throw error
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * The one way to change anything: `store.change()` commits rows, events, audit entries and the
+ * next fleet revision together, and tells its listeners only after the commit.
+ */
+import { randomUUID } from 'node:crypto'
+import { eq, sql } from 'drizzle-orm'
+import type { Clock } from '../../shared/clock.ts'
+import type { Revoked } from '../../shared/snapshot.ts'
+import { schema } from './schema.ts'
+import type { Engine, Queries } from './sqlite.ts'
+
+export interface AuditEntry {
+  readonly action: string
+  readonly tenantId?: string
+  readonly content?: Record<string, unknown>
+}
+
+/** Who asks for a change, for the audit trail. */
+export interface Actor {
+  readonly name: string
+  readonly requestId: string
+}
+
+export interface Change {
+  readonly queries: Queries
+  readonly nowMs: number
+  /** Marks the tenant as changed for the fleet; answers the revision of this change. */
+  touch(tenantId: string): Promise<number>
+  /** The tenant's revocations changed; `revoked` is what is new. */
+  revoke(tenantId: string, revoked: Revoked): void
+  emit(event: string, tenantId: string, content: Record<string, unknown>): Promise<void>
+  audit(actor: Actor, entry: AuditEntry): Promise<void>
+}
+
+export interface Committed {
+  readonly revision: number | null
+  readonly tenantIds: readonly string[]
+  readonly revoked: ReadonlyMap<string, Revoked>
+  readonly hasEvents: boolean
+}
+
+export interface Store {
+  readonly read: Queries
+  /** Random, new with every new database: a gateway of another epoch gets everything again. */
+  readonly epoch: string
+  change<T>(work: (change: Change) => Promise<T>): Promise<T>
+  /** Called in commit order. Throwing in a listener does not undo the change. */
+  onCommit(listener: (committed: Committed) => void): void
+  revision(): Promise<number>
+  close(): Promise<void>
+}
+
+export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
+  const listeners: ((committed: Committed) => void)[] = []
+  const epoch = await engine.transaction(epochOf)
+
+  return {
+    read: engine.reader,
+    epoch,
+    async change(work) {
+      const committed = {
+        revision: null as number | null,
+        tenantIds: [] as string[],
+        revoked: new Map<string, Revoked>(),
+        hasEvents: false,
+      }
+      const result = await engine.transaction((queries) =>
+        work(openChange(queries, clock.nowMs(), committed)),
+      )
+      for (const listener of listeners) listener(committed)
+      return result
+    },
+    onCommit: (listener) => void listeners.push(listener),
+    async revision() {
+      const [row] = await engine.reader
+        .select({ value: schema.counters.value })
+        .from(schema.counters)
+        .where(eq(schema.counters.name, 'revision'))
+      return row?.value ?? 0
+    },
+    close: () => engine.close(),
+  }
+}
+
+function openChange(
+  queries: Queries,
+  nowMs: number,
+  committed: { -readonly [K in keyof Committed]: Committed[K] } & {
+    tenantIds: string[]
+    revoked: Map<string, Revoked>
+  },
+): Change {
+  return {
+    queries,
+    nowMs,
+    async touch(tenantId) {
+      committed.revision ??= await nextOf(queries, 'revision')
+      if (!committed.tenantIds.includes(tenantId)) committed.tenantIds.push(tenantId)
+      await queries
+        .update(schema.tenants)
+        .set({ revision: committed.revision, updatedAt: nowMs })
+        .where(eq(schema.tenants.tenantId, tenantId))
+      return committed.revision
+    },
+    revoke: (tenantId, revoked) => void committed.revoked.set(tenantId, revoked),
+    async emit(event, tenantId, content) {
+      const sequence = await nextOf(queries, 'event')
+      const eventId = randomUUID()
+      await queries
+        .insert(schema.outbox)
+        .values({ sequence, eventId, tenantId, event, content, createdAt: nowMs })
+      committed.hasEvents = true
+    },
+    async audit(actor, entry) {
+      const sequence = await nextOf(queries, 'audit')
+      await queries.insert(schema.audit).values({
+        sequence,
+        at: nowMs,
+        actor: actor.name,
+        action: entry.action,
+        tenantId: entry.tenantId ?? null,
+        content: entry.content ?? {},
+        requestId: actor.requestId,
+      })
+    },
+  }
+}
+
+/** Counters live in rows, not in AUTOINCREMENT, so that they roll back with their change. */
+async function nextOf(queries: Queries, name: string): Promise<number> {
+  const [row] = await queries
+    .insert(schema.counters)
+    .values({ name, value: 1 })
+    .onConflictDoUpdate({
+      target: schema.counters.name,
+      set: { value: sql`${schema.counters.value} + 1` },
+    })
+    .returning({ value: schema.counters.value })
+  if (row === undefined) throw new Error(`counter ${name} did not answer`)
+  return row.value
+}
+
+async function epochOf(queries: Queries): Promise<string> {
+  const named = eq(schema.facts.name, 'epoch')
+  const [row] = await queries.select().from(schema.facts).where(named)
+  if (row !== undefined) return row.value
+  const epoch = randomUUID()
+  await queries.insert(schema.facts).values({ name: 'epoch', value: epoch })
+  return epoch
+}

@@ -1,0 +1,72 @@
+/**
+ * Every error that the service answers with: the code is for programs, the detail for people.
+ * What went wrong inside stays in the log, beside the same request id.
+ */
+export const ERRORS = {
+  // who asks
+  operator_key_invalid: { status: 401, detail: 'The operator key is missing or wrong.' },
+  analyzer_key_invalid: { status: 401, detail: 'The analyzer key is missing or wrong.' },
+  credentials_invalid: { status: 401, detail: 'The client credentials are missing or wrong.' },
+  // what was sent
+  body_not_json: { status: 400, detail: 'The body is not valid JSON.' },
+  body_too_large: { status: 413, detail: 'The body is larger than this endpoint takes.' },
+  media_type_unsupported: { status: 415, detail: 'Send the body as application/json.' },
+  field_invalid: { status: 400, detail: 'A field has a wrong value.' },
+  query_invalid: { status: 400, detail: 'A query parameter has a wrong value.' },
+  method_not_allowed: { status: 405, detail: 'This address does not take that method.' },
+  rate_limited: { status: 429, detail: 'Too many requests; wait before the next one.' },
+  // what it is about
+  not_found: { status: 404, detail: 'There is nothing at this address.' },
+  tenant_not_found: { status: 404, detail: 'There is no such tenant.' },
+  user_not_found: { status: 404, detail: 'There is no such user.' },
+  session_not_found: { status: 404, detail: 'There is no such session.' },
+  key_not_found: { status: 404, detail: 'There is no signing key in that phase.' },
+  not_published: { status: 404, detail: 'The tenant has no signing key yet: publish it first.' },
+  tenant_taken: { status: 409, detail: 'Another tenant already has this id.' },
+  hostname_taken: { status: 409, detail: 'Another tenant already uses this hostname.' },
+  username_taken: { status: 409, detail: 'Another user of this tenant has this username.' },
+  email_taken: { status: 409, detail: 'Another user of this tenant has this e-mail address.' },
+  tenant_draft: { status: 409, detail: 'The tenant is not published yet.' },
+  tenant_suspended: { status: 409, detail: 'The tenant is suspended: activate it first.' },
+  rotation_state: {
+    status: 409,
+    detail: 'The key rotation is not at a point where this can be done.',
+  },
+  key_still_used: {
+    status: 409,
+    detail: 'A session signed with this key can still be alive; wait, or force it.',
+  },
+  not_verified: {
+    status: 409,
+    detail: 'Verification has not confirmed the middleware and the key.',
+  },
+  mode_unsuitable: { status: 409, detail: 'This is not possible in the mode of the tenant.' },
+  unavailable: { status: 503, detail: 'The service cannot answer this now; try again shortly.' },
+  internal: {
+    status: 500,
+    detail: 'Something went wrong on our side; the request id finds it in the log.',
+  },
+} as const satisfies Record<string, { status: number; detail: string }>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** An expected refusal on its way to the one `onError`. `fields` are added to the body. */
+export class Refusal extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly detail: string
+  readonly fields: Readonly<Record<string, unknown>>
+
+  constructor(code: ErrorCode, fields: Record<string, unknown> = {}, detail?: string) {
+    super(code)
+    this.name = 'Refusal'
+    this.code = code
+    this.status = ERRORS[code].status
+    this.detail = detail ?? ERRORS[code].detail
+    this.fields = fields
+  }
+
+  body(): Record<string, unknown> {
+    return { error: this.code, detail: this.detail, ...this.fields }
+  }
+}
