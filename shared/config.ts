@@ -1,0 +1,201 @@
+/**
+ * The settings of all programs, from one YAML text and the environment. Pure: the programs read
+ * the file and hand in its text. A mistake is one line that names path, value and wish.
+ */
+import * as v from 'valibot'
+import { parseDocument } from 'yaml'
+
+export interface Listen {
+  readonly host: string
+  readonly port: number
+}
+
+/** `127.0.0.1:8080`, `[::1]:8080`, `localhost:0`. */
+function parseListen(value: string): Listen | undefined {
+  const match = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):(\d{1,5})$/.exec(value)
+  const port = Number(match?.[2])
+  if (match?.[1] === undefined || port > 65535) return undefined
+  return { host: match[1].replace(/^\[|\]$/g, ''), port }
+}
+
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
+
+/** `250ms`, `10s`, `5m`, `1h`. */
+function parseDurationMs(value: string): number | undefined {
+  const match = /^(\d{1,9})(ms|s|m|h)$/.exec(value)
+  return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : undefined
+}
+
+function isHttpBase(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const url = new URL(value)
+  const isBare = url.search === '' && url.hash === '' && url.username === '' && url.pathname === '/'
+  return isBare && /^https?:$/.test(url.protocol)
+}
+
+function read<T>(wish: string, parse: (value: string) => T | undefined) {
+  return v.pipe(
+    v.string(wish),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const parsed = parse(dataset.value)
+      if (parsed !== undefined) return parsed
+      addIssue({ message: wish })
+      return NEVER
+    }),
+  )
+}
+
+const listen = read('host:port', parseListen)
+const duration = read('a duration like 10s, 250ms or 5m', parseDurationMs)
+const httpBase = read('an http:// or https:// address without a path', (value) =>
+  isHttpBase(value) ? value.replace(/\/+$/, '') : undefined,
+)
+const edgeUrl = read('an http:// or https:// address with {hostname} in it', (value) =>
+  value.includes('{hostname}') && isHttpBase(value.replace('{hostname}', 'a.example'))
+    ? value.replace(/\/+$/, '')
+    : undefined,
+)
+const database = read('sqlite or postgres://…', (value) =>
+  value === 'sqlite' || /^postgres(?:ql)?:\/\//.test(value) ? value : undefined,
+)
+const cidrs = v.array(
+  read('an address or CIDR like 10.0.0.0/8', (value) =>
+    /^[0-9a-fA-F:.]+(?:\/\d{1,3})?$/.test(value) ? value : undefined,
+  ),
+  'a list of addresses',
+)
+const whole = (min: number, max: number) => {
+  const wish = `a whole number from ${min} to ${max}`
+  return v.pipe(v.number(wish), v.integer(wish), v.minValue(min, wish), v.maxValue(max, wish))
+}
+const gatewayId = read('letters, digits, dots and dashes, at most 64', (value) =>
+  /^[A-Za-z0-9][A-Za-z0-9.-]{0,63}$/.test(value) ? value : undefined,
+)
+
+/** A section that is left out, or whose lines are all commented out (`gateway:`), has its defaults. */
+const section = <T extends v.ObjectEntries>(entries: T) =>
+  v.nullish(v.strictObject(entries, 'settings'), {} as never)
+
+const ConfigSchema = v.strictObject(
+  {
+    base_url: v.optional(httpBase, 'http://localhost:8080'),
+    data_dir: v.optional(v.pipe(v.string('a folder'), v.minLength(1, 'a folder')), './data'),
+    control_plane: section({
+      listen: v.optional(listen, '127.0.0.1:8080'),
+      fleet_listen: v.optional(listen, '127.0.0.1:8081'),
+      database: v.optional(database, 'sqlite'),
+    }),
+    gateway: section({
+      listen: v.optional(listen, '127.0.0.1:8000'),
+      tls_listen: v.optional(v.nullable(listen), null),
+      status_listen: v.optional(v.nullable(listen), null),
+      workers: v.optional(whole(1, 256), 1),
+      id: v.optional(v.nullable(gatewayId), null),
+      control_plane: v.optional(httpBase, 'http://127.0.0.1:8081'),
+      trusted_proxies: v.optional(cidrs, []),
+      timeouts: section({
+        head: v.optional(duration, '10s'),
+        idle: v.optional(duration, '60s'),
+        keep_alive: v.optional(duration, '75s'),
+        connect: v.optional(duration, '5s'),
+        first_byte: v.optional(duration, '30s'),
+      }),
+    }),
+    edge_url: v.optional(v.nullable(edgeUrl), null),
+    webhooks: section({
+      allow_private: v.optional(cidrs, []),
+      egress_proxy: v.optional(v.nullable(httpBase), null),
+    }),
+  },
+  'settings',
+)
+
+export type Config = v.InferOutput<typeof ConfigSchema>
+
+/** What is wrong with the settings, in one line that says what to do. */
+export class ConfigError extends Error {
+  constructor(line: string) {
+    super(line)
+    this.name = 'ConfigError'
+  }
+}
+
+export function parseConfig(yamlText: string, fileName: string): Config {
+  const document = parseDocument(yamlText, { prettyErrors: true })
+  const mistake = document.errors[0]
+  if (mistake !== undefined)
+    throw new ConfigError(`${fileName}: not valid YAML: ${mistake.message.split('\n')[0]}`)
+  const content: unknown = document.toJS() ?? {}
+  if (Array.isArray(content)) throw new ConfigError(`${fileName}: expected settings, got a list`)
+  const result = v.safeParse(ConfigSchema, content, { abortEarly: true })
+  if (result.success) return result.output
+  throw new ConfigError(`${fileName}: ${describe(result.issues[0])}`)
+}
+
+function describe(issue: v.BaseIssue<unknown>): string {
+  const path = (issue.path ?? []).map((item) => String((item as { key: unknown }).key))
+  const where = path.join('.')
+  if (issue.type === 'strict_object' && issue.expected === 'never') {
+    const setting = path.at(-1) ?? ''
+    const guess = nearest(setting, knownSettings(path.slice(0, -1)))
+    return `${where}: unknown setting${guess ? `, did you mean "${guess}"?` : ''}`
+  }
+  const got = issue.input === undefined ? 'nothing' : JSON.stringify(issue.input)
+  return `${where === '' ? 'the file' : where}: expected ${issue.message}, got ${got}`
+}
+
+function knownSettings(path: readonly string[]): string[] {
+  let schema: unknown = ConfigSchema
+  for (const key of path) {
+    const entries = (schema as { entries?: Record<string, { wrapped?: unknown }> }).entries
+    schema = entries?.[key]?.wrapped
+  }
+  return Object.keys((schema as { entries?: object } | undefined)?.entries ?? {})
+}
+
+function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
+    .sort((a, b) => a.distance - b.distance)
+  const best = ranked[0]
+  return best !== undefined && best.distance <= Math.max(2, word.length / 3)
+    ? best.candidate
+    : undefined
+}
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column++) {
+      const substitution = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1)
+      const best = Math.min(
+        (previous[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        substitution,
+      )
+      current.push(best)
+    }
+    previous = current
+  }
+  return previous[b.length] ?? 0
+}
+
+/** How browsers reach a tenant's hostname: `edge_url`, or what the gateway's listeners say. */
+export function edgeUrlFor(config: Config, hostname: string): string {
+  const template = config.edge_url ?? edgeTemplate(config)
+  return template.replace('{hostname}', hostname)
+}
+
+function edgeTemplate({ gateway }: Config): string {
+  if (gateway.tls_listen !== null) return 'https://{hostname}'
+  return gateway.listen.port === 80
+    ? 'http://{hostname}'
+    : `http://{hostname}:${gateway.listen.port}`
+}
+
+export function listenText(listen: Listen): string {
+  return listen.host.includes(':')
+    ? `[${listen.host}]:${listen.port}`
+    : `${listen.host}:${listen.port}`
+}

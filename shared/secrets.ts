@@ -1,0 +1,58 @@
+/**
+ * The three secrets that the programs need, from the environment or from `secrets.json`.
+ * Pure: who calls it reads and writes the file.
+ */
+import { randomBytes } from 'node:crypto'
+import * as v from 'valibot'
+import { ConfigError } from './config.ts'
+
+export const SECRET_NAMES = [
+  'SERVICE_OPERATOR_KEY',
+  'SERVICE_FLEET_KEY',
+  'SERVICE_MASTER_KEY',
+] as const
+export type SecretName = (typeof SECRET_NAMES)[number]
+export type Secrets = Readonly<Record<SecretName, string>>
+
+const SECRET_CHARACTERS_MIN = 16
+const FileSchema = v.record(v.string(), v.string())
+
+export interface ResolvedSecrets {
+  readonly secrets: Secrets
+  /** The file's new text when something had to be generated, else undefined. */
+  readonly fileText: string | undefined
+}
+
+/** Environment first, then the file, then a fresh random value. */
+export function resolveSecrets(
+  environment: Readonly<Record<string, string | undefined>>,
+  fileText: string | undefined,
+  fileName: string,
+): ResolvedSecrets {
+  const stored = fileText === undefined ? {} : readFile(fileText, fileName)
+  const next = { ...stored }
+  let hasGenerated = false
+  const entries = SECRET_NAMES.map((name) => {
+    const given = environment[name] ?? next[name]
+    if (given !== undefined && given.length < SECRET_CHARACTERS_MIN)
+      throw new ConfigError(`${name}: expected at least ${SECRET_CHARACTERS_MIN} characters`)
+    if (given !== undefined) return [name, given] as const
+    const generated = randomBytes(32).toString('base64url')
+    next[name] = generated
+    hasGenerated = true
+    return [name, generated] as const
+  })
+  return {
+    secrets: Object.fromEntries(entries) as Secrets,
+    fileText: hasGenerated ? `${JSON.stringify(next, null, 2)}\n` : undefined,
+  }
+}
+
+/** The message never repeats the file's text: it holds secrets. */
+function readFile(text: string, fileName: string): Record<string, string> {
+  try {
+    return v.parse(FileSchema, JSON.parse(text))
+  } catch {
+    throw new ConfigError(`${fileName}: expected an object of strings; restore it from a backup`)
+  }
+}
