@@ -156,6 +156,8 @@ export function defineSchema(c: Columns) {
       grantId: c.text('grant_id'),
       uidHash: c.text('uid_hash'),
       accountId: c.text('account_id'),
+      /** The `sid` that tokens made from this record carry, so that ending a session finds it. */
+      sid: c.text('sid'),
       consumedAt: c.whole('consumed_at'),
       expiresAt: c.whole('expires_at').notNull(),
     },
@@ -164,6 +166,7 @@ export function defineSchema(c: Columns) {
       c.index('realm_records_grant').on(table.tenantId, table.grantId),
       c.index('realm_records_uid').on(table.tenantId, table.uidHash),
       c.index('realm_records_account').on(table.tenantId, table.accountId),
+      c.index('realm_records_sid').on(table.tenantId, table.sid),
       c.index('realm_records_expiry').on(table.expiresAt),
     ],
   )

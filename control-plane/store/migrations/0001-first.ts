@@ -46,11 +46,12 @@ export const first = {
     `CREATE TABLE realm_records (
       tenant_id TEXT NOT NULL, model TEXT NOT NULL, id_hash TEXT NOT NULL,
       payload_sealed TEXT NOT NULL, grant_id TEXT, uid_hash TEXT, account_id TEXT,
-      consumed_at BIGINT, expires_at BIGINT NOT NULL,
+      sid TEXT, consumed_at BIGINT, expires_at BIGINT NOT NULL,
       PRIMARY KEY (tenant_id, model, id_hash))`,
     `CREATE INDEX realm_records_grant ON realm_records (tenant_id, grant_id)`,
     `CREATE INDEX realm_records_uid ON realm_records (tenant_id, uid_hash)`,
     `CREATE INDEX realm_records_account ON realm_records (tenant_id, account_id)`,
+    `CREATE INDEX realm_records_sid ON realm_records (tenant_id, sid)`,
     `CREATE INDEX realm_records_expiry ON realm_records (expires_at)`,
     `CREATE TABLE outbox (
       sequence BIGINT PRIMARY KEY, event_id TEXT NOT NULL, tenant_id TEXT NOT NULL,
