@@ -17,7 +17,8 @@ export const LIMITS = {
   upstreamSocketsMax: 1024,
   streamBufferBytesMax: 256 * 1024,
   // sessions
-  sessionTokenBytesMax: 1536,
+  sessionTokenBytesMax: 1536, // what a realm issues
+  sessionTokenReadBytesMax: 4096, // what is looked at, cookies being no larger
   flowCookiesMax: 5,
   flowSecondsMax: 600,
   issuedAheadSecondsMax: 60,
@@ -25,7 +26,8 @@ export const LIMITS = {
   returnToBytesMax: 2048,
   verifyCacheEntriesMax: 50_000,
   // paths
-  pathDecodingRoundsMax: 4,
+  pathDecodingRoundsMax: 3,
+  pathSegmentsMax: 256,
   // the API
   jsonBodyBytesMax: 1024 * 1024,
   formBodyBytesMax: 64 * 1024,

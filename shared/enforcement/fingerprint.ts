@@ -1,0 +1,47 @@
+/**
+ * What a session is bound to: browser family and system, and the client's network. Coarse on
+ * purpose: an update of the browser or a new address from the same provider is the same client.
+ */
+const BROWSERS: readonly (readonly [string, RegExp])[] = [
+  ['edge', /\bEdgA?\//],
+  ['opera', /\bOPR\//],
+  ['samsung', /\bSamsungBrowser\//],
+  ['firefox', /\b(?:Firefox|FxiOS)\//],
+  ['chrome', /\b(?:Chrome|CriOS|HeadlessChrome)\//],
+  ['safari', /\bSafari\//],
+]
+const SYSTEMS: readonly (readonly [string, RegExp])[] = [
+  ['ios', /\b(?:iPhone|iPad|iPod)\b/],
+  ['android', /\bAndroid\b/],
+  ['windows', /\bWindows\b/],
+  ['mac', /\bMac OS X\b/],
+  ['linux', /\bLinux\b/],
+]
+
+export function fingerprintOf(userAgent: string, clientAddress: string): string {
+  return `${familyOf(userAgent)}/${networkOf(clientAddress)}`
+}
+
+function familyOf(userAgent: string): string {
+  const browser = BROWSERS.find(([, pattern]) => pattern.test(userAgent))?.[0]
+  const system = SYSTEMS.find(([, pattern]) => pattern.test(userAgent))?.[0]
+  if (browser !== undefined) return `${browser}-${system ?? 'other'}`
+  return /^[A-Za-z0-9._-]{1,40}/.exec(userAgent)?.[0].toLowerCase() ?? 'none' // `curl/8.1` → curl
+}
+
+/** /24 of IPv4, /48 of IPv6; `unreadable` is a network of its own that equals no other. */
+export function networkOf(address: string): string {
+  const v4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.\d{1,3}$/.exec(address)
+  if (v4) return `${v4[1]}.${v4[2]}.${v4[3]}.0-24`
+  if (!address.includes(':')) return 'unreadable'
+  const [left = '', right] = (address.split('%')[0] ?? '').split('::')
+  const head = left === '' ? [] : left.split(':')
+  const tail = right === undefined || right === '' ? [] : right.split(':')
+  const zeros = right === undefined ? 0 : 8 - head.length - tail.length
+  const groups = [...head, ...Array<string>(Math.max(0, zeros)).fill('0'), ...tail]
+  if (groups.length !== 8) return 'unreadable'
+  return `${groups
+    .slice(0, 3)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
+    .join('-')}-48`
+}

@@ -1,0 +1,73 @@
+/**
+ * Why a request was not simply forwarded. The same code reaches the page, the log, the metric and
+ * the event, so a person who quotes one can be helped.
+ */
+import type { TimeReason, TokenReason } from './enforcement/token.ts'
+import { TIME_REASONS, TOKEN_REASONS } from './enforcement/token.ts'
+
+export const SIGN_IN_REASONS = [
+  'no_session',
+  'session_repeated',
+  ...TOKEN_REASONS,
+  ...TIME_REASONS,
+  'revoked',
+  'seen_missing',
+  'idle',
+  'binding_step_up',
+  'binding_terminate',
+] as const
+export type SignInReason =
+  | 'no_session'
+  | 'session_repeated'
+  | TokenReason
+  | TimeReason
+  | 'revoked'
+  | 'seen_missing'
+  | 'idle'
+  | 'binding_step_up'
+  | 'binding_terminate'
+
+export const REFUSE_REASONS = [
+  'host_unknown',
+  'sealed',
+  'path_unreadable',
+  'suspended',
+  'not_ready',
+  'state_lost',
+] as const
+export type RefuseReason = (typeof REFUSE_REASONS)[number]
+
+export const FORWARD_REASONS = ['session', 'excluded', 'pass_through', 'probe'] as const
+export type ForwardReason = (typeof FORWARD_REASONS)[number]
+
+export type Reason = SignInReason | RefuseReason | ForwardReason
+
+/** One sentence for the person in front of the page. */
+export const REASON_TEXTS: Readonly<Record<SignInReason | RefuseReason, string>> = {
+  no_session: 'You are not signed in.',
+  session_repeated: 'Your browser sent more than one session cookie.',
+  token_malformed: 'Your session could not be read.',
+  token_too_long: 'Your session could not be read.',
+  algorithm_refused: 'Your session could not be verified.',
+  header_refused: 'Your session could not be verified.',
+  key_unknown: 'Your session was signed with a key that is no longer accepted.',
+  signature_wrong: 'Your session could not be verified.',
+  claims_malformed: 'Your session could not be verified.',
+  issuer_wrong: 'Your session belongs to another application.',
+  audience_wrong: 'Your session belongs to another application.',
+  issued_ahead: 'Your session lies in the future: a clock on our side is wrong.',
+  not_yet_valid: 'Your session lies in the future: a clock on our side is wrong.',
+  expired: 'Your session has ended.',
+  session_too_old: 'Your session has reached its maximum age.',
+  revoked: 'Your session has been ended.',
+  seen_missing: 'Your session could not be continued.',
+  idle: 'Your session has ended because it was not used.',
+  binding_step_up: 'You are on another device or network; please sign in again.',
+  binding_terminate: 'Your session was ended because it moved to another device or network.',
+  host_unknown: 'There is no application at this address.',
+  sealed: 'There is nothing at this address.',
+  path_unreadable: 'This address cannot be read.',
+  suspended: 'This application is suspended at the moment.',
+  not_ready: 'This gateway is still starting; try again in a moment.',
+  state_lost: 'This application cannot be served safely at the moment.',
+}
