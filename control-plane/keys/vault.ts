@@ -18,6 +18,8 @@ export interface Vault {
   open(sealed: string, purpose: string): string
   /** For secrets that are only ever compared or looked up. */
   hash(secret: string): string
+  /** 32 bytes that are only for this purpose, the same after every start. */
+  deriveKey(purpose: string): Buffer
 }
 
 const NONCE_BYTES = 12
@@ -49,6 +51,7 @@ export function createVault(masterKey: Buffer): Vault {
       return Buffer.concat([opened, decipher.final()]).toString('utf8')
     },
     hash: (secret) => createHash('sha256').update(hashKey).update(secret).digest('base64url'),
+    deriveKey: (purpose) => derive(masterKey, `key/${purpose}`),
   }
 }
 
