@@ -27,10 +27,11 @@ export const TENANT_STATUSES = ['draft', 'published', 'suspended'] as const
 export type TenantStatus = (typeof TENANT_STATUSES)[number]
 
 const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
-const second = v.pipe(v.number(), v.integer(), v.minValue(0))
+const second = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const sequence = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const tenantId = v.pipe(v.string(), v.regex(TENANT_ID))
 const hostname = v.pipe(v.string(), v.regex(HOSTNAME))
-const revision = v.pipe(v.number(), v.integer(), v.minValue(0))
+const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const prefixes = v.pipe(
   v.array(v.pipe(v.string(), v.startsWith('/'), v.maxLength(LIMITS.pathPrefixBytesMax))),
   v.maxLength(LIMITS.pathPrefixesPerTenantMax),
@@ -77,18 +78,31 @@ export const TenantSnapshotSchema = v.object({
 })
 export type TenantSnapshot = v.InferOutput<typeof TenantSnapshotSchema>
 
+/**
+ * Not `v.record`: that one silently drops the keys `constructor`, `prototype` and `__proto__`, and a
+ * user of that name could then never be revoked. Read such objects with `Object.entries` only.
+ */
+const notBefores = v.custom<Record<string, number>>(
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((notBefore) => Number.isSafeInteger(notBefore) && notBefore >= 0),
+  'an object of epoch seconds',
+)
+
 /** Not-before times in epoch seconds; 0 means nothing is revoked. */
-export const RevokedSchema = v.object({
-  all: second,
-  subjects: v.record(v.string(), second),
-  sids: v.record(v.string(), second),
-})
+export const RevokedSchema = v.object({ all: second, subjects: notBefores, sids: notBefores })
 export type Revoked = v.InferOutput<typeof RevokedSchema>
 
 export const FleetSettingsSchema = v.object({ base_url: v.pipe(v.string(), v.url()) })
 export type FleetSettings = v.InferOutput<typeof FleetSettingsSchema>
 
-/** Control plane → gateway. */
+/**
+ * Control plane → gateway. After `hello`: `welcome`, `settings`, every `revoked`, `revoked_synced`,
+ * the tenants, `synced`; then whatever changes. `tenant`, `remove` and `keep` are paced by the
+ * gateway's `consumed`, so that a revocation never waits behind more than one window of them.
+ */
 export const DownMessageSchema = v.variant('type', [
   /** First answer to `hello`. With `is_full`, what `synced` has not mentioned is to be removed. */
   v.object({
@@ -98,18 +112,51 @@ export const DownMessageSchema = v.variant('type', [
     revision,
     is_full: v.boolean(),
   }),
-  v.object({ type: v.literal('tenant'), revision, hash: text(100), snapshot: v.unknown() }),
-  v.object({ type: v.literal('remove'), revision, tenant_id: tenantId }),
-  v.object({ type: v.literal('revoked'), tenant_id: tenantId, revoked: RevokedSchema }),
+  /** `hash` is `snapshotHash` of the snapshot, which is parsed apart: a bad one is rejected alone. */
+  v.object({
+    type: v.literal('tenant'),
+    tenant_id: tenantId,
+    revision,
+    hash: text(100),
+    snapshot: v.unknown(),
+  }),
+  v.object({ type: v.literal('remove'), tenant_id: tenantId, revision }),
+  /** The tenant's snapshot cannot be sent (too big, unreadable): go on with the last good one. */
+  v.object({ type: v.literal('keep'), tenant_id: tenantId, revision, hash: text(100) }),
+  /** Merged by maximum, so parts of one tenant's state may come in any order and repeatedly. */
+  v.object({ type: v.literal('revoked'), tenant_id: tenantId, revoked: RevokedSchema, sequence }),
+  /** Everything that was revoked before the gateway connected has been sent. */
+  v.object({ type: v.literal('revoked_synced'), sequence }),
   v.object({ type: v.literal('settings'), settings: FleetSettingsSchema }),
   /** All up to `revision` has been sent; `state_hash` is over every tenant's id and hash. */
-  v.object({ type: v.literal('synced'), epoch: text(100), revision, state_hash: text(100) }),
+  v.object({
+    type: v.literal('synced'),
+    epoch: text(100),
+    revision,
+    state_hash: v.optional(text(100)),
+  }),
+  v.object({ type: v.literal('events_received'), batch: sequence }),
   v.object({ type: v.literal('refused'), reason: v.string() }),
 ])
 export type DownMessage = v.InferOutput<typeof DownMessageSchema>
 
+const activity = v.object({ tenant_id: tenantId, sid: text(200), subject: text(200), at: second })
+export type SessionActivity = v.InferOutput<typeof activity>
+
+const enforcementEvent = v.object({
+  tenant_id: tenantId,
+  outcome: text(50),
+  reason: v.optional(v.string()),
+  subject: v.optional(v.string()),
+  sid: v.optional(v.string()),
+  ip: v.optional(v.string()),
+  app_host: v.optional(v.string()),
+})
+export type EnforcementEvent = v.InferOutput<typeof enforcementEvent>
+
 /** Gateway → control plane. */
 export const UpMessageSchema = v.variant('type', [
+  /** `epoch` and `revision` are what the gateway surely has; `''` and 0 ask for everything. */
   v.object({
     type: v.literal('hello'),
     id: text(100),
@@ -118,8 +165,17 @@ export const UpMessageSchema = v.variant('type', [
     epoch: v.string(),
     revision,
   }),
-  v.object({ type: v.literal('applied'), epoch: v.string(), revision }),
-  v.object({ type: v.literal('revoked_applied'), tenant_id: tenantId }),
+  /** Every worker serves `revision`; `is_durable` says whether the disk has it too. */
+  v.object({
+    type: v.literal('applied'),
+    epoch: v.string(),
+    revision,
+    is_durable: v.boolean(),
+  }),
+  /** Every worker enforces what was revoked up to `sequence`. */
+  v.object({ type: v.literal('revoked_applied'), sequence }),
+  /** So many more of `tenant`, `remove` and `keep` have been dealt with: send as many again. */
+  v.object({ type: v.literal('consumed'), messages: sequence }),
   v.object({
     type: v.literal('rejected'),
     tenant_id: v.string(),
@@ -130,23 +186,13 @@ export const UpMessageSchema = v.variant('type', [
   v.object({ type: v.literal('resync'), reason: v.string() }),
   v.object({
     type: v.literal('activity'),
-    sessions: v.array(
-      v.object({ tenant_id: tenantId, sid: text(200), subject: text(200), at: second }),
-    ),
+    sessions: v.pipe(v.array(activity), v.maxLength(LIMITS.fleetReportItemsMax)),
   }),
+  /** Answered with `events_received`; until then the gateway keeps the batch and sends it again. */
   v.object({
     type: v.literal('events'),
-    events: v.array(
-      v.object({
-        tenant_id: tenantId,
-        outcome: text(50),
-        reason: v.optional(v.string()),
-        subject: v.optional(v.string()),
-        sid: v.optional(v.string()),
-        ip: v.optional(v.string()),
-        app_host: v.optional(v.string()),
-      }),
-    ),
+    batch: sequence,
+    events: v.pipe(v.array(enforcementEvent), v.maxLength(LIMITS.fleetReportItemsMax)),
   }),
 ])
 export type UpMessage = v.InferOutput<typeof UpMessageSchema>

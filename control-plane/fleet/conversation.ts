@@ -1,0 +1,117 @@
+/**
+ * What a gateway says, from its first word to the end of the connection. Nothing that comes in
+ * here can do more harm than close this one connection.
+ */
+import type { Logger } from 'pino'
+import type { RawData, WebSocket } from 'ws'
+import { LIMITS } from '../../shared/limits.ts'
+import { parseFleetMessage } from '../../shared/fleet-parse.ts'
+import { FLEET_FORMAT, UpMessageSchema, type UpMessage } from '../../shared/snapshot.ts'
+import type { GatewayLink } from './gateway-link.ts'
+import { write } from './outgoing.ts'
+
+export interface Hello {
+  readonly socket: WebSocket
+  readonly log: Logger
+  readonly id: string
+  readonly version: string
+  readonly epoch: string
+  readonly revision: number
+}
+
+export interface ConversationOptions {
+  readonly socket: WebSocket
+  readonly log: Logger
+  readonly timing: { readonly heartbeatMs: number; readonly silenceMsMax: number }
+  /** null: the gateway has gone while we were getting ready. */
+  readonly welcome: (hello: Hello) => Promise<GatewayLink | null>
+  readonly onSeen: (gatewayId: string) => void
+  readonly onMessage: (gatewayId: string, link: GatewayLink, message: UpMessage) => Promise<void>
+}
+
+export function converse(options: ConversationOptions): void {
+  const { socket, timing, welcome, onSeen, onMessage } = options
+  let log = options.log
+  let gatewayId: string | null = null
+  let link: GatewayLink | null = null
+  let isAlive = true
+
+  const helloTimer = setTimeout(() => {
+    log.warn('a gateway connected and did not say hello')
+    socket.close(4002, 'no hello')
+  }, LIMITS.fleetHelloMsMax)
+
+  const silenceTimer = setInterval(() => {
+    if (!isAlive) {
+      log.warn('nothing heard from the gateway, closing')
+      socket.terminate()
+    }
+    isAlive = false
+  }, timing.silenceMsMax)
+  const heartbeatTimer = setInterval(() => socket.ping(), timing.heartbeatMs)
+
+  function seen() {
+    isAlive = true
+    if (gatewayId !== null) onSeen(gatewayId)
+  }
+
+  async function hear(raw: RawData, isBinary: boolean) {
+    const parsed = isBinary
+      ? ({ kind: 'not_json' } as const)
+      : parseFleetMessage(UpMessageSchema, textOf(raw))
+    if (parsed.kind === 'not_json') {
+      log.warn('the gateway sent something that is not JSON, closing')
+      return socket.close(1007, 'not JSON')
+    }
+    if (parsed.kind === 'unknown')
+      return log.warn({ type: parsed.type }, 'a message of a type that is not known, left out')
+    if (parsed.kind === 'malformed') {
+      log.warn({ type: parsed.type.slice(0, 50), reason: parsed.reason }, 'a malformed message')
+      if (gatewayId === null) refuse(parsed.reason)
+      return
+    }
+    const { message } = parsed
+    if (message.type === 'hello') return greet(message)
+    if (gatewayId !== null && link !== null) await onMessage(gatewayId, link, message)
+  }
+
+  async function greet(hello: UpMessage & { type: 'hello' }) {
+    if (gatewayId !== null) return socket.close(1002, 'a second hello')
+    clearTimeout(helloTimer)
+    if (hello.format !== FLEET_FORMAT)
+      return refuse(`format ${hello.format} is not spoken here, only ${FLEET_FORMAT}`)
+    gatewayId = hello.id
+    const { id, version, epoch, revision } = hello
+    log = log.child({ gatewayId: id, version })
+    log.info({ epoch, revision }, 'gateway connected')
+    link = await welcome({ socket, log, id, version, epoch, revision })
+  }
+
+  function refuse(reason: string) {
+    log.error({ reason }, 'gateway refused')
+    socket.send(write({ type: 'refused', reason }))
+    socket.close(4003, 'refused')
+  }
+
+  socket.on('message', (raw, isBinary) => {
+    seen()
+    hear(raw, isBinary).catch((error: unknown) => {
+      log.error({ error }, 'cannot act on a message of the gateway, closing')
+      socket.close(1011, 'cannot act on a message')
+    })
+  })
+  socket.on('ping', seen)
+  socket.on('pong', seen)
+  socket.on('error', (error) => log.warn({ error }, 'fleet connection failed'))
+  socket.on('close', (code) => {
+    clearTimeout(helloTimer)
+    clearInterval(silenceTimer)
+    clearInterval(heartbeatTimer)
+    log.info({ code }, 'gateway disconnected')
+  })
+}
+
+function textOf(raw: RawData): string {
+  if (Array.isArray(raw)) return Buffer.concat(raw).toString()
+  return Buffer.isBuffer(raw) ? raw.toString() : Buffer.from(raw).toString()
+}

@@ -1,0 +1,114 @@
+/** What is known of every gateway, connected or not, for the console and for receipts. */
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+
+export interface Rejection {
+  readonly tenant_id: string
+  readonly revision: number
+  readonly reason: string
+  readonly at: string
+}
+
+export interface GatewayStatus {
+  readonly gateway_id: string
+  readonly version: string
+  readonly connected: boolean
+  readonly connected_at: string
+  readonly last_seen_at: string
+  /** The last revision that all of its workers serve. */
+  readonly revision: number
+  /** How many revisions it is behind. */
+  readonly lag: number
+  /** Whether its disk holds what it serves; false means that a restart asks for it again. */
+  readonly durable: boolean
+  readonly rejections: readonly Rejection[]
+}
+
+interface Entry {
+  readonly version: string
+  readonly connectedMs: number
+  isConnected: boolean
+  seenMs: number
+  revision: number
+  isDurable: boolean
+  readonly rejections: Map<string, Rejection>
+}
+
+export interface GatewayBook {
+  connected(gatewayId: string, version: string): void
+  disconnected(gatewayId: string): void
+  seen(gatewayId: string): void
+  applied(gatewayId: string, revision: number, isDurable: boolean): void
+  rejected(gatewayId: string, tenantId: string, revision: number, reason: string): void
+  /** A newer state of the tenant is on its way: what was wrong with the older one is past. */
+  forgive(tenantId: string): void
+  revisionOf(gatewayId: string): number
+  list(newestRevision: number, unsendable: readonly Rejection[]): GatewayStatus[]
+}
+
+export function createGatewayBook(clock: Clock): GatewayBook {
+  const entries = new LRUCache<string, Entry>({ max: LIMITS.fleetGatewaysKnownMax })
+  const iso = (ms: number) => new Date(ms).toISOString()
+
+  return {
+    connected(gatewayId, version) {
+      const nowMs = clock.nowMs()
+      entries.set(gatewayId, {
+        version,
+        connectedMs: nowMs,
+        isConnected: true,
+        seenMs: nowMs,
+        revision: 0,
+        isDurable: true,
+        rejections: entries.get(gatewayId)?.rejections ?? new Map<string, Rejection>(),
+      })
+    },
+    disconnected(gatewayId) {
+      const entry = entries.get(gatewayId)
+      if (entry !== undefined) entry.isConnected = false
+    },
+    seen(gatewayId) {
+      const entry = entries.get(gatewayId)
+      if (entry !== undefined) entry.seenMs = clock.nowMs()
+    },
+    applied(gatewayId, revision, isDurable) {
+      const entry = entries.get(gatewayId)
+      if (entry === undefined) return
+      entry.revision = revision
+      entry.isDurable = isDurable
+    },
+    rejected(gatewayId, tenantId, revision, reason) {
+      const rejections = entries.get(gatewayId)?.rejections
+      if (rejections === undefined) return
+      rejections.delete(tenantId)
+      rejections.set(tenantId, {
+        tenant_id: tenantId,
+        revision,
+        reason,
+        at: iso(clock.nowMs()),
+      })
+      const oldest = rejections.keys().next().value
+      if (rejections.size > LIMITS.fleetRejectionsKeptMax && oldest !== undefined)
+        rejections.delete(oldest)
+    },
+    forgive(tenantId) {
+      for (const entry of entries.values()) entry.rejections.delete(tenantId)
+    },
+    revisionOf: (gatewayId) => entries.peek(gatewayId)?.revision ?? 0,
+    list: (newestRevision, unsendable) =>
+      [...entries.entries()]
+        .map(([gateway_id, entry]) => ({
+          gateway_id,
+          version: entry.version,
+          connected: entry.isConnected,
+          connected_at: iso(entry.connectedMs),
+          last_seen_at: iso(entry.seenMs),
+          revision: entry.revision,
+          lag: Math.max(0, newestRevision - entry.revision),
+          durable: entry.isDurable,
+          rejections: [...unsendable, ...entry.rejections.values()],
+        }))
+        .sort((a, b) => a.gateway_id.localeCompare(b.gateway_id)),
+  }
+}

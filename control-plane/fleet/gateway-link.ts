@@ -1,0 +1,236 @@
+/**
+ * One connected gateway: what it is sent, in which order, and how far it has come. `serve` tells
+ * the story; revocations come in from the side and pass everything.
+ */
+import type { Logger } from 'pino'
+import { WebSocket } from 'ws'
+import { LIMITS } from '../../shared/limits.ts'
+import {
+  FLEET_FORMAT,
+  type DownMessage,
+  type FleetSettings,
+  type Revoked,
+} from '../../shared/snapshot.ts'
+import { pageAfter } from './change-tail.ts'
+import { splitRevoked, write, type Outgoing } from './outgoing.ts'
+import { createSendWindow } from './send-window.ts'
+import type { FleetPosition, FleetSource, TenantChange } from './source.ts'
+
+/** A sign of progress goes out at least so often, even while changes never pause. */
+const SYNCED_EVERY_MESSAGES = 256
+
+export interface LinkContext {
+  readonly source: FleetSource
+  readonly settings: FleetSettings
+  readonly log: Logger
+  /** How far the hub itself has read. */
+  position(): FleetPosition
+  /** The newest message about a tenant; undefined if there never was such a tenant. */
+  newest(tenantId: string): Promise<Outgoing | undefined>
+  /** Written, and its problems noted. */
+  prepare(change: TenantChange): Outgoing
+  nextRevokedSequence(): number
+  stateHash(): { readonly hash: string; readonly revision: number } | undefined
+}
+
+export interface GatewayLink {
+  readonly socket: WebSocket
+  /** A tenant has a newer state. Only the newest is ever sent. */
+  changed(tenantId: string, revision: number): void
+  revoked(tenantId: string, revoked: Revoked, sequence: number): void
+  consumed(messages: number): void
+  revokedApplied(sequence: number): void
+  eventsReceived(batch: number): void
+  /** Whether this gateway enforces everything that was revoked up to `sequence`. */
+  hasRevoked(sequence: number): boolean
+  /** Sends the state hash as soon as it can be compared. */
+  compare(): void
+  /** Sends everything again on this connection. */
+  resync(): void
+  close(code: number, reason: string): void
+}
+
+export function openGatewayLink(
+  socket: WebSocket,
+  hello: FleetPosition,
+  context: LinkContext,
+): GatewayLink {
+  const { source, log } = context
+  const window = createSendWindow(LIMITS.fleetWindowMessagesMax, LIMITS.fleetWindowBytesMax)
+  /** In the order of revisions: the hub reports in that order and a repeated tenant moves back. */
+  const dirty = new Map<string, number>()
+  const removed = new Set<string>()
+  let sentRevisionMax = 0
+  let revokedAppliedSequence = -1
+  let revokedStateSequence = Number.POSITIVE_INFINITY
+  /** Not set again by a resync: two ends that cannot agree are to try once a minute, not at once. */
+  let isCompareDue = true
+  let isResyncDue = false
+  let wakeUp = () => {}
+
+  const isOpen = () => socket.readyState === WebSocket.OPEN
+
+  function send(text: string) {
+    if (!isOpen()) return
+    socket.send(text)
+    // The window bounds tenants; a peer that reads nothing at all is left to reconnect.
+    if (socket.bufferedAmount > LIMITS.fleetUnsentBytesMax) socket.terminate()
+  }
+  const tell = (message: DownMessage) => send(write(message))
+
+  async function serve(isFull: boolean) {
+    const start = context.position()
+    isResyncDue = false
+    tell({ type: 'welcome', format: FLEET_FORMAT, ...start, is_full: isFull })
+    tell({ type: 'settings', settings: context.settings })
+    await sendAllRevoked()
+    const missed = isFull ? source.all() : changesBetween(source, hello.revision, start.revision)
+    for await (const change of missed) {
+      await sendDirty()
+      if (!isOpen() || isResyncDue) return
+      await offer(context.prepare(change))
+    }
+    while (isOpen() && !isResyncDue) {
+      await sendDirty(sendSynced)
+      sendSynced()
+      await new Promise<void>((resolve) => {
+        wakeUp = resolve
+        if (dirty.size > 0 || isResyncDue || !isOpen()) resolve()
+      })
+    }
+  }
+
+  async function sendAllRevoked() {
+    revokedStateSequence = Number.POSITIVE_INFINITY
+    for await (const { tenant_id, revoked } of source.revoked()) {
+      for (const part of splitRevoked(revoked)) {
+        await drained(socket)
+        tell({ type: 'revoked', tenant_id, revoked: part, sequence: 0 })
+      }
+      if (!isOpen()) return
+    }
+    // A number of its own: what was revoked meanwhile may have been acknowledged before the rest.
+    revokedStateSequence = context.nextRevokedSequence()
+    tell({ type: 'revoked_synced', sequence: revokedStateSequence })
+  }
+
+  async function sendDirty(onProgress?: () => void) {
+    let sent = 0
+    for (const [tenantId, revision] of dirty) {
+      const outgoing = await context.newest(tenantId)
+      if (outgoing !== undefined) await window.room(outgoing.bytes)
+      if (!isOpen() || isResyncDue) return
+      if (dirty.get(tenantId) !== revision) continue // changed meanwhile, and waits at the end
+      dirty.delete(tenantId)
+      if (outgoing !== undefined) await push(outgoing)
+      sent += 1
+      if (sent % SYNCED_EVERY_MESSAGES === 0) onProgress?.()
+    }
+  }
+
+  async function offer(outgoing: Outgoing) {
+    await window.room(outgoing.bytes)
+    await push(outgoing)
+  }
+
+  async function push(outgoing: Outgoing) {
+    const { tenantId, revision, hash } = outgoing
+    // A gateway forgets a removed tenant's revocations: they come back ahead of the tenant.
+    if (hash === null) removed.add(tenantId)
+    else if (removed.delete(tenantId))
+      for (const part of splitRevoked(await source.revokedOf(tenantId)))
+        tell({ type: 'revoked', tenant_id: tenantId, revoked: part, sequence: 0 })
+    sentRevisionMax = Math.max(sentRevisionMax, revision)
+    send(outgoing.text)
+    window.sent(outgoing.bytes)
+  }
+
+  /** Everything below the oldest unsent change has been sent. */
+  function sendSynced() {
+    const { epoch, revision } = context.position()
+    const oldest = dirty.values().next().value
+    const upTo = oldest === undefined ? revision : oldest - 1
+    const state = isCompareDue ? context.stateHash() : undefined
+    const isComparable =
+      state !== undefined &&
+      dirty.size === 0 &&
+      revision >= Math.max(state.revision, sentRevisionMax)
+    if (isComparable) isCompareDue = false
+    const hash = isComparable ? { state_hash: state.hash } : {}
+    tell({ type: 'synced', epoch, revision: upTo, ...hash })
+  }
+
+  async function run() {
+    let isFull = needsEverything(hello, context.position())
+    while (isOpen()) {
+      await serve(isFull)
+      isFull = true
+    }
+  }
+
+  socket.once('close', () => {
+    window.close()
+    wakeUp()
+  })
+  run().catch((error: unknown) => {
+    log.error({ error }, 'cannot read what the gateway needs, closing so that it tries again')
+    socket.close(1011, 'cannot read the state')
+  })
+
+  return {
+    socket,
+    changed(tenantId, revision) {
+      dirty.delete(tenantId)
+      dirty.set(tenantId, revision)
+      wakeUp()
+    },
+    revoked(tenantId, revoked, sequence) {
+      for (const part of splitRevoked(revoked))
+        tell({ type: 'revoked', tenant_id: tenantId, revoked: part, sequence })
+    },
+    consumed: (messages) => window.consumed(messages),
+    revokedApplied(sequence) {
+      revokedAppliedSequence = Math.max(revokedAppliedSequence, sequence)
+    },
+    eventsReceived: (batch) => tell({ type: 'events_received', batch }),
+    hasRevoked: (sequence) => revokedAppliedSequence >= Math.max(sequence, revokedStateSequence),
+    compare() {
+      isCompareDue = true
+      wakeUp()
+    },
+    resync() {
+      isResyncDue = true
+      wakeUp()
+    },
+    close: (code, reason) => socket.close(code, reason),
+  }
+}
+
+/** A gateway that is ahead of us has seen a database that was then restored from a backup. */
+export function needsEverything(has: FleetPosition, ours: FleetPosition): boolean {
+  return (
+    has.revision === 0 ||
+    has.epoch !== ours.epoch ||
+    has.revision > ours.revision ||
+    ours.revision - has.revision > LIMITS.fleetBehindRevisionsMax
+  )
+}
+
+/** What is newer than `until` is on its way through the hub's own reading. */
+async function* changesBetween(
+  source: FleetSource,
+  after: number,
+  until: number,
+): AsyncGenerator<TenantChange> {
+  for (let at = after; at < until;) {
+    const changes = await pageAfter(source, at)
+    for (const change of changes) if (change.revision <= until) yield change
+    at = changes.at(-1)?.revision ?? until
+  }
+}
+
+/** Waits while more than one window of bytes has not left the process. */
+async function drained(socket: WebSocket): Promise<void> {
+  while (socket.readyState === WebSocket.OPEN && socket.bufferedAmount > LIMITS.fleetWindowBytesMax)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+}

@@ -1,0 +1,233 @@
+/**
+ * The control plane's end of the fleet link: pushes every change to every gateway, and knows how
+ * far each of them has come.
+ */
+import type { Server } from 'node:http'
+import { LRUCache } from 'lru-cache'
+import type { Logger } from 'pino'
+import { MINUTE_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
+import type {
+  EnforcementEvent,
+  FleetSettings,
+  Revoked,
+  SessionActivity,
+  UpMessage,
+} from '../../shared/snapshot.ts'
+import { followChanges } from './change-tail.ts'
+import { createGatewayBook, type GatewayStatus, type Rejection } from './gateway-book.ts'
+import { openGatewayLink, type GatewayLink, type LinkContext } from './gateway-link.ts'
+import { writeChange, type Outgoing } from './outgoing.ts'
+import { converse, type Hello } from './conversation.ts'
+import { createReceipts, type Receipt } from './receipts.ts'
+import type { FleetSource, TenantChange } from './source.ts'
+import { createStateIndex } from './state-index.ts'
+import { openFleetDoor } from './upgrade.ts'
+
+const RECENT_BYTES_MAX = 32 * 1024 * 1024
+
+export const FLEET_TIMING = {
+  /** Catches what no notification told us: another control plane on the same database. */
+  pollMs: SECOND_MS,
+  heartbeatMs: 5 * SECOND_MS,
+  /** Without any sign of life for so long, a peer is dead. */
+  silenceMsMax: 15 * SECOND_MS,
+  compareMs: MINUTE_MS,
+  /** Every tenant is read again: a changed setting changes snapshots without a revision. */
+  rebuildMs: 60 * MINUTE_MS,
+} as const
+export type FleetTiming = { readonly [Name in keyof typeof FLEET_TIMING]: number }
+
+export interface FleetHubOptions {
+  readonly source: FleetSource
+  readonly fleetKey: string
+  readonly clock: Clock
+  readonly log: Logger
+  readonly settings: FleetSettings
+  readonly onActivity?: (gatewayId: string, sessions: SessionActivity[]) => void | Promise<void>
+  /** Once it has settled, the gateway forgets these events; it may see a batch twice. */
+  readonly onEvents?: (gatewayId: string, events: EnforcementEvent[]) => void | Promise<void>
+  readonly timing?: Partial<FleetTiming>
+}
+
+export interface FleetHub {
+  /** Takes over `/fleet` of a listening or not yet listening server. */
+  attach(server: Server): void
+  /** To be called after the commit; what changed is read from the source. */
+  tenantChanged(tenantId?: string): void
+  /** To be called after the commit, with what is new or with the whole state. */
+  revoked(tenantId: string, revoked: Revoked): void
+  gateways(): GatewayStatus[]
+  /** Waits until every connected gateway serves `revision`, at most so long. */
+  settled(revision: number, timeoutMs: number): Promise<Receipt>
+  /** Waits until every connected gateway enforces all that was revoked so far. */
+  revocationsSettled(timeoutMs: number): Promise<Receipt>
+  close(): Promise<void>
+}
+
+export function createFleetHub(options: FleetHubOptions): FleetHub {
+  const { source, log, clock, settings } = options
+  const timing = { ...FLEET_TIMING, ...options.timing }
+  const links = new Map<string, GatewayLink>()
+  const book = createGatewayBook(clock)
+  const index = createStateIndex(source, log)
+  const unsendable = new Map<string, Rejection>()
+  const recent = new LRUCache<string, Outgoing>({
+    maxSize: RECENT_BYTES_MAX,
+    sizeCalculation: (outgoing) => outgoing.bytes,
+  })
+  let revokedSequence = 0
+
+  const tail = followChanges({
+    source,
+    log,
+    pollMs: timing.pollMs,
+    onChange(change) {
+      const outgoing = prepare(change)
+      remember(outgoing)
+      index.follow(outgoing)
+      book.forgive(change.tenant_id)
+      for (const link of links.values()) link.changed(change.tenant_id, change.revision)
+    },
+    onRestart(position) {
+      log.warn({ ...position }, 'the database was replaced or restored, gateways start over')
+      recent.clear()
+      for (const link of links.values()) link.close(1012, 'the database was replaced')
+      void index.rebuild()
+    },
+  })
+
+  const receipts = createReceipts({
+    connected: () => [...links.keys()],
+    hasApplied: (gatewayId, revision) => book.revisionOf(gatewayId) >= revision,
+    hasRevoked: (gatewayId, sequence) => links.get(gatewayId)?.hasRevoked(sequence) ?? false,
+  })
+
+  const context: LinkContext = {
+    source,
+    settings,
+    log,
+    position: () => tail.position(),
+    prepare,
+    nextRevokedSequence: () => ++revokedSequence,
+    stateHash: () => index.current(),
+    async newest(tenantId) {
+      const known = recent.get(tenantId)
+      if (known !== undefined) return known
+      const change = await source.snapshot(tenantId)
+      return change && remember(prepare(change))
+    },
+  }
+
+  /** A snapshot that cannot be sent is the control plane's own rejection, and shown as one. */
+  function prepare(change: TenantChange): Outgoing {
+    const outgoing = writeChange(change)
+    const { tenantId, revision, problem } = outgoing
+    if (problem === null) unsendable.delete(tenantId)
+    else if (unsendable.get(tenantId)?.revision !== revision) {
+      log.error({ tenantId, revision, reason: problem }, 'a snapshot cannot be sent')
+      const at = new Date(clock.nowMs()).toISOString()
+      unsendable.set(tenantId, { tenant_id: tenantId, revision, reason: problem, at })
+    }
+    return outgoing
+  }
+
+  function remember(outgoing: Outgoing): Outgoing {
+    const known = recent.peek(outgoing.tenantId)
+    if (known !== undefined && known.revision > outgoing.revision) return known
+    recent.set(outgoing.tenantId, outgoing)
+    return outgoing
+  }
+
+  const door = openFleetDoor(options.fleetKey, (socket, address) => {
+    const onSeen = (gatewayId: string) => book.seen(gatewayId)
+    converse({ socket, log: log.child({ address }), timing, welcome, onSeen, onMessage })
+  })
+
+  async function onMessage(gatewayId: string, link: GatewayLink, message: UpMessage) {
+    if (links.get(gatewayId) !== link) return // replaced; what it still says is void
+    switch (message.type) {
+      case 'applied':
+        if (message.epoch !== tail.position().epoch) return
+        book.applied(gatewayId, message.revision, message.is_durable)
+        return receipts.check()
+      case 'revoked_applied':
+        link.revokedApplied(message.sequence)
+        return receipts.check()
+      case 'consumed':
+        return link.consumed(message.messages)
+      case 'rejected': {
+        const { tenant_id: tenantId, revision, reason } = message
+        log.error({ gatewayId, tenantId, revision, reason }, 'a gateway rejected a snapshot')
+        return book.rejected(gatewayId, tenantId.slice(0, 100), revision, reason)
+      }
+      case 'resync':
+        log.warn({ gatewayId, reason: message.reason }, 'a gateway asks for everything')
+        return link.resync()
+      case 'activity':
+        return options.onActivity?.(gatewayId, message.sessions)
+      case 'events':
+        await options.onEvents?.(gatewayId, message.events)
+        return link.eventsReceived(message.batch)
+      case 'hello':
+        return
+      default:
+        return unreachable(message)
+    }
+  }
+
+  async function welcome(hello: Hello): Promise<GatewayLink | null> {
+    const { socket, id, version } = hello
+    await tail.started
+    if (socket.readyState !== socket.OPEN) return null
+    const older = links.get(id)
+    if (older !== undefined) {
+      hello.log.warn('a newer connection of this gateway replaces the older one')
+      older.close(4000, 'replaced by a newer connection of the same gateway')
+    }
+    book.connected(id, version)
+    const link = openGatewayLink(socket, hello, { ...context, log: hello.log })
+    links.set(id, link)
+    socket.once('close', () => {
+      if (links.get(id) !== link) return
+      links.delete(id)
+      book.disconnected(id)
+      receipts.check()
+    })
+    if (index.current() === undefined) void index.rebuild().then(compareAll)
+    return link
+  }
+  function compareAll() {
+    for (const link of links.values()) link.compare()
+  }
+  const comparing = setInterval(compareAll, timing.compareMs)
+  const rebuilding = setInterval(() => {
+    if (links.size > 0) void index.rebuild().then(compareAll)
+  }, timing.rebuildMs)
+  comparing.unref()
+  rebuilding.unref()
+
+  return {
+    attach: (server) => door.attach(server),
+    tenantChanged: () => tail.wake(),
+    revoked(tenantId, revoked) {
+      revokedSequence += 1
+      for (const link of links.values()) link.revoked(tenantId, revoked, revokedSequence)
+    },
+    gateways: () => book.list(tail.position().revision, [...unsendable.values()]),
+    settled: (revision, timeoutMs) => receipts.applied(revision, timeoutMs),
+    revocationsSettled: (timeoutMs) => receipts.revoked(revokedSequence, timeoutMs),
+    async close() {
+      clearInterval(comparing)
+      clearInterval(rebuilding)
+      index.close()
+      door.close()
+      for (const link of links.values()) link.close(1001, 'the control plane stops')
+      receipts.close()
+      await tail.close()
+    },
+  }
+}
+
+function unreachable(message: never): never {
+  throw new Error(`no case for ${JSON.stringify(message)}`)
+}

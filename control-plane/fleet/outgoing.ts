@@ -1,0 +1,69 @@
+/** Messages about one tenant, written once and sent to every gateway. The size limit is here. */
+import { LIMITS } from '../../shared/limits.ts'
+import { canonicalJson, snapshotHash } from '../../shared/fleet-digest.ts'
+import type { DownMessage, Revoked } from '../../shared/snapshot.ts'
+import type { TenantChange } from './source.ts'
+
+export interface Outgoing {
+  readonly tenantId: string
+  readonly revision: number
+  /** What the state hash counts for this tenant; null once it is removed. */
+  readonly hash: string | null
+  readonly text: string
+  readonly bytes: number
+  /** Why the gateways are told to keep what they have. */
+  readonly problem: string | null
+}
+
+export function write(message: DownMessage): string {
+  return JSON.stringify(message)
+}
+
+export function writeChange(change: TenantChange): Outgoing {
+  const { tenant_id, revision, snapshot, problem } = change
+  if (problem !== undefined) return writeKeep(change, problem)
+  if (snapshot === null)
+    return outgoing(change, null, write({ type: 'remove', tenant_id, revision }))
+
+  const content = canonicalJson(snapshot)
+  const contentBytes = Buffer.byteLength(content)
+  if (contentBytes > LIMITS.snapshotBytesMax)
+    return writeKeep(
+      change,
+      `the snapshot has ${contentBytes} bytes, at most ${LIMITS.snapshotBytesMax} can be sent`,
+    )
+  const hash = snapshotHash(content)
+  const head = JSON.stringify({ type: 'tenant', tenant_id, revision, hash })
+  return outgoing(change, hash, `${head.slice(0, -1)},"snapshot":${content}}`)
+}
+
+/** A gateway that came new would else take the missing tenant for a removed one. */
+function writeKeep(change: TenantChange, problem: string): Outgoing {
+  const { tenant_id, revision } = change
+  const hash = `kept-${revision}`
+  const text = write({ type: 'keep', tenant_id, revision, hash })
+  return { ...outgoing(change, hash, text), problem }
+}
+
+function outgoing(change: TenantChange, hash: string | null, text: string): Outgoing {
+  const { tenant_id: tenantId, revision } = change
+  return { tenantId, revision, hash, text, bytes: Buffer.byteLength(text), problem: null }
+}
+
+/** The whole state of a tenant with many revocations takes several messages. */
+export function* splitRevoked(
+  revoked: Revoked,
+  entriesMax: number = LIMITS.revokedEntriesPerMessageMax,
+): Generator<Revoked> {
+  const subjects = Object.entries(revoked.subjects)
+  const sids = Object.entries(revoked.sids)
+  if (subjects.length + sids.length <= entriesMax) {
+    yield revoked
+    return
+  }
+  yield { all: revoked.all, subjects: {}, sids: {} }
+  for (let at = 0; at < subjects.length; at += entriesMax)
+    yield { all: 0, subjects: Object.fromEntries(subjects.slice(at, at + entriesMax)), sids: {} }
+  for (let at = 0; at < sids.length; at += entriesMax)
+    yield { all: 0, subjects: {}, sids: Object.fromEntries(sids.slice(at, at + entriesMax)) }
+}

@@ -1,0 +1,38 @@
+/** What the hub needs to know of the store. Whoever keeps tenants implements it. */
+import type { Revoked, TenantSnapshot } from '../../shared/snapshot.ts'
+
+export interface FleetPosition {
+  /** Another one means that revisions cannot be compared: a new or a replaced database. */
+  readonly epoch: string
+  readonly revision: number
+}
+
+export interface TenantChange {
+  readonly tenant_id: string
+  readonly revision: number
+  /** null: gateways serve this tenant no more (deleted, a draft, in sdk mode). */
+  readonly snapshot: TenantSnapshot | null
+  /** Set when the snapshot could not be built: the gateways keep the one they have. */
+  readonly problem?: string
+}
+
+/**
+ * A revision becomes visible only after every smaller one (the counter is taken inside the
+ * transaction that writes), and a snapshot depends on nothing but committed rows and settings.
+ */
+export interface FleetSource {
+  position(): Promise<FleetPosition>
+  /**
+   * Tenants whose revision is greater, in the order of revisions, each once with its newest state;
+   * at most `limit`. Tenants that gateways no longer serve are among them, with null.
+   */
+  changedSince(revision: number, limit: number): Promise<readonly TenantChange[]>
+  /** Every tenant that gateways serve, read page by page. */
+  all(): AsyncIterable<TenantChange>
+  /** undefined: never heard of it. */
+  snapshot(tenantId: string): Promise<TenantChange | undefined>
+  /** Every tenant that has revocations, whatever its mode, with its whole state. */
+  revoked(): AsyncIterable<{ readonly tenant_id: string; readonly revoked: Revoked }>
+  /** The whole state of one tenant. */
+  revokedOf(tenantId: string): Promise<Revoked>
+}

@@ -1,0 +1,61 @@
+/**
+ * How both ends of the fleet link find out that they hold the same state: a hash per snapshot and
+ * one over all of them, which a change of one tenant updates at the cost of one tenant.
+ */
+import { createHash } from 'node:crypto'
+
+/** The same text for the same content, in whatever order its keys were written. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const members: string[] = []
+  for (const key of Object.keys(value).sort()) {
+    const member = (value as Record<string, unknown>)[key]
+    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`)
+  }
+  return `{${members.join(',')}}`
+}
+
+/** Over `canonicalJson` of the snapshot. */
+export function snapshotHash(canonicalText: string): string {
+  return createHash('sha256').update(canonicalText).digest('base64url')
+}
+
+/**
+ * A hash over a set of (tenant, hash) pairs: the exclusive or of each pair's SHA-256. It finds
+ * drift between two ends that trust each other; it is no defence against a forger.
+ */
+export class StateDigest {
+  readonly #hashes = new Map<string, string>()
+  readonly #sum = Buffer.alloc(32)
+
+  set(tenantId: string, hash: string): void {
+    this.delete(tenantId)
+    this.#hashes.set(tenantId, hash)
+    this.#toggle(tenantId, hash)
+  }
+
+  delete(tenantId: string): void {
+    const hash = this.#hashes.get(tenantId)
+    if (hash === undefined) return
+    this.#hashes.delete(tenantId)
+    this.#toggle(tenantId, hash)
+  }
+
+  get(tenantId: string): string | undefined {
+    return this.#hashes.get(tenantId)
+  }
+
+  tenantIds(): IterableIterator<string> {
+    return this.#hashes.keys()
+  }
+
+  hex(): string {
+    return this.#sum.toString('hex')
+  }
+
+  #toggle(tenantId: string, hash: string): void {
+    const pair = createHash('sha256').update(`${tenantId}\n${hash}`).digest()
+    for (let at = 0; at < pair.length; at += 1) this.#sum[at] = this.#sum[at]! ^ pair[at]!
+  }
+}
