@@ -27,6 +27,7 @@ export interface RequestHead {
   readonly keptLines: string
   readonly accept: string
   readonly secFetchMode: string
+  readonly secFetchSite: string
   readonly requestedWith: string
   readonly userAgent: string
   readonly forwardedFor: string

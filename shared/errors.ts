@@ -28,6 +28,7 @@ export const ERRORS = {
   email_taken: { status: 409, detail: 'Another user of this tenant has this e-mail address.' },
   tenant_draft: { status: 409, detail: 'The tenant is not published yet.' },
   tenant_suspended: { status: 409, detail: 'The tenant is suspended: activate it first.' },
+  key_taken: { status: 409, detail: 'This signing key is in use already.' },
   rotation_state: {
     status: 409,
     detail: 'The key rotation is not at a point where this can be done.',
@@ -39,6 +40,15 @@ export const ERRORS = {
   not_verified: {
     status: 409,
     detail: 'Verification has not confirmed the middleware and the key.',
+  },
+  licence_blocked: {
+    status: 409,
+    detail: 'The licence blocks sign-in: with protection on nobody could get in.',
+  },
+  hostname_not_found: { status: 404, detail: 'The tenant has no such hostname.' },
+  certificates_too_large: {
+    status: 409,
+    detail: 'The certificates of this tenant are larger, together, than gateways take.',
   },
   mode_unsuitable: { status: 409, detail: 'This is not possible in the mode of the tenant.' },
   unavailable: { status: 503, detail: 'The service cannot answer this now; try again shortly.' },

@@ -62,6 +62,7 @@ export const LIMITS = {
   addressTextMax: 100,
   userAgentTextMax: 400,
   endedSessionKeptMs: 24 * 3600 * 1000,
+  verificationValidMs: 24 * 3600 * 1000,
   signingKeysPerTenantMax: 8,
   signingKeyBitsMin: 2048,
   signingKeyBitsMax: 8192,

@@ -5,19 +5,36 @@ export const HOPS_COOKIE = 'service_hops'
 /** One per sign-in under way: `service_flow_<id>`. */
 export const FLOW_COOKIE_PREFIX = 'service_flow_'
 
+/** More than one cookie of a name: the sender decides nothing, so neither do we. */
+export const REPEATED = Symbol('repeated cookie')
+
 /**
- * The values of one cookie, in order. Names are compared as they stand, values are not decoded:
- * what another reader might turn into our cookie is not our cookie.
+ * The value of one cookie. Names are compared as they stand, values are not decoded: what another
+ * reader might turn into our cookie is not our cookie. Runs per request, so it does not split.
  */
-export function cookieValues(cookies: string, name: string): string[] {
-  const values: string[] = []
-  if (!cookies.includes(name)) return values
-  for (const pair of cookies.split(';')) {
-    const trimmed = pair.trim()
-    if (trimmed.startsWith(name) && trimmed.charCodeAt(name.length) === 0x3d)
-      values.push(trimmed.slice(name.length + 1))
+export function readCookie(cookies: string, name: string): string | typeof REPEATED | undefined {
+  const first = nextCookie(cookies, name, 0)
+  if (first === -1) return undefined
+  const start = first + name.length + 1
+  const end = cookies.indexOf(';', start)
+  if (end === -1) return cookies.slice(start).trimEnd()
+  if (nextCookie(cookies, name, end) !== -1) return REPEATED
+  return cookies.slice(start, end).trimEnd()
+}
+
+/** Where the next pair of this name starts: at the beginning, or behind `;` and white space. */
+function nextCookie(cookies: string, name: string, from: number): number {
+  for (let at = cookies.indexOf(name, from); at !== -1; at = cookies.indexOf(name, at + 1)) {
+    if (cookies.charCodeAt(at + name.length) !== 0x3d) continue
+    let before = at - 1
+    while (before >= 0 && isBlank(cookies.charCodeAt(before))) before--
+    if (before < 0 || cookies.charCodeAt(before) === 0x3b) return at
   }
-  return values
+  return -1
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09
 }
 
 /** Names and values of the flow cookies, oldest first: their names begin with their time. */

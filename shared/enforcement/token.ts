@@ -46,6 +46,16 @@ const REFUSED_HEADERS = ['crit', 'jwk', 'jku', 'x5c', 'x5u', 'zip', 'b64', 'enc'
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 export function proveToken(token: string, trust: TokenTrust): TokenClaims | TokenReason {
+  const claims = proveJws(token, trust.keys, (typ) => typ === undefined || typ === 'JWT')
+  return typeof claims === 'string' ? claims : readClaims(claims, trust)
+}
+
+/** Form, header and RS256 signature of any compact JWS of ours; answers its payload. */
+export function proveJws(
+  token: string,
+  keys: ReadonlyMap<string, KeyObject>,
+  isTypeAccepted: (typ: unknown) => boolean,
+): Record<string, unknown> | TokenReason {
   if (token.length > LIMITS.sessionTokenReadBytesMax) return 'token_too_long'
   const first = token.indexOf('.')
   const second = token.indexOf('.', first + 1)
@@ -58,16 +68,15 @@ export function proveToken(token: string, trust: TokenTrust): TokenClaims | Toke
   const header = jsonObject(headerBytes)
   if (header === undefined) return 'token_malformed'
   if (header['alg'] !== 'RS256') return 'algorithm_refused'
-  if (Object.hasOwn(header, 'typ') && header['typ'] !== 'JWT') return 'header_refused'
+  const typ = Object.hasOwn(header, 'typ') ? (header['typ'] ?? null) : undefined
+  if (!isTypeAccepted(typ)) return 'header_refused'
   if (REFUSED_HEADERS.some((name) => Object.hasOwn(header, name))) return 'header_refused'
   const kid = header['kid']
-  const key = typeof kid === 'string' ? trust.keys.get(kid) : undefined
+  const key = typeof kid === 'string' ? keys.get(kid) : undefined
   if (key === undefined) return 'key_unknown'
   if (!verify('sha256', Buffer.from(token.slice(0, second), 'latin1'), key, signature))
     return 'signature_wrong'
-
-  const claims = jsonObject(payloadBytes)
-  return claims === undefined ? 'claims_malformed' : readClaims(claims, trust)
+  return jsonObject(payloadBytes) ?? 'claims_malformed'
 }
 
 function readClaims(claims: Record<string, unknown>, trust: TokenTrust): TokenClaims | TokenReason {

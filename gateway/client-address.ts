@@ -1,0 +1,53 @@
+/**
+ * Who is the client? The peer, unless the peer is one of the operator's own proxies: then the first
+ * address from the right that is not. What cannot be read is not believed (CVE-2023-36456).
+ */
+import { BlockList, isIP } from 'node:net'
+
+export interface ClientAddress {
+  readonly address: string
+  /** What goes on in X-Forwarded-For: the believed part of the chain and the peer. */
+  readonly chain: string
+  /** Whether the peer's word on the protocol counts. */
+  readonly isPeerTrusted: boolean
+}
+
+export type AddressReader = (peerAddress: string, forwardedFor: string) => ClientAddress
+
+export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
+  if (trustedProxies.length === 0)
+    return (peerAddress) => ({ address: peerAddress, chain: '', isPeerTrusted: false })
+  const trusted = blockListOf(trustedProxies)
+  const isTrusted = (address: string) =>
+    trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+  return (peerAddress, forwardedFor) => {
+    if (isIP(peerAddress) === 0 || !isTrusted(peerAddress))
+      return { address: peerAddress, chain: '', isPeerTrusted: false }
+    const believed = [peerAddress]
+    for (const hop of forwardedFor.split(',').reverse()) {
+      const address = plainAddress(hop)
+      if (address === undefined) break
+      believed.unshift(address)
+      if (!isTrusted(address)) break
+    }
+    return { address: believed[0] ?? peerAddress, chain: believed.join(', '), isPeerTrusted: true }
+  }
+}
+
+/** `::ffff:10.0.0.1` → `10.0.0.1`, so that one client has one spelling. */
+export function plainAddress(text: string): string | undefined {
+  const bare = text.trim().replace(/^::ffff:(?=\d+\.)/i, '')
+  return isIP(bare) === 0 ? undefined : bare
+}
+
+function blockListOf(cidrs: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const cidr of cidrs) {
+    const [address = '', bits] = cidr.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return list
+}

@@ -1,0 +1,107 @@
+/**
+ * The few pages that a gateway shows itself. No scripts, no foreign content, readable on a phone.
+ */
+import { createHash } from 'node:crypto'
+import { html, raw } from 'hono/html'
+
+export interface Page {
+  readonly title: string
+  readonly text: string
+  /** A reason code that a person can quote. */
+  readonly code: string
+  readonly action?: { readonly href: string; readonly label: string }
+  /** A button that posts to this address instead of a link. */
+  readonly form?: { readonly action: string; readonly label: string }
+}
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #1b1f2a; --quiet: #596070; --ground: #f4f5f8;
+  --card: #fff; --line: #e0e3ea; --accent: #2f4fd8; --on-accent: #fff }
+@media (prefers-color-scheme: dark) { :root { --ink: #eceef4; --quiet: #a3aabb; --ground: #12141a;
+  --card: #1b1e26; --line: #2e323d; --accent: #9db0ff; --on-accent: #10142b } }
+* { box-sizing: border-box }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem;
+  background: var(--ground); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif }
+main { width: 100%; max-width: 27rem; background: var(--card); border: 1px solid var(--line);
+  border-radius: 1rem; padding: 2.25rem 2rem }
+h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.3; letter-spacing: -.01em }
+p { margin: 0 0 1.5rem; color: var(--quiet) }
+dl { margin: 0 0 1.5rem; display: grid; grid-template-columns: auto 1fr; gap: .4rem 1.25rem }
+dt { color: var(--quiet) } dd { margin: 0; overflow-wrap: anywhere }
+a, button { display: inline-block; padding: .7rem 1.25rem; border: 0; border-radius: .6rem;
+  background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600;
+  text-decoration: none; cursor: pointer }
+a:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
+small { display: block; margin-top: 1.75rem; color: var(--quiet); font-size: .8rem }
+`
+
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+
+/** Nothing but our own style; nobody may frame it, and a form goes to us and on to the realm. */
+export const PAGE_HEADER_LINES: readonly string[] = [
+  'Content-Type: text/html; charset=utf-8',
+  `Content-Security-Policy: default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'`,
+  'X-Content-Type-Options: nosniff',
+  'Referrer-Policy: no-referrer',
+  'Cache-Control: no-store',
+]
+
+export function pageHtml(page: Page): string {
+  const { action, form } = page
+  return frame(
+    page.title,
+    html`<h1>${page.title}</h1>
+      <p>${page.text}</p>
+      ${action === undefined ? '' : html`<a href="${action.href}">${action.label}</a>`}
+      ${
+        form === undefined
+          ? ''
+          : html`<form method="post" action="${form.action}"><button>${form.label}</button></form>`
+      }
+      <small>${page.code}</small>`,
+  )
+}
+
+export interface MePage {
+  readonly application: string
+  readonly name: string
+  readonly email: string
+  readonly signedInAt: string
+  readonly endsAt: string
+}
+
+export function mePageHtml(me: MePage): string {
+  return frame(
+    'Your session',
+    html`<h1>${me.name === '' ? 'Your session' : me.name}</h1>
+      <p>You are signed in to ${me.application}.</p>
+      <dl>
+        ${
+          me.email === ''
+            ? ''
+            : html`<dt>E-mail</dt>
+                <dd>${me.email}</dd>`
+        }
+        <dt>Since</dt>
+        <dd><time>${me.signedInAt}</time></dd>
+        <dt>Until</dt>
+        <dd><time>${me.endsAt}</time></dd>
+      </dl>
+      <form method="post" action="/service/logout"><button>Sign out</button></form>`,
+  )
+}
+
+function frame(title: string, content: ReturnType<typeof html>): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <style>${raw(STYLE)}</style>
+      </head>
+      <body>
+        <main>${content}</main>
+      </body>
+    </html>`.toString()
+}

@@ -1,0 +1,108 @@
+/**
+ * The gateway as an OpenID Connect client of a tenant's realm. Standard code flow with PKCE, by
+ * openid-client; discovery is done once per client and shared by all who ask at the same time.
+ */
+import * as oidc from 'openid-client'
+import { fetch, type Dispatcher } from 'undici'
+import type { CompiledTenant } from '../tenants/compiled.ts'
+
+export interface SignInStart {
+  readonly location: string
+  readonly nonce: string
+  readonly codeVerifier: string
+}
+
+export interface RelyingParty {
+  start(tenant: CompiledTenant, request: StartRequest): Promise<SignInStart>
+  /** The ID token of the finished sign-in; throws when the realm or the answer is not in order. */
+  finish(tenant: CompiledTenant, request: FinishRequest): Promise<string>
+  endSessionLocation(tenant: CompiledTenant, request: LogoutRequest): Promise<string>
+}
+
+export interface StartRequest {
+  readonly redirectUri: string
+  readonly state: string
+  /** Ask for the password again even where the realm still knows the person. */
+  readonly isFresh: boolean
+}
+
+export interface FinishRequest {
+  readonly callbackUrl: string
+  readonly state: string
+  readonly nonce: string
+  readonly codeVerifier: string
+}
+
+export interface LogoutRequest {
+  readonly idToken: string
+  readonly returnUrl: string
+}
+
+const DISCOVERY_KEPT_MS = 10 * 60_000
+const TIMEOUT_SECONDS = 10
+
+export function createRelyingParty(world: {
+  dispatcher: Dispatcher
+  nowMs: () => number
+}): RelyingParty {
+  type Found = { config: Promise<oidc.Configuration>; atMs: number }
+  /** Weak, so that a client that is no longer served is forgotten with its snapshot. */
+  const found = new WeakMap<CompiledTenant['client'], Found>()
+
+  function discover(client: CompiledTenant['client']): Promise<oidc.Configuration> {
+    const known = found.get(client)
+    if (known !== undefined && world.nowMs() - known.atMs < DISCOVERY_KEPT_MS) return known.config
+    const config = oidc.discovery(
+      new URL(client.issuer),
+      client.id,
+      { client_secret: client.secret },
+      oidc.ClientSecretBasic(client.secret),
+      {
+        timeout: TIMEOUT_SECONDS,
+        // the control plane's own address decides; a fleet on one machine speaks plain http
+        execute: client.issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
+        [oidc.customFetch]: ((url: string, init: object) =>
+          fetch(url, { ...init, dispatcher: world.dispatcher })) as unknown as oidc.CustomFetch,
+      },
+    )
+    found.set(client, { config, atMs: world.nowMs() })
+    config.catch(() => found.delete(client)) // the next one asks again
+    return config
+  }
+
+  return {
+    async start({ client }, { redirectUri, state, isFresh }) {
+      const config = await discover(client)
+      const codeVerifier = oidc.randomPKCECodeVerifier()
+      const nonce = oidc.randomNonce()
+      const url = oidc.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: 'openid profile email',
+        code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+        state,
+        nonce,
+        ...(isFresh ? { prompt: 'login' } : {}),
+      })
+      return { location: url.href, nonce, codeVerifier }
+    },
+    async finish({ client }, { callbackUrl, state, nonce, codeVerifier }) {
+      const config = await discover(client)
+      const tokens = await oidc.authorizationCodeGrant(config, new URL(callbackUrl), {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: codeVerifier,
+        idTokenExpected: true,
+      })
+      if (tokens.id_token === undefined) throw new Error('the realm answered without an ID token')
+      return tokens.id_token
+    },
+    async endSessionLocation({ client }, { idToken, returnUrl }) {
+      const config = await discover(client)
+      return oidc.buildEndSessionUrl(config, {
+        id_token_hint: idToken,
+        post_logout_redirect_uri: returnUrl,
+      }).href
+    },
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * A snapshot, turned once into what a request looks up: matchers, key objects, derived keys, the
+ * upstream. What did not change is carried over, so that a changed prefix drops neither pooled
+ * sockets nor cached proofs.
+ */
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import type { TenantRules } from '../../shared/enforcement/decide.ts'
+import { compileExcluded, compileSealed } from '../../shared/enforcement/path.ts'
+import { deriveKey } from '../../shared/enforcement/seen.ts'
+import type { SessionRules } from '../../shared/enforcement/session.ts'
+import type { TokenTrust } from '../../shared/enforcement/token.ts'
+import { probeKey } from '../../shared/probe.ts'
+import type { PublicKey, TenantSnapshot } from '../../shared/snapshot.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+
+export interface CompiledTenant extends TenantRules {
+  readonly tenantId: string
+  readonly revision: number
+  readonly name: string
+  readonly hostnames: readonly string[]
+  /** `https://app.example.com`, by hostname. */
+  readonly edgeUrls: ReadonlyMap<string, string>
+  readonly origin: string
+  readonly health: string
+  readonly sessionRules: SessionRules
+  readonly trust: TokenTrust
+  readonly client: { readonly issuer: string; readonly id: string; readonly secret: string }
+  readonly seenKey: Buffer
+  readonly flowKey: Buffer
+  readonly probeKey: Buffer
+  readonly upstream: Upstream
+}
+
+export interface TenantCompiler {
+  /** Throws for a snapshot that cannot be served; nothing has changed then. */
+  compile(snapshot: TenantSnapshot): CompiledTenant
+  /** The tenant is no longer served with this state. */
+  retire(tenant: CompiledTenant): void
+  close(): Promise<void>
+}
+
+const RSA_BITS_MIN = 2048
+
+export function createTenantCompiler(world: {
+  openUpstream: (origin: string) => Upstream
+}): TenantCompiler {
+  /** One pool per tenant and origin, closed when the last state that uses it is retired. */
+  const pools = new Map<string, { upstream: Upstream; users: number }>()
+  const trusts = new Map<string, { fingerprint: string; trust: TokenTrust }>()
+
+  function trustOf(snapshot: TenantSnapshot): TokenTrust {
+    const { tenant_id: tenantId, issuer, client_id: audience, keys } = snapshot
+    const fingerprint = JSON.stringify([issuer, audience, keys])
+    const kept = trusts.get(tenantId)
+    if (kept?.fingerprint === fingerprint) return kept.trust
+    const trust = { issuer, audience, keys: new Map(keys.map((key) => [key.kid, importKey(key)])) }
+    trusts.set(tenantId, { fingerprint, trust })
+    return trust
+  }
+
+  function enter(tenantId: string, origin: string): Upstream {
+    const key = poolKey(tenantId, origin)
+    const pool = pools.get(key) ?? { upstream: world.openUpstream(origin), users: 0 }
+    pool.users++
+    pools.set(key, pool)
+    return pool.upstream
+  }
+
+  return {
+    compile(snapshot) {
+      const trust = trustOf(snapshot)
+      const state = readSnapshot(snapshot)
+      return { ...state, trust, upstream: enter(snapshot.tenant_id, snapshot.origin) }
+    },
+    retire(tenant) {
+      const key = poolKey(tenant.tenantId, tenant.origin)
+      const pool = pools.get(key)
+      if (pool === undefined || --pool.users > 0) return
+      pools.delete(key)
+      trusts.delete(tenant.tenantId)
+      void pool.upstream.close()
+    },
+    async close() {
+      await Promise.all([...pools.values()].map((pool) => pool.upstream.close()))
+      pools.clear()
+    },
+  }
+}
+
+function readSnapshot(snapshot: TenantSnapshot): Omit<CompiledTenant, 'trust' | 'upstream'> {
+  const secret = snapshot.client_secret
+  return {
+    tenantId: snapshot.tenant_id,
+    revision: snapshot.revision,
+    name: snapshot.name,
+    status: snapshot.status,
+    protection: snapshot.protection,
+    hostnames: Object.keys(snapshot.edge_urls),
+    edgeUrls: new Map(Object.entries(snapshot.edge_urls)),
+    origin: snapshot.origin,
+    health: snapshot.health,
+    sealed: compileSealed(snapshot.sealed),
+    excluded: compileExcluded(snapshot.excluded),
+    sessionRules: {
+      sessionSecondsMax: snapshot.max_session_seconds,
+      idleSeconds: snapshot.idle_seconds,
+      binding: snapshot.session_binding,
+    },
+    client: { issuer: snapshot.issuer, id: snapshot.client_id, secret },
+    seenKey: deriveKey(secret, 'seen'),
+    flowKey: deriveKey(secret, 'flow'),
+    probeKey: probeKey(secret),
+  }
+}
+
+function importKey(jwk: PublicKey): KeyObject {
+  const key = createPublicKey({ key: { kty: jwk.kty, n: jwk.n, e: jwk.e }, format: 'jwk' })
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
+  if (bits < RSA_BITS_MIN)
+    throw new Error(`key ${jwk.kid} has ${bits} bits, ${RSA_BITS_MIN} needed`)
+  return key
+}
+
+function poolKey(tenantId: string, origin: string): string {
+  return `${tenantId} ${origin}`
+}

@@ -1,0 +1,36 @@
+/**
+ * The lines that only we write to an application: Host, what is left of Cookie, who the user is,
+ * and where the request came from. Everything of the kind that came from outside is gone already.
+ */
+import { withoutServiceCookies } from '../../shared/enforcement/cookies.ts'
+import type { RequestHead } from '../exchange.ts'
+
+export interface Forwarding {
+  readonly clientAddress: string
+  /** The chain that trusted proxies reported, ending in the peer; '' without trusted proxies. */
+  readonly addressChain: string
+  readonly protocol: 'http' | 'https'
+  readonly requestId: string
+  /** `X-Service-*` lines of a valid session, or ''. */
+  readonly identityLines: string
+}
+
+export function forwardingLines(head: RequestHead, forwarding: Forwarding): string {
+  const { clientAddress, addressChain, protocol, requestId, identityLines } = forwarding
+  const { authority } = head
+  const cookies = head.cookies === '' ? '' : withoutServiceCookies(head.cookies)
+  return (
+    `Host: ${authority}\r\n` +
+    (cookies === '' ? '' : `Cookie: ${cookies}\r\n`) +
+    identityLines +
+    `X-Forwarded-For: ${addressChain === '' ? clientAddress : addressChain}\r\n` +
+    `X-Forwarded-Proto: ${protocol}\r\nX-Forwarded-Host: ${authority}\r\n` +
+    `Forwarded: for=${nodeOf(clientAddress)};host="${authority}";proto=${protocol}\r\n` +
+    `X-Request-Id: ${requestId}\r\n`
+  )
+}
+
+/** RFC 7239 6: an IPv6 address stands in brackets and quotes. */
+function nodeOf(address: string): string {
+  return address.includes(':') ? `"[${address}]"` : address
+}
