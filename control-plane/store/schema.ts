@@ -61,11 +61,28 @@ export function defineSchema(c: Columns) {
     (table) => [c.index('tenant_hostnames_tenant').on(table.tenantId)],
   )
 
+  const tenantCertificates = c.table(
+    'tenant_certificates',
+    {
+      hostname: c.text('hostname').primaryKey(),
+      tenantId: c.text('tenant_id').notNull(),
+      certificatePem: c.text('certificate_pem').notNull(),
+      privateKeySealed: c.text('private_key_sealed').notNull(),
+      notAfter: c.whole('not_after').notNull(),
+      updatedAt: c.whole('updated_at').notNull(),
+    },
+    (table) => [c.index('tenant_certificates_tenant').on(table.tenantId)],
+  )
+
   /** Tenants that are gone, so that a gateway which was away learns of it. */
-  const tenantTombstones = c.table('tenant_tombstones', {
-    tenantId: c.text('tenant_id').primaryKey(),
-    revision: c.whole('revision').notNull(),
-  })
+  const tenantTombstones = c.table(
+    'tenant_tombstones',
+    {
+      tenantId: c.text('tenant_id').primaryKey(),
+      revision: c.whole('revision').notNull(),
+    },
+    (table) => [c.index('tenant_tombstones_revision').on(table.revision)],
+  )
 
   const signingKeys = c.table(
     'signing_keys',
@@ -218,6 +235,7 @@ export function defineSchema(c: Columns) {
     facts,
     tenants,
     tenantHostnames,
+    tenantCertificates,
     tenantTombstones,
     signingKeys,
     users,

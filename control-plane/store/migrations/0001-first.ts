@@ -18,7 +18,12 @@ export const first = {
     `CREATE TABLE tenant_hostnames (
       hostname TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, position BIGINT NOT NULL)`,
     `CREATE INDEX tenant_hostnames_tenant ON tenant_hostnames (tenant_id)`,
+    `CREATE TABLE tenant_certificates (
+      hostname TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, certificate_pem TEXT NOT NULL,
+      private_key_sealed TEXT NOT NULL, not_after BIGINT NOT NULL, updated_at BIGINT NOT NULL)`,
+    `CREATE INDEX tenant_certificates_tenant ON tenant_certificates (tenant_id)`,
     `CREATE TABLE tenant_tombstones (tenant_id TEXT PRIMARY KEY, revision BIGINT NOT NULL)`,
+    `CREATE INDEX tenant_tombstones_revision ON tenant_tombstones (revision)`,
     `CREATE TABLE signing_keys (
       kid TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, phase TEXT NOT NULL,
       public_jwk TEXT NOT NULL, private_pem_sealed TEXT NOT NULL, created_at BIGINT NOT NULL,

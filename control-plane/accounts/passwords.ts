@@ -1,0 +1,112 @@
+/**
+ * Passwords as argon2id in PHC strings. At most `concurrency` are computed at once, each takes
+ * 19 MiB and a thread, and a queue that grows past its limit is refused: a flood of sign-ins must
+ * not take the memory or the threads that everything else needs.
+ */
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+
+export interface PasswordHasher {
+  hash(plain: string): Promise<string>
+  /** Without `encoded` it computes all the same, so that timing does not tell who exists. */
+  verify(plain: string, encoded: string | undefined): Promise<boolean>
+}
+
+interface Parameters {
+  readonly memoryKib: number
+  readonly passes: number
+  readonly lanes: number
+}
+
+/** OWASP Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
+const OURS: Parameters = { memoryKib: 19_456, passes: 2, lanes: 1 }
+const SALT_BYTES = 16
+const TAG_BYTES = 32
+const PHC =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{16,86})$/
+
+const compute = promisify(argon2)
+
+export function createPasswordHasher({ concurrency = 2 } = {}): PasswordHasher {
+  const turns = createTurns(concurrency, LIMITS.passwordQueueMax)
+  const decoy = encode(OURS, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES))
+
+  return {
+    async hash(plain) {
+      const salt = randomBytes(SALT_BYTES)
+      const tag = await turns.take(() => derive(plain, OURS, salt, TAG_BYTES))
+      return encode(OURS, salt, tag)
+    },
+    async verify(plain, encoded) {
+      const known = parse(encoded ?? decoy) ?? parse(decoy)
+      if (known === undefined) throw new Error('the decoy is not a password hash')
+      const { parameters, salt, tag } = known
+      const computed = await turns.take(() => derive(plain, parameters, salt, tag.length))
+      const isEqual = timingSafeEqual(computed, tag)
+      return isEqual && encoded !== undefined
+    },
+  }
+}
+
+function derive(
+  plain: string,
+  { memoryKib, passes, lanes }: Parameters,
+  salt: Buffer,
+  bytes: number,
+) {
+  const message = plain.normalize('NFKC')
+  if (Buffer.byteLength(message) > 4 * LIMITS.passwordBytesMax)
+    throw new Refusal('field_invalid', { field: 'password' })
+  return compute('argon2id', {
+    message,
+    nonce: salt,
+    parallelism: lanes,
+    tagLength: bytes,
+    memory: memoryKib,
+    passes,
+  })
+}
+
+function encode({ memoryKib, passes, lanes }: Parameters, salt: Buffer, tag: Buffer): string {
+  const settings = `m=${memoryKib},t=${passes},p=${lanes}`
+  return `$argon2id$v=19$${settings}$${unpadded(salt)}$${unpadded(tag)}`
+}
+
+/** Bounded, since hashes may come from elsewhere one day: no record may ask for a gigabyte. */
+function parse(encoded: string) {
+  const match = PHC.exec(encoded)
+  if (match === null) return undefined
+  const [memoryKib = 0, passes = 0, lanes = 0] = match.slice(1, 4).map(Number)
+  if (memoryKib > LIMITS.passwordMemoryKibMax || passes > 16 || memoryKib < 8 * lanes)
+    return undefined
+  if (passes < 1 || lanes < 1) return undefined
+  const [salt, tag] = match.slice(4).map((part) => Buffer.from(part, 'base64'))
+  if (salt === undefined || tag === undefined) return undefined
+  return { parameters: { memoryKib, passes, lanes }, salt, tag }
+}
+
+const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
+
+/** First come, first served; who comes when the queue is full is sent away. */
+function createTurns(concurrency: number, waitingMax: number) {
+  const waiting: (() => void)[] = []
+  let running = 0
+
+  return {
+    async take<T>(work: () => Promise<T>): Promise<T> {
+      if (running >= concurrency) {
+        if (waiting.length >= waitingMax) throw new Refusal('unavailable', { retry_after: 1 })
+        await new Promise<void>((proceed) => waiting.push(proceed))
+      } else running++
+      try {
+        return await work()
+      } finally {
+        const next = waiting.shift()
+        if (next === undefined) running--
+        else next() // the turn is handed over, `running` stays
+      }
+    },
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * A revocation is a not-before time: what was issued before it is dead, and signing in again
+ * works. It is the next whole second, so that a session issued in this very second is dead too.
+ */
+import { SECOND_MS } from '../../shared/clock.ts'
+import { Refusal } from '../../shared/errors.ts'
+import type { Revoked } from '../../shared/snapshot.ts'
+import {
+  deleteMootRevocations,
+  deleteRealmRecords,
+  notBeforeOf,
+  revocationsOf,
+  upsertRevocation,
+  type RevocationRow,
+} from '../store/queries/revocations.ts'
+import {
+  endSessions,
+  findSession,
+  hasSessionOf,
+  type SessionTarget,
+} from '../store/queries/sessions.ts'
+import { findTenant } from '../store/queries/tenants.ts'
+import { findUser } from '../store/queries/users.ts'
+import type { Queries } from '../store/sqlite.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
+
+export type { SessionTarget }
+
+export interface RevocationResult {
+  readonly notBefore: number
+  /** How many sessions that were alive have ended by it. */
+  readonly sessions: number
+}
+
+export type Revocations = ReturnType<typeof createRevocations>
+
+export function createRevocations({ store }: { store: Store }) {
+  return {
+    async revoke(
+      tenantId: string,
+      target: SessionTarget,
+      actor: Actor,
+      reason = 'revoked',
+    ): Promise<RevocationResult> {
+      return store.change(async (change) => {
+        await requireTarget(change.queries, tenantId, target)
+        const result = await revokeIn(change, tenantId, target, reason)
+        const content = { ...target, not_before: result.notBefore, reason }
+        await change.audit(actor, { action: 'sessions.revoked', tenantId, content })
+        return result
+      })
+    },
+
+    /** Epoch seconds; nothing may be issued to this person with an earlier `iat`. */
+    async notBefore(tenantId: string, subject: string): Promise<number> {
+      return notBeforeOf(store.read, tenantId, subject)
+    },
+
+    async revokedState(tenantId: string): Promise<Revoked> {
+      return toRevoked(await revocationsOf(store.read, tenantId))
+    },
+
+    async prune(limit: number): Promise<number> {
+      return store.change(({ queries, nowMs }) => deleteMootRevocations(queries, nowMs, limit))
+    },
+  }
+}
+
+/** The part of it that other changes share: a user who is removed loses their sessions with it. */
+export async function revokeIn(
+  change: Change,
+  tenantId: string,
+  target: SessionTarget,
+  reason: string,
+): Promise<RevocationResult> {
+  const { queries, nowMs } = change
+  const row: RevocationRow = {
+    tenantId,
+    ...columnsOf(target),
+    notBefore: Math.floor(nowMs / SECOND_MS) + 1,
+    createdAt: nowMs,
+  }
+  await upsertRevocation(queries, row)
+  const sessions = await endSessions(queries, tenantId, target, { atMs: nowMs, reason })
+  await deleteRealmRecords(queries, tenantId, target)
+  await change.emit('session.revoked', tenantId, {
+    ...target,
+    not_before: row.notBefore,
+    sessions,
+    reason,
+  })
+  change.revoke(tenantId, toRevoked([row]))
+  return { notBefore: row.notBefore, sessions }
+}
+
+function columnsOf(target: SessionTarget): Pick<RevocationRow, 'kind' | 'target'> {
+  if ('all' in target) return { kind: 'all', target: '' }
+  if ('subject' in target) return { kind: 'subject', target: target.subject }
+  return { kind: 'sid', target: target.sid }
+}
+
+/** `fromEntries`, which makes even `__proto__` an entry like any other. */
+function toRevoked(rows: readonly RevocationRow[]): Revoked {
+  const entries = (kind: RevocationRow['kind']) =>
+    rows.filter((row) => row.kind === kind).map((row) => [row.target, row.notBefore] as const)
+  return {
+    all: Math.max(0, ...entries('all').map(([, notBefore]) => notBefore)),
+    subjects: Object.fromEntries(entries('subject')),
+    sids: Object.fromEntries(entries('sid')),
+  }
+}
+
+/** A mistyped id must not be answered as if somebody had been signed out. */
+async function requireTarget(queries: Queries, tenantId: string, target: SessionTarget) {
+  if ((await findTenant(queries, tenantId)) === undefined) throw new Refusal('tenant_not_found')
+  if ('sid' in target) {
+    if ((await findSession(queries, tenantId, target.sid)) === undefined)
+      throw new Refusal('session_not_found', { field: 'sid' })
+  } else if ('subject' in target) {
+    const isKnown =
+      (await findUser(queries, tenantId, target.subject)) !== undefined ||
+      (await hasSessionOf(queries, tenantId, target.subject))
+    if (!isKnown) throw new Refusal('user_not_found', { field: 'subject' })
+  }
+}

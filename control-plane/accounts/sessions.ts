@@ -1,0 +1,95 @@
+/** The sessions that realms have issued: what a list shows and a revocation finds. */
+import type { Clock } from '../../shared/clock.ts'
+import { SECOND_MS } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
+import { notBeforeOf } from '../store/queries/revocations.ts'
+import {
+  deleteSessionsExpiredBefore,
+  endSessions,
+  findSession,
+  markSeen,
+  sessionsBefore,
+  upsertSession,
+  type SessionRow,
+  type SessionTarget,
+} from '../store/queries/sessions.ts'
+import type { Change, Store } from '../store/store.ts'
+
+export type Session = Readonly<SessionRow>
+
+export interface IssuedSession {
+  readonly tenantId: string
+  readonly sid: string
+  readonly userId: string
+  readonly ip: string
+  readonly userAgent: string
+  readonly issuedAtMs: number
+  readonly expiresAtMs: number
+}
+
+export interface SeenSession {
+  readonly tenantId: string
+  readonly sid: string
+  readonly atMs: number
+}
+
+export type Sessions = ReturnType<typeof createSessions>
+
+export function createSessions({ store, clock }: { store: Store; clock: Clock }) {
+  return {
+    /** A revocation that came between issuing and recording is honoured: the row is born ended. */
+    async record(issued: IssuedSession): Promise<void> {
+      const { tenantId, sid, userId, issuedAtMs } = issued
+      await store.change(async ({ queries, nowMs }) => {
+        const notBefore = await notBeforeOf(queries, tenantId, userId, sid)
+        const isRevoked = Math.floor(issuedAtMs / SECOND_MS) < notBefore
+        await upsertSession(queries, {
+          sid,
+          tenantId,
+          userId,
+          ip: issued.ip.slice(0, LIMITS.addressTextMax),
+          userAgent: issued.userAgent.slice(0, LIMITS.userAgentTextMax),
+          createdAt: nowMs,
+          issuedAt: issuedAtMs,
+          expiresAt: issued.expiresAtMs,
+          lastSeenAt: nowMs,
+          endedAt: isRevoked ? nowMs : null,
+          endReason: isRevoked ? 'revoked' : null,
+        })
+      })
+    },
+
+    async find(tenantId: string, sid: string): Promise<Session | undefined> {
+      return findSession(store.read, tenantId, sid)
+    },
+
+    async list(tenantId: string, page: PageRequest): Promise<Page<Session>> {
+      const key = decodeCursor(page.cursor, 'number', 'string')
+      const before = key && { createdAt: key[0], sid: key[1] }
+      const rows = await sessionsBefore(store.read, tenantId, before, page.limit + 1)
+      return toPage(rows, page.limit, (session) => [session.createdAt, session.sid])
+    },
+
+    /** For a sign-out. A revocation does this itself. Answers how many were alive. */
+    async end(change: Change, tenantId: string, target: SessionTarget, reason: string) {
+      return endSessions(change.queries, tenantId, target, { atMs: change.nowMs, reason })
+    },
+
+    /** What gateways report, many at a time; one commit for all of them. */
+    async seen(reports: readonly SeenSession[]): Promise<void> {
+      if (reports.length === 0) return
+      const latestMs = clock.nowMs() // a gateway's clock may run ahead
+      await store.change(async ({ queries }) => {
+        for (const report of reports)
+          await markSeen(queries, { ...report, atMs: Math.min(report.atMs, latestMs) })
+      })
+    },
+
+    async prune(limit: number): Promise<number> {
+      return store.change(({ queries, nowMs }) =>
+        deleteSessionsExpiredBefore(queries, nowMs - LIMITS.endedSessionKeptMs, limit),
+      )
+    },
+  }
+}

@@ -1,0 +1,166 @@
+/** A tenant's users. What comes in here has been parsed; passwords are hashed before the change. */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../shared/clock.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
+import {
+  deleteUser,
+  findUser,
+  findUserByKey,
+  insertUser,
+  updateUser,
+  usersAfter,
+  type UserChanges,
+  type UserRow,
+} from '../store/queries/users.ts'
+import { findTenant } from '../store/queries/tenants.ts'
+import type { Queries } from '../store/sqlite.ts'
+import type { Actor, Store } from '../store/store.ts'
+import type { PasswordHasher } from './passwords.ts'
+import { revokeIn } from './revocations.ts'
+
+export type User = Readonly<UserRow>
+
+export interface NewUser {
+  readonly username: string
+  readonly email: string
+  readonly name: string
+  readonly password: string
+}
+export type UserPatch = Partial<NewUser & { readonly isDisabled: boolean }>
+
+/** Why a sign-in was refused: for the log and the event, never for the person who tried. */
+export type AuthenticationRefusal = 'unknown_user' | 'wrong_password' | 'disabled'
+export type Authentication =
+  | { readonly kind: 'ok'; readonly user: User }
+  | { readonly kind: 'refused'; readonly reason: AuthenticationRefusal; readonly user?: User }
+
+export type Users = ReturnType<typeof createUsers>
+
+export function createUsers(world: { store: Store; passwords: PasswordHasher; clock: Clock }) {
+  const { store, passwords, clock } = world
+
+  async function get(tenantId: string, userId: string): Promise<User> {
+    return found(await findUser(store.read, tenantId, userId))
+  }
+
+  /** An address or a name; names never hold an @ that is not the user's own address. */
+  async function byLogin(tenantId: string, login: string): Promise<User | undefined> {
+    const column = login.includes('@') ? 'emailKey' : 'usernameKey'
+    return findUserByKey(store.read, tenantId, column, fold(login))
+  }
+
+  return {
+    get,
+    byLogin,
+
+    async create(tenantId: string, input: NewUser, actor: Actor): Promise<User> {
+      checkUsername(input.username, input.email)
+      const passwordHash = await passwords.hash(input.password)
+      const nowMs = clock.nowMs()
+      const user: User = {
+        userId: `usr_${randomBytes(16).toString('hex')}`,
+        tenantId,
+        username: input.username,
+        usernameKey: fold(input.username),
+        email: input.email,
+        emailKey: fold(input.email),
+        name: input.name,
+        passwordHash,
+        isDisabled: false,
+        createdAt: nowMs,
+        updatedAt: nowMs,
+      }
+      await store.change(async (change) => {
+        await requireTenant(change.queries, tenantId) // it may have gone while we hashed
+        await insertUser(change.queries, user)
+        const content = { user_id: user.userId }
+        await change.audit(actor, { action: 'user.created', tenantId, content })
+      })
+      return user
+    },
+
+    async list(tenantId: string, page: PageRequest): Promise<Page<User>> {
+      const [after] = decodeCursor(page.cursor, 'string') ?? ['']
+      const rows = await usersAfter(store.read, tenantId, after, page.limit + 1)
+      return toPage(rows, page.limit, (user) => [user.usernameKey])
+    },
+
+    /** A new password or a disabled account ends what the old one had opened. */
+    async patch(tenantId: string, userId: string, patch: UserPatch, actor: Actor): Promise<User> {
+      const passwordHash =
+        patch.password === undefined ? undefined : await passwords.hash(patch.password)
+      return store.change(async (change) => {
+        const before = found(await findUser(change.queries, tenantId, userId))
+        const username = patch.username ?? before.username
+        const email = patch.email ?? before.email
+        checkUsername(username, email)
+        const changes: UserChanges = {
+          username,
+          usernameKey: fold(username),
+          email,
+          emailKey: fold(email),
+          name: patch.name ?? before.name,
+          passwordHash: passwordHash ?? before.passwordHash,
+          isDisabled: patch.isDisabled ?? before.isDisabled,
+          updatedAt: change.nowMs,
+        }
+        await updateUser(change.queries, tenantId, userId, changes)
+        if (passwordHash !== undefined || (patch.isDisabled === true && !before.isDisabled)) {
+          const reason = passwordHash === undefined ? 'user_disabled' : 'password_changed'
+          await revokeIn(change, tenantId, { subject: userId }, reason)
+        }
+        const content = { user_id: userId, changed: Object.keys(patch) }
+        await change.audit(actor, { action: 'user.changed', tenantId, content })
+        return { ...before, ...changes }
+      })
+    },
+
+    async remove(tenantId: string, userId: string, actor: Actor): Promise<void> {
+      await store.change(async (change) => {
+        found(await findUser(change.queries, tenantId, userId))
+        await deleteUser(change.queries, tenantId, userId)
+        await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
+        const content = { user_id: userId }
+        await change.audit(actor, { action: 'user.removed', tenantId, content })
+      })
+    },
+
+    /** Computes a hash in every case, so that neither answer nor timing tells who exists. */
+    async authenticate(tenantId: string, login: string, password: string): Promise<Authentication> {
+      const user = await byLogin(tenantId, login)
+      const isRight = await passwords.verify(password, user?.passwordHash)
+      if (user === undefined) return { kind: 'refused', reason: 'unknown_user' }
+      if (!isRight) return { kind: 'refused', reason: 'wrong_password', user }
+      if (user.isDisabled) return { kind: 'refused', reason: 'disabled', user }
+      return { kind: 'ok', user }
+    },
+  }
+}
+
+/** `Ada`, `ada` and `ＡＤＡ` are one account. */
+function fold(login: string): string {
+  return login.trim().normalize('NFKC').toLowerCase()
+}
+
+/**
+ * Without this rule a user could take somebody else's address as a username, and whoever types
+ * that address would sign in to either account.
+ */
+function checkUsername(username: string, email: string) {
+  if (username.includes('@') && fold(username) !== fold(email))
+    throw new Refusal(
+      'field_invalid',
+      { field: 'username' },
+      'A username with an @ must be the e-mail address of the user.',
+    )
+}
+
+function found(user: User | undefined): User {
+  if (user === undefined) throw new Refusal('user_not_found')
+  return user
+}
+
+async function requireTenant(queries: Queries, tenantId: string) {
+  if ((await findTenant(queries, tenantId)) === undefined) throw new Refusal('tenant_not_found')
+}

@@ -1,0 +1,199 @@
+/**
+ * A tenant's signing keys and their rotation: `next` is published before it is used, `current`
+ * signs, `retired` stays published until no session can carry it. At no moment does a valid
+ * session meet a verifier that was never told its key.
+ */
+import { createPrivateKey } from 'node:crypto'
+import type { Clock } from '../../shared/clock.ts'
+import { SECOND_MS } from '../../shared/clock.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import {
+  deleteSigningKeys,
+  insertSigningKey,
+  signingKeysOf,
+  updateSigningKey,
+  type SigningKeyRow,
+} from '../store/queries/signing-keys.ts'
+import { findTenant, type Tenant } from '../store/queries/tenants.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
+import { generateRsaKey, importRsaKey, publicPem, type RsaKey } from './rsa-keys.ts'
+import type { Vault } from './vault.ts'
+
+export interface PublishedKey {
+  readonly kid: string
+  readonly kty: 'RSA'
+  readonly alg: 'RS256'
+  readonly use: 'sig'
+  readonly n: string
+  readonly e: string
+  readonly status: 'current' | 'next' | 'retired'
+  readonly pem: string
+}
+
+export type PrivateSigningJwk = Readonly<Record<string, unknown>> & {
+  readonly kid: string
+  readonly kty: 'RSA'
+  readonly alg: 'RS256'
+  readonly use: 'sig'
+}
+
+export interface SigningSet {
+  /** Another one whenever a key or its phase is another. */
+  readonly version: string
+  readonly currentKid: string | undefined
+  /** Private; the current key first. */
+  readonly jwks: readonly PrivateSigningJwk[]
+}
+
+export const ROTATION_PHASES = ['prepare', 'promote', 'retire'] as const
+export interface Rotation {
+  readonly phase: (typeof ROTATION_PHASES)[number]
+  readonly privateKeyPem?: string | undefined
+  readonly force?: boolean | undefined
+}
+
+export type SigningKeys = ReturnType<typeof createSigningKeys>
+
+export function createSigningKeys(world: { store: Store; vault: Vault; clock: Clock }) {
+  const { store, vault } = world
+
+  function newRow(tenantId: string, key: RsaKey, nowMs: number): SigningKeyRow {
+    return {
+      kid: key.kid,
+      tenantId,
+      phase: 'next',
+      publicJwk: key.publicJwk,
+      privatePemSealed: vault.seal(key.privatePem, purposeOf(tenantId, key.kid)),
+      createdAt: nowMs,
+      promotedAt: null,
+      retiredAt: null,
+    }
+  }
+
+  async function publicKeys(tenantId: string): Promise<PublishedKey[]> {
+    const rows = await signingKeysOf(store.read, tenantId)
+    return rows.map(toPublished)
+  }
+
+  return {
+    publicKeys,
+
+    /** A key for `ensureCurrent`, made ahead: a change must not wait for a prime number. */
+    generate: generateRsaKey,
+
+    async ensureCurrent(change: Change, tenantId: string, candidate: RsaKey): Promise<void> {
+      const rows = await signingKeysOf(change.queries, tenantId)
+      if (rows.some((row) => row.phase === 'current')) return
+      const { nowMs } = change
+      const row = newRow(tenantId, candidate, nowMs)
+      await insertSigningKey(change.queries, { ...row, phase: 'current', promotedAt: nowMs })
+    },
+
+    async rotate(tenantId: string, rotation: Rotation, actor: Actor): Promise<PublishedKey[]> {
+      const { phase, privateKeyPem, force = false } = rotation
+      if (phase !== 'prepare' && privateKeyPem !== undefined)
+        throw new Refusal(
+          'field_invalid',
+          { field: 'private_key_pem' },
+          'A key of your own is brought along with the phase prepare.',
+        )
+      const key =
+        phase === 'prepare'
+          ? privateKeyPem === undefined
+            ? await generateRsaKey()
+            : importRsaKey(privateKeyPem)
+          : undefined
+      await store.change(async (change) => {
+        const tenant = await findTenant(change.queries, tenantId)
+        if (tenant === undefined) throw new Refusal('tenant_not_found')
+        const rows = await signingKeysOf(change.queries, tenantId)
+        if (rows.length === 0) throw new Refusal('tenant_draft')
+        const kids =
+          key !== undefined
+            ? await prepare(change, rows, newRow(tenantId, key, change.nowMs))
+            : phase === 'promote'
+              ? await promote(change, rows)
+              : await retire(change, rows, tenant, force)
+        await change.touch(tenantId)
+        const content = { phase, kids, force, is_own_key: privateKeyPem !== undefined }
+        await change.audit(actor, { action: 'keys.rotated', tenantId, content })
+      })
+      return publicKeys(tenantId)
+    },
+
+    async signingSet(tenantId: string): Promise<SigningSet> {
+      const rows = await signingKeysOf(store.read, tenantId)
+      return {
+        version: rows.map((row) => `${row.phase}:${row.kid}`).join(' '),
+        currentKid: rows.find((row) => row.phase === 'current')?.kid,
+        jwks: rows.map((row) => toPrivateJwk(row, vault)),
+      }
+    },
+  }
+}
+
+export function toPublished({ kid, publicJwk, phase }: SigningKeyRow): PublishedKey {
+  const { n, e } = publicJwk
+  return {
+    kid,
+    kty: 'RSA',
+    alg: 'RS256',
+    use: 'sig',
+    n,
+    e,
+    status: phase,
+    pem: publicPem(publicJwk),
+  }
+}
+
+function toPrivateJwk(row: SigningKeyRow, vault: Vault): PrivateSigningJwk {
+  const pem = vault.open(row.privatePemSealed, purposeOf(row.tenantId, row.kid))
+  const jwk = createPrivateKey(pem).export({ format: 'jwk' })
+  return { ...jwk, kty: 'RSA', kid: row.kid, alg: 'RS256', use: 'sig' }
+}
+
+const purposeOf = (tenantId: string, kid: string) => `signing_keys.private_pem:${tenantId}:${kid}`
+
+async function prepare(change: Change, rows: readonly SigningKeyRow[], row: SigningKeyRow) {
+  if (rows.some((known) => known.phase === 'next'))
+    throw new Refusal('rotation_state', {}, 'A next key is prepared already: promote it first.')
+  if (rows.length >= LIMITS.signingKeysPerTenantMax)
+    throw new Refusal('rotation_state', {}, 'Too many keys are published: retire old ones first.')
+  await insertSigningKey(change.queries, row)
+  return [row.kid]
+}
+
+async function promote(change: Change, rows: readonly SigningKeyRow[]) {
+  const { nowMs, queries } = change
+  const next = rows.find((row) => row.phase === 'next')
+  const current = rows.find((row) => row.phase === 'current')
+  if (next === undefined)
+    throw new Refusal('rotation_state', {}, 'There is no next key to promote: prepare one first.')
+  if (current !== undefined)
+    await updateSigningKey(queries, current, { phase: 'retired', retiredAt: nowMs })
+  await updateSigningKey(queries, next, { phase: 'current', promotedAt: nowMs })
+  return [next.kid]
+}
+
+/** Deletes the retired keys that no session can carry any more; all of them when forced. */
+async function retire(
+  change: Change,
+  rows: readonly SigningKeyRow[],
+  tenant: Tenant,
+  isForced: boolean,
+) {
+  const retired = rows.filter((row) => row.phase === 'retired')
+  if (retired.length === 0)
+    throw new Refusal('rotation_state', {}, 'There is no retired key to delete.')
+  const freeAt = (row: SigningKeyRow) =>
+    (row.retiredAt ?? change.nowMs) + tenant.maxSessionSeconds * SECOND_MS
+  const free = retired.filter((row) => isForced || freeAt(row) <= change.nowMs)
+  if (free.length === 0) {
+    const until = new Date(Math.min(...retired.map(freeAt))).toISOString()
+    throw new Refusal('key_still_used', { until })
+  }
+  const kids = free.map((row) => row.kid)
+  await deleteSigningKeys(change.queries, tenant.tenantId, kids)
+  return kids
+}

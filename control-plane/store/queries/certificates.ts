@@ -1,0 +1,41 @@
+import { and, asc, eq, notInArray, sql } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+export type CertificateRow = typeof schema.tenantCertificates.$inferSelect
+
+const table = schema.tenantCertificates
+
+export async function certificatesOf(
+  queries: Queries,
+  tenantId: string,
+): Promise<CertificateRow[]> {
+  return await queries
+    .select()
+    .from(table)
+    .where(eq(table.tenantId, tenantId))
+    .orderBy(asc(table.hostname))
+}
+
+export async function certificateBytesOf(queries: Queries, tenantId: string): Promise<number> {
+  const [row] = await queries
+    .select({ bytes: sql<number>`coalesce(sum(length(${table.certificatePem})), 0)` })
+    .from(table)
+    .where(eq(table.tenantId, tenantId))
+  return Number(row?.bytes ?? 0)
+}
+
+export async function upsertCertificate(queries: Queries, row: CertificateRow): Promise<void> {
+  const { hostname: _, ...set } = row
+  await queries.insert(table).values(row).onConflictDoUpdate({ target: table.hostname, set })
+}
+
+/** The certificate of a hostname goes with the hostname. */
+export async function keepCertificatesOf(
+  queries: Queries,
+  tenantId: string,
+  hostnames: readonly string[],
+): Promise<void> {
+  const isGone = hostnames.length === 0 ? undefined : notInArray(table.hostname, [...hostnames])
+  await queries.delete(table).where(and(eq(table.tenantId, tenantId), isGone))
+}

@@ -1,0 +1,63 @@
+/** What the fleet asks of the store: who changed since, and who is gone. */
+import { asc, eq, gt } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+export interface ChangedTenant {
+  readonly tenantId: string
+  readonly revision: number
+  readonly isGone: boolean
+}
+
+/** In the order of revisions; costs what changed, not what there is. */
+export async function changedTenantsAfter(
+  queries: Queries,
+  revision: number,
+  limit: number,
+): Promise<ChangedTenant[]> {
+  const { tenants, tenantTombstones: gone } = schema
+  const changed = await queries
+    .select({ tenantId: tenants.tenantId, revision: tenants.revision })
+    .from(tenants)
+    .where(gt(tenants.revision, revision))
+    .orderBy(asc(tenants.revision), asc(tenants.tenantId))
+    .limit(limit)
+  const removed = await queries
+    .select({ tenantId: gone.tenantId, revision: gone.revision })
+    .from(gone)
+    .where(gt(gone.revision, revision))
+    .orderBy(asc(gone.revision), asc(gone.tenantId))
+    .limit(limit)
+  return [
+    ...changed.map((row) => ({ ...row, isGone: false })),
+    ...removed.map((row) => ({ ...row, isGone: true })),
+  ]
+    .sort((a, b) => a.revision - b.revision)
+    .slice(0, limit)
+}
+
+/** The revision at which the tenant was removed. */
+export async function findTombstone(
+  queries: Queries,
+  tenantId: string,
+): Promise<number | undefined> {
+  const [row] = await queries
+    .select({ revision: schema.tenantTombstones.revision })
+    .from(schema.tenantTombstones)
+    .where(eq(schema.tenantTombstones.tenantId, tenantId))
+  return row?.revision
+}
+
+export async function tenantsWithRevocationsAfter(
+  queries: Queries,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await queries
+    .selectDistinct({ tenantId: schema.revocations.tenantId })
+    .from(schema.revocations)
+    .where(gt(schema.revocations.tenantId, after))
+    .orderBy(asc(schema.revocations.tenantId))
+    .limit(limit)
+  return rows.map((row) => row.tenantId)
+}

@@ -1,0 +1,116 @@
+import { and, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+export type SessionRow = typeof schema.sessions.$inferSelect
+
+/** Whose sessions: everyone's, one person's, or one of them. */
+export type SessionTarget =
+  { readonly all: true } | { readonly subject: string } | { readonly sid: string }
+
+const table = schema.sessions
+
+export async function findSession(queries: Queries, tenantId: string, sid: string) {
+  const [row] = await queries
+    .select()
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), eq(table.sid, sid)))
+  return row
+}
+
+export async function hasSessionOf(queries: Queries, tenantId: string, userId: string) {
+  const rows = await queries
+    .select({ sid: table.sid })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), eq(table.userId, userId)))
+    .limit(1)
+  return rows.length > 0
+}
+
+/** A renewed token moves the times on; whose session it is, and that it has ended, stay. */
+export async function upsertSession(queries: Queries, row: SessionRow): Promise<void> {
+  const { issuedAt, expiresAt, lastSeenAt } = row
+  await queries
+    .insert(table)
+    .values(row)
+    .onConflictDoUpdate({
+      target: table.sid,
+      set: { issuedAt, expiresAt, lastSeenAt },
+      setWhere: sql`${table.tenantId} = ${row.tenantId} and ${table.userId} = ${row.userId}`,
+    })
+}
+
+/** Newest first. */
+export async function sessionsBefore(
+  queries: Queries,
+  tenantId: string,
+  before: { readonly createdAt: number; readonly sid: string } | undefined,
+  limit: number,
+): Promise<SessionRow[]> {
+  const isEarlier =
+    before &&
+    or(
+      lt(table.createdAt, before.createdAt),
+      and(eq(table.createdAt, before.createdAt), lt(table.sid, before.sid)),
+    )
+  return await queries
+    .select()
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), isEarlier))
+    .orderBy(desc(table.createdAt), desc(table.sid))
+    .limit(limit)
+}
+
+export async function endSessions(
+  queries: Queries,
+  tenantId: string,
+  target: SessionTarget,
+  ended: { readonly atMs: number; readonly reason: string },
+): Promise<number> {
+  const areMeant =
+    'all' in target
+      ? undefined
+      : 'sid' in target
+        ? eq(table.sid, target.sid)
+        : eq(table.userId, target.subject)
+  const isAlive = and(isNull(table.endedAt), gt(table.expiresAt, ended.atMs))
+  const rows = await queries
+    .update(table)
+    .set({ endedAt: ended.atMs, endReason: ended.reason })
+    .where(and(eq(table.tenantId, tenantId), areMeant, isAlive))
+    .returning({ sid: table.sid })
+  return rows.length
+}
+
+export async function markSeen(
+  queries: Queries,
+  seen: { readonly tenantId: string; readonly sid: string; readonly atMs: number },
+): Promise<void> {
+  await queries
+    .update(table)
+    .set({ lastSeenAt: seen.atMs })
+    .where(
+      and(
+        eq(table.tenantId, seen.tenantId),
+        eq(table.sid, seen.sid),
+        lt(table.lastSeenAt, seen.atMs),
+      ),
+    )
+}
+
+/** In small batches, so that a change never holds the writer for long. */
+export async function deleteSessionsExpiredBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const expired = await queries
+    .select({ sid: table.sid })
+    .from(table)
+    .where(lt(table.expiresAt, beforeMs))
+    .limit(limit)
+  if (expired.length === 0) return 0
+  const sids = expired.map((row) => row.sid)
+  await queries.delete(table).where(inArray(table.sid, sids))
+  return sids.length
+}

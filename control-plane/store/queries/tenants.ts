@@ -1,0 +1,147 @@
+import { asc, eq, getTableColumns, gt, inArray } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+import { refuseTaken } from './conflicts.ts'
+
+type TenantRow = typeof schema.tenants.$inferSelect
+type SecretColumn =
+  'clientSecretSealed' | 'clientSecretHash' | 'analyzerKeySealed' | 'analyzerKeyHash'
+
+/** What is known of a tenant, without its secrets: safe to hand around. */
+export type Tenant = Readonly<Omit<TenantRow, SecretColumn>> & {
+  readonly hostnames: readonly string[]
+}
+export type TenantSecrets = Pick<TenantRow, SecretColumn>
+export type NewTenantRow = typeof schema.tenants.$inferInsert
+export type TenantChanges = Partial<Omit<NewTenantRow, 'tenantId' | 'createdAt' | 'revision'>>
+
+const { clientSecretSealed, clientSecretHash, analyzerKeySealed, analyzerKeyHash, ...openColumns } =
+  getTableColumns(schema.tenants)
+const secretColumns = { clientSecretSealed, clientSecretHash, analyzerKeySealed, analyzerKeyHash }
+
+export async function findTenant(queries: Queries, tenantId: string): Promise<Tenant | undefined> {
+  const rows = await queries
+    .select(openColumns)
+    .from(schema.tenants)
+    .where(eq(schema.tenants.tenantId, tenantId))
+  return (await withHostnames(queries, rows))[0]
+}
+
+export async function findTenantByAnalyzerHash(
+  queries: Queries,
+  hash: string,
+): Promise<Tenant | undefined> {
+  const rows = await queries
+    .select(openColumns)
+    .from(schema.tenants)
+    .where(eq(schema.tenants.analyzerKeyHash, hash))
+  return (await withHostnames(queries, rows))[0]
+}
+
+export async function tenantsAfter(
+  queries: Queries,
+  after: string,
+  limit: number,
+): Promise<Tenant[]> {
+  const rows = await queries
+    .select(openColumns)
+    .from(schema.tenants)
+    .where(gt(schema.tenants.tenantId, after))
+    .orderBy(asc(schema.tenants.tenantId))
+    .limit(limit)
+  return withHostnames(queries, rows)
+}
+
+export async function findTenantSecrets(
+  queries: Queries,
+  tenantId: string,
+): Promise<TenantSecrets | undefined> {
+  const [row] = await queries
+    .select(secretColumns)
+    .from(schema.tenants)
+    .where(eq(schema.tenants.tenantId, tenantId))
+  return row
+}
+
+export async function insertTenant(queries: Queries, row: NewTenantRow): Promise<void> {
+  await refuseTaken(queries.insert(schema.tenants).values(row), [
+    {
+      column: 'tenants.tenant_id',
+      index: 'tenants_pkey',
+      refusal: 'tenant_taken',
+      field: 'tenant_id',
+    },
+  ])
+  // an id that is used again is no longer gone
+  await queries
+    .delete(schema.tenantTombstones)
+    .where(eq(schema.tenantTombstones.tenantId, row.tenantId))
+}
+
+export async function updateTenant(
+  queries: Queries,
+  tenantId: string,
+  changes: TenantChanges,
+): Promise<void> {
+  await queries.update(schema.tenants).set(changes).where(eq(schema.tenants.tenantId, tenantId))
+}
+
+export async function replaceHostnames(
+  queries: Queries,
+  tenantId: string,
+  hostnames: readonly string[],
+): Promise<void> {
+  await queries.delete(schema.tenantHostnames).where(eq(schema.tenantHostnames.tenantId, tenantId))
+  if (hostnames.length === 0) return
+  const rows = hostnames.map((hostname, position) => ({ hostname, tenantId, position }))
+  await refuseTaken(queries.insert(schema.tenantHostnames).values(rows), [
+    {
+      column: 'tenant_hostnames.hostname',
+      index: 'tenant_hostnames_pkey',
+      refusal: 'hostname_taken',
+      field: 'hostnames',
+    },
+  ])
+}
+
+/** Everything of the tenant but its audit trail; the tombstone tells gateways that were away. */
+export async function deleteTenant(
+  queries: Queries,
+  tenantId: string,
+  revision: number,
+): Promise<void> {
+  const owned = [
+    schema.tenants,
+    schema.tenantHostnames,
+    schema.tenantCertificates,
+    schema.signingKeys,
+    schema.users,
+    schema.sessions,
+    schema.revocations,
+    schema.realmRecords,
+    schema.verificationChecks,
+  ]
+  for (const table of owned) await queries.delete(table).where(eq(table.tenantId, tenantId))
+  await queries
+    .insert(schema.tenantTombstones)
+    .values({ tenantId, revision })
+    .onConflictDoUpdate({ target: schema.tenantTombstones.tenantId, set: { revision } })
+}
+
+async function withHostnames(
+  queries: Queries,
+  rows: readonly Omit<Tenant, 'hostnames'>[],
+): Promise<Tenant[]> {
+  if (rows.length === 0) return []
+  const tenantIds = rows.map((row) => row.tenantId)
+  const names = await queries
+    .select()
+    .from(schema.tenantHostnames)
+    .where(inArray(schema.tenantHostnames.tenantId, tenantIds))
+    .orderBy(asc(schema.tenantHostnames.position))
+  const byTenant = Map.groupBy(names, (name) => name.tenantId)
+  return rows.map((row) => ({
+    ...row,
+    hostnames: (byTenant.get(row.tenantId) ?? []).map((name) => name.hostname),
+  }))
+}

@@ -1,0 +1,70 @@
+import { and, asc, eq, gt } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+import { refuseTaken } from './conflicts.ts'
+
+export type UserRow = typeof schema.users.$inferSelect
+export type UserChanges = Partial<Omit<UserRow, 'userId' | 'tenantId' | 'createdAt'>>
+
+const UNIQUE = [
+  {
+    column: 'users.username_key',
+    index: 'users_username',
+    refusal: 'username_taken',
+    field: 'username',
+  },
+  { column: 'users.email_key', index: 'users_email', refusal: 'email_taken', field: 'email' },
+] as const
+
+const isUser = (tenantId: string, userId: string) =>
+  and(eq(schema.users.tenantId, tenantId), eq(schema.users.userId, userId))
+
+export async function findUser(queries: Queries, tenantId: string, userId: string) {
+  const [row] = await queries.select().from(schema.users).where(isUser(tenantId, userId))
+  return row
+}
+
+export async function findUserByKey(
+  queries: Queries,
+  tenantId: string,
+  column: 'usernameKey' | 'emailKey',
+  key: string,
+) {
+  const [row] = await queries
+    .select()
+    .from(schema.users)
+    .where(and(eq(schema.users.tenantId, tenantId), eq(schema.users[column], key)))
+  return row
+}
+
+export async function usersAfter(
+  queries: Queries,
+  tenantId: string,
+  usernameKey: string,
+  limit: number,
+): Promise<UserRow[]> {
+  return await queries
+    .select()
+    .from(schema.users)
+    .where(and(eq(schema.users.tenantId, tenantId), gt(schema.users.usernameKey, usernameKey)))
+    .orderBy(asc(schema.users.usernameKey))
+    .limit(limit)
+}
+
+export async function insertUser(queries: Queries, row: UserRow): Promise<void> {
+  await refuseTaken(queries.insert(schema.users).values(row), UNIQUE)
+}
+
+export async function updateUser(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  changes: UserChanges,
+): Promise<void> {
+  const update = queries.update(schema.users).set(changes).where(isUser(tenantId, userId))
+  await refuseTaken(update, UNIQUE)
+}
+
+export async function deleteUser(queries: Queries, tenantId: string, userId: string) {
+  await queries.delete(schema.users).where(isUser(tenantId, userId))
+}

@@ -1,0 +1,53 @@
+import { and, asc, eq, gt } from 'drizzle-orm'
+import { LIMITS } from '../../../shared/limits.ts'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+export type CheckRow = typeof schema.verificationChecks.$inferSelect
+
+const table = schema.verificationChecks
+
+export async function checksOf(queries: Queries, tenantId: string): Promise<CheckRow[]> {
+  return await queries
+    .select()
+    .from(table)
+    .where(eq(table.tenantId, tenantId))
+    .orderBy(asc(table.at), asc(table.check))
+}
+
+export async function upsertChecks(queries: Queries, rows: readonly CheckRow[]): Promise<void> {
+  for (const row of rows) {
+    const { status, detail, nextAction, at } = row
+    await queries
+      .insert(table)
+      .values(row)
+      .onConflictDoUpdate({
+        target: [table.tenantId, table.check, table.source],
+        set: { status, detail, nextAction, at },
+      })
+  }
+}
+
+/** What the platform itself has confirmed, and not too long ago. A self-report counts nothing. */
+export async function freshPasses(
+  queries: Queries,
+  tenantId: string,
+  nowMs: number,
+): Promise<Set<string>> {
+  const rows = await queries
+    .select({ check: table.check })
+    .from(table)
+    .where(
+      and(
+        eq(table.tenantId, tenantId),
+        eq(table.source, 'platform'),
+        eq(table.status, 'pass'),
+        gt(table.at, nowMs - LIMITS.verificationValidMs),
+      ),
+    )
+  return new Set(rows.map((row) => row.check))
+}
+
+export async function forgetPlatformChecks(queries: Queries, tenantId: string): Promise<void> {
+  await queries.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.source, 'platform')))
+}

@@ -1,0 +1,56 @@
+/**
+ * What a gateway is told of one tenant. Pure: the same rows and settings make the same snapshot,
+ * byte for byte, which is what the fleet's state hash compares.
+ */
+import type { TenantSnapshot } from '../../shared/snapshot.ts'
+import type { PublishedKey } from '../keys/signing-keys.ts'
+import type { Tenant } from '../store/queries/tenants.ts'
+import type { OpenCertificate } from './certificates.ts'
+import { clientIdOf } from './tenants.ts'
+
+export interface SnapshotParts {
+  readonly tenant: Tenant
+  readonly keys: readonly PublishedKey[]
+  readonly certificates: readonly OpenCertificate[]
+  readonly clientSecret: string
+  readonly baseUrl: string
+  readonly edgeUrlFor: (hostname: string) => string
+}
+
+/** null: gateways have nothing to do with this tenant, because it is a draft or enforces itself. */
+export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
+  const { tenant, keys, certificates, clientSecret, baseUrl, edgeUrlFor } = parts
+  const { mode, status } = tenant
+  if (mode === 'sdk' || status === 'draft') return null
+  return {
+    tenant_id: tenant.tenantId,
+    revision: tenant.revision,
+    name: tenant.name,
+    mode,
+    status,
+    protection: tenant.protection,
+    licence: tenant.licence,
+    licence_blocks_signin: tenant.licenceBlocksSignin,
+    edge_urls: Object.fromEntries(tenant.hostnames.map((name) => [name, edgeUrlFor(name)])),
+    origin: tenant.origin,
+    sealed: tenant.sealed,
+    excluded: tenant.excluded,
+    health: tenant.health,
+    max_session_seconds: tenant.maxSessionSeconds,
+    idle_seconds: tenant.idleSeconds,
+    session_binding: tenant.sessionBinding,
+    issuer: issuerOf(baseUrl, tenant.tenantId),
+    client_id: clientIdOf(tenant.tenantId),
+    client_secret: clientSecret,
+    keys: keys.map(({ kid, kty, alg, use, n, e }) => ({ kid, kty, alg, use, n, e })),
+    certificates: certificates.map(({ hostname, certificatePem, privateKeyPem }) => ({
+      hostname,
+      certificate_pem: certificatePem,
+      private_key_pem: privateKeyPem,
+    })),
+  }
+}
+
+export function issuerOf(baseUrl: string, tenantId: string): string {
+  return `${baseUrl.replace(/\/$/, '')}/auth/realms/${tenantId}`
+}

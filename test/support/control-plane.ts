@@ -1,0 +1,63 @@
+/** The control plane on a real database in a temporary folder, with a clock that can be moved. */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { Clock } from '../../shared/clock.ts'
+import { createServices } from '../../control-plane/services.ts'
+import { openSqlite } from '../../control-plane/store/sqlite.ts'
+import type { NewTenant } from '../../control-plane/tenants/tenants.ts'
+
+interface Teardown {
+  teardown(work: () => unknown): void
+}
+
+export const ACTOR = { name: 'operator', requestId: 'test' }
+
+export interface MovableClock extends Clock {
+  advance(ms: number): void
+}
+
+export function movableClock(startMs = Date.parse('2026-01-01T00:00:00.500Z')): MovableClock {
+  let nowMs = startMs
+  return { nowMs: () => nowMs, advance: (ms) => void (nowMs += ms) }
+}
+
+export function temporaryFolder(t: Teardown): string {
+  const folder = mkdtempSync(join(tmpdir(), 'control-plane-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export async function startServices(t: Teardown, options: { file?: string; clock?: Clock } = {}) {
+  const file = options.file ?? join(temporaryFolder(t), 'service.db')
+  const services = await createServices({
+    engine: openSqlite(file),
+    masterKey: randomBytes(32),
+    baseUrl: 'http://localhost:8080',
+    edgeUrlFor: (hostname) => `http://${hostname}:8000`,
+    clock: options.clock ?? movableClock(),
+    log: pino({ level: 'silent' }),
+  })
+  t.teardown(() => services.close())
+  return services
+}
+
+export function tenantNamed(tenantId: string, changes: Partial<NewTenant> = {}): NewTenant {
+  return {
+    tenantId,
+    name: tenantId,
+    mode: 'gateway',
+    plan: 'free',
+    hostnames: [`${tenantId}.localhost`],
+    origin: 'http://127.0.0.1:9000',
+    sealed: [],
+    excluded: [],
+    health: '/health',
+    maxSessionSeconds: 28_800,
+    idleSeconds: 900,
+    sessionBinding: 'off',
+    ...changes,
+  }
+}
