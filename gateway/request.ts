@@ -11,22 +11,11 @@ import type { AddressReader } from './client-address.ts'
 import type { Exchange } from './exchange.ts'
 import type { ProvenSession, SessionReader, SessionRequest } from './session/read-session.ts'
 import type { CompiledTenant } from './tenants/compiled.ts'
+import type { HostLookup, Served } from './tenants/directory.ts'
 import { forwardingLines } from './upstream/forwarding-lines.ts'
 
-/** A tenant as it is served now, and the revocations that outlive each of its snapshots. */
-export interface ServedTenant {
-  readonly tenant: CompiledTenant
-  readonly revoked: RevokedView
-}
-
-export type HostLookup =
-  | { readonly kind: 'served'; readonly served: ServedTenant }
-  /** Known or feared to be protected, but not servable; or nothing known at all yet. */
-  | { readonly kind: 'held'; readonly reason: 'state_lost' | 'not_ready' }
-  | { readonly kind: 'unknown' }
-
 export interface Edge {
-  byHost(host: string): HostLookup
+  byHost(host: string): HostLookup<CompiledTenant>
   readonly sessions: SessionReader
   readonly addresses: AddressReader
   readonly clock: Clock
@@ -54,7 +43,7 @@ export class RequestContext implements SessionRequest {
   readonly requestId: string
   readonly protocol: 'http' | 'https'
 
-  constructor(exchange: Exchange, edge: Edge, { tenant, revoked }: ServedTenant) {
+  constructor(exchange: Exchange, edge: Edge, { tenant, revoked }: Served<CompiledTenant>) {
     const { head } = exchange
     const client = edge.addresses(exchange.peerAddress, head.forwardedFor)
     const queryAt = head.target.indexOf('?')
@@ -193,7 +182,7 @@ function isOwnProbe({ exchange, tenant, path, nowSeconds }: RequestContext): boo
   return (
     tenant.status === 'published' &&
     path === tenant.health &&
-    checkPass(tenant.probeKey, probe, probePass, nowSeconds)
+    checkPass(tenant.probeKey, probePass, probe, nowSeconds)
   )
 }
 

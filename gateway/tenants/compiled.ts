@@ -9,7 +9,7 @@ import { compileExcluded, compileSealed } from '../../shared/enforcement/path.ts
 import { deriveKey } from '../../shared/enforcement/seen.ts'
 import type { SessionRules } from '../../shared/enforcement/session.ts'
 import type { TokenTrust } from '../../shared/enforcement/token.ts'
-import { probeKey } from '../../shared/probe.ts'
+import { probeKeyOf } from '../../shared/probe.ts'
 import type { PublicKey, TenantSnapshot } from '../../shared/snapshot.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 
@@ -109,7 +109,7 @@ function readSnapshot(snapshot: TenantSnapshot): Omit<CompiledTenant, 'trust' | 
     client: { issuer: snapshot.issuer, id: snapshot.client_id, secret },
     seenKey: deriveKey(secret, 'seen'),
     flowKey: deriveKey(secret, 'flow'),
-    probeKey: probeKey(secret),
+    probeKey: probeKeyOf(secret),
   }
 }
 
