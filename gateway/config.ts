@@ -1,0 +1,41 @@
+/** The gateway's settings. With `main.ts` the only place that sees files and environment. */
+import * as files from 'node:fs'
+import { hostname } from 'node:os'
+import type { Config, Listen } from '../shared/config.ts'
+import { readSettings } from '../shared/settings.ts'
+
+export interface GatewaySettings {
+  readonly id: string
+  readonly dataDir: string
+  readonly listen: Listen
+  readonly tlsListen: Listen | null
+  readonly statusListen: Listen | null
+  readonly workers: number
+  readonly fleetUrl: string
+  readonly fleetKey: string
+  readonly trustedProxies: readonly string[]
+  readonly timeouts: Config['gateway']['timeouts']
+}
+
+export function loadGatewaySettings(args: readonly string[]): GatewaySettings {
+  const { config, secrets } = readSettings({ args, environment: process.env, files })
+  const { gateway } = config
+  const id = gateway.id ?? defaultId()
+  return {
+    id,
+    dataDir: `${config.data_dir}/gateway/${id}`,
+    listen: gateway.listen,
+    tlsListen: gateway.tls_listen,
+    statusListen: gateway.status_listen,
+    workers: gateway.workers,
+    fleetUrl: gateway.control_plane,
+    fleetKey: secrets.SERVICE_FLEET_KEY,
+    trustedProxies: gateway.trusted_proxies,
+    timeouts: gateway.timeouts,
+  }
+}
+
+/** Stable over restarts, as the name of its folder on this machine must be. */
+function defaultId(): string {
+  return hostname().replace(/[^A-Za-z0-9.-]/g, '-').slice(0, 64) || 'gateway'
+}

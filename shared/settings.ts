@@ -1,0 +1,92 @@
+/**
+ * From arguments, environment and files to settings and secrets. The file system is handed in by
+ * the program.
+ */
+import type * as FileSystem from 'node:fs'
+import { ConfigError, parseConfig, type Config } from './config.ts'
+import { resolveSecrets, type Secrets } from './secrets.ts'
+
+export interface SettingsWorld {
+  /** Command-line arguments behind the program's name. */
+  readonly args: readonly string[]
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly files: Pick<
+    typeof FileSystem,
+    'mkdirSync' | 'readFileSync' | 'renameSync' | 'writeFileSync'
+  >
+}
+
+export interface Settings {
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly configFile: string | undefined
+  readonly flags: ReadonlySet<string>
+}
+
+const DEFAULT_FILE = 'config.yaml'
+
+export function readSettings(world: SettingsWorld, knownFlags: readonly string[] = []): Settings {
+  const { file, flags } = readArguments(world.args, knownFlags)
+  const text = readText(world, file ?? DEFAULT_FILE)
+  if (file !== undefined && text === undefined)
+    throw new ConfigError(`${file}: there is no such file; copy config.example.yaml to begin with`)
+  const config = parseConfig(text ?? '', file ?? DEFAULT_FILE)
+  return {
+    config,
+    secrets: readSecrets(world, config),
+    configFile: text === undefined ? undefined : (file ?? DEFAULT_FILE),
+    flags,
+  }
+}
+
+/** Two programs that start together on a fresh folder must not make two sets of secrets. */
+function readSecrets(world: SettingsWorld, config: Config): Secrets {
+  const path = `${config.data_dir}/secrets.json`
+  for (;;) {
+    const text = readText(world, path)
+    const { secrets, fileText } = resolveSecrets(world.environment, text, path)
+    if (fileText === undefined) return secrets
+    if (writePrivate(world, path, fileText, text === undefined)) return secrets
+  }
+}
+
+function readText({ files }: SettingsWorld, path: string): string | undefined {
+  try {
+    return files.readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Mode 0600, folders as needed; false where another program has just made the file. */
+function writePrivate({ files }: SettingsWorld, path: string, text: string, isNew: boolean) {
+  files.mkdirSync(path.slice(0, path.lastIndexOf('/')), { recursive: true })
+  try {
+    const draft = isNew ? path : `${path}.new`
+    files.writeFileSync(draft, text, { mode: 0o600, flag: isNew ? 'wx' : 'w', flush: true })
+    if (!isNew) files.renameSync(draft, path)
+    return true
+  } catch (error) {
+    if (isNew && (error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+function readArguments(args: readonly string[], knownFlags: readonly string[]) {
+  const flags = new Set<string>()
+  let file: string | undefined
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index] ?? ''
+    if (arg === '--config') {
+      file = args[++index]
+      if (file === undefined) throw new ConfigError('--config: expected a file name behind it')
+    } else if (arg.startsWith('--config=')) file = arg.slice('--config='.length)
+    else if (knownFlags.includes(arg)) flags.add(arg)
+    else {
+      const known = ['--config FILE', ...knownFlags].join(', ')
+      throw new ConfigError(`${arg}: unknown argument; known are ${known}`)
+    }
+  }
+  return { file, flags }
+}
