@@ -3,6 +3,7 @@
  * `RequestHead`, hand an `Exchange` to the pipeline (`request.ts`) and carry out its answer.
  * Nothing behind this file knows a socket, `IncomingMessage` or `ServerResponse`.
  */
+import type { Socket } from 'node:net'
 import type { Upstream } from './upstream/upstream.ts'
 
 /**
@@ -72,4 +73,25 @@ export interface Exchange {
   forward(plan: ForwardPlan): void
   /** The whole body, for our own forms; rejects with `BodyTooLarge` beyond the limit. */
   readBody(bytesMax: number): Promise<Buffer>
+  /** Where the pipeline keeps what its log line needs at the end. The wire never looks. */
+  context?: unknown
+  /**
+   * Only HTTP/1.1, for an upgrade: the wire lets go of the socket, which is paused. `leftover` was
+   * read beyond the head. Nothing else may be called afterwards.
+   */
+  takeSocket?(): TakenSocket
+}
+
+export interface TakenSocket {
+  readonly socket: Socket
+  readonly leftover: Buffer
+}
+
+export class BodyTooLarge extends Error {
+  override readonly name = 'BodyTooLarge'
+}
+
+/** The client went away, or sent what is no body. It has its answer, if there is anybody left. */
+export class BodyUnreadable extends Error {
+  override readonly name = 'BodyUnreadable'
 }

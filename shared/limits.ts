@@ -55,6 +55,18 @@ export const LIMITS = {
   passwordQueueMax: 200,
   passwordMemoryKibMax: 256 * 1024,
   jsonDepthMax: 32,
+  secretCharactersMax: 512,
+  cursorCharactersMax: 1024,
+  originCharactersMax: 300,
+  /** How long an answer waits for the gateways to have applied what it answers for. */
+  fleetSettleMsMax: 250,
+  // API rates: a bucket of so many calls that refills at so many a second
+  rateBucketsMax: 20_000,
+  rateOperator: { burst: 3000, perSecond: 300 },
+  rateAnalyzer: { burst: 120, perSecond: 2 },
+  rateProbe: { burst: 20, perSecond: 0.2 },
+  ratePublic: { burst: 600, perSecond: 20 },
+  rateRefused: { burst: 300, perSecond: 5 },
   nameCharactersMax: 200,
   usernameCharactersMax: 100,
   emailCharactersMax: 254,

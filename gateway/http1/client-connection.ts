@@ -1,0 +1,306 @@
+/**
+ * One client connection: heads in, one exchange at a time, answers out in order. Listeners are
+ * attached once; all that changes from request to request is state.
+ */
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { LIMITS } from '../../shared/limits.ts'
+import { answerText } from './answer.ts'
+import type { Deadlined } from './deadlines.ts'
+import { Http1Exchange } from './http1-exchange.ts'
+import { REFUSALS } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
+import { ClientWriter } from './client-writer.ts'
+import { RequestBody } from './request-body.ts'
+import { ParsedHead, parseRequestHead } from './request-head.ts'
+import type { Http1World } from './server.ts'
+
+const FIRST_SLICE_BYTES = 4096
+
+export class ClientConnection implements Deadlined {
+  readonly world: Http1World
+  readonly socket: Socket
+  readonly peerAddress: string
+  readonly isSecure: boolean
+  readonly body = new RequestBody()
+  readonly writer: ClientWriter
+  deadlineMs: number
+  isGone = false
+  served = 0
+  #exchange: Http1Exchange | null = null
+  #previousHead: ParsedHead | null = null
+  /** What has arrived of a head. */
+  #headText = ''
+  /** Arrived and not yet looked at: nobody wants the body yet, or a request before it runs. */
+  #held: Buffer | null = null
+  #heldAt = 0
+  #isAdvancing = false
+  #isPaused = false
+  #hasEnded = false
+  #isLingering = false
+  #lingeredBytes = 0
+  #idleSinceMs: number
+
+  constructor(world: Http1World, socket: Socket, peerAddress: string, isSecure: boolean) {
+    this.world = world
+    this.socket = socket
+    this.peerAddress = peerAddress
+    this.isSecure = isSecure
+    this.writer = new ClientWriter(socket)
+    this.#idleSinceMs = world.clock.nowMs()
+    this.deadlineMs = this.#idleSinceMs + world.timeouts.headMs
+    world.deadlines.add(this)
+    socket.setNoDelay(true)
+    socket
+      .on('data', this.#onData)
+      .on('drain', this.#onDrain)
+      .on('timeout', this.#onStalled)
+      .on('end', this.#onEnd)
+      .on('error', this.#onClose)
+      .on('close', this.#onClose)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#isLingering) {
+      this.#lingeredBytes += chunk.length
+      if (this.#lingeredBytes > LIMITS.lingerBytesMax) this.destroy()
+      return
+    }
+    this.#held =
+      this.#held === null ? chunk : Buffer.concat([this.#held.subarray(this.#heldAt), chunk])
+    this.#heldAt = 0
+    this.#advance()
+  }
+
+  get hasBytes(): boolean {
+    return this.#held !== null
+  }
+
+  /** Goes as far as the bytes that are here allow: heads, bodies, the next heads. */
+  #advance(): void {
+    if (this.#isAdvancing) return
+    this.#isAdvancing = true
+    while (this.#held !== null && !this.isGone && !this.#isLingering) {
+      if (this.#exchange === null ? !this.#readHead() : !this.#readBody(this.#exchange)) break
+    }
+    this.#isAdvancing = false
+    this.adjustReading()
+  }
+
+  #consume(to: number): void {
+    if (to >= this.#held!.length) this.#held = null
+    else this.#heldAt = to
+  }
+
+  #readHead(): boolean {
+    // A client that does not read its answers gets no further ones.
+    if (this.socket.writableNeedDrain) return false
+    const held = this.#held!
+    let at = this.#heldAt
+    if (this.#headText === '' && held[at] === 13 && held[at + 1] === 10) at += 2
+    const before = this.#headText
+    const sliceEnd = Math.min(held.length, at + FIRST_SLICE_BYTES)
+    let text = before + held.toString('latin1', at, sliceEnd)
+    let head = parseRequestHead(text, 0, this.#previousHead)
+    if (head === null && sliceEnd < held.length) {
+      text = before + held.toString('latin1', at)
+      head = parseRequestHead(text, 0, this.#previousHead)
+    }
+    if (head === null) {
+      if (before === '') this.deadlineMs = this.world.clock.nowMs() + this.world.timeouts.headMs
+      this.#headText = text
+      this.#held = null
+      return false
+    }
+    if (!(head instanceof ParsedHead)) {
+      this.refuse(head)
+      return false
+    }
+    this.#headText = ''
+    this.#consume(at + head.end - before.length)
+    this.#begin(head)
+    return true
+  }
+
+  #begin(head: ParsedHead): void {
+    this.#previousHead = head
+    this.deadlineMs = Infinity
+    this.served++
+    this.body.begin(head.bodyLength)
+    this.writer.begin()
+    const exchange = new Http1Exchange(this, head, this.world.clock.nowMs())
+    this.#exchange = exchange
+    try {
+      this.world.options.handle(exchange)
+    } catch (error) {
+      this.world.options.onError?.(error)
+      exchange.fail(REFUSALS.internal)
+    }
+  }
+
+  #readBody(exchange: Http1Exchange): boolean {
+    if (this.body.isDone || !exchange.wantsBody) return false
+    const held = this.#held!
+    const end = this.body.feed(held, this.#heldAt, held.length, exchange)
+    if (this.#held !== held) return false
+    this.#consume(end)
+    exchange.onBodyProgress()
+    return true
+  }
+
+  /** Somebody wants the body now, or has room again. */
+  pump(): void {
+    this.#advance()
+  }
+
+  adjustReading(): void {
+    if (this.isGone) return
+    const exchange = this.#exchange
+    const isWaitingForBody = exchange !== null && !this.body.isDone && exchange.wantsBody
+    const wantsMore =
+      this.#held === null && (exchange === null || isWaitingForBody || this.body.isDone)
+    if (exchange !== null)
+      this.deadlineMs = isWaitingForBody
+        ? this.world.clock.nowMs() + this.world.timeouts.idleMs
+        : Infinity
+    if (wantsMore === !this.#isPaused) return
+    this.#isPaused = !wantsMore
+    if (wantsMore) this.socket.resume()
+    else this.socket.pause()
+  }
+
+  /** The answer is written and the body has been read: on to the next request, or the end. */
+  finish(exchange: Http1Exchange, staysOpen: boolean): void {
+    if (this.#exchange !== exchange) return
+    this.#exchange = null
+    if (this.isGone) return
+    if (!staysOpen || (this.#hasEnded && this.#held === null)) return this.#linger()
+    this.#idleSinceMs = this.world.clock.nowMs()
+    const { keepAliveMs } = this.world.timeouts
+    const { drainGraceMs } = this.world
+    const openMs = drainGraceMs >= 0 ? Math.min(drainGraceMs, keepAliveMs) : keepAliveMs
+    this.deadlineMs = this.#idleSinceMs + openMs
+    this.#advance()
+  }
+
+  /** Answers a head that is none, and closes. */
+  refuse(refusal: Refusal): void {
+    this.world.options.onRefusal?.(refusal, this.peerAddress)
+    const answer = this.world.refusalAnswer(refusal)
+    this.socket.write(answerText(answer, '', this.world.dateLine(), 'Connection: close\r\n'))
+    this.#linger()
+  }
+
+  /**
+   * Sends FIN and reads on for a moment: closing with unread bytes would make the kernel send a
+   * reset, and the client could lose the answer that is still on its way.
+   */
+  #linger(): void {
+    this.#isLingering = true
+    this.#held = null
+    this.#exchange = null
+    this.socket.end()
+    if (this.socket.writableLength === 0) this.#awaitClientEnd()
+    else {
+      this.deadlineMs = Infinity
+      this.watchStall()
+      this.socket.once('finish', this.#awaitClientEnd)
+    }
+    if (this.#hasEnded) return
+    this.#isPaused = false
+    this.socket.resume()
+  }
+
+  readonly #awaitClientEnd = (): void => {
+    this.socket.setTimeout(0)
+    this.deadlineMs = this.world.clock.nowMs() + LIMITS.lingerMsMax
+  }
+
+  readonly #onDrain = (): void => {
+    this.socket.setTimeout(0)
+    if (this.#exchange !== null) this.#exchange.onClientDrain()
+    else this.#advance()
+  }
+
+  /** The client does not take what we have: from here on the kernel's progress is watched. */
+  watchStall(): void {
+    this.socket.setTimeout(this.world.timeouts.idleMs)
+  }
+
+  readonly #onStalled = (): void => {
+    this.destroy()
+  }
+
+  readonly #onEnd = (): void => {
+    this.#hasEnded = true
+    if (this.#isLingering) return
+    const exchange = this.#exchange
+    if (exchange === null) return this.#headText === '' ? this.#linger() : this.destroy()
+    if (!this.body.isDone) exchange.onBodyBroken()
+  }
+
+  readonly #onClose = (): void => {
+    this.destroy()
+  }
+
+  onDeadline(nowMs: number): void {
+    if (this.#isLingering) return this.destroy()
+    const exchange = this.#exchange
+    if (exchange !== null) return exchange.onBodyTimeout()
+    if (this.#headText !== '') return this.refuse(REFUSALS.headTimeout)
+    // A slow reader may still be taking the last answer.
+    if (
+      this.socket.writableLength > 0 &&
+      nowMs - this.#idleSinceMs < this.world.timeouts.idleMs * 2
+    )
+      this.deadlineMs = nowMs + this.world.timeouts.idleMs
+    else this.destroy()
+  }
+
+  drain(): void {
+    if (this.#exchange !== null || this.#isLingering || this.#headText !== '') return
+    const closesMs = this.#idleSinceMs + this.world.drainGraceMs
+    if (closesMs <= this.world.clock.nowMs()) this.#linger()
+    else this.deadlineMs = Math.min(this.deadlineMs, closesMs)
+  }
+
+  /** Hands the socket to somebody else, with what was read beyond the head. */
+  release(): { socket: Socket; leftover: Buffer } {
+    const leftover = this.#held?.subarray(this.#heldAt) ?? Buffer.alloc(0)
+    this.#held = null
+    this.#exchange = null
+    this.isGone = true
+    this.deadlineMs = Infinity
+    this.world.deadlines.delete(this)
+    this.socket.pause()
+    this.socket
+      .off('data', this.#onData)
+      .off('drain', this.#onDrain)
+      .off('timeout', this.#onStalled)
+      .off('end', this.#onEnd)
+      .off('error', this.#onClose)
+      .off('close', this.#onClose)
+      .on('close', () => this.world.forget(this))
+    return { socket: this.socket, leftover }
+  }
+
+  /** The answer cannot be finished. A reset, where a plain end would look like its end. */
+  abort(needsReset: boolean): void {
+    if (needsReset && !this.isGone && !(this.socket instanceof TLSSocket))
+      this.socket.resetAndDestroy()
+    this.destroy()
+  }
+
+  destroy(): void {
+    if (this.isGone) return
+    this.isGone = true
+    this.deadlineMs = Infinity
+    this.world.deadlines.delete(this)
+    this.socket.destroy()
+    this.#held = null
+    const exchange = this.#exchange
+    this.#exchange = null
+    exchange?.onClientGone()
+    this.world.forget(this)
+  }
+}

@@ -1,0 +1,348 @@
+/**
+ * One request of one connection: what the pipeline decides on, and both halves of carrying that
+ * out. Towards the upstream it is the sink of the response.
+ */
+import { LIMITS } from '../../shared/limits.ts'
+import { BodyTooLarge, BodyUnreadable } from '../exchange.ts'
+import type { Exchange, ForwardPlan, OwnAnswer, TakenSocket } from '../exchange.ts'
+import type { ResponseSink, UpstreamCall, UpstreamFailure } from '../upstream/call.ts'
+import { BODY } from '../upstream/response-head.ts'
+import type { ResponseHead } from '../upstream/response-head.ts'
+import { answerText, isSafe, plainAnswer } from './answer.ts'
+import { BodyCollector } from './body-collector.ts'
+import type { ChunkedSink } from './chunked.ts'
+import type { ClientConnection } from './client-connection.ts'
+import { REFUSALS } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
+import type { ParsedHead } from './request-head.ts'
+import { responseHeadText } from './response-lines.ts'
+
+/** What happens to the bytes of the request body. */
+const HELD = 0
+const GATHERED = 1
+const FORWARDED = 2
+const COLLECTED = 3
+const DISCARDED = 4
+
+export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
+  readonly head: ParsedHead
+  readonly startedMs: number
+  context: unknown = undefined
+  readonly #connection: ClientConnection
+  #bodyUse: number = HELD
+  #gathered: (Buffer | string)[] | null = null
+  #collector: BodyCollector | null = null
+  #hasRoomUpstream = true
+  #plan: ForwardPlan | null = null
+  #call: UpstreamCall | null = null
+  /** Somebody has decided what becomes of this request; later decisions are ignored. */
+  #isDecided = false
+  /** Bytes of the final answer are with the socket. */
+  #isOnTheWire = false
+  #isAnswered = false
+  #staysOpen = false
+  /** The response has no length and the client takes chunks: each piece becomes one. */
+  #makesChunks = false
+  #status = 0
+  #failure: UpstreamFailure | null = null
+  #isOver = false
+
+  constructor(connection: ClientConnection, head: ParsedHead, startedMs: number) {
+    this.#connection = connection
+    this.head = head
+    this.startedMs = startedMs
+  }
+
+  get peerAddress(): string {
+    return this.#connection.peerAddress
+  }
+  get isSecure(): boolean {
+    return this.#connection.isSecure
+  }
+  get wantsBody(): boolean {
+    return this.#bodyUse !== HELD && this.#hasRoomUpstream
+  }
+  get wantsRawChunks(): boolean {
+    return !this.head.isHttp10
+  }
+
+  // What the pipeline asks for
+
+  respond(answer: OwnAnswer): void {
+    if (this.#isDecided) return
+    this.#isDecided = true
+    const { body } = this.#connection
+    // What is short and on its way is read, so that the connection can stay.
+    const isDrained =
+      !body.isDone &&
+      !body.isChunked &&
+      body.left <= LIMITS.drainedBodyBytesMax &&
+      (!this.head.expectsContinue || this.#connection.hasBytes)
+    if (isDrained) this.#bodyUse = DISCARDED
+    this.#answer(answer, this.#mayStayOpen() && (body.isDone || isDrained))
+    if (isDrained) this.#connection.pump()
+  }
+
+  forward(plan: ForwardPlan): void {
+    if (this.#isDecided) return
+    this.#isDecided = true
+    this.#plan = plan
+    const { body } = this.#connection
+    if (body.isDone) return this.#startCall()
+    this.#bodyUse = GATHERED
+    this.#gathered = []
+    this.#sendContinue()
+    // What is here goes with the head; a small body is waited for, which also keeps a slow
+    // client from holding an upstream connection.
+    if (!this.#connection.hasBytes && !this.#isSmall()) this.#startCall()
+    this.#connection.pump()
+  }
+
+  readBody(bytesMax: number): Promise<Buffer> {
+    const { body } = this.#connection
+    if (this.#isOver) return Promise.reject(new BodyUnreadable('the client is gone'))
+    if (body.left > bytesMax) return Promise.reject(new BodyTooLarge('the body is too large'))
+    const collector = new BodyCollector(bytesMax)
+    this.#collector = collector
+    this.#bodyUse = COLLECTED
+    body.decode()
+    if (body.isDone) collector.end()
+    else {
+      this.#sendContinue()
+      this.#connection.pump()
+    }
+    return collector.body
+  }
+
+  takeSocket(): TakenSocket {
+    this.#isDecided = true
+    this.#isOver = true
+    return this.#connection.release()
+  }
+
+  #isSmall(): boolean {
+    const { isChunked, left } = this.#connection.body
+    return !isChunked && left <= LIMITS.smallBodyBytesMax
+  }
+
+  #sendContinue(): void {
+    if (!this.head.expectsContinue || this.#connection.hasBytes) return
+    this.#connection.writer.text('HTTP/1.1 100 Continue\r\n\r\n')
+    this.#connection.writer.flush()
+  }
+
+  #mayStayOpen(): boolean {
+    const { world, served } = this.#connection
+    return (
+      this.head.keepsAlive &&
+      world.drainGraceMs < 0 &&
+      served < world.limits.requestsPerConnectionMax
+    )
+  }
+
+  #connectionLine(): string {
+    if (!this.#staysOpen) return 'Connection: close\r\n'
+    return this.head.isHttp10 ? 'Connection: keep-alive\r\n' : ''
+  }
+
+  #answer(asked: OwnAnswer, staysOpen: boolean): void {
+    const answer = isSafe(asked) ? asked : plainAnswer(REFUSALS.internal)
+    this.#staysOpen = staysOpen
+    this.#status = answer.status
+    this.#isOnTheWire = true
+    const { writer, world } = this.#connection
+    writer.utf8(answerText(answer, this.head.method, world.dateLine(), this.#connectionLine()))
+    this.#isAnswered = true
+    this.#settle()
+  }
+
+  // The body of the request
+
+  #startCall(): void {
+    const { body } = this.#connection
+    const plan = this.#plan!
+    const pieces = this.#gathered
+    this.#gathered = null
+    this.#bodyUse = FORWARDED
+    const isJoined = pieces !== null && lengthOf(pieces) <= LIMITS.smallBodyBytesMax
+    const call = plan.upstream.request(
+      {
+        method: this.head.method,
+        target: this.head.target,
+        lines: plan.requestLines + this.head.keptLines,
+        bodyLength: this.head.bodyLength,
+        hasLength: this.head.hasLength,
+        firstBody: isJoined ? joined(pieces) : '',
+        isBodyWhole: body.isDone && (pieces === null || isJoined),
+        isRawChunked: true,
+      },
+      this,
+    )
+    this.#call = call
+    if (pieces === null || isJoined) return
+    for (const piece of pieces) this.#passOn(piece)
+    if (body.isDone) call.end()
+  }
+
+  #passOn(piece: Buffer | string): void {
+    const call = this.#call!
+    this.#hasRoomUpstream = typeof piece === 'string' ? call.writeText(piece) : call.write(piece)
+  }
+
+  onBodyRun(buffer: Buffer, from: number, to: number): void {
+    if (this.#bodyUse === DISCARDED) return
+    const piece = to - from === buffer.length ? buffer : buffer.subarray(from, to)
+    if (this.#bodyUse === FORWARDED) this.#passOn(piece)
+    else if (this.#bodyUse === GATHERED) this.#gathered!.push(piece)
+    else this.#collector!.add(piece)
+  }
+
+  onBodyText(text: string): void {
+    if (this.#bodyUse === FORWARDED) this.#passOn(text)
+    else if (this.#bodyUse === GATHERED) this.#gathered!.push(text)
+  }
+
+  /** All that had arrived of the body has been taken. */
+  onBodyProgress(): void {
+    const { body } = this.#connection
+    if (body.isBroken) return this.onBodyBroken()
+    if (this.#bodyUse === GATHERED) {
+      if (body.isDone || body.isChunked || this.head.bodyLength > LIMITS.smallBodyBytesMax)
+        this.#startCall()
+    } else if (body.isDone) {
+      if (this.#bodyUse === FORWARDED) this.#call!.end()
+      else this.#collector?.end()
+    }
+    if (body.isDone) this.#settle()
+  }
+
+  /** No valid chunked coding, or the client ended in the middle of it. */
+  onBodyBroken(): void {
+    this.fail(REFUSALS.body)
+  }
+
+  onBodyTimeout(): void {
+    this.fail(REFUSALS.bodyTimeout)
+  }
+
+  /** Ends the exchange from our side: with an answer if there is still room for one. */
+  fail(refusal: Refusal): void {
+    this.#call?.abort()
+    this.#collector?.fail(new BodyUnreadable(refusal.detail))
+    this.#isDecided = true
+    if (this.#isOnTheWire) return this.#connection.destroy()
+    this.#connection.writer.discard()
+    this.#answer(this.#connection.world.refusalAnswer(refusal), false)
+  }
+
+  onDrain(): void {
+    this.#hasRoomUpstream = true
+    this.#connection.pump()
+  }
+
+  // The response
+
+  onInformational(status: number, reason: string, lines: string): void {
+    if (this.head.isHttp10) return
+    this.#connection.writer.text(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`)
+    this.#connection.writer.flush()
+  }
+
+  onHead(head: ResponseHead): void {
+    const { body, writer, world } = this.#connection
+    const isOpenEnded = head.framing === BODY.chunked || head.framing === BODY.untilClose
+    this.#makesChunks = head.framing === BODY.untilClose && !this.head.isHttp10
+    this.#staysOpen = this.#mayStayOpen() && body.isDone && !(isOpenEnded && this.head.isHttp10)
+    this.#status = head.status
+    const framing = !isOpenEnded
+      ? head.contentLength >= 0
+        ? `Content-Length: ${head.contentLength}\r\n`
+        : ''
+      : this.head.isHttp10
+        ? ''
+        : 'Transfer-Encoding: chunked\r\n'
+    writer.text(
+      responseHeadText(head, this.#plan!, world.dateLine(), framing, this.#connectionLine()),
+    )
+  }
+
+  onData(buffer: Buffer, from: number, to: number): void {
+    const { writer } = this.#connection
+    if (this.#makesChunks) writer.text(`${(to - from).toString(16)}\r\n`)
+    writer.data(buffer, from, to)
+    if (this.#makesChunks) writer.text('\r\n')
+  }
+
+  onText(text: string): void {
+    this.#connection.writer.text(text)
+  }
+
+  onReadEnd(): void {
+    this.#isOnTheWire = true
+    if (this.#connection.writer.flush()) return
+    this.#call!.pause()
+    this.#connection.watchStall()
+  }
+
+  onClientDrain(): void {
+    this.#call?.resume()
+  }
+
+  onEnd(): void {
+    const { writer } = this.#connection
+    if (this.#makesChunks) writer.text('0\r\n\r\n')
+    this.#isOnTheWire = true
+    if (!writer.flush()) this.#connection.watchStall()
+    this.#isAnswered = true
+    this.#settle()
+  }
+
+  onError(failure: UpstreamFailure): void {
+    this.#failure = failure
+    const { world, writer } = this.#connection
+    if (this.#isOnTheWire) return this.#connection.abort(!this.#makesChunks && this.head.isHttp10)
+    writer.discard()
+    const answer = world.failureAnswer(failure, this)
+    const ownLines = this.#plan!.responseLines.split('\r\n').slice(0, -1)
+    const { isDone } = this.#connection.body
+    this.#answer(
+      { ...answer, headerLines: [...answer.headerLines, ...ownLines] },
+      isDone && this.#mayStayOpen(),
+    )
+  }
+
+  // The end
+
+  onClientGone(): void {
+    this.#call?.abort()
+    this.#collector?.fail(new BodyUnreadable('the client is gone'))
+    this.#end(!this.#isAnswered)
+  }
+
+  /** Both halves are through, or the connection does not stay open for the other one. */
+  #settle(): void {
+    if (!this.#isAnswered || this.#isOver) return
+    if (this.#staysOpen && !this.#connection.body.isDone) return
+    this.#end(false)
+    this.#connection.finish(this, this.#staysOpen)
+  }
+
+  #end(isCut: boolean): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#isDecided = true
+    const { world, writer } = this.#connection
+    world.options.onExchangeEnd?.(this, {
+      status: this.#isOnTheWire ? this.#status : 0,
+      bytes: writer.bytes,
+      isCut,
+      failure: this.#failure,
+    })
+  }
+}
+
+const lengthOf = (pieces: readonly (Buffer | string)[]): number =>
+  pieces.reduce((sum, piece) => sum + piece.length, 0)
+
+const joined = (pieces: readonly (Buffer | string)[]): string =>
+  pieces.map((piece) => (typeof piece === 'string' ? piece : piece.toString('latin1'))).join('')

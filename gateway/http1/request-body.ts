@@ -1,0 +1,43 @@
+/** How far the body of the current request has been read, in either framing. */
+import { ChunkedReader } from './chunked.ts'
+import type { ChunkedSink } from './chunked.ts'
+
+export class RequestBody {
+  readonly chunked = new ChunkedReader()
+  isChunked = false
+  isDone = true
+  isBroken = false
+  hasBegun = false
+  /** Bytes to come, where that is known. */
+  left = 0
+
+  begin(length: number): void {
+    this.isChunked = length < 0
+    this.left = length
+    this.isDone = length === 0
+    this.isBroken = false
+    this.hasBegun = false
+    if (this.isChunked) this.chunked.reset(true)
+  }
+
+  /** For readers that want the content and not its framing. */
+  decode(): void {
+    if (this.isChunked && !this.hasBegun) this.chunked.reset(false)
+  }
+
+  /** Returns the offset behind what belongs to this body, so far as it is here. */
+  feed(buffer: Buffer, from: number, to: number, sink: ChunkedSink): number {
+    this.hasBegun = true
+    if (this.isChunked) {
+      const end = this.chunked.scan(buffer, from, to, sink)
+      this.isDone = this.chunked.isDone
+      this.isBroken = this.chunked.isBroken
+      return end
+    }
+    const end = from + Math.min(this.left, to - from)
+    this.left -= end - from
+    this.isDone = this.left === 0
+    sink.onBodyRun(buffer, from, end)
+    return end
+  }
+}

@@ -1,0 +1,123 @@
+/** What the lines of a head mean together: whose it is, how long its body is, what happens after. */
+import { hostOfAuthority, isOriginForm, isToken, trimmed } from './grammar.ts'
+import { mayBeNominated } from './field-names.ts'
+import { REFUSALS } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
+import type { Notes } from './request-fields.ts'
+import type { ParsedHead } from './request-head.ts'
+
+/** RFC 9112 section 3.2: exactly one Host, valid. HTTP/1.0 may leave it out and has no tenant. */
+export function settleHost(
+  head: ParsedHead,
+  notes: Notes,
+  previous: ParsedHead | null,
+): Refusal | null {
+  if (notes.hosts === 0) return head.isHttp10 ? null : REFUSALS.host
+  if (notes.hosts > 1) return REFUSALS.host
+  if (previous !== null && previous.authority === head.authority) {
+    head.host = previous.host
+    return null
+  }
+  const host = hostOfAuthority(head.authority)
+  if (host === undefined) return REFUSALS.host
+  head.host = host
+  return null
+}
+
+const ABSOLUTE_FORM = /^(https?):\/\/([^/?#]*)(.*)$/i
+const DEFAULT_PORTS: Record<string, string> = { http: '80', https: '443' }
+
+/** `*` with OPTIONS; absolute-form that agrees with Host becomes origin-form (RFC 9112 3.2.2). */
+export function settleTarget(head: ParsedHead): Refusal | null {
+  if (head.target === '*') return head.method === 'OPTIONS' ? null : REFUSALS.target
+  const parts = ABSOLUTE_FORM.exec(head.target)
+  if (parts === null) return REFUSALS.target
+  const [, scheme, authority, rest] = parts as unknown as [string, string, string, string]
+  const host = hostOfAuthority(authority)
+  if (host === undefined) return REFUSALS.target
+  if (head.authority === '') {
+    head.authority = authority
+    head.host = host
+  }
+  const port = DEFAULT_PORTS[scheme.toLowerCase()]!
+  if (host !== head.host || portOf(authority, port) !== portOf(head.authority, port))
+    return REFUSALS.hostMismatch
+  if (rest === '' && head.method === 'OPTIONS') head.target = '*'
+  else head.target = rest.startsWith('/') ? rest : `/${rest}`
+  return head.target === '*' || isOriginForm(head.target) ? null : REFUSALS.target
+}
+
+const portOf = (authority: string, otherwise: string): string =>
+  /:([0-9]+)$/.exec(authority)?.[1] ?? otherwise
+
+/** RFC 9112 section 6.3, and stricter: a length is said once, and in one way. */
+export function settleFraming(head: ParsedHead, notes: Notes): Refusal | null {
+  if (notes.lengths === 0 && notes.codings === 0) return null
+  if (notes.lengths > 1 || (notes.lengths === 1 && notes.codings > 0)) return REFUSALS.framing
+  if (notes.lengths === 1) {
+    head.hasLength = true
+    return head.bodyLength < 0 ? REFUSALS.framing : null
+  }
+  if (notes.codings > 1 || notes.coding === '' || head.isHttp10) return REFUSALS.framing
+  if (notes.coding.toLowerCase() !== 'chunked') return REFUSALS.coding
+  head.bodyLength = -1
+  return null
+}
+
+/** Keep-alive, nominated lines, upgrade, expectation: all that is between us and this client. */
+export function settleConnection(head: ParsedHead, notes: Notes): Refusal | null {
+  let wantsUpgrade = false
+  if (notes.connection === '') {
+    head.keepsAlive = !head.isHttp10
+  } else if (notes.connection === 'keep-alive') {
+    head.keepsAlive = true
+  } else {
+    const options = connectionOptions(notes.connection)
+    if (options === null) return REFUSALS.connection
+    head.keepsAlive = !options.has('close') && (!head.isHttp10 || options.has('keep-alive'))
+    wantsUpgrade = options.has('upgrade')
+    head.keptLines = withoutNominated(head.keptLines, options)
+  }
+  if (notes.takesTrailers) head.keptLines += 'TE: trailers\r\n'
+  head.isUpgrade =
+    wantsUpgrade &&
+    notes.upgrade.toLowerCase() === 'websocket' &&
+    head.method === 'GET' &&
+    head.bodyLength === 0 &&
+    !head.isHttp10
+  if (notes.expect === '') return null
+  if (notes.expect.toLowerCase() !== '100-continue') return REFUSALS.expectation
+  head.expectsContinue = !head.isHttp10 && head.bodyLength !== 0
+  return null
+}
+
+/** The options of a Connection header, lower-cased; null where one of them is no token. */
+export function connectionOptions(value: string): Set<string> | null {
+  const options = new Set<string>()
+  for (const element of value.split(',')) {
+    // Not trim(): it would take NBSP and other obs-text away as well.
+    const option = trimmed(element, 0, element.length).toLowerCase()
+    if (option === '') continue
+    if (!isToken(option)) return null
+    options.add(option)
+  }
+  return options
+}
+
+const SPOKEN_OPTIONS = new Set(['close', 'keep-alive', 'upgrade', 'te'])
+
+/** RFC 9110 section 7.6.1: what Connection names ends here, unless it is not the client's to end. */
+export function withoutNominated(lines: string, options: ReadonlySet<string>): string {
+  const nominated = new Set<string>()
+  for (const option of options)
+    if (!SPOKEN_OPTIONS.has(option) && mayBeNominated(option)) nominated.add(option)
+  if (nominated.size === 0) return lines
+  let kept = ''
+  for (let at = 0; at < lines.length;) {
+    const next = lines.indexOf('\r\n', at) + 2
+    const name = lines.slice(at, lines.indexOf(':', at)).toLowerCase()
+    if (!nominated.has(name)) kept += lines.slice(at, next)
+    at = next
+  }
+  return kept
+}

@@ -1,0 +1,164 @@
+/** The client side of the edge: takes sockets, speaks strict HTTP/1.1, hands out exchanges. */
+import { createServer } from 'node:net'
+import type { Server, Socket } from 'node:net'
+import { systemClock } from '../../shared/clock.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { Exchange, OwnAnswer } from '../exchange.ts'
+import type { UpstreamFailure } from '../upstream/call.ts'
+import { createDateLine, plainAnswer } from './answer.ts'
+import { ClientConnection } from './client-connection.ts'
+import { createDeadlines } from './deadlines.ts'
+import type { Deadlines } from './deadlines.ts'
+import type { Refusal } from './refusals.ts'
+
+export interface Http1Timeouts {
+  /** From the first byte of a head to its last, and from the connection to its first request. */
+  readonly headMs: number
+  /** Without any progress in a body, in either direction. */
+  readonly idleMs: number
+  /** Between two requests. */
+  readonly keepAliveMs: number
+}
+
+export interface Http1Limits {
+  readonly connectionsPerAddressMax: number
+  readonly requestsPerConnectionMax: number
+}
+
+/** How an exchange ended, for the log line and the metrics. */
+export interface ExchangeOutcome {
+  /** What the client was sent; 0 where the connection was gone before. */
+  readonly status: number
+  /** Bytes of the answer's head and body. */
+  readonly bytes: number
+  /** The answer did not arrive whole. */
+  readonly isCut: boolean
+  readonly failure: UpstreamFailure | null
+}
+
+export interface Http1ServerOptions {
+  readonly handle: (exchange: Exchange) => void
+  readonly timeouts: Http1Timeouts
+  readonly limits?: Partial<Http1Limits>
+  readonly isSecure?: boolean
+  readonly clock?: Clock
+  /** Shared with others, or made and closed by this server. */
+  readonly deadlines?: Deadlines
+  readonly onExchangeEnd?: (exchange: Exchange, outcome: ExchangeOutcome) => void
+  /** A head that was refused before there was an exchange. */
+  readonly onRefusal?: (refusal: Refusal, peerAddress: string) => void
+  /** What `handle` threw. */
+  readonly onError?: (error: unknown) => void
+  readonly refusalAnswer?: (refusal: Refusal) => OwnAnswer
+  readonly failureAnswer?: (failure: UpstreamFailure, exchange: Exchange) => OwnAnswer
+  /** Addresses that the limit per address does not count: balancers in front. */
+  readonly isExempt?: (address: string) => boolean
+}
+
+export interface AcceptedAs {
+  /** From the PROXY protocol; else the socket's own. */
+  readonly peerAddress?: string
+  readonly isSecure?: boolean
+}
+
+export interface Http1Server {
+  /** A `net` or `tls` socket of a server with `allowHalfOpen` and `noDelay`. */
+  accept(socket: Socket, as?: AcceptedAs): void
+  /** A server of its own for `accept`; the caller listens and closes. */
+  createListener(): Server
+  /**
+   * Answers in flight end with `Connection: close`. Connections that have been idle for
+   * `graceMs` close now, the others when they get there, so that a request already on its way is
+   * still answered.
+   */
+  drain(graceMs?: number): Promise<void>
+  /** Everything at once. */
+  close(): void
+  connections(): number
+  connectionsOf(address: string): number
+}
+
+/** What the connections see of their server. */
+export interface Http1World {
+  readonly options: Http1ServerOptions
+  readonly clock: Clock
+  readonly deadlines: Deadlines
+  readonly timeouts: Http1Timeouts
+  readonly limits: Http1Limits
+  readonly dateLine: () => string
+  readonly refusalAnswer: (refusal: Refusal) => OwnAnswer
+  readonly failureAnswer: (failure: UpstreamFailure, exchange: Exchange) => OwnAnswer
+  /** Milliseconds of idleness that a draining server still allows; -1 while it is not draining. */
+  drainGraceMs: number
+  forget(connection: ClientConnection): void
+}
+
+const DRAIN_GRACE_MS = 1000
+
+export function createHttp1Server(options: Http1ServerOptions): Http1Server {
+  const clock = options.clock ?? systemClock
+  const connections = new Set<ClientConnection>()
+  const countByAddress = new Map<string, number>()
+  let whenEmpty: (() => void) | null = null
+
+  const world: Http1World = {
+    options,
+    clock,
+    deadlines: options.deadlines ?? createDeadlines(clock),
+    timeouts: options.timeouts,
+    limits: { ...LIMITS, ...options.limits },
+    dateLine: createDateLine(clock),
+    refusalAnswer: options.refusalAnswer ?? plainAnswer,
+    failureAnswer: options.failureAnswer ?? ((failure) => plainAnswer(failure)),
+    drainGraceMs: -1,
+    forget(connection) {
+      if (!connections.delete(connection)) return
+      const count = (countByAddress.get(connection.peerAddress) ?? 1) - 1
+      if (count > 0) countByAddress.set(connection.peerAddress, count)
+      else countByAddress.delete(connection.peerAddress)
+      if (connections.size === 0) whenEmpty?.()
+    },
+  }
+
+  function accept(socket: Socket, as: AcceptedAs = {}): void {
+    const address = as.peerAddress ?? withoutMapping(socket.remoteAddress ?? '')
+    const count = (countByAddress.get(address) ?? 0) + 1
+    const isOver = count > world.limits.connectionsPerAddressMax
+    if (address === '' || (isOver && options.isExempt?.(address) !== true)) {
+      socket.on('error', ignore)
+      socket.destroy()
+      return
+    }
+    countByAddress.set(address, count)
+    const isSecure = as.isSecure ?? options.isSecure ?? false
+    connections.add(new ClientConnection(world, socket, address, isSecure))
+  }
+
+  async function drain(graceMs = DRAIN_GRACE_MS): Promise<void> {
+    world.drainGraceMs = graceMs
+    for (const connection of [...connections]) connection.drain()
+    if (connections.size > 0)
+      await new Promise<void>((resolve) => {
+        whenEmpty = resolve
+      })
+  }
+
+  return {
+    accept,
+    createListener: () =>
+      createServer({ allowHalfOpen: true, noDelay: true }, (socket) => accept(socket)),
+    drain,
+    close() {
+      for (const connection of [...connections]) connection.destroy()
+      if (options.deadlines === undefined) world.deadlines.close()
+    },
+    connections: () => connections.size,
+    connectionsOf: (address) => countByAddress.get(address) ?? 0,
+  }
+}
+
+const ignore = (): void => undefined
+
+const withoutMapping = (address: string): string =>
+  address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address

@@ -1,0 +1,124 @@
+/** A request on its way: waiting for a connection, on one, or on its second after a dead one. */
+import type { Deadlined } from '../http1/deadlines.ts'
+import { failure } from './call.ts'
+import type { ResponseSink, UpstreamCall, UpstreamFailure, UpstreamRequest } from './call.ts'
+import type { PooledUpstream } from './upstream.ts'
+import type { UpstreamConnection } from './upstream-connection.ts'
+
+export class PooledCall implements UpstreamCall, Deadlined {
+  readonly request: UpstreamRequest
+  readonly sink: ResponseSink
+  readonly isRepeatable: boolean
+  connection: UpstreamConnection | null = null
+  wasRetried = false
+  isBodySent: boolean
+  isOver = false
+  deadlineMs = Infinity
+  /** Body that came before there was a connection. */
+  #unsent: (Buffer | string)[] | null = null
+  readonly #upstream: PooledUpstream
+
+  constructor(
+    upstream: PooledUpstream,
+    request: UpstreamRequest,
+    sink: ResponseSink,
+    isRepeatable: boolean,
+  ) {
+    this.#upstream = upstream
+    this.request = request
+    this.sink = sink
+    this.isRepeatable = isRepeatable
+    this.isBodySent = request.isBodyWhole
+  }
+
+  /** All that goes out first, in one write. */
+  firstText(): string {
+    const { method, target, lines, bodyLength, hasLength, firstBody } = this.request
+    const framing =
+      bodyLength === 0
+        ? hasLength
+          ? 'Content-Length: 0\r\n\r\n'
+          : '\r\n'
+        : bodyLength < 0
+          ? 'Transfer-Encoding: chunked\r\n\r\n'
+          : `Content-Length: ${bodyLength}\r\n\r\n`
+    return `${method} ${target} HTTP/1.1\r\n${lines}${framing}${firstBody}`
+  }
+
+  takeUnsent(): (Buffer | string)[] | null {
+    const unsent = this.#unsent
+    this.#unsent = null
+    return unsent
+  }
+
+  #send(piece: Buffer | string): boolean {
+    if (this.isOver) return true
+    if (this.connection?.isReady) return this.connection.send(piece)
+    ;(this.#unsent ??= []).push(piece)
+    return false
+  }
+
+  write(chunk: Buffer): boolean {
+    if (this.request.bodyLength >= 0 || this.request.isRawChunked) return this.#send(chunk)
+    if (chunk.length === 0) return true
+    this.#send(`${chunk.length.toString(16)}\r\n`)
+    this.#send(chunk)
+    return this.#send('\r\n')
+  }
+
+  writeText(text: string): boolean {
+    return this.#send(text)
+  }
+
+  end(trailers = ''): void {
+    if (this.isBodySent) return
+    if (this.request.bodyLength < 0 && !this.request.isRawChunked)
+      this.#send(`0\r\n${trailers}\r\n`)
+    this.isBodySent = true
+    this.connection?.awaitResponse()
+  }
+
+  pause(): void {
+    this.connection?.pause()
+  }
+
+  resume(): void {
+    this.connection?.resume()
+  }
+
+  abort(): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.stopWaiting()
+    this.#upstream.forgetWaiting(this)
+    this.connection?.destroy()
+  }
+
+  fail(reason: UpstreamFailure): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.sink.onError(reason)
+  }
+
+  /** The caller does not hold this call yet. */
+  failLater(reason: UpstreamFailure): void {
+    process.nextTick(() => this.fail(reason))
+  }
+
+  wait(deadlineMs: number): void {
+    this.deadlineMs = deadlineMs
+    this.#upstream.runtime.deadlines.add(this)
+  }
+
+  stopWaiting(): void {
+    if (this.deadlineMs === Infinity) return
+    this.deadlineMs = Infinity
+    this.#upstream.runtime.deadlines.delete(this)
+  }
+
+  onDeadline(): void {
+    this.stopWaiting()
+    this.#upstream.forgetWaiting(this)
+    this.fail(failure('upstream_connect_timeout', 'no connection became free in time'))
+  }
+}

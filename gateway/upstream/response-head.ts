@@ -1,0 +1,203 @@
+/**
+ * The head of an upstream's response, read as strictly as a client's: what two readers could
+ * understand in two ways is refused, and becomes a 502 before any of it reaches the client.
+ */
+import { LIMITS } from '../../shared/limits.ts'
+import { FIELD, responseField } from '../http1/field-names.ts'
+import {
+  FIELD_LINES,
+  PARTIAL_LINE,
+  RESPONSE_HEAD,
+  contentLengthOf,
+  trimmed,
+} from '../http1/grammar.ts'
+import { connectionOptions, withoutNominated } from '../http1/request-meaning.ts'
+
+export const BODY = { none: 0, length: 1, chunked: 2, untilClose: 3 } as const
+export type BodyFraming = (typeof BODY)[keyof typeof BODY]
+
+export class ResponseHead {
+  status = 0
+  reason = ''
+  /** The lines that go on to the client, a CRLF behind each; no framing among them. */
+  lines = ''
+  framing: BodyFraming = BODY.none
+  /** Of the body, or of the body that HEAD left out; -1 where none is said. */
+  contentLength = -1
+  cacheControl = ''
+  hasDate = false
+  isReusable = true
+  /** From `Keep-Alive: timeout=5`; 0 where none is said. */
+  keepAliveSeconds = 0
+  /** Where the body begins in the text. */
+  end = 0
+}
+
+/** What is wrong with a response, for the log. */
+export type ResponseFault = string
+
+const RESPONSE_LINE = /HTTP\/1\.[01] [1-5][0-9][0-9](?: [\t\x20-\x7e\x80-\xff]*)?\r\n/y
+
+/** The head at the start of `text`; null while more of it is to come; or what is wrong with it. */
+export function parseResponseHead(
+  text: string,
+  method: string,
+): ResponseHead | ResponseFault | null {
+  RESPONSE_HEAD.lastIndex = 0
+  if (!RESPONSE_HEAD.test(text)) return incompleteHead(text)
+  const end = RESPONSE_HEAD.lastIndex
+  if (end > LIMITS.upstreamHeadBytesMax) return 'response head too large'
+  const lineEnd = text.indexOf('\r')
+  const head = new ResponseHead()
+  head.end = end
+  head.status =
+    text.charCodeAt(9) * 100 + text.charCodeAt(10) * 10 + text.charCodeAt(11) - 0x30 * 111
+  head.reason = text.slice(13, lineEnd)
+  const notes = new ResponseNotes()
+  return (
+    readLines(head, notes, text, lineEnd + 2, end - 2) ??
+    settle(head, notes, text.charCodeAt(7) === 0x30, method) ??
+    head
+  )
+}
+
+/** What is there of a head that is still coming must be right already. */
+function incompleteHead(text: string): ResponseFault | null {
+  let checked = 0
+  if (text.includes('\n')) {
+    RESPONSE_LINE.lastIndex = 0
+    if (!RESPONSE_LINE.test(text)) return 'bad status line'
+    FIELD_LINES.lastIndex = RESPONSE_LINE.lastIndex
+    FIELD_LINES.test(text)
+    checked = FIELD_LINES.lastIndex
+  } else if (!'HTTP/1.'.startsWith(text.slice(0, 7))) return 'not an HTTP/1 response'
+  PARTIAL_LINE.lastIndex = checked
+  if (!PARTIAL_LINE.test(text)) return 'bad header line'
+  return text.length > LIMITS.upstreamHeadBytesMax ? 'response head too large' : null
+}
+
+class ResponseNotes {
+  lengths = 0
+  codings = 0
+  coding = ''
+  connection = ''
+  trailerLine = ''
+}
+
+function readLines(
+  head: ResponseHead,
+  notes: ResponseNotes,
+  text: string,
+  from: number,
+  to: number,
+): ResponseFault | null {
+  let at = from
+  let runStart = from
+  let kept = ''
+  for (let count = 1; at < to; count++) {
+    if (count > LIMITS.upstreamHeaderCountMax) return 'too many response headers'
+    const colon = text.indexOf(':', at)
+    const lineEnd = text.indexOf('\r', colon)
+    const next = lineEnd + 2
+    const field = responseField(text, at, colon)
+    if (field === -1) return 'framing header in disguise'
+    if (field !== FIELD.plain && !takeLine(head, notes, field, text, at, colon, lineEnd)) {
+      if (at > runStart) kept += text.slice(runStart, at)
+      runStart = next
+    }
+    at = next
+  }
+  head.lines = runStart < to ? kept + text.slice(runStart, to) : kept
+  return null
+}
+
+/** Reads a line that means something to us. True: it goes on to the client as well. */
+function takeLine(
+  head: ResponseHead,
+  notes: ResponseNotes,
+  field: number,
+  text: string,
+  at: number,
+  colon: number,
+  lineEnd: number,
+): boolean {
+  switch (field) {
+    case FIELD.contentLength:
+      notes.lengths++
+      head.contentLength = contentLengthOf(trimmed(text, colon + 1, lineEnd))
+      return false
+    case FIELD.transferEncoding:
+      notes.codings++
+      notes.coding = trimmed(text, colon + 1, lineEnd)
+      return false
+    case FIELD.connection: {
+      const value = trimmed(text, colon + 1, lineEnd)
+      notes.connection = notes.connection === '' ? value : `${notes.connection}, ${value}`
+      return false
+    }
+    case FIELD.keepAlive: {
+      const seconds = /(?:^|[\s,])timeout=([0-9]{1,6})/i.exec(text.slice(colon + 1, lineEnd))
+      head.keepAliveSeconds = Number(seconds?.[1] ?? 0)
+      return false
+    }
+    case FIELD.trailer:
+      notes.trailerLine += text.slice(at, lineEnd + 2)
+      return false
+    case FIELD.setCookie:
+      return !isOwnCookie(text.slice(colon + 1, lineEnd))
+    case FIELD.cacheControl: {
+      const value = trimmed(text, colon + 1, lineEnd)
+      head.cacheControl = head.cacheControl === '' ? value : `${head.cacheControl}, ${value}`
+      return true
+    }
+    case FIELD.date:
+      head.hasDate = true
+      return true
+    default:
+      return false
+  }
+}
+
+/**
+ * The session is ours to set. A browser takes `=service_session=x` for a nameless cookie and sends
+ * it back as `service_session=x`, so that spelling is ours as well.
+ */
+const isOwnCookie = (value: string): boolean =>
+  /^[\t =]*service_(?:session|seen|flow_[^\t =;]*)[\t ]*(?:[=;]|$)/.test(value)
+
+function settle(
+  head: ResponseHead,
+  notes: ResponseNotes,
+  isHttp10: boolean,
+  method: string,
+): ResponseFault | null {
+  head.isReusable = !isHttp10
+  if (notes.connection !== '' && notes.connection !== 'keep-alive') {
+    const options = connectionOptions(notes.connection)
+    if (options === null) return 'bad Connection header'
+    if (options.has('close')) head.isReusable = false
+    head.lines = withoutNominated(head.lines, options)
+  }
+  // RFC 9112 section 6.3: with both, or with two, nobody can be sure where the response ends.
+  if (notes.lengths > 1) return 'repeated Content-Length'
+  if (notes.lengths === 1 && head.contentLength < 0) return 'bad Content-Length'
+  if (notes.codings > 0) {
+    if (notes.lengths > 0) return 'Content-Length with Transfer-Encoding'
+    if (notes.codings > 1 || notes.coding.toLowerCase() !== 'chunked')
+      return 'unknown Transfer-Encoding'
+    if (isHttp10) return 'Transfer-Encoding in HTTP/1.0'
+  }
+  if (head.status < 200 || head.status === 204 || head.status === 304 || method === 'HEAD') {
+    head.framing = BODY.none
+    if (head.status < 200 || head.status === 204 || head.status === 304) head.contentLength = -1
+  } else if (notes.codings > 0) {
+    head.framing = BODY.chunked
+    head.lines += notes.trailerLine
+  } else if (head.contentLength >= 0) {
+    head.framing = BODY.length
+  } else {
+    head.framing = BODY.untilClose
+    head.isReusable = false
+  }
+  return null
+}

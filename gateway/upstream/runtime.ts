@@ -1,0 +1,42 @@
+/** What all upstreams of one process share: the sweep, the read buffer, the name lookups. */
+import type { LookupFunction } from 'node:net'
+import { systemClock } from '../../shared/clock.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { createDeadlines } from '../http1/deadlines.ts'
+import type { Deadlines } from '../http1/deadlines.ts'
+import { createNames } from './names.ts'
+import type { Resolve } from './names.ts'
+
+export interface UpstreamRuntime {
+  readonly clock: Clock
+  readonly deadlines: Deadlines
+  /**
+   * Every upstream socket reads into these bytes: libuv fills them and we empty them within one
+   * callback, so ten thousand connections cost no more buffer than one.
+   */
+  readonly readBuffer: Buffer
+  readonly lookup: LookupFunction
+  close(): void
+}
+
+const READ_BUFFER_BYTES = 64 * 1024
+
+export function createUpstreamRuntime(world: {
+  readonly clock?: Clock
+  readonly resolve?: Resolve
+  readonly sweepMs?: number
+}): UpstreamRuntime {
+  const clock = world.clock ?? systemClock
+  const deadlines = createDeadlines(clock, world.sweepMs)
+  const names = createNames({ clock, ...(world.resolve && { resolve: world.resolve }) })
+  return {
+    clock,
+    deadlines,
+    readBuffer: Buffer.allocUnsafeSlow(READ_BUFFER_BYTES),
+    lookup: names.lookup,
+    close() {
+      deadlines.close()
+      names.close()
+    },
+  }
+}

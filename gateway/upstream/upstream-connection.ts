@@ -1,0 +1,306 @@
+/**
+ * One connection to an origin and the response that is being read from it. Listeners are attached
+ * once; all that changes from request to request is state.
+ */
+import { connect as connectTcp, isIP } from 'node:net'
+import type { Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { LIMITS } from '../../shared/limits.ts'
+import { ChunkedReader } from '../http1/chunked.ts'
+import type { ChunkedSink } from '../http1/chunked.ts'
+import type { Deadlined } from '../http1/deadlines.ts'
+import { failure } from './call.ts'
+import type { UpstreamFailure } from './call.ts'
+import { failureOf } from './failures.ts'
+import type { PooledCall } from './pooled-call.ts'
+import { BODY, ResponseHead, parseResponseHead } from './response-head.ts'
+import type { PooledUpstream } from './upstream.ts'
+
+const FIRST_SLICE_BYTES = 4096
+
+export class UpstreamConnection implements Deadlined, ChunkedSink {
+  deadlineMs = Infinity
+  idleSinceMs = 0
+  isReady = false
+  readonly #upstream: PooledUpstream
+  readonly #socket: Socket
+  readonly #chunked = new ChunkedReader()
+  #call: PooledCall | null = null
+  /** Null while the head of the response is awaited. */
+  #head: ResponseHead | null = null
+  #headText = ''
+  #bodyLeft = 0
+  #informational = 0
+  #served = 0
+  #isPaused = false
+  #isClosed = false
+
+  constructor(upstream: PooledUpstream) {
+    this.#upstream = upstream
+    this.#socket = this.#open()
+    this.#socket.setNoDelay(true)
+    this.deadlineMs = upstream.runtime.clock.nowMs() + upstream.timeouts.connectMs
+    upstream.runtime.deadlines.add(this)
+    this.#socket
+      .on('drain', () => this.#onDrain())
+      .on('end', () => this.#onEnd())
+      .on('error', (error) => this.#onClosed(failureOf(error, this.isReady)))
+      .on('close', () => this.#onClosed(RESET))
+  }
+
+  #open(): Socket {
+    const { url, runtime, ca } = this.#upstream
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    const isSecure = url.protocol === 'https:'
+    const options = {
+      host,
+      port: Number(url.port) || (isSecure ? 443 : 80),
+      lookup: runtime.lookup,
+      noDelay: true,
+      onread: {
+        buffer: runtime.readBuffer,
+        callback: (bytes: number, buffer: Uint8Array) => this.#onRead(bytes, buffer as Buffer),
+      },
+    }
+    if (!isSecure) return connectTcp(options, () => this.#onReady())
+    return connectTls(
+      {
+        ...options,
+        ALPNProtocols: ['http/1.1'],
+        ...(isIP(host) === 0 && { servername: host }),
+        ...(ca !== undefined && { ca }),
+      },
+      () => this.#onReady(),
+    )
+  }
+
+  begin(call: PooledCall): void {
+    this.#call = call
+    this.#informational = 0
+    call.connection = this
+    if (this.isReady) this.#sendRequest(call)
+  }
+
+  #onReady(): void {
+    this.isReady = true
+    if (this.#call === null) return this.destroy()
+    this.#sendRequest(this.#call)
+    const unsent = this.#call.takeUnsent()
+    if (unsent === null) return
+    let hasRoom = true
+    for (const piece of unsent) hasRoom = this.send(piece)
+    if (hasRoom && !this.#call.isBodySent) this.#call.sink.onDrain()
+  }
+
+  #sendRequest(call: PooledCall): void {
+    this.#socket.write(call.firstText(), 'latin1')
+    const { firstByteMs, idleMs } = this.#upstream.timeouts
+    this.#setDeadline(call.isBodySent ? firstByteMs : idleMs)
+  }
+
+  #setDeadline(afterMs: number): void {
+    this.deadlineMs = this.#upstream.runtime.clock.nowMs() + afterMs
+  }
+
+  send(piece: Buffer | string): boolean {
+    if (this.#head === null) this.#setDeadline(this.#upstream.timeouts.idleMs)
+    return typeof piece === 'string'
+      ? this.#socket.write(piece, 'latin1')
+      : this.#socket.write(piece)
+  }
+
+  /** The request is all sent: from here on the origin's time runs. */
+  awaitResponse(): void {
+    if (this.isReady && this.#head === null) this.#setDeadline(this.#upstream.timeouts.firstByteMs)
+  }
+
+  #onDrain(): void {
+    const call = this.#call
+    if (call === null || call.isBodySent) return
+    if (this.#head === null) this.#setDeadline(this.#upstream.timeouts.idleMs)
+    call.sink.onDrain()
+  }
+
+  pause(): void {
+    if (this.#isPaused) return
+    this.#isPaused = true
+    this.deadlineMs = Infinity
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#setDeadline(this.#upstream.timeouts.idleMs)
+    this.#socket.resume()
+  }
+
+  /** True keeps the socket reading (net's contract for `onread`). */
+  #onRead(bytes: number, buffer: Buffer): boolean {
+    const call = this.#call
+    // Nobody asked: whatever it is, it must not become the answer to the next request.
+    if (call === null) {
+      this.destroy()
+      return false
+    }
+    let at = 0
+    while (at < bytes && this.#call === call) {
+      at =
+        this.#head === null
+          ? this.#readHead(call, buffer, at, bytes)
+          : this.#readBody(call, buffer, at, bytes)
+    }
+    if (this.#call !== call) return !this.#isClosed
+    if (this.#head !== null) {
+      this.#setDeadline(this.#upstream.timeouts.idleMs)
+      call.sink.onReadEnd()
+    }
+    return !this.#isPaused && !this.#isClosed
+  }
+
+  #readHead(call: PooledCall, buffer: Buffer, at: number, to: number): number {
+    const held = this.#headText
+    const sliceEnd = Math.min(to, at + FIRST_SLICE_BYTES)
+    let parsed = parseResponseHead(
+      held + buffer.toString('latin1', at, sliceEnd),
+      call.request.method,
+    )
+    if (parsed === null && sliceEnd < to)
+      parsed = parseResponseHead(held + buffer.toString('latin1', at, to), call.request.method)
+    if (parsed === null) {
+      this.#headText = held + buffer.toString('latin1', at, to)
+      return to
+    }
+    if (typeof parsed === 'string') {
+      this.#fail(failure('upstream_invalid', parsed))
+      return to
+    }
+    this.#headText = ''
+    const bodyAt = at + parsed.end - held.length
+    if (parsed.status < 200) this.#readInformational(call, parsed)
+    else this.#beginBody(call, parsed, to - bodyAt)
+    return bodyAt
+  }
+
+  #readInformational(call: PooledCall, head: ResponseHead): void {
+    if (head.status === 101)
+      return this.#fail(failure('upstream_invalid', 'an upgrade that nobody asked for'))
+    if (++this.#informational > LIMITS.informationalAnswersMax)
+      return this.#fail(failure('upstream_invalid', 'too many informational responses'))
+    if (head.status !== 100) call.sink.onInformational(head.status, head.reason, head.lines)
+  }
+
+  #beginBody(call: PooledCall, head: ResponseHead, bytesHere: number): void {
+    this.#head = head
+    this.#bodyLeft = head.contentLength
+    if (head.framing === BODY.chunked) this.#chunked.reset(call.sink.wantsRawChunks)
+    call.sink.onHead(head)
+    if (this.#call !== call) return
+    if (head.framing === BODY.none || (head.framing === BODY.length && head.contentLength === 0))
+      this.#finish(call, bytesHere, '')
+  }
+
+  #readBody(call: PooledCall, buffer: Buffer, at: number, to: number): number {
+    switch (this.#head!.framing) {
+      case BODY.length: {
+        const end = at + Math.min(this.#bodyLeft, to - at)
+        this.#bodyLeft -= end - at
+        this.onBodyRun(buffer, at, end)
+        if (this.#bodyLeft === 0 && this.#call === call) this.#finish(call, to - end, '')
+        return end
+      }
+      case BODY.chunked: {
+        const end = this.#chunked.scan(buffer, at, to, this)
+        if (this.#call !== call) return to
+        if (this.#chunked.isBroken)
+          this.#fail(failure('upstream_invalid', 'bad chunked coding in the response'))
+        else if (this.#chunked.isDone) this.#finish(call, to - end, this.#chunked.trailers)
+        return end
+      }
+      default:
+        this.onBodyRun(buffer, at, to)
+        return to
+    }
+  }
+
+  onBodyRun(buffer: Buffer, from: number, to: number): void {
+    this.#call?.sink.onData(buffer, from, to)
+  }
+
+  onBodyText(text: string): void {
+    this.#call?.sink.onText(text)
+  }
+
+  /** The response is whole. Back to the pool if both sides are exactly between two messages. */
+  #finish(call: PooledCall, strayBytes: number, trailers: string): void {
+    const head = this.#head!
+    const isClean = strayBytes === 0 && head.isReusable && call.isBodySent && !this.#isClosed
+    this.#call = null
+    this.#head = null
+    this.#served++
+    call.isOver = true
+    call.connection = null
+    if (this.#isPaused) this.resume()
+    if (!isClean) this.destroy()
+    else {
+      this.idleSinceMs = this.#upstream.runtime.clock.nowMs()
+      // An origin that says when it hangs up is left a second before that.
+      const hinted = head.keepAliveSeconds * 1000 - 1000
+      const idleMs = this.#upstream.timeouts.idleMs
+      this.deadlineMs = this.idleSinceMs + (hinted > 0 ? Math.min(hinted, idleMs) : idleMs)
+      if (!this.#upstream.release(this)) this.destroy()
+    }
+    call.sink.onEnd(trailers)
+  }
+
+  /** The origin says no more: the end of a response without a length, else one cut short. */
+  #onEnd(): void {
+    const call = this.#call
+    if (call !== null && this.#head?.framing === BODY.untilClose) this.#finish(call, 0, '')
+    this.#onClosed(RESET)
+  }
+
+  #onClosed(reason: UpstreamFailure): void {
+    if (this.#isClosed) return
+    const call = this.#call
+    const wasUntouched = this.#head === null && this.#headText === '' && this.#informational === 0
+    this.destroy()
+    if (call === null || call.isOver) return
+    this.#call = null
+    call.connection = null
+    if (this.#served > 0 && wasUntouched && call.isRepeatable && !call.wasRetried) {
+      call.wasRetried = true
+      this.#upstream.retry(call)
+    } else call.fail(reason)
+  }
+
+  #fail(reason: UpstreamFailure): void {
+    const call = this.#call
+    this.#call = null
+    this.destroy()
+    if (call === null) return
+    call.connection = null
+    call.fail(reason)
+  }
+
+  onDeadline(): void {
+    if (this.#call === null && this.isReady) return this.destroy()
+    this.#fail(
+      this.isReady
+        ? failure('upstream_timeout', 'the application did not answer in time')
+        : failure('upstream_connect_timeout', 'the application could not be reached in time'),
+    )
+  }
+
+  destroy(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#call = null
+    this.deadlineMs = Infinity
+    this.#upstream.runtime.deadlines.delete(this)
+    this.#socket.destroy()
+    this.#upstream.forget(this)
+  }
+}
+
+const RESET = failure('upstream_reset', 'the application closed the connection early')

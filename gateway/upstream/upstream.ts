@@ -1,0 +1,195 @@
+/** One application: a pool of connections to its origin, and the only way to it. */
+import { LIMITS } from '../../shared/limits.ts'
+import { failure } from './call.ts'
+import type { ResponseSink, UpstreamCall, UpstreamRequest } from './call.ts'
+import { createUpstreamRuntime } from './runtime.ts'
+import type { UpstreamRuntime } from './runtime.ts'
+import { PooledCall } from './pooled-call.ts'
+import { UpstreamConnection } from './upstream-connection.ts'
+
+export interface UpstreamTimeouts {
+  /** Name lookup, connection and TLS handshake together. */
+  readonly connectMs: number
+  /** From the end of the request to the head of the response. */
+  readonly firstByteMs: number
+  /** Without any progress, once a body is on its way; and unused in the pool. */
+  readonly idleMs: number
+}
+
+export interface UpstreamLimits {
+  readonly upstreamIdleSocketsMax: number
+  readonly upstreamSocketsMax: number
+  readonly upstreamWaitingMax: number
+}
+
+export interface UpstreamOptions {
+  /** `http://127.0.0.1:9000` or `https://app.example`. */
+  readonly origin: string
+  readonly timeouts: UpstreamTimeouts
+  readonly limits?: Partial<UpstreamLimits>
+  /** Shared by all upstreams of a process; made, and closed, by this one where it is missing. */
+  readonly runtime?: UpstreamRuntime
+  /** Further certificate authorities for an https origin, PEM. */
+  readonly ca?: string
+}
+
+export interface Upstream {
+  readonly origin: string
+  /** What the Host header towards this origin says: `127.0.0.1:9000`, `app.example`. */
+  readonly authority: string
+  request(request: UpstreamRequest, sink: ResponseSink): UpstreamCall
+  /** Idle connections close now, busy ones when their request is answered. */
+  close(): Promise<void>
+  stats(): UpstreamStats
+}
+
+export interface UpstreamStats {
+  readonly sockets: number
+  readonly idle: number
+  readonly waiting: number
+  readonly connects: number
+  readonly retries: number
+}
+
+export function createUpstream(options: UpstreamOptions): Upstream {
+  return new PooledUpstream(options)
+}
+
+/** RFC 9110 section 9.2.2. Without a body these are sent again when a pooled connection was dead. */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+
+/**
+ * A request that cannot be sent again gets a connection that was in use a moment ago, or a new
+ * one: an origin that closes idle connections does so after seconds, not at once.
+ */
+const FRESH_MS = 1000
+
+export class PooledUpstream implements Upstream {
+  readonly origin: string
+  readonly authority: string
+  readonly url: URL
+  readonly timeouts: UpstreamTimeouts
+  readonly runtime: UpstreamRuntime
+  readonly ca: string | undefined
+  readonly #limits: UpstreamLimits
+  readonly #ownsRuntime: boolean
+  readonly #sockets = new Set<UpstreamConnection>()
+  readonly #idle: UpstreamConnection[] = []
+  readonly #waiting: PooledCall[] = []
+  #connects = 0
+  #retries = 0
+  #isClosing = false
+  #whenClosed: (() => void) | null = null
+
+  constructor(options: UpstreamOptions) {
+    this.url = new URL(options.origin)
+    if (this.url.protocol !== 'http:' && this.url.protocol !== 'https:')
+      throw new TypeError(`origin: expected http:// or https://, got ${options.origin}`)
+    this.origin = this.url.origin
+    this.authority = this.url.host
+    this.timeouts = options.timeouts
+    this.#limits = { ...LIMITS, ...options.limits }
+    this.#ownsRuntime = options.runtime === undefined
+    this.runtime = options.runtime ?? createUpstreamRuntime({})
+    this.ca = options.ca
+  }
+
+  request(request: UpstreamRequest, sink: ResponseSink): UpstreamCall {
+    const isRepeatable = request.bodyLength === 0 && IDEMPOTENT.has(request.method)
+    const call = new PooledCall(this, request, sink, isRepeatable)
+    this.#start(call, false)
+    return call
+  }
+
+  #start(call: PooledCall, isFresh: boolean): void {
+    const pooled = isFresh ? undefined : this.#takeIdle(call.isRepeatable)
+    if (pooled !== undefined) return pooled.begin(call)
+    if (this.#isClosing)
+      return call.failLater(failure('upstream_closed', 'the upstream is closing'))
+    if (this.#sockets.size < this.#limits.upstreamSocketsMax) return this.#connect(call)
+    if (this.#waiting.length >= this.#limits.upstreamWaitingMax)
+      return call.failLater(failure('upstream_busy', 'too many requests wait for a connection'))
+    call.wait(this.runtime.clock.nowMs() + this.timeouts.connectMs)
+    this.#waiting.push(call)
+  }
+
+  #takeIdle(isRepeatable: boolean): UpstreamConnection | undefined {
+    const newest = this.#idle.at(-1)
+    if (newest === undefined) return undefined
+    if (!isRepeatable && this.runtime.clock.nowMs() - newest.idleSinceMs > FRESH_MS)
+      return undefined
+    return this.#idle.pop()
+  }
+
+  #connect(call: PooledCall): void {
+    this.#connects++
+    const connection = new UpstreamConnection(this)
+    this.#sockets.add(connection)
+    connection.begin(call)
+  }
+
+  /** A pooled connection was dead before it read the request: once more, on a new one. */
+  retry(call: PooledCall): void {
+    this.#retries++
+    this.#start(call, true)
+  }
+
+  /** A response has ended cleanly. True: the connection is kept. */
+  release(connection: UpstreamConnection): boolean {
+    if (this.#isClosing) return false
+    const next = this.#nextWaiting()
+    if (next !== undefined) {
+      connection.begin(next)
+      return true
+    }
+    if (this.#idle.length >= this.#limits.upstreamIdleSocketsMax) return false
+    this.#idle.push(connection)
+    return true
+  }
+
+  /** The connection is closed, for whatever reason. */
+  forget(connection: UpstreamConnection): void {
+    if (!this.#sockets.delete(connection)) return
+    const index = this.#idle.indexOf(connection)
+    if (index !== -1) this.#idle.splice(index, 1)
+    const next = this.#nextWaiting()
+    if (next !== undefined) this.#start(next, true)
+    if (this.#isClosing && this.#sockets.size === 0) this.#whenClosed?.()
+  }
+
+  /** The call gave up waiting. */
+  forgetWaiting(call: PooledCall): void {
+    const index = this.#waiting.indexOf(call)
+    if (index !== -1) this.#waiting.splice(index, 1)
+  }
+
+  #nextWaiting(): PooledCall | undefined {
+    const next = this.#waiting.shift()
+    next?.stopWaiting()
+    return next
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true
+    for (const call of this.#waiting.splice(0)) {
+      call.stopWaiting()
+      call.failLater(failure('upstream_closed', 'the upstream is closing'))
+    }
+    for (const connection of [...this.#idle]) connection.destroy()
+    if (this.#sockets.size > 0)
+      await new Promise<void>((resolve) => {
+        this.#whenClosed = resolve
+      })
+    if (this.#ownsRuntime) this.runtime.close()
+  }
+
+  stats(): UpstreamStats {
+    return {
+      sockets: this.#sockets.size,
+      idle: this.#idle.length,
+      waiting: this.#waiting.length,
+      connects: this.#connects,
+      retries: this.#retries,
+    }
+  }
+}
