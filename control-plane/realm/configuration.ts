@@ -1,0 +1,144 @@
+/**
+ * The provider's settings: what one confidential client needs for the code flow with PKCE, and
+ * nothing beside it. Everything that the provider can do and this page does not name is off.
+ */
+import type { Adapter, Configuration, KoaContextWithOIDC } from 'oidc-provider'
+import { interactionPolicy } from 'oidc-provider'
+import { MINUTE_MS, SECOND_MS, type Clock, nowSeconds } from '../../shared/clock.ts'
+import { ACR_PASSWORD } from '../policy/verdict.ts'
+import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
+import type { Tenant } from '../store/queries/tenants.ts'
+import { CODE_SECONDS } from './session-life.ts'
+
+/** How long a person may take over the sign-in page. */
+export const SIGN_IN_SECONDS = 3600
+const ACCESS_TOKEN_SECONDS = 600
+const ANONYMOUS_SESSION_SECONDS = (10 * MINUTE_MS) / SECOND_MS
+
+const off = { enabled: false } as const
+
+export interface RealmSettings {
+  readonly tenant: Tenant
+  readonly mountPath: string
+  readonly isHttps: boolean
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly redirectUris: readonly string[]
+  readonly postLogoutRedirectUris: readonly string[]
+  readonly jwks: readonly PrivateSigningJwk[]
+  readonly cookieKeys: readonly string[]
+  readonly adapter: (model: string) => Adapter
+  readonly clock: Clock
+}
+
+/** What the realm decides itself while the provider runs a request. */
+export type RealmHooks = Required<
+  Pick<Configuration, 'findAccount' | 'loadExistingGrant' | 'renderError'>
+> & {
+  readonly signInUrl: (ctx: KoaContextWithOIDC, uid: string) => string
+  /** Whether the session in the cookie may not be continued without asking. */
+  readonly mustSignInAgain: (ctx: KoaContextWithOIDC) => Promise<boolean>
+}
+
+export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks): Configuration {
+  const { tenant, mountPath, clock } = settings
+  const prefix = settings.isHttps ? '__Secure-' : ''
+  const cookieName = (purpose: string) => `${prefix}realm_${tenant.tenantId}_${purpose}`
+
+  return {
+    adapter: settings.adapter,
+    clients: [
+      {
+        client_id: settings.clientId,
+        client_secret: settings.clientSecret,
+        client_name: tenant.name,
+        redirect_uris: settings.redirectUris,
+        post_logout_redirect_uris: settings.postLogoutRedirectUris,
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        response_modes: ['query'], // CVE-2023-6927: no other way out for a code
+        token_endpoint_auth_method: 'client_secret_basic', // which takes client_secret_post too
+        id_token_signed_response_alg: 'RS256',
+      },
+    ],
+    jwks: { keys: settings.jwks },
+    responseTypes: ['code'],
+    pkce: { required: () => true },
+    scopes: ['openid'],
+    claims: {
+      openid: ['sub', 'sid', 'acr', 'amr', 'auth_time'],
+      email: ['email'],
+      profile: ['name', 'preferred_username'],
+    },
+    conformIdTokenClaims: false, // name and e-mail travel in the session token
+    acrValues: [ACR_PASSWORD],
+    subjectTypes: ['public'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
+    clientBasedCORS: () => false,
+    clockTolerance: 0, // all times are our own
+    allowOmittingSingleRegisteredRedirectUri: false,
+    enabledJWA: { idTokenSigningAlgValues: ['RS256'] },
+    routes: {
+      authorization: '/authorize',
+      token: '/token',
+      userinfo: '/userinfo',
+      jwks: '/jwks',
+      end_session: '/logout',
+    },
+    features: {
+      rpInitiatedLogout: { enabled: true },
+      userinfo: { enabled: true },
+      devInteractions: off,
+      dPoP: off,
+      pushedAuthorizationRequests: off,
+      resourceIndicators: off,
+    },
+    cookies: {
+      names: {
+        session: cookieName('session'),
+        interaction: cookieName('sign_in'),
+        resume: cookieName('resume'),
+      },
+      // The provider gives each sign-in a path of its own, which keeps five tabs apart
+      short: { httpOnly: true, sameSite: 'lax', signed: true, secure: settings.isHttps },
+      long: {
+        httpOnly: true,
+        sameSite: 'lax',
+        signed: true,
+        secure: settings.isHttps,
+        path: mountPath,
+      },
+      keys: settings.cookieKeys,
+    },
+    ttl: {
+      AuthorizationCode: CODE_SECONDS,
+      AccessToken: ACCESS_TOKEN_SECONDS,
+      Interaction: SIGN_IN_SECONDS,
+      Grant: tenant.maxSessionSeconds + SIGN_IN_SECONDS,
+      // From the sign-in on, not from the last use: coming back does not make it longer
+      Session: (_ctx, { loginTs }) =>
+        loginTs === undefined
+          ? ANONYMOUS_SESSION_SECONDS
+          : Math.max(1, loginTs + tenant.maxSessionSeconds - nowSeconds(clock)),
+    },
+    interactions: {
+      policy: signInPolicy(hooks.mustSignInAgain),
+      url: (ctx, interaction) => hooks.signInUrl(ctx, interaction.uid),
+    },
+    findAccount: hooks.findAccount,
+    loadExistingGrant: hooks.loadExistingGrant,
+    renderError: hooks.renderError,
+  }
+}
+
+/** The application and its realm are one product, so nobody is asked to consent to it. */
+function signInPolicy(mustSignInAgain: RealmHooks['mustSignInAgain']) {
+  const { base, Check } = interactionPolicy
+  const policy = base()
+  policy.remove('consent')
+  const description = 'the session cannot be continued without signing in'
+  policy
+    .get('login')
+    ?.checks.add(new Check('session_over', description, 'login_required', mustSignInAgain))
+  return policy
+}

@@ -1,0 +1,42 @@
+import { html } from 'hono/html'
+import type { Html, Place } from './layout.ts'
+import { page } from './layout.ts'
+import type { MessageText } from './texts.ts'
+import { TEXTS } from './texts.ts'
+
+export interface MessageView {
+  readonly place: Place
+  readonly text: MessageText
+  /** Where the person can go on from here. */
+  readonly link?: { readonly href: string; readonly label: string } | undefined
+  /** For support: a code and a sentence that the person can quote. */
+  readonly details?: readonly string[] | undefined
+}
+
+export function messagePage({ place, text, link, details = [] }: MessageView): Html {
+  const [step, ...more] = text.steps
+  return page({
+    place,
+    title: text.title,
+    heading: text.title,
+    intro: text.intro,
+    content: html`
+      ${
+        more.length === 0
+          ? html`<p>${step}</p>`
+          : html`<ul class="steps">
+            ${text.steps.map((line) => html`<li>${line}</li>`)}
+          </ul>`
+      }
+      ${link === undefined ? '' : html`<a class="button" href="${link.href}">${link.label}</a>`}
+      ${
+        details.length === 0
+          ? ''
+          : html`<details>
+            <summary>${TEXTS.details}</summary>
+            ${details.map((line) => html`<code>${line}</code>`)}
+          </details>`
+      }
+    `,
+  })
+}

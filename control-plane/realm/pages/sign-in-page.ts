@@ -1,0 +1,61 @@
+import { html } from 'hono/html'
+import type { Html, Place } from './layout.ts'
+import { alert, page } from './layout.ts'
+import { TEXTS } from './texts.ts'
+
+export interface SignInView {
+  readonly place: Place & { readonly name: string }
+  /** Where the person is going, as they know it: `app.example.com`. */
+  readonly applicationHost: string
+  /** Where the form goes. */
+  readonly action: string
+  readonly username: string
+  readonly problem?: string | undefined
+}
+
+export function signInPage(view: SignInView): Html {
+  const { username, problem } = view
+  const isRetry = username !== ''
+  return page({
+    place: view.place,
+    title: TEXTS.signIn,
+    heading: view.place.name,
+    intro: TEXTS.signInTo(view.applicationHost),
+    content: html`
+      ${problem === undefined ? '' : alert(problem)}
+      <form method="post" action="${view.action}">
+        <div class="field">
+          <label for="username">${TEXTS.username}</label>
+          <input
+            id="username"
+            name="username"
+            type="text"
+            value="${username}"
+            autocomplete="username"
+            autocapitalize="none"
+            autocorrect="off"
+            spellcheck="false"
+            maxlength="320"
+            required
+            ${problem === undefined ? '' : html`aria-invalid="true"`}
+            ${isRetry ? '' : html`autofocus`}
+          />
+        </div>
+        <div class="field">
+          <label for="password">${TEXTS.password}</label>
+          <input
+            id="password"
+            name="password"
+            type="password"
+            autocomplete="current-password"
+            maxlength="1024"
+            required
+            ${problem === undefined ? '' : html`aria-invalid="true"`}
+            ${isRetry ? html`autofocus` : ''}
+          />
+        </div>
+        <button type="submit">${TEXTS.signIn}</button>
+      </form>
+    `,
+  })
+}

@@ -1,0 +1,43 @@
+import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider'
+import { errors } from 'oidc-provider'
+import { authorizeAgainUrl } from './onward.ts'
+import type { Realm } from './realm.ts'
+import { showMessage } from './show.ts'
+import type { RealmWorld } from './world.ts'
+
+/** What the provider cannot send back to the application, told to the person who is there. */
+export async function showProviderError(
+  realm: Realm,
+  world: Pick<RealmWorld, 'baseUrl'>,
+  ctx: KoaContextWithOIDC,
+  out: ErrorOut,
+  error: unknown,
+) {
+  if (error instanceof errors.SessionNotFound && ctx.oidc.route === 'resume')
+    return showResumeGone(realm, world, ctx)
+  const { status } = ctx
+  const details = [out.error, out.error_description, ctx.res.getHeader('X-Request-Id')]
+  await showMessage(ctx, world, realm, status >= 500 ? 'internal' : 'request_wrong', {
+    details: details.filter((detail) => typeof detail === 'string'),
+  })
+  ctx.status = status
+}
+
+/**
+ * The way back from the sign-in page is gone once it has been taken. Whoever takes it again (a
+ * reload, the back button, a second click) is signed in by now and simply goes on.
+ */
+async function showResumeGone(
+  realm: Realm,
+  world: Pick<RealmWorld, 'baseUrl'>,
+  ctx: KoaContextWithOIDC,
+) {
+  const uid: unknown = (ctx.params as Record<string, unknown>).uid
+  const known = typeof uid === 'string' ? await realm.records.signIn(uid) : undefined
+  const session = ctx.oidc.session
+  if (known !== undefined && session?.accountId !== undefined) {
+    ctx.status = 303
+    ctx.redirect(authorizeAgainUrl(realm, known.payload, session.loginTs))
+  } else
+    await showMessage(ctx, world, realm, known?.isFinished === false ? 'cookie_missing' : 'expired')
+}

@@ -1,0 +1,66 @@
+/** What a realm answers itself, around the provider's endpoints; the order is the way inwards. */
+import type { Realm, RealmContext } from './realm.ts'
+import { endSession } from './session-end.ts'
+import { showMessage } from './show.ts'
+import { signInPages } from './sign-in.ts'
+import { signOutPages } from './sign-out.ts'
+import type { RealmWorld } from './world.ts'
+
+type Next = () => Promise<unknown>
+type Middleware = (ctx: RealmContext, next: Next) => Promise<unknown>
+
+const RESUME_PATH = /^\/authorize\/([A-Za-z0-9_-]{20,64})$/
+const PUBLISHED_PATH =
+  /^\/(?:jwks|\.well-known\/(?:openid-configuration|oauth-authorization-server))$/
+
+export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware[] {
+  return [
+    failurePages(realm, world),
+    publishedDocuments,
+    leaveOtherAccount(realm, world),
+    signInPages(realm, world),
+    signOutPages(realm, world),
+  ]
+}
+
+function failurePages(realm: Realm, world: RealmWorld): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next()
+      if (ctx.status === 404 && ctx.body == null) await showMessage(ctx, world, realm, 'not_found')
+    } catch (error) {
+      world.log.error({ tenantId: realm.tenant.tenantId, err: error }, 'realm failed')
+      await showMessage(ctx, world, realm, 'internal')
+    }
+  }
+}
+
+/** Discovery says what is true of us, and may be kept for as long as a rotation can wait. */
+async function publishedDocuments(ctx: RealmContext, next: Next) {
+  await next()
+  if (!PUBLISHED_PATH.test(ctx.path) || ctx.status !== 200) return
+  ctx.set('Cache-Control', 'public, max-age=60')
+  const document = ctx.body as Record<string, unknown>
+  if ('response_modes_supported' in document) document.response_modes_supported = ['query']
+}
+
+/**
+ * Somebody else has signed in with this browser: the account from before leaves, everywhere. The
+ * provider would ask for that with a form that sends itself, which needs JavaScript.
+ */
+function leaveOtherAccount(realm: Realm, world: RealmWorld): Middleware {
+  const { provider, records, clientId, tenant } = realm
+  return async (ctx, next) => {
+    const uid = RESUME_PATH.exec(ctx.path)?.[1]
+    if (uid === undefined) return next()
+    if (ctx.cookies.get(provider.cookieName('resume'), { signed: true }) !== uid) return next()
+    const login = (await records.signIn(uid))?.payload.result?.login
+    if (login === undefined) return next()
+    const session = await provider.Session.get(ctx)
+    if (session.accountId === undefined || session.accountId === login.accountId) return next()
+    const sid = session.sidFor(clientId)
+    if (sid !== undefined) await endSession(world, tenant.tenantId, sid, 'account_switched')
+    await session.destroy()
+    return next()
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * All realms behind one address. Each request reads its tenant's row, so a realm is always the one
+ * of the newest revision, in every control plane; the cache only saves building it again.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { LRUCache } from 'lru-cache'
+import { LIMITS } from '../../shared/limits.ts'
+import { TENANT_ID } from '../../shared/snapshot.ts'
+import type { Tenant } from '../store/queries/tenants.ts'
+import { answerMessage, setSecurityHeaders, type MessageKind } from './answers.ts'
+import { createRealm } from './realm.ts'
+import type { RealmWorld } from './world.ts'
+
+export type RealmHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+interface CachedRealm {
+  readonly revision: number
+  /** Askers at the same time share one building. */
+  readonly handler: Promise<RealmHandler>
+}
+
+export interface Realms {
+  /** Answers everything below `/auth/realms/`. */
+  handle: RealmHandler
+  /** The tenant has changed: its realm is built anew for the next request. */
+  invalidate(tenantId: string): void
+  close(): void
+}
+
+const TARGET = /^\/auth\/realms\/([^/?#]*)(\/[^?#]*)?(\?.*)?$/
+/** What people see; everything else is asked by programs. */
+const PEOPLE_PATH = /^\/(?:authorize|sign-in|logout)(?:\/|$)/
+/** What stays true of a suspended tenant: its keys, and that people may sign out. */
+const SUSPENDED_PATH = /^\/(?:\.well-known\/[a-z-]+|jwks|logout(?:\/confirm)?)$/
+
+export function createRealms(world: RealmWorld): Realms {
+  const { tenants, store, log, baseUrl } = world
+  const host = new URL(baseUrl).host
+  const isHttps = baseUrl.startsWith('https:')
+  const cache = new LRUCache<string, CachedRealm>({ max: LIMITS.realmsCachedMax })
+  store.onCommit(({ tenantIds }) => tenantIds.forEach((tenantId) => cache.delete(tenantId)))
+
+  function handlerOf(tenant: Tenant): Promise<RealmHandler> {
+    const { tenantId, revision } = tenant
+    const known = cache.get(tenantId)
+    if (known?.revision === revision) return known.handler
+    const handler = buildHandler(world, tenant)
+    const entry = { revision, handler }
+    cache.set(tenantId, entry)
+    handler.catch(() => {
+      if (cache.peek(tenantId) === entry) cache.delete(tenantId) // the next request tries again
+    })
+    return handler
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse) {
+    const [, tenantId = '', path = '/', query = ''] = TARGET.exec(request.url ?? '') ?? []
+    const isForPeople = PEOPLE_PATH.test(path)
+    const tenant = TENANT_ID.test(tenantId) ? await tenants.find(tenantId) : undefined
+    const refuse = (kind: MessageKind) =>
+      answerMessage(request, response, kind, { host, name: tenant?.name }, isForPeople)
+    if (tenant === undefined || tenant.status === 'draft') return refuse('unknown')
+    if (tenant.status === 'suspended' && !SUSPENDED_PATH.test(path)) return refuse('suspended')
+    try {
+      const handler = await handlerOf(tenant)
+      request.url = path + query
+      await handler(request, response)
+    } catch (error) {
+      log.error({ tenantId, err: error }, 'realm failed')
+      if (!response.headersSent) await refuse('internal')
+      else response.destroy()
+    }
+  }
+
+  return {
+    async handle(request, response) {
+      setSecurityHeaders(response, isHttps)
+      try {
+        await answer(request, response)
+      } catch (error) {
+        log.error({ err: error }, 'realm failed')
+        if (!response.headersSent) response.writeHead(500)
+        response.end()
+      }
+    },
+    invalidate: (tenantId) => void cache.delete(tenantId),
+    close: () => cache.clear(),
+  }
+}
+
+async function buildHandler(world: RealmWorld, tenant: Tenant): Promise<RealmHandler> {
+  const { issuer, provider } = await createRealm(world, tenant)
+  const baseUrl = new URL(issuer).pathname // the provider finds its mount path under this name
+  const callback = provider.callback()
+  return async (request, response) => {
+    await callback(Object.assign(request, { baseUrl }), response)
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * The provider's models in our store. Their ids are bearer secrets (codes, tokens, cookies), so
+ * only hashes are kept; their payloads are sealed under the realm, model and record they belong
+ * to, so that a row moved to another realm does not open.
+ */
+import type { Adapter, AdapterPayload } from 'oidc-provider'
+import { errors } from 'oidc-provider'
+import type { Clock } from '../../shared/clock.ts'
+import { MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
+import type { Vault } from '../keys/vault.ts'
+import type { RealmRecord, RecordKey } from '../store/queries/realm-records.ts'
+import {
+  consumeRecord,
+  deleteRecord,
+  deleteRecordsOfGrant,
+  findRecord,
+  findRecordByUid,
+  retireRecord,
+  upsertRecord,
+} from '../store/queries/realm-records.ts'
+import type { Store } from '../store/store.ts'
+
+/** How long a finished sign-in is remembered, for the back button and the second click. */
+export const FINISHED_MS = 30 * MINUTE_MS
+
+export interface RealmRecords {
+  /** What the provider calls an adapter, one per model. */
+  readonly adapter: (model: string) => Adapter
+  /** A sign-in that is under way, or that was finished a short while ago. */
+  signIn(uid: string): Promise<SignInRecord | undefined>
+}
+
+export interface SignInRecord {
+  readonly payload: AdapterPayload
+  readonly isFinished: boolean
+}
+
+export interface RealmRecordsWorld {
+  readonly store: Store
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly tenantId: string
+  /** A code came a second time: these sessions were made from it (RFC 6749, section 4.1.2). */
+  readonly onCodeReused: (sids: readonly string[]) => Promise<void>
+}
+
+export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
+  const { store, vault, clock, tenantId } = world
+
+  const hashOf = (kind: string, id: string) => vault.hash(`realm_records/${tenantId}/${kind}/${id}`)
+  const keyOf = (model: string, id: string): RecordKey => {
+    return { tenantId, model, idHash: hashOf(model, id) }
+  }
+
+  function sealed(key: RecordKey, payload: AdapterPayload, expiresAt: number): RealmRecord {
+    return {
+      ...key,
+      payloadSealed: vault.seal(JSON.stringify(payload), purposeOf(key)),
+      grantId: payload.grantId ?? (key.model === 'Grant' ? (payload.jti ?? null) : null),
+      uidHash: payload.uid === undefined ? null : hashOf('uid', payload.uid),
+      accountId: payload.accountId ?? null,
+      sid: sidOf(payload),
+      consumedAt: null,
+      expiresAt,
+    }
+  }
+
+  function opened(record: RealmRecord): AdapterPayload {
+    const payload = JSON.parse(
+      vault.open(record.payloadSealed, purposeOf(record)),
+    ) as AdapterPayload
+    if (record.consumedAt === null) return payload
+    return { ...payload, consumed: Math.floor(record.consumedAt / SECOND_MS) }
+  }
+
+  async function revokeGrant(grantId: string) {
+    const gone = await store.change(({ queries }) =>
+      deleteRecordsOfGrant(queries, tenantId, grantId),
+    )
+    const sids = new Set(gone.flatMap((record) => record.sid ?? []))
+    if (sids.size > 0) await world.onCodeReused([...sids])
+  }
+
+  function adapter(model: string): Adapter {
+    return {
+      async upsert(id, payload, expiresInSeconds) {
+        if (expiresInSeconds === undefined) throw new Error(`a ${model} must not live for ever`)
+        const record = sealed(
+          keyOf(model, id),
+          payload,
+          clock.nowMs() + expiresInSeconds * SECOND_MS,
+        )
+        await store.change(({ queries }) => upsertRecord(queries, record))
+      },
+
+      async find(id) {
+        if (model === 'Client') return undefined // the only client of a realm is configured
+        const record = await findRecord(store.read, keyOf(model, id), clock.nowMs())
+        if (record === undefined) return undefined
+        if (model === 'Interaction' && record.consumedAt !== null) return undefined
+        return opened(record)
+      },
+
+      async findByUid(uid) {
+        const key = { tenantId, model, uidHash: hashOf('uid', uid) }
+        const record = await findRecordByUid(store.read, key, clock.nowMs())
+        return record && opened(record)
+      },
+
+      findByUserCode: () => Promise.resolve(undefined), // the device flow is off
+
+      /**
+       * The provider looks whether a code was used and then marks it, so of many who come at
+       * once all would pass: one row update decides who was first (compare CVE-2023-26481).
+       */
+      async consume(id) {
+        const key = keyOf(model, id)
+        const first = await store.change(({ queries, nowMs }) => consumeRecord(queries, key, nowMs))
+        if (first !== undefined) return
+        const used = await findRecord(store.read, key, clock.nowMs())
+        if (used?.grantId) await revokeGrant(used.grantId)
+        throw new errors.InvalidGrant('authorization code already consumed')
+      },
+
+      async destroy(id) {
+        const key = keyOf(model, id)
+        await store.change(({ queries, nowMs }) =>
+          model === 'Interaction'
+            ? retireRecord(queries, key, nowMs, nowMs + FINISHED_MS)
+            : deleteRecord(queries, key),
+        )
+      },
+
+      revokeByGrantId: revokeGrant,
+    }
+  }
+
+  return {
+    adapter,
+    async signIn(uid) {
+      const record = await findRecord(store.read, keyOf('Interaction', uid), clock.nowMs())
+      if (record === undefined) return undefined
+      return { payload: opened(record), isFinished: record.consumedAt !== null }
+    },
+  }
+}
+
+function purposeOf({ tenantId, model, idHash }: RecordKey): string {
+  return `realm_records.payload:${tenantId}/${model}/${idHash}`
+}
+
+/** Codes and tokens name their session; the provider's session names it per client. */
+function sidOf(payload: AdapterPayload): string | null {
+  if (payload.sid !== undefined) return payload.sid
+  const [authorization] = Object.values(payload.authorizations ?? {})
+  return authorization?.sid ?? null
+}

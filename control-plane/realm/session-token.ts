@@ -1,0 +1,107 @@
+/**
+ * The realm's ID token is the session token of every mode (`service_session`), so it is made here
+ * and not by the provider: with its `typ`, its `exp` by our rules, within its size, and never for
+ * somebody whose sessions have been revoked since the sign-in.
+ */
+import type { KoaContextWithOIDC, Provider } from 'oidc-provider'
+import { errors } from 'oidc-provider'
+import { CompactSign } from 'jose'
+import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
+import { notBeforeOf } from '../store/queries/revocations.ts'
+import type { Tenant } from '../store/queries/tenants.ts'
+import { tokenExpiresAt } from './session-life.ts'
+import type { RealmWorld } from './world.ts'
+
+/** Where a session was begun, kept with it: the gateway that fetches the token is somewhere else. */
+declare module 'oidc-provider' {
+  interface ClientAuthorizationState {
+    ip?: string
+    userAgent?: string
+  }
+}
+
+type IdToken = InstanceType<Provider['IdToken']>
+type IssueOptions = Parameters<IdToken['issue']>[0]
+
+/** What the provider has gathered for an ID token; it may hold a nonce as well. */
+interface SessionClaims {
+  readonly sub: string
+  readonly sid: string
+  readonly auth_time: number
+  readonly acr: string
+  readonly amr: readonly string[]
+  readonly email?: string
+  readonly name?: string
+}
+
+export interface TokenIssuer {
+  readonly issuer: string
+  readonly clientId: string
+  readonly tenant: Tenant
+  readonly key: PrivateSigningJwk
+}
+
+/** Makes the provider issue our token wherever it would issue its own. */
+export function issueSessionTokens(provider: Provider, issuer: TokenIssuer, world: RealmWorld) {
+  class SessionToken extends provider.IdToken {
+    override async issue(options: IssueOptions): Promise<string> {
+      if (options.use !== 'idtoken') return super.issue(options)
+      const claims = (await this.payload()) as unknown as SessionClaims
+      return issueSessionToken(claims, this.ctx, issuer, world)
+    }
+  }
+  Object.defineProperty(provider, 'IdToken', { value: SessionToken })
+  // The session token needs its `sid`, which the provider adds for clients with back-channel logout
+  provider.Client.prototype.includeSid = () => true
+}
+
+async function issueSessionToken(
+  claims: SessionClaims,
+  ctx: KoaContextWithOIDC,
+  { issuer, clientId, tenant, key }: TokenIssuer,
+  { store, sessions, clock }: RealmWorld,
+): Promise<string> {
+  const { tenantId } = tenant
+  const { sub, sid, auth_time: signedInAt } = claims
+  const code = ctx.oidc.entities.AuthorizationCode
+  if (code === undefined) throw new Error('a session token without an authorization code')
+
+  const notBefore = await notBeforeOf(store.read, tenantId, sub, sid)
+  if (code.iat < notBefore) throw new errors.InvalidGrant('the session has been revoked')
+
+  const known = await sessions.find(tenantId, sid)
+  if (known?.endedAt != null) throw new errors.InvalidGrant('the session has ended')
+  const startedAt = known && Math.floor(known.createdAt / SECOND_MS)
+  const iat = nowSeconds(clock)
+  const exp = tokenExpiresAt(iat, { signedInAt, startedAt }, tenant)
+  if (exp <= iat) throw new errors.InvalidGrant('the session is over')
+
+  const payload = { iss: issuer, aud: clientId, ...claims, iat, exp }
+  const token = await new CompactSign(Buffer.from(JSON.stringify(payload)))
+    .setProtectedHeader({ alg: 'RS256', kid: key.kid, typ: 'JWT' })
+    .sign(key)
+  if (Buffer.byteLength(token) > LIMITS.sessionTokenBytesMax)
+    throw new Error(
+      `the session token of ${sub} has ${token.length} bytes, at most ${LIMITS.sessionTokenBytesMax} are issued`,
+    )
+
+  const { ip = '', userAgent = '' } = (await beganAt(ctx, code.sessionUid, clientId)) ?? {}
+  await sessions.record({
+    tenantId,
+    sid,
+    userId: sub,
+    ip,
+    userAgent,
+    issuedAtMs: iat * SECOND_MS,
+    expiresAtMs: exp * SECOND_MS,
+  })
+  return token
+}
+
+async function beganAt(ctx: KoaContextWithOIDC, sessionUid: string | undefined, clientId: string) {
+  if (sessionUid === undefined) return undefined
+  const session = await ctx.oidc.provider.Session.findByUid(sessionUid)
+  return session?.authorizations?.[clientId]
+}

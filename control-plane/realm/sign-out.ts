@@ -1,0 +1,147 @@
+/**
+ * OpenID Connect RP-Initiated Logout 1.0. With a token of the session that the browser has it is
+ * done at once; without one a person is asked first, since any site can link to this address.
+ */
+import type { IncomingMessage } from 'node:http'
+import { errors } from 'oidc-provider'
+import { FORM_PAGE_HEADERS } from './answers.ts'
+import { isFromOwnPage, readForm } from './form.ts'
+import { signedOutPage, signOutPage } from './pages/sign-out-pages.ts'
+import type { Realm, RealmContext } from './realm.ts'
+import { endSession } from './session-end.ts'
+import { showMessage, showPage } from './show.ts'
+import type { RealmWorld } from './world.ts'
+
+const PARAMETERS = [
+  'id_token_hint',
+  'post_logout_redirect_uri',
+  'state',
+  'client_id',
+  'logout_hint',
+  'ui_locales',
+] as const
+type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>
+
+/** Who the session token in the request says that it belongs to. */
+interface Hint {
+  readonly sub: string
+  readonly sid: string
+}
+
+type ProviderSession = Awaited<ReturnType<Realm['provider']['Session']['get']>>
+
+export function signOutPages(realm: Realm, world: RealmWorld) {
+  const { provider, clientId, tenant } = realm
+  const { baseUrl, vault } = world
+  const place = { name: tenant.name, host: new URL(baseUrl).host }
+  const applicationUrl = realm.applicationUrls[0] ?? realm.issuer
+
+  return async function signOut(ctx: RealmContext, next: () => Promise<unknown>) {
+    if (ctx.path !== '/logout' && ctx.path !== '/logout/confirm') return next()
+    if (!['GET', 'HEAD', 'POST'].includes(ctx.method)) return next()
+    const isConfirmation = ctx.path === '/logout/confirm'
+    if (isConfirmation && ctx.method !== 'POST') return next()
+
+    const sent = await parametersOf(ctx)
+    if (typeof sent === 'string') return wrong(ctx, sent)
+    const hint = await hintOf(sent.parameters)
+    if (hint === 'invalid') return wrong(ctx, 'could not validate id_token_hint')
+    const target = await targetOf(sent.parameters, hint !== undefined)
+    if (target instanceof Error) return wrong(ctx, target.message)
+
+    const session = await provider.Session.get(ctx)
+    const confirmation = vault.hash(`realm.logout/${tenant.tenantId}/${session.uid}`)
+    if (isConfirmation) {
+      const isOurs = isFromOwnPage(ctx.req.headers, new URL(baseUrl).origin)
+      if (!isOurs || sent.confirmation !== confirmation)
+        return showMessage(ctx, world, realm, 'expired')
+    } else if (session.accountId !== undefined && session.accountId !== hint?.sub)
+      return confirm(ctx, sent.parameters, confirmation)
+
+    await leave(ctx, session, hint)
+    if (target === undefined) return showPage(ctx, 200, signedOutPage(place, applicationUrl))
+    ctx.status = 303
+    ctx.redirect(target)
+  }
+
+  async function confirm(ctx: RealmContext, parameters: Parameters, confirmation: string) {
+    ctx.set(FORM_PAGE_HEADERS)
+    const action = `${realm.issuer}/logout/confirm`
+    const fields = { ...parameters, confirmation }
+    await showPage(ctx, 200, signOutPage({ place, action, fields, applicationUrl }))
+  }
+
+  /** Ends what the browser holds and what the token names, here and at every gateway. */
+  async function leave(ctx: RealmContext, session: ProviderSession, hint: Hint | undefined) {
+    const sids = new Set([session.sidFor(clientId), hint?.sid].filter((sid) => sid !== undefined))
+    for (const sid of sids) await endSession(world, tenant.tenantId, sid, 'signed_out')
+    if (session.accountId === undefined) return
+    await session.destroy()
+    ctx.cookies.set(provider.cookieName('session'), null, {
+      path: `/auth/realms/${tenant.tenantId}`,
+      signed: true,
+    })
+  }
+
+  /** A token that has expired still says whose sign-out this is (section 2 of the standard). */
+  async function hintOf({
+    id_token_hint: token,
+  }: Parameters): Promise<Hint | 'invalid' | undefined> {
+    if (token === undefined) return undefined
+    const client = await provider.Client.find(clientId)
+    if (client === undefined) throw new Error(`the realm does not know its client ${clientId}`)
+    try {
+      const { payload } = await provider.IdToken.validate(token, client)
+      const { sub, sid } = payload
+      return typeof sub === 'string' && typeof sid === 'string' ? { sub, sid } : 'invalid'
+    } catch {
+      return 'invalid'
+    }
+  }
+
+  /** Where to go afterwards: a registered address of a client that has been named, or nowhere. */
+  async function targetOf(parameters: Parameters, isHinted: boolean) {
+    const { client_id: named, post_logout_redirect_uri: uri, state } = parameters
+    if (named !== undefined && named !== clientId)
+      return new errors.InvalidClient('client is invalid')
+    if (uri === undefined || (named === undefined && !isHinted)) return undefined
+    const client = await provider.Client.find(clientId)
+    if (client === undefined || !client.postLogoutRedirectUriAllowed(uri))
+      return new Error('post_logout_redirect_uri not registered')
+    const url = new URL(uri)
+    if (state !== undefined) url.searchParams.set('state', state)
+    return url.href
+  }
+
+  function wrong(ctx: RealmContext, description: string) {
+    const details = ['invalid_request', description]
+    return showMessage(ctx, world, realm, 'request_wrong', { details })
+  }
+}
+
+/** From the query or from a form, each at most once. A string says what is wrong. */
+async function parametersOf(ctx: RealmContext) {
+  const fields = ctx.method === 'POST' ? await formOf(ctx.req) : queryOf(ctx)
+  if (typeof fields === 'string') return fields
+  const parameters: Parameters = {}
+  for (const name of PARAMETERS) {
+    const value = fields.get(name)
+    if (value !== undefined) parameters[name] = value
+  }
+  return { parameters, confirmation: fields.get('confirmation') }
+}
+
+async function formOf(request: IncomingMessage) {
+  const form = await readForm(request)
+  if (form.kind === 'form') return form.fields
+  return form.reason === 'repeated_field' ? 'a parameter came twice' : 'the form cannot be read'
+}
+
+function queryOf(ctx: RealmContext): Map<string, string> | string {
+  const fields = new Map<string, string>()
+  for (const [name, value] of Object.entries(ctx.query)) {
+    if (typeof value !== 'string') return `${name} must not be provided twice`
+    fields.set(name, value)
+  }
+  return fields
+}

@@ -1,0 +1,24 @@
+/** What a realm needs from the rest of the control plane; the real services fit as they are. */
+import type { Logger } from 'pino'
+import type { Clock } from '../../shared/clock.ts'
+import type { Revocations } from '../accounts/revocations.ts'
+import type { Sessions } from '../accounts/sessions.ts'
+import type { Users } from '../accounts/users.ts'
+import type { SigningKeys } from '../keys/signing-keys.ts'
+import type { Vault } from '../keys/vault.ts'
+import type { Store } from '../store/store.ts'
+import type { Tenants } from '../tenants/tenants.ts'
+
+export interface RealmWorld {
+  readonly store: Store
+  readonly vault: Vault
+  readonly tenants: Pick<Tenants, 'find' | 'clientSecret' | 'redirectUris'>
+  readonly keys: Pick<SigningKeys, 'signingSet'>
+  readonly users: Pick<Users, 'get' | 'authenticate'>
+  readonly sessions: Pick<Sessions, 'record' | 'find'>
+  readonly revocations: Pick<Revocations, 'revoke'>
+  /** `https://id.example.com`: what a realm's addresses are made of, whatever a Host header says. */
+  readonly baseUrl: string
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+}
