@@ -13,7 +13,8 @@ import { failure } from './call.ts'
 import type { UpstreamFailure } from './call.ts'
 import { failureOf } from './failures.ts'
 import type { PooledCall } from './pooled-call.ts'
-import { BODY, ResponseHead, parseResponseHead } from './response-head.ts'
+import type { ResponseHead } from './response-head.ts'
+import { BODY, parseResponseHead } from './response-head.ts'
 import type { PooledUpstream } from './upstream.ts'
 
 const FIRST_SLICE_BYTES = 4096
