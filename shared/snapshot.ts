@@ -140,10 +140,15 @@ export const DownMessageSchema = v.variant('type', [
 ])
 export type DownMessage = v.InferOutput<typeof DownMessageSchema>
 
-const activity = v.object({ tenant_id: tenantId, sid: text(200), subject: text(200), at: second })
-export type SessionActivity = v.InferOutput<typeof activity>
+export const SessionActivitySchema = v.object({
+  tenant_id: tenantId,
+  sid: text(200),
+  subject: text(200),
+  at: second,
+})
+export type SessionActivity = v.InferOutput<typeof SessionActivitySchema>
 
-const enforcementEvent = v.object({
+export const EnforcementEventSchema = v.object({
   tenant_id: tenantId,
   outcome: text(50),
   reason: v.optional(v.string()),
@@ -152,7 +157,7 @@ const enforcementEvent = v.object({
   ip: v.optional(v.string()),
   app_host: v.optional(v.string()),
 })
-export type EnforcementEvent = v.InferOutput<typeof enforcementEvent>
+export type EnforcementEvent = v.InferOutput<typeof EnforcementEventSchema>
 
 /** Gateway → control plane. */
 export const UpMessageSchema = v.variant('type', [
@@ -186,13 +191,13 @@ export const UpMessageSchema = v.variant('type', [
   v.object({ type: v.literal('resync'), reason: v.string() }),
   v.object({
     type: v.literal('activity'),
-    sessions: v.pipe(v.array(activity), v.maxLength(LIMITS.fleetReportItemsMax)),
+    sessions: v.pipe(v.array(SessionActivitySchema), v.maxLength(LIMITS.fleetReportItemsMax)),
   }),
   /** Answered with `events_received`; until then the gateway keeps the batch and sends it again. */
   v.object({
     type: v.literal('events'),
     batch: sequence,
-    events: v.pipe(v.array(enforcementEvent), v.maxLength(LIMITS.fleetReportItemsMax)),
+    events: v.pipe(v.array(EnforcementEventSchema), v.maxLength(LIMITS.fleetReportItemsMax)),
   }),
 ])
 export type UpMessage = v.InferOutput<typeof UpMessageSchema>

@@ -1,0 +1,109 @@
+/**
+ * Everything between the control plane and the workers, for the primary process: what the disk
+ * remembers, what the control plane sends, and who is told.
+ */
+import type { Logger } from 'pino'
+import type { Clock } from '../../shared/clock.ts'
+import type { TenantSnapshot } from '../../shared/snapshot.ts'
+import { openFeed, type FeedTiming } from './feed.ts'
+import { createKeeper, type KeeperStatus } from './keeper.ts'
+import { openLastKnownGood } from './last-known-good.ts'
+import { createRelay } from './relay.ts'
+import type { WorkerPort } from './relay-messages.ts'
+import { createReportOutbox } from './report-outbox.ts'
+
+export interface FleetLinkOptions {
+  readonly controlPlaneUrl: string
+  readonly fleetKey: string
+  readonly gatewayId: string
+  readonly version: string
+  /** `<data_dir>/gateway/<id>` */
+  readonly directory: string
+  /** Throws for a snapshot that a worker could not compile. */
+  readonly validate: (snapshot: TenantSnapshot) => void
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+  readonly timing?: Partial<FeedTiming> & { readonly retryMs?: number; readonly gatherMs?: number }
+}
+
+export interface FleetLink {
+  attachWorker(port: WorkerPort): void
+  status(): FleetLinkStatus
+  close(): Promise<void>
+}
+
+export interface FleetLinkStatus extends KeeperStatus {
+  readonly isConnected: boolean
+  /** When the control plane last confirmed that nothing is missing; null since the start. */
+  readonly syncedMs: number | null
+  readonly workersReady: number
+  readonly isDiskHealthy: boolean
+}
+
+export function startFleetLink(options: FleetLinkOptions): FleetLink {
+  const { log, clock, timing } = options
+  const { directory, fleetKey, controlPlaneUrl, gatewayId, version, random } = options
+  const retryMs = timing?.retryMs === undefined ? {} : { retryMs: timing.retryMs }
+  const disk = openLastKnownGood({ directory, fleetKey, log, ...retryMs })
+  let syncedMs: number | null = null
+
+  const relay = createRelay({
+    log,
+    state: () => keeper.state(),
+    onFailed(tenantId, reason) {
+      const revision = keeper.status().revision
+      feed.send({ type: 'rejected', tenant_id: tenantId, revision, reason: reason.slice(0, 500) })
+    },
+    onReport: (report) => outbox.add(report),
+  })
+  const keeper = createKeeper({
+    clock,
+    log,
+    disk,
+    validate: options.validate,
+    relay: (change) => relay.send(change),
+    send: (message) => void feed.send(message),
+  })
+  keeper.restore(disk.load())
+
+  const feed = openFeed({
+    controlPlaneUrl,
+    fleetKey,
+    gatewayId,
+    version,
+    log,
+    random,
+    hello: () => keeper.hello(),
+    onMessage(message) {
+      keeper.receive(message)
+      if (message.type === 'welcome') outbox.connected()
+      if (message.type === 'synced') syncedMs = clock.nowMs()
+      if (message.type === 'events_received') outbox.eventsReceived(message.batch)
+    },
+    onMalformed: (type, reason, content) => keeper.malformed(type, reason, content),
+    ...(timing === undefined ? {} : { timing }),
+  })
+  const outbox = createReportOutbox({
+    log,
+    send: (message) => feed.send(message),
+    gatherMs: timing?.gatherMs ?? 200,
+  })
+
+  return {
+    attachWorker: (port) => relay.attach(port),
+    status: () => ({
+      ...keeper.status(),
+      isConnected: feed.isConnected(),
+      syncedMs,
+      workersReady: relay.workersReady(),
+      isDiskHealthy: disk.isHealthy(),
+    }),
+    async close() {
+      outbox.close()
+      await feed.close()
+      relay.close()
+      await disk.close()
+    },
+  }
+}

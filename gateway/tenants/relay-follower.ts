@@ -1,0 +1,138 @@
+/** A worker's side of the relay: carries every change into this process's directory. */
+import type { Logger } from 'pino'
+import * as v from 'valibot'
+import { LIMITS } from '../../shared/limits.ts'
+import {
+  TenantSnapshotSchema,
+  type EnforcementEvent,
+  type FleetSettings,
+  type SessionActivity,
+} from '../../shared/snapshot.ts'
+import type { ServedTenant, TenantDirectory } from './directory.ts'
+import type { PrimaryPort, RelayChange } from './relay-messages.ts'
+
+/** An attack makes an event per request; across the process border they go together. */
+const GATHER_MS = 100
+
+export interface RelayFollower {
+  /** Settles when the whole state has been taken over: this worker may accept connections. */
+  readonly ready: Promise<void>
+  /** Sessions that were used and what was enforced, for the control plane. */
+  reportActivity(session: SessionActivity): void
+  reportEvent(event: EnforcementEvent): void
+  settings(): FleetSettings | null
+  close(): void
+}
+
+export interface RelayFollowerOptions<T extends ServedTenant> {
+  readonly port: PrimaryPort
+  readonly directory: TenantDirectory<T>
+  readonly log: Logger
+  readonly onSettings?: (settings: FleetSettings) => void
+}
+
+export function followRelay<T extends ServedTenant>(
+  options: RelayFollowerOptions<T>,
+): RelayFollower {
+  const { port, directory, log } = options
+  const ready = Promise.withResolvers<void>()
+  let settings: FleetSettings | null = null
+  let unacknowledged = 0
+  let sessions: SessionActivity[] = []
+  let events: EnforcementEvent[] = []
+  let gatherTimer: NodeJS.Timeout | undefined
+
+  function carryOut(change: RelayChange): void {
+    switch (change.type) {
+      case 'tenant':
+        return applyTenant(change)
+      case 'remove':
+        return directory.remove(change.tenantId)
+      case 'reserve':
+        return directory.reserve(change.tenantId, change.hostnames, change.rank)
+      case 'hold':
+        return directory.hold(change.tenantId)
+      case 'release':
+        return directory.release(change.tenantId)
+      case 'revoked':
+        return directory.mergeRevoked(change.tenantId, change.revoked)
+      case 'status':
+        return directory.setStatus(change.status)
+      case 'settings':
+        settings = change.settings
+        return options.onSettings?.(settings)
+      case 'complete':
+        port.send({ channel: 'tenants', type: 'ready' })
+        return ready.resolve()
+      default:
+        return unreachable(change)
+    }
+  }
+
+  function applyTenant({ tenantId, sync, text }: RelayChange & { type: 'tenant' }) {
+    const snapshot = v.parse(TenantSnapshotSchema, JSON.parse(text))
+    try {
+      directory.apply(snapshot, sync)
+    } catch (error) {
+      // What is served stays; where nothing is served yet, its hosts must not look unknown.
+      const rank = { sync, revision: snapshot.revision }
+      directory.reserve(tenantId, Object.keys(snapshot.edge_urls), rank)
+      const reason = error instanceof Error ? error.message : String(error)
+      log.error({ tenantId, revision: snapshot.revision, reason }, 'a tenant cannot be compiled')
+      port.send({ channel: 'tenants', type: 'failed', tenantId, reason })
+    }
+  }
+
+  /** One answer for everything that arrived in the same turn. */
+  function acknowledge() {
+    unacknowledged += 1
+    if (unacknowledged > 1) return
+    setImmediate(() => {
+      port.send({ channel: 'tenants', type: 'handled', changes: unacknowledged })
+      unacknowledged = 0
+    })
+  }
+
+  function gather() {
+    gatherTimer ??= setTimeout(sendReports, GATHER_MS).unref()
+  }
+
+  function sendReports() {
+    gatherTimer = undefined
+    const head = { channel: 'tenants', type: 'report' } as const
+    if (sessions.length > 0) port.send({ ...head, report: { type: 'activity', sessions } })
+    if (events.length > 0) port.send({ ...head, report: { type: 'events', events } })
+    sessions = []
+    events = []
+  }
+
+  port.onMessage(({ change }) => {
+    try {
+      carryOut(change)
+    } catch (error) {
+      log.error({ error, type: change.type }, 'a change from the primary cannot be carried out')
+    }
+    acknowledge()
+  })
+
+  return {
+    ready: ready.promise,
+    reportActivity(session) {
+      if (sessions.length < LIMITS.fleetReportsHeldMax) sessions.push(session)
+      gather()
+    },
+    reportEvent(event) {
+      if (events.length < LIMITS.fleetReportsHeldMax) events.push(event)
+      gather()
+    },
+    settings: () => settings,
+    close() {
+      clearTimeout(gatherTimer)
+      sendReports()
+    },
+  }
+}
+
+function unreachable(change: never): never {
+  throw new Error(`no case for ${JSON.stringify(change)}`)
+}

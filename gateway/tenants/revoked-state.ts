@@ -1,0 +1,78 @@
+/**
+ * What is revoked for one tenant, as the decision core reads it. It outlives every recompilation of
+ * its tenant, only grows, and forgets nothing that a living session could still be judged by.
+ */
+import { LIMITS } from '../../shared/limits.ts'
+import type { Revoked } from '../../shared/snapshot.ts'
+
+/** A session may have been issued under a longer lifetime than the one in force today. */
+const SESSION_SECONDS_FLOOR = 86_400
+const PRUNE_FROM_ENTRIES = 1_000
+
+export class RevokedState {
+  all = 0
+  readonly subjects = new Map<string, number>()
+  readonly sids = new Map<string, number>()
+  #sessionSecondsMax = 0
+  #pruneAtEntries = PRUNE_FROM_ENTRIES
+
+  /** Merges by maximum. Answers what is new, or null when all of it was known. */
+  merge(revoked: Revoked, nowSeconds: number): Revoked | null {
+    const news = {
+      all: revoked.all > this.all ? revoked.all : 0,
+      subjects: raise(this.subjects, revoked.subjects),
+      sids: raise(this.sids, revoked.sids),
+    }
+    this.all = Math.max(this.all, revoked.all)
+    const isNews = news.all > 0 || news.subjects.length > 0 || news.sids.length > 0
+    if (!isNews) return null
+    this.#prune(nowSeconds)
+    this.#fold()
+    return {
+      all: news.all,
+      subjects: Object.fromEntries(news.subjects),
+      sids: Object.fromEntries(news.sids),
+    }
+  }
+
+  /** Sessions of this tenant can live so long; what is older than any of them can be forgotten. */
+  expectSessionSeconds(seconds: number): void {
+    this.#sessionSecondsMax = Math.max(this.#sessionSecondsMax, seconds, SESSION_SECONDS_FLOOR)
+  }
+
+  whole(): Revoked {
+    return {
+      all: this.all,
+      subjects: Object.fromEntries(this.subjects),
+      sids: Object.fromEntries(this.sids),
+    }
+  }
+
+  #prune(nowSeconds: number): void {
+    if (this.subjects.size + this.sids.size < this.#pruneAtEntries) return
+    if (this.#sessionSecondsMax === 0) return
+    const oldest = nowSeconds - this.#sessionSecondsMax
+    for (const entries of [this.subjects, this.sids])
+      for (const [key, notBefore] of entries) if (notBefore < oldest) entries.delete(key)
+    this.#pruneAtEntries = Math.max(PRUNE_FROM_ENTRIES, 2 * (this.subjects.size + this.sids.size))
+  }
+
+  /** Too many to keep: the older half becomes one time for everybody, who then signs in again. */
+  #fold(): void {
+    if (this.subjects.size + this.sids.size <= LIMITS.revokedEntriesPerTenantMax) return
+    const times = [...this.subjects.values(), ...this.sids.values()].sort((a, b) => a - b)
+    this.all = Math.max(this.all, times[times.length >> 1]!)
+    for (const entries of [this.subjects, this.sids])
+      for (const [key, notBefore] of entries) if (notBefore <= this.all) entries.delete(key)
+  }
+}
+
+function raise(entries: Map<string, number>, given: Record<string, number>): [string, number][] {
+  const raised: [string, number][] = []
+  for (const [key, notBefore] of Object.entries(given)) {
+    if (notBefore <= (entries.get(key) ?? 0)) continue
+    entries.set(key, notBefore)
+    raised.push([key, notBefore])
+  }
+  return raised
+}

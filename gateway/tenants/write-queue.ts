@@ -1,0 +1,100 @@
+/**
+ * Writes that follow each other per tenant and run side by side between tenants. A tenant that
+ * changes again before its turn is written once, with its newest content; what failed is tried
+ * again until it succeeds.
+ */
+export interface WriteQueue {
+  /** Settles when everything asked for this owner so far is written; false if that failed. */
+  push(owner: string, isUrgent: boolean): Promise<boolean>
+  /** Nothing has failed that has not been written since. */
+  isHealthy(): boolean
+  /** Waits for what is underway and queued. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface WriteQueueOptions {
+  /** Writes whatever is newest for this owner. */
+  readonly write: (owner: string) => Promise<void>
+  /** Once per round of tries, since a full disk fails every tenant. */
+  readonly onFailure: (owner: string, error: unknown) => void
+  readonly onRecovery: () => void
+  readonly concurrencyMax: number
+  readonly retryMs: number
+}
+
+interface Turn {
+  readonly promise: Promise<boolean>
+  readonly resolve: (isWritten: boolean) => void
+}
+
+export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
+  const { write, onFailure, onRecovery, concurrencyMax, retryMs } = options
+  const urgent = new Map<string, Turn>()
+  const ordinary = new Map<string, Turn>()
+  const running = new Map<string, Promise<void>>()
+  const failed = new Set<string>()
+  let retryTimer: NodeJS.Timeout | undefined
+  let isReported = false
+  let isClosed = false
+
+  function push(owner: string, isUrgent: boolean): Promise<boolean> {
+    const waiting = urgent.get(owner) ?? ordinary.get(owner)
+    const turn = waiting ?? Promise.withResolvers<boolean>()
+    if (isUrgent) ordinary.delete(owner)
+    if (isUrgent || waiting === undefined) (isUrgent ? urgent : ordinary).set(owner, turn)
+    startNext()
+    return turn.promise
+  }
+
+  function startNext() {
+    for (const queue of [urgent, ordinary])
+      for (const [owner, turn] of queue) {
+        if (running.size >= concurrencyMax) return
+        if (running.has(owner)) continue
+        queue.delete(owner)
+        running.set(owner, run(owner, turn))
+      }
+  }
+
+  async function run(owner: string, turn: Turn) {
+    let isWritten = false
+    try {
+      await write(owner)
+      if (failed.delete(owner) && failed.size === 0) onRecovery()
+      isWritten = true
+    } catch (error) {
+      failed.add(owner)
+      if (!isReported) onFailure(owner, error)
+      isReported = true
+      retryLater()
+    }
+    running.delete(owner)
+    turn.resolve(isWritten)
+    startNext()
+  }
+
+  function retryLater() {
+    if (isClosed) return
+    retryTimer ??= setTimeout(() => {
+      retryTimer = undefined
+      isReported = false
+      for (const owner of failed) void push(owner, false)
+    }, retryMs).unref()
+  }
+
+  async function flush() {
+    while (running.size > 0) await Promise.all(running.values())
+  }
+
+  return {
+    push,
+    isHealthy: () => failed.size === 0,
+    flush,
+    async close() {
+      isClosed = true
+      clearTimeout(retryTimer)
+      await flush()
+    },
+  }
+}
