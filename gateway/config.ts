@@ -37,5 +37,9 @@ export function loadGatewaySettings(args: readonly string[]): GatewaySettings {
 
 /** Stable over restarts, as the name of its folder on this machine must be. */
 function defaultId(): string {
-  return hostname().replace(/[^A-Za-z0-9.-]/g, '-').slice(0, 64) || 'gateway'
+  return (
+    hostname()
+      .replace(/[^A-Za-z0-9.-]/g, '-')
+      .slice(0, 64) || 'gateway'
+  )
 }

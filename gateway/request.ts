@@ -5,7 +5,12 @@ import { decide, type Decision, type ServiceEndpoint } from '../shared/enforceme
 import { isNavigation } from '../shared/enforcement/navigation.ts'
 import type { RevokedView } from '../shared/enforcement/session.ts'
 import { carriedProof, checkPass } from '../shared/probe.ts'
-import { REASON_TEXTS, type RefuseReason, type SignInReason } from '../shared/reasons.ts'
+import {
+  REASON_TEXTS,
+  type Reason,
+  type RefuseReason,
+  type SignInReason,
+} from '../shared/reasons.ts'
 import { answerJson, answerPage, redirect } from './answers.ts'
 import type { AddressReader } from './client-address.ts'
 import type { Exchange } from './exchange.ts'
@@ -42,11 +47,15 @@ export class RequestContext implements SessionRequest {
   readonly nowSeconds: number
   readonly requestId: string
   readonly protocol: 'http' | 'https'
+  /** For the log line. */
+  decision: Decision<never>['kind'] | 'probe' = 'refuse'
+  reason: Reason | '' = ''
 
   constructor(exchange: Exchange, edge: Edge, { tenant, revoked }: Served<CompiledTenant>) {
     const { head } = exchange
     const client = edge.addresses(exchange.peerAddress, head.forwardedFor)
     const queryAt = head.target.indexOf('?')
+    exchange.context = this
     this.exchange = exchange
     this.edge = edge
     this.tenant = tenant
@@ -100,6 +109,8 @@ function readSession(context: RequestContext) {
 }
 
 function carryOut(context: RequestContext, decision: Decision<ProvenSession>): void {
+  context.decision = decision.kind
+  if (decision.kind !== 'service') context.reason = decision.reason
   switch (decision.kind) {
     case 'forward':
       return forward(context, decision.session)
@@ -188,6 +199,8 @@ function isOwnProbe({ exchange, tenant, path, nowSeconds }: RequestContext): boo
 
 function carryProbe(context: RequestContext): void {
   const { exchange, tenant, requestId } = context
+  context.decision = 'probe'
+  context.reason = 'probe'
   const lines = forwardingLines(exchange.head, { ...context, identityLines: '' })
   const proof = carriedProof(tenant.probeKey, exchange.head.probe)
   exchange.forward({

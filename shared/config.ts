@@ -102,6 +102,7 @@ const ConfigSchema = v.strictObject(
       }),
     }),
     edge_url: v.optional(v.nullable(edgeUrl), null),
+    demo: section({ listen: v.optional(listen, '127.0.0.1:9000') }),
     webhooks: section({
       allow_private: v.optional(cidrs, []),
       egress_proxy: v.optional(v.nullable(httpBase), null),

@@ -37,6 +37,10 @@ export const ERRORS = {
     status: 409,
     detail: 'A session signed with this key can still be alive; wait, or force it.',
   },
+  changed_meanwhile: {
+    status: 409,
+    detail: 'The tenant was changed while this was being done; try again.',
+  },
   not_verified: {
     status: 409,
     detail: 'Verification has not confirmed the middleware and the key.',

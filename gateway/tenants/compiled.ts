@@ -87,6 +87,12 @@ export function createTenantCompiler(world: {
   }
 }
 
+/** For the primary, which serves nothing itself: throws for what a worker could not compile. */
+export function checkSnapshot(snapshot: TenantSnapshot): void {
+  readSnapshot(snapshot)
+  snapshot.keys.forEach(importKey)
+}
+
 function readSnapshot(snapshot: TenantSnapshot): Omit<CompiledTenant, 'trust' | 'upstream'> {
   const secret = snapshot.client_secret
   return {

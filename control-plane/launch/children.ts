@@ -1,0 +1,64 @@
+/** The three programs as children of `npm start`: begun together, ended together. */
+import { fork, type ChildProcess } from 'node:child_process'
+
+export interface Program {
+  readonly name: string
+  readonly file: string
+  readonly args: readonly string[]
+}
+
+export interface Children {
+  /** Settles with what the program says once it serves; rejects when it ends before. */
+  start(program: Program): Promise<unknown>
+  /** Settles with the name of a program that ended although nobody asked it to. */
+  readonly ended: Promise<string>
+  stop(): Promise<void>
+}
+
+const STOP_MS_MAX = 15_000
+
+export function createChildren(): Children {
+  const running = new Map<string, ChildProcess>()
+  const ended = Promise.withResolvers<string>()
+  let isStopping = false
+
+  return {
+    ended: ended.promise,
+    start({ name, file, args }) {
+      const child = fork(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+      running.set(name, child)
+      return new Promise((resolve, reject) => {
+        child.once('message', resolve)
+        child.once('exit', (code) => {
+          running.delete(name)
+          reject(new ProgramEnded(name, code))
+          if (!isStopping) ended.resolve(name)
+        })
+      })
+    },
+    async stop() {
+      isStopping = true
+      const exits = [...running.values()].map((child) => end(child))
+      await Promise.all(exits)
+    },
+  }
+}
+
+/** It has said itself why, on its standard error. */
+export class ProgramEnded extends Error {
+  constructor(program: string, code: number | null) {
+    super(`the ${program} ended (${code ?? 'by a signal'})`)
+    this.name = 'ProgramEnded'
+  }
+}
+
+function end(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX)
+    child.once('exit', () => {
+      clearTimeout(impatience)
+      resolve()
+    })
+    child.kill('SIGTERM')
+  })
+}

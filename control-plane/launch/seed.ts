@@ -1,0 +1,122 @@
+/**
+ * The demo tenant: created, published, really verified and taken live, all through the API that
+ * customers use. A second start finds it as it was left.
+ */
+import { randomBytes } from 'node:crypto'
+import { expectStatus, type ApiClient } from './api-client.ts'
+
+export const DEMO = {
+  tenantId: 'demo',
+  hostname: 'demo.localhost',
+  username: 'ada',
+} as const
+
+export interface DemoKeep {
+  readonly password: string
+  readonly analyzerKey: string
+}
+
+export interface SeedWorld {
+  readonly operator: ApiClient
+  readonly analyzer: (key: string) => ApiClient
+  readonly origin: string
+  /** What an earlier start has noted, and the way to note it. */
+  readonly kept: DemoKeep | undefined
+  keep(kept: DemoKeep): void
+  wait(milliseconds: number): Promise<void>
+}
+
+export interface SeededDemo {
+  readonly password: string
+  readonly isLive: boolean
+  /** What verification found to be missing, for the person who started this. */
+  readonly problem: string | undefined
+}
+
+const GATEWAY_MS_MAX = 10_000
+const POLL_MS = 50
+
+export async function seedDemo(world: SeedWorld): Promise<SeededDemo> {
+  const { operator } = world
+  const kept = await ensureTenant(world)
+  const tenant = expectStatus(
+    await operator.request('GET', `/operator/tenants/${DEMO.tenantId}`),
+    'reading the demo tenant',
+    200,
+  ).body
+  if (tenant['protection'] === 'on')
+    return { password: kept.password, isLive: true, problem: undefined }
+  await gatewaysServe(world, Number(tenant['revision']))
+  const analyzer = world.analyzer(kept.analyzerKey)
+  expectStatus(await analyzer.request('POST', '/verify/probe'), 'verifying the demo', 200)
+  const live = await analyzer.request('POST', '/go-live')
+  const problem = live.status === 200 ? undefined : JSON.stringify(live.body)
+  return { password: kept.password, isLive: live.status === 200, problem }
+}
+
+async function ensureTenant(world: SeedWorld): Promise<DemoKeep> {
+  const { operator, origin } = world
+  const created = await operator.request('POST', '/operator/tenants', {
+    tenant_id: DEMO.tenantId,
+    name: 'Demo',
+    mode: 'gateway',
+    plan: 'premium',
+    hostnames: [DEMO.hostname],
+    origin,
+    sealed: ['/internal'],
+    excluded: ['/health'],
+    health: '/health',
+    max_session_seconds: 28_800,
+    idle_seconds: 900,
+    session_binding: 'off',
+  })
+  expectStatus(created, 'creating the demo tenant', 201, 409)
+  const path = `/operator/tenants/${DEMO.tenantId}`
+  if (created.status === 409 && world.kept !== undefined) {
+    expectStatus(await operator.request('PATCH', path, { origin }), 'updating the demo tenant', 200)
+    expectStatus(await operator.request('POST', `${path}/publish`), 'publishing the demo', 200)
+    return world.kept
+  }
+  const analyzerKey =
+    created.status === 201
+      ? created.body['analyzer_key']
+      : (await operator.request('POST', `${path}/analyzer-key/rotate`)).body['analyzer_key']
+  const kept = {
+    password: randomBytes(9).toString('base64url'),
+    analyzerKey: String(analyzerKey),
+  }
+  await setPassword(operator, path, kept.password)
+  expectStatus(await operator.request('POST', `${path}/publish`), 'publishing the demo', 200)
+  world.keep(kept)
+  return kept
+}
+
+/** A start that was cut short may have left ada without a noted password: then she gets a new one. */
+async function setPassword(operator: ApiClient, path: string, password: string) {
+  const ada = {
+    username: DEMO.username,
+    email: 'ada@demo.localhost',
+    name: 'Ada Lovelace',
+    password,
+  }
+  const created = await operator.request('POST', `${path}/users`, ada)
+  if (created.status !== 409) return void expectStatus(created, 'creating ada', 201)
+  const users = (await operator.request('GET', `${path}/users`)).body['items'] as {
+    user_id: string
+    username: string
+  }[]
+  const userId = users.find(({ username }) => username === DEMO.username)?.user_id
+  const patched = await operator.request('PATCH', `${path}/users/${userId}`, { password })
+  expectStatus(patched, "setting ada's password", 200)
+}
+
+/** Verification goes through a gateway, so one has to know the tenant first. */
+async function gatewaysServe({ operator, wait }: SeedWorld, revision: number) {
+  for (let waitedMs = 0; waitedMs < GATEWAY_MS_MAX; waitedMs += POLL_MS) {
+    const { body } = await operator.request('GET', '/operator/gateways')
+    const gateways = body['items'] as { connected: boolean; revision: number }[]
+    if (gateways.some((gateway) => gateway.connected && gateway.revision >= revision)) return
+    await wait(POLL_MS)
+  }
+  throw new Error('no gateway has taken over the demo tenant; look at its log')
+}

@@ -1,0 +1,94 @@
+/** `npm start`: control plane, gateway and demo application, ready to be looked at. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { setTimeout as wait } from 'node:timers/promises'
+import { ConfigError, edgeUrlFor, listenText } from '../../shared/config.ts'
+import type { Settings } from '../../shared/settings.ts'
+import { loadSettings } from '../config.ts'
+import { createApiClient } from './api-client.ts'
+import { createChildren, ProgramEnded } from './children.ts'
+import { DEMO, seedDemo, type DemoKeep, type SeededDemo } from './seed.ts'
+
+const NO_DEMO = '--no-demo'
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+async function run(settings: Settings, isStopped: Promise<unknown>) {
+  const { configFile, flags } = settings
+  const hasDemo = !flags.has(NO_DEMO)
+  const args = configFile === undefined ? [] : ['--config', configFile]
+  const children = createChildren()
+  try {
+    const ready = Promise.all([
+      children.start({ name: 'control plane', file: at('../main.ts'), args }),
+      children.start({ name: 'gateway', file: at('../../gateway/main.ts'), args }),
+      ...(hasDemo ? [children.start({ name: 'demo application', file: at('demo.ts'), args })] : []),
+    ])
+    const isUp = await Promise.race([ready.then(() => true), isStopped.then(() => false)])
+    if (!isUp) return
+    const demo = hasDemo ? await seed(settings) : undefined
+    process.stdout.write(summary(settings, demo))
+    const ended = await Promise.race([children.ended, isStopped.then(() => undefined)])
+    if (ended !== undefined) throw new Error(`the ${ended} ended; stopping the others`)
+  } finally {
+    await children.stop()
+  }
+}
+
+function seed({ config, secrets }: Settings): Promise<SeededDemo> {
+  const file = `${config.data_dir}/demo.json`
+  const client = (key: string) => createApiClient(config.base_url, key)
+  return seedDemo({
+    operator: client(secrets.SERVICE_OPERATOR_KEY),
+    analyzer: client,
+    origin: `http://${listenText(config.demo.listen)}`,
+    kept: readKept(file),
+    keep: (kept) => writeFileSync(file, JSON.stringify(kept), { mode: 0o600, flush: true }),
+    wait,
+  })
+}
+
+function readKept(file: string): DemoKeep | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as DemoKeep
+  } catch {
+    return undefined // the first start, or one that was cut short
+  }
+}
+
+function summary({ config, configFile }: Settings, demo: SeededDemo | undefined): string {
+  const lines = [
+    '',
+    '  The sign-in protection service is up.',
+    '',
+    ...(demo === undefined
+      ? []
+      : [
+          `  Demo application   ${edgeUrlFor(config, DEMO.hostname)}/`,
+          `    sign in as       ${DEMO.username}`,
+          `    password         ${demo.password}`,
+          `    protection       ${demo.isLive ? 'on, verified' : `off: ${demo.problem}`}`,
+        ]),
+    `  Console            ${config.base_url}/console`,
+    `  API                ${config.base_url}/api/v1/contract`,
+    `  Gateway            ${listenText(config.gateway.listen)}`,
+    '',
+    `  Settings: ${configFile ?? 'built-in (config.example.yaml shows them)'}   Data: ${config.data_dir}`,
+    '  Ctrl-C stops everything; the data stays.',
+    '',
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
+  })
+}
+
+try {
+  await run(loadSettings(process.argv.slice(2), [NO_DEMO]), stopSignal())
+} catch (error) {
+  const isExplained = error instanceof ProgramEnded // it has said why itself
+  if (!isExplained) process.stderr.write(`${(error as Error).message}\n`)
+  process.exitCode = error instanceof ConfigError ? 2 : 1
+}
