@@ -110,6 +110,7 @@ export class ClientConnection implements Deadlined {
       if (before === '') this.deadlineMs = this.world.clock.nowMs() + this.world.timeouts.headMs
       this.#headText = text
       this.#held = null
+      if (this.#hasEnded) this.destroy()
       return false
     }
     if (!(head instanceof ParsedHead)) {
@@ -145,6 +146,7 @@ export class ClientConnection implements Deadlined {
     if (this.#held !== held) return false
     this.#consume(end)
     exchange.onBodyProgress()
+    if (this.#hasEnded) this.#checkCut(exchange)
     return true
   }
 
@@ -236,7 +238,13 @@ export class ClientConnection implements Deadlined {
     if (this.#isLingering) return
     const exchange = this.#exchange
     if (exchange === null) return this.#headText === '' ? this.#linger() : this.destroy()
-    if (!this.body.isDone) exchange.onBodyBroken()
+    this.#checkCut(exchange)
+  }
+
+  /** The client has ended: what of the body is not here will not come. */
+  #checkCut(exchange: Http1Exchange): void {
+    if (this.#exchange === exchange && this.#held === null && !this.body.isDone)
+      exchange.onBodyBroken()
   }
 
   readonly #onClose = (): void => {

@@ -2,6 +2,7 @@
  * The grammar of RFC 9110 and 9112 as accept-lists. Every expression is linear: each repeated
  * class is disjoint from what may follow it, so no input makes one walk back more than once.
  */
+import { METHODS } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { LIMITS } from '../../shared/limits.ts'
 
@@ -19,7 +20,7 @@ const PATH = "!$%&'()*+,\\-./0-9:;=@A-Z\\[\\]\\^_a-z{|}~"
 const QUERY = '\\x21\\x22\\x24-\\x7e'
 const ORIGIN_FORM = `\\/[${PATH}]*(?:\\?[${QUERY}]*)?`
 /** Lower-case letters are left out: `get` must never pass a rule that was written for `GET`. */
-const METHOD = '[A-Z][A-Z_-]*'
+const METHOD = '[A-Z-]+'
 
 /** A whole head in origin-form; `lastIndex` is then the first byte behind it. Sticky. */
 export const REQUEST_HEAD = new RegExp(
@@ -42,6 +43,10 @@ export const RESPONSE_HEAD = new RegExp(
   `HTTP\\/1\\.[01] [1-5][0-9][0-9](?: [${VALUE}]*)?\\r\\n(?:${FIELD_LINE})*\\r\\n`,
   'y',
 )
+
+/** The registered methods. CONNECT would make a tunnel, TRACE would echo cookies: neither is served. */
+const SERVED_METHODS = new Set(METHODS.filter((name) => name !== 'CONNECT' && name !== 'TRACE'))
+export const isServed = (method: string): boolean => SERVED_METHODS.has(method)
 
 const ORIGIN_FORM_ONLY = new RegExp(`^${ORIGIN_FORM}$`)
 const PERCENT_TRAP = /%(?:00|(?![0-9A-Fa-f]{2}))/

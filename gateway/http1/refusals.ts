@@ -28,6 +28,7 @@ export const REFUSALS = {
   headTooLarge: refusal(431, 'head_too_large', 'The request head is too large.'),
   tooManyFields: refusal(431, 'too_many_headers', 'The request has too many headers.'),
   internal: refusal(500, 'internal_error', 'The request could not be handled.'),
+  methodUnknown: refusal(501, 'method_unknown', 'This method is not known here.'),
   coding: refusal(501, 'coding_unknown', 'The only transfer coding understood is chunked.'),
   busy: refusal(503, 'too_many_connections', 'Too many connections from this address.'),
   version: refusal(505, 'version_not_supported', 'Only HTTP/1.1 and HTTP/1.0 are spoken here.'),

@@ -11,6 +11,7 @@ import {
   REQUEST_HEAD_ANY_TARGET,
   REQUEST_LINE,
   hasBrokenEscape,
+  isServed,
 } from './grammar.ts'
 import { REFUSALS } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
@@ -67,8 +68,7 @@ export function parseRequestHead(
   head.method = text.slice(at, methodEnd)
   head.target = text.slice(methodEnd + 1, targetEnd)
   head.isHttp10 = text.charCodeAt(targetEnd + 8) === 0x30
-  if (head.method === 'CONNECT' || head.method === 'TRACE') return REFUSALS.method
-  if (head.method.length > LIMITS.methodBytesMax) return REFUSALS.malformed
+  if (!isServed(head.method)) return refusedMethod(head.method)
   if (head.target.length > LIMITS.targetBytesMax) return REFUSALS.targetTooLong
 
   const notes = new Notes()
@@ -101,6 +101,9 @@ function endOfOddHead(text: string, at: number): number | Refusal | null {
   if (!isPartialLine(text, rest)) return REFUSALS.malformed
   return text.length - at > LIMITS.headBytesMax ? REFUSALS.headTooLarge : null
 }
+
+const refusedMethod = (method: string): Refusal =>
+  method === 'CONNECT' || method === 'TRACE' ? REFUSALS.method : REFUSALS.methodUnknown
 
 function isPartialLine(text: string, at: number): boolean {
   PARTIAL_LINE.lastIndex = at
