@@ -1,21 +1,30 @@
 /** The control plane put together, without sockets: what `app.ts` and the realms stand on. */
 import type { Logger } from 'pino'
-import type { Clock } from '../shared/clock.ts'
+import { SECOND_MS, type Clock } from '../shared/clock.ts'
+import { LIMITS } from '../shared/limits.ts'
 import { createPasswordHasher } from './accounts/passwords.ts'
 import { createRevocations } from './accounts/revocations.ts'
+import { createAuditTrail } from './accounts/audit-trail.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createUsers } from './accounts/users.ts'
+import { createEnforcement } from './events/enforcement.ts'
+import { createFleetHub } from './fleet/hub.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import { createVault } from './keys/vault.ts'
+import { createRealms } from './realm/realms.ts'
+import { deleteRealmRecordsExpiredBefore } from './store/queries/revocations.ts'
 import type { Engine } from './store/sqlite.ts'
 import { openStore } from './store/store.ts'
 import { createCertificates } from './tenants/certificates.ts'
 import { createFleetSource } from './tenants/fleet-source.ts'
 import { createTenants } from './tenants/tenants.ts'
+import { createProbeClient } from './verification/probe-client.ts'
+import { createVerification } from './verification/verification.ts'
 
 export interface ServicesWorld {
   readonly engine: Engine
   readonly masterKey: Buffer
+  readonly fleetKey: string
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
   readonly clock: Clock
@@ -25,7 +34,7 @@ export interface ServicesWorld {
 export type Services = Awaited<ReturnType<typeof createServices>>
 
 export async function createServices(world: ServicesWorld) {
-  const { engine, masterKey, baseUrl, edgeUrlFor, clock, log } = world
+  const { engine, masterKey, fleetKey, baseUrl, edgeUrlFor, clock, log } = world
   const store = await openStore(engine, clock)
   const vault = createVault(masterKey)
   const keys = createSigningKeys({ store, vault, clock })
@@ -45,6 +54,47 @@ export async function createServices(world: ServicesWorld) {
     edgeUrlFor,
   })
 
+  const enforcement = createEnforcement({ store })
+  const fleet = createFleetHub({
+    source: fleetSource,
+    fleetKey,
+    clock,
+    log,
+    settings: { base_url: baseUrl },
+    onActivity: (_gatewayId, seen) =>
+      sessions.seen(
+        seen.map(({ tenant_id, sid, at }) => ({ tenantId: tenant_id, sid, atMs: at * SECOND_MS })),
+      ),
+    onEvents: (_gatewayId, events) => enforcement.receive(events),
+  })
+  store.onCommit(({ tenantIds, revoked }) => {
+    for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
+    for (const [tenantId, state] of revoked) fleet.revoked(tenantId, state)
+  })
+
+  const client = createProbeClient({ nowMs: () => clock.nowMs() })
+  const verification = createVerification({
+    store,
+    tenants,
+    keys,
+    client,
+    clock,
+    baseUrl,
+    edgeUrlFor,
+  })
+  const realms = createRealms({
+    store,
+    vault,
+    tenants,
+    keys,
+    users,
+    sessions,
+    revocations,
+    baseUrl,
+    clock,
+    log,
+  })
+
   return {
     clock,
     log,
@@ -59,7 +109,28 @@ export async function createServices(world: ServicesWorld) {
     users,
     sessions,
     revocations,
+    auditTrail: createAuditTrail({ store }),
     fleetSource,
-    close: () => store.close(),
+    fleet,
+    verification,
+    realms,
+    /** Pruned by the jobs; written by the realms. */
+    realmRecords: {
+      prune: (limit: number) =>
+        store.change(({ queries, nowMs }) =>
+          deleteRealmRecordsExpiredBefore(queries, nowMs, limit),
+        ),
+    },
+    gateways: () => fleet.gateways(),
+    changesSettled: async () => fleet.settled(await store.revision(), LIMITS.fleetSettleMsMax),
+    revocationsSettled: () => fleet.revocationsSettled(LIMITS.fleetSettleMsMax),
+
+    /** In the reverse order of what stands on what. */
+    async close(): Promise<void> {
+      realms.close()
+      await verification.close()
+      await fleet.close()
+      await store.close()
+    },
   }
 }

@@ -8,6 +8,7 @@ export const ERRORS = {
   analyzer_key_invalid: { status: 401, detail: 'The analyzer key is missing or wrong.' },
   credentials_invalid: { status: 401, detail: 'The client credentials are missing or wrong.' },
   // what was sent
+  request_invalid: { status: 400, detail: 'This is not a well-formed HTTP request.' },
   body_not_json: { status: 400, detail: 'The body is not valid JSON.' },
   body_too_large: { status: 413, detail: 'The body is larger than this endpoint takes.' },
   media_type_unsupported: { status: 415, detail: 'Send the body as application/json.' },

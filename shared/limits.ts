@@ -101,7 +101,6 @@ export const LIMITS = {
   fleetGatewaysKnownMax: 1000,
   fleetRejectionsKeptMax: 100,
   fleetReceiptsWaitingMax: 1_000,
-  fleetHelloMsMax: 5_000,
   revokedEntriesPerMessageMax: 5_000,
   revokedEntriesPerTenantMax: 50_000,
 } as const

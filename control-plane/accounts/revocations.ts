@@ -72,6 +72,7 @@ export async function revokeIn(
   tenantId: string,
   target: SessionTarget,
   reason: string,
+  event: 'session.revoked' | null = 'session.revoked',
 ): Promise<RevocationResult> {
   const { queries, nowMs } = change
   const row: RevocationRow = {
@@ -83,12 +84,8 @@ export async function revokeIn(
   await upsertRevocation(queries, row)
   const sessions = await endSessions(queries, tenantId, target, { atMs: nowMs, reason })
   await deleteRealmRecords(queries, tenantId, target)
-  await change.emit('session.revoked', tenantId, {
-    ...target,
-    not_before: row.notBefore,
-    sessions,
-    reason,
-  })
+  const content = { ...target, not_before: row.notBefore, sessions, reason }
+  if (event !== null) await change.emit(event, tenantId, content)
   change.revoke(tenantId, toRevoked([row]))
   return { notBefore: row.notBefore, sessions }
 }

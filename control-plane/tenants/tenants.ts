@@ -71,7 +71,7 @@ export function clientIdOf(tenantId: string): string {
   return `${tenantId}-user`
 }
 
-export function createTenants({ store, vault, keys, clock, edgeUrlFor }: TenantsWorld) {
+export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) {
   async function get(tenantId: string): Promise<Tenant> {
     return found(await findTenant(store.read, tenantId))
   }
@@ -121,8 +121,8 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
       const { tenantId, hostnames, ...settings } = input
       const clientSecret = newClientSecret(vault, tenantId)
       const analyzerKey = newAnalyzerKey(vault, tenantId)
-      const nowMs = clock.nowMs()
       const tenant = await store.change(async (change) => {
+        const { nowMs } = change
         await insertTenant(change.queries, {
           ...settings,
           tenantId,
@@ -155,6 +155,10 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
 
     async patch(tenantId: string, patch: TenantPatch, actor: Actor): Promise<Tenant> {
       return alter(tenantId, actor, 'tenant.changed', async ({ queries }, before) => {
+        const changed = Object.entries(patch).filter(([name, value]) =>
+          isOther(before[name as keyof TenantPatch], value),
+        )
+        if (changed.length === 0) return undefined
         checkReachable({ ...before, ...patch })
         const { hostnames, sealed, excluded, ...plain } = patch
         const changes: TenantChanges = { ...plain }
@@ -167,7 +171,7 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
         }
         if (VERIFIED_SETTINGS.some((name) => isOther(before[name], patch[name])))
           await forgetPlatformChecks(queries, tenantId)
-        return { changed: Object.keys(patch) }
+        return { changed: changed.map(([name]) => name) }
       })
     },
 

@@ -13,6 +13,7 @@ interface Teardown {
   teardown(work: () => unknown): void
 }
 
+export const FLEET_KEY = 'fleet-key-of-the-tests'
 export const ACTOR = { name: 'operator', requestId: 'test' }
 
 export interface MovableClock extends Clock {
@@ -30,11 +31,15 @@ export function temporaryFolder(t: Teardown): string {
   return folder
 }
 
-export async function startServices(t: Teardown, options: { file?: string; clock?: Clock } = {}) {
+export async function startServices(
+  t: Teardown,
+  options: { file?: string; clock?: Clock; masterKey?: Buffer } = {},
+) {
   const file = options.file ?? join(temporaryFolder(t), 'service.db')
   const services = await createServices({
     engine: openSqlite(file),
-    masterKey: randomBytes(32),
+    masterKey: options.masterKey ?? randomBytes(32),
+    fleetKey: FLEET_KEY,
     baseUrl: 'http://localhost:8080',
     edgeUrlFor: (hostname) => `http://${hostname}:8000`,
     clock: options.clock ?? movableClock(),

@@ -1,0 +1,16 @@
+/** Who changed what: written by every change itself (`change.audit`), read here. */
+import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
+import { auditBefore, type AuditRow } from '../store/queries/audit.ts'
+import type { Store } from '../store/store.ts'
+
+export type AuditTrail = ReturnType<typeof createAuditTrail>
+
+export function createAuditTrail({ store }: { store: Store }) {
+  return {
+    async list(page: PageRequest, tenantId?: string): Promise<Page<AuditRow>> {
+      const [before] = decodeCursor(page.cursor, 'number') ?? []
+      const rows = await auditBefore(store.read, tenantId, before, page.limit + 1)
+      return toPage(rows, page.limit, (entry) => [entry.sequence])
+    },
+  }
+}

@@ -1,0 +1,50 @@
+/** How every API answer ends: request id, no caching, and one shape of error. */
+import { randomUUID } from 'node:crypto'
+import type { MiddlewareHandler } from 'hono'
+import type { Logger } from 'pino'
+import { Refusal } from '../../shared/errors.ts'
+import type { ApiContext, ApiEnv } from './api-env.ts'
+
+/** The server has given its answer an id already; what is called without a server gets one here. */
+export const requestIds: MiddlewareHandler<ApiEnv> = async (c, next) => {
+  const given = c.env?.outgoing?.getHeader('x-request-id')
+  const requestId = typeof given === 'string' ? given : randomUUID()
+  c.set('requestId', requestId)
+  c.header('X-Request-Id', requestId)
+  c.header('X-Content-Type-Options', 'nosniff')
+  c.header('Cache-Control', 'no-store')
+  await next()
+}
+
+/** The one place where an error becomes an answer. What went wrong inside stays in the log. */
+export function answerError(log: Logger) {
+  return (error: Error, c: ApiContext): Response => {
+    if (error instanceof Refusal) return answerRefusal(c, error)
+    const requestId = c.get('requestId')
+    log.error({ error: describeError(error), requestId, path: c.req.path }, 'request failed')
+    return answerRefusal(c, new Refusal('internal'))
+  }
+}
+
+export function answerRefusal(c: ApiContext, refusal: Refusal): Response {
+  const { retry_after: retryAfter } = refusal.fields
+  const headers: Record<string, string> = {}
+  if (typeof retryAfter === 'number') headers['Retry-After'] = String(retryAfter)
+  if (refusal.status === 401) headers['WWW-Authenticate'] = 'Bearer'
+  return c.json(refusal.body(), refusal.status as 400, headers)
+}
+
+/** The message of a failed query holds its parameters, sealed secrets and hashes among them. */
+function describeError(error: Error): Record<string, unknown> {
+  const isQuery = error.message.startsWith('Failed query')
+  const cause = error.cause instanceof Error ? error.cause.message : undefined
+  return {
+    type: error.name,
+    message: isQuery ? 'Failed query' : error.message,
+    ...(cause === undefined ? {} : { cause }),
+    stack: error.stack
+      ?.split('\n')
+      .filter((line) => /^\s+at /.test(line))
+      .join('\n'),
+  }
+}

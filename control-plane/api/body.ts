@@ -1,0 +1,60 @@
+/** A request's body: bounded, JSON, and exactly what the endpoint takes. */
+import type { Context } from 'hono'
+import * as v from 'valibot'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { parseStrictJson } from './strict-json.ts'
+
+export async function readJson<Schema extends v.GenericSchema>(
+  c: Context,
+  schema: Schema,
+  bytesMax: number = LIMITS.jsonBodyBytesMax,
+): Promise<v.InferOutput<Schema>> {
+  const bytes = await readBytes(c.req.raw, bytesMax)
+  if (bytes.length > 0 && !isJson(c.req.header('content-type')))
+    throw new Refusal('media_type_unsupported')
+  // nothing at all stands for the empty object: `curl -X POST` on an endpoint without fields
+  return parseFields(schema, bytes.length === 0 ? {} : parseStrictJson(bytes))
+}
+
+export function parseFields<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+): v.InferOutput<Schema> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Refusal('field_invalid', { field: 'body' }, 'The body must be a JSON object.')
+  const result = v.safeParse(schema, value, { abortEarly: true })
+  if (result.success) return result.output
+  throw refusalOf(result.issues[0])
+}
+
+/** Names the field and what is wanted, never the value: it may be a password or a key. */
+function refusalOf(issue: v.BaseIssue<unknown>): Refusal {
+  const path = (issue.path ?? []).map((item) => String((item as { key: unknown }).key))
+  const field = (path[0] ?? 'body').slice(0, 100)
+  const where = path.join('.').slice(0, 200)
+  const isKeyIssue = issue.type === 'strict_object' && path.length > 0
+  if (isKeyIssue && issue.expected === 'never')
+    return new Refusal('field_invalid', { field }, `There is no field "${where}" here.`)
+  if (isKeyIssue) return new Refusal('field_invalid', { field }, `The field "${where}" is missing.`)
+  return new Refusal('field_invalid', { field }, `"${where}" must be ${issue.message}.`)
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(contentType ?? '')
+}
+
+/** Counts what arrives, whatever Content-Length says. */
+async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const announced = Number(request.headers.get('content-length') ?? 0)
+  if (announced > bytesMax) throw new Refusal('body_too_large', { bytes_max: bytesMax })
+  if (request.body === null) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    length += chunk.length
+    if (length > bytesMax) throw new Refusal('body_too_large', { bytes_max: bytesMax })
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,20 @@
+/** The integration contract: the names that applications and tools may rely on. No tenant values. */
+import { PEM_FILENAME } from '../public-key-routes.ts'
+import { FRAMEWORKS, snippets } from './snippets.ts'
+
+export function integrationContract() {
+  return {
+    contract_version: '1.0',
+    transport: {
+      session_cookie: 'service_session',
+      claims_header: 'X-Service-Claims',
+      user_header: 'X-Service-User',
+      verified_header: 'X-Service-Verified',
+      algorithm: 'RS256',
+    },
+    public_key: { path: '/api/v1/public-key', filename: PEM_FILENAME },
+    packages: { cli_binary: 'service-analyzer' },
+    frameworks: FRAMEWORKS,
+    snippets: snippets(),
+  }
+}

@@ -1,0 +1,196 @@
+/** What the operator API takes, field by field. A message completes «"field" must be …». */
+import * as v from 'valibot'
+import { normalPrefix } from '../../../shared/enforcement/path.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import {
+  HOSTNAME,
+  LICENCES,
+  MODES,
+  PLANS,
+  SESSION_BINDINGS,
+  TENANT_ID,
+} from '../../../shared/snapshot.ts'
+import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
+
+/** Realms of our own that no customer may be mistaken for. */
+const RESERVED_TENANT_IDS: readonly string[] = ['console']
+
+/** No control characters; text that is shown, logged and mailed. */
+function text(wish: string, max: number) {
+  const whole = `${wish} of 1 to ${max} characters`
+  return v.pipe(
+    v.string(whole),
+    v.check((value) => value.trim() !== '' && value.length <= max, whole),
+    v.check(
+      (value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value),
+      `${whole}, without control characters`,
+    ),
+    v.check((value) => value.isWellFormed(), `${whole}, as valid Unicode`),
+  )
+}
+
+const oneOf = <const Options extends readonly string[]>(options: Options) =>
+  v.picklist(options, `one of ${options.join(', ')}`)
+
+function seconds() {
+  const wish = `a whole number of seconds from 1 to ${LIMITS.sessionSecondsMax}`
+  return v.pipe(
+    v.number(wish),
+    v.integer(wish),
+    v.minValue(1, wish),
+    v.maxValue(LIMITS.sessionSecondsMax, wish),
+  )
+}
+
+const TENANT_ID_WISH = 'lower-case letters, digits and inner dashes, at most 63 characters'
+const tenantId = v.pipe(
+  v.string(TENANT_ID_WISH),
+  v.regex(TENANT_ID, TENANT_ID_WISH),
+  v.check((value) => !RESERVED_TENANT_IDS.includes(value), 'an id that is not reserved'),
+)
+
+const HOSTNAME_WISH = 'DNS names like app.example.com'
+/** A name whose last label is a number would be read as an IP address. */
+const hostname = v.pipe(
+  v.string(HOSTNAME_WISH),
+  v.toLowerCase(),
+  v.regex(HOSTNAME, HOSTNAME_WISH),
+  v.check((value) => !/(?:^|\.)\d+$/.test(value), HOSTNAME_WISH),
+)
+const hostnames = v.pipe(
+  v.array(hostname, 'a list of DNS names'),
+  v.maxLength(LIMITS.hostnamesPerTenantMax, `at most ${LIMITS.hostnamesPerTenantMax} names`),
+)
+
+const ORIGIN_WISH = 'an address like http://10.0.0.5:3000, without a path'
+/** Checked before `new URL`, which forgives spaces, backslashes and missing slashes. */
+const origin = v.pipe(
+  v.string(ORIGIN_WISH),
+  v.maxLength(LIMITS.originCharactersMax, ORIGIN_WISH),
+  v.regex(/^https?:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[1-9]\d{0,4})?\/?$/i, ORIGIN_WISH),
+  v.check((value) => URL.canParse(value), ORIGIN_WISH),
+  v.transform((value) => new URL(value).origin),
+)
+
+const PREFIX_WISH =
+  'plain paths that begin with "/": no query, no escapes, no dot segments, no "//"'
+const path = v.pipe(
+  v.string(PREFIX_WISH),
+  v.maxLength(LIMITS.pathPrefixBytesMax, PREFIX_WISH),
+  v.check((value) => normalPrefix(value) !== undefined, PREFIX_WISH),
+)
+const prefixes = v.pipe(
+  v.array(
+    v.pipe(
+      path,
+      v.transform((value) => normalPrefix(value) ?? value),
+    ),
+    'a list of paths',
+  ),
+  v.maxLength(LIMITS.pathPrefixesPerTenantMax, `at most ${LIMITS.pathPrefixesPerTenantMax} paths`),
+  v.transform((values) => [...new Set(values)]),
+)
+
+const settings = {
+  name: text('text', LIMITS.nameCharactersMax),
+  mode: oneOf(MODES),
+  hostnames,
+  origin,
+  sealed: prefixes,
+  excluded: prefixes,
+  health: path,
+  max_session_seconds: seconds(),
+  idle_seconds: seconds(),
+  session_binding: oneOf(SESSION_BINDINGS),
+}
+
+export const NewTenantBody = v.strictObject({
+  tenant_id: tenantId,
+  name: v.optional(settings.name),
+  mode: v.optional(settings.mode, 'gateway'),
+  plan: v.optional(oneOf(PLANS), 'free'),
+  hostnames: v.optional(hostnames, []),
+  origin,
+  sealed: v.optional(prefixes, []),
+  excluded: v.optional(prefixes, []),
+  health: v.optional(path, '/health'),
+  max_session_seconds: v.optional(seconds(), 28_800),
+  idle_seconds: v.optional(seconds(), 900),
+  session_binding: v.optional(settings.session_binding, 'off'),
+})
+
+export const TenantPatchBody = v.strictObject({
+  name: v.optional(settings.name),
+  mode: v.optional(settings.mode),
+  hostnames: v.optional(settings.hostnames),
+  origin: v.optional(settings.origin),
+  sealed: v.optional(settings.sealed),
+  excluded: v.optional(settings.excluded),
+  health: v.optional(settings.health),
+  max_session_seconds: v.optional(settings.max_session_seconds),
+  idle_seconds: v.optional(settings.idle_seconds),
+  session_binding: v.optional(settings.session_binding),
+})
+
+const flag = v.boolean('true or false')
+
+export const NothingBody = v.strictObject({})
+export const GoLiveBody = v.strictObject({ force: v.optional(flag, false) })
+export const LicenceBody = v.strictObject({
+  state: oneOf(LICENCES),
+  blocks_signin: v.optional(flag, false),
+})
+export const PlanBody = v.strictObject({ plan: oneOf(PLANS) })
+
+const pem = (bytesMax: number) =>
+  v.pipe(v.string('text in PEM form'), v.maxBytes(bytesMax, `at most ${bytesMax} bytes`))
+
+export const RotationBody = v.strictObject({
+  phase: oneOf(ROTATION_PHASES),
+  private_key_pem: v.optional(pem(LIMITS.privateKeyBytesMax)),
+  force: v.optional(flag, false),
+})
+export const CertificateBody = v.strictObject({
+  certificate_pem: pem(LIMITS.certificateBytesMax),
+  private_key_pem: pem(LIMITS.privateKeyBytesMax),
+})
+
+const EMAIL_WISH = 'an e-mail address'
+const email = v.pipe(
+  v.string(EMAIL_WISH),
+  v.maxLength(LIMITS.emailCharactersMax, EMAIL_WISH),
+  v.regex(/^[^\s@\p{Cc}<>"(),:;\\]+@[^\s@\p{Cc}<>"(),:;\\]+$/u, EMAIL_WISH),
+)
+const PASSWORD_WISH = `text of at least ${LIMITS.passwordCharactersMin} characters and at most ${LIMITS.passwordBytesMax} bytes`
+const password = v.pipe(
+  v.string(PASSWORD_WISH),
+  v.check((value) => [...value].length >= LIMITS.passwordCharactersMin, PASSWORD_WISH),
+  v.maxBytes(LIMITS.passwordBytesMax, PASSWORD_WISH),
+  v.check((value) => value.isWellFormed(), PASSWORD_WISH),
+)
+const username = v.pipe(
+  text('text', LIMITS.usernameCharactersMax),
+  v.check((value) => value === value.trim(), 'text without spaces at its ends'),
+)
+
+export const NewUserBody = v.strictObject({
+  username,
+  email,
+  name: v.optional(settings.name),
+  password,
+})
+export const UserPatchBody = v.strictObject({
+  username: v.optional(username),
+  email: v.optional(email),
+  name: v.optional(settings.name),
+  password: v.optional(password),
+  disabled: v.optional(flag),
+})
+
+const ID_WISH = 'an id of 1 to 200 printable characters'
+const id = v.pipe(v.string(ID_WISH), v.regex(/^[\x21-\x7e]{1,200}$/, ID_WISH))
+export const RevocationBody = v.strictObject({
+  all: v.optional(v.literal(true, 'true')),
+  subject: v.optional(id),
+  sid: v.optional(id),
+})

@@ -1,0 +1,103 @@
+/** The running control plane: services, the public listener, the fleet listener and the jobs. */
+import { mkdirSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import type { Clock } from '../shared/clock.ts'
+import { ConfigError, listenText, type Listen } from '../shared/config.ts'
+import { createApp } from './app.ts'
+import type { ControlPlaneSettings } from './config.ts'
+import { startJobs } from './jobs.ts'
+import { createPublicServer } from './server.ts'
+import { createServices } from './services.ts'
+import { openSqlite } from './store/sqlite.ts'
+
+export interface ControlPlane {
+  readonly address: AddressInfo
+  readonly fleetAddress: AddressInfo
+  /** Answers what has been asked, takes nothing new, and leaves nothing behind. */
+  close(): Promise<void>
+}
+
+/** Requests that are still running then are cut off. */
+const DRAIN_MS_MAX = 10_000
+
+export async function startControlPlane(
+  settings: ControlPlaneSettings,
+  world: { readonly log: Logger; readonly clock: Clock },
+): Promise<ControlPlane> {
+  const { log, clock } = world
+  const services = await createServices({ ...settings, log, clock, engine: openEngine(settings) })
+  const app = createApp(services, settings)
+  const server = createPublicServer({ app, realms: services.realms, log, clock })
+  const fleetServer = createServer((_request, response) => void response.writeHead(404).end())
+  services.fleet.attach(fleetServer)
+  try {
+    const address = await listen(server, settings.listen, 'control_plane.listen')
+    const fleetAddress = await listen(
+      fleetServer,
+      settings.fleetListen,
+      'control_plane.fleet_listen',
+    )
+    const jobs = startJobs(services, log)
+    return {
+      address,
+      fleetAddress,
+      async close() {
+        await jobs.close()
+        await stop(server)
+        fleetServer.close()
+        await services.close()
+        fleetServer.closeAllConnections()
+      },
+    }
+  } catch (error) {
+    server.close()
+    await services.close()
+    throw error
+  }
+}
+
+function openEngine({ database, dataDir }: ControlPlaneSettings) {
+  if (database !== 'sqlite')
+    throw new ConfigError('control_plane.database: this version keeps its data in sqlite only')
+  mkdirSync(dataDir, { recursive: true })
+  return openSqlite(join(dataDir, 'service.db'))
+}
+
+function listen(server: Server, at: Listen, setting: string): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, at, setting)))
+    server.listen(at.port, at.host, () => resolve(server.address() as AddressInfo))
+  })
+}
+
+/** For the person at the terminal: which address, and where to change it. */
+function explain(error: NodeJS.ErrnoException, at: Listen, setting: string): Error {
+  const problem = { EADDRINUSE: 'is taken', EACCES: 'may not be opened by this user' }[
+    error.code ?? ''
+  ]
+  if (problem === undefined) return error
+  return new ListenError(
+    `${listenText(at)} ${problem}; set ${setting} to another address in the config file`,
+  )
+}
+
+export class ListenError extends Error {
+  constructor(line: string) {
+    super(line)
+    this.name = 'ListenError'
+  }
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_MS_MAX)
+    server.close(() => {
+      clearTimeout(impatience)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}

@@ -1,0 +1,50 @@
+/** What has to be tidied up from time to time. Nothing breaks when it runs late, or twice. */
+import type { Logger } from 'pino'
+import { SECOND_MS } from '../shared/clock.ts'
+import type { Services } from './services.ts'
+
+export interface Jobs {
+  /** One round now; shared by whoever asks while it runs. */
+  run(): Promise<void>
+  close(): Promise<void>
+}
+
+const EVERY_MS = 60 * SECOND_MS
+/** So many rows per change, so that no change keeps others waiting for long. */
+const BATCH = 500
+
+type Prunable = { prune(limit: number): Promise<number> }
+
+export function startJobs(
+  services: Pick<Services, 'sessions' | 'revocations' | 'realmRecords'>,
+  log: Logger,
+  everyMs = EVERY_MS,
+): Jobs {
+  const { sessions, revocations, realmRecords } = services
+  const prunables: Record<string, Prunable> = { realmRecords, sessions, revocations }
+  let isClosed = false
+  let running: Promise<void> | undefined
+
+  async function round() {
+    for (const [name, prunable] of Object.entries(prunables)) {
+      try {
+        while (!isClosed && (await prunable.prune(BATCH)) === BATCH);
+      } catch (error) {
+        log.error({ error, job: name }, 'tidying up failed, trying again later')
+      }
+    }
+  }
+
+  const run = () => (running ??= round().finally(() => (running = undefined)))
+  const timer = setInterval(() => void run(), everyMs)
+  timer.unref()
+
+  return {
+    run,
+    async close() {
+      isClosed = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,33 @@
+/** `npm run control-plane -- --config FILE`. */
+import { pino } from 'pino'
+import { systemClock } from '../shared/clock.ts'
+import { ConfigError } from '../shared/config.ts'
+import { logOptions } from '../shared/log.ts'
+import { controlPlaneSettings, loadSettings } from './config.ts'
+import { ListenError, startControlPlane } from './control-plane.ts'
+
+try {
+  const settings = controlPlaneSettings(loadSettings(process.argv.slice(2)))
+  const log = pino(logOptions('control-plane', process.stdout.isTTY))
+  const isStopped = stopSignal()
+  const controlPlane = await startControlPlane(settings, { log, clock: systemClock })
+  const { address, fleetAddress } = controlPlane
+  log.info({ address: address.address, port: address.port }, 'control plane listens')
+  process.send?.({ ready: true, address, fleetAddress })
+  await isStopped
+  await controlPlane.close()
+  log.info('control plane stopped')
+  process.disconnect?.()
+} catch (error) {
+  if (!(error instanceof ConfigError) && !(error instanceof ListenError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = error instanceof ConfigError ? 2 : 1
+  process.disconnect?.()
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
+    process.on('disconnect', resolve) // never outlives who started it
+  })
+}

@@ -1,0 +1,88 @@
+/**
+ * The public listener: realms and API behind one address. Every answer has its request id, and
+ * every request its one line in the log, without the query: keys and tickets travel there.
+ */
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import type { Logger } from 'pino'
+import { SECOND_MS, type Clock } from '../shared/clock.ts'
+import { Refusal } from '../shared/errors.ts'
+import { LIMITS } from '../shared/limits.ts'
+import type { createApp } from './app.ts'
+import type { Realms } from './realm/realms.ts'
+
+export interface ServerWorld {
+  readonly app: ReturnType<typeof createApp>
+  readonly realms: Pick<Realms, 'handle'>
+  readonly log: Logger
+  readonly clock: Clock
+}
+
+const REALMS_PREFIX = '/auth/realms/'
+
+export function createPublicServer({ app, realms, log, clock }: ServerWorld): Server {
+  const api = getRequestListener((request, env) => app.fetch(request, env), {
+    overrideGlobalObjects: false,
+    errorHandler: () => Response.json(new Refusal('request_invalid').body(), { status: 400 }),
+  })
+
+  function answer(request: IncomingMessage, response: ServerResponse) {
+    const startedMs = clock.nowMs()
+    const requestId = randomUUID()
+    const path = pathOf(request.url)
+    const method = request.method
+    response.setHeader('X-Request-Id', requestId)
+    response.once('close', () => {
+      const isCut = !response.writableFinished
+      const ms = clock.nowMs() - startedMs
+      const status = response.statusCode
+      const line = { kind: 'request', request_id: requestId, method, path, status, ms }
+      log.info(isCut ? { ...line, cut: true } : line, 'request')
+    })
+    if (path.startsWith(REALMS_PREFIX)) return realms.handle(request, response)
+    return api(request, response)
+  }
+
+  const server = createServer(
+    {
+      maxHeaderSize: LIMITS.headBytesMax,
+      headersTimeout: 10 * SECOND_MS,
+      requestTimeout: 30 * SECOND_MS,
+      keepAliveTimeout: 75 * SECOND_MS,
+      connectionsCheckingInterval: SECOND_MS,
+    },
+    (request, response) => {
+      Promise.resolve(answer(request, response)).catch((error: unknown) => {
+        log.error({ error }, 'a request failed outside of its handler')
+        response.destroy()
+      })
+    },
+  )
+  server.maxHeadersCount = LIMITS.headerCountMax
+  server.on('clientError', refuseBrokenRequest)
+  return server
+}
+
+/** What the parser refused never becomes a request, but is answered like one. */
+function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket) {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  const body = JSON.stringify(new Refusal('request_invalid').body())
+  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW'
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const status = isTooLarge
+    ? '431 Request Header Fields Too Large'
+    : isLate
+      ? '408 Request Timeout'
+      : '400 Bad Request'
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+function pathOf(url = ''): string {
+  const query = url.search(/[?#]/)
+  return query === -1 ? url : url.slice(0, query)
+}

@@ -1,0 +1,26 @@
+import { and, desc, eq, lt } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+export type AuditRow = typeof schema.audit.$inferSelect
+
+/** Newest first; of one tenant, or of all. */
+export async function auditBefore(
+  queries: Queries,
+  tenantId: string | undefined,
+  before: number | undefined,
+  limit: number,
+): Promise<AuditRow[]> {
+  const { audit } = schema
+  return await queries
+    .select()
+    .from(audit)
+    .where(
+      and(
+        tenantId === undefined ? undefined : eq(audit.tenantId, tenantId),
+        before === undefined ? undefined : lt(audit.sequence, before),
+      ),
+    )
+    .orderBy(desc(audit.sequence))
+    .limit(limit)
+}
