@@ -3,7 +3,7 @@
  * nothing beside it. Everything that the provider can do and this page does not name is off.
  */
 import type { Adapter, Configuration, KoaContextWithOIDC } from 'oidc-provider'
-import { interactionPolicy } from 'oidc-provider'
+import { errors, interactionPolicy } from 'oidc-provider'
 import { MINUTE_MS, SECOND_MS, type Clock, nowSeconds } from '../../shared/clock.ts'
 import { ACR_PASSWORD } from '../policy/verdict.ts'
 import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
@@ -38,6 +38,8 @@ export type RealmHooks = Required<
   readonly signInUrl: (ctx: KoaContextWithOIDC, uid: string) => string
   /** Whether the session in the cookie may not be continued without asking. */
   readonly mustSignInAgain: (ctx: KoaContextWithOIDC) => Promise<boolean>
+  /** Whether the application named another account than the one that is signed in. */
+  readonly isOtherAccount: (ctx: KoaContextWithOIDC) => boolean
 }
 
 export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks): Configuration {
@@ -56,13 +58,13 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
         post_logout_redirect_uris: settings.postLogoutRedirectUris,
         grant_types: ['authorization_code'],
         response_types: ['code'],
-        response_modes: ['query'], // CVE-2023-6927: no other way out for a code
         token_endpoint_auth_method: 'client_secret_basic', // which takes client_secret_post too
         id_token_signed_response_alg: 'RS256',
       },
     ],
     jwks: { keys: settings.jwks },
     responseTypes: ['code'],
+    extraParams: { response_mode: refuseOtherModes },
     pkce: { required: () => true },
     scopes: ['openid'],
     claims: {
@@ -122,7 +124,7 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
           : Math.max(1, loginTs + tenant.maxSessionSeconds - nowSeconds(clock)),
     },
     interactions: {
-      policy: signInPolicy(hooks.mustSignInAgain),
+      policy: signInPolicy(hooks),
       url: (ctx, interaction) => hooks.signInUrl(ctx, interaction.uid),
     },
     findAccount: hooks.findAccount,
@@ -131,14 +133,23 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
   }
 }
 
+/** CVE-2023-6927: a code leaves in the query or not at all; errors of other flows keep their way. */
+function refuseOtherModes({ oidc }: KoaContextWithOIDC, mode: string | undefined) {
+  if (mode === undefined || mode === 'query') return
+  if (oidc.params !== undefined) oidc.params.response_mode = undefined // nor does this refusal
+  throw new errors.UnsupportedResponseMode()
+}
+
 /** The application and its realm are one product, so nobody is asked to consent to it. */
-function signInPolicy(mustSignInAgain: RealmHooks['mustSignInAgain']) {
+function signInPolicy({ mustSignInAgain, isOtherAccount }: RealmHooks) {
   const { base, Check } = interactionPolicy
   const policy = base()
   policy.remove('consent')
-  const description = 'the session cannot be continued without signing in'
-  policy
-    .get('login')
-    ?.checks.add(new Check('session_over', description, 'login_required', mustSignInAgain))
+  const checks = policy.get('login')?.checks
+  const over = 'the session cannot be continued without signing in'
+  checks?.add(new Check('session_over', over, 'login_required', mustSignInAgain))
+  // The provider compares the hint when a request arrives, but not with who signs in because of it
+  const other = 'another account than the requested one is signed in'
+  checks?.add(new Check('other_account', other, 'login_required', isOtherAccount))
   return policy
 }

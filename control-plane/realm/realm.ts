@@ -5,6 +5,7 @@
 import type { EventEmitter } from 'node:events'
 import type { KoaContextWithOIDC } from 'oidc-provider'
 import { Provider } from 'oidc-provider'
+import { decodeJwt } from 'jose'
 import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
@@ -84,6 +85,7 @@ export async function createRealm(world: RealmWorld, tenant: Tenant): Promise<Re
       findAccount: (_ctx, userId) => findAccount(world, tenantId, userId),
       loadExistingGrant: (ctx) => loadGrant(ctx, clientId),
       mustSignInAgain: (ctx) => mustSignInAgain(ctx, world, tenant, clientId),
+      isOtherAccount,
     },
   )
   const provider = new Provider(issuer, configuration)
@@ -184,4 +186,11 @@ async function mustSignInAgain(
     isEnded: known?.endedAt != null,
   }
   return sessionEnd(nowSeconds(clock), times, tenant) !== undefined
+}
+
+/** The hint was verified when the request came in; now it only says whom it means. */
+function isOtherAccount({ oidc: { params, session } }: KoaContextWithOIDC): boolean {
+  const hint = params?.id_token_hint
+  if (typeof hint !== 'string' || session?.accountId === undefined) return false
+  return decodeJwt(hint).sub !== session.accountId
 }

@@ -195,6 +195,6 @@ function judged(password: PasswordFact, why: string = password, userId?: string)
 
 /** The application named an account, and the one that was used is not it. */
 function problemBefore({ prompt, lastSubmission }: AdapterPayload): string | undefined {
-  const isOther = prompt?.reasons.includes('id_token_hint') && lastSubmission?.login !== undefined
+  const isOther = prompt?.reasons.includes('other_account') && lastSubmission?.login !== undefined
   return isOther ? TEXTS.otherAccount : undefined
 }

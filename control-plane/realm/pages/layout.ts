@@ -52,8 +52,8 @@ function mark(name: string | undefined): Html {
   return html`<div class="mark" aria-hidden="true">${first?.segment.toUpperCase() ?? KEY}</div>`
 }
 
-export function alert(text: string): Html {
-  return html`<div class="alert" role="alert">${WARNING}<span>${text}</span></div>`
+export function alert(id: string, text: string): Html {
+  return html`<div class="alert" role="alert" id="${id}">${WARNING}<span>${text}</span></div>`
 }
 
 const LOCK = raw(

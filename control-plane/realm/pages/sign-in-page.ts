@@ -22,7 +22,7 @@ export function signInPage(view: SignInView): Html {
     heading: view.place.name,
     intro: TEXTS.signInTo(view.applicationHost),
     content: html`
-      ${problem === undefined ? '' : alert(problem)}
+      ${problem === undefined ? '' : alert('problem', problem)}
       <form method="post" action="${view.action}">
         <div class="field">
           <label for="username">${TEXTS.username}</label>
@@ -37,7 +37,7 @@ export function signInPage(view: SignInView): Html {
             spellcheck="false"
             maxlength="320"
             required
-            ${problem === undefined ? '' : html`aria-invalid="true"`}
+            ${problem === undefined ? '' : html`aria-invalid="true" aria-describedby="problem"`}
             ${isRetry ? '' : html`autofocus`}
           />
         </div>
@@ -50,7 +50,7 @@ export function signInPage(view: SignInView): Html {
             autocomplete="current-password"
             maxlength="1024"
             required
-            ${problem === undefined ? '' : html`aria-invalid="true"`}
+            ${problem === undefined ? '' : html`aria-invalid="true" aria-describedby="problem"`}
             ${isRetry ? html`autofocus` : ''}
           />
         </div>

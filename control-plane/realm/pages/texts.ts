@@ -5,7 +5,7 @@ export const TEXTS = {
   secureAt: (host: string) => `Sign-in by ${host}`,
 
   signIn: 'Sign in',
-  signInTo: (host: string) => `Sign in to continue to ${host}.`,
+  signInTo: (host: string) => `Sign in to ${host}`,
   username: 'Username or e-mail',
   password: 'Password',
   attempt: {

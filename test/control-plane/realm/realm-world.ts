@@ -1,0 +1,239 @@
+/** The realm with the real services on a real server, and a browser to visit it with. */
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import pino from 'pino'
+import * as oidc from 'openid-client'
+import { Agent, fetch } from 'undici'
+import { createServices } from '../../../control-plane/services.ts'
+import { openSqlite } from '../../../control-plane/store/sqlite.ts'
+import type { NewTenant } from '../../../control-plane/tenants/tenants.ts'
+import { systemClock } from '../../../shared/clock.ts'
+
+/** A connection per request, so that none is left over from before a restart. */
+const dispatcher = new Agent({ pipelining: 0 })
+
+export const ACTOR = { name: 'test', requestId: 'test' }
+export const PASSWORD = 'correct horse battery staple'
+
+/** What a tap test offers here. */
+interface TestScope {
+  testdir(): string
+  after(work: () => Promise<void>): void
+}
+
+export interface WorldOptions {
+  readonly file?: string
+  readonly masterKey?: Buffer
+  readonly port?: number
+  /** For what is said in an answer of a service that stands behind TLS. */
+  readonly baseUrl?: string
+}
+
+export async function startWorld(t: TestScope, options: WorldOptions = {}) {
+  const file = options.file ?? join(t.testdir(), 'control.db')
+  const masterKey = options.masterKey ?? randomBytes(32)
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const address = `http://127.0.0.1:${port}`
+  const baseUrl = options.baseUrl ?? address
+  const logged: string[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) })
+  const services = await createServices({
+    engine: openSqlite(file),
+    masterKey,
+    fleetKey: 'fleet-key-of-the-tests',
+    baseUrl,
+    edgeUrlFor: (hostname) => `http://${hostname}:8000`,
+    clock: systemClock,
+    log,
+  })
+  const { tenants, users, realms } = services
+  server.on('request', (request, response) => void realms.handle(request, response))
+
+  let isClosed = false
+  async function close() {
+    if (isClosed) return
+    isClosed = true
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    await services.close()
+  }
+  t.after(close)
+
+  /** A published tenant with one user, and what its application needs to sign people in. */
+  async function tenant(tenantId: string, settings: Partial<NewTenant> = {}) {
+    const hostnames = settings.hostnames ?? [`${tenantId}.example`]
+    const created = await tenants.create(
+      {
+        tenantId,
+        name: `The ${tenantId} application`,
+        mode: 'gateway',
+        plan: 'free',
+        origin: 'http://127.0.0.1:9000',
+        sealed: [],
+        excluded: [],
+        health: '/healthz',
+        maxSessionSeconds: 28_800,
+        idleSeconds: 900,
+        sessionBinding: 'off',
+        ...settings,
+        hostnames,
+      },
+      ACTOR,
+    )
+    await tenants.publish(tenantId, ACTOR)
+    const ada = await users.create(tenantId, userNamed('ada'), ACTOR)
+    const issuer = `${baseUrl}/auth/realms/${tenantId}`
+    const redirectUri = `http://${hostnames[0]}:8000/service/callback`
+    return { ...created, ada, issuer, redirectUri, hostnames }
+  }
+
+  return { ...services, address, port, file, masterKey, logged, tenant, close }
+}
+
+export type World = Awaited<ReturnType<typeof startWorld>>
+export type TestTenant = Awaited<ReturnType<World['tenant']>>
+
+export function userNamed(username: string, name = 'Ada Lovelace') {
+  return { username, email: `${username}@example.test`, name, password: PASSWORD }
+}
+
+export interface BrowserRequest {
+  readonly method?: string
+  readonly body?: URLSearchParams | string
+  readonly headers?: Record<string, string>
+}
+
+interface Cookie {
+  readonly name: string
+  readonly value: string
+  readonly path: string
+  readonly attributes: string
+}
+
+/** Cookies, redirects and forms of a browser without JavaScript; it stops where an edge begins. */
+export class Browser {
+  #cookies: Cookie[] = []
+  readonly #home: string
+
+  constructor(home: string) {
+    this.#home = home
+  }
+
+  get cookies(): readonly Cookie[] {
+    return this.#cookies
+  }
+
+  remember(cookies: readonly Cookie[]) {
+    this.#cookies = [...cookies]
+  }
+
+  forgetCookies(isMeant: (cookie: Cookie) => boolean = () => true) {
+    this.#cookies = this.#cookies.filter((cookie) => !isMeant(cookie))
+  }
+
+  async once(url: string, init: BrowserRequest = {}) {
+    const { pathname } = new URL(url)
+    const sent = this.#cookies.filter(({ path }) => isUnder(pathname, path))
+    const cookie = sent.map(({ name, value }) => `${name}=${value}`).join('; ')
+    const headers: Record<string, string> = { accept: 'text/html,*/*', ...init.headers }
+    if (cookie !== '') headers.cookie = cookie
+    const response = await fetch(url, { ...init, headers, redirect: 'manual', dispatcher })
+    for (const line of response.headers.getSetCookie()) this.#keep(line, pathname)
+    return response
+  }
+
+  /** Follows redirects within the service; answers the last address and the last answer. */
+  async visit(url: string, init: BrowserRequest = {}) {
+    let response = await this.once(url, init)
+    let at = url
+    for (let hop = 0; hop < 10; hop++) {
+      const location = response.headers.get('location')
+      if (location === null) return { url: at, response, html: await response.text() }
+      at = new URL(location, at).href
+      if (!at.startsWith(this.#home)) return { url: at, response, html: '' }
+      response = await this.once(at)
+    }
+    throw new Error('a redirect loop')
+  }
+
+  async submit(url: string, fields: Record<string, string>, headers: Record<string, string> = {}) {
+    return this.visit(url, { method: 'POST', body: new URLSearchParams(fields), headers })
+  }
+
+  #keep(line: string, pathname: string) {
+    const [pair = '', ...attributes] = line.split(/;\s*/)
+    const [name = '', ...rest] = pair.split('=')
+    const given = attributes.find((attribute) => /^path=/i.test(attribute))?.slice(5)
+    const path = given ?? (pathname.slice(0, pathname.lastIndexOf('/')) || '/')
+    const isGone = attributes.some((attribute) => /^expires=.*1970/i.test(attribute))
+    this.#cookies = this.#cookies.filter((known) => known.name !== name || known.path !== path)
+    if (!isGone)
+      this.#cookies.push({ name, value: rest.join('='), path, attributes: attributes.join('; ') })
+  }
+}
+
+/** RFC 6265, section 5.1.4. */
+function isUnder(pathname: string, path: string): boolean {
+  return pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`)
+}
+
+/** The application's side, as any standard relying party would be written. */
+export async function relyingParty(tenant: TestTenant, secret = tenant.clientSecret) {
+  const configuration = await oidc.discovery(
+    new URL(tenant.issuer),
+    tenant.clientId,
+    secret,
+    undefined,
+    {
+      execute: [oidc.allowInsecureRequests],
+      [oidc.customFetch]: ((url: string, init: object) =>
+        fetch(url, { ...init, dispatcher })) as unknown as oidc.CustomFetch,
+    },
+  )
+  const { redirectUri } = tenant
+
+  async function begin(parameters: Record<string, string> = {}) {
+    const verifier = oidc.randomPKCECodeVerifier()
+    const state = oidc.randomState()
+    const nonce = oidc.randomNonce()
+    const url = oidc.buildAuthorizationUrl(configuration, {
+      redirect_uri: redirectUri,
+      scope: 'openid profile email',
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state,
+      nonce,
+      ...parameters,
+    })
+    const finish = (callback: string) =>
+      oidc.authorizationCodeGrant(configuration, new URL(callback), {
+        pkceCodeVerifier: verifier,
+        expectedState: state,
+        expectedNonce: nonce,
+      })
+    return { url: url.href, verifier, state, nonce, finish }
+  }
+
+  return { configuration, begin }
+}
+
+/** All the way from the application to a session token. */
+export async function signIn(
+  browser: Browser,
+  tenant: TestTenant,
+  parameters: Record<string, string> = {},
+  credentials: Record<string, string> = { username: 'ada', password: PASSWORD },
+) {
+  const party = await relyingParty(tenant)
+  const flow = await party.begin(parameters)
+  const page = await browser.visit(flow.url)
+  const answer = await browser.submit(page.url, credentials)
+  const tokens = await flow.finish(answer.url)
+  const claims = tokens.claims()
+  if (claims === undefined || tokens.id_token === undefined) throw new Error('no ID token')
+  return { tokens, claims, idToken: tokens.id_token, party, page, callback: answer.url }
+}
