@@ -1,0 +1,188 @@
+/** The rules of the house that are worth having, as tests. */
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { ERRORS } from '../../shared/errors.ts'
+import { VERSION } from '../../shared/version.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const sources = globSync('{shared,gateway,control-plane}/**/*.ts', { cwd: ROOT }).sort()
+const tests = globSync('test/**/*.ts', { cwd: ROOT }).filter((file) => !file.includes('fixtures'))
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+
+/** `from '…'` and `import('…')`, resolved to paths from the root; packages stay as they are. */
+function importsOf(file: string): string[] {
+  const specifiers = [...read(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)]
+  return specifiers.map(([, specifier = '']) =>
+    specifier.startsWith('.') ? relative(ROOT, join(ROOT, dirname(file), specifier)) : specifier,
+  )
+}
+
+function offenders(files: readonly string[], isWrong: (imported: string) => boolean): string[] {
+  return files.flatMap((file) =>
+    importsOf(file)
+      .filter(isWrong)
+      .map((imported) => `${file} imports ${imported}`),
+  )
+}
+
+const under = (room: string) => sources.filter((file) => file.startsWith(room))
+
+t.test('shared imports neither program, and the programs never import each other', async (t) => {
+  t.same(
+    offenders(under('shared/'), (name) => /^(?:gateway|control-plane)\//.test(name)),
+    [],
+  )
+  t.same(
+    offenders(under('gateway/'), (name) => name.startsWith('control-plane/')),
+    [],
+  )
+  t.same(
+    offenders(under('control-plane/'), (name) => name.startsWith('gateway/')),
+    [],
+  )
+})
+
+t.test('nothing that is shipped imports a test or a bench', async (t) => {
+  t.same(
+    offenders(sources, (name) => /^(?:test|bench)\//.test(name)),
+    [],
+  )
+})
+
+t.test('shared does no I/O, and the decision core is pure', async (t) => {
+  const io =
+    /^(?:node:)?(?:fs|net|http|https|http2|tls|dns|child_process|cluster|process|os)(?:\/|$)/
+  const doesIo = offenders(under('shared/'), (name) => io.test(name))
+  t.same(
+    doesIo.filter((line) => !/^shared\/settings\.ts imports node:fs$/.test(line)), // a type only
+    [],
+  )
+  t.match(read('shared/settings.ts'), "import type * as FileSystem from 'node:fs'")
+  const beyond = offenders(
+    under('shared/enforcement/'),
+    (name) => !name.startsWith('shared/') && name !== 'node:crypto',
+  )
+  t.same(beyond, [])
+  for (const file of [...under('shared/enforcement/'), ...under('control-plane/policy/')])
+    t.notMatch(read(file), /Date\.now|new Date\(\)|Math\.random|process\./, file)
+})
+
+t.test('policies are pure: they see no store, no clock and no network', async (t) => {
+  const allowed = /^(?:shared\/|control-plane\/policy\/|@zxcvbn-ts\/|ipaddr\.js$|node:net$)/
+  t.same(
+    offenders(under('control-plane/policy/'), (name) => !allowed.test(name)),
+    [],
+  )
+})
+
+t.test('what runs on other machines imports nothing of the control plane', async (t) => {
+  const inside = /^control-plane\/(?!downloads\/)/
+  t.same(
+    offenders(under('control-plane/downloads/'), (name) => inside.test(name)),
+    [],
+  )
+})
+
+t.test('the wire knows nothing of sessions, and the pipeline nothing of sockets', async (t) => {
+  const decides = /^gateway\/(?:session|request)/
+  t.same(
+    offenders([...under('gateway/http1/'), ...under('gateway/upstream/')], (name) =>
+      decides.test(name),
+    ),
+    [],
+  )
+  const pipeline = ['gateway/request.ts', 'gateway/answers.ts', ...under('gateway/session/')]
+  t.same(
+    offenders(pipeline, (name) => /^node:(?:net|tls|http|http2|stream)$/.test(name)),
+    [],
+  )
+})
+
+t.test('only main.ts and config.ts see the environment', async (t) => {
+  const isEntrance = (file: string) => /(?:^|\/)(?:main|config|start|demo|worker)\.ts$/.test(file)
+  const isText = (file: string) => file.startsWith('control-plane/api/contract/') // code to paste
+  for (const file of sources.filter((file) => !isEntrance(file) && !isText(file)))
+    t.notMatch(read(file), /process\.env/, file)
+})
+
+const BANNED: readonly (readonly [RegExp, string])[] = [
+  [/console\.(?:log|error|warn)/, 'log through pino, or write to the person at the terminal'],
+  [/\beval\(|new Function\(/, 'nothing is evaluated'],
+  [/export default/, 'named exports only'],
+  [/rejectUnauthorized: false/, 'certificates are verified'],
+  [/createHash\('(?:md5|sha1)'\)/, 'no broken hash'],
+  [/\.innerHTML/, 'pages are escaped templates'],
+  [/(?<!\.)\b(?:TODO|FIXME|XXX)\b/, 'finish it, or file it'],
+  [/@ts-ignore|\bas any\b/, 'a type that does not fit is a finding'],
+]
+
+t.test('banned calls do not occur', async (t) => {
+  for (const [pattern, instead] of BANNED)
+    t.same(
+      sources.filter((file) => pattern.test(read(file))),
+      [],
+      `${String(pattern)}: ${instead}`,
+    )
+})
+
+t.test('queries are awaited, so that both databases can answer them', async (t) => {
+  for (const file of under('control-plane/store/queries/'))
+    t.notMatch(read(file), /\)\s*\.(?:get|all|run|values)\(\)/, file)
+})
+
+t.test('there are no drawers, and a room fits a head', async (t) => {
+  const everything = [...sources, ...tests]
+  t.same(
+    everything.filter((file) =>
+      /(?:^|\/)(?:utils?|helpers?|common|lib|misc)(?:\/|\.ts$)/.test(file),
+    ),
+    [],
+  )
+  t.same(
+    everything.filter((file) => read(file).split('\n').length > 401),
+    [],
+    'a file over 400 lines is probably two',
+  )
+  t.same(
+    everything
+      .map((file) => file.split('/').at(-1) ?? '')
+      .filter((name) => !/^[a-z0-9.-]+$/.test(name)),
+    [],
+    'files are named in kebab-case',
+  )
+})
+
+t.test('no test waits for time or is left focused', async (t) => {
+  for (const file of tests.filter((file) => file.endsWith('.test.ts')))
+    t.notMatch(read(file), /\.only\(|t\.todo\(/, file)
+})
+
+t.test('every error code is asked for somewhere', async (t) => {
+  const asked = sources
+    .filter((file) => file !== 'shared/errors.ts')
+    .map(read)
+    .join('\n')
+  t.same(
+    Object.keys(ERRORS).filter((code) => !asked.includes(`'${code}'`)),
+    [],
+  )
+})
+
+t.test('every room is named in ARCHITECTURE.md', async (t) => {
+  const page = read('ARCHITECTURE.md')
+  const rooms = new Set(sources.map((file) => file.split('/').slice(0, 2).join('/')))
+  for (const room of rooms) if (!room.endsWith('.ts')) t.ok(page.includes(room), room)
+  t.ok(page.split('\n').length <= 250, 'and it stays readable')
+})
+
+t.test('the version is the same everywhere', async (t) => {
+  t.equal((JSON.parse(read('package.json')) as { version: string }).version, VERSION)
+})
+
+t.test('the project needs nothing beside itself', async (t) => {
+  for (const file of [...sources, ...tests, '.ci/run'])
+    if (file !== 'test/tidy/house.test.ts')
+      t.notMatch(read(file), /\.\.\/shared\/(?:corpora|spec|design)/, file)
+})
