@@ -4,9 +4,9 @@
  */
 import type { Logger } from 'pino'
 import type { RawData, WebSocket } from 'ws'
-import { LIMITS } from '../../shared/limits.ts'
 import { parseFleetMessage } from '../../shared/fleet-parse.ts'
 import { FLEET_FORMAT, UpMessageSchema, type UpMessage } from '../../shared/snapshot.ts'
+import type { FleetTiming } from './fleet-timing.ts'
 import type { GatewayLink } from './gateway-link.ts'
 import { write } from './outgoing.ts'
 
@@ -22,7 +22,7 @@ export interface Hello {
 export interface ConversationOptions {
   readonly socket: WebSocket
   readonly log: Logger
-  readonly timing: { readonly heartbeatMs: number; readonly silenceMsMax: number }
+  readonly timing: Pick<FleetTiming, 'helloMsMax' | 'heartbeatMs' | 'silenceMsMax'>
   /** null: the gateway has gone while we were getting ready. */
   readonly welcome: (hello: Hello) => Promise<GatewayLink | null>
   readonly onSeen: (gatewayId: string) => void
@@ -39,7 +39,7 @@ export function converse(options: ConversationOptions): void {
   const helloTimer = setTimeout(() => {
     log.warn('a gateway connected and did not say hello')
     socket.close(4002, 'no hello')
-  }, LIMITS.fleetHelloMsMax)
+  }, timing.helloMsMax)
 
   const silenceTimer = setInterval(() => {
     if (!isAlive) {

@@ -36,7 +36,8 @@ interface Entry {
 }
 
 export interface GatewayBook {
-  connected(gatewayId: string, version: string): void
+  /** `revision` is what it surely serves already. */
+  connected(gatewayId: string, version: string, revision: number): void
   disconnected(gatewayId: string): void
   seen(gatewayId: string): void
   applied(gatewayId: string, revision: number, isDurable: boolean): void
@@ -52,14 +53,14 @@ export function createGatewayBook(clock: Clock): GatewayBook {
   const iso = (ms: number) => new Date(ms).toISOString()
 
   return {
-    connected(gatewayId, version) {
+    connected(gatewayId, version, revision) {
       const nowMs = clock.nowMs()
       entries.set(gatewayId, {
         version,
         connectedMs: nowMs,
         isConnected: true,
         seenMs: nowMs,
-        revision: 0,
+        revision,
         isDurable: true,
         rejections: entries.get(gatewayId)?.rejections ?? new Map<string, Rejection>(),
       })

@@ -5,14 +5,9 @@
 import type { Logger } from 'pino'
 import { WebSocket } from 'ws'
 import { LIMITS } from '../../shared/limits.ts'
-import {
-  FLEET_FORMAT,
-  type DownMessage,
-  type FleetSettings,
-  type Revoked,
-} from '../../shared/snapshot.ts'
+import { FLEET_FORMAT, type DownMessage, type FleetSettings } from '../../shared/snapshot.ts'
 import { pageAfter } from './change-tail.ts'
-import { splitRevoked, write, type Outgoing } from './outgoing.ts'
+import { write, writeRevoked, type Outgoing } from './outgoing.ts'
 import { createSendWindow } from './send-window.ts'
 import type { FleetPosition, FleetSource, TenantChange } from './source.ts'
 
@@ -37,7 +32,8 @@ export interface GatewayLink {
   readonly socket: WebSocket
   /** A tenant has a newer state. Only the newest is ever sent. */
   changed(tenantId: string, revision: number): void
-  revoked(tenantId: string, revoked: Revoked, sequence: number): void
+  /** Written messages, the same for every gateway. */
+  revoked(texts: readonly string[]): void
   consumed(messages: number): void
   revokedApplied(sequence: number): void
   eventsReceived(batch: number): void
@@ -103,9 +99,9 @@ export function openGatewayLink(
   async function sendAllRevoked() {
     revokedStateSequence = Number.POSITIVE_INFINITY
     for await (const { tenant_id, revoked } of source.revoked()) {
-      for (const part of splitRevoked(revoked)) {
+      for (const text of writeRevoked(tenant_id, revoked, 0)) {
         await drained(socket)
-        tell({ type: 'revoked', tenant_id, revoked: part, sequence: 0 })
+        send(text)
       }
       if (!isOpen()) return
     }
@@ -138,8 +134,7 @@ export function openGatewayLink(
     // A gateway forgets a removed tenant's revocations: they come back ahead of the tenant.
     if (hash === null) removed.add(tenantId)
     else if (removed.delete(tenantId))
-      for (const part of splitRevoked(await source.revokedOf(tenantId)))
-        tell({ type: 'revoked', tenant_id: tenantId, revoked: part, sequence: 0 })
+      writeRevoked(tenantId, await source.revokedOf(tenantId), 0).forEach(send)
     sentRevisionMax = Math.max(sentRevisionMax, revision)
     send(outgoing.text)
     window.sent(outgoing.bytes)
@@ -184,10 +179,7 @@ export function openGatewayLink(
       dirty.set(tenantId, revision)
       wakeUp()
     },
-    revoked(tenantId, revoked, sequence) {
-      for (const part of splitRevoked(revoked))
-        tell({ type: 'revoked', tenant_id: tenantId, revoked: part, sequence })
-    },
+    revoked: (texts) => texts.forEach(send),
     consumed: (messages) => window.consumed(messages),
     revokedApplied(sequence) {
       revokedAppliedSequence = Math.max(revokedAppliedSequence, sequence)

@@ -5,7 +5,7 @@
 import type { Server } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
-import { MINUTE_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
+import type { Clock } from '../../shared/clock.ts'
 import type {
   EnforcementEvent,
   FleetSettings,
@@ -14,9 +14,15 @@ import type {
   UpMessage,
 } from '../../shared/snapshot.ts'
 import { followChanges } from './change-tail.ts'
+import { FLEET_TIMING, type FleetTiming } from './fleet-timing.ts'
 import { createGatewayBook, type GatewayStatus, type Rejection } from './gateway-book.ts'
-import { openGatewayLink, type GatewayLink, type LinkContext } from './gateway-link.ts'
-import { writeChange, type Outgoing } from './outgoing.ts'
+import {
+  needsEverything,
+  openGatewayLink,
+  type GatewayLink,
+  type LinkContext,
+} from './gateway-link.ts'
+import { writeChange, writeRevoked, type Outgoing } from './outgoing.ts'
 import { converse, type Hello } from './conversation.ts'
 import { createReceipts, type Receipt } from './receipts.ts'
 import type { FleetSource, TenantChange } from './source.ts'
@@ -24,18 +30,6 @@ import { createStateIndex } from './state-index.ts'
 import { openFleetDoor } from './upgrade.ts'
 
 const RECENT_BYTES_MAX = 32 * 1024 * 1024
-
-export const FLEET_TIMING = {
-  /** Catches what no notification told us: another control plane on the same database. */
-  pollMs: SECOND_MS,
-  heartbeatMs: 5 * SECOND_MS,
-  /** Without any sign of life for so long, a peer is dead. */
-  silenceMsMax: 15 * SECOND_MS,
-  compareMs: MINUTE_MS,
-  /** Every tenant is read again: a changed setting changes snapshots without a revision. */
-  rebuildMs: 60 * MINUTE_MS,
-} as const
-export type FleetTiming = { readonly [Name in keyof typeof FLEET_TIMING]: number }
 
 export interface FleetHubOptions {
   readonly source: FleetSource
@@ -184,7 +178,8 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
       hello.log.warn('a newer connection of this gateway replaces the older one')
       older.close(4000, 'replaced by a newer connection of the same gateway')
     }
-    book.connected(id, version)
+    const isBehind = needsEverything(hello, tail.position())
+    book.connected(id, version, isBehind ? 0 : hello.revision)
     const link = openGatewayLink(socket, hello, { ...context, log: hello.log })
     links.set(id, link)
     socket.once('close', () => {
@@ -211,7 +206,8 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     tenantChanged: () => tail.wake(),
     revoked(tenantId, revoked) {
       revokedSequence += 1
-      for (const link of links.values()) link.revoked(tenantId, revoked, revokedSequence)
+      const texts = writeRevoked(tenantId, revoked, revokedSequence)
+      for (const link of links.values()) link.revoked(texts)
     },
     gateways: () => book.list(tail.position().revision, [...unsendable.values()]),
     settled: (revision, timeoutMs) => receipts.applied(revision, timeoutMs),

@@ -51,10 +51,13 @@ function outgoing(change: TenantChange, hash: string | null, text: string): Outg
 }
 
 /** The whole state of a tenant with many revocations takes several messages. */
-export function* splitRevoked(
-  revoked: Revoked,
-  entriesMax: number = LIMITS.revokedEntriesPerMessageMax,
-): Generator<Revoked> {
+export function writeRevoked(tenantId: string, revoked: Revoked, sequence: number): string[] {
+  return [...splitRevoked(revoked, LIMITS.revokedEntriesPerMessageMax)].map((part) =>
+    write({ type: 'revoked', tenant_id: tenantId, revoked: part, sequence }),
+  )
+}
+
+function* splitRevoked(revoked: Revoked, entriesMax: number): Generator<Revoked> {
   const subjects = Object.entries(revoked.subjects)
   const sids = Object.entries(revoked.sids)
   if (subjects.length + sids.length <= entriesMax) {

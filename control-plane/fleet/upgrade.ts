@@ -47,7 +47,7 @@ export function openFleetDoor(
 }
 
 function isAuthorized(header: string | undefined, expected: Buffer): boolean {
-  const presented = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1]
+  const presented = /^Bearer +(.+)$/i.exec(header ?? '')?.[1]
   return presented !== undefined && timingSafeEqual(digest(presented), expected)
 }
 

@@ -22,6 +22,9 @@ export const FEED_TIMING = {
   backoffMsMin: 100,
   backoffMsMax: 5 * SECOND_MS,
 } as const
+/** From here on it waits as long as it ever does. */
+const FAILURES_MAX = 30
+
 export type FeedTiming = { readonly [Name in keyof typeof FEED_TIMING]: number }
 
 export interface FeedOptions {
@@ -52,6 +55,9 @@ export function openFeed(options: FeedOptions): Feed {
   const { log, fleetKey, gatewayId, version } = options
   const timing = { ...FEED_TIMING, ...options.timing }
   const url = `${options.controlPlaneUrl.replace(/^http/, 'ws').replace(/\/+$/, '')}/fleet`
+  if (!/^[\x20-\x7e]+$/.test(fleetKey))
+    throw new Error('the fleet key must consist of printable ASCII characters')
+  let lastProblem = ''
   let socket: WebSocket | undefined
   let failures = 0
   let retryTimer: NodeJS.Timeout | undefined
@@ -80,6 +86,7 @@ export function openFeed(options: FeedOptions): Feed {
 
     opened.on('open', () => {
       log.info({ url }, 'connected to the control plane')
+      lastProblem = ''
       send({ type: 'hello', id: gatewayId, version, format: FLEET_FORMAT, ...options.hello() })
     })
     opened.on('message', (raw, isBinary) => {
@@ -129,27 +136,28 @@ export function openFeed(options: FeedOptions): Feed {
         return options.onMalformed(parsed.type, parsed.reason, JSON.parse(text))
       case 'message':
         if (parsed.message.type === 'synced') failures = 0
-        if (parsed.message.type === 'refused') failures = Number.MAX_SAFE_INTEGER
+        if (parsed.message.type === 'refused') failures = FAILURES_MAX
         return options.onMessage(parsed.message)
       default:
         return unreachable(parsed)
     }
   }
 
-  function explain(error: Error) {
-    if (isClosed) return
-    if (/ 401$/.test(error.message)) {
-      failures = Number.MAX_SAFE_INTEGER
+  /** Once per problem, not once per try. */
+  function explain({ message: reason }: Error) {
+    const isKeyRefused = / 401$/.test(reason)
+    if (isKeyRefused) failures = FAILURES_MAX
+    if (isClosed || reason === lastProblem) return
+    lastProblem = reason
+    if (isKeyRefused)
       log.error({ url }, 'the control plane refuses the fleet key: check SERVICE_FLEET_KEY')
-    } else if (failures === 0 || !/ECONNREFUSED/.test(error.message)) {
-      log.warn({ url, reason: error.message }, 'cannot reach the control plane, trying again')
-    }
+    else log.warn({ url, reason }, 'cannot reach the control plane, trying again')
   }
 
   function connectLater() {
     if (isClosed) return
     const delayMs = backoffMs(failures, timing, options.random)
-    failures = Math.min(failures + 1, Number.MAX_SAFE_INTEGER)
+    failures = Math.min(failures + 1, FAILURES_MAX)
     retryTimer = setTimeout(connect, delayMs)
   }
 
@@ -176,7 +184,7 @@ export function backoffMs(
   { backoffMsMin, backoffMsMax }: Pick<FeedTiming, 'backoffMsMin' | 'backoffMsMax'>,
   random: () => number,
 ): number {
-  const ceilingMs = Math.min(backoffMsMax, backoffMsMin * 2 ** Math.min(failures, 30))
+  const ceilingMs = Math.min(backoffMsMax, backoffMsMin * 2 ** failures)
   return backoffMsMin / 2 + random() * (ceilingMs - backoffMsMin / 2)
 }
 

@@ -1,0 +1,111 @@
+import t from 'tap'
+import { startControlPlane, startGateway, until } from '../../support/fleet.ts'
+import { connectRaw } from '../../support/raw-gateway.ts'
+
+t.test('a revocation reaches every worker of every gateway and is acknowledged', async (t) => {
+  const control = await startControlPlane(t)
+  control.put('ada')
+  const gateways = ['edge-1', 'edge-2'].map((id) =>
+    startGateway(t, { id, port: control.port, workers: 2 }),
+  )
+  await until(() => control.hub.gateways().filter(({ revision }) => revision === 1).length === 2)
+  control.revoke('ada', { sids: { 'session-1': 500 }, subjects: { constructor: 600 } })
+  const receipt = await control.hub.revocationsSettled(5_000)
+  t.same(receipt, { applied: ['edge-1', 'edge-2'], pending: [] })
+  for (const { workers } of gateways)
+    for (const { directory, revocations } of workers) {
+      const revoked = directory.byId('ada')?.revoked
+      t.equal(revoked?.sids.get('session-1'), 500)
+      t.equal(revoked?.subjects.get('constructor'), 600)
+      t.match(revocations, [{ tenantId: 'ada', revoked: { sids: { 'session-1': 500 } } }])
+    }
+})
+
+t.test('the whole state of revocations comes first at every connect', async (t) => {
+  const control = await startControlPlane(t)
+  control.put('ada')
+  control.revoke('ada', { all: 100 })
+  control.revoke('not-served', { sids: { s: 5 } })
+  for (const revision of [0, 1]) {
+    const raw = await connectRaw(t, control.port, { epoch: 'epoch-1', revision })
+    await raw.wait('synced')
+    const types = raw.received.map(({ type }) => type)
+    t.same(types.slice(0, 5), ['welcome', 'settings', 'revoked', 'revoked', 'revoked_synced'])
+  }
+})
+
+t.test('revocations merge by maximum and are never rolled back', async (t) => {
+  const control = await startControlPlane(t)
+  control.put('ada')
+  const gateway = startGateway(t, { port: control.port })
+  await control.settled(1)
+  control.revoke('ada', { all: 100, sids: { s: 300 } })
+  control.revoke('ada', { all: 50, sids: { s: 200 }, subjects: { u: 10 } })
+  await control.hub.revocationsSettled(5_000)
+  await control.settled(control.put('ada', { name: 'Again' }))
+  const served = gateway.directory.byId('ada')
+  t.match(served, { revoked: { all: 100 }, tenant: { revision: 2 } })
+  t.equal(served?.revoked.sids.get('s'), 300)
+  t.equal(served?.revoked.subjects.get('u'), 10)
+})
+
+t.test(
+  'a tenant that comes back on the same connection has its revocations before it',
+  async (t) => {
+    const control = await startControlPlane(t)
+    control.put('ada')
+    control.revoke('ada', { sids: { s: 300 } })
+    const gateway = startGateway(t, { port: control.port })
+    await control.settled(1)
+    await control.settled(control.remove('ada'))
+    control.revoke('ada', { all: 400 })
+    control.source.put('ada', { edge_urls: { 'ada.example': 'https://ada.example' } })
+    control.hub.tenantChanged()
+    await control.settled(3)
+    const revoked = gateway.directory.byId('ada')?.revoked
+    t.equal(revoked?.sids.get('s'), 300)
+    t.equal(revoked?.all, 400)
+  },
+)
+
+t.test('a receipt does not count a gateway that has not had the whole state yet', async (t) => {
+  const control = await startControlPlane(t)
+  for (let count = 0; count < 3; count += 1) control.source.revoke(`t${count}`, { all: 5 })
+  const raw = await connectRaw(t, control.port, { id: 'lazy' })
+  await raw.wait('revoked_synced')
+  control.revoke('t1', { all: 6 })
+  t.same((await control.hub.revocationsSettled(10)).pending, ['lazy'])
+  const [synced] = raw.of('revoked_synced')
+  raw.send({ type: 'revoked_applied', sequence: synced!.sequence })
+  t.same((await control.hub.revocationsSettled(10)).pending, ['lazy'])
+  raw.send({ type: 'revoked_applied', sequence: raw.of('revoked').at(-1)!.sequence })
+  t.same((await control.hub.revocationsSettled(5_000)).applied, ['lazy'])
+})
+
+t.test(
+  'what the gateways saw arrives, and events survive a control plane that fails',
+  async (t) => {
+    const events: unknown[] = []
+    const sessions: unknown[] = []
+    let failures = 1
+    const control = await startControlPlane(t, {
+      onEvents(gatewayId, batch) {
+        if (failures-- > 0) throw new Error('the database is locked')
+        events.push(...batch.map((event) => ({ gatewayId, ...event })))
+      },
+      onActivity: (_gatewayId, batch) => void sessions.push(...batch),
+    })
+    control.put('ada')
+    const gateway = startGateway(t, { port: control.port })
+    await control.settled(1)
+    const event = { tenant_id: 'ada', outcome: 'terminate', sid: 's', subject: 'u' }
+    const { follower } = gateway.workers[0]!
+    follower.reportEvent({ tenant_id: 'ada', outcome: 'x'.repeat(51) })
+    follower.reportEvent(event)
+    follower.reportActivity({ tenant_id: 'ada', sid: 's', subject: 'u', at: 5 })
+    follower.reportActivity({ tenant_id: 'ada', sid: 's', subject: 'u', at: 6 })
+    await until(() => events.length > 0 && sessions.length > 0)
+    t.same(events, [{ gatewayId: 'edge-1', ...event }])
+    t.same(sessions, [{ tenant_id: 'ada', sid: 's', subject: 'u', at: 6 }])
+  },
+)
