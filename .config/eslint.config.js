@@ -15,5 +15,15 @@ export default tseslint.config(
       'no-control-regex': 'off',
     },
   },
+  {
+    // tap runs and awaits its subtests by itself.
+    files: ['test/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        { allowForKnownSafeCalls: [{ from: 'package', name: ['test'], package: '@tapjs/test' }] },
+      ],
+    },
+  },
   { files: ['**/*.js'], ...tseslint.configs.disableTypeChecked },
 )
