@@ -12,6 +12,15 @@ export interface CheckResult {
   readonly nextAction: string
 }
 
+/** In the order in which a person should put them right. */
+export const PLATFORM_CHECKS = [
+  'hostname_routed',
+  'application_reached',
+  'middleware_mounted',
+  'key_installed',
+  'sealed_hidden',
+] as const
+
 export interface KeyObservation {
   readonly kid: string
   readonly isCurrent: boolean
@@ -156,7 +165,7 @@ function middlewareMounted({ keys, keysUrl }: Observations): CheckResult {
 function keyInstalled({ keys, keysUrl }: Observations): CheckResult {
   const check = 'key_installed'
   const missing = keys.filter((key) => !isAccepted(key))
-  if (missing.length === 0) return pass(check, `All ${keys.length} published keys are accepted.`)
+  if (missing.length === 0) return pass(check, `Every published key is accepted (${keys.length}).`)
   const names = missing.map(({ kid, isCurrent, genuine }) => {
     const name = isCurrent ? `${kid} (in use)` : kid
     return `${name}: ${describe(genuine)}`
@@ -173,7 +182,7 @@ function sealedHidden({ sealed }: Observations): CheckResult {
   if (sealed === undefined) return skip(check, 'Protection is off, so sealed paths are still open.')
   if (sealed.length === 0) return skip(check, 'The tenant has no sealed paths.')
   const open = sealed.filter(({ answer }) => statusOf(answer) !== 404)
-  if (open.length === 0) return pass(check, `${sealed.length} sealed paths answer 404.`)
+  if (open.length === 0) return pass(check, `Sealed paths answer 404 (${sealed.length} tried).`)
   const found = open.map(({ path, answer }) => `${path} (${describe(answer)})`).join(', ')
   return fail(
     check,

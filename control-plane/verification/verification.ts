@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts'
 import { issuerOf } from '../tenants/snapshot.ts'
 import { clientIdOf, type Tenant, type Tenants } from '../tenants/tenants.ts'
 import { atMostAtOnce } from './at-most-at-once.ts'
-import { judge, type Observations } from './judge.ts'
+import { judge, PLATFORM_CHECKS, type Observations } from './judge.ts'
 import type { Answer, ProbeClient } from './probe-client.ts'
 import { signProbes, type ProbePair } from './probe-tokens.ts'
 
@@ -44,7 +44,7 @@ export function createVerification(world: VerificationWorld) {
 
   async function status(tenantId: string): Promise<VerificationStatus> {
     const checks = await checksOf(store.read, tenantId)
-    return { status: overallOf(checks), checks }
+    return { status: overallOf(checks), checks: inOrder(checks) }
   }
 
   async function run(tenantId: string): Promise<VerificationStatus> {
@@ -140,6 +140,15 @@ async function observe(world: VerificationWorld, tenant: Tenant): Promise<Observ
 
 function isCarried(answer: Answer, probe: ProbePair, key: Buffer): boolean {
   return answer.kind === 'answered' && isCarriedProof(key, probe.genuine.token, answer.carried)
+}
+
+/** The platform's in their own order, then what the integrator's machine reports. */
+function inOrder(checks: readonly CheckRow[]): CheckRow[] {
+  const place = ({ check, source }: CheckRow) => {
+    const index = (PLATFORM_CHECKS as readonly string[]).indexOf(check)
+    return (index === -1 ? PLATFORM_CHECKS.length : index) + (source === 'platform' ? 0 : 100)
+  }
+  return [...checks].sort((a, b) => place(a) - place(b))
 }
 
 /** The newest result of each check counts: one failure fails, and a skipped check has not run. */
