@@ -24,6 +24,8 @@ export interface Realms {
   handle: RealmHandler
   /** The tenant has changed: its realm is built anew for the next request. */
   invalidate(tenantId: string): void
+  /** How many realms are built at the moment. */
+  readonly cachedCount: number
   close(): void
 }
 
@@ -84,6 +86,9 @@ export function createRealms(world: RealmWorld): Realms {
       }
     },
     invalidate: (tenantId) => void cache.delete(tenantId),
+    get cachedCount() {
+      return cache.size
+    },
     close: () => cache.clear(),
   }
 }

@@ -8,6 +8,7 @@ import {
   Browser,
   PASSWORD,
   relyingParty,
+  sidOf,
   signIn,
   startWorld,
   userNamed,
@@ -145,7 +146,7 @@ t.test('a code is used twice: the session that was made from it ends', async (t)
   const tokens = await flow.finish(url)
   const again = await exchange(acme, { code: codeIn(url), code_verifier: flow.verifier })
   t.match(await again.json(), { error: 'invalid_grant' })
-  const sid = String(tokens.claims()?.sid)
+  const sid = sidOf(tokens)
   t.equal((await world.sessions.find('acme', sid))?.endReason, 'code_reused')
   const { sids } = await world.revocations.revokedState('acme')
   t.ok((sids[sid] ?? 0) > (tokens.claims()?.iat ?? Infinity))
@@ -254,7 +255,7 @@ t.test(
     const acme = await world.tenant('acme')
     const browser = new Browser(world.baseUrl)
     const page = await browser.visit(await requestWith(acme, {}))
-    const foreign = [
+    const foreign: Record<string, string>[] = [
       { origin: 'http://evil.example' },
       { origin: 'null' },
       { 'sec-fetch-site': 'cross-site' },
@@ -262,7 +263,7 @@ t.test(
       { 'sec-fetch-site': 'same-origin', origin: 'http://evil.example' },
     ]
     for (const headers of foreign) {
-      const answer = await browser.submit(page.url, ADA, headers as Record<string, string>)
+      const answer = await browser.submit(page.url, ADA, headers)
       t.equal(answer.response.status, 403, JSON.stringify(headers))
     }
     const own = { 'sec-fetch-site': 'same-origin', origin: new URL(world.baseUrl).origin }

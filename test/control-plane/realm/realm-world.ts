@@ -9,12 +9,13 @@ import { Agent, fetch } from 'undici'
 import { createServices } from '../../../control-plane/services.ts'
 import { openSqlite } from '../../../control-plane/store/sqlite.ts'
 import type { NewTenant } from '../../../control-plane/tenants/tenants.ts'
-import { systemClock } from '../../../shared/clock.ts'
+import { systemClock, type Clock } from '../../../shared/clock.ts'
+import { ACTOR, tenantNamed } from '../../support/control-plane.ts'
 
 /** A connection per request, so that none is left over from before a restart. */
 const dispatcher = new Agent({ pipelining: 0 })
 
-export const ACTOR = { name: 'test', requestId: 'test' }
+export { ACTOR }
 export const PASSWORD = 'correct horse battery staple'
 
 /** What a tap test offers here. */
@@ -27,6 +28,7 @@ export interface WorldOptions {
   readonly file?: string
   readonly masterKey?: Buffer
   readonly port?: number
+  readonly clock?: Clock
   /** For what is said in an answer of a service that stands behind TLS. */
   readonly baseUrl?: string
 }
@@ -47,7 +49,7 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
     fleetKey: 'fleet-key-of-the-tests',
     baseUrl,
     edgeUrlFor: (hostname) => `http://${hostname}:8000`,
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     log,
   })
   const { tenants, users, realms } = services
@@ -67,21 +69,7 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
   async function tenant(tenantId: string, settings: Partial<NewTenant> = {}) {
     const hostnames = settings.hostnames ?? [`${tenantId}.example`]
     const created = await tenants.create(
-      {
-        tenantId,
-        name: `The ${tenantId} application`,
-        mode: 'gateway',
-        plan: 'free',
-        origin: 'http://127.0.0.1:9000',
-        sealed: [],
-        excluded: [],
-        health: '/healthz',
-        maxSessionSeconds: 28_800,
-        idleSeconds: 900,
-        sessionBinding: 'off',
-        ...settings,
-        hostnames,
-      },
+      tenantNamed(tenantId, { name: `The ${tenantId} application`, ...settings, hostnames }),
       ACTOR,
     )
     await tenants.publish(tenantId, ACTOR)
@@ -236,4 +224,11 @@ export async function signIn(
   const claims = tokens.claims()
   if (claims === undefined || tokens.id_token === undefined) throw new Error('no ID token')
   return { tokens, claims, idToken: tokens.id_token, party, page, callback: answer.url }
+}
+
+/** The session that a token belongs to. */
+export function sidOf(tokens: { claims(): Record<string, unknown> | undefined }): string {
+  const sid = tokens.claims()?.sid
+  if (typeof sid !== 'string') throw new Error('no sid')
+  return sid
 }

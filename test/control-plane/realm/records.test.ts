@@ -1,0 +1,121 @@
+/** What the provider expects of its adapter, on the real store; and what it must not find there. */
+import { randomBytes } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { createVault } from '../../../control-plane/keys/vault.ts'
+import { createRealmRecords, FINISHED_MS } from '../../../control-plane/realm/records.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
+import { openSqlite } from '../../../control-plane/store/sqlite.ts'
+import { openStore } from '../../../control-plane/store/store.ts'
+import { movableClock } from '../../support/control-plane.ts'
+
+async function startRecords(t: Test) {
+  const clock = movableClock()
+  const store = await openStore(openSqlite(`${t.testdir()}/records.db`), clock)
+  t.teardown(() => store.close())
+  const vault = createVault(randomBytes(32))
+  const reused: string[] = []
+  const recordsOf = (tenantId: string) =>
+    createRealmRecords({
+      store,
+      vault,
+      clock,
+      tenantId,
+      onCodeReused: async (sids) => void reused.push(...sids),
+    })
+  return { clock, store, vault, reused, recordsOf, records: recordsOf('acme') }
+}
+
+t.test('a record is found until it expires, as it was last written', async (t) => {
+  const { records, clock } = await startRecords(t)
+  const grants = records.adapter('Grant')
+  t.equal(await grants.find('g1'), undefined)
+  await grants.upsert('g1', { jti: 'g1', accountId: 'ada' }, 60)
+  await grants.upsert('g1', { jti: 'g1', accountId: 'bob' }, 60)
+  t.match(await grants.find('g1'), { accountId: 'bob' })
+  clock.advance(59_999)
+  t.ok(await grants.find('g1'))
+  clock.advance(1)
+  t.equal(await grants.find('g1'), undefined)
+  await t.rejects(grants.upsert('g2', { jti: 'g2' }), /must not live for ever/)
+})
+
+t.test(
+  'a session is found by its uid, and under its new id only after it was renamed',
+  async (t) => {
+    const { records } = await startRecords(t)
+    const sessions = records.adapter('Session')
+    await sessions.upsert('s1', { jti: 's1', uid: 'u1', accountId: 'ada' }, 60)
+    await sessions.destroy('s1')
+    await sessions.upsert('s2', { jti: 's2', uid: 'u1', accountId: 'ada' }, 60)
+    t.match(await sessions.findByUid('u1'), { jti: 's2' })
+    t.equal(await sessions.find('s1'), undefined)
+    t.equal(await sessions.findByUid('u2'), undefined)
+  },
+)
+
+t.test('a code is consumed once, however many try, and then takes its grant with it', async (t) => {
+  const { records, reused } = await startRecords(t)
+  const codes = records.adapter('AuthorizationCode')
+  const tokens = records.adapter('AccessToken')
+  const grants = records.adapter('Grant')
+  await grants.upsert('g1', { jti: 'g1' }, 60)
+  await codes.upsert('c1', { jti: 'c1', grantId: 'g1', sid: 'sid-1' }, 60)
+  await tokens.upsert('t1', { jti: 't1', grantId: 'g1', sid: 'sid-1' }, 60)
+  await tokens.upsert('t2', { jti: 't2', grantId: 'g2', sid: 'sid-2' }, 60)
+  const tries = await Promise.allSettled([1, 2, 3].map(() => codes.consume('c1')))
+  t.equal(tries.filter(({ status }) => status === 'fulfilled').length, 1)
+  t.same(reused, ['sid-1'])
+  t.equal(await codes.find('c1'), undefined)
+  t.equal(await tokens.find('t1'), undefined)
+  t.equal(await grants.find('g1'), undefined)
+  t.ok(await tokens.find('t2'), 'what belongs to another grant stays')
+})
+
+t.test('a used code says so when it is found again', async (t) => {
+  const { records, clock } = await startRecords(t)
+  const codes = records.adapter('AuthorizationCode')
+  await codes.upsert('c1', { jti: 'c1', grantId: 'g1' }, 60)
+  await codes.consume('c1')
+  t.match(await codes.find('c1'), { consumed: Math.floor(clock.nowMs() / 1000) })
+})
+
+t.test('a finished sign-in is gone for the provider, and known to us for a while', async (t) => {
+  const { records, clock } = await startRecords(t)
+  const interactions = records.adapter('Interaction')
+  await interactions.upsert('i1', { jti: 'i1', params: { state: 'x' } }, 3600)
+  t.match(await records.signIn('i1'), { isFinished: false })
+  await interactions.destroy('i1')
+  t.equal(await interactions.find('i1'), undefined)
+  t.match(await records.signIn('i1'), { isFinished: true, payload: { params: { state: 'x' } } })
+  clock.advance(FINISHED_MS)
+  t.equal(await records.signIn('i1'), undefined)
+})
+
+t.test('ids are not kept, payloads are sealed, and neither opens in another realm', async (t) => {
+  const { records, recordsOf, store } = await startRecords(t)
+  const payload = { jti: 'secret-code', grantId: 'g1', accountId: 'ada', nonce: 'secret-nonce' }
+  await records.adapter('AuthorizationCode').upsert('secret-code', payload, 60)
+  const rows = await store.read.select().from(schema.realmRecords)
+  t.notMatch(JSON.stringify(rows), /secret/)
+  t.equal(await recordsOf('bolt').adapter('AuthorizationCode').find('secret-code'), undefined)
+  await store.change(async ({ queries }) => {
+    await queries.update(schema.realmRecords).set({ model: 'AccessToken' })
+  })
+  t.equal(await records.adapter('AccessToken').find('secret-code'), undefined)
+})
+
+t.test('a row that was moved to another record does not open', async (t) => {
+  const { records, store } = await startRecords(t)
+  const codes = records.adapter('AuthorizationCode')
+  await codes.upsert('mine', { jti: 'mine', accountId: 'mallory' }, 60)
+  await codes.upsert('hers', { jti: 'hers', accountId: 'ada' }, 60)
+  const [mine, hers] = await store.read.select().from(schema.realmRecords)
+  await store.change(async ({ queries }) => {
+    await queries.delete(schema.realmRecords)
+    if (mine && hers)
+      await queries
+        .insert(schema.realmRecords)
+        .values({ ...mine, payloadSealed: hers.payloadSealed })
+  })
+  for (const id of ['mine', 'hers']) await codes.find(id).then((found) => t.notOk(found), t.ok)
+})
