@@ -1,0 +1,132 @@
+import t from 'tap'
+import { Browser, PASSWORD, sidOf, signIn, startWorld, userNamed, ACTOR } from './realm-world.ts'
+
+const HOME = 'http://acme.example:8000/'
+
+function logoutUrl(issuer: string, parameters: Record<string, string>) {
+  return `${issuer}/logout?${new URLSearchParams(parameters).toString()}`
+}
+
+t.test('without a token of the session a person is asked, and may stay', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const browser = new Browser(world.baseUrl)
+  const { party, tokens } = await signIn(browser, acme)
+  const parameters = { client_id: acme.clientId, post_logout_redirect_uri: HOME, state: 'x y' }
+  const page = await browser.visit(logoutUrl(acme.issuer, parameters))
+  t.equal(page.response.status, 200)
+  t.match(page.html, /Sign out of The acme application\?/)
+  t.equal((await world.sessions.find('acme', sidOf(tokens)))?.endedAt, null)
+  t.match((await browser.visit((await party.begin()).url)).url, /code=/, 'still signed in')
+
+  const fields = Object.fromEntries(
+    [...page.html.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map((field) => [
+      field[1] ?? '',
+      field[2] ?? '',
+    ]),
+  )
+  const forged = await browser.submit(`${acme.issuer}/logout/confirm`, {
+    ...fields,
+    confirmation: 'guessed',
+  })
+  t.equal(forged.response.status, 410)
+  const foreign = await browser.submit(`${acme.issuer}/logout/confirm`, fields, {
+    'sec-fetch-site': 'cross-site',
+  })
+  t.equal(foreign.response.status, 410)
+  t.equal((await world.sessions.find('acme', sidOf(tokens)))?.endedAt, null)
+
+  const left = await browser.submit(`${acme.issuer}/logout/confirm`, fields)
+  t.equal(left.url, `${HOME}?state=x+y`)
+  t.equal((await world.sessions.find('acme', sidOf(tokens)))?.endReason, 'signed_out')
+  t.match((await browser.visit((await party.begin()).url)).html, /name="password"/)
+})
+
+t.test('signing out without saying where to ends on a page', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const browser = new Browser(world.baseUrl)
+  const { idToken } = await signIn(browser, acme)
+  const page = await browser.visit(logoutUrl(acme.issuer, { id_token_hint: idToken }))
+  t.equal(page.response.status, 200)
+  t.match(page.html, /You are signed out/)
+  t.equal(browser.cookies.filter(({ name }) => /_session$/.test(name)).length, 0)
+})
+
+t.test('it may be sent as a form, and from a browser that lost our cookie', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const { idToken, tokens } = await signIn(new Browser(world.baseUrl), acme)
+  const other = new Browser(world.baseUrl)
+  const left = await other.submit(`${acme.issuer}/logout`, {
+    id_token_hint: idToken,
+    post_logout_redirect_uri: HOME,
+  })
+  t.equal(left.url, HOME)
+  t.ok((await world.sessions.find('acme', sidOf(tokens)))?.endedAt)
+})
+
+t.test(
+  'nobody is sent to an address that is not registered, with or without a token',
+  async (t) => {
+    const world = await startWorld(t)
+    const acme = await world.tenant('acme')
+    const browser = new Browser(world.baseUrl)
+    const { idToken, tokens } = await signIn(browser, acme)
+    const addresses = [
+      'http://evil.example/',
+      'http://acme.example:8000',
+      `${HOME}x`,
+      '//evil.example',
+      'javascript:alert(1)',
+      'http://acme.example:8000@evil.example/',
+    ]
+    for (const uri of addresses)
+      for (const named of [{ id_token_hint: idToken }, { client_id: acme.clientId }]) {
+        const parameters = { ...named, post_logout_redirect_uri: uri }
+        const page = await browser.visit(logoutUrl(acme.issuer, parameters as never))
+        t.equal(page.response.status, 400, uri)
+      }
+    const anonymous = logoutUrl(acme.issuer, { post_logout_redirect_uri: 'http://evil.example/' })
+    const page = await new Browser(world.baseUrl).visit(anonymous)
+    t.equal(page.response.status, 200, 'nobody named a client: the address is not even looked at')
+    t.notMatch(page.html, /evil/)
+    t.equal((await world.sessions.find('acme', sidOf(tokens)))?.endedAt, null, 'and nothing ended')
+  },
+)
+
+t.test('a token that is forged, of another realm, or a second one: refused', async (t) => {
+  const world = await startWorld(t)
+  const [acme, bolt] = [await world.tenant('acme'), await world.tenant('bolt')]
+  const browser = new Browser(world.baseUrl)
+  const { idToken, tokens } = await signIn(browser, acme)
+  const foreign = await signIn(new Browser(world.baseUrl), bolt)
+  const [head, body] = idToken.split('.')
+  const forged = [`${head}.${body}.AAAA`, `${head}.${body}.`, 'x', foreign.idToken]
+  for (const id_token_hint of forged) {
+    const page = await browser.visit(logoutUrl(acme.issuer, { id_token_hint }))
+    t.equal(page.response.status, 400)
+  }
+  const twice = `${logoutUrl(acme.issuer, { id_token_hint: idToken })}&id_token_hint=x`
+  t.equal((await browser.visit(twice)).response.status, 400)
+  const other = logoutUrl(acme.issuer, { id_token_hint: idToken, client_id: bolt.clientId })
+  t.equal((await browser.visit(other)).response.status, 400)
+  t.equal((await world.sessions.find('acme', sidOf(tokens)))?.endedAt, null)
+})
+
+t.test("somebody else's token does not sign this browser out unasked", async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await world.users.create('acme', userNamed('bob', 'Bob'), ACTOR)
+  const bob = await signIn(
+    new Browser(world.baseUrl),
+    acme,
+    {},
+    { username: 'bob', password: PASSWORD },
+  )
+  const browser = new Browser(world.baseUrl)
+  const ada = await signIn(browser, acme)
+  const page = await browser.visit(logoutUrl(acme.issuer, { id_token_hint: bob.idToken }))
+  t.match(page.html, /Sign out of/)
+  t.equal((await world.sessions.find('acme', sidOf(ada.tokens)))?.endedAt, null)
+})
