@@ -1,0 +1,193 @@
+/** Time-outs, limits per connection and address, and the end of the process. */
+import t from 'tap'
+import type { Exchange } from '../../../gateway/exchange.ts'
+import { RawClient, startOrigin, startRawOrigin, startWire, talk } from '../../support/wire.ts'
+import type { WireOptions } from '../../support/wire.ts'
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+const own = (status: number) => (exchange: Exchange) =>
+  exchange.respond({ status, headerLines: [], body: 'own' })
+
+const SHORT = 150
+const timeouts = (changed: Partial<NonNullable<WireOptions['timeouts']>>) => ({
+  timeouts: { headMs: 60_000, idleMs: 60_000, keepAliveMs: 60_000, ...changed },
+})
+
+t.test('a head that trickles in is cut off, however busily it trickles', async (t) => {
+  const { port } = await startWire(t, 'http://127.0.0.1:1', timeouts({ headMs: SHORT }))
+  const client = new RawClient(port)
+  t.teardown(() => client.close())
+  client.send('GET / HTTP/1.1\r\n')
+  const trickle = setInterval(() => client.send('X: a\r\n'), 10)
+  t.teardown(() => clearInterval(trickle))
+  t.match(await client.answer(), { status: 408, head: /Connection: close/ })
+})
+
+t.test('a connection that never says a word is closed without one', async (t) => {
+  const { port, server } = await startWire(t, 'http://127.0.0.1:1', timeouts({ headMs: SHORT }))
+  const client = new RawClient(port)
+  await client.closed
+  t.equal(client.received, '')
+  t.equal(server.connections(), 0)
+})
+
+t.test('an idle connection is closed after its time, not before', async (t) => {
+  const { port } = await startWire(t, 'http://127.0.0.1:1', {
+    ...timeouts({ keepAliveMs: SHORT, headMs: 10 }),
+    decide: own(200),
+  })
+  const client = new RawClient(port)
+  client.send(GET)
+  await client.answer()
+  const startMs = performance.now()
+  await client.closed
+  t.ok(performance.now() - startMs >= SHORT - 10)
+})
+
+t.test('a body that stops arriving is answered with 408 and reaches no origin', async (t) => {
+  const origin = await startOrigin(t)
+  const { port } = await startWire(t, origin.url, timeouts({ idleMs: SHORT }))
+  for (const framing of [
+    'Content-Length: 10\r\n\r\nhell',
+    'Transfer-Encoding: chunked\r\n\r\n5\r\nhel',
+  ]) {
+    const client = new RawClient(port)
+    t.teardown(() => client.close())
+    client.send(`POST / HTTP/1.1\r\nHost: a\r\n${framing}`)
+    t.equal((await client.answer('POST'))?.status, 408)
+    await client.closed
+  }
+  t.equal(origin.seen.length, 0)
+})
+
+t.test('a body that keeps arriving, however slowly, is not cut', async (t) => {
+  const origin = await startOrigin(t, (_request, response, { body }) => response.end(body))
+  const { port } = await startWire(t, origin.url, timeouts({ idleMs: SHORT }))
+  const client = new RawClient(port)
+  t.teardown(() => client.close())
+  client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n')
+  for (let sent = 0; sent < 10; sent++) {
+    client.send('x')
+    await new Promise((resolve) => setTimeout(resolve, SHORT / 3))
+  }
+  t.equal((await client.answer('POST'))?.body.toString(), 'xxxxxxxxxx')
+})
+
+t.test('a client that stops reading is cut off, with its upstream connection', async (t) => {
+  const origin = await startOrigin(t, (_request, response) => {
+    response.end(Buffer.alloc(64 << 20))
+  })
+  const { port, upstream, outcomes } = await startWire(t, origin.url, timeouts({ idleMs: SHORT }))
+  const client = new RawClient(port)
+  t.teardown(() => client.close())
+  client.socket.pause()
+  client.send(GET)
+  while (outcomes.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.match(outcomes, [{ status: 200, isCut: true }])
+  t.equal(upstream.stats().sockets, 0)
+})
+
+t.test('an origin that does not answer, or stops in the middle, is not waited for', async (t) => {
+  for (const [raw, wish] of [
+    ['', { status: 504, isWhole: true }],
+    ['HTTP/1.1 200 OK\r\nContent-Le', { status: 504, isWhole: true }],
+    ['HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel', { status: 200, isWhole: false }],
+    [
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel',
+      { status: 200, isWhole: false },
+    ],
+  ] as const) {
+    const origin = await startRawOrigin(t, (socket) => {
+      socket.once('data', () => socket.write(raw))
+    })
+    const { port } = await startWire(t, origin.url, {
+      upstreamOptions: { timeouts: { connectMs: 9999, firstByteMs: SHORT, idleMs: SHORT } },
+    })
+    t.match((await talk(t, port, GET))[0], wish, JSON.stringify(raw))
+  }
+})
+
+t.test(
+  'connections per address: N are served, the next is closed, a free place is used',
+  async (t) => {
+    const { port, server } = await startWire(t, 'http://127.0.0.1:1', {
+      limits: { connectionsPerAddressMax: 2 },
+      decide: own(200),
+    })
+    const clients = [new RawClient(port), new RawClient(port)]
+    for (const client of clients) {
+      client.send(GET)
+      t.equal((await client.answer())?.status, 200)
+    }
+    const third = new RawClient(port)
+    third.send(GET)
+    t.equal(await third.answer(), undefined)
+    t.equal(server.connectionsOf('127.0.0.1'), 2)
+    clients[0]?.close()
+    while (server.connectionsOf('127.0.0.1') > 1)
+      await new Promise((resolve) => setImmediate(resolve))
+    t.equal((await talk(t, port, GET))[0]?.status, 200)
+    clients[1]?.close()
+  },
+)
+
+t.test('a balancer in front is not counted', async (t) => {
+  const { port } = await startWire(t, 'http://127.0.0.1:1', {
+    limits: { connectionsPerAddressMax: 1 },
+    isExempt: (address) => address === '127.0.0.1',
+    decide: own(200),
+  })
+  const first = new RawClient(port)
+  t.teardown(() => first.close())
+  first.send(GET)
+  await first.answer()
+  t.equal((await talk(t, port, GET))[0]?.status, 200)
+})
+
+t.test('requests per connection: the last one says so', async (t) => {
+  const { port } = await startWire(t, 'http://127.0.0.1:1', {
+    limits: { requestsPerConnectionMax: 2 },
+    decide: own(200),
+  })
+  const [first, second, third] = await talk(t, port, GET.repeat(3), ['GET', 'GET', 'GET'])
+  t.notMatch(first?.head, /Connection/)
+  t.match(second?.head, /Connection: close/)
+  t.equal(third, undefined)
+})
+
+t.test('draining: what runs is finished, what is idle is closed, what comes is told', async (t) => {
+  const waiting: Exchange[] = []
+  const { port, server } = await startWire(t, 'http://127.0.0.1:1', {
+    decide: (exchange) => {
+      if (exchange.head.target === '/slow') waiting.push(exchange)
+      else own(200)(exchange)
+    },
+  })
+  const [running, idle, late] = [new RawClient(port), new RawClient(port), new RawClient(port)]
+  running.send(GET.replace('/', '/slow'))
+  idle.send(GET)
+  late.send(GET)
+  await Promise.all([idle.answer(), late.answer()])
+  while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  const drained = server.drain(300)
+  late.send(GET)
+  t.match(await late.answer(), { status: 200, head: /Connection: close/ }, 'within the grace')
+  await idle.closed
+  t.equal(server.connections() >= 1, true)
+  own(200)(waiting[0]!)
+  t.match(await running.answer(), { status: 200, head: /Connection: close/ })
+  await drained
+  t.equal(server.connections(), 0)
+  for (const client of [running, idle, late]) client.close()
+})
+
+t.test('a client that leaves takes its upstream request with it', async (t) => {
+  const origin = await startOrigin(t, () => undefined)
+  const { port, upstream, outcomes } = await startWire(t, origin.url)
+  const client = new RawClient(port)
+  client.send(GET)
+  while (origin.seen.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  client.socket.resetAndDestroy()
+  while (upstream.stats().sockets > 0) await new Promise((resolve) => setImmediate(resolve))
+  t.match(outcomes, [{ status: 0, isCut: true }])
+})
