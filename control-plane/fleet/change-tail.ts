@@ -20,7 +20,8 @@ export interface ChangeTailOptions {
   readonly source: FleetSource
   readonly log: Logger
   readonly pollMs: number
-  readonly onChange: (change: TenantChange) => void
+  /** `order` never decreases; it is the change's revision, or less for one from the future. */
+  readonly onChange: (change: TenantChange, order: number) => void
   /** The database was replaced or restored: all that is known of it is void. */
   readonly onRestart: (position: FleetPosition) => void
 }
@@ -46,11 +47,10 @@ export function followChanges(options: ChangeTailOptions): ChangeTail {
       return
     }
     while (known.revision < newest.revision && !isClosed) {
-      const changes = await pageAfter(source, known.revision)
-      for (const change of changes) onChange(change)
-      const last = changes.at(-1)
-      // A revision that left no tenant behind is passed over.
-      known = { epoch: newest.epoch, revision: last?.revision ?? newest.revision }
+      const page = await pageAfter(source, known.revision, newest.revision)
+      for (const change of page.changes)
+        onChange(change, Math.min(change.revision, newest.revision))
+      known = { epoch: newest.epoch, revision: page.upTo }
     }
   }
 
@@ -90,19 +90,26 @@ export function followChanges(options: ChangeTailOptions): ChangeTail {
   }
 }
 
+export interface Page {
+  /** In the order of revisions. Some may already be newer than `newest`. */
+  readonly changes: readonly TenantChange[]
+  /** Every change up to here is among them, or was superseded by one that comes later. */
+  readonly upTo: number
+}
+
 /**
- * One transaction gives several tenants the same revision. A page that ends among them would lose
- * the rest, so it is cut before them, or read again with more room.
+ * The next changes. Two things make a page's end unsure: one transaction gives several tenants the
+ * same revision, and a tenant that changes while the page is read shows its newer revision, behind
+ * which others may still be missing. So what counts is only what is not newer than `newest`, which
+ * was known before, and of a full page only what is below its last revision.
  */
-export async function pageAfter(
-  source: FleetSource,
-  revision: number,
-): Promise<readonly TenantChange[]> {
+export async function pageAfter(source: FleetSource, after: number, newest: number): Promise<Page> {
   for (let limit: number = LIMITS.fleetPageItemsMax; ; limit *= 2) {
-    const changes = await source.changedSince(revision, limit)
-    const last = changes.at(-1)
-    if (last === undefined || changes.length < limit) return changes
-    const whole = changes.filter((change) => change.revision < last.revision)
-    if (whole.length > 0) return whole
+    const changes = [...(await source.changedSince(after, limit))]
+    changes.sort((a, b) => a.revision - b.revision)
+    if (changes.length < limit) return { changes, upTo: newest }
+    const last = changes.findLast((change) => change.revision <= newest)?.revision ?? 0
+    const whole = changes.filter((change) => change.revision < last || change.revision > newest)
+    if (last - 1 > after) return { changes: whole, upTo: last - 1 }
   }
 }

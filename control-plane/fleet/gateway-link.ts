@@ -30,8 +30,8 @@ export interface LinkContext {
 
 export interface GatewayLink {
   readonly socket: WebSocket
-  /** A tenant has a newer state. Only the newest is ever sent. */
-  changed(tenantId: string, revision: number): void
+  /** A tenant has a newer state, in the order of the hub's reading. Only the newest is sent. */
+  changed(tenantId: string, order: number): void
   /** Written messages, the same for every gateway. */
   revoked(texts: readonly string[]): void
   consumed(messages: number): void
@@ -53,7 +53,7 @@ export function openGatewayLink(
 ): GatewayLink {
   const { source, log } = context
   const window = createSendWindow(LIMITS.fleetWindowMessagesMax, LIMITS.fleetWindowBytesMax)
-  /** In the order of revisions: the hub reports in that order and a repeated tenant moves back. */
+  /** Never decreasing: the hub reports in that order, and a repeated tenant moves to the end. */
   const dirty = new Map<string, number>()
   const removed = new Set<string>()
   let sentRevisionMax = 0
@@ -112,11 +112,11 @@ export function openGatewayLink(
 
   async function sendDirty(onProgress?: () => void) {
     let sent = 0
-    for (const [tenantId, revision] of dirty) {
+    for (const [tenantId, order] of dirty) {
       const outgoing = await context.newest(tenantId)
       if (outgoing !== undefined) await window.room(outgoing.bytes)
       if (!isOpen() || isResyncDue) return
-      if (dirty.get(tenantId) !== revision) continue // changed meanwhile, and waits at the end
+      if (dirty.get(tenantId) !== order) continue // changed meanwhile, and waits at the end
       dirty.delete(tenantId)
       if (outgoing !== undefined) await push(outgoing)
       sent += 1
@@ -174,9 +174,9 @@ export function openGatewayLink(
 
   return {
     socket,
-    changed(tenantId, revision) {
+    changed(tenantId, order) {
       dirty.delete(tenantId)
-      dirty.set(tenantId, revision)
+      dirty.set(tenantId, order)
       wakeUp()
     },
     revoked: (texts) => texts.forEach(send),
@@ -215,9 +215,9 @@ async function* changesBetween(
   until: number,
 ): AsyncGenerator<TenantChange> {
   for (let at = after; at < until;) {
-    const changes = await pageAfter(source, at)
-    for (const change of changes) if (change.revision <= until) yield change
-    at = changes.at(-1)?.revision ?? until
+    const page = await pageAfter(source, at, until)
+    for (const change of page.changes) if (change.revision <= until) yield change
+    at = page.upTo
   }
 }
 

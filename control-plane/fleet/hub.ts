@@ -75,12 +75,12 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     source,
     log,
     pollMs: timing.pollMs,
-    onChange(change) {
+    onChange(change, order) {
       const outgoing = prepare(change)
       remember(outgoing)
       index.follow(outgoing)
       book.forgive(change.tenant_id)
-      for (const link of links.values()) link.changed(change.tenant_id, change.revision)
+      for (const link of links.values()) link.changed(change.tenant_id, order)
     },
     onRestart(position) {
       log.warn({ ...position }, 'the database was replaced or restored, gateways start over')

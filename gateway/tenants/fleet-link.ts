@@ -103,6 +103,7 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
       outbox.close()
       await feed.close()
       relay.close()
+      await keeper.settled()
       await disk.close()
     },
   }

@@ -38,6 +38,8 @@ export interface Keeper {
   /** Everything that a new worker needs, read step by step. */
   state(): Iterable<RelayChange>
   status(): KeeperStatus
+  /** Settles when everything received so far is served, and written or given up. */
+  settled(): Promise<void>
 }
 
 export interface KeeperStatus extends DirectoryStatus {
@@ -332,6 +334,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       for (const [tenantId, { rank, text }] of tenants)
         yield { type: 'tenant', tenantId, sync: rank.sync, text }
     },
+    settled: () => everythingServed.then(() => {}),
     status: () => ({
       ...status,
       epoch: position?.epoch ?? '',

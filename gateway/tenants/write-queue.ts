@@ -39,6 +39,7 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
   let isClosed = false
 
   function push(owner: string, isUrgent: boolean): Promise<boolean> {
+    if (isClosed) return Promise.resolve(false)
     const waiting = urgent.get(owner) ?? ordinary.get(owner)
     const turn = waiting ?? Promise.withResolvers<boolean>()
     if (isUrgent) ordinary.delete(owner)
