@@ -29,8 +29,11 @@ const PHC =
 
 const compute = promisify(argon2)
 
-export function createPasswordHasher({ concurrency = 2 } = {}): PasswordHasher {
-  const turns = createTurns(concurrency, LIMITS.passwordQueueMax)
+export function createPasswordHasher({
+  concurrency = 2,
+  waitingMax = LIMITS.passwordQueueMax as number,
+} = {}): PasswordHasher {
+  const turns = createTurns(concurrency, waitingMax)
   const decoy = encode(OURS, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES))
 
   return {

@@ -6,6 +6,9 @@ import { join } from 'node:path'
 import pino from 'pino'
 import * as oidc from 'openid-client'
 import { Agent, fetch } from 'undici'
+import type { PasswordHasher } from '../../../control-plane/accounts/passwords.ts'
+import { createUsers } from '../../../control-plane/accounts/users.ts'
+import { createRealms } from '../../../control-plane/realm/realms.ts'
 import { createServices } from '../../../control-plane/services.ts'
 import { openSqlite } from '../../../control-plane/store/sqlite.ts'
 import type { NewTenant } from '../../../control-plane/tenants/tenants.ts'
@@ -29,12 +32,16 @@ export interface WorldOptions {
   readonly masterKey?: Buffer
   readonly port?: number
   readonly clock?: Clock
+  readonly passwords?: PasswordHasher
+  /** Where the tenants' edges listen. */
+  readonly edgePort?: number
   /** For what is said in an answer of a service that stands behind TLS. */
   readonly baseUrl?: string
 }
 
 export async function startWorld(t: TestScope, options: WorldOptions = {}) {
   const file = options.file ?? join(t.testdir(), 'control.db')
+  const edgePort = options.edgePort ?? 8000
   const masterKey = options.masterKey ?? randomBytes(32)
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve))
@@ -48,11 +55,16 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
     masterKey,
     fleetKey: 'fleet-key-of-the-tests',
     baseUrl,
-    edgeUrlFor: (hostname) => `http://${hostname}:8000`,
+    edgeUrlFor: (hostname) => `http://${hostname}:${edgePort}`,
     clock: options.clock ?? systemClock,
     log,
   })
-  const { tenants, users, realms } = services
+  const { tenants, users } = services
+  const { passwords } = options
+  const realms =
+    passwords === undefined
+      ? services.realms
+      : createRealms({ ...services, users: createUsers({ ...services, passwords }) })
   server.on('request', (request, response) => void realms.handle(request, response))
 
   let isClosed = false
@@ -75,11 +87,11 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
     await tenants.publish(tenantId, ACTOR)
     const ada = await users.create(tenantId, userNamed('ada'), ACTOR)
     const issuer = `${baseUrl}/auth/realms/${tenantId}`
-    const redirectUri = `http://${hostnames[0]}:8000/service/callback`
+    const redirectUri = `http://${hostnames[0]}:${edgePort}/service/callback`
     return { ...created, ada, issuer, redirectUri, hostnames }
   }
 
-  return { ...services, address, port, file, masterKey, logged, tenant, close }
+  return { ...services, realms, address, port, file, masterKey, logged, tenant, close }
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>

@@ -114,8 +114,8 @@ t.test('a session that is idle or too old is not continued without the password'
   const world = await startWorld(t, { clock })
   const acme = await world.tenant('acme', { maxSessionSeconds: 3600, idleSeconds: 900 })
   const browser = new Browser(world.baseUrl)
-  const { party, claims } = await signIn(browser, acme)
-  const sid = String(claims.sid as string)
+  const { party, tokens } = await signIn(browser, acme)
+  const sid = sidOf(tokens)
   const isAsked = async () => asksForPassword(browser, (await party.begin()).url)
 
   clock.advance(800_000)

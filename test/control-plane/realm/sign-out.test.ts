@@ -81,10 +81,14 @@ t.test(
       'javascript:alert(1)',
       'http://acme.example:8000@evil.example/',
     ]
+    const named = [
+      ['id_token_hint', idToken],
+      ['client_id', acme.clientId],
+    ] as const
     for (const uri of addresses)
-      for (const named of [{ id_token_hint: idToken }, { client_id: acme.clientId }]) {
-        const parameters = { ...named, post_logout_redirect_uri: uri }
-        const page = await browser.visit(logoutUrl(acme.issuer, parameters as never))
+      for (const [name, value] of named) {
+        const parameters = { [name]: value, post_logout_redirect_uri: uri }
+        const page = await browser.visit(logoutUrl(acme.issuer, parameters))
         t.equal(page.response.status, 400, uri)
       }
     const anonymous = logoutUrl(acme.issuer, { post_logout_redirect_uri: 'http://evil.example/' })
