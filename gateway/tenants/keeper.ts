@@ -323,7 +323,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       reject(tenantId, Number.isSafeInteger(revision) ? Math.max(0, Number(revision)) : 0, reason)
       countConsumed()
     },
-    hello: () => position ?? { epoch: '', revision: 0 },
+    hello: () => ({ epoch: position?.epoch ?? '', revision: position?.revision ?? 0 }),
     *state() {
       yield { type: 'status', status }
       if (settings !== null) yield { type: 'settings', settings }

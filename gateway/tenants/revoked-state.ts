@@ -18,12 +18,15 @@ export class RevokedState {
 
   /** Merges by maximum. Answers what is new, or null when all of it was known. */
   merge(revoked: Revoked, nowSeconds: number): Revoked | null {
+    const all = Math.max(this.all, revoked.all)
+    const oldest = this.#sessionSecondsMax === 0 ? 0 : nowSeconds - this.#sessionSecondsMax
+    const floor = Math.max(all, oldest - 1)
     const news = {
-      all: revoked.all > this.all ? revoked.all : 0,
-      subjects: raise(this.subjects, revoked.subjects),
-      sids: raise(this.sids, revoked.sids),
+      all: all > this.all ? all : 0,
+      subjects: raise(this.subjects, revoked.subjects, floor),
+      sids: raise(this.sids, revoked.sids, floor),
     }
-    this.all = Math.max(this.all, revoked.all)
+    if (all > this.all) this.#revokeAll(all)
     const isNews = news.all > 0 || news.subjects.length > 0 || news.sids.length > 0
     if (!isNews) return null
     this.#prune(nowSeconds)
@@ -61,16 +64,26 @@ export class RevokedState {
   #fold(): void {
     if (this.subjects.size + this.sids.size <= LIMITS.revokedEntriesPerTenantMax) return
     const times = [...this.subjects.values(), ...this.sids.values()].sort((a, b) => a - b)
-    this.all = Math.max(this.all, times[times.length >> 1]!)
+    this.#revokeAll(Math.max(this.all, times[times.length >> 1]!))
+  }
+
+  /** What is said for everybody need not be said for anybody. */
+  #revokeAll(all: number): void {
+    this.all = all
     for (const entries of [this.subjects, this.sids])
-      for (const [key, notBefore] of entries) if (notBefore <= this.all) entries.delete(key)
+      for (const [key, notBefore] of entries) if (notBefore <= all) entries.delete(key)
   }
 }
 
-function raise(entries: Map<string, number>, given: Record<string, number>): [string, number][] {
+/** Up to `floor` a time says nothing: it is covered, or no session is so old. */
+function raise(
+  entries: Map<string, number>,
+  given: Record<string, number>,
+  floor: number,
+): [string, number][] {
   const raised: [string, number][] = []
   for (const [key, notBefore] of Object.entries(given)) {
-    if (notBefore <= (entries.get(key) ?? 0)) continue
+    if (notBefore <= Math.max(floor, entries.get(key) ?? 0)) continue
     entries.set(key, notBefore)
     raised.push([key, notBefore])
   }

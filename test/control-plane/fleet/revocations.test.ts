@@ -2,6 +2,9 @@ import t from 'tap'
 import { startControlPlane, startGateway, until } from '../../support/fleet.ts'
 import { connectRaw } from '../../support/raw-gateway.ts'
 
+/** Revocations older than any session are forgotten, so the times must be of today. */
+const NOW = Math.floor(Date.now() / 1000)
+
 t.test('a revocation reaches every worker of every gateway and is acknowledged', async (t) => {
   const control = await startControlPlane(t)
   control.put('ada')
@@ -9,23 +12,23 @@ t.test('a revocation reaches every worker of every gateway and is acknowledged',
     startGateway(t, { id, port: control.port, workers: 2 }),
   )
   await until(() => control.hub.gateways().filter(({ revision }) => revision === 1).length === 2)
-  control.revoke('ada', { sids: { 'session-1': 500 }, subjects: { constructor: 600 } })
+  control.revoke('ada', { sids: { 'session-1': NOW + 500 }, subjects: { constructor: NOW + 600 } })
   const receipt = await control.hub.revocationsSettled(5_000)
   t.same(receipt, { applied: ['edge-1', 'edge-2'], pending: [] })
   for (const { workers } of gateways)
     for (const { directory, revocations } of workers) {
       const revoked = directory.byId('ada')?.revoked
-      t.equal(revoked?.sids.get('session-1'), 500)
-      t.equal(revoked?.subjects.get('constructor'), 600)
-      t.match(revocations, [{ tenantId: 'ada', revoked: { sids: { 'session-1': 500 } } }])
+      t.equal(revoked?.sids.get('session-1'), NOW + 500)
+      t.equal(revoked?.subjects.get('constructor'), NOW + 600)
+      t.match(revocations, [{ tenantId: 'ada', revoked: { sids: { 'session-1': NOW + 500 } } }])
     }
 })
 
 t.test('the whole state of revocations comes first at every connect', async (t) => {
   const control = await startControlPlane(t)
   control.put('ada')
-  control.revoke('ada', { all: 100 })
-  control.revoke('not-served', { sids: { s: 5 } })
+  control.revoke('ada', { all: NOW + 100 })
+  control.revoke('not-served', { sids: { s: NOW + 5 } })
   for (const revision of [0, 1]) {
     const raw = await connectRaw(t, control.port, { epoch: 'epoch-1', revision })
     await raw.wait('synced')
@@ -39,14 +42,14 @@ t.test('revocations merge by maximum and are never rolled back', async (t) => {
   control.put('ada')
   const gateway = startGateway(t, { port: control.port })
   await control.settled(1)
-  control.revoke('ada', { all: 100, sids: { s: 300 } })
-  control.revoke('ada', { all: 50, sids: { s: 200 }, subjects: { u: 10 } })
+  control.revoke('ada', { all: NOW + 100, sids: { s: NOW + 300 } })
+  control.revoke('ada', { all: NOW + 50, sids: { s: NOW + 200 }, subjects: { u: NOW + 110 } })
   await control.hub.revocationsSettled(5_000)
   await control.settled(control.put('ada', { name: 'Again' }))
   const served = gateway.directory.byId('ada')
-  t.match(served, { revoked: { all: 100 }, tenant: { revision: 2 } })
-  t.equal(served?.revoked.sids.get('s'), 300)
-  t.equal(served?.revoked.subjects.get('u'), 10)
+  t.match(served, { revoked: { all: NOW + 100 }, tenant: { revision: 2 } })
+  t.equal(served?.revoked.sids.get('s'), NOW + 300)
+  t.equal(served?.revoked.subjects.get('u'), NOW + 110)
 })
 
 t.test(
@@ -54,26 +57,26 @@ t.test(
   async (t) => {
     const control = await startControlPlane(t)
     control.put('ada')
-    control.revoke('ada', { sids: { s: 300 } })
+    control.revoke('ada', { sids: { s: NOW + 300 } })
     const gateway = startGateway(t, { port: control.port })
     await control.settled(1)
     await control.settled(control.remove('ada'))
-    control.revoke('ada', { all: 400 })
+    control.revoke('ada', { all: NOW + 200 })
     control.source.put('ada', { edge_urls: { 'ada.example': 'https://ada.example' } })
     control.hub.tenantChanged()
     await control.settled(3)
     const revoked = gateway.directory.byId('ada')?.revoked
-    t.equal(revoked?.sids.get('s'), 300)
-    t.equal(revoked?.all, 400)
+    t.equal(revoked?.sids.get('s'), NOW + 300)
+    t.equal(revoked?.all, NOW + 200)
   },
 )
 
 t.test('a receipt does not count a gateway that has not had the whole state yet', async (t) => {
   const control = await startControlPlane(t)
-  for (let count = 0; count < 3; count += 1) control.source.revoke(`t${count}`, { all: 5 })
+  for (let count = 0; count < 3; count += 1) control.source.revoke(`t${count}`, { all: NOW + 5 })
   const raw = await connectRaw(t, control.port, { id: 'lazy' })
   await raw.wait('revoked_synced')
-  control.revoke('t1', { all: 6 })
+  control.revoke('t1', { all: NOW + 6 })
   t.same((await control.hub.revocationsSettled(10)).pending, ['lazy'])
   const [synced] = raw.of('revoked_synced')
   raw.send({ type: 'revoked_applied', sequence: synced!.sequence })
