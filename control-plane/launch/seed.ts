@@ -34,7 +34,7 @@ export interface SeededDemo {
 }
 
 const GATEWAY_MS_MAX = 10_000
-const POLL_MS = 50
+const POLL_MS = 200
 
 export async function seedDemo(world: SeedWorld): Promise<SeededDemo> {
   const { operator } = world
@@ -110,13 +110,17 @@ async function setPassword(operator: ApiClient, path: string, password: string) 
   expectStatus(patched, "setting ada's password", 200)
 }
 
-/** Verification goes through a gateway, so one has to know the tenant first. */
-async function gatewaysServe({ operator, wait }: SeedWorld, revision: number) {
+/** Settles when a gateway serves this revision: verification, and the first visit, go through it. */
+export async function gatewaysServe(
+  { operator, wait }: Pick<SeedWorld, 'operator' | 'wait'>,
+  revision: number,
+) {
   for (let waitedMs = 0; waitedMs < GATEWAY_MS_MAX; waitedMs += POLL_MS) {
     const { body } = await operator.request('GET', '/operator/gateways')
     const gateways = body['items'] as { connected: boolean; revision: number }[]
-    if (gateways.some((gateway) => gateway.connected && gateway.revision >= revision)) return
+    const isServing = gateways.some((gateway) => gateway.connected && gateway.revision >= revision)
+    if (isServing) return
     await wait(POLL_MS)
   }
-  throw new Error('no gateway has taken over the demo tenant; look at its log')
+  throw new Error('no gateway has connected to the control plane; look at its log')
 }

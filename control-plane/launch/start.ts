@@ -7,9 +7,10 @@ import type { Settings } from '../../shared/settings.ts'
 import { loadSettings } from '../config.ts'
 import { createApiClient } from './api-client.ts'
 import { createChildren, ProgramEnded } from './children.ts'
-import { DEMO, seedDemo, type DemoKeep, type SeededDemo } from './seed.ts'
+import { DEMO, gatewaysServe, seedDemo, type DemoKeep, type SeededDemo } from './seed.ts'
 
 const NO_DEMO = '--no-demo'
+const PARENT_CHECK_MS = 500
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 async function run(settings: Settings, isStopped: Promise<unknown>) {
@@ -25,13 +26,18 @@ async function run(settings: Settings, isStopped: Promise<unknown>) {
     ])
     const isUp = await Promise.race([ready.then(() => true), isStopped.then(() => false)])
     if (!isUp) return
-    const demo = hasDemo ? await seed(settings) : undefined
+    const demo = hasDemo ? await seed(settings) : await gatewayConnected(settings)
     process.stdout.write(summary(settings, demo))
     const ended = await Promise.race([children.ended, isStopped.then(() => undefined)])
     if (ended !== undefined) throw new Error(`the ${ended} ended; stopping the others`)
   } finally {
     await children.stop()
   }
+}
+
+async function gatewayConnected({ config, secrets }: Settings): Promise<undefined> {
+  const operator = createApiClient(config.base_url, secrets.SERVICE_OPERATOR_KEY)
+  await gatewaysServe({ operator, wait }, 0)
 }
 
 function seed({ config, secrets }: Settings): Promise<SeededDemo> {
@@ -79,9 +85,14 @@ function summary({ config, configFile }: Settings, demo: SeededDemo | undefined)
   return `${lines.join('\n')}\n`
 }
 
+/** A signal; or npm was ended alone, whose shell does not hand signals on. */
 function stopSignal(): Promise<void> {
+  const parent = process.ppid
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
+    setInterval(() => {
+      if (process.ppid !== parent) resolve()
+    }, PARENT_CHECK_MS).unref()
   })
 }
 

@@ -10,6 +10,7 @@ export interface ApiAnswer {
   readonly body: Record<string, unknown>
   /** Of a list. */
   readonly items: readonly Record<string, unknown>[]
+  readonly next: string | null
 }
 
 export interface CallOptions {
@@ -44,7 +45,8 @@ export async function startApi(...args: Parameters<typeof startServices>) {
     const isJson = answer.headers.get('content-type')?.includes('json') === true
     const read = isJson ? (JSON.parse(text) as Record<string, unknown>) : { text }
     const items = ('items' in read ? read.items : []) as ApiAnswer['items']
-    return { status: answer.status, headers: answer.headers, body: read, items }
+    const next = typeof read['next'] === 'string' ? read['next'] : null
+    return { status: answer.status, headers: answer.headers, body: read, items, next }
   }
 
   /** Under `/api/v1/operator`. */

@@ -31,17 +31,21 @@ export function temporaryFolder(t: Teardown): string {
   return folder
 }
 
-export async function startServices(
-  t: Teardown,
-  options: { file?: string; clock?: Clock; masterKey?: Buffer } = {},
-) {
+export interface ServicesOptions {
+  readonly file?: string
+  readonly clock?: Clock
+  readonly masterKey?: Buffer
+  readonly edgeUrlFor?: (hostname: string) => string
+}
+
+export async function startServices(t: Teardown, options: ServicesOptions = {}) {
   const file = options.file ?? join(temporaryFolder(t), 'service.db')
   const services = await createServices({
     engine: openSqlite(file),
     masterKey: options.masterKey ?? randomBytes(32),
     fleetKey: FLEET_KEY,
     baseUrl: 'http://localhost:8080',
-    edgeUrlFor: (hostname) => `http://${hostname}:8000`,
+    edgeUrlFor: options.edgeUrlFor ?? ((hostname) => `http://${hostname}:8000`),
     clock: options.clock ?? movableClock(),
     log: pino({ level: 'silent' }),
   })

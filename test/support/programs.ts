@@ -154,11 +154,8 @@ ${options.gatewayConfig ?? ''}
 
 export type Fleet = Awaited<ReturnType<typeof startFleet>>
 
-/** `npm start` and the like: a program that prints for people. */
-export function spawnCommand(
-  command: string,
-  args: readonly string[],
-  environment: Record<string, string>,
-) {
-  return spawn(command, args, { cwd: ROOT, env: { ...process.env, ...environment } })
+/** `npm start` and the like, in a process group of its own, as a terminal would run it. */
+export function spawnCommand(command: string, args: readonly string[]) {
+  const child = spawn(command, args, { cwd: ROOT, detached: true })
+  return { child, signalGroup: (signal: NodeJS.Signals) => process.kill(-(child.pid ?? 0), signal) }
 }

@@ -1,0 +1,156 @@
+import { createServer } from 'node:net'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { Browser } from '../support/browser.ts'
+import { freePort } from '../support/ports.ts'
+import { Program, spawnCommand } from '../support/programs.ts'
+
+/** `npm start` as a newcomer runs it, but for the ports. */
+async function setUp(t: Test) {
+  const folder = t.testdir()
+  const ports = {
+    public: await freePort(),
+    fleet: await freePort(),
+    edge: await freePort(),
+    demo: await freePort(),
+  }
+  const file = join(folder, 'config.yaml')
+  writeFileSync(
+    file,
+    `base_url: http://localhost:${ports.public}
+data_dir: ${folder}/data
+control_plane: { listen: "127.0.0.1:${ports.public}", fleet_listen: "127.0.0.1:${ports.fleet}" }
+gateway: { listen: "127.0.0.1:${ports.edge}", control_plane: "http://127.0.0.1:${ports.fleet}" }
+demo: { listen: "127.0.0.1:${ports.demo}" }
+`,
+  )
+  return { folder, ports, file, edge: `http://demo.localhost:${ports.edge}` }
+}
+
+function start(t: Test, file: string, ...args: string[]) {
+  const npm = spawnCommand('npm', ['start', '--', '--config', file, ...args])
+  const { child } = npm
+  let output = ''
+  const heard = Promise.withResolvers<void>()
+  const collect = (chunk: Buffer) => {
+    output += chunk.toString()
+    if (output.includes('Ctrl-C stops everything')) heard.resolve()
+  }
+  child.stdout.on('data', collect)
+  child.stderr.on('data', collect)
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  void ended.then(() => heard.reject(new Error(`it ended:\n${output}`)))
+  heard.promise.catch(() => {})
+  t.after(async () => {
+    if (child.exitCode === null && child.signalCode === null) npm.signalGroup('SIGKILL')
+    await ended
+  })
+  return {
+    isUp: heard.promise,
+    ended,
+    output: () => output,
+    password: () => /password\s+(\S+)/.exec(output)?.[1] ?? '',
+    /** Ctrl-C reaches everything in the foreground. */
+    interrupt: () => npm.signalGroup('SIGINT'),
+    endNpmAlone: () => child.kill('SIGTERM'),
+  }
+}
+
+t.test(
+  'one command: a newcomer signs in and is greeted, and a second start keeps everything',
+  async (t) => {
+    const { folder, ports, file, edge } = await setUp(t)
+    const first = start(t, file)
+    await first.isUp
+    for (const address of [`${edge}/`, `http://localhost:${ports.public}/console`])
+      t.match(first.output(), address, `${address} is printed`)
+    t.match(first.output(), 'protection       on, verified')
+
+    const ada = new Browser()
+    t.after(() => ada.close())
+    const page = await ada.open(`${edge}/`)
+    t.match(page.url, `http://localhost:${ports.public}/auth/realms/demo/`, 'asked to sign in')
+    t.match(await ada.submit(page, { username: 'ada', password: 'wrong' }), { status: 422 })
+    const greeted = await ada.signIn(`${edge}/`, 'ada', first.password())
+    t.match(greeted, { status: 200, url: `${edge}/`, text: /Hello, Ada Lovelace/ })
+    t.match(await ada.fetch(`${edge}/internal`), { status: 404 }, 'a sealed path does not exist')
+    t.equal(statSync(join(folder, 'data/secrets.json')).mode & 0o777, 0o600)
+
+    first.interrupt()
+    await first.ended
+    for (const program of ['gateway', 'control plane'])
+      t.match(first.output(), `${program} stopped`, `Ctrl-C ends the ${program} cleanly`)
+    for (const port of Object.values(ports)) t.ok(await isFree(port), `${port} is free again`)
+
+    const second = start(t, file)
+    await second.isUp
+    t.equal(second.password(), first.password(), 'the same ada')
+    t.match(await ada.fetch(`${edge}/`), { status: 200 }, 'still signed in')
+    const log = first.output() + second.output()
+    const secrets = JSON.parse(readFileSync(join(folder, 'data/secrets.json'), 'utf8')) as object
+    for (const secret of Object.values(secrets)) t.notMatch(log, secret as string)
+    second.endNpmAlone()
+    await second.ended
+    for (const port of Object.values(ports)) t.ok(await isFree(port), `${port} is free again`)
+  },
+)
+
+t.test('without the demo, the same command starts an empty service', async (t) => {
+  const { file, edge } = await setUp(t)
+  const service = start(t, file, '--no-demo')
+  await service.isUp
+  t.notMatch(service.output(), 'sign in as')
+  const browser = new Browser()
+  t.after(() => browser.close())
+  t.match(await browser.fetch(`${edge}/`), { status: 404 })
+  service.interrupt()
+  await service.ended
+})
+
+t.test('a port that is taken is named, with the setting that changes it', async (t) => {
+  const { ports, file } = await setUp(t)
+  for (const [port, setting, program] of [
+    [ports.public, 'control_plane.listen', 'control-plane/main.ts'],
+    [ports.fleet, 'control_plane.fleet_listen', 'control-plane/main.ts'],
+    [ports.edge, 'gateway.listen', 'gateway/main.ts'],
+    [ports.demo, 'demo.listen', 'control-plane/launch/demo.ts'],
+  ] as const) {
+    const squatter = createServer()
+    await new Promise<void>((resolve) => squatter.listen(port, '127.0.0.1', resolve))
+    const started = new Program(program, ['--config', file])
+    t.equal(await started.exited, 1, `${setting}: the start fails`)
+    t.match(started.output, `127.0.0.1:${port} is taken`, setting)
+    t.match(started.output, setting)
+    t.notMatch(started.output, /at .*\.ts:\d+/, 'and no stack trace')
+    await new Promise((resolve) => squatter.close(resolve))
+  }
+})
+
+t.test('npm start ends all when one cannot start', async (t) => {
+  const { ports, file } = await setUp(t)
+  const squatter = createServer()
+  await new Promise<void>((resolve) => squatter.listen(ports.edge, '127.0.0.1', resolve))
+  t.after(() => void squatter.close())
+  const service = start(t, file)
+  t.not(await service.ended, 0)
+  t.match(service.output(), `127.0.0.1:${ports.edge} is taken`)
+  for (const port of [ports.public, ports.fleet, ports.demo]) t.ok(await isFree(port), `${port}`)
+})
+
+t.test('a wrong setting stops the start with one line', async (t) => {
+  const file = join(t.testdir(), 'config.yaml')
+  writeFileSync(file, 'gateway: { listen: eighty }\n')
+  const service = start(t, file)
+  t.not(await service.ended, 0)
+  t.match(service.output(), `${file}: gateway.listen: expected host:port, got "eighty"`)
+  t.notMatch(service.output(), /at .*\.ts:\d+/)
+})
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+}
