@@ -1,6 +1,6 @@
 /** Every line of a head, classified once: what it means to us, and whether it goes on. */
 import { LIMITS } from '../../shared/limits.ts'
-import { FIELD, requestField } from './field-names.ts'
+import { DISGUISED, FIELD, FIELD_BITS, FIELD_MASK, requestFields } from './field-names.ts'
 import { contentLengthOf, isBlank, trimmed } from './grammar.ts'
 import { REFUSALS } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
@@ -32,10 +32,14 @@ export function readFields(
   let kept = ''
   for (let count = 1; at < to; count++) {
     if (count > LIMITS.headerCountMax) return REFUSALS.tooManyFields
-    const colon = text.indexOf(':', at)
+    const found = requestFields.find(text, at)
+    if (found === -1) return REFUSALS.malformed
+    const colon = found >> FIELD_BITS
+    const field = found & FIELD_MASK
+    // Control bytes were looked for in the whole head; CR and LF must come as one, and end the line.
     const lineEnd = text.indexOf('\r', colon)
-    const field = requestField(text, at, colon)
-    if (field === -1) return REFUSALS.framing
+    if (text.indexOf('\n', colon) !== lineEnd + 1) return REFUSALS.malformed
+    if (field === DISGUISED) return REFUSALS.framing
     const isKept = field === FIELD.plain || takeField(head, notes, field, text, colon + 1, lineEnd)
     if (!isKept || !isTidy(text, colon, lineEnd)) {
       if (at > runStart) kept += text.slice(runStart, at)

@@ -6,11 +6,11 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { RequestHead } from '../exchange.ts'
 import {
   FIELD_LINES,
+  ODD_REQUEST_LINE,
   PARTIAL_LINE,
-  REQUEST_HEAD,
-  REQUEST_HEAD_ANY_TARGET,
   REQUEST_LINE,
   hasBrokenEscape,
+  hasControls,
   isServed,
 } from './grammar.ts'
 import { REFUSALS } from './refusals.ts'
@@ -55,25 +55,29 @@ export function parseRequestHead(
   at: number,
   previous: ParsedHead | null,
 ): ParsedHead | Refusal | null {
-  REQUEST_HEAD.lastIndex = at
-  const isOrigin = REQUEST_HEAD.test(text)
-  const end = isOrigin ? REQUEST_HEAD.lastIndex : endOfOddHead(text, at)
-  if (typeof end !== 'number') return end
-  if (end - at > LIMITS.headBytesMax) return REFUSALS.headTooLarge
+  REQUEST_LINE.lastIndex = at
+  const isOrigin = REQUEST_LINE.test(text)
+  const linesAt = isOrigin ? REQUEST_LINE.lastIndex : endOfOddLine(text, at)
+  if (typeof linesAt !== 'number') return linesAt
+  const last = text.indexOf('\r\n\r\n', linesAt - 2)
+  if (last === -1) return openHead(text, at, linesAt)
+  const linesEnd = last + 2
+  if (linesEnd + 2 - at > LIMITS.headBytesMax) return REFUSALS.headTooLarge
+  if (hasControls(text, linesEnd)) return REFUSALS.malformed
 
   const methodEnd = text.indexOf(' ', at)
-  const targetEnd = text.indexOf(' ', methodEnd + 1)
+  const targetEnd = linesAt - HTTP_VERSION.length - 3
   const head = new ParsedHead()
-  head.end = end
+  head.end = linesEnd + 2
   head.method = text.slice(at, methodEnd)
   head.target = text.slice(methodEnd + 1, targetEnd)
-  head.isHttp10 = text.charCodeAt(targetEnd + 8) === 0x30
+  head.isHttp10 = text.charCodeAt(linesAt - 3) === 0x30
   if (!isServed(head.method)) return refusedMethod(head.method)
   if (head.target.length > LIMITS.targetBytesMax) return REFUSALS.targetTooLong
 
   const notes = new Notes()
   return (
-    readFields(head, notes, text, targetEnd + 11, end - 2) ??
+    readFields(head, notes, text, linesAt, linesEnd) ??
     settleHost(head, notes, previous) ??
     (isOrigin ? null : settleTarget(head)) ??
     (hasBrokenEscape(head.target) ? REFUSALS.target : null) ??
@@ -83,37 +87,34 @@ export function parseRequestHead(
   )
 }
 
-/** The end of a head whose target is not in origin-form; else why there is none. */
-function endOfOddHead(text: string, at: number): number | Refusal | null {
-  REQUEST_HEAD_ANY_TARGET.lastIndex = at
-  if (REQUEST_HEAD_ANY_TARGET.test(text)) return REQUEST_HEAD_ANY_TARGET.lastIndex
+const HTTP_VERSION = 'HTTP/1.1'
+/** No request line that is within its limits is longer. */
+const LINE_BYTES_MAX = LIMITS.targetBytesMax + LIMITS.methodBytesMax + 16
+
+/** Behind a request line whose target is not in origin-form; else what is wrong with it, or null. */
+function endOfOddLine(text: string, at: number): number | Refusal | null {
+  ODD_REQUEST_LINE.lastIndex = at
+  if (ODD_REQUEST_LINE.test(text)) return ODD_REQUEST_LINE.lastIndex
   const lineEnd = text.indexOf('\n', at)
-  if (lineEnd === -1) {
-    if (text.length - at > LIMITS.targetBytesMax + LIMITS.methodBytesMax + 16)
-      return REFUSALS.targetTooLong
-    return isPartialLine(text, at) ? null : REFUSALS.malformed
-  }
-  REQUEST_LINE.lastIndex = at
-  if (!REQUEST_LINE.test(text)) return refusedLine(text.slice(at, lineEnd + 1))
-  FIELD_LINES.lastIndex = REQUEST_LINE.lastIndex
-  FIELD_LINES.test(text)
-  const rest = FIELD_LINES.lastIndex
-  if (!isPartialLine(text, rest)) return REFUSALS.malformed
-  return text.length - at > LIMITS.headBytesMax ? REFUSALS.headTooLarge : null
+  if ((lineEnd === -1 ? text.length : lineEnd) - at > LINE_BYTES_MAX) return REFUSALS.targetTooLong
+  if (lineEnd === -1) return isPartialLine(text, at) ? null : REFUSALS.malformed
+  return OTHER_VERSION.test(text.slice(at, lineEnd + 1)) ? REFUSALS.version : REFUSALS.malformed
 }
 
-const refusedMethod = (method: string): Refusal =>
-  method === 'CONNECT' || method === 'TRACE' ? REFUSALS.method : REFUSALS.methodUnknown
+const OTHER_VERSION = /^[A-Z]+ [\x21-\x7e]+ HTTP\/(?!1\.[01])[0-9]\.[0-9]\r\n$/
+
+/** Null where all that is there is right. Nobody waits for the end of what is wrong already. */
+function openHead(text: string, at: number, linesAt: number): Refusal | null {
+  FIELD_LINES.lastIndex = linesAt
+  FIELD_LINES.test(text)
+  if (!isPartialLine(text, FIELD_LINES.lastIndex)) return REFUSALS.malformed
+  return text.length - at > LIMITS.headBytesMax ? REFUSALS.headTooLarge : null
+}
 
 function isPartialLine(text: string, at: number): boolean {
   PARTIAL_LINE.lastIndex = at
   return PARTIAL_LINE.test(text)
 }
 
-function refusedLine(line: string): Refusal {
-  if (line.length > LIMITS.targetBytesMax + LIMITS.methodBytesMax + 16)
-    return REFUSALS.targetTooLong
-  return /^[A-Z]+ [\x21-\x7e]+ HTTP\/(?!1\.[01])[0-9]\.[0-9]\r\n$/.test(line)
-    ? REFUSALS.version
-    : REFUSALS.malformed
-}
+const refusedMethod = (method: string): Refusal =>
+  method === 'CONNECT' || method === 'TRACE' ? REFUSALS.method : REFUSALS.methodUnknown

@@ -3,12 +3,13 @@
  * understand in two ways is refused, and becomes a 502 before any of it reaches the client.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import { FIELD, responseField } from '../http1/field-names.ts'
+import { DISGUISED, FIELD, FIELD_BITS, FIELD_MASK, responseFields } from '../http1/field-names.ts'
 import {
   FIELD_LINES,
   PARTIAL_LINE,
-  RESPONSE_HEAD,
+  STATUS_LINE,
   contentLengthOf,
+  hasControls,
   trimmed,
 } from '../http1/grammar.ts'
 import { connectionOptions, withoutNominated } from '../http1/request-meaning.ts'
@@ -36,44 +37,50 @@ export class ResponseHead {
 /** What is wrong with a response, for the log. */
 export type ResponseFault = string
 
-const RESPONSE_LINE = /HTTP\/1\.[01] [1-5][0-9][0-9](?: [\t\x20-\x7e\x80-\xff]*)?\r\n/y
-
 /** The head at the start of `text`; null while more of it is to come; or what is wrong with it. */
 export function parseResponseHead(
   text: string,
   method: string,
 ): ResponseHead | ResponseFault | null {
-  RESPONSE_HEAD.lastIndex = 0
-  if (!RESPONSE_HEAD.test(text)) return incompleteHead(text)
-  const end = RESPONSE_HEAD.lastIndex
+  STATUS_LINE.lastIndex = 0
+  if (!STATUS_LINE.test(text)) return openStatusLine(text)
+  const linesAt = STATUS_LINE.lastIndex
+  const last = text.indexOf('\r\n\r\n', linesAt - 2)
+  if (last === -1) return openHead(text, linesAt)
+  const linesEnd = last + 2
+  const end = linesEnd + 2
   if (end > LIMITS.upstreamHeadBytesMax) return 'response head too large'
-  const lineEnd = text.indexOf('\r')
+  if (hasControls(text, linesEnd)) return 'control byte in the head'
   const head = new ResponseHead()
   head.end = end
   head.status =
     text.charCodeAt(9) * 100 + text.charCodeAt(10) * 10 + text.charCodeAt(11) - 0x30 * 111
-  head.reason = text.slice(13, lineEnd)
+  head.reason = text.slice(13, linesAt - 2)
   const notes = new ResponseNotes()
   return (
-    readLines(head, notes, text, lineEnd + 2, end - 2) ??
+    readLines(head, notes, text, linesAt, linesEnd) ??
     settle(head, notes, text.charCodeAt(7) === 0x30, method) ??
     head
   )
 }
 
+function openStatusLine(text: string): ResponseFault | null {
+  if (text.includes('\n')) return 'bad status line'
+  if (!'HTTP/1.'.startsWith(text.slice(0, 7))) return 'not an HTTP/1 response'
+  return isPartialLine(text, 0) ? null : 'bad status line'
+}
+
 /** What is there of a head that is still coming must be right already. */
-function incompleteHead(text: string): ResponseFault | null {
-  let checked = 0
-  if (text.includes('\n')) {
-    RESPONSE_LINE.lastIndex = 0
-    if (!RESPONSE_LINE.test(text)) return 'bad status line'
-    FIELD_LINES.lastIndex = RESPONSE_LINE.lastIndex
-    FIELD_LINES.test(text)
-    checked = FIELD_LINES.lastIndex
-  } else if (!'HTTP/1.'.startsWith(text.slice(0, 7))) return 'not an HTTP/1 response'
-  PARTIAL_LINE.lastIndex = checked
-  if (!PARTIAL_LINE.test(text)) return 'bad header line'
+function openHead(text: string, linesAt: number): ResponseFault | null {
+  FIELD_LINES.lastIndex = linesAt
+  FIELD_LINES.test(text)
+  if (!isPartialLine(text, FIELD_LINES.lastIndex)) return 'bad header line'
   return text.length > LIMITS.upstreamHeadBytesMax ? 'response head too large' : null
+}
+
+function isPartialLine(text: string, at: number): boolean {
+  PARTIAL_LINE.lastIndex = at
+  return PARTIAL_LINE.test(text) && text.length <= LIMITS.upstreamHeadBytesMax
 }
 
 class ResponseNotes {
@@ -96,11 +103,14 @@ function readLines(
   let kept = ''
   for (let count = 1; at < to; count++) {
     if (count > LIMITS.upstreamHeaderCountMax) return 'too many response headers'
-    const colon = text.indexOf(':', at)
+    const found = responseFields.find(text, at)
+    if (found === -1) return 'bad header line'
+    const colon = found >> FIELD_BITS
+    const field = found & FIELD_MASK
     const lineEnd = text.indexOf('\r', colon)
     const next = lineEnd + 2
-    const field = responseField(text, at, colon)
-    if (field === -1) return 'framing header in disguise'
+    if (text.indexOf('\n', colon) !== lineEnd + 1) return 'bad line end'
+    if (field === DISGUISED) return 'framing header in disguise'
     if (field !== FIELD.plain && !takeLine(head, notes, field, text, at, colon, lineEnd)) {
       if (at > runStart) kept += text.slice(runStart, at)
       runStart = next
@@ -152,6 +162,8 @@ function takeLine(
     }
     case FIELD.date:
       head.hasDate = true
+      return true
+    case FIELD.probeReply:
       return true
     default:
       return false
