@@ -6,6 +6,7 @@
 import Database from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
+import { LRUCache } from 'lru-cache'
 import { migrations } from './migrations/migrations.ts'
 import { schema, type Schema } from './schema.ts'
 
@@ -23,6 +24,7 @@ export interface Engine {
 }
 
 const BUSY_TIMEOUT_MS = 5000
+const STATEMENTS_KEPT_MAX = 500
 
 export function openSqlite(file: string): Engine {
   const writer = connect(file)
@@ -67,7 +69,25 @@ function connect(file: string) {
   connection.pragma('journal_mode = WAL')
   connection.pragma('synchronous = FULL') // only FULL keeps an acknowledged commit through power loss
   connection.pragma('foreign_keys = ON')
+  keepStatements(connection)
   return connection
+}
+
+/** Compiling costs more than running: drizzle asks for the same few hundred texts again and again. */
+function keepStatements(connection: Database.Database) {
+  const compiled = new LRUCache<string, Database.Statement>({ max: STATEMENTS_KEPT_MAX })
+  const compile = connection.prepare.bind(connection)
+  const prepare = (source: string): Database.Statement => {
+    const known = compiled.get(source)
+    if (known === undefined) {
+      const statement = compile(source)
+      compiled.set(source, statement)
+      return statement
+    }
+    if (known.reader) known.raw(false) // as a fresh one: whoever had it before may have changed it
+    return known
+  }
+  connection.prepare = prepare as typeof connection.prepare
 }
 
 /** Under one exclusive lock, so that two programs which start together do not both migrate. */

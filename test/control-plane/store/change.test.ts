@@ -1,0 +1,104 @@
+import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
+import t from 'tap'
+import { schema } from '../../../control-plane/store/schema.ts'
+import { openSqlite } from '../../../control-plane/store/sqlite.ts'
+import { openStore } from '../../../control-plane/store/store.ts'
+import {
+  ACTOR,
+  movableClock,
+  startServices,
+  temporaryFolder,
+  tenantNamed,
+} from '../../support/control-plane.ts'
+
+void t.test(
+  'a change that fails leaves nothing: no row, event, revision, entry or notice',
+  async (t) => {
+    const { tenants, store } = await startServices(t)
+    await tenants.create(tenantNamed('acme'), ACTOR)
+    const before = await store.revision()
+    const notices: unknown[] = []
+    store.onCommit((committed) => notices.push(committed))
+
+    await t.rejects(
+      store.change(async (change) => {
+        await change.queries.update(schema.tenants).set({ name: 'changed' })
+        await change.touch('acme')
+        await change.emit('tenant.suspended', 'acme', {})
+        await change.audit(ACTOR, { action: 'test', tenantId: 'acme' })
+        change.revoke('acme', { all: 1, subjects: {}, sids: {} })
+        throw new Error('at the very end')
+      }),
+      { message: 'at the very end' },
+    )
+    t.equal((await tenants.get('acme')).name, 'acme')
+    t.equal(await store.revision(), before)
+    t.equal((await store.read.select().from(schema.outbox)).length, 0)
+    t.equal((await store.read.select().from(schema.audit)).length, 1)
+    t.strictSame(notices, [])
+    await tenants.publish('acme', ACTOR)
+    t.equal(await store.revision(), before + 1, 'the next change gets the number that was not used')
+  },
+)
+
+void t.test(
+  'changes wait for each other, and each reads what the one before has written',
+  async (t) => {
+    const { store } = await startServices(t)
+    const count = 50
+    const one = () =>
+      store.change(async ({ queries }) => {
+        const named = eq(schema.facts.name, 'count')
+        const [row] = await queries.select().from(schema.facts).where(named)
+        await new Promise((resolve) => setImmediate(resolve)) // others would get in between here
+        const value = String(Number(row?.value ?? 0) + 1)
+        await queries
+          .insert(schema.facts)
+          .values({ name: 'count', value })
+          .onConflictDoUpdate({ target: schema.facts.name, set: { value } })
+      })
+    await Promise.all(Array.from({ length: count }, one))
+    const [row] = await store.read.select().from(schema.facts).where(eq(schema.facts.name, 'count'))
+    t.equal(row?.value, String(count))
+  },
+)
+
+void t.test('readers see nothing of a change before its commit', async (t) => {
+  const { tenants, store } = await startServices(t)
+  await tenants.create(tenantNamed('acme'), ACTOR)
+  await store.change(async ({ queries }) => {
+    await queries.update(schema.tenants).set({ name: 'half done' })
+    t.equal((await tenants.get('acme')).name, 'acme')
+  })
+  t.equal((await tenants.get('acme')).name, 'half done')
+})
+
+void t.test('a second start keeps the data, the epoch and the revision', async (t) => {
+  const file = join(temporaryFolder(t), 'service.db')
+  const first = await openStore(openSqlite(file), movableClock())
+  await first.change(async (change) => {
+    await change.touch('acme')
+    await change.emit('x', 'acme', { n: 1 })
+  })
+  const { epoch } = first
+  await first.close()
+  const second = await openStore(openSqlite(file), movableClock())
+  t.equal(second.epoch, epoch)
+  t.equal(await second.revision(), 1)
+  t.match(await second.read.select().from(schema.outbox), [{ sequence: 1, content: { n: 1 } }])
+  await second.close()
+})
+
+void t.test('commits are told in their order', async (t) => {
+  const { store } = await startServices(t)
+  const told: (number | null)[] = []
+  store.onCommit(({ revision }) => told.push(revision))
+  await Promise.all(
+    Array.from({ length: 20 }, (_, index) => store.change((change) => change.touch(`t${index}`))),
+  )
+  t.strictSame(
+    told,
+    Array.from({ length: 20 }, (_, index) => index + 1),
+  )
+})

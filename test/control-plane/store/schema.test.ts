@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { getTableName } from 'drizzle-orm'
+import { getTableConfig } from 'drizzle-orm/sqlite-core'
+import t from 'tap'
+import { schema } from '../../../control-plane/store/schema.ts'
+import { openSqlite } from '../../../control-plane/store/sqlite.ts'
+import { temporaryFolder } from '../../support/control-plane.ts'
+
+void t.test('what migrations make is what the schema says, column by column', async (t) => {
+  const file = join(temporaryFolder(t), 'service.db')
+  await openSqlite(file).close()
+  const database = new Database(file, { readonly: true })
+  t.teardown(() => database.close())
+
+  for (const table of Object.values(schema)) {
+    const name = getTableName(table)
+    const made = database.pragma(`table_info(${name})`) as {
+      name: string
+      notnull: number
+      pk: number
+    }[]
+    const { primaryKeys, indexes, columns } = getTableConfig(table)
+    const keyColumns = primaryKeys.flatMap((key) => key.columns.map((column) => column.name))
+    const wanted = columns.map((column) => {
+      const isKey = column.primary || keyColumns.includes(column.name)
+      return { name: column.name, isKey, isNeeded: column.notNull || isKey }
+    })
+    const found = made.map((column) => ({
+      name: column.name,
+      isKey: column.pk > 0,
+      isNeeded: column.notnull === 1 || column.pk > 0,
+    }))
+    t.strictSame(found, wanted, name)
+
+    const madeIndexes = (
+      database.pragma(`index_list(${name})`) as { name: string; unique: number; origin: string }[]
+    ).filter(({ origin }) => origin === 'c')
+    for (const index of indexes) {
+      const made = madeIndexes.find(({ name }) => name === index.config.name)
+      t.equal(made?.unique, index.config.unique ? 1 : 0, index.config.name)
+      const found = database.pragma(`index_info(${index.config.name})`) as { name: string }[]
+      t.strictSame(
+        found.map((column) => column.name),
+        index.config.columns.map((column) => ('name' in column ? column.name : '')),
+      )
+    }
+    t.equal(madeIndexes.length, indexes.length, `${name} has no other indexes`)
+  }
+})
+
+void t.test('a database of a newer version is left alone', async (t) => {
+  const file = join(temporaryFolder(t), 'service.db')
+  await openSqlite(file).close()
+  const database = new Database(file)
+  database.prepare('INSERT INTO migrations VALUES (?, ?)').run('9999-later', 0)
+  database.close()
+  t.throws(() => openSqlite(file), { message: /newer version.*9999-later/ })
+})
