@@ -3,11 +3,11 @@
  * nothing beside it. Everything that the provider can do and this page does not name is off.
  */
 import type { Adapter, Configuration, KoaContextWithOIDC } from 'oidc-provider'
-import { errors, interactionPolicy } from 'oidc-provider'
 import { MINUTE_MS, SECOND_MS, type Clock, nowSeconds } from '../../shared/clock.ts'
 import { ACR_PASSWORD } from '../policy/verdict.ts'
 import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
+import { errors, interactionPolicy } from './oidc.ts'
 import { CODE_SECONDS } from './session-life.ts'
 
 /** How long a person may take over the sign-in page. */

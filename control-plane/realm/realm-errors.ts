@@ -1,8 +1,8 @@
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider'
-import { errors } from 'oidc-provider'
+import { errors } from './oidc.ts'
 import { authorizeAgainUrl } from './onward.ts'
 import type { Realm } from './realm.ts'
-import { showMessage } from './show.ts'
+import { requestIdOf, showMessage } from './show.ts'
 import type { RealmWorld } from './world.ts'
 
 /** What the provider cannot send back to the application, told to the person who is there. */
@@ -16,7 +16,7 @@ export async function showProviderError(
   if (error instanceof errors.SessionNotFound && ctx.oidc.route === 'resume')
     return showResumeGone(realm, world, ctx)
   const { status } = ctx
-  const details = [out.error, out.error_description, ctx.res.getHeader('X-Request-Id')]
+  const details = [out.error, out.error_description, requestIdOf(ctx)]
   await showMessage(ctx, world, realm, status >= 500 ? 'internal' : 'request_wrong', {
     details: details.filter((detail) => typeof detail === 'string'),
   })

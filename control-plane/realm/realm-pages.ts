@@ -1,7 +1,7 @@
 /** What a realm answers itself, around the provider's endpoints; the order is the way inwards. */
 import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
-import { showMessage } from './show.ts'
+import { requestIdOf, showMessage } from './show.ts'
 import { signInPages } from './sign-in.ts'
 import { signOutPages } from './sign-out.ts'
 import type { RealmWorld } from './world.ts'
@@ -29,7 +29,8 @@ function failurePages(realm: Realm, world: RealmWorld): Middleware {
       await next()
       if (ctx.status === 404 && ctx.body == null) await showMessage(ctx, world, realm, 'not_found')
     } catch (error) {
-      world.log.error({ tenantId: realm.tenant.tenantId, err: error }, 'realm failed')
+      const { tenantId } = realm.tenant
+      world.log.error({ tenantId, request_id: requestIdOf(ctx), err: error }, 'realm failed')
       await showMessage(ctx, world, realm, 'internal')
     }
   }
@@ -59,7 +60,8 @@ function leaveOtherAccount(realm: Realm, world: RealmWorld): Middleware {
     const session = await provider.Session.get(ctx)
     if (session.accountId === undefined || session.accountId === login.accountId) return next()
     const sid = session.sidFor(clientId)
-    if (sid !== undefined) await endSession(world, tenant.tenantId, sid, 'account_switched')
+    if (sid !== undefined)
+      await endSession(world, tenant.tenantId, sid, 'account_switched', requestIdOf(ctx))
     await session.destroy()
     return next()
   }

@@ -4,7 +4,6 @@
  * to, so that a row moved to another realm does not open.
  */
 import type { Adapter, AdapterPayload } from 'oidc-provider'
-import { errors } from 'oidc-provider'
 import type { Clock } from '../../shared/clock.ts'
 import { MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
 import type { Vault } from '../keys/vault.ts'
@@ -19,6 +18,7 @@ import {
   upsertRecord,
 } from '../store/queries/realm-records.ts'
 import type { Store } from '../store/store.ts'
+import { errors } from './oidc.ts'
 
 /** How long a finished sign-in is remembered, for the back button and the second click. */
 export const FINISHED_MS = 30 * MINUTE_MS

@@ -12,8 +12,9 @@ export async function endSession(
   tenantId: string,
   sid: string,
   reason: SessionEndReason,
+  requestId: string,
 ): Promise<void> {
-  const actor = { name: 'realm', requestId: '' }
+  const actor = { name: 'realm', requestId }
   try {
     await revocations.revoke(tenantId, { sid }, actor, reason)
   } catch (error) {

@@ -4,13 +4,13 @@
  * somebody whose sessions have been revoked since the sign-in.
  */
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider'
-import { errors } from 'oidc-provider'
 import { CompactSign } from 'jose'
 import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
+import { errors } from './oidc.ts'
 import { tokenExpiresAt } from './session-life.ts'
 import type { RealmWorld } from './world.ts'
 

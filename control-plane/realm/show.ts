@@ -5,6 +5,11 @@ import { message, MESSAGES, wantsPage } from './answers.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import type { RealmWorld } from './world.ts'
 
+/** The same in the answer, the access log, the audit trail and on the page. */
+export function requestIdOf({ res }: Pick<RealmContext, 'res'>): string {
+  return String(res.getHeader('X-Request-Id') ?? '')
+}
+
 export async function showPage(ctx: RealmContext, status: number, page: Html) {
   ctx.status = status
   ctx.type = 'html'

@@ -19,7 +19,7 @@ import { applicationUrlOf, authorizeAgainUrl } from './onward.ts'
 import { signInPage } from './pages/sign-in-page.ts'
 import { TEXTS } from './pages/texts.ts'
 import type { Realm, RealmContext } from './realm.ts'
-import { showMessage, showPage } from './show.ts'
+import { requestIdOf, showMessage, showPage } from './show.ts'
 import type { RealmWorld } from './world.ts'
 
 const SIGN_IN_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})$/
@@ -79,7 +79,9 @@ export function signInPages(realm: Realm, world: RealmWorld) {
       return ask(ctx, visit, { status: 503, username, problem: TEXTS.busy })
     }
     const { state, userId, why } = attempt
-    log.info({ tenantId, ip: addressOf(ctx.req), outcome: state.kind, reason: why }, 'sign-in')
+    const ip = addressOf(ctx.req)
+    const request_id = requestIdOf(ctx)
+    log.info({ tenantId, request_id, ip, outcome: state.kind, reason: why }, 'sign-in')
     if (state.kind === 'signed_in' && userId !== undefined) return finish(ctx, visit, userId, state)
     const reason = state.kind === 'signed_in' ? 'credentials_wrong' : state.reason
     return ask(ctx, visit, { status: 422, username, problem: TEXTS.attempt[reason] })

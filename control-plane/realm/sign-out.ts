@@ -3,13 +3,13 @@
  * done at once; without one a person is asked first, since any site can link to this address.
  */
 import type { IncomingMessage } from 'node:http'
-import { errors } from 'oidc-provider'
 import { FORM_PAGE_HEADERS } from './answers.ts'
 import { isFromOwnPage, readForm } from './form.ts'
+import { errors } from './oidc.ts'
 import { signedOutPage, signOutPage } from './pages/sign-out-pages.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
-import { showMessage, showPage } from './show.ts'
+import { requestIdOf, showMessage, showPage } from './show.ts'
 import type { RealmWorld } from './world.ts'
 
 const PARAMETERS = [
@@ -74,7 +74,8 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
   /** Ends what the browser holds and what the token names, here and at every gateway. */
   async function leave(ctx: RealmContext, session: ProviderSession, hint: Hint | undefined) {
     const sids = new Set([session.sidFor(clientId), hint?.sid].filter((sid) => sid !== undefined))
-    for (const sid of sids) await endSession(world, tenant.tenantId, sid, 'signed_out')
+    for (const sid of sids)
+      await endSession(world, tenant.tenantId, sid, 'signed_out', requestIdOf(ctx))
     if (session.accountId === undefined) return
     await session.destroy()
     ctx.cookies.set(provider.cookieName('session'), null, {

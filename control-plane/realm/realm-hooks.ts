@@ -1,0 +1,82 @@
+/** Who is signed in, for how long, and with which grant: what the provider asks the realm. */
+import { decodeJwt } from 'jose'
+import type { KoaContextWithOIDC } from 'oidc-provider'
+import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { notBeforeOf } from '../store/queries/revocations.ts'
+import type { Tenant } from '../store/queries/tenants.ts'
+import { addressOf } from './address.ts'
+import { sessionEnd } from './session-life.ts'
+import type { RealmWorld } from './world.ts'
+
+export async function findAccount(world: RealmWorld, tenantId: string, userId: string) {
+  const user = await world.users.get(tenantId, userId).catch((error: unknown) => {
+    if (error instanceof Refusal && error.code === 'user_not_found') return undefined
+    throw error
+  })
+  if (user === undefined || user.isDisabled) return undefined
+  return {
+    accountId: userId,
+    claims: (use: string) => ({
+      sub: userId,
+      name: user.name,
+      email: user.email,
+      // Left out of the session token, which every request carries
+      ...(use === 'userinfo' ? { preferred_username: user.username } : undefined),
+    }),
+  }
+}
+
+/**
+ * Every real sign-in begins a session of its own, with a fresh `sid` and a grant of its own, so
+ * that one can end without the other and nothing that was known before it is worth anything
+ * after it (session fixation).
+ */
+export async function loadGrant(ctx: KoaContextWithOIDC, clientId: string) {
+  const { session, account, result, provider } = ctx.oidc
+  if (session === undefined || account === undefined) return undefined
+  const isFresh = result?.login !== undefined
+  const grantId = isFresh ? undefined : session.grantIdFor(clientId)
+  const known = grantId === undefined ? undefined : await provider.Grant.find(grantId)
+  if (known !== undefined && known.accountId === account.accountId) return known
+
+  session.authorizations = {
+    [clientId]: { ip: addressOf(ctx.req), userAgent: ctx.get('user-agent') },
+  }
+  session.ensureClientContainer(clientId)
+  const grant = new provider.Grant({ clientId, accountId: account.accountId })
+  grant.addOIDCScope('openid profile email')
+  await grant.save()
+  return grant
+}
+
+export async function mustSignInAgain(
+  ctx: KoaContextWithOIDC,
+  { store, sessions, clock }: RealmWorld,
+  tenant: Tenant,
+  clientId: string,
+): Promise<boolean> {
+  const { session, account, result } = ctx.oidc
+  if (session?.accountId === undefined) return false // asked for anyway
+  if (account === undefined) return true // removed or disabled since
+  const signedInAt = session.loginTs ?? 0
+  const sid = session.sidFor(clientId)
+  const notBefore = await notBeforeOf(store.read, tenant.tenantId, account.accountId, sid)
+  if (signedInAt < notBefore) return true
+  if (result?.login !== undefined || sid === undefined) return false
+
+  const known = await sessions.find(tenant.tenantId, sid)
+  const times = {
+    signedInAt,
+    lastSeenAt: known && Math.floor(known.lastSeenAt / SECOND_MS),
+    isEnded: known?.endedAt != null,
+  }
+  return sessionEnd(nowSeconds(clock), times, tenant) !== undefined
+}
+
+/** The hint was verified when the request came in; now it only says whom it means. */
+export function isOtherAccount({ oidc: { params, session } }: KoaContextWithOIDC): boolean {
+  const hint = params?.id_token_hint
+  if (typeof hint !== 'string' || session?.accountId === undefined) return false
+  return decodeJwt(hint).sub !== session.accountId
+}
