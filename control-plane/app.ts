@@ -10,6 +10,7 @@ import { operatorRoutes } from './api/operator/operator-routes.ts'
 import { ownKeyRoutes, tenantKeyRoutes } from './api/public-key-routes.ts'
 import { createRateLimits } from './api/rate-limits.ts'
 import { verificationRoutes } from './api/verification-routes.ts'
+import { signpostRoutes } from './console/signpost.ts'
 import type { Services } from './services.ts'
 
 export interface AppSettings {
@@ -28,6 +29,7 @@ export function createApp(services: Services, { operatorKey }: AppSettings) {
   app.onError(answerError(log))
   app.notFound(answerUnknown(app))
 
+  app.route('/', signpostRoutes(services.baseUrl))
   app.route('/health', healthRoutes(services))
   app.get('/api/v1/contract', callers.anyone, (c) => c.json(contract))
   app.route('/api/v1/public-key', ownKeyRoutes(world))

@@ -6,7 +6,6 @@ export const ERRORS = {
   // who asks
   operator_key_invalid: { status: 401, detail: 'The operator key is missing or wrong.' },
   analyzer_key_invalid: { status: 401, detail: 'The analyzer key is missing or wrong.' },
-  credentials_invalid: { status: 401, detail: 'The client credentials are missing or wrong.' },
   // what was sent
   request_invalid: { status: 400, detail: 'This is not a well-formed HTTP request.' },
   body_not_json: { status: 400, detail: 'The body is not valid JSON.' },
@@ -21,7 +20,6 @@ export const ERRORS = {
   tenant_not_found: { status: 404, detail: 'There is no such tenant.' },
   user_not_found: { status: 404, detail: 'There is no such user.' },
   session_not_found: { status: 404, detail: 'There is no such session.' },
-  key_not_found: { status: 404, detail: 'There is no signing key in that phase.' },
   not_published: { status: 404, detail: 'The tenant has no signing key yet: publish it first.' },
   tenant_taken: { status: 409, detail: 'Another tenant already has this id.' },
   hostname_taken: { status: 409, detail: 'Another tenant already uses this hostname.' },
@@ -55,7 +53,6 @@ export const ERRORS = {
     status: 409,
     detail: 'The certificates of this tenant are larger, together, than gateways take.',
   },
-  mode_unsuitable: { status: 409, detail: 'This is not possible in the mode of the tenant.' },
   unavailable: { status: 503, detail: 'The service cannot answer this now; try again shortly.' },
   internal: {
     status: 500,
