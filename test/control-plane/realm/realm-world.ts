@@ -20,6 +20,8 @@ const dispatcher = new Agent({ pipelining: 0 })
 
 export { ACTOR }
 export const PASSWORD = 'correct horse battery staple'
+/** What the user of every test tenant enters. */
+export const ADA = { username: 'ada', password: PASSWORD }
 
 /** What a tap test offers here. */
 interface TestScope {
@@ -243,4 +245,41 @@ export function sidOf(tokens: { claims(): Record<string, unknown> | undefined })
   const sid = tokens.claims()?.sid
   if (typeof sid !== 'string') throw new Error('no sid')
   return sid
+}
+
+/** An authorization request with something about it changed; null leaves a parameter out. */
+export async function requestWith(tenant: TestTenant, changes: Record<string, string | null>) {
+  const { url } = await (await relyingParty(tenant)).begin()
+  const changed = new URL(url)
+  for (const [name, value] of Object.entries(changes))
+    if (value === null) changed.searchParams.delete(name)
+    else changed.searchParams.set(name, value)
+  return changed.href
+}
+
+export function codeIn(url: string): string {
+  return new URL(url).searchParams.get('code') ?? ''
+}
+
+export function exchange(
+  tenant: Pick<TestTenant, 'issuer' | 'clientId' | 'clientSecret' | 'redirectUri'>,
+  fields: Record<string, string | undefined> | [string, string][],
+) {
+  const given = Array.isArray(fields)
+    ? fields
+    : Object.entries({
+        grant_type: 'authorization_code',
+        redirect_uri: tenant.redirectUri,
+        ...fields,
+      })
+  const body = new URLSearchParams()
+  for (const [name, value] of given) if (value !== undefined) body.append(name, value)
+  const credentials = `${tenant.clientId}:${tenant.clientSecret}`
+  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
+  return fetch(`${tenant.issuer}/token`, { method: 'POST', body, headers: { authorization } })
+}
+
+export async function userinfoStatus({ issuer }: TestTenant, accessToken: string): Promise<number> {
+  const headers = { authorization: `Bearer ${accessToken}` }
+  return (await fetch(`${issuer}/userinfo`, { headers })).status
 }

@@ -12,9 +12,8 @@ import {
   signIn,
   startWorld,
   type World,
+  ADA,
 } from './realm-world.ts'
-
-const ADA = { username: 'ada', password: PASSWORD }
 
 /** Writes the not-before time and nothing else, as if a request had been under way meanwhile. */
 async function revokeBehindItsBack(world: World, userId: string) {

@@ -9,9 +9,8 @@ import {
   startWorld,
   userNamed,
   ACTOR,
+  ADA,
 } from './realm-world.ts'
-
-const ADA = { username: 'ada', password: PASSWORD }
 
 t.test('five tabs that were opened before signing in all arrive', async (t) => {
   const world = await startWorld(t)
