@@ -12,6 +12,8 @@ import { createRelay } from './relay.ts'
 import type { WorkerPort } from './relay-messages.ts'
 import { createReportOutbox } from './report-outbox.ts'
 
+const CLOSE_MS_MAX = 1_000
+
 export interface FleetLinkOptions {
   readonly controlPlaneUrl: string
   readonly fleetKey: string
@@ -103,7 +105,10 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
       outbox.close()
       await feed.close()
       relay.close()
+      // What has been written is claimed by a last position; a long queue is not waited for.
+      const patience = setTimeout(() => void disk.close(), CLOSE_MS_MAX)
       await keeper.settled()
+      clearTimeout(patience)
       await disk.close()
     },
   }

@@ -31,6 +31,8 @@ import { createWriteQueue } from './write-queue.ts'
 /** Side by side, they share the costly syncs of their folders. */
 const WRITES_AT_ONCE = 16
 const RETRY_MS = 5_000
+/** What is not written by then was not acknowledged, so the next start asks for it. */
+const CLOSE_MS_MAX = 1_000
 const PROBLEMS_LOGGED_MAX = 100
 const FOLDERS = ['guard', 'tenants', 'revoked'] as const
 const COPIES = ['current', 'previous'] as const
@@ -67,7 +69,6 @@ export interface LastKnownGood {
   savePosition(position: PositionRecord): Promise<boolean>
   saveSettings(settings: FleetSettings): Promise<boolean>
   isHealthy(): boolean
-  flush(): Promise<void>
   close(): Promise<void>
 }
 
@@ -109,6 +110,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
     onRecovery: () => log.info('the last known good state can be written again'),
     concurrencyMax: WRITES_AT_ONCE,
     retryMs: options.retryMs ?? RETRY_MS,
+    closeMsMax: CLOSE_MS_MAX,
   })
 
   async function write(owner: string) {
@@ -248,7 +250,6 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
       return queue.push('settings', false)
     },
     isHealthy: () => queue.isHealthy(),
-    flush: () => queue.flush(),
     close: () => queue.close(),
   }
 }

@@ -8,8 +8,7 @@ export interface WriteQueue {
   push(owner: string, isUrgent: boolean): Promise<boolean>
   /** Nothing has failed that has not been written since. */
   isHealthy(): boolean
-  /** Waits for what is underway and queued. */
-  flush(): Promise<void>
+  /** Waits for what is queued, but not long: of the rest, only what is urgent is written. */
   close(): Promise<void>
 }
 
@@ -21,6 +20,7 @@ export interface WriteQueueOptions {
   readonly onRecovery: () => void
   readonly concurrencyMax: number
   readonly retryMs: number
+  readonly closeMsMax: number
 }
 
 interface Turn {
@@ -29,7 +29,7 @@ interface Turn {
 }
 
 export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
-  const { write, onFailure, onRecovery, concurrencyMax, retryMs } = options
+  const { write, onFailure, onRecovery, concurrencyMax, retryMs, closeMsMax } = options
   const urgent = new Map<string, Turn>()
   const ordinary = new Map<string, Turn>()
   const running = new Map<string, Promise<void>>()
@@ -91,11 +91,15 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
   return {
     push,
     isHealthy: () => failed.size === 0,
-    flush,
     async close() {
       isClosed = true
       clearTimeout(retryTimer)
+      const impatience = setTimeout(() => {
+        for (const turn of ordinary.values()) turn.resolve(false)
+        ordinary.clear()
+      }, closeMsMax)
       await flush()
+      clearTimeout(impatience)
     },
   }
 }
