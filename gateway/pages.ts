@@ -83,12 +83,18 @@ export function mePageHtml(me: MePage): string {
                 <dd>${me.email}</dd>`
         }
         <dt>Since</dt>
-        <dd><time>${me.signedInAt}</time></dd>
+        <dd><time datetime="${me.signedInAt}">${readable(me.signedInAt)}</time></dd>
         <dt>Until</dt>
-        <dd><time>${me.endsAt}</time></dd>
+        <dd><time datetime="${me.endsAt}">${readable(me.endsAt)}</time></dd>
       </dl>
       <form method="post" action="/service/logout"><button>Sign out</button></form>`,
   )
+}
+
+/** `2026-11-21T04:01:22.000Z` → `21 Nov 2026, 04:01 UTC`. */
+function readable(iso: string): string {
+  const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const
+  return `${new Intl.DateTimeFormat('en-GB', format).format(new Date(iso))} UTC`
 }
 
 function frame(title: string, content: ReturnType<typeof html>): string {

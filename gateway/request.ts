@@ -7,6 +7,7 @@ import type { RevokedView } from '../shared/enforcement/session.ts'
 import { carriedProof, checkPass } from '../shared/probe.ts'
 import {
   REASON_TEXTS,
+  REFUSAL_TEXTS,
   type Reason,
   type RefuseReason,
   type SignInReason,
@@ -182,9 +183,10 @@ function refuse(
 ): void {
   const lines = [`X-Request-Id: ${requestId}`]
   if (status === 503) lines.push('Retry-After: 5')
+  const { code, title, text } = REFUSAL_TEXTS[reason]
   if (!isNavigation(exchange.head))
-    return answerJson(exchange, status, { error: reason, detail: REASON_TEXTS[reason] }, lines)
-  answerPage(exchange, status, { title: REASON_TEXTS[reason], text: '', code: reason }, lines)
+    return answerJson(exchange, status, { error: code, detail: text }, lines)
+  answerPage(exchange, status, { title, text, code }, lines)
 }
 
 /** Our control plane checks that its requests travel through here to the application. */

@@ -42,8 +42,8 @@ export type ForwardReason = (typeof FORWARD_REASONS)[number]
 
 export type Reason = SignInReason | RefuseReason | ForwardReason
 
-/** One sentence for the person in front of the page. */
-export const REASON_TEXTS: Readonly<Record<SignInReason | RefuseReason, string>> = {
+/** Why somebody is asked to sign in, in one sentence. */
+export const REASON_TEXTS: Readonly<Record<SignInReason, string>> = {
   no_session: 'You are not signed in.',
   session_repeated: 'Your browser sent more than one session cookie.',
   token_malformed: 'Your session could not be read.',
@@ -64,10 +64,44 @@ export const REASON_TEXTS: Readonly<Record<SignInReason | RefuseReason, string>>
   idle: 'Your session has ended because it was not used.',
   binding_step_up: 'You are on another device or network; please sign in again.',
   binding_terminate: 'Your session was ended because it moved to another device or network.',
-  host_unknown: 'There is no application at this address.',
-  sealed: 'There is nothing at this address.',
-  path_unreadable: 'This address cannot be read.',
-  suspended: 'This application is suspended at the moment.',
-  not_ready: 'This gateway is still starting; try again in a moment.',
-  state_lost: 'This application cannot be served safely at the moment.',
+}
+
+export interface RefusalText {
+  /** What the outside is told; a sealed path must look like one that does not exist. */
+  readonly code: string
+  readonly title: string
+  readonly text: string
+}
+
+export const REFUSAL_TEXTS: Readonly<Record<RefuseReason, RefusalText>> = {
+  host_unknown: {
+    code: 'host_unknown',
+    title: 'No application here',
+    text: 'No application is served at this address. Check the name for a typing mistake.',
+  },
+  sealed: {
+    code: 'not_found',
+    title: 'Page not found',
+    text: 'There is nothing at this address.',
+  },
+  path_unreadable: {
+    code: 'path_unreadable',
+    title: 'This address cannot be read',
+    text: 'It has an escape that is not valid. Check it, or start from the front page.',
+  },
+  suspended: {
+    code: 'suspended',
+    title: 'Temporarily suspended',
+    text: 'This application is suspended at the moment. Whoever runs it can tell you more.',
+  },
+  not_ready: {
+    code: 'not_ready',
+    title: 'Just a moment',
+    text: 'This gateway is still starting. Try again in a few seconds.',
+  },
+  state_lost: {
+    code: 'state_lost',
+    title: 'Temporarily unavailable',
+    text: 'This application cannot be served safely right now. Try again in a moment.',
+  },
 }

@@ -53,7 +53,7 @@ a { color: var(--accent); font-weight: 600; text-underline-offset: .25em }
 `
 
 function greeting(claims: TokenClaims) {
-  const until = new Date(claims.exp * 1000).toISOString()
+  const until = new Date(claims.exp * 1000).toUTCString()
   return html`<!doctype html>
 <html lang="en">
   <head>
