@@ -136,7 +136,6 @@ void t.test("an analyzer key opens its own tenant, never another's", async (t) =
 void t.test('an unknown address is 404, a wrong method 405 with what is allowed', async (t) => {
   const { call, operator } = await startApi(t)
   for (const path of [
-    '/',
     '/api',
     '/api/v1',
     '/api/v2/contract',

@@ -15,11 +15,7 @@ void t.test(
     const file = join(temporaryFolder(t), 'service.db')
     const acknowledged: string[] = []
     for (let round = 0; round < ROUNDS; round++) {
-      const writer = spawn(process.execPath, [
-        join(import.meta.dirname, '../../support/write-until-killed.ts'),
-        file,
-        `r${round}`,
-      ])
+      const writer = spawn(process.execPath, [WRITER, file, `r${round}`], { env: {} })
       let count = 0
       for await (const name of createInterface({ input: writer.stdout })) {
         acknowledged.push(name)
