@@ -31,13 +31,20 @@ export function familyOf(pid: number): number[] {
   return family
 }
 
-export function cpuMicroseconds(pids: readonly number[]): number {
-  let ticks = 0
+export interface CpuTime {
+  readonly userUs: number
+  readonly kernelUs: number
+}
+
+export function cpuTime(pids: readonly number[]): CpuTime {
+  let user = 0
+  let kernel = 0
   for (const pid of pids) {
     const stat = statOf(pid)
-    if (stat !== undefined) ticks += Number(stat[11]) + Number(stat[12])
+    user += Number(stat?.[11] ?? 0)
+    kernel += Number(stat?.[12] ?? 0)
   }
-  return ticks * TICK_US
+  return { userUs: user * TICK_US, kernelUs: kernel * TICK_US }
 }
 
 export function residentBytes(pids: readonly number[]): number {

@@ -6,7 +6,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { cpuMicroseconds, familyOf, residentBytes } from './cpu.ts'
+import { cpuTime, familyOf, residentBytes } from './cpu.ts'
 import { CASES, runLoad } from './load.ts'
 import type { LoadCase } from './load.ts'
 import { startOrigin } from './origin.ts'
@@ -17,6 +17,7 @@ import type { Running } from './processes.ts'
 
 interface Measured {
   readonly cpuUs: number[]
+  readonly userUs: number[]
   readonly perSecond: number[]
   readonly p50Us: number[]
   readonly p99Us: number[]
@@ -40,10 +41,13 @@ const tokens = Array.from({ length: 64 }, () =>
 
 async function measure(load: LoadCase, running: Running, measured: Measured): Promise<void> {
   const pids = familyOf(running.pid)
-  const before = cpuMicroseconds(pids)
+  const before = cpuTime(pids)
   const seconds = Number(values.seconds)
   const result = await runLoad(load, tokens, running.port, seconds, Number(values.connections))
-  measured.cpuUs.push((cpuMicroseconds(pids) - before) / result.requests)
+  const after = cpuTime(pids)
+  const userUs = after.userUs - before.userUs
+  measured.cpuUs.push((userUs + after.kernelUs - before.kernelUs) / result.requests)
+  measured.userUs.push(userUs / result.requests)
   measured.perSecond.push(result.requests / result.seconds)
   measured.p50Us.push(result.p50Us)
   measured.p99Us.push(result.p99Us)
@@ -61,14 +65,15 @@ function report(
   const ours = [...all].find(([peer]) => peer.name === 'edge')?.[1]
   console.log(`\n${load.name}`)
   console.log(
-    'peer            CPU µs/req   (min–max)      req/s   p50 µs   p99 µs    RSS MB   edge is',
+    'peer            CPU µs/req   (min–max)   in user      req/s   p50 µs   p99 µs    RSS MB   edge is',
   )
-  for (const [peer, { cpuUs, perSecond, p50Us, p99Us, errors }] of all) {
+  for (const [peer, { cpuUs, userUs, perSecond, p50Us, p99Us, errors }] of all) {
     const ratio = ours === undefined ? '' : `${(median(ours.cpuUs) / median(cpuUs)).toFixed(2)}×`
     console.log(
       peer.name.padEnd(16) +
         median(cpuUs).toFixed(1).padStart(10) +
         `${Math.min(...cpuUs).toFixed(1)}–${Math.max(...cpuUs).toFixed(1)}`.padStart(14) +
+        median(userUs).toFixed(1).padStart(9) +
         median(perSecond).toFixed(0).padStart(11) +
         String(median(p50Us)).padStart(9) +
         String(median(p99Us)).padStart(9) +
@@ -95,7 +100,7 @@ async function main(): Promise<void> {
       const all = new Map<Peer, Measured>()
       const memory = new Map<Peer, number>()
       for (const peer of peers)
-        all.set(peer, { cpuUs: [], perSecond: [], p50Us: [], p99Us: [], errors: 0 })
+        all.set(peer, { cpuUs: [], userUs: [], perSecond: [], p50Us: [], p99Us: [], errors: 0 })
       for (const one of running.values()) await runLoad(load, tokens, one.port, 1, 32) // warm
       for (let round = 0; round < Number(values.rounds); round++)
         for (const [peer, one] of running) await measure(load, one, all.get(peer)!)

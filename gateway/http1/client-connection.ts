@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
 import { answerText } from './answer.ts'
+import { readAsStream, readInto } from './borrowed-reads.ts'
 import type { Deadlined } from './deadlines.ts'
 import { Http1Exchange } from './http1-exchange.ts'
 import { REFUSALS } from './refusals.ts'
@@ -34,6 +35,7 @@ export class ClientConnection implements Deadlined {
   /** Arrived and not yet looked at: nobody wants the body yet, or a request before it runs. */
   #held: Buffer | null = null
   #heldAt = 0
+  #heldTo = 0
   #isAdvancing = false
   #isPaused = false
   #hasEnded = false
@@ -51,8 +53,8 @@ export class ClientConnection implements Deadlined {
     this.deadlineMs = this.#idleSinceMs + world.timeouts.headMs
     world.deadlines.add(this)
     socket.setNoDelay(true)
+    if (!readInto(socket, world.readBuffer, this.#onRead)) socket.on('data', this.#onData)
     socket
-      .on('data', this.#onData)
       .on('drain', this.#onDrain)
       .on('timeout', this.#onStalled)
       .on('end', this.#onEnd)
@@ -61,15 +63,33 @@ export class ClientConnection implements Deadlined {
   }
 
   readonly #onData = (chunk: Buffer): void => {
+    this.#onRead(chunk.length, chunk)
+  }
+
+  /** The buffer is everybody's: what is not used up in here is copied. */
+  readonly #onRead = (bytes: number, buffer: Buffer): boolean => {
     if (this.#isLingering) {
-      this.#lingeredBytes += chunk.length
+      this.#lingeredBytes += bytes
       if (this.#lingeredBytes > LIMITS.lingerBytesMax) this.destroy()
-      return
+      return !this.isGone
     }
-    this.#held =
-      this.#held === null ? chunk : Buffer.concat([this.#held.subarray(this.#heldAt), chunk])
-    this.#heldAt = 0
+    if (this.#held === null) this.#hold(buffer, 0, bytes)
+    else {
+      const before = this.#held.subarray(this.#heldAt, this.#heldTo)
+      this.#hold(Buffer.concat([before, buffer.subarray(0, bytes)]), 0, before.length + bytes)
+    }
     this.#advance()
+    if (this.#held === buffer) {
+      const rest = Buffer.from(buffer.subarray(this.#heldAt, this.#heldTo))
+      this.#hold(rest, 0, rest.length)
+    }
+    return !this.#isPaused && !this.isGone
+  }
+
+  #hold(buffer: Buffer, from: number, to: number): void {
+    this.#held = buffer
+    this.#heldAt = from
+    this.#heldTo = to
   }
 
   get hasBytes(): boolean {
@@ -88,7 +108,7 @@ export class ClientConnection implements Deadlined {
   }
 
   #consume(to: number): void {
-    if (to >= this.#held!.length) this.#held = null
+    if (to >= this.#heldTo) this.#held = null
     else this.#heldAt = to
   }
 
@@ -96,14 +116,15 @@ export class ClientConnection implements Deadlined {
     // A client that does not read its answers gets no further ones.
     if (this.socket.writableNeedDrain) return false
     const held = this.#held!
+    const to = this.#heldTo
     let at = this.#heldAt
-    if (this.#headText === '' && held[at] === 13 && held[at + 1] === 10) at += 2
+    if (this.#headText === '' && held[at] === 13 && held[at + 1] === 10 && at + 1 < to) at += 2
     const before = this.#headText
-    const sliceEnd = Math.min(held.length, at + FIRST_SLICE_BYTES)
+    const sliceEnd = Math.min(to, at + FIRST_SLICE_BYTES)
     let text = before + held.toString('latin1', at, sliceEnd)
     let head = parseRequestHead(text, 0, this.#previousHead)
-    if (head === null && sliceEnd < held.length) {
-      text = before + held.toString('latin1', at)
+    if (head === null && sliceEnd < to) {
+      text = before + held.toString('latin1', at, to)
       head = parseRequestHead(text, 0, this.#previousHead)
     }
     if (head === null) {
@@ -142,7 +163,7 @@ export class ClientConnection implements Deadlined {
   #readBody(exchange: Http1Exchange): boolean {
     if (this.body.isDone || !exchange.wantsBody) return false
     const held = this.#held!
-    const end = this.body.feed(held, this.#heldAt, held.length, exchange)
+    const end = this.body.feed(held, this.#heldAt, this.#heldTo, exchange)
     if (this.#held !== held) return false
     this.#consume(end)
     exchange.onBodyProgress()
@@ -274,7 +295,8 @@ export class ClientConnection implements Deadlined {
 
   /** Hands the socket to somebody else, with what was read beyond the head. */
   release(): { socket: Socket; leftover: Buffer } {
-    const leftover = this.#held?.subarray(this.#heldAt) ?? Buffer.alloc(0)
+    const held = this.#held?.subarray(this.#heldAt, this.#heldTo)
+    const leftover = held === undefined ? Buffer.alloc(0) : Buffer.from(held)
     this.#held = null
     this.#exchange = null
     this.isGone = true
@@ -289,6 +311,7 @@ export class ClientConnection implements Deadlined {
       .off('error', this.#onClose)
       .off('close', this.#onClose)
       .on('close', () => this.world.forget(this))
+    readAsStream(this.socket)
     return { socket: this.socket, leftover }
   }
 

@@ -191,7 +191,8 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
 
   onBodyRun(buffer: Buffer, from: number, to: number): void {
     if (this.#bodyUse === DISCARDED) return
-    const piece = to - from === buffer.length ? buffer : buffer.subarray(from, to)
+    // The bytes are borrowed for the time of the call.
+    const piece = Buffer.from(buffer.subarray(from, to))
     if (this.#bodyUse === FORWARDED) this.#passOn(piece)
     else if (this.#bodyUse === GATHERED) this.#gathered!.push(piece)
     else this.#collector!.add(piece)

@@ -87,6 +87,8 @@ export interface Http1World {
   readonly timeouts: Http1Timeouts
   readonly limits: Http1Limits
   readonly dateLine: () => string
+  /** All connections read into these bytes, one after the other. */
+  readonly readBuffer: Buffer
   readonly refusalAnswer: (refusal: Refusal) => OwnAnswer
   readonly failureAnswer: (failure: UpstreamFailure, exchange: Exchange) => OwnAnswer
   /** Milliseconds of idleness that a draining server still allows; -1 while it is not draining. */
@@ -95,6 +97,7 @@ export interface Http1World {
 }
 
 const DRAIN_GRACE_MS = 1000
+const READ_BUFFER_BYTES = 64 * 1024
 
 export function createHttp1Server(options: Http1ServerOptions): Http1Server {
   const clock = options.clock ?? systemClock
@@ -109,6 +112,7 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
     timeouts: options.timeouts,
     limits: { ...LIMITS, ...options.limits },
     dateLine: createDateLine(clock),
+    readBuffer: Buffer.allocUnsafeSlow(READ_BUFFER_BYTES),
     refusalAnswer: options.refusalAnswer ?? plainAnswer,
     failureAnswer: options.failureAnswer ?? ((failure) => plainAnswer(failure)),
     drainGraceMs: -1,
