@@ -26,7 +26,9 @@ export interface FleetLinkOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
-  readonly timing?: Partial<FeedTiming> & { readonly retryMs?: number; readonly gatherMs?: number }
+  readonly timing?: Partial<
+    FeedTiming & { retryMs: number; gatherMs: number; handlingMsMax: number }
+  >
 }
 
 export interface FleetLink {
@@ -52,6 +54,7 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
 
   const relay = createRelay({
     log,
+    ...(timing?.handlingMsMax === undefined ? {} : { handlingMsMax: timing.handlingMsMax }),
     state: () => keeper.state(),
     onFailed(tenantId, reason) {
       const revision = keeper.status().revision

@@ -64,6 +64,7 @@ export function createRelay(options: RelayOptions): Relay {
 
   /** Asks twice: after this process itself was held up, the answers are there but not read yet. */
   function watch(worker: Worker) {
+    if (worker.handled === 0) return // still starting, and not serving anything
     worker.watchdog ??= setTimeout(() => {
       worker.watchdog = setTimeout(() => {
         log.error('a worker does not take changes any more, ending it')
@@ -131,8 +132,8 @@ export function createRelay(options: RelayOptions): Relay {
       const waits: Promise<void>[] = []
       for (const worker of workers) {
         push(worker, change)
-        // One that is still being filled does not serve yet, and will have this when it does.
-        if (!worker.isServing) continue
+        // One that is still starting does not serve yet, and will have this when it does.
+        if (!worker.isServing || worker.handled === 0) continue
         const upTo = worker.sent
         waits.push(new Promise((settle) => worker.waiting.push({ upTo, settle })))
       }

@@ -101,10 +101,10 @@ t.test('a worker that does not answer is waited for, one that dies is not', asyn
   const world = startRelay(t)
   const silent = startSilentWorker(world.relay)
   await until(() => silent.taken.length === 1)
+  silent.answer(1)
   let isServed = false
   const served = world.relay.send(tenant('ada', 1)).then(() => (isServed = true))
   await until(() => silent.taken.length === 2)
-  silent.answer(1)
   await new Promise((resolve) => setImmediate(resolve))
   t.equal(isServed, false)
   silent.close()
@@ -114,9 +114,22 @@ t.test('a worker that does not answer is waited for, one that dies is not', asyn
 t.test('a worker that hangs is ended', async (t) => {
   const world = startRelay(t, { handlingMsMax: 20 })
   const silent = startSilentWorker(world.relay)
+  await until(() => silent.taken.length === 1)
+  silent.answer(1)
+  void world.relay.send(tenant('bob', 1))
   await until(() => silent.isKilled())
   t.ok(world.lines.some(({ msg }) => msg.startsWith('a worker does not take changes')))
   await world.relay.send(tenant('ada', 1))
+})
+
+t.test('a worker that takes its time to start is not ended', async (t) => {
+  const world = startRelay(t, { handlingMsMax: 10 })
+  const silent = startSilentWorker(world.relay)
+  await until(() => silent.taken.length === 1)
+  await world.relay.send(tenant('ada', 1)) // and is not waited for
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  t.equal(silent.isKilled(), false)
+  silent.close()
 })
 
 t.test('a worker that answers in time is left alone, however long it lives', async (t) => {
