@@ -3,6 +3,7 @@
  */
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
+import type { HtmlEscapedString } from 'hono/utils/html'
 
 export interface Page {
   readonly title: string
@@ -98,7 +99,7 @@ function readable(iso: string): string {
 }
 
 function frame(title: string, content: ReturnType<typeof html>): string {
-  return html`<!doctype html>
+  const page = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -109,5 +110,6 @@ function frame(title: string, content: ReturnType<typeof html>): string {
       <body>
         <main>${content}</main>
       </body>
-    </html>`.toString()
+    </html>`
+  return (page as HtmlEscapedString).toString() // nothing in it is awaited, so it is text already
 }
