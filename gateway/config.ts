@@ -14,6 +14,9 @@ export interface GatewaySettings {
   readonly fleetUrl: string
   readonly fleetKey: string
   readonly trustedProxies: readonly string[]
+  readonly proxyProtocol: boolean
+  /** The share of forwarded requests that get a line, from 0 to 1. */
+  readonly accessLogSample: number
   readonly timeouts: Config['gateway']['timeouts']
 }
 
@@ -31,6 +34,8 @@ export function loadGatewaySettings(args: readonly string[]): GatewaySettings {
     fleetUrl: gateway.control_plane,
     fleetKey: secrets.SERVICE_FLEET_KEY,
     trustedProxies: gateway.trusted_proxies,
+    proxyProtocol: gateway.proxy_protocol,
+    accessLogSample: gateway.access_log.sample,
     timeouts: gateway.timeouts,
   }
 }

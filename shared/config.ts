@@ -68,6 +68,11 @@ const whole = (min: number, max: number) => {
   const wish = `a whole number from ${min} to ${max}`
   return v.pipe(v.number(wish), v.integer(wish), v.minValue(min, wish), v.maxValue(max, wish))
 }
+const share = v.pipe(
+  v.number('a number from 0 to 1'),
+  v.minValue(0, 'a number from 0 to 1'),
+  v.maxValue(1, 'a number from 0 to 1'),
+)
 const gatewayId = read('letters, digits, dots and dashes, at most 64', (value) =>
   /^[A-Za-z0-9][A-Za-z0-9.-]{0,63}$/.test(value) ? value : undefined,
 )
@@ -93,6 +98,8 @@ const ConfigSchema = v.strictObject(
       id: v.optional(v.nullable(gatewayId), null),
       control_plane: v.optional(httpBase, 'http://127.0.0.1:8081'),
       trusted_proxies: v.optional(cidrs, []),
+      proxy_protocol: v.optional(v.boolean('true or false'), false),
+      access_log: section({ sample: v.optional(share, 1) }),
       timeouts: section({
         head: v.optional(duration, '10s'),
         idle: v.optional(duration, '60s'),

@@ -30,6 +30,11 @@ t.test('a mistake is one line that names file, path, value and wish', async (t) 
       'gateway: {timeouts: {head: 3}}',
       'gateway.timeouts.head: expected a duration like 10s, 250ms or 5m, got 3',
     ],
+    [
+      'gateway: {access_log: {sample: 1.5}}',
+      'gateway.access_log.sample: expected a number from 0 to 1, got 1.5',
+    ],
+    ['gateway: {proxy_protocol: v2}', 'gateway.proxy_protocol: expected true or false, got "v2"'],
     ['gateway: {workers: 0}', 'gateway.workers: expected a whole number from 1 to 256, got 0'],
     [
       'base_url: ftp://x',
