@@ -34,6 +34,8 @@ export interface RequestHead {
   readonly forwardedFor: string
   readonly forwardedProto: string
   readonly traceparent: string
+  readonly tracestate: string
+  readonly requestId: string
   readonly probe: string
   readonly probePass: string
   readonly isUpgrade: boolean

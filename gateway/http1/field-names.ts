@@ -31,6 +31,8 @@ export const FIELD = {
   keepAlive: 23,
   secFetchSite: 24,
   probeReply: 25,
+  tracestate: 26,
+  requestId: 27,
 } as const
 export type Field = (typeof FIELD)[keyof typeof FIELD]
 
@@ -88,6 +90,8 @@ const REQUEST_FIELDS = new Map<string, Field>([
   ['x-requested-with', FIELD.requestedWith],
   ['user-agent', FIELD.userAgent],
   ['traceparent', FIELD.traceparent],
+  ['tracestate', FIELD.tracestate],
+  ['x-request-id', FIELD.requestId],
   ['x-forwarded-for', FIELD.forwardedFor],
   ['x-forwarded-proto', FIELD.forwardedProto],
   ['x-service-probe', FIELD.probe],
@@ -209,6 +213,7 @@ function disguised(field: number): number {
     case FIELD.probe:
     case FIELD.probePass:
     case FIELD.probeReply:
+    case FIELD.requestId:
       return FIELD.dropped
     default:
       return FIELD.plain

@@ -131,7 +131,13 @@ function takeField(
       return true
     case FIELD.traceparent:
       head.traceparent = joined(head.traceparent, value)
-      return true
+      return false
+    case FIELD.tracestate:
+      head.tracestate = joined(head.tracestate, value)
+      return false
+    case FIELD.requestId:
+      head.requestId = joined(head.requestId, value)
+      return false
     default:
       return false
   }

@@ -34,6 +34,8 @@ export class ParsedHead implements RequestHead {
   forwardedFor = ''
   forwardedProto = ''
   traceparent = ''
+  tracestate = ''
+  requestId = ''
   probe = ''
   probePass = ''
   isUpgrade = false
