@@ -35,13 +35,13 @@ function time(name: string, run: () => unknown): void {
 let previous: ParsedHead | null = null
 time('bytes to text', () => request.toString('latin1', 0, request.length))
 time('request head', () => {
-  const head = parseRequestHead(request.toString('latin1', 0, request.length), 0, previous)
+  const head = parseRequestHead(request, 0, request.length, previous)
   if (!(head instanceof ParsedHead)) throw new Error('refused')
   previous = head
   return head
 })
 time('response head', () => {
-  const head = parseResponseHead(response.toString('latin1', 0, response.length), 'GET')
+  const head = parseResponseHead(response, 0, response.length, 'GET')
   if (head === null || typeof head === 'string') throw new Error('refused')
   return head
 })

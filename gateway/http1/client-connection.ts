@@ -16,7 +16,8 @@ import { RequestBody } from './request-body.ts'
 import { ParsedHead, parseRequestHead } from './request-head.ts'
 import type { Http1World } from './server.ts'
 
-const FIRST_SLICE_BYTES = 4096
+const CR = 13
+const LF = 10
 
 export class ClientConnection implements Deadlined {
   readonly world: Http1World
@@ -31,7 +32,7 @@ export class ClientConnection implements Deadlined {
   #exchange: Http1Exchange | null = null
   #previousHead: ParsedHead | null = null
   /** What has arrived of a head. */
-  #headText = ''
+  #headBytes: Buffer | null = null
   /** Arrived and not yet looked at: nobody wants the body yet, or a request before it runs. */
   #held: Buffer | null = null
   #heldAt = 0
@@ -49,9 +50,9 @@ export class ClientConnection implements Deadlined {
     this.peerAddress = peerAddress
     this.isSecure = isSecure
     this.writer = new ClientWriter(socket)
-    this.#idleSinceMs = world.clock.nowMs()
-    this.deadlineMs = this.#idleSinceMs + world.timeouts.headMs
     world.deadlines.add(this)
+    this.#idleSinceMs = world.deadlines.nowMs
+    this.deadlineMs = this.#idleSinceMs + world.timeouts.headMs
     socket.setNoDelay(true)
     if (!readInto(socket, world.readBuffer, this.#onRead)) socket.on('data', this.#onData)
     socket
@@ -115,33 +116,35 @@ export class ClientConnection implements Deadlined {
   #readHead(): boolean {
     // A client that does not read its answers gets no further ones.
     if (this.socket.writableNeedDrain) return false
+    const before = this.#headBytes
+    if (before !== null) {
+      const more = this.#held!.subarray(this.#heldAt, this.#heldTo)
+      this.#headBytes = null
+      this.#hold(Buffer.concat([before, more]), 0, before.length + more.length)
+    }
     const held = this.#held!
     const to = this.#heldTo
     let at = this.#heldAt
-    if (this.#headText === '' && held[at] === 13 && held[at + 1] === 10 && at + 1 < to) at += 2
-    const before = this.#headText
-    const sliceEnd = Math.min(to, at + FIRST_SLICE_BYTES)
-    let text = before + held.toString('latin1', at, sliceEnd)
-    let head = parseRequestHead(text, 0, this.#previousHead)
-    if (head === null && sliceEnd < to) {
-      text = before + held.toString('latin1', at, to)
-      head = parseRequestHead(text, 0, this.#previousHead)
-    }
-    if (head === null) {
-      if (before === '') this.deadlineMs = this.world.clock.nowMs() + this.world.timeouts.headMs
-      this.#headText = text
-      this.#held = null
-      if (this.#hasEnded) this.destroy()
-      return false
-    }
+    // RFC 9112 section 2.2: one empty line before a request is nothing.
+    if (held[at] === CR && held[at + 1] === LF && at + 1 < to) at += 2
+    const head = parseRequestHead(held, at, to, this.#previousHead)
+    if (head === null) return this.#keepHead(before === null)
     if (!(head instanceof ParsedHead)) {
       this.refuse(head)
       return false
     }
-    this.#headText = ''
-    this.#consume(at + head.end - before.length)
+    this.#consume(head.end)
     this.#begin(head)
     return true
+  }
+
+  /** The head is not all here: its time runs from its first byte. */
+  #keepHead(isFirst: boolean): false {
+    if (isFirst) this.deadlineMs = this.world.deadlines.nowMs + this.world.timeouts.headMs
+    this.#headBytes = Buffer.from(this.#held!.subarray(this.#heldAt, this.#heldTo))
+    this.#held = null
+    if (this.#hasEnded) this.destroy()
+    return false
   }
 
   #begin(head: ParsedHead): void {
@@ -184,7 +187,7 @@ export class ClientConnection implements Deadlined {
       this.#held === null && (exchange === null || isWaitingForBody || this.body.isDone)
     if (exchange !== null)
       this.deadlineMs = isWaitingForBody
-        ? this.world.clock.nowMs() + this.world.timeouts.idleMs
+        ? this.world.deadlines.nowMs + this.world.timeouts.idleMs
         : Infinity
     if (wantsMore === !this.#isPaused) return
     this.#isPaused = !wantsMore
@@ -198,7 +201,7 @@ export class ClientConnection implements Deadlined {
     this.#exchange = null
     if (this.isGone) return
     if (!staysOpen || (this.#hasEnded && this.#held === null)) return this.#linger()
-    this.#idleSinceMs = this.world.clock.nowMs()
+    this.#idleSinceMs = this.world.deadlines.nowMs
     const { keepAliveMs } = this.world.timeouts
     const { drainGraceMs } = this.world
     const openMs = drainGraceMs >= 0 ? Math.min(drainGraceMs, keepAliveMs) : keepAliveMs
@@ -236,7 +239,7 @@ export class ClientConnection implements Deadlined {
 
   readonly #awaitClientEnd = (): void => {
     this.socket.setTimeout(0)
-    this.deadlineMs = this.world.clock.nowMs() + LIMITS.lingerMsMax
+    this.deadlineMs = this.world.deadlines.nowMs + LIMITS.lingerMsMax
   }
 
   readonly #onDrain = (): void => {
@@ -258,7 +261,7 @@ export class ClientConnection implements Deadlined {
     this.#hasEnded = true
     if (this.#isLingering) return
     const exchange = this.#exchange
-    if (exchange === null) return this.#headText === '' ? this.#linger() : this.destroy()
+    if (exchange === null) return this.#headBytes === null ? this.#linger() : this.destroy()
     this.#checkCut(exchange)
   }
 
@@ -276,7 +279,7 @@ export class ClientConnection implements Deadlined {
     if (this.#isLingering) return this.destroy()
     const exchange = this.#exchange
     if (exchange !== null) return exchange.onBodyTimeout()
-    if (this.#headText !== '') return this.refuse(REFUSALS.headTimeout)
+    if (this.#headBytes !== null) return this.refuse(REFUSALS.headTimeout)
     // A slow reader may still be taking the last answer.
     if (
       this.socket.writableLength > 0 &&
@@ -287,9 +290,9 @@ export class ClientConnection implements Deadlined {
   }
 
   drain(): void {
-    if (this.#exchange !== null || this.#isLingering || this.#headText !== '') return
+    if (this.#exchange !== null || this.#isLingering || this.#headBytes !== null) return
     const closesMs = this.#idleSinceMs + this.world.drainGraceMs
-    if (closesMs <= this.world.clock.nowMs()) this.#linger()
+    if (closesMs <= this.world.deadlines.nowMs) this.#linger()
     else this.deadlineMs = Math.min(this.deadlineMs, closesMs)
   }
 

@@ -11,6 +11,11 @@ export interface Deadlined {
 }
 
 export interface Deadlines {
+  /**
+   * The time as of the last sweep: near enough to set a deadline by, and free, where asking the
+   * clock several times a request is not.
+   */
+  readonly nowMs: number
   add(item: Deadlined): void
   delete(item: Deadlined): void
   sweep(): void
@@ -18,30 +23,47 @@ export interface Deadlines {
 }
 
 export function createDeadlines(clock: Clock, intervalMs = 250): Deadlines {
-  const items = new Set<Deadlined>()
-  let timer: NodeJS.Timeout | null = null
+  return new DeadlineSweep(clock, intervalMs)
+}
 
-  function sweep(): void {
-    const nowMs = clock.nowMs()
-    for (const item of items) if (item.deadlineMs <= nowMs) item.onDeadline(nowMs)
+class DeadlineSweep implements Deadlines {
+  nowMs: number
+  readonly #clock: Clock
+  readonly #intervalMs: number
+  readonly #items = new Set<Deadlined>()
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(clock: Clock, intervalMs: number) {
+    this.#clock = clock
+    this.#intervalMs = intervalMs
+    this.nowMs = clock.nowMs()
   }
-  function stop(): void {
-    if (timer !== null) clearInterval(timer)
-    timer = null
+
+  add(item: Deadlined): void {
+    this.#items.add(item)
+    if (this.#timer !== null) return
+    this.nowMs = this.#clock.nowMs()
+    this.#timer = setInterval(() => this.sweep(), this.#intervalMs).unref()
   }
-  return {
-    add(item) {
-      items.add(item)
-      timer ??= setInterval(sweep, intervalMs).unref()
-    },
-    delete(item) {
-      items.delete(item)
-      if (items.size === 0) stop()
-    },
-    sweep,
-    close() {
-      stop()
-      items.clear()
-    },
+
+  delete(item: Deadlined): void {
+    this.#items.delete(item)
+    if (this.#items.size === 0) this.#stop()
+  }
+
+  sweep(): void {
+    const nowMs = this.#clock.nowMs()
+    this.nowMs = nowMs
+    for (const item of this.#items) if (item.deadlineMs <= nowMs) item.onDeadline(nowMs)
+  }
+
+  #stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+  }
+
+  close(): void {
+    this.#stop()
+    this.#items.clear()
   }
 }

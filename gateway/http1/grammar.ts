@@ -52,7 +52,7 @@ const isWithin = (found: number, to: number): boolean => found !== -1 && found <
 
 /** The registered methods. CONNECT would make a tunnel, TRACE would echo cookies: neither is served. */
 const SERVED_METHODS = new Set(METHODS.filter((name) => name !== 'CONNECT' && name !== 'TRACE'))
-export const isServed = (method: string): boolean => SERVED_METHODS.has(method)
+export const isServed = (method: string): boolean => method === 'GET' || SERVED_METHODS.has(method)
 
 const ORIGIN_FORM_ONLY = new RegExp(`^${ORIGIN_FORM}$`)
 const PERCENT_TRAP = /%(?:00|(?![0-9A-Fa-f]{2}))/

@@ -263,7 +263,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
         ? ''
         : 'Transfer-Encoding: chunked\r\n'
     writer.text(
-      responseHeadText(head, this.#plan!, world.dateLine(), framing, this.#connectionLine()),
+      responseHeadText(head, this.#plan!, world.dateLine, framing, this.#connectionLine()),
     )
   }
 

@@ -20,10 +20,13 @@ export class Notes {
   probePasses = 0
 }
 
+/** Reads the lines from `from` to `to`; `text` is what stands in `bytes` from `textAt` on. */
 export function readFields(
   head: ParsedHead,
   notes: Notes,
   text: string,
+  bytes: Buffer,
+  textAt: number,
   from: number,
   to: number,
 ): Refusal | null {
@@ -32,9 +35,9 @@ export function readFields(
   let kept = ''
   for (let count = 1; at < to; count++) {
     if (count > LIMITS.headerCountMax) return REFUSALS.tooManyFields
-    const found = requestFields.find(text, at)
+    const found = requestFields.find(bytes, textAt + at)
     if (found === -1) return REFUSALS.malformed
-    const colon = found >> FIELD_BITS
+    const colon = at + (found >> FIELD_BITS)
     const field = found & FIELD_MASK
     // Control bytes were looked for in the whole head; CR and LF must come as one, and end the line.
     const lineEnd = text.indexOf('\r', colon)

@@ -47,31 +47,48 @@ export class ParsedHead implements RequestHead {
   /** Bytes to come; 0 without a body, -1 for chunked. */
   bodyLength = 0
   hasLength = false
-  /** Where the body, or the next head, begins in the text. */
+  /** Where the body, or the next head, begins in the bytes. */
   end = 0
 }
 
-/** The head that begins at `at`; a refusal; or null, where it has not all arrived yet. */
+/** Most heads fit; the others are cut out of the bytes a second time. */
+const FIRST_SLICE_BYTES = 4096
+
+/** The head that begins at `from`; a refusal; or null, where it has not all arrived yet. */
 export function parseRequestHead(
-  text: string,
-  at: number,
+  bytes: Buffer,
+  from: number,
+  to: number,
   previous: ParsedHead | null,
 ): ParsedHead | Refusal | null {
-  REQUEST_LINE.lastIndex = at
+  const sliceEnd = Math.min(to, from + FIRST_SLICE_BYTES)
+  const head = parseText(bytes.toString('latin1', from, sliceEnd), bytes, from, previous)
+  if (head !== null || sliceEnd === to) return head
+  return parseText(bytes.toString('latin1', from, to), bytes, from, previous)
+}
+
+/** `text` is what stands in `bytes` from `from` on. */
+function parseText(
+  text: string,
+  bytes: Buffer,
+  from: number,
+  previous: ParsedHead | null,
+): ParsedHead | Refusal | null {
+  REQUEST_LINE.lastIndex = 0
   const isOrigin = REQUEST_LINE.test(text)
-  const linesAt = isOrigin ? REQUEST_LINE.lastIndex : endOfOddLine(text, at)
+  const linesAt = isOrigin ? REQUEST_LINE.lastIndex : endOfOddLine(text)
   if (typeof linesAt !== 'number') return linesAt
   const last = text.indexOf('\r\n\r\n', linesAt - 2)
-  if (last === -1) return openHead(text, at, linesAt)
+  if (last === -1) return openHead(text, linesAt)
   const linesEnd = last + 2
-  if (linesEnd + 2 - at > LIMITS.headBytesMax) return REFUSALS.headTooLarge
+  if (linesEnd + 2 > LIMITS.headBytesMax) return REFUSALS.headTooLarge
   if (hasControls(text, linesEnd)) return REFUSALS.malformed
 
-  const methodEnd = text.indexOf(' ', at)
+  const methodEnd = text.indexOf(' ')
   const targetEnd = linesAt - HTTP_VERSION.length - 3
   const head = new ParsedHead()
-  head.end = linesEnd + 2
-  head.method = text.slice(at, methodEnd)
+  head.end = from + linesEnd + 2
+  head.method = text.slice(0, methodEnd)
   head.target = text.slice(methodEnd + 1, targetEnd)
   head.isHttp10 = text.charCodeAt(linesAt - 3) === 0x30
   if (!isServed(head.method)) return refusedMethod(head.method)
@@ -79,7 +96,7 @@ export function parseRequestHead(
 
   const notes = new Notes()
   return (
-    readFields(head, notes, text, linesAt, linesEnd) ??
+    readFields(head, notes, text, bytes, from, linesAt, linesEnd) ??
     settleHost(head, notes, previous) ??
     (isOrigin ? null : settleTarget(head)) ??
     (hasBrokenEscape(head.target) ? REFUSALS.target : null) ??
@@ -94,23 +111,23 @@ const HTTP_VERSION = 'HTTP/1.1'
 const LINE_BYTES_MAX = LIMITS.targetBytesMax + LIMITS.methodBytesMax + 16
 
 /** Behind a request line whose target is not in origin-form; else what is wrong with it, or null. */
-function endOfOddLine(text: string, at: number): number | Refusal | null {
-  ODD_REQUEST_LINE.lastIndex = at
+function endOfOddLine(text: string): number | Refusal | null {
+  ODD_REQUEST_LINE.lastIndex = 0
   if (ODD_REQUEST_LINE.test(text)) return ODD_REQUEST_LINE.lastIndex
-  const lineEnd = text.indexOf('\n', at)
-  if ((lineEnd === -1 ? text.length : lineEnd) - at > LINE_BYTES_MAX) return REFUSALS.targetTooLong
-  if (lineEnd === -1) return isPartialLine(text, at) ? null : REFUSALS.malformed
-  return OTHER_VERSION.test(text.slice(at, lineEnd + 1)) ? REFUSALS.version : REFUSALS.malformed
+  const lineEnd = text.indexOf('\n')
+  if ((lineEnd === -1 ? text.length : lineEnd) > LINE_BYTES_MAX) return REFUSALS.targetTooLong
+  if (lineEnd === -1) return isPartialLine(text, 0) ? null : REFUSALS.malformed
+  return OTHER_VERSION.test(text.slice(0, lineEnd + 1)) ? REFUSALS.version : REFUSALS.malformed
 }
 
 const OTHER_VERSION = /^[A-Z]+ [\x21-\x7e]+ HTTP\/(?!1\.[01])[0-9]\.[0-9]\r\n$/
 
 /** Null where all that is there is right. Nobody waits for the end of what is wrong already. */
-function openHead(text: string, at: number, linesAt: number): Refusal | null {
+function openHead(text: string, linesAt: number): Refusal | null {
   FIELD_LINES.lastIndex = linesAt
   FIELD_LINES.test(text)
   if (!isPartialLine(text, FIELD_LINES.lastIndex)) return REFUSALS.malformed
-  return text.length - at > LIMITS.headBytesMax ? REFUSALS.headTooLarge : null
+  return text.length > LIMITS.headBytesMax ? REFUSALS.headTooLarge : null
 }
 
 function isPartialLine(text: string, at: number): boolean {

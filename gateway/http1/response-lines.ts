@@ -9,12 +9,12 @@ const ALLOWS_SHARING = /(?:^|,)[ \t]*(?:public|s-maxage[ \t]*=[^,]*)[ \t]*(?:,|$
 export function responseHeadText(
   head: ResponseHead,
   plan: ForwardPlan,
-  dateLine: string,
+  dateLine: () => string,
   framingLines: string,
   connectionLine: string,
 ): string {
   const start = `HTTP/1.1 ${head.status} ${head.reason}\r\n${head.lines}`
-  const date = head.hasDate ? '' : dateLine
+  const date = head.hasDate ? '' : dateLine()
   const own = plan.responseLines + cacheLines(head.cacheControl, plan)
   return `${start}${date}${own}${framingLines}${connectionLine}\r\n`
 }

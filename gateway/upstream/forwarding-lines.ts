@@ -11,12 +11,17 @@ export interface Forwarding {
   readonly addressChain: string
   readonly protocol: 'http' | 'https'
   readonly requestId: string
+  /** Valid, from outside or started here. */
+  readonly traceparent: string
+  /** '' unless it came beside a valid parent. */
+  readonly tracestate: string
   /** `X-Service-*` lines of a valid session, or ''. */
   readonly identityLines: string
 }
 
 export function forwardingLines(head: RequestHead, forwarding: Forwarding): string {
   const { clientAddress, addressChain, protocol, requestId, identityLines } = forwarding
+  const { traceparent, tracestate } = forwarding
   const { authority } = head
   const cookies = head.cookies === '' ? '' : withoutServiceCookies(head.cookies)
   return (
@@ -26,7 +31,8 @@ export function forwardingLines(head: RequestHead, forwarding: Forwarding): stri
     `X-Forwarded-For: ${addressChain === '' ? clientAddress : addressChain}\r\n` +
     `X-Forwarded-Proto: ${protocol}\r\nX-Forwarded-Host: ${authority}\r\n` +
     `Forwarded: for=${nodeOf(clientAddress)};host="${authority}";proto=${protocol}\r\n` +
-    `X-Request-Id: ${requestId}\r\n`
+    `X-Request-Id: ${requestId}\r\ntraceparent: ${traceparent}\r\n` +
+    (tracestate === '' ? '' : `tracestate: ${tracestate}\r\n`)
   )
 }
 

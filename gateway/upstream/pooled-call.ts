@@ -105,9 +105,10 @@ export class PooledCall implements UpstreamCall, Deadlined {
     process.nextTick(() => this.fail(reason))
   }
 
-  wait(deadlineMs: number): void {
-    this.deadlineMs = deadlineMs
-    this.#upstream.runtime.deadlines.add(this)
+  wait(atMostMs: number): void {
+    const { deadlines } = this.#upstream.runtime
+    deadlines.add(this)
+    this.deadlineMs = deadlines.nowMs + atMostMs
   }
 
   stopWaiting(): void {

@@ -30,16 +30,33 @@ export class ResponseHead {
   isReusable = true
   /** From `Keep-Alive: timeout=5`; 0 where none is said. */
   keepAliveSeconds = 0
-  /** Where the body begins in the text. */
+  /** Where the body begins in the bytes. */
   end = 0
 }
 
 /** What is wrong with a response, for the log. */
 export type ResponseFault = string
 
-/** The head at the start of `text`; null while more of it is to come; or what is wrong with it. */
+/** Most heads fit; the others are cut out of the bytes a second time. */
+const FIRST_SLICE_BYTES = 4096
+
+/** The head that begins at `from`; null while more of it is to come; or what is wrong with it. */
 export function parseResponseHead(
+  bytes: Buffer,
+  from: number,
+  to: number,
+  method: string,
+): ResponseHead | ResponseFault | null {
+  const sliceEnd = Math.min(to, from + FIRST_SLICE_BYTES)
+  const head = parseText(bytes.toString('latin1', from, sliceEnd), bytes, from, method)
+  if (head !== null || sliceEnd === to) return head
+  return parseText(bytes.toString('latin1', from, to), bytes, from, method)
+}
+
+function parseText(
   text: string,
+  bytes: Buffer,
+  from: number,
   method: string,
 ): ResponseHead | ResponseFault | null {
   STATUS_LINE.lastIndex = 0
@@ -48,17 +65,16 @@ export function parseResponseHead(
   const last = text.indexOf('\r\n\r\n', linesAt - 2)
   if (last === -1) return openHead(text, linesAt)
   const linesEnd = last + 2
-  const end = linesEnd + 2
-  if (end > LIMITS.upstreamHeadBytesMax) return 'response head too large'
+  if (linesEnd + 2 > LIMITS.upstreamHeadBytesMax) return 'response head too large'
   if (hasControls(text, linesEnd)) return 'control byte in the head'
   const head = new ResponseHead()
-  head.end = end
+  head.end = from + linesEnd + 2
   head.status =
     text.charCodeAt(9) * 100 + text.charCodeAt(10) * 10 + text.charCodeAt(11) - 0x30 * 111
   head.reason = text.slice(13, linesAt - 2)
   const notes = new ResponseNotes()
   return (
-    readLines(head, notes, text, linesAt, linesEnd) ??
+    readLines(head, notes, text, bytes, from, linesAt, linesEnd) ??
     settle(head, notes, text.charCodeAt(7) === 0x30, method) ??
     head
   )
@@ -95,6 +111,8 @@ function readLines(
   head: ResponseHead,
   notes: ResponseNotes,
   text: string,
+  bytes: Buffer,
+  textAt: number,
   from: number,
   to: number,
 ): ResponseFault | null {
@@ -103,9 +121,9 @@ function readLines(
   let kept = ''
   for (let count = 1; at < to; count++) {
     if (count > LIMITS.upstreamHeaderCountMax) return 'too many response headers'
-    const found = responseFields.find(text, at)
+    const found = responseFields.find(bytes, textAt + at)
     if (found === -1) return 'bad header line'
-    const colon = found >> FIELD_BITS
+    const colon = at + (found >> FIELD_BITS)
     const field = found & FIELD_MASK
     const lineEnd = text.indexOf('\r', colon)
     const next = lineEnd + 2

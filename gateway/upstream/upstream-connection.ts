@@ -13,11 +13,9 @@ import { failure } from './call.ts'
 import type { UpstreamFailure } from './call.ts'
 import { failureOf } from './failures.ts'
 import type { PooledCall } from './pooled-call.ts'
-import type { ResponseHead } from './response-head.ts'
-import { BODY, parseResponseHead } from './response-head.ts'
-import type { PooledUpstream } from './upstream.ts'
 
-const FIRST_SLICE_BYTES = 4096
+import { BODY, ResponseHead, parseResponseHead } from './response-head.ts'
+import type { PooledUpstream } from './upstream.ts'
 
 export class UpstreamConnection implements Deadlined, ChunkedSink {
   deadlineMs = Infinity
@@ -29,7 +27,8 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   #call: PooledCall | null = null
   /** Null while the head of the response is awaited. */
   #head: ResponseHead | null = null
-  #headText = ''
+  /** What has arrived of it. */
+  #headBytes: Buffer | null = null
   #bodyLeft = 0
   #informational = 0
   #served = 0
@@ -40,8 +39,8 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     this.#upstream = upstream
     this.#socket = this.#open()
     this.#socket.setNoDelay(true)
-    this.deadlineMs = upstream.runtime.clock.nowMs() + upstream.timeouts.connectMs
     upstream.runtime.deadlines.add(this)
+    this.deadlineMs = upstream.runtime.deadlines.nowMs + upstream.timeouts.connectMs
     this.#socket
       .on('drain', () => this.#onDrain())
       .on('end', () => this.#onEnd())
@@ -100,7 +99,7 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   }
 
   #setDeadline(afterMs: number): void {
-    this.deadlineMs = this.#upstream.runtime.clock.nowMs() + afterMs
+    this.deadlineMs = this.#upstream.runtime.deadlines.nowMs + afterMs
   }
 
   send(piece: Buffer | string): boolean {
@@ -160,27 +159,40 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   }
 
   #readHead(call: PooledCall, buffer: Buffer, at: number, to: number): number {
-    const held = this.#headText
-    const sliceEnd = Math.min(to, at + FIRST_SLICE_BYTES)
-    let parsed = parseResponseHead(
-      held + buffer.toString('latin1', at, sliceEnd),
-      call.request.method,
-    )
-    if (parsed === null && sliceEnd < to)
-      parsed = parseResponseHead(held + buffer.toString('latin1', at, to), call.request.method)
-    if (parsed === null) {
-      this.#headText = held + buffer.toString('latin1', at, to)
-      return to
+    const before = this.#headBytes
+    if (before !== null) return this.#readRestOfHead(call, before, buffer, at, to)
+    const parsed = parseResponseHead(buffer, at, to, call.request.method)
+    if (parsed instanceof ResponseHead) {
+      this.#takeHead(call, parsed, to)
+      return parsed.end
     }
-    if (typeof parsed === 'string') {
-      this.#fail(failure('upstream_invalid', parsed))
-      return to
+    if (parsed === null) this.#headBytes = Buffer.from(buffer.subarray(at, to))
+    else this.#fail(failure('upstream_invalid', parsed))
+    return to
+  }
+
+  #readRestOfHead(
+    call: PooledCall,
+    before: Buffer,
+    buffer: Buffer,
+    at: number,
+    to: number,
+  ): number {
+    const bytes = Buffer.concat([before, buffer.subarray(at, to)])
+    const parsed = parseResponseHead(bytes, 0, bytes.length, call.request.method)
+    if (parsed instanceof ResponseHead) {
+      this.#headBytes = null
+      this.#takeHead(call, parsed, bytes.length)
+      return at + parsed.end - before.length
     }
-    this.#headText = ''
-    const bodyAt = at + parsed.end - held.length
-    if (parsed.status < 200) this.#readInformational(call, parsed)
-    else this.#beginBody(call, parsed, to - bodyAt)
-    return bodyAt
+    if (parsed === null) this.#headBytes = bytes
+    else this.#fail(failure('upstream_invalid', parsed))
+    return to
+  }
+
+  #takeHead(call: PooledCall, head: ResponseHead, to: number): void {
+    if (head.status < 200) this.#readInformational(call, head)
+    else this.#beginBody(call, head, to - head.end)
   }
 
   #readInformational(call: PooledCall, head: ResponseHead): void {
@@ -244,7 +256,7 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     if (this.#isPaused) this.resume()
     if (!isClean) this.destroy()
     else {
-      this.idleSinceMs = this.#upstream.runtime.clock.nowMs()
+      this.idleSinceMs = this.#upstream.runtime.deadlines.nowMs
       // An origin that says when it hangs up is left a second before that.
       const hinted = head.keepAliveSeconds * 1000 - 1000
       const idleMs = this.#upstream.timeouts.idleMs
@@ -264,7 +276,8 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   #onClosed(reason: UpstreamFailure): void {
     if (this.#isClosed) return
     const call = this.#call
-    const wasUntouched = this.#head === null && this.#headText === '' && this.#informational === 0
+    const wasUntouched =
+      this.#head === null && this.#headBytes === null && this.#informational === 0
     this.destroy()
     if (call === null || call.isOver) return
     this.#call = null

@@ -109,14 +109,14 @@ export class PooledUpstream implements Upstream {
     if (this.#sockets.size < this.#limits.upstreamSocketsMax) return this.#connect(call)
     if (this.#waiting.length >= this.#limits.upstreamWaitingMax)
       return call.failLater(failure('upstream_busy', 'too many requests wait for a connection'))
-    call.wait(this.runtime.clock.nowMs() + this.timeouts.connectMs)
+    call.wait(this.timeouts.connectMs)
     this.#waiting.push(call)
   }
 
   #takeIdle(isRepeatable: boolean): UpstreamConnection | undefined {
     const newest = this.#idle.at(-1)
     if (newest === undefined) return undefined
-    if (!isRepeatable && this.runtime.clock.nowMs() - newest.idleSinceMs > FRESH_MS)
+    if (!isRepeatable && this.runtime.deadlines.nowMs - newest.idleSinceMs > FRESH_MS)
       return undefined
     return this.#idle.pop()
   }

@@ -2,7 +2,10 @@ import t from 'tap'
 import { ParsedHead, parseRequestHead } from '../../../gateway/http1/request-head.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
-const parse = (text: string) => parseRequestHead(text, 0, null)
+function parse(text: string) {
+  const bytes = Buffer.from(text, 'latin1')
+  return parseRequestHead(bytes, 0, bytes.length, null)
+}
 
 function head(text: string): ParsedHead {
   const parsed = parse(text)
