@@ -85,13 +85,20 @@ export async function createRealm(world: RealmWorld, tenant: Tenant): Promise<Re
       isOtherAccount,
     },
   )
-  const provider = new Provider(issuer, configuration)
+  const provider = new RealmProvider(issuer, configuration)
   answerUnder(provider, base)
   issueSessionTokens(provider, { issuer, clientId, tenant, key }, world)
   logProblems(provider, tenantId, log)
   const realm: Realm = { tenant, clientId, issuer, provider, records, applicationUrls }
   for (const middleware of realmPages(realm, world)) provider.use(middleware)
   return realm
+}
+
+/** Without the answers that are forms which send themselves, and so need JavaScript. */
+class RealmProvider extends Provider {
+  override registerResponseMode(...mode: Parameters<OidcProvider['registerResponseMode']>) {
+    if (mode[0] !== 'form_post') super.registerResponseMode(...mode)
+  }
 }
 
 interface Problem {

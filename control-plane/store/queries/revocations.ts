@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, lt, max, or, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, lt, max, ne, or, sql } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import type { SessionTarget } from './sessions.ts'
@@ -42,7 +42,10 @@ export async function notBeforeOf(
   return row?.notBefore ?? 0
 }
 
-/** What the realm keeps for these sessions: no code or provider session makes a new token. */
+/**
+ * What the realm keeps for these sessions: no code or provider session makes a new token. A sign-in
+ * page that somebody is looking at stays: what follows from it is judged by its own time.
+ */
 export async function deleteRealmRecords(
   queries: Queries,
   tenantId: string,
@@ -55,7 +58,8 @@ export async function deleteRealmRecords(
       : 'sid' in target
         ? eq(records.sid, target.sid)
         : eq(records.accountId, target.subject)
-  await queries.delete(records).where(and(eq(records.tenantId, tenantId), areMeant))
+  const isSession = ne(records.model, 'Interaction')
+  await queries.delete(records).where(and(eq(records.tenantId, tenantId), isSession, areMeant))
 }
 
 /**

@@ -93,6 +93,16 @@ t.test('a change of the tenant counts from the next request on', async (t) => {
   t.match(page.html, /<h1>Renamed<\/h1>/)
 })
 
+t.test('a change that another control plane has made counts as well', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const { file, masterKey } = world
+  const other = await startWorld(t, { file, masterKey })
+  t.equal((await published(acme.issuer)).length, 1)
+  await other.keys.rotate('acme', { phase: 'prepare' }, ACTOR)
+  t.equal((await published(acme.issuer)).length, 2)
+})
+
 t.test('in sdk mode people return to the application itself', async (t) => {
   const world = await startWorld(t)
   const origin = 'https://app.customer.example'
@@ -173,3 +183,7 @@ t.test('the number of realms in memory is bounded', async (t) => {
   world.realms.invalidate('t-0')
   t.equal(world.realms.cachedCount, LIMITS.realmsCachedMax - 1)
 })
+
+async function published(issuer: string): Promise<unknown[]> {
+  return ((await (await fetch(`${issuer}/jwks`)).json()) as { keys: unknown[] }).keys
+}

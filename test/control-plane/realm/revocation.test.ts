@@ -88,6 +88,17 @@ t.test('a sign-in that was revoked on its way back is asked for again', async (t
   t.ok(await asksForPassword(browser, posted.headers.get('location') ?? ''))
 })
 
+t.test('a sign-in page that is open while everybody is signed out can still be used', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const browser = new Browser(world.baseUrl)
+  const flow = await (await relyingParty(acme)).begin()
+  const page = await browser.visit(flow.url)
+  const { notBefore } = await world.revocations.revoke('acme', { all: true }, ACTOR)
+  const { url } = await browser.submit(page.url, ADA)
+  t.ok(Number((await flow.finish(url)).claims()?.iat) >= notBefore)
+})
+
 t.test('a user who is disabled or removed gets nothing, not even with a session', async (t) => {
   const world = await startWorld(t)
   const acme = await world.tenant('acme')
