@@ -30,6 +30,21 @@ export const LIMITS = {
   upstreamWaitingMax: 4096,
   resolvedNamesMax: 10_000,
   streamBufferBytesMax: 256 * 1024,
+  // HTTP/2, per connection
+  http2StreamsMax: 100,
+  http2StreamWindowBytes: 64 * 1024,
+  http2ConnectionWindowBytes: 1024 * 1024,
+  /** Where a header block is cut off with the stream; above `headBytesMax` it is answered 431. */
+  http2HeaderBlockBytesMax: 32 * 1024,
+  http2HeaderFieldsMax: 256,
+  /** Frames that make no sense, empty ones among them: nobody sends so many by mistake. */
+  http2InvalidFramesMax: 100,
+  /** Streams that end without their answer, whoever ended them. */
+  http2Resets: { burst: 200, perSecond: 20 },
+  /** PING and SETTINGS, each of which is owed an answer. */
+  http2ControlFrames: { burst: 100, perSecond: 10 },
+  /** A client that takes nothing of an answer that is there. */
+  http2StreamIdleMsMax: 300_000,
   // sessions
   sessionTokenBytesMax: 1536, // what a realm issues
   sessionTokenReadBytesMax: 4096, // what is looked at, cookies being no larger

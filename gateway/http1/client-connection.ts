@@ -24,6 +24,7 @@ export class ClientConnection implements Deadlined {
   readonly socket: Socket
   readonly peerAddress: string
   readonly isSecure: boolean
+  readonly #sniHost: string | undefined
   readonly body = new RequestBody()
   readonly writer: ClientWriter
   deadlineMs: number
@@ -44,11 +45,18 @@ export class ClientConnection implements Deadlined {
   #lingeredBytes = 0
   #idleSinceMs: number
 
-  constructor(world: Http1World, socket: Socket, peerAddress: string, isSecure: boolean) {
+  constructor(
+    world: Http1World,
+    socket: Socket,
+    peerAddress: string,
+    isSecure: boolean,
+    sniHost: string | undefined,
+  ) {
     this.world = world
     this.socket = socket
     this.peerAddress = peerAddress
     this.isSecure = isSecure
+    this.#sniHost = sniHost
     this.writer = new ClientWriter(socket)
     world.deadlines.add(this)
     this.#idleSinceMs = world.deadlines.nowMs
@@ -131,6 +139,10 @@ export class ClientConnection implements Deadlined {
     if (head === null) return this.#keepHead(before === null)
     if (!(head instanceof ParsedHead)) {
       this.refuse(head)
+      return false
+    }
+    if (this.#sniHost !== undefined && this.#sniHost !== head.host) {
+      this.refuse(REFUSALS.misdirected)
       return false
     }
     this.#consume(head.end)

@@ -25,6 +25,7 @@ export const REFUSALS = {
   tooLarge: refusal(413, 'body_too_large', 'The request body is too large.'),
   targetTooLong: refusal(414, 'target_too_long', 'The request target is too long.'),
   expectation: refusal(417, 'expectation_failed', 'Only 100-continue can be expected here.'),
+  misdirected: refusal(421, 'misdirected', 'This connection was made for another host.'),
   headTooLarge: refusal(431, 'head_too_large', 'The request head is too large.'),
   tooManyFields: refusal(431, 'too_many_headers', 'The request has too many headers.'),
   internal: refusal(500, 'internal_error', 'The request could not be handled.'),

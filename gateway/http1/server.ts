@@ -4,6 +4,7 @@ import type { Server, Socket } from 'node:net'
 import { systemClock } from '../../shared/clock.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { createAddressCounts, withoutMapping, type AddressCounts } from '../address-counts.ts'
 import type { Exchange, OwnAnswer } from '../exchange.ts'
 import type { UpstreamFailure } from '../upstream/call.ts'
 import { createDateLine, plainAnswer } from './answer.ts'
@@ -54,12 +55,16 @@ export interface Http1ServerOptions {
   readonly failureAnswer?: (failure: UpstreamFailure, exchange: Exchange) => OwnAnswer
   /** Addresses that the limit per address does not count: balancers in front. */
   readonly isExempt?: (address: string) => boolean
+  /** Shared with the other wires; it then holds the limit and its exemptions. */
+  readonly addresses?: AddressCounts
 }
 
 export interface AcceptedAs {
   /** From the PROXY protocol; else the socket's own. */
   readonly peerAddress?: string
   readonly isSecure?: boolean
+  /** What the TLS handshake was for: requests for any other host are answered 421. */
+  readonly sniHost?: string
 }
 
 export interface Http1Server {
@@ -102,7 +107,13 @@ const READ_BUFFER_BYTES = 64 * 1024
 export function createHttp1Server(options: Http1ServerOptions): Http1Server {
   const clock = options.clock ?? systemClock
   const connections = new Set<ClientConnection>()
-  const countByAddress = new Map<string, number>()
+  const limits = { ...LIMITS, ...options.limits }
+  const addresses =
+    options.addresses ??
+    createAddressCounts({
+      connectionsMax: limits.connectionsPerAddressMax,
+      isExempt: options.isExempt,
+    })
   let whenEmpty: (() => void) | null = null
 
   const world: Http1World = {
@@ -110,7 +121,7 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
     clock,
     deadlines: options.deadlines ?? createDeadlines(clock),
     timeouts: options.timeouts,
-    limits: { ...LIMITS, ...options.limits },
+    limits,
     dateLine: createDateLine(clock),
     readBuffer: Buffer.allocUnsafeSlow(READ_BUFFER_BYTES),
     refusalAnswer: options.refusalAnswer ?? plainAnswer,
@@ -118,25 +129,20 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
     drainGraceMs: -1,
     forget(connection) {
       if (!connections.delete(connection)) return
-      const count = (countByAddress.get(connection.peerAddress) ?? 1) - 1
-      if (count > 0) countByAddress.set(connection.peerAddress, count)
-      else countByAddress.delete(connection.peerAddress)
+      addresses.leave(connection.peerAddress)
       if (connections.size === 0) whenEmpty?.()
     },
   }
 
   function accept(socket: Socket, as: AcceptedAs = {}): void {
     const address = as.peerAddress ?? withoutMapping(socket.remoteAddress ?? '')
-    const count = (countByAddress.get(address) ?? 0) + 1
-    const isOver = count > world.limits.connectionsPerAddressMax
-    if (address === '' || (isOver && options.isExempt?.(address) !== true)) {
+    if (!addresses.enter(address)) {
       socket.on('error', ignore)
       socket.destroy()
       return
     }
-    countByAddress.set(address, count)
     const isSecure = as.isSecure ?? options.isSecure ?? false
-    connections.add(new ClientConnection(world, socket, address, isSecure))
+    connections.add(new ClientConnection(world, socket, address, isSecure, as.sniHost))
   }
 
   async function drain(graceMs = DRAIN_GRACE_MS): Promise<void> {
@@ -158,11 +164,8 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
       if (options.deadlines === undefined) world.deadlines.close()
     },
     connections: () => connections.size,
-    connectionsOf: (address) => countByAddress.get(address) ?? 0,
+    connectionsOf: addresses.of,
   }
 }
 
 const ignore = (): void => undefined
-
-const withoutMapping = (address: string): string =>
-  address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address

@@ -1,0 +1,135 @@
+/**
+ * The TLS side of the edge: takes raw sockets, finds the certificate by SNI, and hands the secure
+ * socket to the wire that ALPN chose. A name that has no certificate gets no handshake: there is no
+ * default certificate that could speak for somebody else's host.
+ */
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { createServer, type SecureContext, type TLSSocket } from 'node:tls'
+import { HOSTNAME } from '../../shared/snapshot.ts'
+import { withoutMapping, type AddressCounts } from '../address-counts.ts'
+import { TLS_OPTIONS } from './certificates.ts'
+import type { TicketKeys } from './ticket-keys.ts'
+
+export interface SecureAccepted {
+  readonly peerAddress: string
+  readonly isSecure: true
+  /** The name that the client asked for, lower-cased. What Host says must agree with it. */
+  readonly sniHost: string
+}
+
+export interface TlsFrontOptions {
+  /** Whatever it throws ends the handshake, and nothing else. */
+  readonly contextFor: (host: string) => SecureContext | undefined
+  readonly onHttp1: (socket: TLSSocket, as: SecureAccepted) => void
+  readonly onHttp2: (socket: TLSSocket, as: SecureAccepted) => void
+  readonly addresses: AddressCounts
+  readonly handshakeMs: number
+  readonly tickets: TicketKeys
+  /** No handshake came about: `ERR_SSL_NO_SHARED_CIPHER` for a name without a certificate. */
+  readonly onFailure?: (code: string) => void
+}
+
+export interface TlsFront {
+  /** A raw socket; `peerAddress` from the PROXY protocol, else the socket's own. */
+  accept(socket: Socket, peerAddress?: string): void
+  /** A server of its own for `accept`; the caller listens and closes. */
+  createListener(): Server
+  /** Handshakes under way. */
+  handshakes(): number
+  close(): void
+}
+
+interface Handshake {
+  readonly socket: Socket
+  readonly peerAddress: string
+}
+
+export function createTlsFront(options: TlsFrontOptions): TlsFront {
+  const { addresses, tickets } = options
+  const handshakes = new Map<string, Handshake>()
+  let ticketPeriod = tickets.period()
+
+  const server = createServer(
+    {
+      ...TLS_OPTIONS,
+      ALPNProtocols: ['h2', 'http/1.1'],
+      handshakeTimeout: options.handshakeMs,
+      ticketKeys: tickets.keys(),
+      SNICallback: (name, done) => done(null, contextFor(name)),
+    },
+    handOver,
+  )
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+    options.onFailure?.(error.code ?? 'unknown')
+    socket.destroy()
+  })
+
+  /** Runs inside OpenSSL: an exception would go nowhere good (CVE-2026-21637). */
+  function contextFor(name: string): SecureContext | undefined {
+    const host = hostOfSni(name)
+    if (host === '') return undefined
+    try {
+      return options.contextFor(host)
+    } catch {
+      return undefined
+    }
+  }
+
+  function handOver(socket: TLSSocket): void {
+    const key = keyOf(socket)
+    const handshake = handshakes.get(key)
+    const sniHost = hostOfSni(socket.servername)
+    // A resumed session names a host as well, though it asks for no certificate.
+    if (handshake === undefined || sniHost === '') return void socket.destroy()
+    end(key, handshake)
+    const as = { peerAddress: handshake.peerAddress, isSecure: true, sniHost } as const
+    if (socket.alpnProtocol === 'h2') options.onHttp2(socket, as)
+    else options.onHttp1(socket, as)
+  }
+
+  function end(key: string, handshake: Handshake): void {
+    if (handshakes.get(key) !== handshake) return
+    handshakes.delete(key)
+    addresses.leave(handshake.peerAddress)
+  }
+
+  function accept(socket: Socket, proxied?: string): void {
+    const peerAddress = proxied ?? withoutMapping(socket.remoteAddress ?? '')
+    if (socket.remoteAddress === undefined || !addresses.enter(peerAddress)) {
+      socket.on('error', ignore)
+      socket.destroy()
+      return
+    }
+    const period = tickets.period()
+    if (period !== ticketPeriod) server.setTicketKeys(tickets.keys())
+    ticketPeriod = period
+    const key = keyOf(socket)
+    const handshake = { socket, peerAddress }
+    handshakes.set(key, handshake)
+    socket.once('close', () => end(key, handshake))
+    server.emit('connection', socket)
+  }
+
+  return {
+    accept,
+    createListener: () =>
+      createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => accept(socket)),
+    handshakes: () => handshakes.size,
+    close() {
+      for (const { socket } of handshakes.values()) socket.destroy()
+    },
+  }
+}
+
+/** Both ends of a connection: what a raw socket and the secure one around it have in common. */
+const keyOf = (socket: Socket): string =>
+  `${socket.remoteAddress} ${socket.remotePort} ${socket.localAddress} ${socket.localPort}`
+
+/** RFC 6066 section 3: a DNS name, no address, no trailing dot. '' for anything else. */
+export function hostOfSni(name: string | false | null | undefined): string {
+  if (typeof name !== 'string') return ''
+  const host = name.toLowerCase()
+  return HOSTNAME.test(host) && !/^[0-9.]+$/.test(host) ? host : ''
+}
+
+const ignore = (): void => undefined
