@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Hono } from 'hono'
 import { html, raw } from 'hono/html'
+import type { HtmlEscapedString } from 'hono/utils/html'
 import type { ApiEnv } from '../api/api-env.ts'
 
 const STYLE = `
@@ -23,7 +24,7 @@ code { font-size: .9em }
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
 export function signpostRoutes(baseUrl: string) {
-  const page = html`<!doctype html>
+  const template = html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -45,7 +46,8 @@ export function signpostRoutes(baseUrl: string) {
       </dl>
     </main>
   </body>
-</html>`.toString()
+</html>`
+  const page = (template as HtmlEscapedString).toString()
   const headers = {
     'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'`,
     'X-Content-Type-Options': 'nosniff',

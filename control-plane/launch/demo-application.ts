@@ -3,7 +3,8 @@
  * believes nothing but the signature on `X-Service-Claims`, which it verifies itself.
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
+import type { HtmlEscapedString } from 'hono/utils/html'
 import type { TokenClaims } from '../../shared/enforcement/token.ts'
 import { verifyClaims } from '../downloads/sdk-node/verify-claims.ts'
 
@@ -54,13 +55,13 @@ a { color: var(--accent); font-weight: 600; text-underline-offset: .25em }
 
 function greeting(claims: TokenClaims) {
   const until = new Date(claims.exp * 1000).toUTCString()
-  return html`<!doctype html>
+  const page = html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Hello, ${claims.name}</title>
-    <style>${STYLE}</style>
+    <style>${raw(STYLE)}</style>
   </head>
   <body>
     <main>
@@ -78,5 +79,6 @@ function greeting(claims: TokenClaims) {
       </nav>
     </main>
   </body>
-</html>`.toString()
+</html>`
+  return (page as HtmlEscapedString).toString()
 }
