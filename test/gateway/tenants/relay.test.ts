@@ -102,6 +102,7 @@ t.test('a worker that does not answer is waited for, one that dies is not', asyn
   const silent = startSilentWorker(world.relay)
   await until(() => silent.taken.length === 1)
   silent.answer(1)
+  await new Promise((resolve) => setImmediate(resolve))
   let isServed = false
   const served = world.relay.send(tenant('ada', 1)).then(() => (isServed = true))
   await until(() => silent.taken.length === 2)
