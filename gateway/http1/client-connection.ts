@@ -13,6 +13,7 @@ import { REFUSALS } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import { ClientWriter } from './client-writer.ts'
 import { RequestBody } from './request-body.ts'
+import { STRICT_TRANSPORT_LINE } from './response-lines.ts'
 import { ParsedHead, parseRequestHead } from './request-head.ts'
 import type { Http1World } from './server.ts'
 
@@ -225,7 +226,8 @@ export class ClientConnection implements Deadlined {
   refuse(refusal: Refusal): void {
     this.world.options.onRefusal?.(refusal, this.peerAddress)
     const answer = this.world.refusalAnswer(refusal)
-    this.socket.write(answerText(answer, '', this.world.dateLine(), 'Connection: close\r\n'))
+    const lastLines = `${this.isSecure ? STRICT_TRANSPORT_LINE : ''}Connection: close\r\n`
+    this.socket.write(answerText(answer, '', this.world.dateLine(), lastLines))
     this.#linger()
   }
 

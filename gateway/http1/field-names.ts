@@ -32,6 +32,7 @@ export const FIELD = {
   secFetchSite: 24,
   probeReply: 25,
   tracestate: 26,
+  strictTransport: 28,
   requestId: 27,
 } as const
 export type Field = (typeof FIELD)[keyof typeof FIELD]
@@ -111,6 +112,7 @@ const RESPONSE_FIELDS = new Map<string, Field>([
   ['cache-control', FIELD.cacheControl],
   ['date', FIELD.date],
   ['x-service-probe-reply', FIELD.probeReply],
+  ['strict-transport-security', FIELD.strictTransport],
 ])
 
 /**
@@ -120,9 +122,9 @@ const RESPONSE_FIELDS = new Map<string, Field>([
 export const normalised = (name: string): string => name.toLowerCase().replace(/[^a-z0-9-]/g, '-')
 
 /** Framing under a name that only some readers know: nothing good can be meant. */
-export const DISGUISED = 31
+export const DISGUISED = 63
 /** Names are at most as long as a head, so a length and a field fit into one small integer. */
-export const FIELD_BITS = 5
+export const FIELD_BITS = 6
 export const FIELD_MASK = (1 << FIELD_BITS) - 1
 
 /** By character: 0 outside of names, else what it is normalised to; `ODD` marks the disguised. */

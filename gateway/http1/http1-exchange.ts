@@ -15,7 +15,7 @@ import type { ClientConnection } from './client-connection.ts'
 import { REFUSALS } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import type { ParsedHead } from './request-head.ts'
-import { responseHeadText } from './response-lines.ts'
+import { responseHeadText, STRICT_TRANSPORT_LINE } from './response-lines.ts'
 
 /** What happens to the bytes of the request body. */
 const HELD = 0
@@ -145,13 +145,17 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     return this.head.isHttp10 ? 'Connection: keep-alive\r\n' : ''
   }
 
+  #lastLines(): string {
+    return (this.isSecure ? STRICT_TRANSPORT_LINE : '') + this.#connectionLine()
+  }
+
   #answer(asked: OwnAnswer, staysOpen: boolean): void {
     const answer = isSafe(asked) ? asked : plainAnswer(REFUSALS.internal)
     this.#staysOpen = staysOpen
     this.#status = answer.status
     this.#isOnTheWire = true
     const { writer, world } = this.#connection
-    writer.utf8(answerText(answer, this.head.method, world.dateLine(), this.#connectionLine()))
+    writer.utf8(answerText(answer, this.head.method, world.dateLine(), this.#lastLines()))
     this.#isAnswered = true
     this.#settle()
   }
@@ -263,7 +267,14 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
         ? ''
         : 'Transfer-Encoding: chunked\r\n'
     writer.text(
-      responseHeadText(head, this.#plan!, world.dateLine, framing, this.#connectionLine()),
+      responseHeadText(
+        head,
+        this.#plan!,
+        this.isSecure,
+        world.dateLine,
+        framing,
+        this.#connectionLine(),
+      ),
     )
   }
 

@@ -5,18 +5,33 @@ import type { ResponseHead } from '../upstream/response-head.ts'
 const FORBIDS_SHARING = /(?:^|,)[ \t]*(?:no-store|private)[ \t]*(?:,|$)/i
 const ALLOWS_SHARING = /(?:^|,)[ \t]*(?:public|s-maxage[ \t]*=[^,]*)[ \t]*(?:,|$)/i
 
+/** RFC 6797: who came over TLS once comes over TLS for a year. */
+export const STRICT_TRANSPORT_LINE = 'Strict-Transport-Security: max-age=31536000\r\n'
+
 /** `framingLines` and `connectionLine` are '' or end in CRLF. */
 export function responseHeadText(
   head: ResponseHead,
   plan: ForwardPlan,
+  isSecure: boolean,
   dateLine: () => string,
   framingLines: string,
   connectionLine: string,
 ): string {
-  const start = `HTTP/1.1 ${head.status} ${head.reason}\r\n${head.lines}`
+  const lines = responseLines(head, plan, isSecure, dateLine)
+  return `HTTP/1.1 ${head.status} ${head.reason}\r\n${lines}${framingLines}${connectionLine}\r\n`
+}
+
+/** All but the framing: the same on every wire. */
+export function responseLines(
+  head: ResponseHead,
+  plan: ForwardPlan,
+  isSecure: boolean,
+  dateLine: () => string,
+): string {
   const date = head.hasDate ? '' : dateLine()
-  const own = plan.responseLines + cacheLines(head.cacheControl, plan)
-  return `${start}${date}${own}${framingLines}${connectionLine}\r\n`
+  // An application that says more (subdomains, preload) or less has its own way.
+  const strict = isSecure && !head.hasStrictTransport ? STRICT_TRANSPORT_LINE : ''
+  return `${head.lines}${date}${plan.responseLines}${cacheLines(head.cacheControl, plan)}${strict}`
 }
 
 /**

@@ -27,6 +27,8 @@ export class ResponseHead {
   contentLength = -1
   cacheControl = ''
   hasDate = false
+  /** The application says itself for how long it is only to be reached over TLS. */
+  hasStrictTransport = false
   isReusable = true
   /** From `Keep-Alive: timeout=5`; 0 where none is said. */
   keepAliveSeconds = 0
@@ -180,6 +182,9 @@ function takeLine(
     }
     case FIELD.date:
       head.hasDate = true
+      return true
+    case FIELD.strictTransport:
+      head.hasStrictTransport = true
       return true
     case FIELD.probeReply:
       return true
