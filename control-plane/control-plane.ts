@@ -62,8 +62,13 @@ export async function startControlPlane(
 function openEngine({ database, dataDir }: ControlPlaneSettings) {
   if (database !== 'sqlite')
     throw new ConfigError('control_plane.database: this version keeps its data in sqlite only')
-  mkdirSync(dataDir, { recursive: true })
-  return openSqlite(join(dataDir, 'service.db'))
+  const file = join(dataDir, 'service.db')
+  try {
+    mkdirSync(dataDir, { recursive: true })
+    return openSqlite(file)
+  } catch (error) {
+    throw new StartProblem(`${file} cannot be opened (set data_dir): ${(error as Error).message}`)
+  }
 }
 
 function listen(server: Server, at: Listen, setting: string): Promise<AddressInfo> {
@@ -79,15 +84,16 @@ function explain(error: NodeJS.ErrnoException, at: Listen, setting: string): Err
     error.code ?? ''
   ]
   if (problem === undefined) return error
-  return new ListenError(
+  return new StartProblem(
     `${listenText(at)} ${problem}; set ${setting} to another address in the config file`,
   )
 }
 
-export class ListenError extends Error {
+/** One line that says what is in the way, and which setting leads around it. */
+export class StartProblem extends Error {
   constructor(line: string) {
     super(line)
-    this.name = 'ListenError'
+    this.name = 'StartProblem'
   }
 }
 

@@ -4,7 +4,7 @@ import { systemClock } from '../shared/clock.ts'
 import { ConfigError } from '../shared/config.ts'
 import { logOptions } from '../shared/log.ts'
 import { controlPlaneSettings, loadSettings } from './config.ts'
-import { ListenError, startControlPlane } from './control-plane.ts'
+import { startControlPlane, StartProblem } from './control-plane.ts'
 
 try {
   const settings = controlPlaneSettings(loadSettings(process.argv.slice(2)))
@@ -19,7 +19,7 @@ try {
   log.info('control plane stopped')
   process.disconnect?.()
 } catch (error) {
-  if (!(error instanceof ConfigError) && !(error instanceof ListenError)) throw error
+  if (!(error instanceof ConfigError) && !(error instanceof StartProblem)) throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = error instanceof ConfigError ? 2 : 1
   process.disconnect?.()

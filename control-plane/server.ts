@@ -21,11 +21,12 @@ export interface ServerWorld {
 }
 
 const REALMS_PREFIX = '/auth/realms/'
+const INVALID = new Refusal('request_invalid')
 
 export function createPublicServer({ app, realms, log, clock }: ServerWorld): Server {
   const api = getRequestListener((request, env) => app.fetch(request, env), {
     overrideGlobalObjects: false,
-    errorHandler: () => Response.json(new Refusal('request_invalid').body(), { status: 400 }),
+    errorHandler: () => Response.json(INVALID.body(), { status: 400 }),
   })
 
   function answer(request: IncomingMessage, response: ServerResponse) {
@@ -40,7 +41,10 @@ export function createPublicServer({ app, realms, log, clock }: ServerWorld): Se
       const status = response.statusCode
       const line = { kind: 'request', request_id: requestId, method, path, status, ms }
       log.info(isCut ? { ...line, cut: true } : line, 'request')
+      // once we stop, nobody waits for a kept-alive connection's next request
+      if (!server.listening) setImmediate(() => server.closeIdleConnections())
     })
+    if (request.headers.host === undefined) return refuse(response)
     if (path.startsWith(REALMS_PREFIX)) return realms.handle(request, response)
     return api(request, response)
   }
@@ -52,6 +56,7 @@ export function createPublicServer({ app, realms, log, clock }: ServerWorld): Se
       requestTimeout: 30 * SECOND_MS,
       keepAliveTimeout: 75 * SECOND_MS,
       connectionsCheckingInterval: SECOND_MS,
+      requireHostHeader: false, // refused below, with the body and the id of all answers
     },
     (request, response) => {
       Promise.resolve(answer(request, response)).catch((error: unknown) => {
@@ -65,10 +70,15 @@ export function createPublicServer({ app, realms, log, clock }: ServerWorld): Se
   return server
 }
 
+function refuse(response: ServerResponse) {
+  response.writeHead(INVALID.status, { 'Content-Type': 'application/json', Connection: 'close' })
+  response.end(JSON.stringify(INVALID.body()))
+}
+
 /** What the parser refused never becomes a request, but is answered like one. */
 function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket) {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-  const body = JSON.stringify(new Refusal('request_invalid').body())
+  const body = JSON.stringify(INVALID.body())
   const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW'
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
   const status = isTooLarge

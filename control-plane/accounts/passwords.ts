@@ -9,9 +9,9 @@ import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 
 export interface PasswordHasher {
-  hash(plain: string): Promise<string>
+  readonly hash: (plain: string) => Promise<string>
   /** Without `encoded` it computes all the same, so that timing does not tell who exists. */
-  verify(plain: string, encoded: string | undefined): Promise<boolean>
+  readonly verify: (plain: string, encoded: string | undefined) => Promise<boolean>
 }
 
 interface Parameters {
@@ -31,7 +31,10 @@ const compute = promisify(argon2)
 
 export function createPasswordHasher({
   concurrency = 2,
-  waitingMax = LIMITS.passwordQueueMax as number,
+  waitingMax = LIMITS.passwordQueueMax,
+}: {
+  readonly concurrency?: number
+  readonly waitingMax?: number
 } = {}): PasswordHasher {
   const turns = createTurns(concurrency, waitingMax)
   const decoy = encode(OURS, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES))

@@ -1,0 +1,66 @@
+import t from 'tap'
+import { createPasswordHasher } from '../../../control-plane/accounts/passwords.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+
+void t.test('a password verifies against its own hash only', async (t) => {
+  const { hash, verify } = createPasswordHasher()
+  const encoded = await hash('correct horse')
+  t.match(encoded, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+  t.not(await hash('correct horse'), encoded, 'each with its own salt')
+  t.equal(await verify('correct horse', encoded), true)
+  for (const wrong of ['', 'correct hors', 'correct horse ', 'Correct horse', 'correct horse\0'])
+    t.equal(await verify(wrong, encoded), false, JSON.stringify(wrong))
+})
+
+void t.test('one password in two Unicode spellings is one password', async (t) => {
+  const { hash, verify } = createPasswordHasher()
+  t.equal(await verify('cafe\u0301 cafe\u0301', await hash('caf\u00e9 caf\u00e9')), true)
+})
+
+void t.test('hashes of the reference implementation verify', async (t) => {
+  // argon2 CLI: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32
+  const reference =
+    '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+  const { verify } = createPasswordHasher()
+  t.equal(await verify('password', reference), true)
+  t.equal(await verify('passwort', reference), false)
+})
+
+void t.test('without a hash, or with a broken one, the answer is no', async (t) => {
+  const { verify } = createPasswordHasher()
+  const broken = [
+    undefined,
+    '',
+    'x',
+    '$argon2id$v=19$m=19456,t=2,p=1$',
+    '$argon2i$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
+    `$argon2id$v=19$m=${LIMITS.passwordMemoryKibMax + 1},t=2,p=1$c29tZXNhbHRzb21lc2FsdA$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc`,
+    '$argon2id$v=19$m=19456,t=99,p=1$c29tZXNhbHRzb21lc2FsdA$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
+  ]
+  for (const encoded of broken) t.equal(await verify('password', encoded), false, encoded ?? 'none')
+})
+
+void t.test('whether an account exists takes the same time to find out', async (t) => {
+  const { hash, verify } = createPasswordHasher()
+  const encoded = await hash('correct horse')
+  const shortest = async (against: string | undefined) => {
+    let best = Infinity
+    for (let round = 0; round < 8; round++) {
+      const started = process.cpuUsage()
+      await verify('wrong', against)
+      const { user, system } = process.cpuUsage(started)
+      best = Math.min(best, user + system)
+    }
+    return best
+  }
+  const [known, unknown] = [await shortest(encoded), await shortest(undefined)]
+  t.ok(unknown > known / 2 && unknown < known * 2, `${known} µs known, ${unknown} µs unknown`)
+})
+
+void t.test('a flood waits in a queue, and past its end is refused at once', async (t) => {
+  const { verify } = createPasswordHasher({ concurrency: 1, waitingMax: 3 })
+  const flood = Array.from({ length: 1 + 3 }, () => verify('x', 'broken'))
+  await t.rejects(verify('x', 'broken'), { code: 'unavailable', fields: { retry_after: 1 } })
+  t.strictSame(new Set(await Promise.all(flood)), new Set([false]))
+  t.equal(await verify('x', undefined), false, 'and afterwards there is room again')
+})

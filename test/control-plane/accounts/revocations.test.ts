@@ -1,0 +1,187 @@
+import t from 'tap'
+import { schema } from '../../../control-plane/store/schema.ts'
+import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
+
+const HOUR_MS = 3_600_000
+
+async function startAccounts(t: Parameters<typeof startServices>[0]) {
+  const clock = movableClock()
+  const services = await startServices(t, { clock })
+  await services.tenants.create(tenantNamed('acme', { maxSessionSeconds: 3600 }), ACTOR)
+  await services.tenants.create(tenantNamed('other'), ACTOR)
+  const issue = (sid: string, userId = 'ada', tenantId = 'acme') =>
+    services.sessions.record({
+      tenantId,
+      sid,
+      userId,
+      ip: '192.0.2.1',
+      userAgent: 'test',
+      issuedAtMs: clock.nowMs(),
+      expiresAtMs: clock.nowMs() + HOUR_MS,
+    })
+  const record = (idHash: string, of: { accountId?: string; sid?: string; tenantId?: string }) =>
+    services.store.change(({ queries }) =>
+      queries.insert(schema.realmRecords).values({
+        tenantId: of.tenantId ?? 'acme',
+        model: 'Session',
+        idHash,
+        payloadSealed: '',
+        accountId: of.accountId ?? null,
+        sid: of.sid ?? null,
+        expiresAt: clock.nowMs() + HOUR_MS,
+      }),
+    )
+  const records = async () =>
+    (await services.store.read.select().from(schema.realmRecords)).map(({ idHash }) => idHash)
+  const alive = async (tenantId = 'acme') =>
+    (await services.sessions.list(tenantId, { limit: 100 })).items
+      .filter(({ endedAt }) => endedAt === null)
+      .map(({ sid }) => sid)
+      .sort()
+  return { ...services, clock, issue, record, records, alive }
+}
+
+void t.test(
+  'each kind of revocation ends what it names, and nothing of another tenant',
+  async (t) => {
+    const { revocations, issue, record, records, alive } = await startAccounts(t)
+    await issue('a1')
+    await issue('a2')
+    await issue('b1', 'bob')
+    await issue('x1', 'ada', 'other')
+    await record('of-a1', { accountId: 'ada', sid: 'a1' })
+    await record('of-a2', { accountId: 'ada', sid: 'a2' })
+    await record('of-b1', { accountId: 'bob', sid: 'b1' })
+    await record('of-x1', { accountId: 'ada', sid: 'a1', tenantId: 'other' })
+
+    await revocations.revoke('acme', { sid: 'a1' }, ACTOR)
+    t.strictSame(await alive(), ['a2', 'b1'])
+    t.strictSame(await records(), ['of-a2', 'of-b1', 'of-x1'])
+    await revocations.revoke('acme', { subject: 'ada' }, ACTOR)
+    t.strictSame(await alive(), ['b1'])
+    t.strictSame(await records(), ['of-b1', 'of-x1'])
+    await revocations.revoke('acme', { all: true }, ACTOR)
+    t.strictSame(await alive(), [])
+    t.strictSame(await records(), ['of-x1'])
+    t.strictSame(await alive('other'), ['x1'])
+  },
+)
+
+void t.test('not-before is the next whole second, and only ever grows', async (t) => {
+  const { revocations, issue, clock } = await startAccounts(t)
+  await issue('a1')
+  const first = await revocations.revoke('acme', { subject: 'ada' }, ACTOR)
+  t.equal(first.notBefore, Math.floor(clock.nowMs() / 1000) + 1)
+  t.equal(await revocations.notBefore('acme', 'ada'), first.notBefore)
+  t.equal(await revocations.notBefore('acme', 'bob'), 0)
+  t.equal(await revocations.notBefore('other', 'ada'), 0)
+  clock.advance(10_000)
+  const second = await revocations.revoke('acme', { all: true }, ACTOR)
+  t.equal(await revocations.notBefore('acme', 'ada'), second.notBefore, 'the later one counts')
+  clock.advance(-60_000)
+  await revocations.revoke('acme', { all: true }, ACTOR)
+  t.strictSame(await revocations.revokedState('acme'), {
+    all: second.notBefore,
+    subjects: { ada: first.notBefore },
+    sids: {},
+  })
+})
+
+void t.test('a user called __proto__ is revoked like any other', async (t) => {
+  const { revocations, issue } = await startAccounts(t)
+  await issue('__proto__', '__proto__')
+  await revocations.revoke('acme', { subject: '__proto__' }, ACTOR)
+  await revocations.revoke('acme', { sid: '__proto__' }, ACTOR)
+  const { subjects, sids } = await revocations.revokedState('acme')
+  t.ok(Object.hasOwn(subjects, '__proto__') && Object.hasOwn(sids, '__proto__'))
+  t.match(JSON.stringify(subjects), /"__proto__":\d+/)
+})
+
+void t.test('a renewed token moves a session on, and never brings an ended one back', async (t) => {
+  const { sessions, revocations, issue, clock, alive } = await startAccounts(t)
+  await issue('a1')
+  clock.advance(60_000)
+  await issue('a1')
+  const renewed = await sessions.find('acme', 'a1')
+  t.equal(renewed?.issuedAt, clock.nowMs())
+  t.equal(renewed?.createdAt, clock.nowMs() - 60_000)
+  await revocations.revoke('acme', { sid: 'a1' }, ACTOR)
+  clock.advance(2000)
+  await issue('a1')
+  t.strictSame(await alive(), [])
+  await issue('a1', 'eve')
+  t.equal((await sessions.find('acme', 'a1'))?.userId, 'ada', 'nor does it become another one')
+})
+
+void t.test('activity moves last-seen forward, never into the future', async (t) => {
+  const { sessions, issue, clock } = await startAccounts(t)
+  await issue('a1')
+  const born = clock.nowMs()
+  clock.advance(60_000)
+  const seen = async (atMs: number, tenantId = 'acme') => {
+    await sessions.seen([{ tenantId, sid: 'a1', atMs }])
+    return ((await sessions.find('acme', 'a1'))?.lastSeenAt ?? 0) - born
+  }
+  t.equal(await seen(born + 30_000), 30_000)
+  t.equal(await seen(born + 10_000), 30_000, 'reports may come out of order')
+  t.equal(await seen(born + HOUR_MS), 60_000, "a gateway's clock may be wrong")
+  t.equal(await seen(born + 60_001, 'other'), 60_000)
+})
+
+void t.test(
+  'an entry is forgotten when no token can run into it any more, not before',
+  async (t) => {
+    const { revocations, sessions, tenants, issue, clock } = await startAccounts(t)
+    await issue('a1')
+    await issue('b1', 'bob')
+    await revocations.revoke('acme', { subject: 'ada' }, ACTOR)
+    const kept = async () => Object.keys((await revocations.revokedState('acme')).subjects)
+    clock.advance(1800_000)
+    t.equal(await revocations.prune(100), 0)
+
+    // a shorter maximum must not shorten the memory: it may be raised again while the token lives
+    await tenants.patch('acme', { maxSessionSeconds: 60 }, ACTOR)
+    t.equal(await revocations.prune(100), 0)
+    t.strictSame(await kept(), ['ada'])
+    await tenants.patch('acme', { maxSessionSeconds: 3600 }, ACTOR)
+    clock.advance(1800_000 + 2000)
+    t.equal(await revocations.prune(100), 1)
+    t.strictSame(await kept(), [])
+
+    t.equal(await sessions.prune(100), 0, 'an ended session is shown for a while')
+    clock.advance(24 * HOUR_MS)
+    t.equal(await sessions.prune(1), 1, 'so many at a time')
+    t.equal(await sessions.prune(100), 1)
+  },
+)
+
+void t.test('a new password, a disabled and a removed account end what was open', async (t) => {
+  const { users, issue, alive, revocations } = await startAccounts(t)
+  const create = (username: string) =>
+    users.create(
+      'acme',
+      { username, email: `${username}@x.test`, name: username, password: 'long enough' },
+      ACTOR,
+    )
+  const people = [
+    await create('ada'),
+    await create('bob'),
+    await create('eve'),
+    await create('joe'),
+  ]
+  const [ada, bob, eve, joe] = people.map(({ userId }) => userId) as [
+    string,
+    string,
+    string,
+    string,
+  ]
+  for (const userId of [ada, bob, eve, joe]) await issue(`of-${userId}`, userId)
+  await users.patch('acme', ada, { password: 'another long one' }, ACTOR)
+  await users.patch('acme', bob, { isDisabled: true }, ACTOR)
+  await users.remove('acme', eve, ACTOR)
+  await users.patch('acme', joe, { name: 'Joseph', isDisabled: false }, ACTOR)
+  t.strictSame(await alive(), [`of-${joe}`])
+  t.equal(await revocations.notBefore('acme', joe), 0)
+  t.match(await users.authenticate('acme', 'ada', 'long enough'), { reason: 'wrong_password' })
+  t.match(await users.authenticate('acme', 'ada', 'another long one'), { kind: 'ok' })
+})

@@ -1,0 +1,77 @@
+import t from 'tap'
+import { createEnforcement } from '../../../control-plane/events/enforcement.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
+import type { EnforcementEvent } from '../../../shared/snapshot.ts'
+import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
+
+async function startReports(t: Parameters<typeof startServices>[0]) {
+  const clock = movableClock()
+  const services = await startServices(t, { clock })
+  await services.tenants.create(tenantNamed('acme'), ACTOR)
+  for (const sid of ['s1', 's2'])
+    await services.sessions.record({
+      tenantId: 'acme',
+      sid,
+      userId: 'ada',
+      ip: '192.0.2.1',
+      userAgent: 'test',
+      issuedAtMs: clock.nowMs(),
+      expiresAtMs: clock.nowMs() + 3_600_000,
+    })
+  const enforcement = createEnforcement(services)
+  const receive = (events: EnforcementEvent[]) => enforcement.receive(events)
+  const report = (outcome: string, changes: Partial<EnforcementEvent> = {}) =>
+    receive([
+      { tenant_id: 'acme', outcome, sid: 's1', subject: 'ada', ip: '192.0.2.1', ...changes },
+    ])
+  const events = async () =>
+    (await services.store.read.select().from(schema.outbox)).map(({ event, content }) => ({
+      event,
+      content,
+    }))
+  return { ...services, report, events, receive }
+}
+
+void t.test('who signs out at one gateway is signed out at all of them', async (t) => {
+  const { report, events, revocations, sessions, store } = await startReports(t)
+  const told: unknown[] = []
+  store.onCommit(({ revoked }) => told.push(...revoked.keys()))
+  await report('logout')
+  t.ok(Object.hasOwn((await revocations.revokedState('acme')).sids, 's1'))
+  t.match(await sessions.find('acme', 's1'), { endReason: 'signed_out' })
+  t.equal((await sessions.find('acme', 's2'))?.endedAt, null)
+  t.strictSame(told, ['acme'], 'the gateways are told')
+  t.strictSame(await events(), [], 'a sign-out is no security event')
+})
+
+void t.test('a session that its binding has ended is dead everywhere, and an event', async (t) => {
+  const { report, events, revocations } = await startReports(t)
+  await report('terminate', { reason: 'network_changed', app_host: 'acme.localhost' })
+  t.ok(Object.hasOwn((await revocations.revokedState('acme')).sids, 's1'))
+  t.strictSame(await events(), [
+    {
+      event: 'session.terminated',
+      content: {
+        sid: 's1',
+        subject: 'ada',
+        ip: '192.0.2.1',
+        reason: 'network_changed',
+        app_host: 'acme.localhost',
+      },
+    },
+  ])
+})
+
+void t.test('a batch that comes twice, or names nobody, does no harm', async (t) => {
+  const { report, events, receive, sessions, revocations } = await startReports(t)
+  await report('logout')
+  const { endedAt } = (await sessions.find('acme', 's1')) ?? {}
+  await report('logout')
+  t.equal((await sessions.find('acme', 's1'))?.endedAt, endedAt)
+  await report('logout', { tenant_id: 'none' })
+  await receive([{ tenant_id: 'acme', outcome: 'logout' }])
+  await report('sealed')
+  await receive([])
+  t.strictSame(await revocations.revokedState('none'), { all: 0, subjects: {}, sids: {} })
+  t.strictSame(await events(), [])
+})
