@@ -1,0 +1,28 @@
+/** So many at once, then so many a second: for what is cheap to send and costs us to answer. */
+export interface Budget {
+  readonly burst: number
+  readonly perSecond: number
+}
+
+export class Spending {
+  readonly #budget: Budget
+  #left: number
+  #countedMs: number
+
+  constructor(budget: Budget, nowMs: number) {
+    this.#budget = budget
+    this.#left = budget.burst
+    this.#countedMs = nowMs
+  }
+
+  /** False where nothing is left. */
+  spend(nowMs: number): boolean {
+    const { burst, perSecond } = this.#budget
+    const earned = (Math.max(0, nowMs - this.#countedMs) / 1000) * perSecond
+    this.#left = Math.min(burst, this.#left + earned)
+    this.#countedMs = nowMs
+    if (this.#left < 1) return false
+    this.#left--
+    return true
+  }
+}

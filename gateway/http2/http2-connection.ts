@@ -1,0 +1,143 @@
+/** One HTTP/2 connection: streams in, exchanges out, and what its client may cost us. */
+import { constants, performServerHandshake } from 'node:http2'
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { TLSSocket } from 'node:tls'
+import { LIMITS } from '../../shared/limits.ts'
+import type { Deadlined } from '../http1/deadlines.ts'
+import { REFUSALS } from '../http1/refusals.ts'
+import { ParsedHead } from '../http1/request-head.ts'
+import { Spending } from './budget.ts'
+import { Http2Exchange } from './http2-exchange.ts'
+import { sendAnswer } from './own-answer.ts'
+import type { AbuseKind, Http2World } from './server.ts'
+
+/** Section 6.8 of RFC 9113: GOAWAY with this stream says that the end is near, and ends nothing. */
+const LAST_STREAM_OF_ALL = 2 ** 31 - 1
+
+export class Http2Connection implements Deadlined {
+  readonly world: Http2World
+  readonly peerAddress: string
+  /** While exchanges are open every sweep looks at them; else when the connection is idle enough. */
+  deadlineMs: number
+  readonly #sniHost: string
+  readonly #session: ServerHttp2Session
+  readonly #exchanges = new Set<Http2Exchange>()
+  readonly #resets: Spending
+  readonly #controlFrames: Spending
+  #served = 0
+  /** From then on no new streams are taken; Infinity while nobody wants to end this. */
+  #closesMs = Infinity
+  #isClosing = false
+  #isGone = false
+
+  constructor(world: Http2World, socket: TLSSocket, peerAddress: string, sniHost: string) {
+    this.world = world
+    this.peerAddress = peerAddress
+    this.#sniHost = sniHost
+    world.deadlines.add(this)
+    const { nowMs } = world.deadlines
+    this.deadlineMs = nowMs + world.options.timeouts.headMs
+    this.#resets = new Spending(world.limits.http2Resets, nowMs)
+    this.#controlFrames = new Spending(world.limits.http2ControlFrames, nowMs)
+    const countControlFrame = () => this.#spend(this.#controlFrames, 'control_frames')
+    this.#session = performServerHandshake(socket, world.sessionOptions)
+      .on('stream', (stream, _headers, _flags, fields) => this.#onStream(stream, fields))
+      .on('ping', countControlFrame)
+      .on('remoteSettings', countControlFrame)
+      .on('error', ignore)
+      .on('close', () => this.#onClose())
+    this.#session.setLocalWindowSize(LIMITS.http2ConnectionWindowBytes)
+    if (world.drainGraceMs >= 0) this.drain()
+  }
+
+  #onStream(stream: ServerHttp2Stream, fields: readonly string[]): void {
+    stream.on('error', ignore)
+    // Reset in the same breath: there is nobody to answer, and it still has cost us.
+    if (stream.destroyed || stream.closed) return this.#spend(this.#resets, 'resets')
+    this.#served++
+    if (this.#served >= this.world.limits.requestsPerConnectionMax) this.#close()
+    const head = this.world.readHead(fields, stream.endAfterHeaders)
+    if (!(head instanceof ParsedHead)) return this.#refuse(stream, head)
+    if (head.host !== this.#sniHost) return this.#refuse(stream, REFUSALS.misdirected)
+    const exchange = new Http2Exchange(this, stream, head, this.world.clock.nowMs())
+    this.#exchanges.add(exchange)
+    this.deadlineMs = 0
+    try {
+      this.world.options.handle(exchange)
+    } catch (error) {
+      this.world.options.onError?.(error)
+      exchange.fail(REFUSALS.internal)
+    }
+  }
+
+  #refuse(stream: ServerHttp2Stream, refusal: (typeof REFUSALS)[keyof typeof REFUSALS]): void {
+    const { options, refusalAnswer, dateLine } = this.world
+    options.onRefusal?.(refusal, this.peerAddress)
+    sendAnswer(stream, refusalAnswer(refusal), dateLine())
+    if (!stream.endAfterHeaders) stream.close(constants.NGHTTP2_NO_ERROR)
+    if (this.#exchanges.size === 0) this.#rest()
+  }
+
+  /** The exchange is over. `isReset`: its stream ended before it had its answer. */
+  forget(exchange: Http2Exchange, isReset: boolean): void {
+    this.#exchanges.delete(exchange)
+    if (this.#exchanges.size === 0) this.#rest()
+    if (isReset) this.#spend(this.#resets, 'resets')
+  }
+
+  #rest(): void {
+    const idleMs = this.world.deadlines.nowMs + this.world.options.timeouts.keepAliveMs
+    this.deadlineMs = Math.min(idleMs, this.#closesMs)
+  }
+
+  /**
+   * Rapid reset (CVE-2023-44487) opens and drops streams faster than we can stop working for them;
+   * MadeYouReset (CVE-2025-8671) has us drop them. Each costs an upstream connection.
+   */
+  #spend(spending: Spending, kind: AbuseKind): void {
+    if (this.#isGone || spending.spend(this.world.clock.nowMs())) return
+    this.world.options.onAbuse?.(kind, this.peerAddress)
+    this.#session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+  }
+
+  onDeadline(nowMs: number): void {
+    if (nowMs >= this.#closesMs) this.#close()
+    if (this.#exchanges.size > 0)
+      for (const exchange of this.#exchanges) {
+        if (exchange.deadlineMs <= nowMs) exchange.onDeadline()
+      }
+    else if (this.#isClosing) this.destroy()
+    else this.#close()
+  }
+
+  /** Takes no new streams; the session ends with its last one, or after a moment. */
+  #close(): void {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    this.#closesMs = Infinity
+    this.deadlineMs = this.#exchanges.size > 0 ? 0 : this.world.deadlines.nowMs + LIMITS.lingerMsMax
+    this.#session.close()
+  }
+
+  drain(): void {
+    if (this.#isGone || this.#isClosing) return
+    this.#session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM_OF_ALL)
+    this.#closesMs = this.world.clock.nowMs() + this.world.drainGraceMs
+    this.deadlineMs = Math.min(this.deadlineMs, this.#closesMs)
+  }
+
+  #onClose(): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.deadlineMs = Infinity
+    this.world.deadlines.delete(this)
+    this.world.forget(this)
+  }
+
+  destroy(): void {
+    this.#session.destroy()
+    this.#onClose()
+  }
+}
+
+const ignore = (): void => undefined

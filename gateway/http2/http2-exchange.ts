@@ -1,0 +1,352 @@
+/**
+ * One stream: what the pipeline decides on, and both halves of carrying that out. Towards the
+ * upstream it is the sink of the response. Flow control does what reading and not reading a socket
+ * does on the other wire: a body that nobody takes stays with its sender.
+ */
+import { constants } from 'node:http2'
+import type { ServerHttp2Stream, ServerStreamResponseOptions } from 'node:http2'
+import { LIMITS } from '../../shared/limits.ts'
+import { BodyTooLarge, BodyUnreadable } from '../exchange.ts'
+import type { Exchange, ForwardPlan, OwnAnswer } from '../exchange.ts'
+import { BodyCollector } from '../http1/body-collector.ts'
+import { REFUSALS } from '../http1/refusals.ts'
+import type { Refusal } from '../http1/refusals.ts'
+import type { ParsedHead } from '../http1/request-head.ts'
+import { responseLines } from '../http1/response-lines.ts'
+import type { ResponseSink, UpstreamCall, UpstreamFailure } from '../upstream/call.ts'
+import { BODY } from '../upstream/response-head.ts'
+import type { ResponseHead } from '../upstream/response-head.ts'
+import { appendLines, fieldsObject, trailerLines } from './field-lists.ts'
+import type { Http2Connection } from './http2-connection.ts'
+import { sendAnswer } from './own-answer.ts'
+
+/** What happens to the bytes of the request body. */
+const HELD = 0
+const GATHERED = 1
+const FORWARDED = 2
+const COLLECTED = 3
+const DISCARDED = 4
+
+export class Http2Exchange implements Exchange, ResponseSink {
+  readonly head: ParsedHead
+  readonly isSecure = true
+  readonly wantsRawChunks = false
+  readonly startedMs: number
+  context: unknown = undefined
+  /** When the client has let us wait too long; Infinity while it is not its turn. */
+  deadlineMs = Infinity
+  readonly #connection: Http2Connection
+  readonly #stream: ServerHttp2Stream
+  #bodyUse: number = HELD
+  #isBodyDone: boolean
+  #bodyBytes = 0
+  #trailers = ''
+  #gathered: Buffer[] = []
+  #collector: BodyCollector | null = null
+  #plan: ForwardPlan | null = null
+  #call: UpstreamCall | null = null
+  #response: ResponseHead | null = null
+  /** Of the response, until the read that brought it is over. */
+  #pieces: Buffer[] = []
+  /** Somebody has decided what becomes of this request; later decisions are ignored. */
+  #isDecided = false
+  #isHeadSent = false
+  #isAnswered = false
+  #status = 0
+  #bytes = 0
+  #failure: UpstreamFailure | null = null
+  #isOver = false
+
+  constructor(
+    connection: Http2Connection,
+    stream: ServerHttp2Stream,
+    head: ParsedHead,
+    startedMs: number,
+  ) {
+    this.#connection = connection
+    this.#stream = stream
+    this.head = head
+    this.startedMs = startedMs
+    this.#isBodyDone = stream.endAfterHeaders
+    stream.on('close', () => this.#onClose())
+  }
+
+  get peerAddress(): string {
+    return this.#connection.peerAddress
+  }
+
+  // What the pipeline asks for
+
+  respond(answer: OwnAnswer): void {
+    if (this.#isDecided) return
+    this.#isDecided = true
+    this.#answer(answer)
+  }
+
+  forward(plan: ForwardPlan): void {
+    if (this.#isDecided) return
+    this.#isDecided = true
+    this.#plan = plan
+    if (this.#isBodyDone) return this.#startCall('', true)
+    const { bodyLength } = this.head
+    // A small body is waited for, so that a slow client does not hold an upstream connection.
+    const isSmall = bodyLength >= 0 && bodyLength <= LIMITS.smallBodyBytesMax
+    if (!isSmall) this.#startCall('', false)
+    this.#readBody(isSmall ? GATHERED : FORWARDED)
+  }
+
+  readBody(bytesMax: number): Promise<Buffer> {
+    if (this.#isOver) return Promise.reject(new BodyUnreadable('the client is gone'))
+    if (this.head.bodyLength > bytesMax)
+      return Promise.reject(new BodyTooLarge('the body is too large'))
+    const collector = new BodyCollector(bytesMax)
+    this.#collector = collector
+    if (this.#isBodyDone) collector.end()
+    else this.#readBody(COLLECTED)
+    return collector.body
+  }
+
+  #answer(answer: OwnAnswer): void {
+    this.#isHeadSent = true
+    this.#isAnswered = true
+    this.#bytes = answer.body.length
+    this.#attempt((stream) => {
+      this.#status = sendAnswer(stream, answer, this.#connection.world.dateLine())
+    })
+    this.#leaveBody()
+  }
+
+  // The body of the request
+
+  #readBody(use: number): void {
+    this.#bodyUse = use
+    if (this.head.expectsContinue)
+      this.#attempt((stream) => stream.additionalHeaders({ ':status': 100 }))
+    this.#awaitClient(this.#connection.world.options.timeouts.idleMs)
+    this.#stream
+      .on('data', (chunk: Buffer) => this.#onBodyData(chunk))
+      .on('trailers', (_headers, _flags, fields) => this.#onTrailers(fields))
+      .on('end', () => this.#onBodyEnd())
+  }
+
+  #awaitClient(ms: number): void {
+    this.deadlineMs = this.#connection.world.deadlines.nowMs + ms
+  }
+
+  #onBodyData(chunk: Buffer): void {
+    if (this.#bodyUse === DISCARDED) return
+    this.#awaitClient(this.#connection.world.options.timeouts.idleMs)
+    // nghttp2 has compared both already; one byte too many would be the start of a request of its
+    // own for the application.
+    this.#bodyBytes += chunk.length
+    if (this.head.bodyLength >= 0 && this.#bodyBytes > this.head.bodyLength)
+      return this.fail(REFUSALS.framing)
+    switch (this.#bodyUse) {
+      case FORWARDED:
+        if (this.#call!.write(chunk)) return
+        this.#stream.pause()
+        this.deadlineMs = Infinity
+        return
+      case GATHERED:
+        this.#gathered.push(chunk)
+        return
+      default:
+        this.#collector!.add(chunk)
+    }
+  }
+
+  onDrain(): void {
+    if (this.#isBodyDone || this.#bodyUse !== FORWARDED) return
+    this.#awaitClient(this.#connection.world.options.timeouts.idleMs)
+    this.#stream.resume()
+  }
+
+  #onTrailers(fields: readonly string[]): void {
+    const lines = trailerLines(fields)
+    if (lines === null) this.fail(REFUSALS.body)
+    else this.#trailers = lines
+  }
+
+  #onBodyEnd(): void {
+    // A stream that was reset ends as well, for Node.
+    if (this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR || this.#isOver) return
+    this.#isBodyDone = true
+    if (this.#bodyUse === DISCARDED) return
+    this.deadlineMs = Infinity
+    if (this.head.bodyLength >= 0 && this.#bodyBytes !== this.head.bodyLength)
+      return this.fail(REFUSALS.framing)
+    if (this.#bodyUse === FORWARDED) this.#call!.end(this.#trailers)
+    else if (this.#bodyUse === COLLECTED) this.#collector!.end()
+    else if (this.#bodyUse === GATHERED)
+      this.#startCall(Buffer.concat(this.#gathered).toString('latin1'), true)
+  }
+
+  /** We have said what we have to say: what is still to come of the body is nobody's. */
+  #leaveBody(): void {
+    this.#awaitClient(this.#connection.world.limits.http2StreamIdleMsMax)
+    if (this.#isBodyDone) return
+    const { bodyLength, expectsContinue } = this.head
+    const wasRead = this.#bodyUse !== HELD
+    this.#bodyUse = DISCARDED
+    const isShort = bodyLength >= 0 && bodyLength <= LIMITS.drainedBodyBytesMax
+    if (isShort && !expectsContinue) {
+      if (!wasRead) this.#stream.on('data', ignore).on('end', () => this.#onBodyEnd())
+      this.#stream.resume()
+    }
+    // RFC 9113 section 8.1: the answer is whole, and the client need not go on.
+    else this.#stream.close(constants.NGHTTP2_NO_ERROR)
+  }
+
+  // The response
+
+  #startCall(firstBody: string, isBodyWhole: boolean): void {
+    const plan = this.#plan!
+    const { method, target, keptLines, bodyLength, hasLength } = this.head
+    const isEmpty = isBodyWhole && firstBody === ''
+    this.#call = plan.upstream.request(
+      {
+        method,
+        target,
+        lines: plan.requestLines + keptLines,
+        bodyLength: isEmpty ? 0 : bodyLength,
+        // RFC 9110 section 8.6: said where a method has a body as a rule, even if it is empty.
+        hasLength: hasLength || (isEmpty && WITH_BODY.has(method)),
+        firstBody,
+        isBodyWhole,
+        isRawChunked: false,
+      },
+      this,
+    )
+  }
+
+  onInformational(status: number, _reason: string, lines: string): void {
+    const fields = { ...fieldsObject(lines), ':status': status }
+    this.#attempt((stream) => stream.additionalHeaders(fields))
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#response = head
+  }
+
+  onData(buffer: Buffer, from: number, to: number): void {
+    // The bytes are borrowed for the time of the call.
+    this.#pieces.push(Buffer.from(buffer.subarray(from, to)))
+  }
+
+  onText(): void {
+    // Only where raw chunks are wanted.
+  }
+
+  onReadEnd(): void {
+    const stream = this.#stream
+    // Trailers are only known at the end; a stream that may have some must be told to ask for them.
+    const waitForTrailers = this.#response!.framing === BODY.chunked
+    if (!this.#isHeadSent) this.#sendHead({ waitForTrailers })
+    const body = this.#takePieces()
+    if (body === null || stream.writableEnded || stream.write(body)) return
+    this.#call!.pause()
+    this.#awaitClient(this.#connection.world.limits.http2StreamIdleMsMax)
+    stream.once('drain', () => {
+      if (this.#isBodyDone) this.deadlineMs = Infinity
+      this.#call!.resume()
+    })
+  }
+
+  onEnd(trailers: string): void {
+    const stream = this.#stream
+    const body = this.#takePieces()
+    if (trailers !== '') stream.once('wantTrailers', () => this.#sendTrailers(trailers))
+    const waitForTrailers = trailers !== ''
+    if (!this.#isHeadSent)
+      this.#sendHead({ waitForTrailers, endStream: body === null && !waitForTrailers })
+    this.#isAnswered = true
+    if (body === null) stream.end()
+    else stream.end(body)
+    this.#leaveBody()
+  }
+
+  #sendHead(options: ServerStreamResponseOptions): void {
+    const response = this.#response!
+    this.#isHeadSent = true
+    this.#status = response.status
+    const fields = [':status', String(response.status)]
+    const { dateLine } = this.#connection.world
+    appendLines(fields, responseLines(response, this.#plan!, true, dateLine))
+    if (response.contentLength >= 0) fields.push('content-length', String(response.contentLength))
+    this.#attempt((stream) => stream.respond(fields, options))
+  }
+
+  /** What Node does not send it throws at us, out of whoever's read we are in. */
+  #attempt(send: (stream: ServerHttp2Stream) => void): void {
+    const stream = this.#stream
+    if (stream.destroyed || stream.closed) return
+    try {
+      send(stream)
+    } catch (error) {
+      this.#connection.world.options.onError?.(error)
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    }
+  }
+
+  #takePieces(): Buffer | null {
+    const pieces = this.#pieces
+    if (pieces.length === 0) return null
+    this.#pieces = []
+    const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+    this.#bytes += body.length
+    return body
+  }
+
+  #sendTrailers(lines: string): void {
+    this.#attempt((stream) => stream.sendTrailers(fieldsObject(lines)))
+  }
+
+  onError(failure: UpstreamFailure): void {
+    this.#failure = failure
+    // A reset tells the client that the answer is not whole.
+    if (this.#isHeadSent) return void this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    this.#pieces = []
+    const answer = this.#connection.world.failureAnswer(failure, this)
+    const ownLines = this.#plan!.responseLines.split('\r\n').slice(0, -1)
+    this.#answer({ ...answer, headerLines: [...answer.headerLines, ...ownLines] })
+  }
+
+  // The end
+
+  /** Ends the exchange from our side: with an answer if there is still room for one. */
+  fail(refusal: Refusal): void {
+    this.#call?.abort()
+    this.#collector?.fail(new BodyUnreadable(refusal.detail))
+    this.#isDecided = true
+    if (this.#isHeadSent) this.#stream.close(constants.NGHTTP2_CANCEL)
+    else this.#answer(this.#connection.world.refusalAnswer(refusal))
+  }
+
+  onDeadline(): void {
+    this.deadlineMs = Infinity
+    if (this.#isAnswered) this.#stream.close(constants.NGHTTP2_CANCEL)
+    else this.fail(REFUSALS.bodyTimeout)
+  }
+
+  #onClose(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#isDecided = true
+    this.#call?.abort()
+    this.#collector?.fail(new BodyUnreadable('the client is gone'))
+    const { rstCode } = this.#stream
+    const isCut = !this.#isAnswered || rstCode !== constants.NGHTTP2_NO_ERROR
+    this.#connection.world.options.onExchangeEnd?.(this, {
+      status: this.#status,
+      bytes: this.#bytes,
+      isCut,
+      failure: this.#failure,
+    })
+    // What the application has broken is not the client's doing.
+    this.#connection.forget(this, isCut && this.#failure === null)
+  }
+}
+
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+const ignore = (): void => undefined

@@ -1,0 +1,22 @@
+/** Answers that we write ourselves, on a stream. */
+import type { ServerHttp2Stream } from 'node:http2'
+import type { OwnAnswer } from '../exchange.ts'
+import { isSafe, plainAnswer } from '../http1/answer.ts'
+import { REFUSALS } from '../http1/refusals.ts'
+import { STRICT_TRANSPORT_LINE } from '../http1/response-lines.ts'
+import { appendLines } from './field-lists.ts'
+
+/** Returns the status that the client is sent, which is not the asked one where that was unsafe. */
+export function sendAnswer(stream: ServerHttp2Stream, asked: OwnAnswer, dateLine: string): number {
+  const { status, headerLines, body } = isSafe(asked) ? asked : plainAnswer(REFUSALS.internal)
+  const fields = [':status', String(status)]
+  const own = headerLines.length === 0 ? '' : `${headerLines.join('\r\n')}\r\n`
+  appendLines(fields, own + dateLine + STRICT_TRANSPORT_LINE)
+  const hasBody = status !== 204 && status !== 304
+  if (hasBody) fields.push('content-length', String(Buffer.byteLength(body)))
+  // Node has ended it already where HEAD asks.
+  const isEnd = !hasBody || body === '' || stream.writableEnded
+  stream.respond(fields, { endStream: isEnd })
+  if (!isEnd) stream.end(body)
+  return status
+}

@@ -1,0 +1,115 @@
+/**
+ * A head as HTTP/2 delivers it, read by the very parser that reads HTTP/1: it is written down as a
+ * head of HTTP/1.1, which is also how it goes on to the application. So both wires share one
+ * grammar, one table of names and one set of limits, and nothing can be meant in two ways.
+ */
+import { LIMITS } from '../../shared/limits.ts'
+import { hostOfAuthority, isOriginForm, isServed } from '../http1/grammar.ts'
+import { REFUSALS } from '../http1/refusals.ts'
+import type { Refusal } from '../http1/refusals.ts'
+import { ParsedHead, parseRequestHead } from '../http1/request-head.ts'
+
+/** `fields`: name, value, name, value. `isWhole`: the request ends with its head. */
+export type HeadReader = (fields: readonly string[], isWhole: boolean) => ParsedHead | Refusal
+
+/** RFC 9113 section 8.2.1: lower-case, and no colon but the first one of a pseudo-header. */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
+
+/** RFC 9113 section 8.2.2: what belongs to a connection of HTTP/1 makes a request malformed. */
+const OF_CONNECTIONS = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+])
+
+export function createHeadReader(): HeadReader {
+  // Every head is written here, one after the other. One byte more tells the limit from beyond it.
+  const bytes = Buffer.allocUnsafeSlow(LIMITS.headBytesMax + 1)
+  return (fields, isWhole) => {
+    const text = headText(fields, isWhole)
+    if (typeof text !== 'string') return text
+    if (text.length > LIMITS.headBytesMax) return REFUSALS.headTooLarge
+    const end = bytes.write(text, 0, 'latin1')
+    const head = parseRequestHead(bytes, 0, end, null)
+    if (head === null) return REFUSALS.malformed
+    // A length that a request without a body cannot have.
+    if (isWhole && head instanceof ParsedHead && head.bodyLength > 0) return REFUSALS.framing
+    return head
+  }
+}
+
+interface Pseudo {
+  method: string
+  path: string
+  authority: string
+  scheme: string
+}
+
+const PSEUDO: Readonly<Record<string, keyof Pseudo>> = {
+  ':method': 'method',
+  ':path': 'path',
+  ':authority': 'authority',
+  ':scheme': 'scheme',
+}
+
+function headText(fields: readonly string[], isWhole: boolean): string | Refusal {
+  const pseudo: Pseudo = { method: '', path: '', authority: '', scheme: '' }
+  let cookies = ''
+  let host: string | undefined
+  let lines = ''
+  let hasLength = false
+  for (let at = 0; at < fields.length; at += 2) {
+    const name = fields[at]!
+    const value = fields[at + 1]!
+    // A line end that came through would be a header of somebody else's making.
+    if (value.includes('\n') || value.includes('\r')) return REFUSALS.malformed
+    if (name.charCodeAt(0) === 0x3a) {
+      const key = PSEUDO[name]
+      // Once each, before all others, and none that we do not know (RFC 9113 section 8.3).
+      if (key === undefined || pseudo[key] !== '' || value === '' || lines !== '')
+        return REFUSALS.malformed
+      pseudo[key] = value
+      continue
+    }
+    if (!NAME.test(name) || OF_CONNECTIONS.has(name)) return REFUSALS.malformed
+    if (name === 'cookie') {
+      // Section 8.2.3: clients send crumbs, for the sake of compression.
+      cookies = cookies === '' ? value : `${cookies}; ${value}`
+      continue
+    }
+    if (name === 'host') {
+      if (host !== undefined) return REFUSALS.host
+      host = value
+      continue
+    }
+    if (name === 'te' && value !== 'trailers') return REFUSALS.malformed
+    if (name === 'content-length') hasLength = true
+    lines += `${name}: ${value}\r\n`
+  }
+  const { method, path } = pseudo
+  if (method === '') return REFUSALS.malformed
+  if (!isServed(method))
+    return method === 'CONNECT' || method === 'TRACE' ? REFUSALS.method : REFUSALS.methodUnknown
+  if (pseudo.scheme !== 'https') return REFUSALS.malformed
+  const isPath = isOriginForm(path) || (path === '*' && method === 'OPTIONS')
+  if (!isPath) return REFUSALS.target
+  const authority = pseudo.authority === '' ? (host ?? '') : pseudo.authority
+  if (host !== undefined && !isSameAuthority(authority, host)) return REFUSALS.hostMismatch
+  return (
+    `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\n${lines}` +
+    (cookies === '' ? '' : `cookie: ${cookies}\r\n`) +
+    (isWhole || hasLength ? '\r\n' : 'transfer-encoding: chunked\r\n\r\n')
+  )
+}
+
+/** RFC 9113 section 8.3.1: where a request has both, they say the same. */
+function isSameAuthority(a: string, b: string): boolean {
+  if (a === b) return true
+  const host = hostOfAuthority(a)
+  return host !== undefined && host === hostOfAuthority(b) && portOf(a) === portOf(b)
+}
+
+const portOf = (authority: string): string => /:([0-9]+)$/.exec(authority)?.[1] ?? '443'

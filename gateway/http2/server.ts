@@ -1,0 +1,138 @@
+/** The HTTP/2 side of the edge: takes secure sockets and hands out the same exchanges as HTTP/1. */
+import type { SecureServerOptions } from 'node:http2'
+import type { TLSSocket } from 'node:tls'
+import { systemClock } from '../../shared/clock.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { AddressCounts } from '../address-counts.ts'
+import type { OwnAnswer } from '../exchange.ts'
+import { createDateLine, plainAnswer } from '../http1/answer.ts'
+import { createDeadlines } from '../http1/deadlines.ts'
+import type { Deadlines } from '../http1/deadlines.ts'
+import type { Refusal } from '../http1/refusals.ts'
+import type { Http1ServerOptions, Http1Timeouts } from '../http1/server.ts'
+import type { SecureAccepted } from '../tls/front.ts'
+import type { Budget } from './budget.ts'
+import { Http2Connection } from './http2-connection.ts'
+import { createHeadReader, type HeadReader } from './request-head.ts'
+
+export interface Http2Limits {
+  readonly http2StreamsMax: number
+  readonly http2InvalidFramesMax: number
+  readonly http2Resets: Budget
+  readonly http2ControlFrames: Budget
+  readonly http2StreamIdleMsMax: number
+  readonly requestsPerConnectionMax: number
+}
+
+export interface Http2ServerOptions extends Pick<
+  Http1ServerOptions,
+  'handle' | 'onExchangeEnd' | 'onRefusal' | 'onError' | 'refusalAnswer' | 'failureAnswer'
+> {
+  readonly timeouts: Http1Timeouts
+  readonly addresses: AddressCounts
+  readonly limits?: Partial<Http2Limits>
+  readonly clock?: Clock
+  /** Shared with others, or made and closed by this server. */
+  readonly deadlines?: Deadlines
+  /** A connection was ended for what its client did: `resets`, `control_frames`. */
+  readonly onAbuse?: (kind: AbuseKind, peerAddress: string) => void
+}
+
+export type AbuseKind = 'resets' | 'control_frames'
+
+export interface Http2Server {
+  accept(socket: TLSSocket, as: SecureAccepted): void
+  /**
+   * Tells the clients to go elsewhere; `graceMs` later no new streams are taken, and what is open
+   * is answered (RFC 9113 section 6.8).
+   */
+  drain(graceMs?: number): Promise<void>
+  /** Everything at once. */
+  close(): void
+  connections(): number
+}
+
+/** What the connections see of their server. */
+export interface Http2World {
+  readonly options: Http2ServerOptions
+  readonly clock: Clock
+  readonly deadlines: Deadlines
+  readonly limits: Http2Limits
+  readonly sessionOptions: SecureServerOptions
+  readonly readHead: HeadReader
+  readonly dateLine: () => string
+  readonly refusalAnswer: (refusal: Refusal) => OwnAnswer
+  readonly failureAnswer: NonNullable<Http1ServerOptions['failureAnswer']>
+  /** Milliseconds for which a draining server still takes new streams; -1 while not draining. */
+  drainGraceMs: number
+  forget(connection: Http2Connection): void
+}
+
+const DRAIN_GRACE_MS = 1000
+
+export function createHttp2Server(options: Http2ServerOptions): Http2Server {
+  const clock = options.clock ?? systemClock
+  const { addresses } = options
+  const limits: Http2Limits = { ...LIMITS, ...options.limits }
+  const connections = new Set<Http2Connection>()
+  let whenEmpty: (() => void) | null = null
+
+  const world: Http2World = {
+    options,
+    clock,
+    deadlines: options.deadlines ?? createDeadlines(clock),
+    limits,
+    sessionOptions: sessionOptions(limits),
+    readHead: createHeadReader(),
+    dateLine: createDateLine(clock),
+    refusalAnswer: options.refusalAnswer ?? plainAnswer,
+    failureAnswer: options.failureAnswer ?? ((failure) => plainAnswer(failure)),
+    drainGraceMs: -1,
+    forget(connection) {
+      if (!connections.delete(connection)) return
+      addresses.leave(connection.peerAddress)
+      if (connections.size === 0) whenEmpty?.()
+    },
+  }
+
+  return {
+    accept(socket, { peerAddress, sniHost }) {
+      if (!addresses.enter(peerAddress)) return void socket.destroy()
+      connections.add(new Http2Connection(world, socket, peerAddress, sniHost))
+    },
+    async drain(graceMs = DRAIN_GRACE_MS) {
+      world.drainGraceMs = graceMs
+      for (const connection of [...connections]) connection.drain()
+      if (connections.size > 0)
+        await new Promise<void>((resolve) => {
+          whenEmpty = resolve
+        })
+    },
+    close() {
+      for (const connection of [...connections]) connection.destroy()
+      if (options.deadlines === undefined) world.deadlines.close()
+    },
+    connections: () => connections.size,
+  }
+}
+
+/**
+ * What nghttp2 holds us to by itself. It also limits CONTINUATION frames to eight a block
+ * (CVE-2024-27983) and unanswered acknowledgements to a thousand.
+ */
+const sessionOptions = (limits: Http2Limits): SecureServerOptions => ({
+  settings: {
+    maxConcurrentStreams: limits.http2StreamsMax,
+    initialWindowSize: LIMITS.http2StreamWindowBytes,
+    maxHeaderListSize: LIMITS.http2HeaderBlockBytesMax,
+    enablePush: false,
+  },
+  maxHeaderListPairs: LIMITS.http2HeaderFieldsMax,
+  maxSessionInvalidFrames: limits.http2InvalidFramesMax,
+  // RST_STREAM frames, counted before there is a stream of ours (CVE-2023-44487)
+  streamResetBurst: limits.http2Resets.burst,
+  streamResetRate: limits.http2Resets.perSecond,
+  // applications repeat what they should not; that is between them and their clients
+  strictSingleValueFields: false,
+})
