@@ -11,6 +11,7 @@ import type { SessionRules } from '../../shared/enforcement/session.ts'
 import type { TokenTrust } from '../../shared/enforcement/token.ts'
 import { probeKeyOf } from '../../shared/probe.ts'
 import type { PublicKey, TenantSnapshot } from '../../shared/snapshot.ts'
+import { checkCertificate, keepCertificates, type HostCertificates } from '../tls/certificates.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 
 export interface CompiledTenant extends TenantRules {
@@ -29,6 +30,8 @@ export interface CompiledTenant extends TenantRules {
   readonly flowKey: Buffer
   readonly probeKey: Buffer
   readonly upstream: Upstream
+  /** By hostname; loaded when the host is first asked for. */
+  readonly certificates: HostCertificates
 }
 
 export interface TenantCompiler {
@@ -47,6 +50,7 @@ export function createTenantCompiler(world: {
   /** One pool per tenant and origin, closed when the last state that uses it is retired. */
   const pools = new Map<string, { upstream: Upstream; users: number }>()
   const trusts = new Map<string, { fingerprint: string; trust: TokenTrust }>()
+  const certificatesById = new Map<string, HostCertificates>()
 
   function trustOf(snapshot: TenantSnapshot): TokenTrust {
     const { tenant_id: tenantId, issuer, client_id: audience, keys } = snapshot
@@ -70,9 +74,16 @@ export function createTenantCompiler(world: {
     compile(snapshot) {
       const trust = trustOf(snapshot)
       const state = readSnapshot(snapshot)
-      return { ...state, trust, upstream: enter(snapshot.tenant_id, snapshot.origin) }
+      const { tenant_id: tenantId, origin } = snapshot
+      const before = certificatesById.get(tenantId)
+      const certificates = keepCertificates(snapshot.certificates, before)
+      certificatesById.set(tenantId, certificates)
+      return { ...state, trust, certificates, upstream: enter(tenantId, origin) }
     },
     retire(tenant) {
+      // what replaces it has its own already
+      if (certificatesById.get(tenant.tenantId) === tenant.certificates)
+        certificatesById.delete(tenant.tenantId)
       const key = poolKey(tenant.tenantId, tenant.origin)
       const pool = pools.get(key)
       if (pool === undefined || --pool.users > 0) return
@@ -91,9 +102,12 @@ export function createTenantCompiler(world: {
 export function checkSnapshot(snapshot: TenantSnapshot): void {
   readSnapshot(snapshot)
   snapshot.keys.forEach(importKey)
+  snapshot.certificates.forEach(checkCertificate)
 }
 
-function readSnapshot(snapshot: TenantSnapshot): Omit<CompiledTenant, 'trust' | 'upstream'> {
+type Stateless = Omit<CompiledTenant, 'trust' | 'upstream' | 'certificates'>
+
+function readSnapshot(snapshot: TenantSnapshot): Stateless {
   const secret = snapshot.client_secret
   return {
     tenantId: snapshot.tenant_id,
