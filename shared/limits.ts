@@ -30,6 +30,9 @@ export const LIMITS = {
   upstreamWaitingMax: 4096,
   resolvedNamesMax: 10_000,
   streamBufferBytesMax: 256 * 1024,
+  webSocketsPerSessionMax: 64,
+  webSocketsPerTenantMax: 10_000,
+  webSocketsPerProcessMax: 20_000,
   // HTTP/2, per connection
   http2StreamsMax: 100,
   http2StreamWindowBytes: 64 * 1024,
@@ -79,10 +82,10 @@ export const LIMITS = {
   // API rates: a bucket of so many calls that refills at so many a second
   rateBucketsMax: 20_000,
   rateOperator: { burst: 3000, perSecond: 300 },
-  rateAnalyzer: { burst: 120, perSecond: 2 },
+  rateAnalyzer: { burst: 300, perSecond: 5 },
   rateProbe: { burst: 20, perSecond: 0.2 },
-  ratePublic: { burst: 600, perSecond: 20 },
-  rateRefused: { burst: 300, perSecond: 5 },
+  ratePublic: { burst: 2000, perSecond: 100 },
+  rateRefused: { burst: 1000, perSecond: 10 },
   nameCharactersMax: 200,
   usernameCharactersMax: 100,
   emailCharactersMax: 254,

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
 import { newTenant, startApi } from '../../support/api.ts'
 import { movableClock } from '../../support/control-plane.ts'
 
@@ -200,7 +201,7 @@ void t.test('going live needs verification or force, going back needs nothing', 
 void t.test('going back is refused by no rate', async (t) => {
   const { tenant, call } = await startApi(t)
   const { analyzer_key: key } = await tenant('acme')
-  for (let count = 0; count < 150; count++)
+  for (let count = 0; count < LIMITS.rateAnalyzer.burst; count++)
     await call('GET', '/api/v1/verify/status', undefined, { key })
   const limited = await call('GET', '/api/v1/verify/status', undefined, { key })
   t.equal(limited.status, 429)

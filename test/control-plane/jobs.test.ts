@@ -1,0 +1,85 @@
+import t from 'tap'
+import { pino } from 'pino'
+import { startJobs } from '../../control-plane/jobs.ts'
+import { schema } from '../../control-plane/store/schema.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { ACTOR, movableClock, startServices, tenantNamed } from '../support/control-plane.ts'
+
+const HOUR_MS = 3_600_000
+
+void t.test('what has expired goes, however much it is, and nothing else', async (t) => {
+  const clock = movableClock()
+  const services = await startServices(t, { clock })
+  await services.tenants.create(tenantNamed('acme', { maxSessionSeconds: 3600 }), ACTOR)
+  const expiresAt = (index: number) => clock.nowMs() + (index === 0 ? 100 * HOUR_MS : HOUR_MS)
+  await services.store.change(async ({ queries }) => {
+    for (let index = 0; index < 1300; index++) {
+      await queries.insert(schema.realmRecords).values({
+        tenantId: 'acme',
+        model: index % 2 === 0 ? 'Session' : 'Grant',
+        idHash: `id${index}`,
+        payloadSealed: '',
+        expiresAt: expiresAt(index),
+      })
+    }
+  })
+  for (const [index, sid] of ['long', 'short'].entries())
+    await services.sessions.record({
+      tenantId: 'acme',
+      sid,
+      userId: 'ada',
+      ip: '',
+      userAgent: '',
+      issuedAtMs: clock.nowMs(),
+      expiresAtMs: expiresAt(index),
+    })
+  await services.revocations.revoke('acme', { sid: 'short' }, ACTOR)
+
+  const jobs = startJobs(services, pino({ level: 'silent' }))
+  t.teardown(() => jobs.close())
+  const left = async () => ({
+    records: (await services.store.read.select().from(schema.realmRecords)).length,
+    sessions: (await services.sessions.list('acme', { limit: 10 })).items.map(({ sid }) => sid),
+  })
+  await jobs.run()
+  t.strictSame(await left(), { records: 1300, sessions: ['short', 'long'] })
+  clock.advance(HOUR_MS + LIMITS.endedSessionKeptMs + 2000)
+  await Promise.all([jobs.run(), jobs.run()])
+  t.strictSame(await left(), { records: 1, sessions: ['long'] })
+  t.match(
+    await services.revocations.revokedState('acme'),
+    { sids: { short: Number } },
+    'a session from before is alive',
+  )
+  clock.advance(100 * HOUR_MS)
+  await jobs.run()
+  t.strictSame((await services.revocations.revokedState('acme')).sids, {})
+})
+
+void t.test(
+  'a job that fails is logged, and the others run',
+  async (t) => {
+    const ran: string[] = []
+    const lines: string[] = []
+    const log = pino({}, { write: (line: string) => void lines.push(line) })
+    const prunable = (name: string) => ({
+      prune: () => {
+        ran.push(name)
+        return name === 'sessions' ? Promise.reject(new Error('disk full')) : Promise.resolve(0)
+      },
+    })
+    const jobs = startJobs(
+      {
+        realmRecords: prunable('realmRecords'),
+        sessions: prunable('sessions') as never,
+        revocations: prunable('revocations') as never,
+      },
+      log,
+    )
+    const round = jobs.run()
+    await jobs.close()
+    await round
+    t.strictSame(ran, ['realmRecords', 'sessions', 'revocations'])
+    t.match(lines, [/"job":"sessions".*tidying up failed/])
+  },
+)
