@@ -16,7 +16,8 @@ import {
   type UpMessage,
 } from '../../shared/snapshot.ts'
 import { isNewer, type DirectoryStatus, type Rank } from './directory.ts'
-import { addToRoster, type LastKnownGood, type StoredState } from './last-known-good.ts'
+import { addToRoster, type StoredState } from './kept-state.ts'
+import type { LastKnownGood } from './last-known-good.ts'
 import type { RelayChange } from './relay-messages.ts'
 import { RevokedState } from './revoked-state.ts'
 

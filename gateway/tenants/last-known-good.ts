@@ -7,25 +7,17 @@
  *   revoked/<tenant_id>.current, .previous    two copies of the same revocations
  *   position, settings
  */
-import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { StateDigest } from '../../shared/fleet-digest.ts'
-import { TENANT_ID, type FleetSettings } from '../../shared/snapshot.ts'
+import type { FleetSettings } from '../../shared/snapshot.ts'
 import type { Rank } from './directory.ts'
-import { GENERATIONS, recover, type Recovered } from './recovery.ts'
+import { COPIES, FOLDERS, readKeptState, type Folder, type StoredState } from './kept-state.ts'
+import { GENERATIONS } from './recovery.ts'
 import type { RevokedState } from './revoked-state.ts'
 import { createDirectorySync, createSealedFiles, type FileKind } from './sealed-file.ts'
-import {
-  readGuard,
-  readPosition,
-  readRevoked,
-  readSettings,
-  readTenant,
-  type GuardRecord,
-  type PositionRecord,
-} from './stored-records.ts'
+import type { GuardRecord, PositionRecord } from './stored-records.ts'
 import { createWriteQueue } from './write-queue.ts'
 
 /** Side by side, they share the costly syncs of their folders. */
@@ -33,9 +25,6 @@ const WRITES_AT_ONCE = 16
 const RETRY_MS = 5_000
 /** What is not written by then was not acknowledged, so the next start asks for it. */
 const CLOSE_MS_MAX = 1_000
-const PROBLEMS_LOGGED_MAX = 100
-const FOLDERS = ['guard', 'tenants', 'revoked'] as const
-const COPIES = ['current', 'previous'] as const
 
 export interface StoredTenant {
   readonly tenantId: string
@@ -46,18 +35,6 @@ export interface StoredTenant {
   readonly hostnames: readonly string[]
   readonly isProtected: boolean
   readonly isSuspended: boolean
-}
-
-export interface StoredState {
-  /** null: the next hello asks for everything. */
-  readonly position: PositionRecord | null
-  readonly settings: FleetSettings | null
-  readonly tenants: readonly Recovered[]
-  readonly sync: number
-  /** False on a fresh disk. */
-  readonly isConfigured: boolean
-  /** Some host of some tenant may be unknown. */
-  readonly isDamaged: boolean
 }
 
 export interface LastKnownGood {
@@ -87,7 +64,7 @@ export interface LastKnownGoodOptions {
 export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood {
   const { directory, log } = options
   const files = createSealedFiles(options.fleetKey)
-  const at = (folder: (typeof FOLDERS)[number], name: string) => join(directory, folder, name)
+  const at = (folder: Folder, name: string) => join(directory, folder, name)
   const syncGuards = createDirectorySync(join(directory, 'guard'))
   const syncTenants = createDirectorySync(join(directory, 'tenants'))
   const syncRevoked = createDirectorySync(join(directory, 'revoked'))
@@ -193,25 +170,6 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
     return queue.push(`tenant:${tenantId}`, isUrgent)
   }
 
-  function readTenantFiles(tenantId: string): Recovered {
-    const tenants = (name: string) =>
-      readTenant(files.read(at('tenants', `${tenantId}.${name}`), 'tenant', tenantId))
-    const current = tenants('current')
-    const guard = readGuard(files.read(at('guard', tenantId), 'guard', tenantId))
-    const recovered = recover({
-      tenantId,
-      guard,
-      generations: { current, next: tenants('next'), previous: tenants('previous') },
-      revoked: COPIES.map((copy) =>
-        readRevoked(files.read(at('revoked', `${tenantId}.${copy}`), 'revoked', tenantId)),
-      ),
-    })
-    if (current.kind === 'damaged') badCurrent.add(tenantId)
-    if (recovered.guard !== null) guards.set(tenantId, recovered.guard)
-    if (recovered.revoked !== null || recovered.isRevokedLost) withRevoked.add(tenantId)
-    return recovered
-  }
-
   return {
     load() {
       try {
@@ -220,20 +178,13 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
       } catch (error) {
         log.error({ error }, 'cannot prepare the folder of the last known good state')
       }
-      const tenantIds = listTenantIds(directory, log)
-      const tenants = tenantIds.map(readTenantFiles)
-      const kept = readPosition(files.read(join(directory, 'position'), 'position', ''))
-      const storedSettings = readSettings(files.read(join(directory, 'settings'), 'settings', ''))
-      const state = judge(tenants, kept.kind === 'read' ? kept.record : null)
-      report(log, tenants)
-      if (kept.kind === 'damaged')
-        log.error({ reason: kept.reason }, 'the kept position is damaged, asking for everything')
-      return {
-        ...state,
-        isConfigured: kept.kind !== 'missing' || tenants.length > 0,
-        isDamaged: state.isDamaged || kept.kind === 'damaged',
-        settings: storedSettings.kind === 'read' ? storedSettings.record : null,
+      const { state, tenantFiles } = readKeptState(directory, files, log)
+      for (const [tenantId, { guard, hasRevoked, isCurrentBad }] of tenantFiles) {
+        if (guard !== null) guards.set(tenantId, guard)
+        if (hasRevoked) withRevoked.add(tenantId)
+        if (isCurrentBad) badCurrent.add(tenantId)
       }
+      return state
     },
     saveTenant: (tenant) => ask(tenant.tenantId, { tenant }, false),
     removeTenant: (tenantId) => {
@@ -252,54 +203,6 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
     isHealthy: () => queue.isHealthy(),
     close: () => queue.close(),
   }
-}
-
-function judge(tenants: readonly Recovered[], kept: PositionRecord | null) {
-  const roster = new StateDigest()
-  let sync = kept?.sync ?? 0
-  for (const { tenantId, tenant, reserved } of tenants) {
-    sync = Math.max(sync, tenant?.rank.sync ?? 0, reserved?.rank.sync ?? 0)
-    if (tenant !== null || reserved !== null) addToRoster(roster, tenantId)
-  }
-  const isWhole = kept === null ? tenants.length === 0 : kept.roster === roster.hex()
-  return {
-    tenants,
-    sync,
-    position: tenants.every((tenant) => tenant.isExact) ? kept : null,
-    isDamaged: !isWhole || tenants.some((tenant) => tenant.isLost),
-  }
-}
-
-export function addToRoster(roster: StateDigest, tenantId: string): void {
-  roster.set(tenantId, 'kept')
-}
-
-function listTenantIds(directory: string, log: Logger): string[] {
-  const tenantIds = new Set<string>()
-  for (const folder of FOLDERS)
-    try {
-      for (const name of readdirSync(join(directory, folder))) {
-        const tenantId = name.replace(/\.(?:current|next|previous)$/, '')
-        if (TENANT_ID.test(tenantId)) tenantIds.add(tenantId)
-      }
-    } catch (error) {
-      log.error({ error, folder }, 'cannot list the last known good state')
-    }
-  return [...tenantIds].sort()
-}
-
-function report(log: Logger, tenants: readonly Recovered[]): void {
-  const damaged = tenants.filter((tenant) => tenant.problems.length > 0)
-  for (const { tenantId, tenant, problems } of damaged.slice(0, PROBLEMS_LOGGED_MAX)) {
-    const revision = tenant?.rank.revision
-    if (tenant === null) log.error({ tenantId, problems }, 'a kept tenant cannot be served')
-    else log.warn({ tenantId, revision, problems }, 'a kept tenant is served from what is left')
-  }
-  if (damaged.length > 0 && damaged.length === tenants.length)
-    log.error(
-      { tenants: tenants.length },
-      'no kept tenant is whole: was SERVICE_FLEET_KEY changed?',
-    )
 }
 
 async function renameIfThere(from: string, to: string): Promise<void> {

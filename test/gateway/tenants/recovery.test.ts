@@ -1,4 +1,4 @@
-import { cpSync, copyFileSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { servedAt, statusOf, temporaryFolder } from '../../support/fleet.ts'
@@ -265,6 +265,20 @@ t.test('with another fleet key nothing is served and the cause is named', async 
   for (const host of [HOST, 'bob.example', 'unknown.example'])
     t.equal(statusOf(restarted.directory, host), 503)
   t.ok(restarted.lines.some(({ msg }) => msg.includes('SERVICE_FLEET_KEY')))
+})
+
+t.test('a folder that cannot be listed lets nobody through', async (t) => {
+  for (const name of ['guard', 'tenants', 'revoked']) {
+    const folder = temporaryFolder(t)
+    await fillDisk(folder, WENT_LIVE)
+    rmSync(join(folder, name), { recursive: true })
+    writeFileSync(join(folder, name), 'a file where the folder was')
+    const restarted = await restart(folder)
+    t.teardown(() => restarted.close())
+    const found = servedAt(restarted.directory, HOST)
+    t.ok(found === undefined || found.protection === 'on', name)
+    t.equal(statusOf(restarted.directory, 'unknown.example'), 503, name)
+  }
 })
 
 t.test('an empty disk is not a damaged one: not configured yet', async (t) => {
