@@ -17,19 +17,28 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
   const counts = new Map<string, number>()
   return {
     enter(address) {
-      const count = (counts.get(address) ?? 0) + 1
+      const key = countedAs(address)
+      const count = (counts.get(key) ?? 0) + 1
       // Without an address the socket is closed already.
       if (address === '' || (count > connectionsMax && isExempt?.(address) !== true)) return false
-      counts.set(address, count)
+      counts.set(key, count)
       return true
     },
     leave(address) {
-      const count = (counts.get(address) ?? 1) - 1
-      if (count > 0) counts.set(address, count)
-      else counts.delete(address)
+      const key = countedAs(address)
+      const count = (counts.get(key) ?? 1) - 1
+      if (count > 0) counts.set(key, count)
+      else counts.delete(key)
     },
-    of: (address) => counts.get(address) ?? 0,
+    of: (address) => counts.get(countedAs(address)) ?? 0,
   }
+}
+
+/** One IPv6 client has a whole /64 of addresses (RFC 6177): that is who is counted. */
+function countedAs(address: string): string {
+  if (!address.includes(':')) return address
+  const groups = address.split('::')[0]!.split(':')
+  return Array.from({ length: 4 }, (_item, index) => groups[index] || '0').join(':')
 }
 
 /** An IPv4-mapped address is written as IPv4. */

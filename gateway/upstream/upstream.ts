@@ -95,7 +95,8 @@ export class PooledUpstream implements Upstream {
   }
 
   request(request: UpstreamRequest, sink: ResponseSink): UpstreamCall {
-    const isRepeatable = request.bodyLength === 0 && IDEMPOTENT.has(request.method)
+    const isRepeatable =
+      request.bodyLength === 0 && (request.method === 'GET' || IDEMPOTENT.has(request.method))
     const call = new PooledCall(this, request, sink, isRepeatable)
     this.#start(call, false)
     return call
@@ -164,6 +165,7 @@ export class PooledUpstream implements Upstream {
   }
 
   #nextWaiting(): PooledCall | undefined {
+    if (this.#waiting.length === 0) return undefined
     const next = this.#waiting.shift()
     next?.stopWaiting()
     return next

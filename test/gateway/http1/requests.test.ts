@@ -300,7 +300,10 @@ t.test('an upgrade hands the socket over, with what was read beyond the head', a
   })
   const client = new RawClient(port)
   t.teardown(() => client.close())
-  client.send('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nfirst')
+  client.send(
+    'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\nfirst',
+  )
   await client.until((received) => received.endsWith('first'))
   client.send('second')
   await client.until((received) => received.endsWith('firstsecond'))
@@ -313,7 +316,7 @@ t.test('an upgrade that is forwarded loses its upgrade', async (t) => {
   const [answer] = await talk(
     t,
     port,
-    'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
   )
   t.equal(answer?.status, 200)
   t.notMatch(origin.seen[0]?.rawHeaders.join(), /upgrade/i)

@@ -1,13 +1,10 @@
 /** The pool of connections to one origin: reuse, staleness, limits, names, TLS, the end. */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync } from 'node:fs'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import t from 'tap'
 import { createUpstreamRuntime } from '../../../gateway/upstream/runtime.ts'
 import { createUpstream } from '../../../gateway/upstream/upstream.ts'
+import { certificateFor } from '../../support/certificate.ts'
 import {
   RawClient,
   listening,
@@ -262,7 +259,7 @@ t.test('a name without an address is a 502', async (t) => {
 })
 
 t.test('an https origin is verified', async (t) => {
-  const { key, cert } = certificate()
+  const { key, cert } = certificateFor('app.test')
   const server = createTlsServer({ key, cert }, (_request, response) => response.end('secure'))
   const originPort = await listening(server)
   t.teardown(() => server.close())
@@ -288,17 +285,6 @@ t.test('an https origin is verified', async (t) => {
     'an unknown authority',
   )
 })
-
-function certificate(): { key: string; cert: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'tls-'))
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const subject = ['-subj', '/CN=app.test', '-addext', 'subjectAltName=DNS:app.test']
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
-  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], {
-    stdio: 'ignore',
-  })
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
-}
 
 t.test('an origin must be one', (t) => {
   for (const origin of ['ftp://a', 'nonsense', 'http://'])
