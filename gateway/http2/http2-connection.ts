@@ -3,8 +3,10 @@ import { constants, performServerHandshake } from 'node:http2'
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
+import type { Exchange } from '../exchange.ts'
 import type { Deadlined } from '../http1/deadlines.ts'
 import { REFUSALS } from '../http1/refusals.ts'
+import type { Refusal } from '../http1/refusals.ts'
 import { ParsedHead } from '../http1/request-head.ts'
 import { Spending } from './budget.ts'
 import { Http2Exchange } from './http2-exchange.ts'
@@ -70,9 +72,9 @@ export class Http2Connection implements Deadlined {
     }
   }
 
-  #refuse(stream: ServerHttp2Stream, refusal: (typeof REFUSALS)[keyof typeof REFUSALS]): void {
-    const { options, refusalAnswer, dateLine } = this.world
-    options.onRefusal?.(refusal, this.peerAddress)
+  #refuse(stream: ServerHttp2Stream, refusal: Refusal): void {
+    const { options, refusalAnswer, dateLine, guard } = this.world
+    guard(() => options.onRefusal?.(refusal, this.peerAddress))
     sendAnswer(stream, refusalAnswer(refusal), dateLine())
     if (!stream.endAfterHeaders) stream.close(constants.NGHTTP2_NO_ERROR)
     if (this.#exchanges.size === 0) this.#rest()
@@ -83,6 +85,10 @@ export class Http2Connection implements Deadlined {
     this.#exchanges.delete(exchange)
     if (this.#exchanges.size === 0) this.#rest()
     if (isReset) this.#spend(this.#resets, 'resets')
+  }
+
+  eachInFlight(visit: (exchange: Exchange) => void): void {
+    for (const exchange of this.#exchanges) visit(exchange)
   }
 
   #rest(): void {
@@ -96,7 +102,7 @@ export class Http2Connection implements Deadlined {
    */
   #spend(spending: Spending, kind: AbuseKind): void {
     if (this.#isGone || spending.spend(this.world.clock.nowMs())) return
-    this.world.options.onAbuse?.(kind, this.peerAddress)
+    this.world.guard(() => this.world.options.onAbuse?.(kind, this.peerAddress))
     this.#session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
   }
 

@@ -106,6 +106,25 @@ export class Http2Exchange implements Exchange, ResponseSink {
     return collector.body
   }
 
+  get isOpenEnded(): boolean {
+    const framing = this.#response?.framing
+    return (framing === BODY.chunked || framing === BODY.untilClose) && this.#isBodyDone
+  }
+
+  recall(): boolean {
+    if (this.#isOver || this.#isAnswered) return false
+    this.#call?.abort()
+    if (this.#isHeadSent) {
+      this.#stream.close(constants.NGHTTP2_CANCEL)
+      return false
+    }
+    this.#pieces = []
+    this.#gathered = []
+    this.#bodyUse = DISCARDED
+    this.#isDecided = false
+    return true
+  }
+
   #answer(answer: OwnAnswer): void {
     this.#isHeadSent = true
     this.#isAnswered = true
@@ -336,12 +355,9 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#collector?.fail(new BodyUnreadable('the client is gone'))
     const { rstCode } = this.#stream
     const isCut = !this.#isAnswered || rstCode !== constants.NGHTTP2_NO_ERROR
-    this.#connection.world.options.onExchangeEnd?.(this, {
-      status: this.#status,
-      bytes: this.#bytes,
-      isCut,
-      failure: this.#failure,
-    })
+    const { guard, options } = this.#connection.world
+    const outcome = { status: this.#status, bytes: this.#bytes, isCut, failure: this.#failure }
+    guard(() => options.onExchangeEnd?.(this, outcome))
     // What the application has broken is not the client's doing.
     this.#connection.forget(this, isCut && this.#failure === null)
   }

@@ -5,12 +5,13 @@ import { systemClock } from '../../shared/clock.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { AddressCounts } from '../address-counts.ts'
-import type { OwnAnswer } from '../exchange.ts'
+import type { Exchange, OwnAnswer } from '../exchange.ts'
 import { createDateLine, plainAnswer } from '../http1/answer.ts'
 import { createDeadlines } from '../http1/deadlines.ts'
 import type { Deadlines } from '../http1/deadlines.ts'
 import type { Refusal } from '../http1/refusals.ts'
 import type { Http1ServerOptions, Http1Timeouts } from '../http1/server.ts'
+import type { UpstreamFailure } from '../upstream/call.ts'
 import type { SecureAccepted } from '../tls/front.ts'
 import type { Budget } from './budget.ts'
 import { Http2Connection } from './http2-connection.ts'
@@ -51,6 +52,8 @@ export interface Http2Server {
   /** Everything at once. */
   close(): void
   connections(): number
+  /** Every request whose answer has not been finished. */
+  eachInFlight(visit: (exchange: Exchange) => void): void
 }
 
 /** What the connections see of their server. */
@@ -64,6 +67,8 @@ export interface Http2World {
   readonly dateLine: () => string
   readonly refusalAnswer: (refusal: Refusal) => OwnAnswer
   readonly failureAnswer: NonNullable<Http1ServerOptions['failureAnswer']>
+  /** Calls something of the caller's: what it throws is reported and ends nothing else. */
+  guard(run: () => void): void
   /** Milliseconds for which a draining server still takes new streams; -1 while not draining. */
   drainGraceMs: number
   forget(connection: Http2Connection): void
@@ -86,14 +91,32 @@ export function createHttp2Server(options: Http2ServerOptions): Http2Server {
     sessionOptions: sessionOptions(limits),
     readHead: createHeadReader(),
     dateLine: createDateLine(clock),
-    refusalAnswer: options.refusalAnswer ?? plainAnswer,
-    failureAnswer: options.failureAnswer ?? ((failure) => plainAnswer(failure)),
+    refusalAnswer: (refusal) => guarded(options.refusalAnswer, refusal),
+    failureAnswer: (failure, exchange) => guarded(options.failureAnswer, failure, exchange),
+    guard(run) {
+      try {
+        run()
+      } catch (error) {
+        options.onError?.(error)
+      }
+    },
     drainGraceMs: -1,
     forget(connection) {
       if (!connections.delete(connection)) return
       addresses.leave(connection.peerAddress)
       if (connections.size === 0) whenEmpty?.()
     },
+  }
+
+  /** A page that cannot be made is replaced by a plain one. */
+  function guarded<Reason extends Refusal | UpstreamFailure, Rest extends unknown[]>(
+    make: ((reason: Reason, ...rest: Rest) => OwnAnswer) | undefined,
+    reason: Reason,
+    ...rest: Rest
+  ): OwnAnswer {
+    let answer: OwnAnswer | undefined
+    world.guard(() => (answer = make?.(reason, ...rest)))
+    return answer ?? plainAnswer(reason)
   }
 
   return {
@@ -114,6 +137,9 @@ export function createHttp2Server(options: Http2ServerOptions): Http2Server {
       if (options.deadlines === undefined) world.deadlines.close()
     },
     connections: () => connections.size,
+    eachInFlight(visit) {
+      for (const connection of connections) connection.eachInFlight(visit)
+    },
   }
 }
 

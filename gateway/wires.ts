@@ -1,0 +1,85 @@
+/**
+ * All ways into one worker: HTTP/1 in the clear, and behind TLS the same HTTP/1 or HTTP/2. They
+ * share what handles a request, the count of connections per address, and the way they end.
+ */
+import type { Server, Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
+import type { Clock } from '../shared/clock.ts'
+import { LIMITS } from '../shared/limits.ts'
+import { createAddressCounts } from './address-counts.ts'
+import type { Exchange } from './exchange.ts'
+import { createHttp1Server } from './http1/server.ts'
+import type { AcceptedAs, Http1ServerOptions } from './http1/server.ts'
+import { createHttp2Server } from './http2/server.ts'
+import type { Http2ServerOptions } from './http2/server.ts'
+import { createTlsFront } from './tls/front.ts'
+import type { TlsFrontOptions } from './tls/front.ts'
+import { createTicketKeys } from './tls/ticket-keys.ts'
+
+export interface WiresOptions
+  extends
+    Omit<Http1ServerOptions, 'addresses' | 'isSecure' | 'limits' | 'clock' | 'deadlines'>,
+    Pick<Http2ServerOptions, 'onAbuse'> {
+  readonly clock: Clock
+  /** The certificate for a host, ready for a handshake. */
+  readonly contextFor: (host: string) => SecureContext | undefined
+  readonly onHandshakeFailure?: TlsFrontOptions['onFailure']
+  /** Session tickets are derived from it. */
+  readonly fleetKey: string
+}
+
+export interface Wires {
+  /** Sockets in the clear. */
+  accept(socket: Socket, as?: AcceptedAs): void
+  /** Sockets that begin with a TLS handshake. */
+  acceptTls(socket: Socket, peerAddress?: string): void
+  /** The caller listens and closes. */
+  createListener(): Server
+  createTlsListener(): Server
+  /** Every request whose answer has not been finished. */
+  eachInFlight(visit: (exchange: Exchange) => void): void
+  connections(): number
+  /** Settles when every connection has had its last answer. */
+  drain(graceMs?: number): Promise<void>
+  /** Everything at once. */
+  close(): void
+}
+
+export function createWires(options: WiresOptions): Wires {
+  const { contextFor, onHandshakeFailure, fleetKey, onAbuse, isExempt, ...shared } = options
+  const addresses = createAddressCounts({
+    connectionsMax: LIMITS.connectionsPerAddressMax,
+    isExempt,
+  })
+  const http1 = createHttp1Server({ ...shared, addresses })
+  const http2 = createHttp2Server({ ...shared, addresses, ...(onAbuse && { onAbuse }) })
+  const tls = createTlsFront({
+    contextFor,
+    onHttp1: http1.accept,
+    onHttp2: http2.accept,
+    addresses,
+    handshakeMs: options.timeouts.headMs,
+    tickets: createTicketKeys({ fleetKey, clock: options.clock }),
+    ...(onHandshakeFailure && { onFailure: onHandshakeFailure }),
+  })
+  return {
+    accept: http1.accept,
+    acceptTls: tls.accept,
+    createListener: http1.createListener,
+    createTlsListener: tls.createListener,
+    eachInFlight(visit) {
+      http1.eachInFlight(visit)
+      http2.eachInFlight(visit)
+    },
+    connections: () => tls.handshakes() + http1.connections() + http2.connections(),
+    async drain(graceMs) {
+      tls.close()
+      await Promise.all([http1.drain(graceMs), http2.drain(graceMs)])
+    },
+    close() {
+      tls.close()
+      http1.close()
+      http2.close()
+    },
+  }
+}
