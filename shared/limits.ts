@@ -30,6 +30,11 @@ export const LIMITS = {
   upstreamWaitingMax: 4096,
   resolvedNamesMax: 10_000,
   streamBufferBytesMax: 256 * 1024,
+  proxyHeaderBytesMax: 2048,
+  // what the edge tells of itself
+  logCharactersHeldMax: 1024 * 1024,
+  /** Tenants beyond it are counted together. */
+  metricTenantsMax: 500,
   webSocketsPerSessionMax: 64,
   webSocketsPerTenantMax: 10_000,
   webSocketsPerProcessMax: 20_000,

@@ -47,6 +47,8 @@ export interface KeeperStatus extends DirectoryStatus {
   readonly epoch: string
   readonly revision: number
   readonly tenants: number
+  /** Tenants whose newest state cannot be served. */
+  readonly rejected: number
 }
 
 export interface KeeperOptions {
@@ -67,6 +69,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
   const held = new Set<string>()
   /** What was received, rejected snapshots too: compared with what the control plane has sent. */
   const received = new StateDigest()
+  const rejected = new Set<string>()
   const roster = new StateDigest()
   /** Removed since the last `synced`: an older state that was read before must not return. */
   const removed = new Map<string, Rank>()
@@ -146,6 +149,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     addToRoster(roster, tenantId)
     reserved.delete(tenantId)
     removed.delete(tenantId)
+    rejected.delete(tenantId)
     revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
     const served = relay({ type: 'tenant', tenantId, sync, text })
     const saved = disk.saveTenant({
@@ -172,6 +176,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
 
   function remove(tenantId: string) {
     tenants.delete(tenantId)
+    rejected.delete(tenantId)
     reserved.delete(tenantId)
     revokedById.delete(tenantId)
     held.delete(tenantId)
@@ -277,6 +282,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
 
   function reject(tenantId: string, revision: number, reason: string) {
     const short = reason.slice(0, 500)
+    rejected.add(tenantId)
     log.error({ tenantId, revision, reason: short }, 'snapshot rejected, keeping the last good one')
     send({ type: 'rejected', tenant_id: tenantId, revision, reason: short })
   }
@@ -341,6 +347,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       epoch: position?.epoch ?? '',
       revision: position?.revision ?? 0,
       tenants: tenants.size,
+      rejected: rejected.size,
     }),
   }
 }
