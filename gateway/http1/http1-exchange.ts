@@ -45,6 +45,8 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   #makesChunks = false
   #status = 0
   #failure: UpstreamFailure | null = null
+  #sentAtMs = 0
+  #upstreamMs = -1
   #isOver = false
 
   constructor(connection: ClientConnection, head: ParsedHead, startedMs: number) {
@@ -169,6 +171,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#gathered = null
     this.#bodyUse = FORWARDED
     const isJoined = pieces !== null && lengthOf(pieces) <= LIMITS.smallBodyBytesMax
+    this.#sentAtMs = performance.now()
     const call = plan.upstream.request(
       {
         method: this.head.method,
@@ -254,6 +257,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   }
 
   onHead(head: ResponseHead): void {
+    this.#upstreamMs = performance.now() - this.#sentAtMs
     const { body, writer, world } = this.#connection
     const isOpenEnded = head.framing === BODY.chunked || head.framing === BODY.untilClose
     this.#makesChunks = head.framing === BODY.untilClose && !this.head.isHttp10

@@ -36,6 +36,8 @@ export interface ExchangeOutcome {
   /** The answer did not arrive whole. */
   readonly isCut: boolean
   readonly failure: UpstreamFailure | null
+  /** From the request on its way to the application to the head of its answer; else -1. */
+  readonly upstreamMs?: number
 }
 
 export interface Http1ServerOptions {

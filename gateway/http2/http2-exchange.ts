@@ -55,6 +55,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #status = 0
   #bytes = 0
   #failure: UpstreamFailure | null = null
+  #sentAtMs = 0
+  #upstreamMs = -1
   #isOver = false
 
   constructor(
@@ -222,6 +224,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     const plan = this.#plan!
     const { method, target, keptLines, bodyLength, hasLength } = this.head
     const isEmpty = isBodyWhole && firstBody === ''
+    this.#sentAtMs = performance.now()
     this.#call = plan.upstream.request(
       {
         method,
@@ -244,6 +247,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   onHead(head: ResponseHead): void {
+    this.#upstreamMs = performance.now() - this.#sentAtMs
     this.#response = head
   }
 
