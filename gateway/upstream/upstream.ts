@@ -143,8 +143,9 @@ export class PooledUpstream implements Upstream {
       connection.begin(next)
       return true
     }
-    if (this.#idle.length >= this.#limits.upstreamIdleSocketsMax) return false
     this.#idle.push(connection)
+    // The oldest goes: it is the one that the origin is about to close, and no POST would take it.
+    if (this.#idle.length > this.#limits.upstreamIdleSocketsMax) this.#idle[0]!.destroy()
     return true
   }
 

@@ -192,6 +192,21 @@ t.test('no more idle connections are kept than the limit says', async (t) => {
   t.match(upstream.stats(), { sockets: 1, idle: 1 })
 })
 
+t.test('connections too old for a POST make room for the new ones', async (t) => {
+  const clock = { now: 1, nowMs: () => clock.now }
+  const runtime = createUpstreamRuntime({ clock, sweepMs: 5 })
+  t.teardown(() => runtime.close())
+  const origin = await startOrigin(t)
+  const { port, upstream } = await startWire(t, origin.url, {
+    upstreamOptions: { runtime, limits: { upstreamIdleSocketsMax: 1 } },
+  })
+  await talk(t, port, GET)
+  clock.now += 1500
+  runtime.deadlines.sweep()
+  await talk(t, port, POST + POST + POST, ['POST', 'POST', 'POST'])
+  t.match(upstream.stats(), { connects: 2, sockets: 1, idle: 1 })
+})
+
 t.test('an idle connection is left before the origin would leave it', async (t) => {
   const origin = await startRawOrigin(t, (socket) => {
     socket.on('data', () =>
