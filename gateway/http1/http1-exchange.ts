@@ -352,7 +352,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
       status: this.#isOnTheWire ? this.#status : 0,
       bytes: writer.bytes,
       isCut,
-      failure: this.#failure,
+      failure: this.#failure, upstreamMs: this.#upstreamMs,
     })
   }
 }

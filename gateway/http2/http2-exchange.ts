@@ -360,7 +360,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     const { rstCode } = this.#stream
     const isCut = !this.#isAnswered || rstCode !== constants.NGHTTP2_NO_ERROR
     const { guard, options } = this.#connection.world
-    const outcome = { status: this.#status, bytes: this.#bytes, isCut, failure: this.#failure }
+    const outcome = { status: this.#status, bytes: this.#bytes, isCut, failure: this.#failure, upstreamMs: this.#upstreamMs }
     guard(() => options.onExchangeEnd?.(this, outcome))
     // What the application has broken is not the client's doing.
     this.#connection.forget(this, isCut && this.#failure === null)
