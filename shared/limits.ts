@@ -31,6 +31,7 @@ export const LIMITS = {
   resolvedNamesMax: 10_000,
   streamBufferBytesMax: 256 * 1024,
   proxyHeaderBytesMax: 2048,
+  acceptBacklogMax: 4096,
   // what the edge tells of itself
   logCharactersHeldMax: 1024 * 1024,
   /** Tenants beyond it are counted together. */
