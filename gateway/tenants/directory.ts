@@ -130,10 +130,7 @@ export function createTenantDirectory<T extends ServedTenant>(
     entry.hostnames = new Set()
     for (const host of hostnames) {
       const holder = entryByHost.get(host)
-      if (holder !== undefined && holder !== entry) {
-        if (isNewer(holder.rank, entry.rank)) continue
-        holder.hostnames.delete(host)
-      }
+      if (holder !== undefined && holder !== entry && isNewer(holder.rank, entry.rank)) continue
       entryByHost.set(host, entry)
       entry.hostnames.add(host)
     }

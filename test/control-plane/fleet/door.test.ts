@@ -70,11 +70,14 @@ t.test('what a replaced connection still says is void', async (t) => {
   control.put('ada')
   const older = await connectRaw(t, control.port, { id: 'edge-1' })
   await older.wait('synced')
+  older.socket.pause() // so that it does not see that it is closed
   const newer = await connectRaw(t, control.port, { id: 'edge-1' })
   await newer.wait('synced')
-  if (older.socket.readyState === WebSocket.OPEN)
-    older.send({ type: 'applied', epoch: 'epoch-1', revision: 1, is_durable: true })
-  await older.closed
+  older.send({ type: 'applied', epoch: 'epoch-1', revision: 1, is_durable: true })
+  for (let round = 2; round < 6; round += 1) {
+    newer.send({ type: 'resync', reason: 'to let time pass' })
+    await newer.wait('welcome', round)
+  }
   t.equal(control.hub.gateways()[0]?.revision, 0)
 })
 

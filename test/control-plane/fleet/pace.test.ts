@@ -27,6 +27,18 @@ t.test(
   },
 )
 
+t.test('changes keep to the window as well', async (t) => {
+  const control = await startControlPlane(t)
+  const raw = await connectRaw(t, control.port, { isConsuming: false })
+  await raw.wait('synced')
+  for (let count = 0; count < WINDOW * 3; count += 1) control.put(`t${count}`)
+  await raw.wait('tenant', WINDOW)
+  await control.hub.settled(WINDOW * 3, 20)
+  t.equal(raw.of('tenant').length, WINDOW)
+  raw.consume()
+  await raw.wait('tenant', WINDOW * 3)
+})
+
 t.test('a window holds no more than its bytes, and at least one message', async (t) => {
   const control = await startControlPlane(t)
   const big = 'x'.repeat(LIMITS.fleetWindowBytesMax * 0.6)

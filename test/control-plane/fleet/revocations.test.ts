@@ -112,3 +112,25 @@ t.test(
     t.same(sessions, [{ tenant_id: 'ada', sid: 's', subject: 'u', at: 6 }])
   },
 )
+
+t.test(
+  'a live revocation that is acknowledged does not vouch for the state before it',
+  async (t) => {
+    const control = await startControlPlane(t)
+    const gate = Promise.withResolvers<void>()
+    control.source.revoked = async function* () {
+      await gate.promise
+      yield { tenant_id: 'ada', revoked: { all: NOW, subjects: {}, sids: {} } }
+    }
+    const raw = await connectRaw(t, control.port, { id: 'lazy' })
+    await raw.wait('welcome')
+    control.revoke('bob', { all: NOW })
+    await raw.wait('revoked')
+    raw.send({ type: 'revoked_applied', sequence: raw.of('revoked')[0]!.sequence })
+    t.same((await control.hub.revocationsSettled(20)).pending, ['lazy'])
+    gate.resolve()
+    await raw.wait('revoked_synced')
+    raw.send({ type: 'revoked_applied', sequence: raw.of('revoked_synced')[0]!.sequence })
+    t.same((await control.hub.revocationsSettled(5_000)).applied, ['lazy'])
+  },
+)

@@ -1,0 +1,56 @@
+import { rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createPortPair } from '../../../gateway/tenants/ports.ts'
+import { startControlPlane, startGateway, statusOf, until } from '../../support/fleet.ts'
+
+const NOW = Math.floor(Date.now() / 1000)
+
+t.test('nothing is acknowledged before the slowest worker has it', async (t) => {
+  const control = await startControlPlane(t)
+  control.put('ada')
+  const gateway = startGateway(t, { port: control.port })
+  await control.settled(1)
+  const slow = createPortPair()
+  let isHolding = false
+  let held = 0
+  slow.primary.onMessage(() => {
+    if (isHolding) held += 1
+    else slow.primary.send({ channel: 'tenants', type: 'handled', changes: 1 })
+  })
+  gateway.link.attachWorker(slow.worker)
+  t.teardown(() => slow.close())
+  await new Promise((resolve) => setImmediate(resolve))
+
+  isHolding = true
+  control.revoke('ada', { all: NOW })
+  const revision = control.put('ada')
+  await until(() => held === 2)
+  t.same((await control.hub.revocationsSettled(20)).pending, ['edge-1'])
+  t.same((await control.hub.settled(revision, 20)).pending, ['edge-1'])
+  t.equal(gateway.directory.byId('ada')?.revoked.all, NOW, 'the quick one has it')
+
+  slow.primary.send({ channel: 'tenants', type: 'handled', changes: 2 })
+  t.same((await control.hub.revocationsSettled(5_000)).applied, ['edge-1'])
+  t.same((await control.hub.settled(revision, 5_000)).applied, ['edge-1'])
+})
+
+t.test('a gateway whose disk fails serves on, and says that a restart would lose it', async (t) => {
+  const control = await startControlPlane(t)
+  control.put('ada')
+  const gateway = startGateway(t, { port: control.port, timing: { retryMs: 20 } })
+  await control.settled(1)
+  rmSync(join(gateway.folder, 'tenants'), { recursive: true })
+  symlinkSync('tenants', join(gateway.folder, 'tenants'))
+  control.put('bob')
+  await control.settled(2)
+  t.equal(statusOf(gateway.directory, 'bob.example'), 200)
+  t.equal(control.hub.gateways()[0]?.durable, false)
+  t.equal(gateway.link.status().isDiskHealthy, false)
+
+  rmSync(join(gateway.folder, 'tenants'))
+  await until(() => gateway.link.status().isDiskHealthy)
+  control.put('cleo')
+  await control.settled(3)
+  t.equal(control.hub.gateways()[0]?.durable, true)
+})
