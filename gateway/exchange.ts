@@ -75,6 +75,14 @@ export interface Exchange {
   forward(plan: ForwardPlan): void
   /** The whole body, for our own forms; rejects with `BodyTooLarge` beyond the limit. */
   readBody(bytesMax: number): Promise<Buffer>
+  /** The answer has begun, and only the application knows when it ends: an event stream. */
+  readonly isOpenEnded?: boolean
+  /**
+   * The decision to forward no longer holds. True: nothing of an answer had been sent, and
+   * `respond` may be called once more. False: what had begun is cut, so that it cannot be taken
+   * for whole.
+   */
+  recall?(): boolean
   /** Where the pipeline keeps what its log line needs at the end. The wire never looks. */
   context?: unknown
   /**

@@ -31,6 +31,8 @@ export const REFUSE_REASONS = [
   'host_unknown',
   'sealed',
   'path_unreadable',
+  'origin_foreign',
+  'websockets_exhausted',
   'suspended',
   'not_ready',
   'state_lost',
@@ -88,6 +90,16 @@ export const REFUSAL_TEXTS: Readonly<Record<RefuseReason, RefusalText>> = {
     code: 'path_unreadable',
     title: 'This address cannot be read',
     text: 'It has an escape that is not valid. Check it, or start from the front page.',
+  },
+  origin_foreign: {
+    code: 'origin_foreign',
+    title: 'Another site asked for this',
+    text: 'A page of another site may not open a connection here in your name.',
+  },
+  websockets_exhausted: {
+    code: 'websockets_exhausted',
+    title: 'Too many connections',
+    text: 'Too many are open already. Close some of them, or try again in a moment.',
   },
   suspended: {
     code: 'suspended',

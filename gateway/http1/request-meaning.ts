@@ -5,6 +5,7 @@ import { REFUSALS } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import type { Notes } from './request-fields.ts'
 import type { ParsedHead } from './request-head.ts'
+import { opensWebSocket } from './websocket-request.ts'
 
 /** RFC 9112 section 3.2: exactly one Host, valid. HTTP/1.0 may leave it out and has no tenant. */
 export function settleHost(
@@ -84,7 +85,10 @@ export function settleConnection(head: ParsedHead, notes: Notes): Refusal | null
     notes.upgrade.toLowerCase() === 'websocket' &&
     head.method === 'GET' &&
     head.bodyLength === 0 &&
-    !head.isHttp10
+    !head.isHttp10 &&
+    opensWebSocket(head.keptLines)
+  // Whatever is answered but a 101 is the last answer: bytes behind it may be meant as frames.
+  if (head.isUpgrade) head.keepsAlive = false
   if (notes.expect === '') return null
   if (notes.expect.toLowerCase() !== '100-continue') return REFUSALS.expectation
   head.expectsContinue = !head.isHttp10 && head.bodyLength !== 0

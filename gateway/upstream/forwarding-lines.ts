@@ -19,7 +19,10 @@ export interface Forwarding {
   readonly identityLines: string
 }
 
-export function forwardingLines(head: RequestHead, forwarding: Forwarding): string {
+export function forwardingLines(
+  head: Pick<RequestHead, 'authority' | 'cookies'>,
+  forwarding: Forwarding,
+): string {
   const { clientAddress, addressChain, protocol, requestId, identityLines } = forwarding
   const { traceparent, tracestate } = forwarding
   const { authority } = head

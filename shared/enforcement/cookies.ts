@@ -61,6 +61,15 @@ export function withoutServiceCookies(cookies: string): string {
     .join('; ')
 }
 
+/** For a request that is not to be taken for its user's own. */
+export function withoutSessionCookie(cookies: string): string {
+  return cookies
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '' && !pair.startsWith(`${SESSION_COOKIE}=`))
+    .join('; ')
+}
+
 export interface CookieOptions {
   readonly path?: string
   readonly maxAgeSeconds: number

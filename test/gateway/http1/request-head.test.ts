@@ -273,6 +273,19 @@ t.test('only a WebSocket handshake is an upgrade', (t) => {
   t.equal(head(get('/', 'Connection: Upgrade', 'Upgrade: websocket, x', ...key)).isUpgrade, false)
   t.equal(head(post(...asked)).isUpgrade, false)
   t.equal(head(get('/', ...asked, 'Content-Length: 1')).isUpgrade, false, 'not with a body')
+  const [upgrade, keyLine, version] = [asked.slice(0, 2), key[0]!, key[1]!]
+  for (const [why, ...lines] of [
+    ['no key', version],
+    ['no version', keyLine],
+    ['two keys', version, keyLine, keyLine],
+    ['two versions', version, version, keyLine],
+    ['another version', 'Sec-WebSocket-Version: 8', keyLine],
+    ['two versions in one line', 'Sec-WebSocket-Version: 13, 8', keyLine],
+    ['no key of 16 bytes', version, 'Sec-WebSocket-Key: short=='],
+    ['a key that ends here', version, keyLine, 'Connection: Sec-WebSocket-Key'],
+  ] as const)
+    t.equal(head(get('/', ...upgrade, ...lines)).isUpgrade, false, why)
+  t.equal(head(get('/', ...asked)).keepsAlive, false, 'what is no 101 is the last answer')
   t.end()
 })
 

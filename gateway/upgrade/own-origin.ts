@@ -1,0 +1,32 @@
+/**
+ * Cross-site WebSocket hijacking: a browser opens WebSockets to anywhere, with cookies, and asks
+ * nobody. Only the Origin header tells that it was another site's page that did (CWE-1385).
+ */
+import { valuesOf } from '../http1/websocket-request.ts'
+
+export interface OriginFacts {
+  readonly keptLines: string
+  /** The tenant's addresses, as browsers see them. */
+  readonly edgeUrls: Iterable<string>
+  readonly protocol: 'http' | 'https'
+  /** The Host of this request: a page of the very same address is no other site. */
+  readonly authority: string
+}
+
+/** As a browser writes it: nothing before the host, nothing behind the port. */
+const ORIGIN = /^https?:\/\/[^/?#@\s]+$/i
+
+/** Programs send no Origin, and nobody can make a browser leave it out. */
+export function isOwnOrigin({ keptLines, edgeUrls, protocol, authority }: OriginFacts): boolean {
+  const given = valuesOf(keptLines, 'origin')
+  if (given.length === 0) return true
+  if (given.length > 1 || !ORIGIN.test(given[0]!)) return false
+  const origin = originOf(given[0]!)
+  if (origin === undefined) return false
+  if (origin === originOf(`${protocol}://${authority}`)) return true
+  for (const url of edgeUrls) if (origin === originOf(url)) return true
+  return false
+}
+
+/** `https://App.example:443` → `https://app.example`. */
+const originOf = (text: string): string | undefined => URL.parse(text)?.origin

@@ -1,0 +1,204 @@
+/**
+ * The client's end of a WebSocket. http-proxy-3 pipes it to the application's socket and back; the
+ * client's own socket is attached once the application has agreed. All bytes of both directions
+ * pass here, so here a frame of ours can be put between two of theirs.
+ */
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import { LIMITS } from '../../shared/limits.ts'
+import type { Deadlined, Deadlines } from '../http1/deadlines.ts'
+import { FrameTracker, closeFrame, type Ending } from './frames.ts'
+
+type Done = (error?: Error | null) => void
+
+export interface TunnelWorld {
+  readonly deadlines: Deadlines
+  readonly nowMs: () => number
+  /** How long one side may take none of what the other has sent. */
+  readonly idleMs: number
+}
+
+export class Tunnel extends Duplex implements Deadlined {
+  deadlineMs = Infinity
+  /** When the client last sent a part of a message. */
+  activeMs: number
+  /** To the client, head included. */
+  bytes = 0
+  /** It was we who ended it. */
+  isCut = false
+  readonly #world: TunnelWorld
+  readonly #fromClient = new FrameTracker()
+  readonly #toClient = new FrameTracker()
+  #client: Socket | null = null
+  #upstream: Socket | null = null
+  /** Written instead of the carrier's head, which has not been through our reader. */
+  #headDue = ''
+  #awaitingRoom: Done | null = null
+  #isClientPaused = true
+  #hasClientEnded = false
+  /** The application has ended, and the client has been given all that it said. */
+  #isAllSaid = false
+
+  constructor(world: TunnelWorld) {
+    super({ allowHalfOpen: true, autoDestroy: false })
+    this.#world = world
+    this.activeMs = world.nowMs()
+  }
+
+  /** `head` is what the client gets first; `leftover` is what it has sent already. */
+  attach(client: Socket, leftover: Buffer, upstream: Socket, head: string): void {
+    this.#client = client
+    this.#upstream = upstream
+    this.#headDue = head
+    client
+      .on('data', this.#onClientData)
+      .on('drain', this.#onClientDrain)
+      .on('end', this.#onClientEnd)
+      .on('timeout', this.#onClientGone)
+      .on('error', this.#onClientGone)
+      .on('close', this.#onClientGone)
+    upstream.on('timeout', () => upstream.destroy())
+    this.#world.deadlines.add(this)
+    if (leftover.length > 0) this.#onClientData(leftover)
+    if (client.destroyed) this.destroy()
+  }
+
+  // From the client to the application
+
+  readonly #onClientData = (chunk: Buffer): void => {
+    if (this.isCut || this.#isAllSaid) return
+    if (this.#fromClient.scan(chunk)) this.activeMs = this.#world.nowMs()
+    if (this.push(chunk)) return
+    this.#isClientPaused = true
+    this.#client!.pause()
+    this.#upstream!.setTimeout(this.#world.idleMs)
+  }
+
+  override _read(): void {
+    if (this.#client === null || !this.#isClientPaused) return
+    this.#isClientPaused = false
+    this.#upstream!.setTimeout(0)
+    this.#client.resume()
+  }
+
+  readonly #onClientEnd = (): void => {
+    this.#hasClientEnded = true
+    if (this.#isAllSaid) return void this.destroy()
+    if (this.isCut) return
+    this.push(null)
+    this.#linger(this.#world.idleMs)
+  }
+
+  // From the application to the client
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
+    const client = this.#client
+    if (client === null || this.isCut) return done()
+    if (this.#headDue === '') {
+      this.#toClient.scan(chunk)
+      return this.#send(client, chunk, done)
+    }
+    const head = Buffer.from(this.#headDue, 'latin1')
+    this.#headDue = ''
+    this.#send(client, head, done)
+  }
+
+  #send(client: Socket, chunk: Buffer, done: Done): void {
+    this.bytes += chunk.length
+    if (client.write(chunk)) return done()
+    this.#awaitingRoom = done
+    client.setTimeout(this.#world.idleMs)
+  }
+
+  readonly #onClientDrain = (): void => {
+    this.#client!.setTimeout(0)
+    this.#giveRoom()
+  }
+
+  #giveRoom(): void {
+    const done = this.#awaitingRoom
+    this.#awaitingRoom = null
+    done?.()
+  }
+
+  override _final(done: Done): void {
+    done()
+    const client = this.#client
+    if (client === null) return void this.destroy()
+    if (this.isCut) return
+    client.setTimeout(this.#world.idleMs)
+    client.end(() => {
+      this.#isAllSaid = true
+      if (this.#hasClientEnded) return void this.destroy()
+      client.resume()
+      this.#linger(LIMITS.lingerMsMax)
+    })
+  }
+
+  // The end
+
+  /**
+   * Ends it from our side. Both hear why where one frame has ended and the next has not begun;
+   * elsewhere a frame of ours would be read as a part of theirs, so there is just an end.
+   */
+  cut({ code, reason }: Ending): void {
+    const client = this.#client
+    if (this.isCut || this.destroyed || client === null) return
+    this.isCut = true
+    if (this.#headDue === '' && isFree(this.#toClient))
+      client.write(closeFrame(code, reason, false))
+    client.end()
+    if (!this.#hasClientEnded) {
+      if (isFree(this.#fromClient)) this.push(closeFrame(code, reason, true))
+      this.push(null)
+    }
+    // What the client still sends is read and dropped: the kernel would answer it by a reset, and
+    // that overtakes the close frame.
+    client.resume()
+    this.#giveRoom()
+    this.#linger(LIMITS.lingerMsMax)
+  }
+
+  #linger(forMs: number): void {
+    this.deadlineMs = Math.min(this.deadlineMs, this.#world.nowMs() + forMs)
+  }
+
+  onDeadline(): void {
+    this.destroy()
+  }
+
+  readonly #onClientGone = (): void => {
+    this.destroy()
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    this.deadlineMs = Infinity
+    this.#world.deadlines.delete(this)
+    this.#client?.destroy()
+    // It may still be taking the client's last words.
+    this.#upstream?.setTimeout(LIMITS.lingerMsMax)
+    this.#upstream?.destroySoon()
+    done(error)
+  }
+
+  // What http-proxy-3 asks of a socket
+
+  setTimeout(): this {
+    return this
+  }
+
+  setNoDelay(): this {
+    return this
+  }
+
+  setKeepAlive(isOn: boolean, delayMs: number): this {
+    this.#client?.setKeepAlive(isOn, delayMs)
+    return this
+  }
+
+  destroySoon(): void {
+    if (this.writable) this.end()
+  }
+}
+
+const isFree = (frames: FrameTracker): boolean => frames.isAtBoundary && !frames.hasClosed

@@ -1,0 +1,165 @@
+/** All WebSockets of one worker: who may open one, who has one, and how they end. */
+import type { LookupFunction } from 'node:net'
+import { LIMITS } from '../../shared/limits.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Deadlines } from '../http1/deadlines.ts'
+import type { ExchangeOutcome } from '../http1/server.ts'
+import type { Upstream, UpstreamTimeouts } from '../upstream/upstream.ts'
+import { createCarrier } from './carrier.ts'
+import { ENDINGS, type Ending } from './frames.ts'
+import { Handshake } from './handshake.ts'
+import { Tunnel } from './tunnel.ts'
+
+/** What each limit counts by: a session, a tenant, this process. */
+export interface Claim {
+  readonly tenantId: string
+  /** '' without a session. */
+  readonly sid: string
+}
+
+export interface UpgradePlan extends Claim {
+  readonly exchange: Exchange
+  readonly origin: string
+  /** Lines that we add to the 101, a CRLF behind each. */
+  readonly responseLines: string
+}
+
+export interface OpenWebSocket {
+  readonly exchange: Exchange
+  /** When the client last sent a part of a message. */
+  readonly activeMs: number
+  cut(ending: Ending): void
+}
+
+export interface UpgradeWorld {
+  readonly lookup: LookupFunction
+  readonly deadlines: Deadlines
+  readonly nowMs: () => number
+  readonly timeouts: UpstreamTimeouts
+  readonly limits?: UpgradeLimits
+  readonly onEnd?: (exchange: Exchange, outcome: ExchangeOutcome) => void
+}
+
+export interface UpgradeLimits {
+  readonly webSocketsPerSessionMax: number
+  readonly webSocketsPerTenantMax: number
+  readonly webSocketsPerProcessMax: number
+}
+
+export type Upgrades = ReturnType<typeof createUpgrades>
+
+export function createUpgrades(world: UpgradeWorld) {
+  const { nowMs, deadlines, timeouts } = world
+  const limits: UpgradeLimits = world.limits ?? LIMITS
+  const carrier = createCarrier(world)
+  const open = new Set<OpenWebSocket & { tunnel: Tunnel }>()
+  const counts = new Map<string, number>()
+  let isDraining = false
+
+  const countOf = (key: string) => counts.get(key) ?? 0
+
+  function enter(keys: readonly string[]): () => void {
+    for (const key of keys) counts.set(key, countOf(key) + 1)
+    let isIn = true
+    return () => {
+      if (!isIn) return
+      isIn = false
+      for (const key of keys) {
+        const left = countOf(key) - 1
+        if (left > 0) counts.set(key, left)
+        else counts.delete(key)
+      }
+    }
+  }
+
+  function start(plan: UpgradePlan): Upstream['request'] {
+    return (request, sink) => {
+      const { exchange } = plan
+      const tunnel = new Tunnel({ deadlines, nowMs, idleMs: timeouts.idleMs })
+      const leave = enter(keysOf(plan))
+      tunnel.once('close', leave)
+      return new Handshake(
+        {
+          deadlines,
+          nowMs,
+          timeouts,
+          carry: (given, calls) => carrier.carry(plan.origin, given, tunnel, calls),
+          open(upstream, lines) {
+            const { socket, leftover } = exchange.takeSocket!()
+            tunnel.attach(
+              socket,
+              leftover,
+              upstream,
+              `${SWITCHING}${lines}${plan.responseLines}\r\n`,
+            )
+            register(exchange, tunnel)
+          },
+          onEnd: () => tunnel.destroy(),
+        },
+        request,
+        sink,
+      )
+    }
+  }
+
+  function register(exchange: Exchange, tunnel: Tunnel) {
+    const webSocket = {
+      exchange,
+      tunnel,
+      get activeMs() {
+        return tunnel.activeMs
+      },
+      cut: (ending: Ending) => tunnel.cut(ending),
+    }
+    open.add(webSocket)
+    tunnel.once('close', () => {
+      open.delete(webSocket)
+      const { bytes, isCut } = tunnel
+      world.onEnd?.(exchange, { status: 101, bytes, isCut, failure: null })
+    })
+    if (isDraining) tunnel.cut(ENDINGS.drain)
+  }
+
+  return {
+    /** Whether one more may be opened. */
+    hasRoom(claim: Claim): boolean {
+      const [process, tenant, session] = keysOf(claim)
+      return (
+        countOf(process!) < limits.webSocketsPerProcessMax &&
+        countOf(tenant!) < limits.webSocketsPerTenantMax &&
+        (session === undefined || countOf(session) < limits.webSocketsPerSessionMax)
+      )
+    },
+    /** The way to the application for this one request, in place of the tenant's pool. */
+    upstream(plan: UpgradePlan): Upstream {
+      const { origin } = plan
+      return {
+        origin,
+        authority: new URL(origin).host,
+        request: start(plan),
+        close: async () => {},
+        stats: () => ({ sockets: 1, idle: 0, waiting: 0, connects: 1, retries: 0 }),
+      }
+    },
+    open: (): Iterable<OpenWebSocket> => open,
+    count: () => open.size,
+    /** Everybody is told to come again, elsewhere; what does not end by itself ends soon. */
+    drain() {
+      isDraining = true
+      for (const webSocket of open) webSocket.cut(ENDINGS.drain)
+    },
+    close() {
+      for (const { tunnel } of open) tunnel.destroy()
+      carrier.close()
+    },
+  }
+}
+
+const SWITCHING =
+  'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
+
+function keysOf({ tenantId, sid }: Claim): string[] {
+  const keys = ['', tenantId]
+  if (sid !== '') keys.push(`${tenantId} ${sid}`)
+  return keys
+}
