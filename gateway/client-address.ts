@@ -17,13 +17,10 @@ export type AddressReader = (peerAddress: string, forwardedFor: string) => Clien
 export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
   if (trustedProxies.length === 0)
     return (peerAddress) => ({ address: peerAddress, chain: '', isPeerTrusted: false })
-  const trusted = blockListOf(trustedProxies)
-  const isTrusted = (address: string) =>
-    trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  const isTrusted = createTrust(trustedProxies)
 
   return (peerAddress, forwardedFor) => {
-    if (isIP(peerAddress) === 0 || !isTrusted(peerAddress))
-      return { address: peerAddress, chain: '', isPeerTrusted: false }
+    if (!isTrusted(peerAddress)) return { address: peerAddress, chain: '', isPeerTrusted: false }
     const believed = [peerAddress]
     for (const hop of forwardedFor.split(',').reverse()) {
       const address = plainAddress(hop)
@@ -32,6 +29,15 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressR
       if (!isTrusted(address)) break
     }
     return { address: believed[0] ?? peerAddress, chain: believed.join(', '), isPeerTrusted: true }
+  }
+}
+
+/** Whether an address is one of the operator's own proxies; never for what is no address. */
+export function createTrust(trustedProxies: readonly string[]): (address: string) => boolean {
+  const trusted = blockListOf(trustedProxies)
+  return (address) => {
+    const family = isIP(address)
+    return family !== 0 && trusted.check(address, family === 6 ? 'ipv6' : 'ipv4')
   }
 }
 

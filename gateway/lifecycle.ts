@@ -7,7 +7,12 @@ export type FromWorker =
   /** One line for the person who started the gateway. */
   | { readonly channel: 'life'; readonly type: 'failed'; readonly line: string }
 
-export type FromPrimary = { readonly channel: 'life'; readonly type: 'drain' }
+export type FromPrimary = {
+  readonly channel: 'life'
+  readonly type: 'drain'
+  /** A connection that has been idle for so long is closed; the others get one more answer. */
+  readonly graceMs: number
+}
 
 export function onLife<Message extends { channel: 'life' }>(
   emitter: Worker | NodeJS.Process,

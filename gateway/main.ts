@@ -1,9 +1,15 @@
 /** `npm run gateway -- --config FILE`. One file for both kinds of process, told apart by cluster. */
 import cluster from 'node:cluster'
-import { pino } from 'pino'
+import { write } from 'node:fs'
+import { pino, type Logger } from 'pino'
 import { ConfigError } from '../shared/config.ts'
+import { LIMITS } from '../shared/limits.ts'
 import { logOptions } from '../shared/log.ts'
 import { loadGatewaySettings } from './config.ts'
+import { createLineWriter, createLogSink } from './telemetry/line-writer.ts'
+
+/** Beyond so many bytes that nobody reads, lines are dropped. */
+const LOG_BATCH = { minLength: 4096, maxLength: LIMITS.logCharactersHeldMax } as const
 
 try {
   const settings = loadGatewaySettings(process.argv.slice(2))
@@ -15,7 +21,7 @@ try {
     process.disconnect?.()
   } else {
     const { runWorker } = await import('./worker.ts')
-    await runWorker(settings, log)
+    await runWorker(settings, log, openLines(log))
   }
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error
@@ -26,8 +32,15 @@ try {
 function openLog() {
   const isTerminal = process.stdout.isTTY
   const options = logOptions('gateway', isTerminal)
-  // written in batches: an access line per request must not cost a system call each
   return isTerminal
     ? pino(options)
-    : pino(options, pino.destination({ sync: false, minLength: 4096, periodicFlush: 200 }))
+    : pino(options, pino.destination({ sync: false, periodicFlush: 200, ...LOG_BATCH }))
+}
+
+/** The access log goes to the same place, on a shorter way. */
+function openLines(log: Logger) {
+  if (process.stdout.isTTY) return createLogSink((entry) => log.info(entry))
+  return createLineWriter({
+    write: (text, done) => write(process.stdout.fd, text, null, 'latin1', done),
+  })
 }

@@ -1,25 +1,26 @@
 /** The primary process: holds the fleet link and the last known good, and keeps workers running. */
-import cluster, { type Worker } from 'node:cluster'
-import type { AddressInfo } from 'node:net'
+import cluster from 'node:cluster'
 import type { Logger } from 'pino'
 import { systemClock } from '../shared/clock.ts'
+import { listenText } from '../shared/config.ts'
+import { VERSION } from '../shared/version.ts'
 import type { GatewaySettings } from './config.ts'
-import { onLife, type FromPrimary, type FromWorker } from './lifecycle.ts'
+import { startCrew } from './crew.ts'
+import { createGatherer } from './telemetry/gather.ts'
+import { createMetrics } from './telemetry/metrics.ts'
+import { openStatusServer, type Readiness, type StatusServer } from './telemetry/status-server.ts'
 import { checkSnapshot } from './tenants/compiled.ts'
 import { startFleetLink } from './tenants/fleet-link.ts'
 import { clusterWorkerPort } from './tenants/ports.ts'
-import { VERSION } from '../shared/version.ts'
-
-const RESPAWN_MS = 500
-const STOP_MS_MAX = 35_000
 
 /** Settles with the exit code when the gateway has stopped. */
 export function runPrimary(settings: GatewaySettings, log: Logger): Promise<number> {
   const stopped = Promise.withResolvers<number>()
+  const { id, workers } = settings
   const link = startFleetLink({
     controlPlaneUrl: settings.fleetUrl,
     fleetKey: settings.fleetKey,
-    gatewayId: settings.id,
+    gatewayId: id,
     version: VERSION,
     directory: settings.dataDir,
     validate: checkSnapshot,
@@ -27,61 +28,86 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
     log,
     random: Math.random,
   })
+  const metrics = createMetrics({ id, version: VERSION, nowMs: () => systemClock.nowMs() })
+  const gatherer = createGatherer({ absorb: (slot, report) => metrics.absorb(slot, report) })
+  let status: StatusServer | undefined
   let isStopping = false
-  let listening = 0
 
-  // one worker may own the socket; several are dealt their connections in turn by the primary
-  cluster.schedulingPolicy = settings.workers === 1 ? cluster.SCHED_NONE : cluster.SCHED_RR
+  // Workers accept by themselves: no process in between, and a queue that outlives each of them.
+  // Dealing out in turn (SCHED_RR) would cost every connection a trip through this process.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  const crew = startCrew({
+    size: workers,
+    fork: () => cluster.fork(),
+    onSpawn(slot, worker) {
+      link.attachWorker(clusterWorkerPort(worker))
+      gatherer.attach(slot, {
+        send: (message) => void (worker.isConnected() && worker.send(message, () => {})),
+        onMessage: (listener) => void worker.on('message', listener),
+        onClose: (listener) => void worker.once('exit', listener),
+      })
+    },
+    onListening(address) {
+      log.info({ id, address: address.address, port: address.port }, 'gateway listens')
+      process.send?.({ ready: true, address, ...(status && { status: status.address }) })
+    },
+    onFailed: (line) => void stop(1, line),
+    onRestart: metrics.restarted,
+    clock: systemClock,
+    log,
+  })
 
-  function spawn() {
-    const worker = cluster.fork()
-    link.attachWorker(clusterWorkerPort(worker))
-    onLife<FromWorker>(worker, (message) => {
-      if (message.type === 'failed') return void stop(1, message.line)
-      greet(message.address)
-    })
+  function readiness(): Readiness {
+    const workersServing = crew.serving()
+    return { reason: notReadyReason(workersServing), workersWanted: workers, workersServing }
   }
 
-  function greet(address: AddressInfo) {
-    listening++
-    if (listening !== settings.workers) return
-    log.info({ id: settings.id, address: address.address, port: address.port }, 'gateway listens')
-    process.send?.({ ready: true, address })
+  /** A worker that is being replaced takes no connections, so the others' state is what counts. */
+  function notReadyReason(workersServing: number): Readiness['reason'] {
+    if (isStopping) return 'draining'
+    if (!link.status().isConfigured) return 'not_configured'
+    if (!crew.hasStarted()) return 'workers_starting'
+    return workersServing === 0 ? 'no_worker' : undefined
+  }
+
+  async function openStatus() {
+    const { statusListen } = settings
+    if (statusListen === null) return
+    try {
+      status = await openStatusServer({
+        listen: statusListen,
+        readiness,
+        async metrics() {
+          await gatherer.gather()
+          const workersServing = crew.serving()
+          const state = { link: link.status(), workersWanted: workers, workersServing }
+          return { contentType: metrics.contentType, text: await metrics.text(state) }
+        },
+        onError: (error) => log.error({ error }, 'the status listener failed'),
+      })
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      const advice = 'free it, or set gateway.status_listen in the config file'
+      void stop(1, `${listenText(statusListen)} cannot be used (${code}): ${advice}`)
+    }
   }
 
   async function stop(code: number, line?: string) {
     if (isStopping) return
     isStopping = true
     if (line !== undefined) process.stderr.write(`${line}\n`)
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
-    await Promise.all(workers.map(drain))
+    await crew.stop()
+    gatherer.close()
+    await status?.close()
     await link.close()
     log.info('gateway stopped')
     stopped.resolve(code)
   }
 
-  cluster.on('exit', (worker, code, signal) => {
-    if (isStopping) return
-    log.error({ worker: worker.id, code, signal }, 'a worker died, starting another')
-    setTimeout(() => {
-      if (!isStopping) spawn()
-    }, RESPAWN_MS)
-  })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(0))
+  // A terminal that closes says the same word as an operator who wants new workers.
+  process.on('SIGHUP', () => (process.stdout.isTTY ? void stop(0) : crew.roll()))
   process.on('disconnect', () => void stop(0)) // never outlives who started it
-  for (let count = 0; count < settings.workers; count++) spawn()
+  void openStatus()
   return stopped.promise
-}
-
-function drain(worker: Worker): Promise<void> {
-  return new Promise((resolve) => {
-    const impatience = setTimeout(() => worker.process.kill('SIGKILL'), STOP_MS_MAX)
-    worker.once('exit', () => {
-      clearTimeout(impatience)
-      resolve()
-    })
-    if (worker.isDead()) return resolve()
-    const message: FromPrimary = { channel: 'life', type: 'drain' }
-    worker.send(message, () => {})
-  })
 }

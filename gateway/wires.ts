@@ -73,7 +73,9 @@ export function createWires(options: WiresOptions): Wires {
     },
     connections: () => tls.handshakes() + http1.connections() + http2.connections(),
     async drain(graceMs) {
-      tls.close()
+      void http1.drain(graceMs)
+      void http2.drain(graceMs)
+      await tls.settled() // whoever is in the middle of a handshake has a request to make
       await Promise.all([http1.drain(graceMs), http2.drain(graceMs)])
     },
     close() {

@@ -1,52 +1,82 @@
 /** A worker process: listens, serves, drains. Everything it knows comes from the primary. */
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import type { Logger } from 'pino'
-import { systemClock } from '../shared/clock.ts'
-import { listenText } from '../shared/config.ts'
+import { SECOND_MS, systemClock } from '../shared/clock.ts'
+import { listenText, type Listen } from '../shared/config.ts'
+import { LIMITS } from '../shared/limits.ts'
 import type { GatewaySettings } from './config.ts'
 import { createGateway } from './gateway.ts'
 import { onLife, type FromPrimary, type FromWorker } from './lifecycle.ts'
+import { createListeners } from './listeners.ts'
+import type { LineSink, LineWriter } from './telemetry/line-writer.ts'
+import { createWorkerReporter } from './telemetry/worker-report.ts'
 import { clusterPrimaryPort } from './tenants/ports.ts'
 
-const DRAIN_MS_MAX = 30_000
+const DRAIN_MS_MAX = 30 * SECOND_MS
+const DRAIN_GRACE_MS = SECOND_MS
 
-export async function runWorker(settings: GatewaySettings, log: Logger): Promise<void> {
+export async function runWorker(
+  settings: GatewaySettings,
+  log: Logger,
+  lines: LineSink | LineWriter,
+): Promise<void> {
   const tell = (message: FromWorker) => process.send?.(message)
   const port = clusterPrimaryPort(process)
-  const gateway = createGateway({ settings, port, log, clock: systemClock })
-  const listener = gateway.server.createListener()
+  const gateway = createGateway({ settings, port, log, clock: systemClock, lines })
+  const reporter = createWorkerReporter(process, gateway.telemetry)
+  const listeners = createListeners({ settings, wires: gateway.server, log, clock: systemClock })
 
-  async function drain() {
-    listener.close()
+  async function drain(graceMs: number) {
     setTimeout(() => process.exit(0), DRAIN_MS_MAX).unref()
-    await gateway.server.drain()
+    listeners.stop()
+    void gateway.server.drain(graceMs)
+    await listeners.settled() // they may hand over a last connection
+    await gateway.server.drain(graceMs)
+    await reporter.tell()
     await gateway.close()
+    if ('close' in lines) await lines.close()
     log.flush()
     process.exit(0)
   }
 
   let isDraining = false
-  const drainOnce = () => {
+  function drainOnce(graceMs = DRAIN_GRACE_MS) {
     if (isDraining) return
     isDraining = true
-    void drain()
+    void drain(graceMs)
   }
-  onLife<FromPrimary>(process, drainOnce)
-  process.on('disconnect', drainOnce) // the primary is gone: nobody would tell us of a revocation
-  process.on('SIGINT', () => {}) // Ctrl-C reaches the whole group; the primary decides
-  process.on('SIGTERM', drainOnce)
+  onLife<FromPrimary>(process, ({ graceMs }) => drainOnce(graceMs))
+  // the primary is gone: nobody would tell us of a revocation
+  process.on('disconnect', () => drainOnce())
+  process.on('SIGTERM', () => drainOnce())
+  // Ctrl-C and a closing terminal reach the whole group; the primary decides
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 
   await gateway.ready
-  listener.once('error', (error: NodeJS.ErrnoException) => {
-    tell({ channel: 'life', type: 'failed', line: listenProblem(settings, error) })
-  })
-  const { host, port: number } = settings.listen
-  listener.listen(number, host, () => {
-    tell({ channel: 'life', type: 'listening', address: listener.address() as AddressInfo })
-  })
+  if (isDraining) return
+  try {
+    if (settings.tlsListen !== null)
+      await listenAt(listeners.secure, settings.tlsListen, 'gateway.tls_listen')
+    await listenAt(listeners.plain, settings.listen, 'gateway.listen')
+    const address = listeners.plain.address() as AddressInfo
+    tell({ channel: 'life', type: 'listening', address })
+  } catch (error) {
+    tell({ channel: 'life', type: 'failed', line: (error as Error).message })
+  }
 }
 
-function listenProblem({ listen }: GatewaySettings, error: NodeJS.ErrnoException): string {
-  const reason = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${error.code})`
-  return `${listenText(listen)} ${reason}: free it, or set gateway.listen in the config file`
+/** Rejects with the line for the person who started us. */
+function listenAt(server: Server, { host, port }: Listen, setting: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refuse = ({ code }: NodeJS.ErrnoException) => {
+      const reason = code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${code})`
+      const advice = `free it, or set ${setting} in the config file`
+      reject(new Error(`${listenText({ host, port })} ${reason}: ${advice}`))
+    }
+    server.once('error', refuse)
+    server.listen({ host, port, backlog: LIMITS.acceptBacklogMax }, () => {
+      server.off('error', refuse)
+      resolve()
+    })
+  })
 }

@@ -36,6 +36,8 @@ export interface TlsFront {
   createListener(): Server
   /** Handshakes under way. */
   handshakes(): number
+  /** Settles when no handshake is under way; each has its deadline. */
+  settled(): Promise<void>
   close(): void
 }
 
@@ -48,6 +50,7 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
   const { addresses, tickets } = options
   const handshakes = new Map<string, Handshake>()
   let ticketPeriod = tickets.period()
+  let whenSettled: (() => void) | undefined
 
   const server = createServer(
     {
@@ -91,6 +94,7 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     if (handshakes.get(key) !== handshake) return
     handshakes.delete(key)
     addresses.leave(handshake.peerAddress)
+    if (handshakes.size === 0) whenSettled?.()
   }
 
   function accept(socket: Socket, proxied?: string): void {
@@ -115,6 +119,9 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     createListener: () =>
       createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => accept(socket)),
     handshakes: () => handshakes.size,
+    async settled() {
+      if (handshakes.size > 0) await new Promise<void>((resolve) => (whenSettled = resolve))
+    },
     close() {
       for (const { socket } of handshakes.values()) socket.destroy()
     },

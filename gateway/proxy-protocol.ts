@@ -1,0 +1,72 @@
+/**
+ * The PROXY protocol, versions 1 and 2: what a balancer says about the client before the client's
+ * own bytes. Only asked of the operator's balancers, since whoever may send it can be anybody.
+ * https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt
+ */
+import type { Socket } from 'node:net'
+import { parseProxyHeader, type ProxyHeader } from './proxy-header.ts'
+
+/** Who a connection is from; what is left out is as the socket itself says. */
+export type Proxied = Pick<ProxyHeader, 'peerAddress' | 'isSecure'>
+
+export interface ProxyProtocolOptions {
+  /** From the connection to the end of the header. */
+  readonly headMs: number
+  readonly onMalformed?: (balancer: string) => void
+}
+
+export interface ProxyProtocol {
+  /** Reads the header and hands on, with all that came behind it put back; or closes. */
+  read(socket: Socket, balancer: string, handOn: (proxied: Proxied) => void): void
+  /** Settles when no header is being waited for. */
+  settled(): Promise<void>
+}
+
+export function createProxyProtocol({ headMs, onMalformed }: ProxyProtocolOptions): ProxyProtocol {
+  let pending = 0
+  let whenSettled: (() => void) | undefined
+
+  return {
+    read(socket, balancer, handOn) {
+      let held: Buffer | undefined
+      const timer = setTimeout(() => refuse(), headMs)
+      pending++
+
+      function leave() {
+        clearTimeout(timer)
+        socket.off('data', hear).off('error', refuse).off('end', refuse).off('close', refuse)
+        pending--
+        if (pending === 0) whenSettled?.()
+      }
+
+      function refuse() {
+        leave()
+        socket.on('error', ignore)
+        socket.destroy()
+      }
+
+      function hear(chunk: Buffer) {
+        held = held === undefined ? chunk : Buffer.concat([held, chunk])
+        const header = parseProxyHeader(held)
+        if (header === 'incomplete') return
+        if (header === 'malformed') {
+          onMalformed?.(balancer)
+          return refuse()
+        }
+        leave()
+        // Paused first: what is put back must wait for its reader.
+        socket.pause()
+        if (held.length > header.bytes) socket.unshift(held.subarray(header.bytes))
+        handOn(header)
+        socket.resume()
+      }
+
+      socket.on('data', hear).on('error', refuse).on('end', refuse).on('close', refuse)
+    },
+    async settled() {
+      if (pending > 0) await new Promise<void>((resolve) => (whenSettled = resolve))
+    },
+  }
+}
+
+const ignore = (): void => undefined

@@ -1,0 +1,116 @@
+/**
+ * Log lines in batches, to a pipe or file that others write to as well. Whoever reads may stop
+ * reading: then lines are dropped and counted, and no request waits and no memory grows.
+ */
+import { LIMITS } from '../../shared/limits.ts'
+
+export interface LineSink {
+  /** One line with its line feed, ASCII only. */
+  add(line: string): void
+  /** Lines that were dropped since the start. */
+  dropped(): number
+}
+
+export interface LineWriter extends LineSink {
+  /** Writes what is held, for as long as somebody reads. */
+  close(): Promise<void>
+}
+
+export interface LineWriterWorld {
+  /** As `fs.write`: may take less than all, and says how much. */
+  readonly write: (
+    text: string,
+    done: (error: NodeJS.ErrnoException | null, written: number) => void,
+  ) => void
+  readonly heldMax?: number
+}
+
+/** POSIX: up to here a write to a pipe is never mixed with another process's (PIPE_BUF). */
+const BATCH_CHARACTERS = 4096
+const FLUSH_MS = 100
+const RETRY_MS = 20
+const CLOSE_MS_MAX = 1000
+
+export function createLineWriter({ write, heldMax }: LineWriterWorld): LineWriter {
+  const charactersMax = heldMax ?? LIMITS.logCharactersHeldMax
+  /** Full batches that wait for the one that is being written. */
+  const waiting: string[] = []
+  let waitingCharacters = 0
+  let batch = ''
+  let dropped = 0
+  let isWriting = false
+  let timer: NodeJS.Timeout | undefined
+  let whenIdle: (() => void) | undefined
+
+  function cut() {
+    if (batch === '') return
+    waiting.push(batch)
+    waitingCharacters += batch.length
+    batch = ''
+    if (!isWriting) next()
+  }
+
+  function next() {
+    const text = waiting.shift()
+    isWriting = text !== undefined
+    if (text !== undefined) write(text, (error, written) => wrote(text, error, written))
+    else if (batch === '') whenIdle?.()
+  }
+
+  function wrote(text: string, error: NodeJS.ErrnoException | null, written: number) {
+    const rest = error === null ? text.slice(written) : text
+    if (rest !== '' && (error === null || error.code === 'EAGAIN')) {
+      waiting.unshift(rest)
+      waitingCharacters -= text.length - rest.length
+      if (error === null) next()
+      else setTimeout(next, RETRY_MS).unref()
+      return
+    }
+    waitingCharacters -= text.length
+    if (error !== null) dropped += text.split('\n').length - 1
+    next()
+  }
+
+  function flush() {
+    timer = undefined
+    cut()
+  }
+
+  return {
+    add(line) {
+      if (waitingCharacters + batch.length + line.length > charactersMax) {
+        dropped++
+        return
+      }
+      if (batch.length + line.length > BATCH_CHARACTERS) cut()
+      batch += line
+      timer ??= setTimeout(flush, FLUSH_MS).unref()
+    },
+    dropped: () => dropped,
+    async close() {
+      clearTimeout(timer)
+      cut()
+      if (!isWriting) return
+      await new Promise<void>((resolve) => {
+        whenIdle = resolve
+        setTimeout(resolve, CLOSE_MS_MAX)
+      })
+    },
+  }
+}
+
+/** Where a person looks on, or a test: every line through the log itself. */
+export function createLogSink(write: (entry: Record<string, unknown>) => void): LineSink {
+  return {
+    add(line) {
+      const {
+        level: _level,
+        time: _time,
+        program: _program,
+        ...entry
+      } = JSON.parse(line) as Record<string, unknown>
+      write(entry)
+    },
+    dropped: () => 0,
+  }
+}

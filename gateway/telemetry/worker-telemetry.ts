@@ -1,0 +1,59 @@
+/** What a worker tells of its requests: the log line, the counts, and the trace they belong to. */
+import type { Clock } from '../../shared/clock.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Refusal } from '../http1/refusals.ts'
+import type { ExchangeOutcome } from '../http1/server.ts'
+import { RequestContext, UnservedContext } from '../request.ts'
+import { createAccessLog } from './access-log.ts'
+import type { LineSink } from './line-writer.ts'
+import { createTraceStarter } from './trace.ts'
+import { createWorkerCounter } from './worker-counts.ts'
+
+export interface WorkerTelemetryWorld {
+  readonly clock: Clock
+  readonly lines: LineSink
+  /** The share of uneventful requests that get a line, from 0 to 1. */
+  readonly sample: number
+  readonly random: () => number
+  /** Of the session reader, since the start. */
+  readonly verifyStats: { readonly hits: number; readonly misses: number }
+}
+
+export type WorkerTelemetry = ReturnType<typeof createWorkerTelemetry>
+
+export function createWorkerTelemetry(world: WorkerTelemetryWorld) {
+  const { clock, lines, sample, random, verifyStats } = world
+  const nowMs = () => clock.nowMs()
+  const accessLog = createAccessLog({ lines, nowMs })
+  const counter = createWorkerCounter(() => ({
+    verifyHits: verifyStats.hits,
+    verifyMisses: verifyStats.misses,
+    linesDropped: lines.dropped(),
+  }))
+
+  return {
+    isRecorded: sample >= 1 ? () => true : () => random() < sample,
+    startTrace: createTraceStarter(),
+    onExchangeEnd(exchange: Exchange, outcome: ExchangeOutcome): void {
+      const { context } = exchange
+      const isServed = context instanceof RequestContext
+      const ms = isServed
+        ? performance.now() - context.startedAtMs
+        : clock.nowMs() - exchange.startedMs
+      counter.count({
+        tenantId: isServed ? context.tenant.tenantId : '',
+        decision: isServed ? context.decision : 'refuse',
+        reason: isServed || context instanceof UnservedContext ? context.reason : '',
+        status: outcome.status,
+        bytes: outcome.bytes,
+        isCut: outcome.isCut,
+        failureCode: outcome.failure === null ? '' : outcome.failure.code,
+        ms,
+        upstreamMs: outcome.upstreamMs ?? -1,
+      })
+      accessLog(exchange, outcome, ms)
+    },
+    onRefusal: (refusal: Refusal): void => counter.countRefusedHead(refusal.code),
+    take: counter.take,
+  }
+}
