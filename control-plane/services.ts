@@ -44,15 +44,7 @@ export async function createServices(world: ServicesWorld) {
   const users = createUsers({ store, passwords, clock })
   const sessions = createSessions({ store, clock })
   const revocations = createRevocations({ store })
-  const fleetSource = createFleetSource({
-    store,
-    tenants,
-    keys,
-    certificates,
-    revocations,
-    baseUrl,
-    edgeUrlFor,
-  })
+  const fleetSource = createFleetSource({ store, vault, revocations, baseUrl, edgeUrlFor })
 
   const enforcement = createEnforcement({ store })
   const fleet = createFleetHub({

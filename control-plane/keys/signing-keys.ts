@@ -133,18 +133,15 @@ export function createSigningKeys(world: { store: Store; vault: Vault; clock: Cl
   }
 }
 
-export function toPublished({ kid, publicJwk, phase }: SigningKeyRow): PublishedKey {
-  const { n, e } = publicJwk
-  return {
-    kid,
-    kty: 'RSA',
-    alg: 'RS256',
-    use: 'sig',
-    n,
-    e,
-    status: phase,
-    pem: publicPem(publicJwk),
-  }
+/** What a verifier needs of a key, and nothing that has to be computed. */
+export type VerifyingKey = Omit<PublishedKey, 'status' | 'pem'>
+
+export function toVerifyingKey({ kid, publicJwk }: SigningKeyRow): VerifyingKey {
+  return { kid, kty: 'RSA', alg: 'RS256', use: 'sig', n: publicJwk.n, e: publicJwk.e }
+}
+
+function toPublished(row: SigningKeyRow): PublishedKey {
+  return { ...toVerifyingKey(row), status: row.phase, pem: publicPem(row.publicJwk) }
 }
 
 function toPrivateJwk(row: SigningKeyRow, vault: Vault): PrivateSigningJwk {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import type { Clock } from '../../shared/clock.ts'
-import type { Revoked } from '../../shared/snapshot.ts'
+import { mergeRevoked, nothingRevoked, type Revoked } from '../../shared/snapshot.ts'
 import { schema } from './schema.ts'
 import type { Engine, Queries } from './sqlite.ts'
 
@@ -102,7 +102,10 @@ function openChange(
         .where(eq(schema.tenants.tenantId, tenantId))
       return committed.revision
     },
-    revoke: (tenantId, revoked) => void committed.revoked.set(tenantId, revoked),
+    revoke(tenantId, revoked) {
+      const before = committed.revoked.get(tenantId) ?? nothingRevoked()
+      committed.revoked.set(tenantId, mergeRevoked(before, revoked))
+    },
     async emit(event, tenantId, content) {
       const sequence = await nextOf(queries, 'event')
       const eventId = randomUUID()

@@ -5,7 +5,6 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
 import {
   certificateBytesOf,
-  certificatesOf,
   upsertCertificate,
   type CertificateRow,
 } from '../store/queries/certificates.ts'
@@ -54,15 +53,10 @@ export function createCertificates({ store, vault }: { store: Store; vault: Vaul
         return facts
       })
     },
-
-    async openAll(tenantId: string): Promise<OpenCertificate[]> {
-      const rows = await certificatesOf(store.read, tenantId)
-      return rows.map((row) => open(row, vault))
-    },
   }
 }
 
-function open(row: CertificateRow, vault: Vault): OpenCertificate {
+export function openCertificate(row: CertificateRow, vault: Vault): OpenCertificate {
   const { hostname, tenantId, certificatePem, privateKeySealed } = row
   const privateKeyPem = vault.open(privateKeySealed, purposeOf(tenantId, hostname))
   return { hostname, certificatePem, privateKeyPem }

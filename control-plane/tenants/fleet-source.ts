@@ -1,57 +1,83 @@
-/** What the fleet hub reads of the store: every served tenant as a snapshot, page by page. */
+/**
+ * What the fleet hub reads of the store: tenants as snapshots, a page at a time. Everything of a
+ * page is read at once, since a gateway that comes new asks for all tenants there are.
+ */
 import { LIMITS } from '../../shared/limits.ts'
 import type { FleetSource, TenantChange } from '../fleet/source.ts'
 import type { Revocations } from '../accounts/revocations.ts'
-import type { SigningKeys } from '../keys/signing-keys.ts'
-import { findTenant, tenantsAfter, type Tenant } from '../store/queries/tenants.ts'
+import { toVerifyingKey } from '../keys/signing-keys.ts'
+import type { Vault } from '../keys/vault.ts'
+import { certificatesOfAll } from '../store/queries/certificates.ts'
 import {
   changedTenantsAfter,
   findTombstone,
   tenantsWithRevocationsAfter,
+  versionsOf,
 } from '../store/queries/fleet.ts'
+import { signingKeysOfAll } from '../store/queries/signing-keys.ts'
+import { findTenant, findTenants, tenantsAfter, type Tenant } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
-import type { Certificates } from './certificates.ts'
-import { buildSnapshot } from './snapshot.ts'
-import type { Tenants } from './tenants.ts'
+import { openCertificate } from './certificates.ts'
+import { clientSecretPurpose } from './secrets.ts'
+import { buildSnapshot, isServed } from './snapshot.ts'
 
 export interface FleetSourceWorld {
   readonly store: Store
-  readonly tenants: Tenants
-  readonly keys: SigningKeys
-  readonly certificates: Certificates
-  readonly revocations: Revocations
+  readonly vault: Vault
+  readonly revocations: Pick<Revocations, 'revokedState'>
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
 }
 
 export function createFleetSource(world: FleetSourceWorld): FleetSource {
-  const { store, tenants, keys, certificates, revocations, baseUrl, edgeUrlFor } = world
+  const { store, vault, revocations, baseUrl, edgeUrlFor } = world
 
-  /** Its parts are several reads: read again when the tenant changed in between. */
-  async function changeOf(tenant: Tenant): Promise<TenantChange> {
-    const { tenantId, revision } = tenant
-    if (tenant.mode === 'sdk' || tenant.status === 'draft')
-      return { tenant_id: tenantId, revision, snapshot: null }
-    try {
-      const [published, opened, clientSecret] = [
-        await keys.publicKeys(tenantId),
-        await certificates.openAll(tenantId),
-        await tenants.clientSecret(tenantId),
-      ]
-      const after = await findTenant(store.read, tenantId)
-      if (after !== undefined && after.revision !== revision) return await changeOf(after)
-      const parts = { tenant, keys: published, certificates: opened, clientSecret }
-      return {
-        tenant_id: tenantId,
-        revision,
-        snapshot: buildSnapshot({ ...parts, baseUrl, edgeUrlFor }),
+  /** In the order of `tenants`. What changed while its parts were read is read again. */
+  async function changesOf(tenants: readonly Tenant[]): Promise<TenantChange[]> {
+    const ids = tenants.filter(isServed).map(({ tenantId }) => tenantId)
+    const keys = Map.groupBy(await signingKeysOfAll(store.read, ids), (row) => row.tenantId)
+    const certificates = await certificatesOfAll(store.read, ids)
+    const certificatesByTenant = Map.groupBy(certificates, (row) => row.tenantId)
+    const versions = await versionsOf(store.read, ids)
+
+    function build(tenant: Tenant, clientSecretSealed: string): TenantChange {
+      const { tenantId, revision } = tenant
+      try {
+        const rows = certificatesByTenant.get(tenantId) ?? []
+        const snapshot = buildSnapshot({
+          tenant,
+          keys: (keys.get(tenantId) ?? []).map(toVerifyingKey),
+          certificates: rows.map((row) => openCertificate(row, vault)),
+          clientSecret: vault.open(clientSecretSealed, clientSecretPurpose(tenantId)),
+          baseUrl,
+          edgeUrlFor,
+        })
+        return { tenant_id: tenantId, revision, snapshot }
+      } catch (error) {
+        // one tenant that cannot be read must not keep the others from the fleet
+        const problem = (error as Error).message
+        return { tenant_id: tenantId, revision, snapshot: null, problem }
       }
-    } catch (error) {
-      const gone = await findTombstone(store.read, tenantId)
-      if (gone !== undefined) return { tenant_id: tenantId, revision: gone, snapshot: null }
-      // one tenant that cannot be read must not keep the others from the fleet
-      return { tenant_id: tenantId, revision, snapshot: null, problem: (error as Error).message }
     }
+
+    const changes: TenantChange[] = []
+    for (const tenant of tenants) {
+      const { tenantId, revision } = tenant
+      const version = versions.get(tenantId)
+      if (!isServed(tenant)) changes.push({ tenant_id: tenantId, revision, snapshot: null })
+      else if (version?.revision === revision)
+        changes.push(build(tenant, version.clientSecretSealed))
+      else changes.push(...(await newestOf(tenantId)))
+    }
+    return changes
+  }
+
+  /** One change, or none for a tenant that there never was. */
+  async function newestOf(tenantId: string): Promise<TenantChange[]> {
+    const tenant = await findTenant(store.read, tenantId)
+    if (tenant !== undefined) return changesOf([tenant])
+    const revision = await findTombstone(store.read, tenantId)
+    return revision === undefined ? [] : [{ tenant_id: tenantId, revision, snapshot: null }]
   }
 
   return {
@@ -61,22 +87,24 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
 
     async changedSince(revision, limit) {
       const changed = await changedTenantsAfter(store.read, revision, limit)
-      const changes: TenantChange[] = []
-      for (const row of changed) {
-        const tenant = row.isGone ? undefined : await findTenant(store.read, row.tenantId)
-        if (tenant !== undefined) changes.push(await changeOf(tenant))
-        else changes.push({ tenant_id: row.tenantId, revision: row.revision, snapshot: null })
-      }
-      return changes
+      const there = changed.filter(({ isGone }) => !isGone).map(({ tenantId }) => tenantId)
+      const changes = await changesOf(await findTenants(store.read, there))
+      const byTenant = new Map(changes.map((change) => [change.tenant_id, change]))
+      return changed.map(
+        (row) =>
+          byTenant.get(row.tenantId) ?? {
+            tenant_id: row.tenantId,
+            revision: row.revision,
+            snapshot: null,
+          },
+      )
     },
 
     async *all() {
       for (let after = ''; ;) {
         const page = await tenantsAfter(store.read, after, LIMITS.fleetPageItemsMax)
-        for (const tenant of page) {
-          const change = await changeOf(tenant)
+        for (const change of await changesOf(page))
           if (change.snapshot !== null || change.problem !== undefined) yield change
-        }
         const last = page.at(-1)
         if (last === undefined || page.length < LIMITS.fleetPageItemsMax) return
         after = last.tenantId
@@ -84,12 +112,8 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
     },
 
     async snapshot(tenantId) {
-      const tenant = await findTenant(store.read, tenantId)
-      if (tenant !== undefined) return changeOf(tenant)
-      const gone = await findTombstone(store.read, tenantId)
-      return gone === undefined
-        ? undefined
-        : { tenant_id: tenantId, revision: gone, snapshot: null }
+      const [change] = await newestOf(tenantId)
+      return change
     },
 
     async *revoked() {

@@ -3,21 +3,26 @@
  * byte for byte, which is what the fleet's state hash compares.
  */
 import type { TenantSnapshot } from '../../shared/snapshot.ts'
-import type { PublishedKey } from '../keys/signing-keys.ts'
+import type { VerifyingKey } from '../keys/signing-keys.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import type { OpenCertificate } from './certificates.ts'
 import { clientIdOf } from './tenants.ts'
 
 export interface SnapshotParts {
   readonly tenant: Tenant
-  readonly keys: readonly PublishedKey[]
+  readonly keys: readonly VerifyingKey[]
   readonly certificates: readonly OpenCertificate[]
   readonly clientSecret: string
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
 }
 
-/** null: gateways have nothing to do with this tenant, because it is a draft or enforces itself. */
+/** A draft is known to nobody, and in sdk mode the application enforces by itself. */
+export function isServed({ mode, status }: Pick<Tenant, 'mode' | 'status'>): boolean {
+  return mode !== 'sdk' && status !== 'draft'
+}
+
+/** null: gateways have nothing to do with this tenant. */
 export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
   const { tenant, keys, certificates, clientSecret, baseUrl, edgeUrlFor } = parts
   const { mode, status } = tenant
@@ -42,7 +47,7 @@ export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
     issuer: issuerOf(baseUrl, tenant.tenantId),
     client_id: clientIdOf(tenant.tenantId),
     client_secret: clientSecret,
-    keys: keys.map(({ kid, kty, alg, use, n, e }) => ({ kid, kty, alg, use, n, e })),
+    keys: [...keys],
     certificates: certificates.map(({ hostname, certificatePem, privateKeyPem }) => ({
       hostname,
       certificate_pem: certificatePem,

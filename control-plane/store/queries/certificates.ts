@@ -1,4 +1,4 @@
-import { and, asc, eq, notInArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, notInArray, sql } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -6,14 +6,14 @@ export type CertificateRow = typeof schema.tenantCertificates.$inferSelect
 
 const table = schema.tenantCertificates
 
-export async function certificatesOf(
+export async function certificatesOfAll(
   queries: Queries,
-  tenantId: string,
+  tenantIds: readonly string[],
 ): Promise<CertificateRow[]> {
   return await queries
     .select()
     .from(table)
-    .where(eq(table.tenantId, tenantId))
+    .where(inArray(table.tenantId, [...tenantIds]))
     .orderBy(asc(table.hostname))
 }
 

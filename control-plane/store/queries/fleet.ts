@@ -1,5 +1,5 @@
 /** What the fleet asks of the store: who changed since, and who is gone. */
-import { asc, eq, gt } from 'drizzle-orm'
+import { asc, eq, gt, inArray } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -46,6 +46,24 @@ export async function findTombstone(
     .from(schema.tenantTombstones)
     .where(eq(schema.tenantTombstones.tenantId, tenantId))
   return row?.revision
+}
+
+export interface TenantVersion {
+  readonly tenantId: string
+  readonly revision: number
+  readonly clientSecretSealed: string
+}
+
+export async function versionsOf(
+  queries: Queries,
+  tenantIds: readonly string[],
+): Promise<Map<string, TenantVersion>> {
+  const { tenantId, revision, clientSecretSealed } = schema.tenants
+  const rows = await queries
+    .select({ tenantId, revision, clientSecretSealed })
+    .from(schema.tenants)
+    .where(inArray(tenantId, [...tenantIds]))
+  return new Map(rows.map((row) => [row.tenantId, row]))
 }
 
 export async function tenantsWithRevocationsAfter(

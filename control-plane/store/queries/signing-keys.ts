@@ -9,10 +9,18 @@ export type SigningKeyRow = typeof schema.signingKeys.$inferSelect
 const PHASES = ['current', 'next', 'retired'] as const
 
 export async function signingKeysOf(queries: Queries, tenantId: string): Promise<SigningKeyRow[]> {
+  return signingKeysOfAll(queries, [tenantId])
+}
+
+/** Of many tenants at once; in the published order within each. */
+export async function signingKeysOfAll(
+  queries: Queries,
+  tenantIds: readonly string[],
+): Promise<SigningKeyRow[]> {
   const rows = await queries
     .select()
     .from(schema.signingKeys)
-    .where(eq(schema.signingKeys.tenantId, tenantId))
+    .where(inArray(schema.signingKeys.tenantId, [...tenantIds]))
     .orderBy(asc(schema.signingKeys.createdAt), asc(schema.signingKeys.kid))
   return PHASES.flatMap((phase) => rows.filter((row) => row.phase === phase))
 }

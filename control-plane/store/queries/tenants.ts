@@ -27,6 +27,18 @@ export async function findTenant(queries: Queries, tenantId: string): Promise<Te
   return (await withHostnames(queries, rows))[0]
 }
 
+/** Those that there are, in no particular order. */
+export async function findTenants(
+  queries: Queries,
+  tenantIds: readonly string[],
+): Promise<Tenant[]> {
+  const rows = await queries
+    .select(openColumns)
+    .from(schema.tenants)
+    .where(inArray(schema.tenants.tenantId, [...tenantIds]))
+  return withHostnames(queries, rows)
+}
+
 export async function findTenantByAnalyzerHash(
   queries: Queries,
   hash: string,
