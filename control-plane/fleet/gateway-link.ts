@@ -221,8 +221,9 @@ async function* changesBetween(
   }
 }
 
-/** Waits while more than one window of bytes has not left the process. */
+/** Lets others have their turn, and waits while more than one window has not left the process. */
 async function drained(socket: WebSocket): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
   while (socket.readyState === WebSocket.OPEN && socket.bufferedAmount > LIMITS.fleetWindowBytesMax)
     await new Promise((resolve) => setTimeout(resolve, 5))
 }

@@ -7,6 +7,9 @@ import { StateDigest } from '../../shared/fleet-digest.ts'
 import { writeChange, type Outgoing } from './outgoing.ts'
 import type { FleetSource } from './source.ts'
 
+/** SQLite answers at once: without a pause, ten thousand tenants would hold up every request. */
+const TENANTS_PER_TURN = 10
+
 export interface StateIndex {
   follow(outgoing: Outgoing): void
   /** undefined until everything has been read. */
@@ -31,10 +34,13 @@ export function createStateIndex(source: FleetSource, log: Logger): StateIndex {
   async function build() {
     const fresh: Build = { digest: new StateDigest(), revisions: new Map(), revision: 0 }
     next = fresh
+    let read = 0
     try {
       for await (const change of source.all()) {
         if (isClosed || next !== fresh) return
         note(fresh, writeChange(change))
+        read += 1
+        if (read % TENANTS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve))
       }
       served = fresh
     } catch (error) {
