@@ -117,7 +117,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     if (this.#isOver || this.#isAnswered) return false
     this.#call?.abort()
     if (this.#isHeadSent) {
-      this.#stream.close(constants.NGHTTP2_CANCEL)
+      this.#cut()
       return false
     }
     this.#pieces = []
@@ -307,7 +307,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
       send(stream)
     } catch (error) {
       this.#connection.world.options.onError?.(error)
-      stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+      this.#cut()
     }
   }
 
@@ -326,8 +326,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   onError(failure: UpstreamFailure): void {
     this.#failure = failure
-    // A reset tells the client that the answer is not whole.
-    if (this.#isHeadSent) return void this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    if (this.#isHeadSent) return this.#cut()
     this.#pieces = []
     const answer = this.#connection.world.failureAnswer(failure, this)
     const ownLines = this.#plan!.responseLines.split('\r\n').slice(0, -1)
@@ -341,13 +340,21 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#call?.abort()
     this.#collector?.fail(new BodyUnreadable(refusal.detail))
     this.#isDecided = true
-    if (this.#isHeadSent) this.#stream.close(constants.NGHTTP2_CANCEL)
+    if (this.#isHeadSent) this.#cut()
     else this.#answer(this.#connection.world.refusalAnswer(refusal))
+  }
+
+  /**
+   * A reset tells the client that the answer is not whole. Not `close()`: that one ends the stream
+   * in good order first, and an answer without a length would look finished.
+   */
+  #cut(): void {
+    this.#stream.destroy(new Error('the answer is cut'))
   }
 
   onDeadline(): void {
     this.deadlineMs = Infinity
-    if (this.#isAnswered) this.#stream.close(constants.NGHTTP2_CANCEL)
+    if (this.#isAnswered) this.#cut()
     else this.fail(REFUSALS.bodyTimeout)
   }
 
@@ -360,7 +367,13 @@ export class Http2Exchange implements Exchange, ResponseSink {
     const { rstCode } = this.#stream
     const isCut = !this.#isAnswered || rstCode !== constants.NGHTTP2_NO_ERROR
     const { guard, options } = this.#connection.world
-    const outcome = { status: this.#status, bytes: this.#bytes, isCut, failure: this.#failure, upstreamMs: this.#upstreamMs }
+    const outcome = {
+      status: this.#status,
+      bytes: this.#bytes,
+      isCut,
+      failure: this.#failure,
+      upstreamMs: this.#upstreamMs,
+    }
     guard(() => options.onExchangeEnd?.(this, outcome))
     // What the application has broken is not the client's doing.
     this.#connection.forget(this, isCut && this.#failure === null)

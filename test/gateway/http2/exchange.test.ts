@@ -1,0 +1,409 @@
+/** Forwarding over HTTP/2, as a client and an application see it. */
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import t from 'tap'
+import { answerOf, ask, HOST, startSecureWire } from '../../support/secure-wire.ts'
+import { startOrigin, startRawOrigin } from '../../support/wire.ts'
+
+t.test('a request over HTTP/2 reaches the application as one of HTTP/1.1', async (t) => {
+  const origin = await startOrigin(t)
+  const wire = await startSecureWire(t, origin.url)
+  const answer = await ask(wire.http2Client(), { ':path': '/a?b=c', 'x-custom': 'x' })
+  t.match(answer, { status: 200, body: Buffer.from('ok') })
+  t.equal(answer.headers['strict-transport-security'], 'max-age=31536000')
+  t.equal(answer.headers['x-request-id'], 'r-1')
+  t.equal(answer.headers['content-length'], '2')
+  const [seen] = origin.seen
+  t.match(seen, { method: 'GET', target: '/a?b=c' })
+  t.same(seen?.rawHeaders, ['Host', HOST, 'X-Service-Verified', 'true', 'x-custom', 'x'])
+  t.match(wire.outcomes, [{ status: 200, bytes: 2, isCut: false, failure: null }])
+})
+
+t.test('identity and forwarding headers from outside never arrive, in any spelling', async (t) => {
+  const origin = await startOrigin(t)
+  const wire = await startSecureWire(t, origin.url)
+  const names = [
+    'x-service-user',
+    'x_service_user',
+    'x.service.user',
+    'x-forwarded-for',
+    'x-real-ip',
+  ]
+  await ask(wire.http2Client(), Object.fromEntries(names.map((name) => [name, 'root'])))
+  t.notMatch(JSON.stringify(origin.seen[0]?.rawHeaders), /root/)
+})
+
+t.test('bodies of every length arrive whole, with their length or in chunks', async (t) => {
+  const origin = await startOrigin(t, (_request, response, seen) => response.end(seen.body))
+  const wire = await startSecureWire(t, origin.url)
+  const client = wire.http2Client()
+  for (const bytes of [0, 1, 100, 16 * 1024, 16 * 1024 + 1, 65_535, 300_000])
+    for (const hasLength of [true, false]) {
+      const body = randomBytes(bytes)
+      const length = hasLength ? { 'content-length': String(bytes) } : {}
+      const answer = await ask(client, { ':method': 'POST', ':path': '/', ...length }, body)
+      t.equal(answer.status, 200)
+      t.ok(answer.body.equals(body), `${bytes} bytes ${hasLength ? 'with' : 'without'} a length`)
+      const headers = origin.seen.at(-1)?.rawHeaders.map((item) => item.toLowerCase()) ?? []
+      const framing = hasLength ? 'content-length' : 'transfer-encoding'
+      if (bytes > 0 || hasLength) t.ok(headers.includes(framing), framing)
+    }
+  t.match(wire.errors, [])
+})
+
+t.test('a POST without a body says so to the application', async (t) => {
+  const origin = await startOrigin(t)
+  const wire = await startSecureWire(t, origin.url)
+  await ask(wire.http2Client(), { ':method': 'POST' })
+  const { rawHeaders } = origin.seen[0]!
+  t.equal(rawHeaders[rawHeaders.indexOf('Content-Length') + 1], '0')
+})
+
+t.test('many requests share one connection, and none of them mixes with another', async (t) => {
+  const origin = await startOrigin(t, (request, response) => response.end(`for ${request.url}`))
+  const wire = await startSecureWire(t, origin.url)
+  const client = wire.http2Client()
+  const paths = Array.from({ length: 300 }, (_, at) => `/${at}`)
+  const answers = await Promise.all(paths.map((path) => ask(client, { ':path': path })))
+  t.same(
+    answers.map(({ body }) => body.toString()),
+    paths.map((path) => `for ${path}`),
+  )
+})
+
+t.test('HEAD, 204 and 304 have no body, and say what they have to say', async (t) => {
+  const origin = await startRawOrigin(t, (socket) => {
+    socket.on('data', (chunk) => {
+      const path = /^[A-Z]+ (\S+)/.exec(chunk.toString())?.[1]
+      if (path === '/204') socket.write('HTTP/1.1 204 No Content\r\nX-A: b\r\n\r\n')
+      else if (path === '/304') socket.write('HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n')
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n')
+    })
+  })
+  const wire = await startSecureWire(t, origin.url)
+  const client = wire.http2Client()
+  const head = await ask(client, { ':method': 'HEAD' })
+  t.match(head, { status: 200, headers: { 'content-length': '5000' } })
+  t.equal(head.body.length, 0)
+  t.match(await ask(client, { ':path': '/204' }), { status: 204, headers: { 'x-a': 'b' } })
+  t.match(await ask(client, { ':path': '/304' }), { status: 304, headers: { etag: '"x"' } })
+  t.match(await ask(client, { ':method': 'HEAD' }), { status: 200 }, 'the pool is still in step')
+  t.equal(wire.upstream.stats().connects, 1)
+})
+
+t.test('trailers travel both ways, and framing or identity is never one', async (t) => {
+  const origin = await startOrigin(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/grpc', trailer: 'grpc-status' })
+    response.write('message')
+    response.addTrailers({ 'grpc-status': '0', 'grpc-message': 'fine' })
+    response.end()
+  })
+  const wire = await startSecureWire(t, origin.url)
+  const stream = wire
+    .http2Client()
+    .request({ ':method': 'POST', ':authority': HOST, te: 'trailers' }, { waitForTrailers: true })
+  stream.on('wantTrailers', () =>
+    stream.sendTrailers({ 'x-checksum': 'abc', 'x-service-user': 'root', cookie: 'a=b' }),
+  )
+  const answer = await answerOf(stream, 'question')
+  t.match(answer, { status: 200, body: Buffer.from('message') })
+  t.match(answer.trailers, { 'grpc-status': '0', 'grpc-message': 'fine' })
+  const [seen] = origin.seen
+  t.equal(seen?.body.toString(), 'question')
+  t.same(seen?.trailers, ['x-checksum', 'abc'])
+  t.match(seen?.rawHeaders.join().toLowerCase(), /te,trailers/)
+})
+
+t.test('trailers arrive as well where the whole answer came in one piece', async (t) => {
+  const origin = await startRawOrigin(t, (socket) => {
+    socket.on('data', () =>
+      socket.write(
+        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nGrpc-Status: 5\r\n\r\n',
+      ),
+    )
+  })
+  const wire = await startSecureWire(t, origin.url)
+  const answer = await ask(wire.http2Client(), {})
+  t.match(answer, { status: 200, body: Buffer.from('hi'), trailers: { 'grpc-status': '5' } })
+})
+
+t.test('early hints come before the answer; 100 is said to who waits for it', async (t) => {
+  const origin = await startOrigin(t, (_request, response) => {
+    response.writeEarlyHints({ link: ['</a.css>; rel=preload', '</b.js>; rel=preload'] }, () =>
+      response.end('ok'),
+    )
+  })
+  const wire = await startSecureWire(t, origin.url)
+  const client = wire.http2Client()
+  const hinted = await ask(client, {})
+  t.match(hinted, { status: 200, informational: [{ ':status': 103 }] })
+  t.match(String(hinted.informational[0]?.['link']), /a\.css.*b\.js/)
+
+  const stream = client.request(
+    { ':method': 'POST', ':authority': HOST, expect: '100-continue', 'content-length': '4' },
+    { endStream: false },
+  )
+  await once(stream, 'continue')
+  t.match(await answerOf(stream, 'body'), { status: 200 })
+  t.equal(origin.seen.at(-1)?.body.toString(), 'body')
+})
+
+t.test('events reach the client as they happen', async (t) => {
+  let send: (event: string) => void = () => undefined
+  const origin = await startOrigin(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.flushHeaders()
+    send = (event) => response.write(`data: ${event}\n\n`)
+  })
+  const wire = await startSecureWire(t, origin.url)
+  const stream = wire.http2Client().request({ ':authority': HOST })
+  await once(stream, 'response')
+  t.pass('the head came before the first event')
+  for (const event of ['one', 'two', 'three']) {
+    const arrived = once(stream, 'data')
+    send(event)
+    t.equal(String((await arrived)[0]), `data: ${event}\n\n`)
+  }
+  stream.close()
+})
+
+t.test('16 MiB arrive whole in both directions', async (t) => {
+  const hash = createHash('sha256')
+  const piece = randomBytes(64 * 1024)
+  const origin = await startOrigin(t, (_request, response, seen) => response.end(seen.body))
+  const wire = await startSecureWire(t, origin.url)
+  const stream = wire.http2Client().request({ ':method': 'POST', ':authority': HOST })
+  const sent = (async () => {
+    for (let count = 0; count < 256; count++) {
+      hash.update(piece)
+      if (!stream.write(piece)) await once(stream, 'drain')
+    }
+    stream.end()
+  })()
+  const received = createHash('sha256')
+  for await (const chunk of stream) received.update(chunk as Buffer)
+  await sent
+  t.equal(received.digest('hex'), hash.digest('hex'))
+})
+
+t.test('a client that does not read stops the application, and not its neighbours', async (t) => {
+  let written = 0
+  const origin = await startOrigin(t, (request, response) => {
+    if (request.url === '/small') return void response.end('ok')
+    const piece = Buffer.alloc(64 * 1024)
+    const pour = () => {
+      while (written < 256 * 1024 * 1024) {
+        written += piece.length
+        if (!response.write(piece)) return void response.once('drain', pour)
+      }
+    }
+    pour()
+  })
+  const wire = await startSecureWire(t, origin.url)
+  const client = wire.http2Client()
+  const stalled = client.request({ ':authority': HOST, ':path': '/big' })
+  await once(stalled, 'response')
+  t.match(await ask(client, { ':path': '/small' }), { status: 200 })
+  // Kernel buffers on three sockets take some; then nothing moves.
+  let before = -1
+  while (before !== written) {
+    before = written
+    for (let count = 0; count < 20; count++) await ask(client, { ':path': '/small' })
+  }
+  t.ok(written < 32 * 1024 * 1024, `${written} bytes left the application`)
+  stalled.close()
+})
+
+t.test('an upload that the application does not read stops at its sender', async (t) => {
+  const origin = await startRawOrigin(t, (socket) => void socket.pause())
+  const wire = await startSecureWire(t, origin.url)
+  const client = wire.http2Client()
+  const stream = client.request({ ':method': 'POST', ':authority': HOST })
+  stream.on('error', () => undefined)
+  let sent = 0
+  const piece = Buffer.alloc(64 * 1024)
+  let isFull = false
+  while (!isFull && sent < 256 * 1024 * 1024) {
+    sent += piece.length
+    if (stream.write(piece)) continue
+    const drained = once(stream, 'drain').then(() => false)
+    const idle = (async () => {
+      for (let count = 0; count < 30; count++) await new Promise((next) => client.ping(next))
+      return true
+    })()
+    isFull = await Promise.race([drained, idle])
+  }
+  t.ok(isFull, `after ${sent} bytes`)
+  t.ok(sent < 32 * 1024 * 1024)
+  stream.close()
+})
+
+t.test('an application that fails is a 502; one that fails midway is a reset', async (t) => {
+  const origin = await startRawOrigin(t, (socket) => {
+    socket.once('data', (chunk) => {
+      const path = chunk.toString().split(' ')[1]
+      if (path === '/cut') socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this')
+      else if (path === '/cut-chunks')
+        socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n')
+      else if (path === '/bad-chunks')
+        socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nX\r\n')
+      else socket.destroy()
+    })
+  })
+  const wire = await startSecureWire(t, origin.url)
+  const client = wire.http2Client()
+  const failed = await ask(client, { ':path': '/fail' })
+  t.match(failed, { status: 502, headers: { 'x-request-id': 'r-1' } })
+  t.equal((JSON.parse(failed.body.toString()) as { error: string }).error, 'upstream_reset')
+  for (const path of ['/cut', '/cut-chunks', '/bad-chunks']) {
+    const cut = await ask(client, { ':path': path })
+    t.ok(cut.status === 502 || cut.rstCode === 2, `${path} never looks whole`)
+  }
+  t.match(wire.outcomes[2], { isCut: true, failure: { code: 'upstream_reset' } })
+  t.same(wire.abuses, [])
+})
+
+t.test('what an application must not say over HTTP/2 does not break the answer', async (t) => {
+  const origin = await startRawOrigin(t, (socket) => {
+    socket.on('data', () =>
+      socket.write(
+        'HTTP/1.1 200 Fine\r\nConnection: keep-alive, x-hop\r\nKeep-Alive: timeout=5\r\nX-Hop: 1\r\n' +
+          'Upgrade: h2c\r\nProxy-Connection: x\r\nTE: x\r\nDate: a\r\nDate: b\r\n' +
+          'Location: /a\r\nLocation: /b\r\n__proto__: x\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n' +
+          'X-\x80: caf\xe9\r\nX_Under: 1\r\nContent-Length: 2\r\n\r\nok'.replace(
+            'X-\x80',
+            'X-Latin',
+          ),
+        'latin1',
+      ),
+    )
+  })
+  const wire = await startSecureWire(t, origin.url)
+  const { status, fields, body } = await ask(wire.http2Client(), {})
+  t.match({ status, body: body.toString() }, { status: 200, body: 'ok' })
+  const names = fields.filter((_item, at) => at % 2 === 0)
+  for (const name of ['connection', 'keep-alive', 'x-hop', 'upgrade', 'proxy-connection', 'te'])
+    t.notOk(names.includes(name), name)
+  t.equal(names.filter((name) => name === 'set-cookie').length, 2)
+  t.equal(names.filter((name) => name === 'location').length, 2)
+  t.equal(fields[names.indexOf('x-latin') * 2 + 1], 'caf\xe9')
+  t.ok(names.includes('__proto__'))
+})
+
+t.test('the application keeps its own word on strict transport', async (t) => {
+  const origin = await startOrigin(t, (_request, response) => {
+    response.setHeader('strict-transport-security', 'max-age=1; preload').end()
+  })
+  const wire = await startSecureWire(t, origin.url)
+  const { fields } = await ask(wire.http2Client(), {})
+  const said = fields.filter((_, at) => fields[at - 1] === 'strict-transport-security')
+  t.same(said, ['max-age=1; preload'])
+})
+
+t.test(
+  'our own answers: with a body, without, to HEAD, and none with a line too many',
+  async (t) => {
+    const origin = await startOrigin(t)
+    const wire = await startSecureWire(t, origin.url, {
+      decide(exchange) {
+        const { target } = exchange.head
+        const headerLines = target === '/bad' ? ['X-A: b\r\nSet-Cookie: x'] : ['Location: /x']
+        const status = target === '/none' ? 204 : 302
+        exchange.respond({ status, headerLines, body: target === '/empty' ? '' : 'caf\u00e9' })
+        exchange.respond({ status: 500, headerLines: [], body: 'a second answer' })
+      },
+    })
+    const client = wire.http2Client()
+    const answer = await ask(client, { ':path': '/' })
+    t.match(answer, { status: 302, headers: { location: '/x', 'content-length': '5' } })
+    t.equal(answer.body.toString(), 'caf\u00e9')
+    t.ok(answer.headers['date'])
+    t.ok(answer.headers['strict-transport-security'])
+    t.match(await ask(client, { ':path': '/empty' }), { status: 302, rstCode: 0 })
+    t.match(await ask(client, { ':path': '/none' }), { status: 204, rstCode: 0 })
+    const head = await ask(client, { ':path': '/', ':method': 'HEAD' })
+    t.match(head, { status: 302, headers: { 'content-length': '5' } })
+    const bad = await ask(client, { ':path': '/bad' })
+    t.match(bad, { status: 500 })
+    t.notOk(bad.headers['set-cookie'])
+    for (const bytes of [10, 60_000, 400_000]) {
+      const body = Buffer.alloc(bytes)
+      const answer = await ask(client, { ':path': '/', ':method': 'POST' }, body)
+      t.equal(answer.status, 302, `with ${bytes} unread bytes`)
+    }
+    t.equal(origin.begun(), 0)
+  },
+)
+
+t.test('our own forms read a body up to their limit', async (t) => {
+  const origin = await startOrigin(t)
+  const wire = await startSecureWire(t, origin.url, {
+    decide(exchange) {
+      exchange.readBody(1000).then(
+        (body) => exchange.respond({ status: 200, headerLines: [], body: String(body.length) }),
+        (error: Error) => exchange.respond({ status: 413, headerLines: [], body: error.name }),
+      )
+    },
+  })
+  const client = wire.http2Client()
+  const post = (bytes: number, length = {}) =>
+    ask(client, { ':method': 'POST', ...length }, Buffer.alloc(bytes))
+  t.match(await post(1000), { status: 200, body: Buffer.from('1000') })
+  t.match(await post(1001), { status: 413, body: Buffer.from('BodyTooLarge') })
+  t.match(await post(1000, { 'content-length': '1000' }), { status: 200 })
+  t.match(await post(1001, { 'content-length': '1001' }), { status: 413 })
+  t.match(await ask(client, {}), { status: 200, body: Buffer.from('0') })
+})
+
+t.test(
+  'a decision taken back before the answer begins is another answer; after it, a reset',
+  async (t) => {
+    const origin = await startRawOrigin(t, (socket) => {
+      socket.on('data', (chunk) => {
+        if (chunk.toString().startsWith('GET /begun'))
+          socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf')
+      })
+    })
+    const wire = await startSecureWire(t, origin.url)
+    const client = wire.http2Client()
+    const takeBack = () =>
+      wire.http2.eachInFlight((exchange) => {
+        if (exchange.recall?.() === true)
+          exchange.respond({ status: 401, headerLines: [], body: 'gone' })
+      })
+    const begun = client.request({ ':authority': HOST, ':path': '/begun' })
+    const beginning = answerOf(begun)
+    await once(begun, 'data')
+    const waiting = ask(client, { ':path': '/waiting' })
+    while (wire.upstream.stats().sockets < 2) await new Promise((next) => setImmediate(next))
+    takeBack()
+    t.match(await waiting, { status: 401, body: Buffer.from('gone') })
+    t.match(await beginning, { status: 200, rstCode: 2 })
+  },
+)
+
+t.test('a handler that throws is a 500 and nothing else', async (t) => {
+  const origin = await startOrigin(t)
+  const wire = await startSecureWire(t, origin.url, {
+    decide(exchange, wire) {
+      if (exchange.head.target === '/throw') throw new Error('broken inside')
+      exchange.forward(wire.plan(exchange))
+    },
+  })
+  const client = wire.http2Client()
+  t.match(await ask(client, { ':path': '/throw' }), { status: 500 })
+  t.match(await ask(client, {}), { status: 200 })
+  t.equal(wire.errors.length, 1)
+})
+
+t.test('a client that goes away takes its request along', async (t) => {
+  const origin = await startRawOrigin(t, () => undefined)
+  const wire = await startSecureWire(t, origin.url)
+  const client = wire.http2Client()
+  const stream = client.request({ ':authority': HOST })
+  stream.on('error', () => undefined)
+  while (wire.upstream.stats().sockets === 0) await new Promise((next) => setImmediate(next))
+  stream.close(8)
+  while (wire.upstream.stats().sockets > 0) await new Promise((next) => setImmediate(next))
+  t.match(wire.outcomes, [{ status: 0, isCut: true }])
+})
