@@ -58,7 +58,7 @@ export class ClientConnection implements Deadlined {
     this.peerAddress = peerAddress
     this.isSecure = isSecure
     this.#sniHost = sniHost
-    this.writer = new ClientWriter(socket)
+    this.writer = new ClientWriter(socket, world.spare)
     world.deadlines.add(this)
     this.#idleSinceMs = world.deadlines.nowMs
     this.deadlineMs = this.#idleSinceMs + world.timeouts.headMs
@@ -70,10 +70,13 @@ export class ClientConnection implements Deadlined {
       .on('end', this.#onEnd)
       .on('error', this.#onClose)
       .on('close', this.#onClose)
+    // What somebody has read before us and put back, as behind a PROXY header.
+    for (let early: Buffer | null; (early = socket.read() as Buffer | null) !== null;)
+      process.nextTick(this.#onData, early)
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    this.#onRead(chunk.length, chunk)
+    if (!this.isGone) this.#onRead(chunk.length, chunk)
   }
 
   /** The buffer is everybody's: what is not used up in here is copied. */
@@ -100,6 +103,11 @@ export class ClientConnection implements Deadlined {
     this.#held = buffer
     this.#heldAt = from
     this.#heldTo = to
+  }
+
+  /** The request that is being answered. */
+  get exchange(): Http1Exchange | null {
+    return this.#exchange
   }
 
   get hasBytes(): boolean {
@@ -187,6 +195,17 @@ export class ClientConnection implements Deadlined {
     return true
   }
 
+  /** The whole body as text, if it is all here already. */
+  takeBody(): string | undefined {
+    const held = this.#held
+    const end = this.#heldAt + this.body.left
+    if (held === null || this.body.isChunked || end > this.#heldTo) return undefined
+    const text = held.toString('latin1', this.#heldAt, end)
+    this.body.finish()
+    this.#consume(end)
+    return text
+  }
+
   /** Somebody wants the body now, or has room again. */
   pump(): void {
     this.#advance()
@@ -224,7 +243,7 @@ export class ClientConnection implements Deadlined {
 
   /** Answers a head that is none, and closes. */
   refuse(refusal: Refusal): void {
-    this.world.options.onRefusal?.(refusal, this.peerAddress)
+    this.world.guard(() => this.world.options.onRefusal?.(refusal, this.peerAddress))
     const answer = this.world.refusalAnswer(refusal)
     const lastLines = `${this.isSecure ? STRICT_TRANSPORT_LINE : ''}Connection: close\r\n`
     this.socket.write(answerText(answer, '', this.world.dateLine(), lastLines))

@@ -8,10 +8,12 @@ export class ClientWriter {
   /** Handed to the socket since `begin`. */
   bytes = 0
   readonly #socket: Socket
+  readonly #spare: SpareBuffer
   #out = ''
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, spare: SpareBuffer) {
     this.#socket = socket
+    this.#spare = spare
   }
 
   begin(): void {
@@ -31,12 +33,15 @@ export class ClientWriter {
       return
     }
     const start = this.#out.length
-    const joined = Buffer.allocUnsafe(start + to - from)
+    const bytes = start + to - from
+    const joined = this.#spare.take(bytes)
     joined.write(this.#out, 0, 'latin1')
     buffer.copy(joined, start, from, to)
     this.#out = ''
-    this.bytes += joined.length
-    this.#socket.write(joined)
+    this.bytes += bytes
+    this.#socket.write(joined.subarray(0, bytes))
+    // Nothing is waiting in the socket: the kernel has it all, and the buffer is free again.
+    if (this.#socket.writableLength === 0) this.#spare.giveBack(joined)
   }
 
   /** False: the client does not keep up; `drain` will tell. */
@@ -57,5 +62,23 @@ export class ClientWriter {
   /** Forgets what has not been flushed. */
   discard(): void {
     this.#out = ''
+  }
+}
+
+const SPARE_BYTES = 128 * 1024
+
+/** One large buffer to write from, for all connections of a server; lost to whom the kernel is slow. */
+export class SpareBuffer {
+  #buffer: Buffer | null = null
+
+  take(bytes: number): Buffer {
+    const spare = this.#buffer
+    if (bytes > SPARE_BYTES) return Buffer.allocUnsafeSlow(bytes)
+    this.#buffer = null
+    return spare ?? Buffer.allocUnsafeSlow(SPARE_BYTES)
+  }
+
+  giveBack(buffer: Buffer): void {
+    if (buffer.length === SPARE_BYTES) this.#buffer = buffer
   }
 }

@@ -43,6 +43,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   #staysOpen = false
   /** The response has no length and the client takes chunks: each piece becomes one. */
   #makesChunks = false
+  #isOpenEnded = false
   #status = 0
   #failure: UpstreamFailure | null = null
   #sentAtMs = 0
@@ -90,13 +91,17 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#isDecided = true
     this.#plan = plan
     const { body } = this.#connection
-    if (body.isDone) return this.#startCall()
+    if (body.isDone) return this.#startCall('')
+    if (this.#isSmall()) {
+      const text = this.#connection.takeBody()
+      if (text !== undefined) return this.#startCall(text)
+    }
     this.#bodyUse = GATHERED
     this.#gathered = []
     this.#sendContinue()
     // What is here goes with the head; a small body is waited for, which also keeps a slow
     // client from holding an upstream connection.
-    if (!this.#connection.hasBytes && !this.#isSmall()) this.#startCall()
+    if (!this.#connection.hasBytes && !this.#isSmall()) this.#startGathered()
     this.#connection.pump()
   }
 
@@ -114,6 +119,24 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
       this.#connection.pump()
     }
     return collector.body
+  }
+
+  get isOpenEnded(): boolean {
+    return this.#isOpenEnded && this.#connection.body.isDone
+  }
+
+  recall(): boolean {
+    if (this.#isOver || this.#isAnswered) return false
+    this.#call?.abort()
+    if (this.#isOnTheWire) {
+      this.#connection.abort(!this.#makesChunks && this.head.isHttp10)
+      return false
+    }
+    this.#connection.writer.discard()
+    this.#gathered = null
+    this.#bodyUse = HELD
+    this.#isDecided = false
+    return true
   }
 
   takeSocket(): TakenSocket {
@@ -164,31 +187,37 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
 
   // The body of the request
 
-  #startCall(): void {
-    const { body } = this.#connection
+  #startCall(firstBody: string): void {
+    const { head } = this
     const plan = this.#plan!
-    const pieces = this.#gathered
-    this.#gathered = null
     this.#bodyUse = FORWARDED
-    const isJoined = pieces !== null && lengthOf(pieces) <= LIMITS.smallBodyBytesMax
-    this.#sentAtMs = performance.now()
-    const call = plan.upstream.request(
+    this.#call = plan.upstream.request(
       {
-        method: this.head.method,
-        target: this.head.target,
-        lines: plan.requestLines + this.head.keptLines,
-        bodyLength: this.head.bodyLength,
-        hasLength: this.head.hasLength,
-        firstBody: isJoined ? joined(pieces) : '',
-        isBodyWhole: body.isDone && (pieces === null || isJoined),
+        method: head.method,
+        target: head.target,
+        lines: plan.requestLines + head.keptLines,
+        bodyLength: head.bodyLength,
+        hasLength: head.hasLength,
+        firstBody,
+        isBodyWhole: this.#connection.body.isDone && this.#gathered === null,
         isRawChunked: true,
       },
       this,
     )
-    this.#call = call
-    if (pieces === null || isJoined) return
+  }
+
+  /** With what has arrived so far: joined with the head if it is little. */
+  #startGathered(): void {
+    const pieces = this.#gathered!
+    const { body } = this.#connection
+    if (lengthOf(pieces) <= LIMITS.smallBodyBytesMax) {
+      this.#gathered = null
+      return this.#startCall(joined(pieces))
+    }
+    this.#startCall('')
+    this.#gathered = null
     for (const piece of pieces) this.#passOn(piece)
-    if (body.isDone) call.end()
+    if (body.isDone) this.#call!.end()
   }
 
   #passOn(piece: Buffer | string): void {
@@ -216,7 +245,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     if (body.isBroken) return this.onBodyBroken()
     if (this.#bodyUse === GATHERED) {
       if (body.isDone || body.isChunked || this.head.bodyLength > LIMITS.smallBodyBytesMax)
-        this.#startCall()
+        this.#startGathered()
     } else if (body.isDone) {
       if (this.#bodyUse === FORWARDED) this.#call!.end()
       else this.#collector?.end()
@@ -260,6 +289,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#upstreamMs = performance.now() - this.#sentAtMs
     const { body, writer, world } = this.#connection
     const isOpenEnded = head.framing === BODY.chunked || head.framing === BODY.untilClose
+    this.#isOpenEnded = isOpenEnded
     this.#makesChunks = head.framing === BODY.untilClose && !this.head.isHttp10
     this.#staysOpen = this.#mayStayOpen() && body.isDone && !(isOpenEnded && this.head.isHttp10)
     this.#status = head.status
@@ -348,12 +378,17 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#isOver = true
     this.#isDecided = true
     const { world, writer } = this.#connection
-    world.options.onExchangeEnd?.(this, {
-      status: this.#isOnTheWire ? this.#status : 0,
+    const { onExchangeEnd } = world.options
+    if (onExchangeEnd === undefined) return
+    const status = this.#isOnTheWire ? this.#status : 0
+    const outcome = {
+      status,
       bytes: writer.bytes,
       isCut,
-      failure: this.#failure, upstreamMs: this.#upstreamMs,
-    })
+      failure: this.#failure,
+      upstreamMs: this.#upstreamMs,
+    }
+    world.guard(() => onExchangeEnd(this, outcome))
   }
 }
 

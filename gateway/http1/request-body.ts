@@ -25,6 +25,13 @@ export class RequestBody {
     if (this.isChunked && !this.hasBegun) this.chunked.reset(false)
   }
 
+  /** All of it has been taken in another way. */
+  finish(): void {
+    this.hasBegun = true
+    this.left = 0
+    this.isDone = true
+  }
+
   /** Returns the offset behind what belongs to this body, so far as it is here. */
   feed(buffer: Buffer, from: number, to: number, sink: ChunkedSink): number {
     this.hasBegun = true

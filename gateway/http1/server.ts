@@ -9,6 +9,7 @@ import type { Exchange, OwnAnswer } from '../exchange.ts'
 import type { UpstreamFailure } from '../upstream/call.ts'
 import { createDateLine, plainAnswer } from './answer.ts'
 import { ClientConnection } from './client-connection.ts'
+import { SpareBuffer } from './client-writer.ts'
 import { createDeadlines } from './deadlines.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Refusal } from './refusals.ts'
@@ -83,6 +84,8 @@ export interface Http1Server {
   /** Everything at once. */
   close(): void
   connections(): number
+  /** Every request whose answer has not been finished. */
+  eachInFlight(visit: (exchange: Exchange) => void): void
   connectionsOf(address: string): number
 }
 
@@ -96,8 +99,11 @@ export interface Http1World {
   readonly dateLine: () => string
   /** All connections read into these bytes, one after the other. */
   readonly readBuffer: Buffer
+  readonly spare: SpareBuffer
   readonly refusalAnswer: (refusal: Refusal) => OwnAnswer
   readonly failureAnswer: (failure: UpstreamFailure, exchange: Exchange) => OwnAnswer
+  /** Calls something of the caller's: what it throws is reported and ends nothing else. */
+  guard(run: () => void): void
   /** Milliseconds of idleness that a draining server still allows; -1 while it is not draining. */
   drainGraceMs: number
   forget(connection: ClientConnection): void
@@ -126,14 +132,33 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
     limits,
     dateLine: createDateLine(clock),
     readBuffer: Buffer.allocUnsafeSlow(READ_BUFFER_BYTES),
-    refusalAnswer: options.refusalAnswer ?? plainAnswer,
-    failureAnswer: options.failureAnswer ?? ((failure) => plainAnswer(failure)),
+    spare: new SpareBuffer(),
+    refusalAnswer: (refusal) => guarded(options.refusalAnswer, refusal),
+    failureAnswer: (failure, exchange) => guarded(options.failureAnswer, failure, exchange),
+    guard(run) {
+      try {
+        run()
+      } catch (error) {
+        options.onError?.(error)
+      }
+    },
     drainGraceMs: -1,
     forget(connection) {
       if (!connections.delete(connection)) return
       addresses.leave(connection.peerAddress)
       if (connections.size === 0) whenEmpty?.()
     },
+  }
+
+  /** A page that cannot be made is replaced by a plain one. */
+  function guarded<Reason extends Refusal | UpstreamFailure, Rest extends unknown[]>(
+    make: ((reason: Reason, ...rest: Rest) => OwnAnswer) | undefined,
+    reason: Reason,
+    ...rest: Rest
+  ): OwnAnswer {
+    let answer: OwnAnswer | undefined
+    world.guard(() => (answer = make?.(reason, ...rest)))
+    return answer ?? plainAnswer(reason)
   }
 
   function accept(socket: Socket, as: AcceptedAs = {}): void {
@@ -166,6 +191,9 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
       if (options.deadlines === undefined) world.deadlines.close()
     },
     connections: () => connections.size,
+    eachInFlight(visit) {
+      for (const { exchange } of connections) if (exchange !== null) visit(exchange)
+    },
     connectionsOf: addresses.of,
   }
 }
