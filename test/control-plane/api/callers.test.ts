@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createApp } from '../../../control-plane/app.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { OPERATOR_KEY, startApi } from '../../support/api.ts'
 import { movableClock } from '../../support/control-plane.ts'
@@ -75,6 +76,20 @@ void t.test('the operator API takes the operator key and nothing else', async (t
   })
   t.equal(inQuery.status, 401)
   t.equal(await services.store.revision(), revision)
+})
+
+void t.test('an operator key may be of any visible characters', async (t) => {
+  const visible = Array.from({ length: 0x7e - 0x20 }, (_, index) =>
+    String.fromCharCode(0x21 + index),
+  ).join('')
+  const { services } = await startApi(t)
+  const app = createApp(services, { operatorKey: visible })
+  const ask = async (authorization: string) => {
+    const init = { headers: { authorization } }
+    return (await app.request('/api/v1/operator/tenants', init, { address: '127.0.0.1' })).status
+  }
+  t.equal(await ask(`Bearer ${visible}`), 200)
+  t.equal(await ask(`Bearer ${visible} ${visible}`), 401)
 })
 
 void t.test('an unknown tenant is 404 for every call about one', async (t) => {
