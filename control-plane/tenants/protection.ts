@@ -21,8 +21,9 @@ export function refuseGoLive(
   isForced: boolean,
 ): GoLiveRefusal | undefined {
   if (tenant.status === 'suspended') return { code: 'tenant_suspended', fields: {} }
+  // before the checks, since none can run until it is published
+  if (tenant.status === 'draft') return { code: 'tenant_draft', fields: { missing } }
   if (missing.length > 0 && !isForced) return { code: 'not_verified', fields: { missing } }
-  if (tenant.status === 'draft') return { code: 'tenant_draft', fields: {} }
   if (tenant.licenceBlocksSignin && !isForced) return { code: 'licence_blocked', fields: {} }
   return undefined
 }

@@ -161,6 +161,16 @@ void t.test('the states of a tenant and the way between them', async (t) => {
   )
 })
 
+void t.test('going live as a draft says that publishing comes first, forced or not', async (t) => {
+  const { operator, tenant, call } = await startApi(t)
+  const { analyzer_key: key } = await tenant('acme')
+  const missing = ['middleware_mounted', 'key_installed']
+  const draft = { status: 409, body: { error: 'tenant_draft', missing } }
+  t.match(await call('POST', '/api/v1/go-live', undefined, { key }), draft)
+  for (const force of [false, true])
+    t.match(await operator('POST', '/tenants/acme/go-live', { force }), draft, `force: ${force}`)
+})
+
 void t.test('going live needs verification or force, going back needs nothing', async (t) => {
   const clock = movableClock()
   const { operator, tenant, call } = await startApi(t, { clock })
@@ -168,7 +178,6 @@ void t.test('going live needs verification or force, going back needs nothing', 
   const customer = (what: string, body?: unknown) => call('POST', `/api/v1/${what}`, body, { key })
   const missing = ['middleware_mounted', 'key_installed']
 
-  t.match(await customer('go-live'), { status: 409, body: { error: 'not_verified', missing } })
   await operator('POST', '/tenants/acme/publish')
   t.match(await customer('go-live', {}), { status: 409, body: { error: 'not_verified', missing } })
   t.match(await operator('POST', '/tenants/acme/go-live'), { status: 409, body: { missing } })
