@@ -277,7 +277,10 @@ export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) 
       return vault.open(secrets.clientSecretSealed, clientSecretPurpose(tenantId))
     },
 
-    /** The old one is worth nothing from the answer on. */
+    /**
+     * The old one is worth nothing from the answer on. Everybody signs in once more: gateways
+     * derive the key of the companion cookie from this secret.
+     */
     async rotateClientSecret(tenantId: string, actor: Actor): Promise<string> {
       const secret = newClientSecret(vault, tenantId)
       await alter(tenantId, actor, 'client_secret.rotated', async ({ queries }) => {
