@@ -14,8 +14,7 @@ export function answerJson(
   body: Record<string, unknown>,
   headerLines: readonly string[] = [],
 ) {
-  const lines = [...JSON_HEADER_LINES, ...headerLines]
-  exchange.respond({ status, headerLines: lines, body: JSON.stringify(body) })
+  answer(exchange, status, [...JSON_HEADER_LINES, ...headerLines], JSON.stringify(body))
 }
 
 export function answerPage(
@@ -24,8 +23,7 @@ export function answerPage(
   page: Page,
   headerLines: readonly string[] = [],
 ) {
-  const lines = [...PAGE_HEADER_LINES, ...headerLines]
-  exchange.respond({ status, headerLines: lines, body: pageHtml(page) })
+  answer(exchange, status, [...PAGE_HEADER_LINES, ...headerLines], pageHtml(page))
 }
 
 export function redirect(
@@ -34,14 +32,24 @@ export function redirect(
   location: string,
   cookies: readonly string[],
 ) {
-  exchange.respond({
-    status,
-    headerLines: [
-      `Location: ${location}`,
-      'Cache-Control: no-store',
-      'Referrer-Policy: no-referrer',
-      ...cookies.map((cookie) => `Set-Cookie: ${cookie}`),
-    ],
-    body: '',
-  })
+  const lines = [
+    `Location: ${location}`,
+    'Cache-Control: no-store',
+    'Referrer-Policy: no-referrer',
+    ...cookies.map((cookie) => `Set-Cookie: ${cookie}`),
+  ]
+  answer(exchange, status, lines, '')
+}
+
+/** Every answer names its request, so that a person who quotes it can be helped. */
+export function answer(
+  exchange: Exchange,
+  status: number,
+  headerLines: readonly string[],
+  body: string,
+) {
+  const requestId = (exchange.context as { readonly requestId?: string } | undefined)?.requestId
+  const isNamed = headerLines.some((line) => line.startsWith('X-Request-Id: '))
+  const idLines = requestId === undefined || isNamed ? [] : [`X-Request-Id: ${requestId}`]
+  exchange.respond({ status, headerLines: [...headerLines, ...idLines], body })
 }

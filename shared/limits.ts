@@ -58,10 +58,11 @@ export const LIMITS = {
   sessionTokenBytesMax: 1536, // what a realm issues
   sessionTokenReadBytesMax: 4096, // what is looked at, cookies being no larger
   flowCookiesMax: 5,
+  flowCookieBytesMax: 2048,
   flowSecondsMax: 600,
   issuedAheadSecondsMax: 60,
   signInHopsMax: 8,
-  returnToBytesMax: 2048,
+  returnToBytesMax: 1024,
   verifyCacheEntriesMax: 50_000,
   // paths
   pathDecodingRoundsMax: 3,
@@ -101,9 +102,9 @@ export const LIMITS = {
   endedSessionKeptMs: 24 * 3600 * 1000,
   probeTimeoutMs: 5000,
   probeBodyBytesMax: 64 * 1024,
-  probedHostnamesMax: 100,
+  probedHostnamesMax: 24,
   probedSealedMax: 10,
-  probesAtOnceMax: 8,
+  probesAtOnceMax: 16,
   probeClockSkewMsMax: 30_000,
   verificationValidMs: 24 * 3600 * 1000,
   signingKeysPerTenantMax: 8,

@@ -13,6 +13,7 @@ import {
   setCookie,
 } from '../../shared/enforcement/cookies.ts'
 import type { ServiceEndpoint, SessionVerdict } from '../../shared/enforcement/decide.ts'
+import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
 import { safeReturnTo } from '../../shared/enforcement/return-to.ts'
 import { writeSeen } from '../../shared/enforcement/seen.ts'
@@ -20,10 +21,18 @@ import { isRevoked } from '../../shared/enforcement/session.ts'
 import { judgeTimes, proveToken, type TokenClaims } from '../../shared/enforcement/token.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { REASON_TEXTS } from '../../shared/reasons.ts'
-import { answerJson, answerPage, redirect } from '../answers.ts'
+import { answer, answerJson, answerPage, redirect } from '../answers.ts'
 import type { RequestContext } from '../request.ts'
 import { randomBytes } from 'node:crypto'
-import { flowCookieName, flowIdOf, newFlowId, openFlow, sealFlow } from './flow.ts'
+import {
+  flowCookieName,
+  flowCookiePath,
+  flowIdOf,
+  newFlowId,
+  openFlow,
+  sealFlow,
+  type Flow,
+} from './flow.ts'
 import type { ProvenSession, SessionReader } from './read-session.ts'
 import type { RelyingParty } from './relying-party.ts'
 import { mePageHtml, PAGE_HEADER_LINES } from '../pages.ts'
@@ -38,7 +47,6 @@ export interface EndpointWorld {
 
 type Handler = (context: RequestContext) => Promise<void> | void
 
-const FLOW_PATH = '/service'
 const HOPS_SECONDS = 60
 
 export function createServiceEndpoints(
@@ -66,20 +74,30 @@ async function login(context: RequestContext, { sessions, relyingParty }: Endpoi
   if (!isRead(exchange.head.method)) return refuseMethod(context, 'GET, HEAD')
   const verdict = sessions.read(context)
   if (hopsOf(exchange.head.cookies) >= LIMITS.signInHopsMax) return loopPage(context, verdict)
-  const returnTo = safeReturnTo(onlyParameter(context.query, 'returnTo'))
   const flowId = newFlowId(context.nowSeconds)
   const state = `${flowId}.${randomBytes(16).toString('base64url')}`
-  const isFresh = verdict.kind === 'invalid' && verdict.reason === 'binding_step_up'
+  const reason = verdict.kind === 'invalid' ? verdict.reason : undefined
+  if (reason === 'binding_terminate') context.edge.terminate(context)
+  const isMoved = reason === 'binding_terminate' || reason === 'binding_step_up'
   const redirectUri = `${context.edgeUrl}/service/callback`
-  const start = await relyingParty.start(tenant, { redirectUri, state, isFresh })
-  const flow = { state, returnTo, startedSeconds: context.nowSeconds, ...start }
-  const cookie = setCookie(flowCookieName(flowId), sealFlow(flow, tenant.flowKey), {
-    path: FLOW_PATH,
+  const start = await relyingParty.start(tenant, { redirectUri, state, isFresh: isMoved })
+  const flow = {
+    state,
+    nonce: start.nonce,
+    codeVerifier: start.codeVerifier,
+    returnTo: safeReturnTo(onlyParameter(context.query, 'returnTo')),
+    startedSeconds: context.nowSeconds,
+    isFresh: isMoved,
+  }
+  const isSecure = context.isCookieSecure
+  const path = flowCookiePath(isSecure)
+  const cookie = setCookie(flowCookieName(flowId, isSecure), sealShort(flow, tenant.flowKey), {
+    path,
     maxAgeSeconds: LIMITS.flowSecondsMax,
-    isSecure: context.isCookieSecure,
+    isSecure,
   })
   const surplus = flowCookies(exchange.head.cookies).slice(0, -(LIMITS.flowCookiesMax - 1))
-  const cleared = surplus.map(({ name }) => clearCookie(name, context.isCookieSecure, FLOW_PATH))
+  const cleared = surplus.map(({ name }) => clearCookie(name, isSecure, path))
   redirect(exchange, 302, start.location, [...cleared, cookie])
 }
 
@@ -89,11 +107,13 @@ async function callback(context: RequestContext, { relyingParty, log }: Endpoint
   const state = onlyParameter(context.query, 'state') ?? ''
   const flowId = flowIdOf(state)
   if (flowId === undefined) return startAgain(context)
-  const sealed = readCookie(exchange.head.cookies, flowCookieName(flowId))
+  const cookieName = flowCookieName(flowId, context.isCookieSecure)
+  const sealed = readCookie(exchange.head.cookies, cookieName)
   const flow = typeof sealed === 'string' ? openFlow(sealed, tenant.flowKey, nowSeconds) : undefined
   if (flow === undefined || flow.state !== state) return startAgain(context)
 
-  const flowCleared = clearCookie(flowCookieName(flowId), context.isCookieSecure, FLOW_PATH)
+  const flowPath = flowCookiePath(context.isCookieSecure)
+  const flowCleared = clearCookie(cookieName, context.isCookieSecure, flowPath)
   const error = onlyParameter(context.query, 'error')
   if (error !== undefined) return signInEnded(context, flow.returnTo, [flowCleared])
 
@@ -106,7 +126,7 @@ async function callback(context: RequestContext, { relyingParty, log }: Endpoint
     return signInEnded(context, flow.returnTo, [flowCleared])
   }
   const claims = proveToken(token, tenant.trust)
-  const problem = typeof claims === 'string' ? claims : problemOf(claims, context)
+  const problem = typeof claims === 'string' ? claims : problemOf(claims, flow, context)
   if (typeof claims === 'string' || problem !== undefined) {
     log.warn({ reason: problem, tenant: tenant.tenantId }, 'issued token refused')
     return signInEnded(context, flow.returnTo, [flowCleared])
@@ -118,8 +138,18 @@ async function callback(context: RequestContext, { relyingParty, log }: Endpoint
   ])
 }
 
+/** Five of these, a session and the rest of a head must fit into one: a long way back is let go. */
+function sealShort(flow: Flow, key: Buffer): string {
+  const sealed = sealFlow(flow, key)
+  return sealed.length <= LIMITS.flowCookieBytesMax
+    ? sealed
+    : sealFlow({ ...flow, returnTo: '/' }, key)
+}
+
 /** A token fresh from the realm is judged like any other, so that what we set will also be taken. */
-function problemOf(claims: TokenClaims, context: RequestContext): string | undefined {
+function problemOf(claims: TokenClaims, flow: Flow, context: RequestContext): string | undefined {
+  // whoever dropped `prompt=login` on the way to the realm comes back with an old sign-in
+  if (flow.isFresh && claims.authTime < flow.startedSeconds) return 'not_fresh'
   const { sessionSecondsMax } = context.tenant.sessionRules
   const nowSeconds = Math.floor(context.clock.nowMs() / 1000)
   if (isRevoked(claims, context.revoked)) return 'revoked'
@@ -143,7 +173,8 @@ async function logout(context: RequestContext, world: EndpointWorld) {
   const { method, secFetchSite } = exchange.head
   if (method !== 'GET' && method !== 'POST') return refuseMethod(context, 'GET, POST')
   // another site can make a browser come here; ending a session needs the person
-  if (secFetchSite === 'cross-site') return confirmLogout(context)
+  const isImage = method === 'GET' && secFetchSite === '' && !isNavigation(exchange.head)
+  if (secFetchSite === 'cross-site' || isImage) return confirmLogout(context)
   const cleared = [SESSION_COOKIE, SEEN_COOKIE, HOPS_COOKIE].map((name) =>
     clearCookie(name, context.isCookieSecure),
   )
@@ -182,7 +213,7 @@ function me(context: RequestContext, { sessions }: EndpointWorld) {
     })
   const { name, email } = claims
   const body = mePageHtml({ application: tenant.name, name, email, signedInAt, endsAt })
-  exchange.respond({ status: 200, headerLines: PAGE_HEADER_LINES, body })
+  answer(exchange, 200, PAGE_HEADER_LINES, body)
 }
 
 function endOf(claims: TokenClaims, context: RequestContext): number {

@@ -3,7 +3,7 @@
  * several tabs do not disturb each other. Bounded in number, short-lived, cleared at the callback.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { FLOW_COOKIE_PREFIX } from '../../shared/enforcement/cookies.ts'
+import { FLOW_COOKIE_PREFIX, HOST_PREFIX } from '../../shared/enforcement/cookies.ts'
 import { LIMITS } from '../../shared/limits.ts'
 
 export interface Flow {
@@ -12,6 +12,8 @@ export interface Flow {
   readonly codeVerifier: string
   readonly returnTo: string
   readonly startedSeconds: number
+  /** The person is to prove it again: an older sign-in of the realm does not do. */
+  readonly isFresh: boolean
 }
 
 const NONCE_BYTES = 12
@@ -29,8 +31,16 @@ export function flowIdOf(state: string): string | undefined {
   return FLOW_ID.test(id) ? id : undefined
 }
 
-export function flowCookieName(flowId: string): string {
-  return FLOW_COOKIE_PREFIX + flowId
+/**
+ * Over TLS with the prefix that no sibling host can set: a flow that was tossed in from there would
+ * sign its victim in as somebody else.
+ */
+export function flowCookieName(flowId: string, isSecure: boolean): string {
+  return (isSecure ? HOST_PREFIX : '') + FLOW_COOKIE_PREFIX + flowId
+}
+
+export function flowCookiePath(isSecure: boolean): string {
+  return isSecure ? '/' : '/service'
 }
 
 export function sealFlow(flow: Flow, key: Buffer): string {

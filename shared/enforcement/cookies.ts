@@ -4,6 +4,8 @@ export const SEEN_COOKIE = 'service_seen'
 export const HOPS_COOKIE = 'service_hops'
 /** One per sign-in under way: `service_flow_<id>`. */
 export const FLOW_COOKIE_PREFIX = 'service_flow_'
+/** Browsers take such a cookie only over TLS, for this very host and for all its paths. */
+export const HOST_PREFIX = '__Host-'
 
 /** More than one cookie of a name: the sender decides nothing, so neither do we. */
 export const REPEATED = Symbol('repeated cookie')
@@ -43,7 +45,7 @@ export function flowCookies(cookies: string): { name: string; value: string }[] 
   return cookies
     .split(';')
     .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(FLOW_COOKIE_PREFIX) && pair.includes('='))
+    .filter((pair) => /^(?:__Host-)?service_flow_[^=]*=/.test(pair))
     .map((pair) => ({
       name: pair.slice(0, pair.indexOf('=')),
       value: pair.slice(pair.indexOf('=') + 1),
@@ -57,7 +59,9 @@ export function withoutServiceCookies(cookies: string): string {
   return cookies
     .split(';')
     .map((pair) => pair.trim())
-    .filter((pair) => pair !== '' && !/^service_(?:seen|hops|flow_[^=]*)(?:=|$)/.test(pair))
+    .filter(
+      (pair) => pair !== '' && !/^(?:__Host-)?service_(?:seen|hops|flow_[^=]*)(?:=|$)/.test(pair),
+    )
     .join('; ')
 }
 
