@@ -45,6 +45,9 @@ export interface FleetLinkStatus extends KeeperStatus {
   readonly isDiskHealthy: boolean
 }
 
+/** What a worker reports of a session that is over; the control plane hears of it in its own time. */
+const ENDS_SESSION = new Set(['logout', 'terminate'])
+
 export function startFleetLink(options: FleetLinkOptions): FleetLink {
   const { log, clock, timing } = options
   const { directory, fleetKey, controlPlaneUrl, gatewayId, version, random } = options
@@ -60,7 +63,12 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
       const revision = keeper.status().revision
       feed.send({ type: 'rejected', tenant_id: tenantId, revision, reason: reason.slice(0, 500) })
     },
-    onReport: (report) => outbox.add(report),
+    onReport(report) {
+      for (const event of report.type === 'events' ? report.events : [])
+        if (ENDS_SESSION.has(event.outcome) && event.sid !== undefined)
+          keeper.endSession(event.tenant_id, event.sid)
+      outbox.add(report)
+    },
   })
   const keeper = createKeeper({
     clock,

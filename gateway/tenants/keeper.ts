@@ -12,6 +12,7 @@ import {
   TenantSnapshotSchema,
   type DownMessage,
   type FleetSettings,
+  type Revoked,
   type TenantSnapshot,
   type UpMessage,
 } from '../../shared/snapshot.ts'
@@ -32,6 +33,8 @@ interface Kept {
 
 export interface Keeper {
   restore(state: StoredState): void
+  /** Somebody signed out here, or was ended here: dead in every worker and on disk, link or no link. */
+  endSession(tenantId: string, sid: string): void
   receive(message: DownMessage): void
   /** A message that could not be read: if it was about one tenant, that one is rejected. */
   malformed(type: string, reason: string, content: unknown): void
@@ -189,14 +192,17 @@ export function createKeeper(options: KeeperOptions): Keeper {
 
   function receiveRevoked({ tenant_id: tenantId, revoked, sequence }: Down<'revoked'>) {
     mentioned?.revoked.add(tenantId)
+    revoke(tenantId, revoked)
+    acknowledgeRevoked(sequence)
+  }
+
+  function revoke(tenantId: string, revoked: Revoked) {
     const state = revokedOf(tenantId)
     const news = state.merge(revoked, nowSeconds(clock))
-    if (news !== null) {
-      const served = relay({ type: 'revoked', tenantId, revoked: news })
-      revokedServed = Promise.all([revokedServed, served])
-      settle(served, disk.saveRevoked(tenantId, state))
-    }
-    acknowledgeRevoked(sequence)
+    if (news === null) return
+    const served = relay({ type: 'revoked', tenantId, revoked: news })
+    revokedServed = Promise.all([revokedServed, served])
+    settle(served, disk.saveRevoked(tenantId, state))
   }
 
   function receiveRevokedSynced({ sequence }: Down<'revoked_synced'>) {
@@ -340,6 +346,11 @@ export function createKeeper(options: KeeperOptions): Keeper {
       for (const [tenantId, hosts] of reserved) yield { type: 'reserve', tenantId, ...hosts }
       for (const [tenantId, { rank, text }] of tenants)
         yield { type: 'tenant', tenantId, sync: rank.sync, text }
+    },
+    endSession(tenantId, sid) {
+      if (!tenants.has(tenantId)) return
+      mentioned?.revoked.add(tenantId)
+      revoke(tenantId, { all: 0, subjects: {}, sids: { [sid]: nowSeconds(clock) + 1 } })
     },
     settled: () => everythingServed.then(() => {}),
     status: () => ({
