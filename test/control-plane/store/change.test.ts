@@ -102,3 +102,14 @@ void t.test('commits are told in their order', async (t) => {
     Array.from({ length: 20 }, (_, index) => index + 1),
   )
 })
+
+void t.test('two revocations of one tenant in one change are both told', async (t) => {
+  const { store } = await startServices(t)
+  const told: unknown[] = []
+  store.onCommit(({ revoked }) => told.push(revoked.get('acme')))
+  await store.change(async (change) => {
+    change.revoke('acme', { all: 0, subjects: {}, sids: { one: 5 } })
+    change.revoke('acme', { all: 0, subjects: { ada: 6 }, sids: { two: 7 } })
+  })
+  t.strictSame(told, [{ all: 0, subjects: { ada: 6 }, sids: { one: 5, two: 7 } }])
+})
