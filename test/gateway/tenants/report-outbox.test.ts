@@ -1,0 +1,94 @@
+import t from 'tap'
+import { createReportOutbox } from '../../../gateway/tenants/report-outbox.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import type { UpMessage } from '../../../shared/snapshot.ts'
+import { createTestLog, until } from '../../support/fleet.ts'
+
+function startOutbox() {
+  const { log, lines } = createTestLog()
+  const sent: UpMessage[] = []
+  let isConnected = true
+  const outbox = createReportOutbox({
+    log,
+    gatherMs: 1,
+    send(message) {
+      if (isConnected) sent.push(message)
+      return isConnected
+    },
+  })
+  const setConnected = (is: boolean) => (isConnected = is)
+  const batches = () => sent.filter((message) => message.type === 'events')
+  return { outbox, sent, batches, lines, setConnected }
+}
+
+const events = (count: number, from = 0) => ({
+  type: 'events' as const,
+  events: Array.from({ length: count }, (_, at) => ({
+    tenant_id: 'ada',
+    outcome: 'sealed',
+    sid: `${from + at}`,
+  })),
+})
+
+t.test('events go in batches, the next one after the one before is acknowledged', async (t) => {
+  const { outbox, batches } = startOutbox()
+  const max = LIMITS.fleetReportItemsMax
+  outbox.add(events(max + 1))
+  await until(() => batches().length === 1)
+  t.equal(batches()[0]!.events.length, max)
+  outbox.eventsReceived(99)
+  t.equal(batches().length, 1, 'another batch’s acknowledgement')
+  outbox.eventsReceived(batches()[0]!.batch)
+  t.equal(batches()[1]!.events.length, 1)
+})
+
+t.test('a batch that was not acknowledged goes again over the next link', async (t) => {
+  const { outbox, batches, setConnected } = startOutbox()
+  outbox.add(events(2))
+  await until(() => batches().length === 1)
+  setConnected(false)
+  outbox.add(events(1, 2))
+  setConnected(true)
+  outbox.connected()
+  t.same(batches()[1], batches()[0])
+  outbox.eventsReceived(batches()[0]!.batch)
+  t.match(batches()[2]?.events, [{ sid: '2' }])
+})
+
+t.test('while there is no link so many events are kept, then the oldest go', async (t) => {
+  const { outbox, batches, lines, setConnected } = startOutbox()
+  const max = LIMITS.fleetReportsHeldMax
+  outbox.add(events(max))
+  t.same(lines, [])
+  outbox.add(events(1, max))
+  t.match(lines, [{ level: 50 }])
+  setConnected(true)
+  const seen = new Set<string>()
+  outbox.connected()
+  await until(() => batches().length === 1)
+  for (let at = 0; at < batches().length; at += 1) {
+    for (const { sid } of batches()[at]!.events) seen.add(sid!)
+    outbox.eventsReceived(batches()[at]!.batch)
+  }
+  t.equal(seen.size, max)
+  t.notOk(seen.has('0'))
+  t.ok(seen.has(`${max}`))
+})
+
+t.test('of activity only the newest per session is kept, and of so many sessions', async (t) => {
+  const { outbox, sent, setConnected } = startOutbox()
+  const max = LIMITS.fleetReportsHeldMax
+  setConnected(false)
+  for (let count = 0; count <= max; count += 1)
+    outbox.add({
+      type: 'activity',
+      sessions: [{ tenant_id: 'ada', sid: `s${count}`, subject: 'u', at: 1 }],
+    })
+  outbox.add({ type: 'activity', sessions: [{ tenant_id: 'ada', sid: 's0', subject: 'u', at: 2 }] })
+  setConnected(true)
+  outbox.connected()
+  await until(() => sent.length >= max / LIMITS.fleetReportItemsMax)
+  const sessions = sent.flatMap((message) => (message.type === 'activity' ? message.sessions : []))
+  t.equal(sessions.length, max)
+  t.match(sessions[0], { sid: 's0', at: 2 })
+})
