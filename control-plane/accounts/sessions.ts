@@ -25,7 +25,17 @@ export interface IssuedSession {
   readonly ip: string
   readonly userAgent: string
   readonly issuedAtMs: number
+  /** When the person proved who they are, where that was before the token was issued. */
+  readonly signedInAtMs?: number
   readonly expiresAtMs: number
+}
+
+/** The session has been revoked while its token was made: the token must not leave. */
+export class SessionRevoked extends Error {
+  constructor() {
+    super('the session has been revoked')
+    this.name = 'SessionRevoked'
+  }
 }
 
 export interface SeenSession {
@@ -38,12 +48,18 @@ export type Sessions = ReturnType<typeof createSessions>
 
 export function createSessions({ store, clock }: { store: Store; clock: Clock }) {
   return {
-    /** A revocation that came between issuing and recording is honoured: the row is born ended. */
+    /**
+     * Before the token leaves, and alone with the writer, so that every revocation either was
+     * committed and is seen here, or comes later and names a second after `iat`. What was proven
+     * before a not-before time counts as well as `iat`: a revocation that waited for the writer
+     * until the next second has begun names the very second in which the token was made.
+     */
     async record(issued: IssuedSession): Promise<void> {
-      const { tenantId, sid, userId, issuedAtMs } = issued
+      const { tenantId, sid, userId, issuedAtMs, signedInAtMs = issuedAtMs } = issued
+      const earliest = Math.floor(Math.min(issuedAtMs, signedInAtMs) / SECOND_MS)
       await store.change(async ({ queries, nowMs }) => {
         const notBefore = await notBeforeOf(queries, tenantId, userId, sid)
-        const isRevoked = Math.floor(issuedAtMs / SECOND_MS) < notBefore
+        if (earliest < notBefore) throw new SessionRevoked()
         await upsertSession(queries, {
           sid,
           tenantId,
@@ -54,8 +70,8 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
           issuedAt: issuedAtMs,
           expiresAt: issued.expiresAtMs,
           lastSeenAt: nowMs,
-          endedAt: isRevoked ? nowMs : null,
-          endReason: isRevoked ? 'revoked' : null,
+          endedAt: null,
+          endReason: null,
         })
       })
     },

@@ -7,6 +7,7 @@ import type { KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { CompactSign } from 'jose'
 import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { SessionRevoked } from '../accounts/sessions.ts'
 import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
@@ -63,6 +64,8 @@ async function issueSessionToken(
   { issuer, clientId, tenant, key }: TokenIssuer,
   { store, sessions, clock }: RealmWorld,
 ): Promise<string> {
+  // First of all: a revocation that comes from here on names a later second than this
+  const iat = nowSeconds(clock)
   const { tenantId } = tenant
   const { sub, sid, auth_time: signedInAt } = claims
   const code = ctx.oidc.entities.AuthorizationCode
@@ -74,7 +77,6 @@ async function issueSessionToken(
   const known = await sessions.find(tenantId, sid)
   if (known?.endedAt != null) throw new errors.InvalidGrant('the session has ended')
   const startedAt = known && Math.floor(known.createdAt / SECOND_MS)
-  const iat = nowSeconds(clock)
   const exp = tokenExpiresAt(iat, { signedInAt, startedAt }, tenant)
   if (exp <= iat) throw new errors.InvalidGrant('the session is over')
 
@@ -88,15 +90,16 @@ async function issueSessionToken(
     )
 
   const { ip = '', userAgent = '' } = (await beganAt(ctx, code.sessionUid, clientId)) ?? {}
-  await sessions.record({
-    tenantId,
-    sid,
-    userId: sub,
-    ip,
-    userAgent,
-    issuedAtMs: iat * SECOND_MS,
-    expiresAtMs: exp * SECOND_MS,
-  })
+  const issued = { tenantId, sid, userId: sub, ip, userAgent }
+  const issuedAtMs = iat * SECOND_MS
+  const signedInAtMs = Math.min(signedInAt, code.iat) * SECOND_MS
+  const expiresAtMs = exp * SECOND_MS
+  try {
+    await sessions.record({ ...issued, issuedAtMs, signedInAtMs, expiresAtMs })
+  } catch (error) {
+    if (error instanceof SessionRevoked) throw new errors.InvalidGrant(error.message)
+    throw error
+  }
   return token
 }
 

@@ -71,6 +71,6 @@ t.test('a revocation ends sessions and merges by maximum', async (t) => {
   await revocations.revoke('acme', { subject: ada.userId }, ACTOR)
   const { items } = await sessions.list('acme', { limit: 10 })
   t.ok(items.every((session) => session.endedAt !== null))
-  await issue('three')
-  t.not((await sessions.find('acme', 'three'))?.endedAt, null, 'issued in the revoked second')
+  await t.rejects(issue('three'), { name: 'SessionRevoked' }, 'issued in the revoked second')
+  t.equal(await sessions.find('acme', 'three'), undefined)
 })

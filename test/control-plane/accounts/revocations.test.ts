@@ -115,6 +115,32 @@ void t.test('a renewed token moves a session on, and never brings an ended one b
   t.strictSame(await sessions.find('acme', 'a1'), before, "nor does it become another one's")
 })
 
+void t.test('a token that was revoked while it was made is refused, by any target', async (t) => {
+  const { sessions, revocations, issue, clock } = await startAccounts(t)
+  await issue('of-sid')
+  const targets = [{ sid: 'of-sid' }, { subject: 'ada' }, { all: true }] as const
+  for (const target of targets) {
+    const issued = {
+      tenantId: 'acme',
+      sid: 'sid' in target ? 'of-sid' : `of-${Object.keys(target)[0]}`,
+      userId: 'ada',
+      ip: '',
+      userAgent: '',
+      expiresAtMs: clock.nowMs() + HOUR_MS,
+    }
+    const before = clock.nowMs()
+    await revocations.revoke('acme', target, ACTOR)
+    const revoked = { name: 'SessionRevoked' }
+    await t.rejects(sessions.record({ ...issued, issuedAtMs: before }), revoked)
+    clock.advance(500) // the first second in which tokens may be issued again
+    const late = { ...issued, issuedAtMs: clock.nowMs() }
+    await t.rejects(sessions.record({ ...late, signedInAtMs: before }), revoked)
+    if (!('sid' in target)) t.equal(await sessions.find('acme', issued.sid), undefined)
+    await sessions.record(late)
+    clock.advance(1000 - 500)
+  }
+})
+
 void t.test('activity moves last-seen forward, never into the future', async (t) => {
   const { sessions, issue, clock } = await startAccounts(t)
   await issue('a1')

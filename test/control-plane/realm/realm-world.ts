@@ -9,7 +9,8 @@ import { Agent, fetch } from 'undici'
 import type { PasswordHasher } from '../../../control-plane/accounts/passwords.ts'
 import { createUsers } from '../../../control-plane/accounts/users.ts'
 import { createRealms } from '../../../control-plane/realm/realms.ts'
-import { createServices } from '../../../control-plane/services.ts'
+import type { RealmWorld } from '../../../control-plane/realm/world.ts'
+import { createServices, type Services } from '../../../control-plane/services.ts'
 import { openSqlite } from '../../../control-plane/store/sqlite.ts'
 import type { NewTenant } from '../../../control-plane/tenants/tenants.ts'
 import { systemClock, type Clock } from '../../../shared/clock.ts'
@@ -39,6 +40,8 @@ export interface WorldOptions {
   readonly edgePort?: number
   /** For what is said in an answer of a service that stands behind TLS. */
   readonly baseUrl?: string
+  /** What the realms get instead of the real service, made from it. */
+  readonly adapt?: (services: Services) => Partial<RealmWorld>
 }
 
 export async function startWorld(t: TestScope, options: WorldOptions = {}) {
@@ -62,11 +65,13 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
     log,
   })
   const { tenants, users } = services
-  const { passwords } = options
-  const realms =
-    passwords === undefined
-      ? services.realms
-      : createRealms({ ...services, users: createUsers({ ...services, passwords }) })
+  const { passwords, adapt } = options
+  const adapted = {
+    ...(passwords === undefined ? {} : { users: createUsers({ ...services, passwords }) }),
+    ...adapt?.(services),
+  }
+  const isAdapted = Object.keys(adapted).length > 0
+  const realms = isAdapted ? createRealms({ ...services, ...adapted }) : services.realms
   server.on('request', (request, response) => void realms.handle(request, response))
 
   let isClosed = false

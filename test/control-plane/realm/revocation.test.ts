@@ -68,6 +68,37 @@ t.test('a code from before a revocation makes no token', async (t) => {
   }
 })
 
+t.test('a revocation that commits while a token is made keeps it from leaving', async (t) => {
+  // The clock stands at S.999; the token is made as the revocation commits and S+1 begins
+  const clock = movableClock(Math.floor(Date.now() / 1000) * 1000 + 999)
+  let meanwhile: (() => Promise<unknown>) | undefined
+  const world = await startWorld(t, {
+    clock,
+    adapt: ({ sessions }) => ({
+      sessions: {
+        record: (issued) => sessions.record(issued),
+        async find(...which) {
+          await meanwhile?.()
+          return sessions.find(...which)
+        },
+      },
+    }),
+  })
+  const acme = await world.tenant('acme')
+  const browser = new Browser(world.baseUrl)
+  const flow = await (await relyingParty(acme)).begin()
+  const page = await browser.visit(flow.url)
+  const { url } = await browser.submit(page.url, ADA)
+  meanwhile = async () => {
+    await world.revocations.revoke('acme', { subject: acme.ada.userId }, ACTOR)
+    clock.advance(1)
+  }
+  const error = await flow.finish(url).catch((problem: unknown) => problem)
+  t.match(error, { error: 'invalid_grant' })
+  meanwhile = undefined
+  t.strictSame((await world.sessions.list('acme', { limit: 10 })).items, [])
+})
+
 t.test('a session that outlived its revocation in the store is not continued', async (t) => {
   const world = await startWorld(t)
   const acme = await world.tenant('acme')
