@@ -2,24 +2,30 @@
 import type { Logger } from 'pino'
 import { Agent } from 'undici'
 import type { Clock } from '../shared/clock.ts'
-import { createAddressReader } from './client-address.ts'
+import { createAddressReader, createTrust } from './client-address.ts'
 import type { GatewaySettings } from './config.ts'
-import { createHttp1Server } from './http1/server.ts'
 import { createRequestIds } from './request-ids.ts'
 import { handleRequest, type Edge, type RequestContext } from './request.ts'
+import { createOpenStreams } from './session/open-streams.ts'
 import { createServiceEndpoints } from './session/endpoints.ts'
 import { createSessionReader, type ProvenSession } from './session/read-session.ts'
 import { createRelyingParty } from './session/relying-party.ts'
-import { createAccessLog } from './telemetry/access-log.ts'
+import { createLogSink, type LineSink } from './telemetry/line-writer.ts'
+import { createWorkerTelemetry } from './telemetry/worker-telemetry.ts'
 import { createTenantCompiler } from './tenants/compiled.ts'
 import { createTenantDirectory } from './tenants/directory.ts'
 import { followRelay } from './tenants/relay-follower.ts'
 import type { PrimaryPort } from './tenants/relay-messages.ts'
+import { createUpgrades } from './upgrade/upgrades.ts'
 import { createUpstreamRuntime } from './upstream/runtime.ts'
 import { createUpstream } from './upstream/upstream.ts'
+import { createWires } from './wires.ts'
 
 export interface GatewayWorld {
-  readonly settings: Pick<GatewaySettings, 'timeouts' | 'trustedProxies'>
+  /** Where the access log goes; without it into `log`. */
+  readonly lines?: LineSink
+  readonly settings: Pick<GatewaySettings, 'timeouts' | 'trustedProxies' | 'fleetKey'> &
+    Partial<Pick<GatewaySettings, 'accessLogSample'>>
   readonly port: PrimaryPort
   readonly log: Logger
   readonly clock: Clock
@@ -30,25 +36,53 @@ export type Gateway = ReturnType<typeof createGateway>
 const REALM_CONNECT_MS = 5000
 const REALM_ANSWER_MS = 10_000
 
-export function createGateway({ settings, port, log, clock }: GatewayWorld) {
+export function createGateway({ settings, port, log, clock, lines }: GatewayWorld) {
   const { timeouts } = settings
+  const upstreamTimeouts = {
+    connectMs: timeouts.connect,
+    firstByteMs: timeouts.first_byte,
+    idleMs: timeouts.idle,
+  }
   const runtime = createUpstreamRuntime({ clock })
   const compiler = createTenantCompiler({
     openUpstream: (origin) =>
       createUpstream({
         origin,
         runtime,
-        timeouts: {
-          connectMs: timeouts.connect,
-          firstByteMs: timeouts.first_byte,
-          idleMs: timeouts.idle,
-        },
+        timeouts: upstreamTimeouts,
       }),
   })
   const directory = createTenantDirectory({
     clock,
     compile: compiler.compile,
-    onRetire: (old) => compiler.retire(old),
+    onRetire(old, next) {
+      compiler.retire(old)
+      if (old.status !== next?.status) openStreams.judgeSoon()
+    },
+    onRevoked: () => openStreams.judgeSoon(),
+  })
+  const sessions = createSessionReader()
+  const telemetry = createWorkerTelemetry({
+    clock,
+    lines: lines ?? createLogSink((entry) => log.info(entry)),
+    sample: settings.accessLogSample ?? 1,
+    random: Math.random,
+    verifyStats: sessions.stats,
+  })
+  const { onExchangeEnd } = telemetry
+  const upgrades = createUpgrades({
+    lookup: runtime.lookup,
+    deadlines: runtime.deadlines,
+    nowMs: () => clock.nowMs(),
+    timeouts: upstreamTimeouts,
+    onEnd: onExchangeEnd,
+  })
+  const openStreams = createOpenStreams({
+    clock,
+    byHost: directory.byHost,
+    webSockets: upgrades.open,
+    eachInFlight: (visit) => server.eachInFlight(visit),
+    reportActivity: (activity) => follower.reportActivity(activity),
   })
   const follower = followRelay({ port, directory, log })
   const dispatcher = new Agent({
@@ -56,7 +90,6 @@ export function createGateway({ settings, port, log, clock }: GatewayWorld) {
     headersTimeout: REALM_ANSWER_MS,
     bodyTimeout: REALM_ANSWER_MS,
   })
-  const sessions = createSessionReader()
   const relyingParty = createRelyingParty({ dispatcher, nowMs: () => clock.nowMs() })
 
   /** Here at once; everywhere when the control plane has it. */
@@ -80,7 +113,10 @@ export function createGateway({ settings, port, log, clock }: GatewayWorld) {
     sessions,
     addresses: createAddressReader(settings.trustedProxies),
     clock,
+    upgrades,
     nextRequestId: createRequestIds(),
+    isRecorded: telemetry.isRecorded,
+    startTrace: telemetry.startTrace,
     serve: createServiceEndpoints({ sessions, relyingParty, endSession, log }),
     terminate(context) {
       const session = sessions.claimsOf(context)
@@ -95,7 +131,7 @@ export function createGateway({ settings, port, log, clock }: GatewayWorld) {
       }),
   }
 
-  const server = createHttp1Server({
+  const server = createWires({
     handle: (exchange) => handleRequest(exchange, edge),
     clock,
     timeouts: {
@@ -103,15 +139,49 @@ export function createGateway({ settings, port, log, clock }: GatewayWorld) {
       idleMs: timeouts.idle,
       keepAliveMs: timeouts.keep_alive,
     },
-    onExchangeEnd: createAccessLog(log, () => clock.nowMs()),
+    onExchangeEnd,
+    onRefusal: telemetry.onRefusal,
+    isExempt: createTrust(settings.trustedProxies),
     onError: (error) => log.error({ error }, 'a request failed inside'),
+    contextFor(host) {
+      const found = directory.byHost(host)
+      if (found.kind !== 'served') return undefined
+      return found.served.tenant.certificates.get(host)?.context
+    },
+    fleetKey: settings.fleetKey,
+    onAbuse: (kind, client) => log.warn({ kind, client }, 'an HTTP/2 connection was ended'),
   })
 
   return {
     /** Settles when this worker has the whole state and may accept connections. */
     ready: follower.ready,
-    server,
+    server: {
+      ...server,
+      drain(graceMs?: number) {
+        upgrades.drain()
+        return server.drain(graceMs)
+      },
+    },
+    /** What has been counted since the last call, and how things stand. */
+    telemetry: {
+      take: telemetry.take,
+      gauges() {
+        const gauges = { upstreamSockets: 0, upstreamIdle: 0, upstreamWaiting: 0 }
+        for (const { upstream } of directory.tenants()) {
+          const { sockets, idle, waiting } = upstream.stats()
+          gauges.upstreamSockets += sockets
+          gauges.upstreamIdle += idle
+          gauges.upstreamWaiting += waiting
+        }
+        let inFlight = 0
+        server.eachInFlight(() => inFlight++)
+        const webSockets = upgrades.count()
+        return { ...gauges, inFlight, webSockets, connections: server.connections() }
+      },
+    },
     async close() {
+      openStreams.close()
+      upgrades.close()
       server.close()
       follower.close()
       await compiler.close()

@@ -1,8 +1,15 @@
 /** The life of one request. Read this first. */
 import type { Clock } from '../shared/clock.ts'
-import { clearCookie, HOPS_COOKIE, SEEN_COOKIE, setCookie } from '../shared/enforcement/cookies.ts'
+import {
+  clearCookie,
+  HOPS_COOKIE,
+  SEEN_COOKIE,
+  setCookie,
+  withoutSessionCookie,
+} from '../shared/enforcement/cookies.ts'
 import { decide, type Decision, type ServiceEndpoint } from '../shared/enforcement/decide.ts'
 import { isNavigation } from '../shared/enforcement/navigation.ts'
+import { safeReturnTo } from '../shared/enforcement/return-to.ts'
 import type { RevokedView } from '../shared/enforcement/session.ts'
 import { carriedProof, checkPass } from '../shared/probe.ts'
 import {
@@ -14,18 +21,27 @@ import {
 } from '../shared/reasons.ts'
 import { answerJson, answerPage, redirect } from './answers.ts'
 import type { AddressReader } from './client-address.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, ForwardPlan, RequestHead } from './exchange.ts'
+import { isRequestId } from './request-ids.ts'
 import type { ProvenSession, SessionReader, SessionRequest } from './session/read-session.ts'
+import { isTraceparent, keptTracestate } from './telemetry/trace.ts'
 import type { CompiledTenant } from './tenants/compiled.ts'
 import type { HostLookup, Served } from './tenants/directory.ts'
+import { isOwnOrigin } from './upgrade/own-origin.ts'
+import type { Upgrades } from './upgrade/upgrades.ts'
 import { forwardingLines } from './upstream/forwarding-lines.ts'
+import type { Upstream } from './upstream/upstream.ts'
 
 export interface Edge {
   byHost(host: string): HostLookup<CompiledTenant>
   readonly sessions: SessionReader
   readonly addresses: AddressReader
   readonly clock: Clock
+  readonly upgrades: Pick<Upgrades, 'hasRoom' | 'upstream'>
   nextRequestId(): string
+  /** Whether this request, if all goes well, gets a line of the access log. */
+  isRecorded(): boolean
+  startTrace(isRecorded: boolean): string
   serve(context: RequestContext, endpoint: ServiceEndpoint): void
   /** The session moved to another client and its tenant wants it ended. */
   terminate(context: RequestContext): void
@@ -47,10 +63,20 @@ export class RequestContext implements SessionRequest {
   readonly query: string
   readonly nowSeconds: number
   readonly requestId: string
+  readonly isRecorded: boolean
+  readonly traceparent: string
+  readonly tracestate: string
+  /** With decimals, of a clock that nobody sets: for durations only. */
+  readonly startedAtMs = performance.now()
   readonly protocol: 'http' | 'https'
   /** For the log line. */
   decision: Decision<never>['kind'] | 'probe' = 'refuse'
   reason: Reason | '' = ''
+  /** Who the request was forwarded for, and the state of the tenant under which it still may be. */
+  session: ProvenSession | undefined = undefined
+  allowedBy: CompiledTenant
+  /** Until when the control plane knows that the session was in use. */
+  reportedSeconds: number
 
   constructor(exchange: Exchange, edge: Edge, { tenant, revoked }: Served<CompiledTenant>) {
     const { head } = exchange
@@ -60,6 +86,7 @@ export class RequestContext implements SessionRequest {
     this.exchange = exchange
     this.edge = edge
     this.tenant = tenant
+    this.allowedBy = tenant
     this.revoked = revoked
     this.cookies = head.cookies
     this.userAgent = head.userAgent
@@ -68,7 +95,13 @@ export class RequestContext implements SessionRequest {
     this.path = queryAt === -1 ? head.target : head.target.slice(0, queryAt)
     this.query = queryAt === -1 ? '' : head.target.slice(queryAt + 1)
     this.nowSeconds = Math.floor(edge.clock.nowMs() / 1000)
-    this.requestId = edge.nextRequestId()
+    this.reportedSeconds = this.nowSeconds
+    const isKnownId = client.isPeerTrusted && isRequestId(head.requestId)
+    this.requestId = isKnownId ? head.requestId : edge.nextRequestId()
+    this.isRecorded = edge.isRecorded()
+    const isTraced = head.traceparent !== '' && isTraceparent(head.traceparent)
+    this.traceparent = isTraced ? head.traceparent : edge.startTrace(this.isRecorded)
+    this.tracestate = isTraced ? keptTracestate(head.tracestate) : ''
     const isSecure = client.isPeerTrusted ? head.forwardedProto === 'https' : exchange.isSecure
     this.protocol = isSecure ? 'https' : 'http'
   }
@@ -97,12 +130,38 @@ export class RequestContext implements SessionRequest {
 
 export function handleRequest(exchange: Exchange, edge: Edge): void {
   const found = edge.byHost(exchange.head.host)
-  if (found.kind === 'unknown') return refuse(exchange, edge.nextRequestId(), 'host_unknown', 404)
-  if (found.kind === 'held') return refuse(exchange, edge.nextRequestId(), found.reason, 503)
+  if (found.kind === 'unknown') return refuseUnserved(exchange, edge, 'host_unknown', 404)
+  if (found.kind === 'held') return refuseUnserved(exchange, edge, found.reason, 503)
   const context = new RequestContext(exchange, edge, found.served)
   if (exchange.head.probePass !== '' && isOwnProbe(context)) return carryProbe(context)
+  if (belongsOverTls(context)) return moveToTls(context)
   const decision = decide(context.tenant, context.path, context, readSession)
   return carryOut(context, decision)
+}
+
+/** The host has a certificate here, and this request came without TLS all the way. */
+function belongsOverTls(context: RequestContext): boolean {
+  return (
+    context.protocol === 'http' &&
+    context.isCookieSecure &&
+    context.tenant.certificates.has(context.exchange.head.host)
+  )
+}
+
+/** 308 and not 301: a form that is sent stays sent. */
+function moveToTls(context: RequestContext): void {
+  const { exchange, edgeUrl, requestId } = context
+  const { target } = exchange.head
+  context.decision = 'service'
+  exchange.respond({
+    status: 308,
+    headerLines: [
+      `Location: ${edgeUrl}${target === '*' ? '/' : target}`,
+      'Cache-Control: no-store',
+      `X-Request-Id: ${requestId}`,
+    ],
+    body: '',
+  })
 }
 
 function readSession(context: RequestContext) {
@@ -126,19 +185,67 @@ function carryOut(context: RequestContext, decision: Decision<ProvenSession>): v
 
 function forward(context: RequestContext, session: ProvenSession | undefined): void {
   const { exchange, tenant } = context
-  exchange.forward({
-    upstream: tenant.upstream,
-    requestLines: forwardingLines(exchange.head, {
+  if (exchange.head.isUpgrade && exchange.takeSocket !== undefined)
+    return forwardUpgrade(context, session)
+  exchange.forward(planOf(context, session, tenant.upstream, exchange.head))
+}
+
+/**
+ * A browser lets any site's page open a WebSocket to anywhere, with the cookies of its user. Where
+ * those cookies are what opens the door it stays shut; a door that is open for everybody is open
+ * for that page too, but nobody is named there.
+ */
+function forwardUpgrade(context: RequestContext, given: ProvenSession | undefined): void {
+  const { exchange, tenant, protocol, edge } = context
+  const { keptLines, authority, cookies } = exchange.head
+  const edgeUrls = tenant.edgeUrls.values()
+  const isOwn = given === undefined || isOwnOrigin({ keptLines, edgeUrls, protocol, authority })
+  if (!isOwn && context.reason === 'session') return refuseUpgrade(context, 'origin_foreign', 403)
+  const session = isOwn ? given : undefined
+  const claim = { tenantId: tenant.tenantId, sid: session?.claims.sid ?? '' }
+  if (!edge.upgrades.hasRoom(claim)) return refuseUpgrade(context, 'websockets_exhausted', 503)
+  const head = isOwn ? exchange.head : { cookies: withoutSessionCookie(cookies), authority }
+  const plan = planOf(context, session, tenant.upstream, head)
+  const responseLines = plan.responseLines + plan.privateCookieLine
+  const { origin } = tenant
+  const upstream = edge.upgrades.upstream({ exchange, origin, responseLines, ...claim })
+  exchange.forward({ ...plan, upstream })
+}
+
+function refuseUpgrade(context: RequestContext, reason: RefuseReason, status: 403 | 503): void {
+  context.decision = 'refuse'
+  context.reason = reason
+  refuse(context.exchange, context.requestId, reason, status)
+}
+
+/** The decision to forward has stopped being true while its answer was under way. */
+export function takeBack(context: RequestContext, decision: Decision<never>): void {
+  if (decision.kind !== 'service') context.reason = decision.reason
+  if (context.exchange.recall?.() === true) carryOut(context, decision)
+}
+
+function planOf(
+  context: RequestContext,
+  session: ProvenSession | undefined,
+  upstream: Upstream,
+  head: Pick<RequestHead, 'authority' | 'cookies'>,
+): ForwardPlan {
+  context.session = session
+  return {
+    upstream,
+    requestLines: forwardingLines(head, {
       clientAddress: context.clientAddress,
       addressChain: context.addressChain,
       protocol: context.protocol,
       requestId: context.requestId,
+      traceparent: context.traceparent,
+      tracestate: context.tracestate,
       identityLines: session === undefined ? '' : session.identityLines,
     }),
     responseLines: `X-Request-Id: ${context.requestId}\r\n`,
     isPrivate: session !== undefined,
     privateCookieLine: session === undefined ? '' : companionLines(context, session),
-  })
+  }
 }
 
 /** Most answers carry none: the companion cookie is rewritten at most every idle_seconds / 30. */
@@ -160,7 +267,7 @@ function askToSignIn(context: RequestContext, reason: SignInReason): void {
   const { exchange } = context
   if (reason === 'binding_terminate') context.edge.terminate(context)
   if (isNavigation(exchange.head)) {
-    const returnTo = encodeURIComponent(exchange.head.target)
+    const returnTo = encodeURIComponent(safeReturnTo(exchange.head.target))
     return redirect(exchange, 302, `/service/login?returnTo=${returnTo}`, [])
   }
   const body = {
@@ -175,11 +282,33 @@ function askToSignIn(context: RequestContext, reason: SignInReason): void {
   ])
 }
 
+/** A request without a tenant: all that its log line can tell. */
+export class UnservedContext {
+  readonly requestId: string
+  readonly reason: RefuseReason
+
+  constructor(requestId: string, reason: RefuseReason) {
+    this.requestId = requestId
+    this.reason = reason
+  }
+}
+
+function refuseUnserved(
+  exchange: Exchange,
+  edge: Edge,
+  reason: RefuseReason,
+  status: 404 | 503,
+): void {
+  const context = new UnservedContext(edge.nextRequestId(), reason)
+  exchange.context = context
+  refuse(exchange, context.requestId, reason, status)
+}
+
 function refuse(
   exchange: Exchange,
   requestId: string,
   reason: RefuseReason,
-  status: 400 | 404 | 503,
+  status: 400 | 403 | 404 | 503,
 ): void {
   const lines = [`X-Request-Id: ${requestId}`]
   if (status === 503) lines.push('Retry-After: 5')

@@ -69,10 +69,6 @@ export class Handshake implements UpstreamCall, Deadlined {
         if (!this.#isOver) this.#await(this.#world.timeouts.firstByteMs)
       })
     })
-    // Node takes a 101 without Upgrade for one more informational answer.
-    call.on('information', ({ statusCode }) => {
-      if (statusCode === 101) this.#refuse('a 101 that names no protocol')
-    })
   }
 
   /**
@@ -106,6 +102,8 @@ export class Handshake implements UpstreamCall, Deadlined {
     if (this.#isOver) return void response.resume()
     const head = readHead(response)
     if (typeof head === 'string') return this.#refuse(head)
+    // To Node it is an ordinary answer; to a client it would be the start of a tunnel.
+    if (head.status < 200) return this.#refuse('a 101 that names no protocol')
     // The chunks have been taken apart already; the wire makes new ones.
     if (head.framing === BODY.chunked) head.framing = BODY.untilClose
     this.#response = response

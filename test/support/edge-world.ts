@@ -38,7 +38,8 @@ export async function startEdge(
   timeouts: { idle?: number; connect?: number; first_byte?: number } = {},
 ) {
   const ports = createPortPair()
-  const { log, lines } = createTestLog()
+  const { log } = createTestLog()
+  const lines: Record<string, unknown>[] = []
   let aheadMs = 0
   const clock = { nowMs: () => systemClock.nowMs() + aheadMs }
   const reports: Report[] = []
@@ -58,6 +59,10 @@ export async function startEdge(
     port: ports.primary,
     log,
     clock,
+    lines: {
+      add: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+      dropped: () => 0,
+    },
   })
   ports.worker.onMessage((message) => {
     if (message.type === 'report') reports.push(message.report)
@@ -92,6 +97,7 @@ export async function startEdge(
   return {
     port,
     gateway,
+    /** The access log. */
     lines,
     reports,
     url: `ws://127.0.0.1:${port}`,

@@ -217,7 +217,7 @@ t.test('the end of one side is the end of the other, with all that was said befo
   let hasEnded = false
   const listener = await startRawOrigin(t, (socket) => {
     socket.once('data', () => socket.write(`${AGREED}\r\n`))
-    socket.on('data', (chunk) => (received = Buffer.concat([received, chunk])))
+    socket.on('data', (chunk: Buffer) => (received = Buffer.concat([received, chunk])))
     socket.on('end', () => (hasEnded = true))
   })
   edge.put({ origin: listener.url })
