@@ -33,6 +33,16 @@ function isHttpBase(value: string): boolean {
   return isBare && /^https?:$/.test(url.protocol)
 }
 
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/
+
+function isCidr(value: string): boolean {
+  const [address = '', bits, ...rest] = value.split('/')
+  const isV4 = IPV4.test(address)
+  if (!isV4 && !URL.canParse(`http://[${address}]/`)) return false
+  const isLength = bits === undefined || /^\d{1,3}$/.test(bits)
+  return rest.length === 0 && isLength && Number(bits ?? 0) <= (isV4 ? 32 : 128)
+}
+
 function read<T>(wish: string, parse: (value: string) => T | undefined) {
   return v.pipe(
     v.string(wish),
@@ -59,9 +69,7 @@ const database = read('sqlite or postgres://…', (value) =>
   value === 'sqlite' || /^postgres(?:ql)?:\/\//.test(value) ? value : undefined,
 )
 const cidrs = v.array(
-  read('an address or CIDR like 10.0.0.0/8', (value) =>
-    /^[0-9a-fA-F:.]+(?:\/\d{1,3})?$/.test(value) ? value : undefined,
-  ),
+  read('an address or CIDR like 10.0.0.0/8', (value) => (isCidr(value) ? value : undefined)),
   'a list of addresses',
 )
 const whole = (min: number, max: number) => {
@@ -83,7 +91,7 @@ const section = <T extends v.ObjectEntries>(entries: T) =>
 
 const ConfigSchema = v.strictObject(
   {
-    base_url: v.optional(httpBase, 'http://localhost:8080'),
+    base_url: v.optional(v.nullable(httpBase), null),
     data_dir: v.optional(v.pipe(v.string('a folder'), v.minLength(1, 'a folder')), './data'),
     control_plane: section({
       listen: v.optional(listen, '127.0.0.1:8080'),
@@ -96,7 +104,7 @@ const ConfigSchema = v.strictObject(
       status_listen: v.optional(v.nullable(listen), null),
       workers: v.optional(whole(1, 256), 1),
       id: v.optional(v.nullable(gatewayId), null),
-      control_plane: v.optional(httpBase, 'http://127.0.0.1:8081'),
+      control_plane: v.optional(v.nullable(httpBase), null),
       trusted_proxies: v.optional(cidrs, []),
       proxy_protocol: v.optional(v.boolean('true or false'), false),
       access_log: section({ sample: v.optional(share, 1) }),
@@ -118,7 +126,13 @@ const ConfigSchema = v.strictObject(
   'settings',
 )
 
-export type Config = v.InferOutput<typeof ConfigSchema>
+type Written = v.InferOutput<typeof ConfigSchema>
+
+/** With the addresses that follow from the listeners where they are not written down. */
+export type Config = Omit<Written, 'base_url' | 'gateway'> & {
+  readonly base_url: string
+  readonly gateway: Omit<Written['gateway'], 'control_plane'> & { readonly control_plane: string }
+}
 
 /** What is wrong with the settings, in one line that says what to do. */
 export class ConfigError extends Error {
@@ -136,8 +150,27 @@ export function parseConfig(yamlText: string, fileName: string): Config {
   const content: unknown = document.toJS() ?? {}
   if (Array.isArray(content)) throw new ConfigError(`${fileName}: expected settings, got a list`)
   const result = v.safeParse(ConfigSchema, content, { abortEarly: true })
-  if (result.success) return result.output
+  if (result.success) return withAddresses(result.output)
   throw new ConfigError(`${fileName}: ${describe(result.issues[0])}`)
+}
+
+/** Who moves a listener moves what points to it: a key is never sent to whoever took the old port. */
+function withAddresses(written: Written): Config {
+  const { control_plane: controlPlane, gateway } = written
+  return {
+    ...written,
+    base_url: written.base_url ?? `http://${publicName(controlPlane.listen)}`,
+    gateway: {
+      ...gateway,
+      control_plane: gateway.control_plane ?? `http://${listenText(controlPlane.fleet_listen)}`,
+    },
+  }
+}
+
+/** A browser keeps one name for this machine, whichever of its own addresses is listened on. */
+function publicName(listen: Listen): string {
+  const isThisMachine = ['127.0.0.1', '0.0.0.0', '::1', '::', 'localhost'].includes(listen.host)
+  return isThisMachine ? `localhost:${listen.port}` : listenText(listen)
 }
 
 function describe(issue: v.BaseIssue<unknown>): string {

@@ -15,6 +15,8 @@ export type SecretName = (typeof SECRET_NAMES)[number]
 export type Secrets = Readonly<Record<SecretName, string>>
 
 const SECRET_CHARACTERS_MIN = 16
+/** What an Authorization header carries as it stands. */
+const SENDABLE = /^[\x21-\x7e]+$/
 const FileSchema = v.record(v.string(), v.string())
 
 export interface ResolvedSecrets {
@@ -34,8 +36,10 @@ export function resolveSecrets(
   let hasGenerated = false
   const entries = SECRET_NAMES.map((name) => {
     const given = environment[name] ?? next[name]
-    if (given !== undefined && given.length < SECRET_CHARACTERS_MIN)
-      throw new ConfigError(`${name}: expected at least ${SECRET_CHARACTERS_MIN} characters`)
+    if (given !== undefined && !(given.length >= SECRET_CHARACTERS_MIN && SENDABLE.test(given)))
+      throw new ConfigError(
+        `${name}: expected at least ${SECRET_CHARACTERS_MIN} visible ASCII characters, without spaces`,
+      )
     if (given !== undefined) return [name, given] as const
     const generated = randomBytes(32).toString('base64url')
     next[name] = generated

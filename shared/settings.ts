@@ -3,6 +3,7 @@
  * the program.
  */
 import type * as FileSystem from 'node:fs'
+import { randomUUID } from 'node:crypto'
 import { ConfigError, parseConfig, type Config } from './config.ts'
 import { resolveSecrets, type Secrets } from './secrets.ts'
 
@@ -12,7 +13,7 @@ export interface SettingsWorld {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly files: Pick<
     typeof FileSystem,
-    'mkdirSync' | 'readFileSync' | 'renameSync' | 'writeFileSync'
+    'linkSync' | 'mkdirSync' | 'readFileSync' | 'renameSync' | 'rmSync' | 'writeFileSync'
   >
 }
 
@@ -59,17 +60,23 @@ function readText({ files }: SettingsWorld, path: string): string | undefined {
   }
 }
 
-/** Mode 0600, folders as needed; false where another program has just made the file. */
+/**
+ * Mode 0600, in a folder that is nobody else's; false where another program has just made the file.
+ * Written aside and then linked or renamed, so that no reader ever finds half of it.
+ */
 function writePrivate({ files }: SettingsWorld, path: string, text: string, isNew: boolean) {
-  files.mkdirSync(path.slice(0, path.lastIndexOf('/')), { recursive: true })
+  files.mkdirSync(path.slice(0, path.lastIndexOf('/')), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${randomUUID()}`
+  files.writeFileSync(draft, text, { mode: 0o600, flush: true })
   try {
-    const draft = isNew ? path : `${path}.new`
-    files.writeFileSync(draft, text, { mode: 0o600, flag: isNew ? 'wx' : 'w', flush: true })
     if (!isNew) files.renameSync(draft, path)
+    else files.linkSync(draft, path)
     return true
   } catch (error) {
     if (isNew && (error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw error
+  } finally {
+    files.rmSync(draft, { force: true })
   }
 }
 

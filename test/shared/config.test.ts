@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { ConfigError, edgeUrlFor, parseConfig } from '../../shared/config.ts'
 import { resolveSecrets, SECRET_NAMES } from '../../shared/secrets.ts'
@@ -11,6 +12,18 @@ t.test('an empty file has every default of the first run', async (t) => {
     gateway: { workers: 1, tls_listen: null, timeouts: { head: 10_000, keep_alive: 75_000 } },
   })
   t.same(parseConfig('gateway:\ncontrol_plane:\n', 'config.yaml'), config)
+})
+
+t.test('the example shows every setting with its default', async (t) => {
+  const example = readFileSync(new URL('../../config.example.yaml', import.meta.url), 'utf8')
+  t.same(parseConfig(example, 'config.example.yaml'), parseConfig('', 'config.yaml'))
+  const settings = (value: unknown): string[] =>
+    Object.entries(value as object).flatMap(([name, inner]) =>
+      inner !== null && typeof inner === 'object' && !Array.isArray(inner) && !('port' in inner)
+        ? settings(inner)
+        : [name],
+    )
+  for (const name of settings(parseConfig('', 'x'))) t.match(example, `${name}:`, name)
 })
 
 t.test('a mistake is one line that names file, path, value and wish', async (t) => {
@@ -48,11 +61,29 @@ t.test('a mistake is one line that names file, path, value and wish', async (t) 
       'edge_url: http://x',
       'edge_url: expected an http:// or https:// address with {hostname} in it, got "http://x"',
     ],
+    ...['10.0.0.0/33', '999.1.1.1', '::/129', '1.2.3.4/x', 'localhost'].map(
+      (cidr) =>
+        [
+          `gateway: {trusted_proxies: ["${cidr}"]}`,
+          `gateway.trusted_proxies.0: expected an address or CIDR like 10.0.0.0/8, got "${cidr}"`,
+        ] as const,
+    ),
     ['gateway: 5', 'gateway: expected settings, got 5'],
     ['- 1', 'expected settings, got a list'],
   ] as const)
     t.throws(() => parseConfig(text, 'config.yaml'), new ConfigError(`config.yaml: ${line}`), text)
   t.throws(() => parseConfig('a: [', 'config.yaml'), /config\.yaml: not valid YAML/)
+})
+
+t.test('who moves a listener moves what points to it', async (t) => {
+  const text = 'control_plane: {listen: "127.0.0.1:1080", fleet_listen: "127.0.0.1:1081"}'
+  const moved = parseConfig(text, 'x')
+  t.equal(moved.base_url, 'http://localhost:1080')
+  t.equal(moved.gateway.control_plane, 'http://127.0.0.1:1081')
+  const written = parseConfig(`base_url: https://id.example\n${text}`, 'x')
+  t.equal(written.base_url, 'https://id.example')
+  for (const cidr of ['10.0.0.0/8', '::1', '2001:db8::/32', '192.0.2.1'])
+    t.doesNotThrow(() => parseConfig(`gateway: {trusted_proxies: ["${cidr}"]}`, 'x'), cidr)
 })
 
 t.test('browsers reach a tenant as edge_url says, or as the gateway listens', async (t) => {
@@ -81,4 +112,6 @@ t.test('a damaged secrets file stops the start and is not repeated in the messag
     message: 'secrets.json: expected an object of strings; restore it from a backup',
   })
   t.throws(() => resolveSecrets({ SERVICE_FLEET_KEY: 'short' }, undefined, 'x'), /at least 16/)
+  const spaced = { SERVICE_OPERATOR_KEY: 'with spaces in it 0123' }
+  t.throws(() => resolveSecrets(spaced, undefined, 'x'), /visible ASCII/)
 })
