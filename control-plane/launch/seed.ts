@@ -14,6 +14,8 @@ export const DEMO = {
 export interface DemoKeep {
   readonly password: string
   readonly analyzerKey: string
+  /** It has been live once; whether it is now is up to whoever runs it. */
+  readonly hasBeenLive: boolean
 }
 
 export interface SeedWorld {
@@ -39,19 +41,23 @@ const POLL_MS = 200
 export async function seedDemo(world: SeedWorld): Promise<SeededDemo> {
   const { operator } = world
   const kept = await ensureTenant(world)
+  const { password } = kept
   const tenant = expectStatus(
     await operator.request('GET', `/operator/tenants/${DEMO.tenantId}`),
     'reading the demo tenant',
     200,
   ).body
-  if (tenant['protection'] === 'on')
-    return { password: kept.password, isLive: true, problem: undefined }
+  const isLive = tenant['protection'] === 'on'
+  if (tenant['status'] === 'suspended') return { password, isLive, problem: 'suspended' }
   await gatewaysServe(world, Number(tenant['revision']))
+  if (isLive) return { password, isLive, problem: undefined }
+  if (kept.hasBeenLive) return { password, isLive, problem: 'taken back' }
   const analyzer = world.analyzer(kept.analyzerKey)
   expectStatus(await analyzer.request('POST', '/verify/probe'), 'verifying the demo', 200)
   const live = await analyzer.request('POST', '/go-live')
-  const problem = live.status === 200 ? undefined : JSON.stringify(live.body)
-  return { password: kept.password, isLive: live.status === 200, problem }
+  if (live.status !== 200) return { password, isLive, problem: JSON.stringify(live.body) }
+  world.keep({ ...kept, hasBeenLive: true })
+  return { password, isLive: true, problem: undefined }
 }
 
 async function ensureTenant(world: SeedWorld): Promise<DemoKeep> {
@@ -74,7 +80,6 @@ async function ensureTenant(world: SeedWorld): Promise<DemoKeep> {
   const path = `/operator/tenants/${DEMO.tenantId}`
   if (created.status === 409 && world.kept !== undefined) {
     expectStatus(await operator.request('PATCH', path, { origin }), 'updating the demo tenant', 200)
-    expectStatus(await operator.request('POST', `${path}/publish`), 'publishing the demo', 200)
     return world.kept
   }
   const analyzerKey =
@@ -84,6 +89,7 @@ async function ensureTenant(world: SeedWorld): Promise<DemoKeep> {
   const kept = {
     password: randomBytes(9).toString('base64url'),
     analyzerKey: String(analyzerKey),
+    hasBeenLive: false,
   }
   await setPassword(operator, path, kept.password)
   expectStatus(await operator.request('POST', `${path}/publish`), 'publishing the demo', 200)

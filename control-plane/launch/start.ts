@@ -13,7 +13,7 @@ const NO_DEMO = '--no-demo'
 const PARENT_CHECK_MS = 500
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-async function run(settings: Settings, isStopped: Promise<unknown>) {
+async function run(settings: Settings, isStopped: Promise<undefined>) {
   const { configFile, flags } = settings
   const hasDemo = !flags.has(NO_DEMO)
   const args = configFile === undefined ? [] : ['--config', configFile]
@@ -26,7 +26,11 @@ async function run(settings: Settings, isStopped: Promise<unknown>) {
     ])
     const isUp = await Promise.race([ready.then(() => true), isStopped.then(() => false)])
     if (!isUp) return
-    const demo = hasDemo ? await seed(settings) : await gatewayConnected(settings)
+    const seeding = hasDemo ? seed(settings) : gatewayConnected(settings)
+    const seeded = await Promise.race([seeding.then((demo) => ({ demo })), isStopped])
+    seeding.catch(() => {}) // cut off in the middle by Ctrl-C
+    if (seeded === undefined) return
+    const { demo } = seeded
     process.stdout.write(summary(settings, demo))
     const ended = await Promise.race([children.ended, isStopped.then(() => undefined)])
     if (ended !== undefined) throw new Error(`the ${ended} ended; stopping the others`)
@@ -86,12 +90,13 @@ function summary({ config, configFile }: Settings, demo: SeededDemo | undefined)
 }
 
 /** A signal; or npm was ended alone, whose shell does not hand signals on. */
-function stopSignal(): Promise<void> {
+function stopSignal(): Promise<undefined> {
   const parent = process.ppid
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.on(signal, () => resolve(undefined))
     setInterval(() => {
-      if (process.ppid !== parent) resolve()
+      if (process.ppid !== parent) resolve(undefined)
     }, PARENT_CHECK_MS).unref()
   })
 }
