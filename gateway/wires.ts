@@ -74,9 +74,9 @@ export function createWires(options: WiresOptions): Wires {
     connections: () => tls.handshakes() + http1.connections() + http2.connections(),
     async drain(graceMs) {
       void http1.drain(graceMs)
-      void http2.drain(graceMs)
+      void http2.drain()
       await tls.settled() // whoever is in the middle of a handshake has a request to make
-      await Promise.all([http1.drain(graceMs), http2.drain(graceMs)])
+      await Promise.all([http1.drain(graceMs), http2.drain()])
     },
     close() {
       tls.close()

@@ -13,9 +13,6 @@ import { Http2Exchange } from './http2-exchange.ts'
 import { sendAnswer } from './own-answer.ts'
 import type { AbuseKind, Http2World } from './server.ts'
 
-/** Section 6.8 of RFC 9113: GOAWAY with this stream says that the end is near, and ends nothing. */
-const LAST_STREAM_OF_ALL = 2 ** 31 - 1
-
 export class Http2Connection implements Deadlined {
   readonly world: Http2World
   readonly peerAddress: string
@@ -27,8 +24,6 @@ export class Http2Connection implements Deadlined {
   readonly #resets: Spending
   readonly #controlFrames: Spending
   #served = 0
-  /** From then on no new streams are taken; Infinity while nobody wants to end this. */
-  #closesMs = Infinity
   #isClosing = false
   #isGone = false
 
@@ -49,7 +44,7 @@ export class Http2Connection implements Deadlined {
       .on('error', ignore)
       .on('close', () => this.#onClose())
     this.#session.setLocalWindowSize(LIMITS.http2ConnectionWindowBytes)
-    if (world.drainGraceMs >= 0) this.drain()
+    if (world.isDraining) this.drain()
   }
 
   #onStream(stream: ServerHttp2Stream, fields: readonly string[]): void {
@@ -57,7 +52,7 @@ export class Http2Connection implements Deadlined {
     // Reset in the same breath: there is nobody to answer, and it still has cost us.
     if (stream.destroyed || stream.closed) return this.#spend(this.#resets, 'resets')
     this.#served++
-    if (this.#served >= this.world.limits.requestsPerConnectionMax) this.#close()
+    if (this.#served >= this.world.limits.requestsPerConnectionMax) this.drain()
     const head = this.world.readHead(fields, stream.endAfterHeaders)
     if (!(head instanceof ParsedHead)) return this.#refuse(stream, head)
     if (head.host !== this.#sniHost) return this.#refuse(stream, REFUSALS.misdirected)
@@ -92,8 +87,9 @@ export class Http2Connection implements Deadlined {
   }
 
   #rest(): void {
-    const idleMs = this.world.deadlines.nowMs + this.world.options.timeouts.keepAliveMs
-    this.deadlineMs = Math.min(idleMs, this.#closesMs)
+    const { deadlines, options } = this.world
+    this.deadlineMs =
+      deadlines.nowMs + (this.#isClosing ? LIMITS.lingerMsMax : options.timeouts.keepAliveMs)
   }
 
   /**
@@ -103,33 +99,28 @@ export class Http2Connection implements Deadlined {
   #spend(spending: Spending, kind: AbuseKind): void {
     if (this.#isGone || spending.spend(this.world.clock.nowMs())) return
     this.world.guard(() => this.world.options.onAbuse?.(kind, this.peerAddress))
-    this.#session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    this.#session.destroy(new Error(kind), constants.NGHTTP2_ENHANCE_YOUR_CALM)
   }
 
   onDeadline(nowMs: number): void {
-    if (nowMs >= this.#closesMs) this.#close()
     if (this.#exchanges.size > 0)
       for (const exchange of this.#exchanges) {
         if (exchange.deadlineMs <= nowMs) exchange.onDeadline()
       }
     else if (this.#isClosing) this.destroy()
-    else this.#close()
+    else this.drain()
   }
 
-  /** Takes no new streams; the session ends with its last one, or after a moment. */
-  #close(): void {
-    if (this.#isClosing) return
+  /**
+   * Takes no new streams: GOAWAY names the last one that was, and what the client has sent beyond
+   * it may be sent again elsewhere (RFC 9113 section 6.8). There is no notice ahead of that: behind
+   * any GOAWAY nghttp2 ignores new streams, so they would wait for nothing.
+   */
+  drain(): void {
+    if (this.#isClosing || this.#isGone) return
     this.#isClosing = true
-    this.#closesMs = Infinity
     this.deadlineMs = this.#exchanges.size > 0 ? 0 : this.world.deadlines.nowMs + LIMITS.lingerMsMax
     this.#session.close()
-  }
-
-  drain(): void {
-    if (this.#isGone || this.#isClosing) return
-    this.#session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM_OF_ALL)
-    this.#closesMs = this.world.clock.nowMs() + this.world.drainGraceMs
-    this.deadlineMs = Math.min(this.deadlineMs, this.#closesMs)
   }
 
   #onClose(): void {

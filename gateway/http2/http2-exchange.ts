@@ -340,8 +340,9 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#call?.abort()
     this.#collector?.fail(new BodyUnreadable(refusal.detail))
     this.#isDecided = true
-    if (this.#isHeadSent) this.#cut()
-    else this.#answer(this.#connection.world.refusalAnswer(refusal))
+    if (this.#isHeadSent) return this.#cut()
+    this.#answer(this.#connection.world.refusalAnswer(refusal))
+    if (!this.#isBodyDone) this.#stream.close(constants.NGHTTP2_NO_ERROR)
   }
 
   /**

@@ -44,11 +44,8 @@ export type AbuseKind = 'resets' | 'control_frames'
 
 export interface Http2Server {
   accept(socket: TLSSocket, as: SecureAccepted): void
-  /**
-   * Tells the clients to go elsewhere; `graceMs` later no new streams are taken, and what is open
-   * is answered (RFC 9113 section 6.8).
-   */
-  drain(graceMs?: number): Promise<void>
+  /** No new streams: the clients are told. What is open is answered. */
+  drain(): Promise<void>
   /** Everything at once. */
   close(): void
   connections(): number
@@ -69,12 +66,9 @@ export interface Http2World {
   readonly failureAnswer: NonNullable<Http1ServerOptions['failureAnswer']>
   /** Calls something of the caller's: what it throws is reported and ends nothing else. */
   guard(run: () => void): void
-  /** Milliseconds for which a draining server still takes new streams; -1 while not draining. */
-  drainGraceMs: number
+  isDraining: boolean
   forget(connection: Http2Connection): void
 }
-
-const DRAIN_GRACE_MS = 1000
 
 export function createHttp2Server(options: Http2ServerOptions): Http2Server {
   const clock = options.clock ?? systemClock
@@ -100,7 +94,7 @@ export function createHttp2Server(options: Http2ServerOptions): Http2Server {
         options.onError?.(error)
       }
     },
-    drainGraceMs: -1,
+    isDraining: false,
     forget(connection) {
       if (!connections.delete(connection)) return
       addresses.leave(connection.peerAddress)
@@ -124,8 +118,8 @@ export function createHttp2Server(options: Http2ServerOptions): Http2Server {
       if (!addresses.enter(peerAddress)) return void socket.destroy()
       connections.add(new Http2Connection(world, socket, peerAddress, sniHost))
     },
-    async drain(graceMs = DRAIN_GRACE_MS) {
-      world.drainGraceMs = graceMs
+    async drain() {
+      world.isDraining = true
       for (const connection of [...connections]) connection.drain()
       if (connections.size > 0)
         await new Promise<void>((resolve) => {
