@@ -1,5 +1,5 @@
 /** The running control plane: services, the public listener, the fleet listener and the jobs. */
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import type { Clock } from '../shared/clock.ts'
 import { ConfigError, listenText, type Listen } from '../shared/config.ts'
 import { createApp } from './app.ts'
 import type { ControlPlaneSettings } from './config.ts'
+import { WrongMasterKey } from './keys/master-key.ts'
 import { startJobs } from './jobs.ts'
 import { createPublicServer } from './server.ts'
 import { createServices } from './services.ts'
@@ -28,7 +29,7 @@ export async function startControlPlane(
   world: { readonly log: Logger; readonly clock: Clock },
 ): Promise<ControlPlane> {
   const { log, clock } = world
-  const services = await createServices({ ...settings, log, clock, engine: openEngine(settings) })
+  const services = await openServices(settings, world)
   const app = createApp(services, settings)
   const server = createPublicServer({ app, realms: services.realms, log, clock })
   const fleetServer = createServer((_request, response) => void response.writeHead(404).end())
@@ -59,12 +60,26 @@ export async function startControlPlane(
   }
 }
 
+async function openServices(
+  settings: ControlPlaneSettings,
+  world: { readonly log: Logger; readonly clock: Clock },
+) {
+  const engine = openEngine(settings)
+  try {
+    return await createServices({ ...settings, ...world, engine })
+  } catch (error) {
+    await engine.close()
+    throw error instanceof WrongMasterKey ? new StartProblem(error.message) : error
+  }
+}
+
 function openEngine({ database, dataDir }: ControlPlaneSettings) {
   if (database !== 'sqlite')
     throw new ConfigError('control_plane.database: this version keeps its data in sqlite only')
   const file = join(dataDir, 'service.db')
   try {
     mkdirSync(dataDir, { recursive: true })
+    closeSync(openSync(file, 'a', 0o600)) // before SQLite makes it readable for everybody
     return openSqlite(file)
   } catch (error) {
     throw new StartProblem(`${file} cannot be opened (set data_dir): ${(error as Error).message}`)

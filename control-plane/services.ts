@@ -9,6 +9,7 @@ import { createSessions } from './accounts/sessions.ts'
 import { createUsers } from './accounts/users.ts'
 import { createEnforcement } from './events/enforcement.ts'
 import { createFleetHub } from './fleet/hub.ts'
+import { checkMasterKey } from './keys/master-key.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import { createVault } from './keys/vault.ts'
 import { createRealms } from './realm/realms.ts'
@@ -37,6 +38,7 @@ export async function createServices(world: ServicesWorld) {
   const { engine, masterKey, fleetKey, baseUrl, edgeUrlFor, clock, log } = world
   const store = await openStore(engine, clock)
   const vault = createVault(masterKey)
+  await checkMasterKey(store, vault)
   const keys = createSigningKeys({ store, vault, clock })
   const tenants = createTenants({ store, vault, keys, clock, edgeUrlFor })
   const certificates = createCertificates({ store, vault })

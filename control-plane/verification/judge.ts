@@ -42,6 +42,8 @@ export interface Observations {
   readonly isSuspended: boolean
   readonly origin: string
   readonly keysUrl: string
+  /** Hostnames that were left out, since a person waits for this. */
+  readonly unaskedAddresses: number
   /** The first one is the address that the other observations were made at. */
   readonly addresses: readonly AddressObservation[]
   readonly keys: readonly KeyObservation[]
@@ -69,14 +71,18 @@ export function judge(seen: Observations): CheckResult[] {
   return seen.hasEdge ? [hostnameRouted(seen), ...checks] : checks
 }
 
-function hostnameRouted({ addresses }: Observations): CheckResult {
+function hostnameRouted({ addresses, unaskedAddresses }: Observations): CheckResult {
   const check = 'hostname_routed'
   const wrong = addresses.filter((address) => !address.isCarried)
   const [first] = wrong
   if (addresses.length === 0)
     return fail(check, 'The tenant has no hostname.', 'Give it one with PATCH hostnames.')
+  const leftOut = unaskedAddresses === 0 ? '' : ` ${unaskedAddresses} more were not asked.`
   if (first === undefined)
-    return pass(check, `${addresses.map(({ url }) => url).join(', ')}: carried by a gateway.`)
+    return pass(
+      check,
+      `${addresses.map(({ url }) => url).join(', ')}: carried by a gateway.${leftOut}`,
+    )
   const others = wrong.length > 1 ? ` So it is with ${wrong.length - 1} more.` : ''
   const { url, answer } = first
   if (answer.kind === 'answered')

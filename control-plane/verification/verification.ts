@@ -133,6 +133,7 @@ async function observe(world: VerificationWorld, tenant: Tenant): Promise<Observ
     origin: tenant.origin,
     keysUrl: `${baseUrl}/tenants/${tenant.tenantId}/public-key`,
     addresses,
+    unaskedAddresses: hasEdge ? tenant.hostnames.length - hostnames.length : 0,
     keys: keyAnswers,
     sealed: sealedAnswers,
   }

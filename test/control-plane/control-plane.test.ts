@@ -1,0 +1,117 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import t from 'tap'
+import { startControlPlane } from '../../control-plane/control-plane.ts'
+import { systemClock } from '../../shared/clock.ts'
+import { OPERATOR_KEY } from '../support/api.ts'
+import { FLEET_KEY, temporaryFolder } from '../support/control-plane.ts'
+import { rawRequest } from '../support/raw-request.ts'
+
+const TENANT = { tenant_id: 'acme', hostnames: ['acme.localhost'], origin: 'http://127.0.0.1:9000' }
+
+type Scope = Parameters<typeof temporaryFolder>[0]
+type Settings = Parameters<typeof startControlPlane>[0]
+
+function settingsIn(folder: string, changes: Partial<Settings> = {}): Settings {
+  return {
+    baseUrl: 'http://localhost:8080',
+    dataDir: folder,
+    listen: { host: '127.0.0.1', port: 0 },
+    fleetListen: { host: '127.0.0.1', port: 0 },
+    database: 'sqlite',
+    operatorKey: OPERATOR_KEY,
+    fleetKey: FLEET_KEY,
+    masterKey: Buffer.alloc(32, 1),
+    edgeUrlFor: (hostname) => `http://${hostname}`,
+    ...changes,
+  }
+}
+
+const world = { log: pino({ level: 'silent' }), clock: systemClock }
+
+async function start(t: Scope) {
+  const controlPlane = await startControlPlane(settingsIn(temporaryFolder(t)), world)
+  let closing: Promise<void> | undefined
+  const close = () => (closing ??= controlPlane.close())
+  t.teardown(close)
+  return { controlPlane: { close }, port: controlPlane.address.port }
+}
+
+void t.test('a request that is running when it stops is answered', async (t) => {
+  const { controlPlane, port } = await start(t)
+  const body = JSON.stringify(TENANT)
+  const socket = connect(port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  let answer = ''
+  const told = new Promise<void>((resolve) => socket.once('data', () => resolve()))
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('data', (chunk) => (answer += chunk.toString('latin1')))
+  socket.write(
+    `POST /api/v1/operator/tenants HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n` +
+      `Authorization: Bearer ${OPERATOR_KEY}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  await told
+  const stopped = controlPlane.close()
+  while (await isListening(port));
+  socket.write(body)
+  await closed
+  t.match(answer, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /)
+  await stopped
+})
+
+void t.test('what is no HTTP is answered like everything else, and closed', async (t) => {
+  const { port } = await start(t)
+  for (const [name, text, status] of [
+    ['nonsense', 'nonsense\r\n\r\n', 400],
+    ['no Host', 'GET /api/v1/contract HTTP/1.1\r\n\r\n', 400],
+    ['a broken Host', 'GET /api/v1/contract HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
+    ['a large head', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ] as const) {
+    const answer = await rawRequest(port, text)
+    t.match(answer, new RegExp(`^HTTP/1.1 ${status} `), name)
+    t.match(answer, /x-request-id: [0-9a-f-]{36}/i, `${name} has a request id`)
+  }
+})
+
+void t.test('what keeps it from starting is one line, and leaves nothing running', async (t) => {
+  const folder = temporaryFolder(t)
+  const squatter = createServer()
+  await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => squatter.close())
+  const { port } = squatter.address() as { port: number }
+  const taken = { host: '127.0.0.1', port }
+  const startWith = (changes: Partial<Settings>) =>
+    startControlPlane(settingsIn(folder, changes), world)
+  const line = (setting: string) =>
+    `127.0.0.1:${port} is taken; set ${setting} to another address in the config file`
+
+  await t.rejects(startWith({ listen: taken }), { message: line('control_plane.listen') })
+  await t.rejects(startWith({ fleetListen: taken }), {
+    message: line('control_plane.fleet_listen'),
+  })
+  t.equal(statSync(join(folder, 'service.db')).mode & 0o777, 0o600, 'for nobody else to read')
+  await t.rejects(startWith({ masterKey: Buffer.alloc(32, 2) }), {
+    message: /^SERVICE_MASTER_KEY is not the one that this database was written with/,
+  })
+  const elsewhere = join(folder, 'elsewhere')
+  mkdirSync(join(elsewhere, 'service.db'), { recursive: true })
+  await t.rejects(startWith({ dataDir: elsewhere }), {
+    message: /elsewhere\/service\.db cannot be opened \(set data_dir\): /,
+  })
+  const running = await startWith({})
+  await running.close()
+})
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
