@@ -19,6 +19,7 @@ import type { PrimaryPort } from './tenants/relay-messages.ts'
 import { createUpgrades } from './upgrade/upgrades.ts'
 import { createUpstreamRuntime } from './upstream/runtime.ts'
 import { createUpstream } from './upstream/upstream.ts'
+import { createWireAnswers } from './wire-answers.ts'
 import { createWires } from './wires.ts'
 
 export interface GatewayWorld {
@@ -108,13 +109,14 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     })
   }
 
+  const nextRequestId = createRequestIds()
   const edge: Edge = {
     byHost: directory.byHost,
     sessions,
     addresses: createAddressReader(settings.trustedProxies),
     clock,
     upgrades,
-    nextRequestId: createRequestIds(),
+    nextRequestId,
     isRecorded: telemetry.isRecorded,
     startTrace: telemetry.startTrace,
     serve: createServiceEndpoints({ sessions, relyingParty, endSession, log }),
@@ -143,6 +145,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     onRefusal: telemetry.onRefusal,
     isExempt: createTrust(settings.trustedProxies),
     onError: (error) => log.error({ error }, 'a request failed inside'),
+    ...createWireAnswers(nextRequestId),
     contextFor(host) {
       const found = directory.byHost(host)
       if (found.kind !== 'served') return undefined

@@ -6,6 +6,7 @@ import { listenText } from '../shared/config.ts'
 import { VERSION } from '../shared/version.ts'
 import type { GatewaySettings } from './config.ts'
 import { startCrew } from './crew.ts'
+import { lockInstance } from './instance-lock.ts'
 import { createGatherer } from './telemetry/gather.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { openStatusServer, type Readiness, type StatusServer } from './telemetry/status-server.ts'
@@ -17,6 +18,7 @@ import { clusterWorkerPort } from './tenants/ports.ts'
 export function runPrimary(settings: GatewaySettings, log: Logger): Promise<number> {
   const stopped = Promise.withResolvers<number>()
   const { id, workers } = settings
+  const unlock = lockInstance(settings.dataDir, id)
   const link = startFleetLink({
     controlPlaneUrl: settings.fleetUrl,
     fleetKey: settings.fleetKey,
@@ -100,6 +102,7 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
     gatherer.close()
     await status?.close()
     await link.close()
+    unlock()
     log.info('gateway stopped')
     stopped.resolve(code)
   }

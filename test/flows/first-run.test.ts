@@ -127,6 +127,21 @@ t.test('a port that is taken is named, with the setting that changes it', async 
   }
 })
 
+t.test('a second gateway of the same name does not disturb the first', async (t) => {
+  const { file } = await setUp(t)
+  const first = new Program('gateway/main.ts', ['--config', file])
+  t.after(async () => void (await first.stop('SIGKILL')))
+  await first.ready
+  const second = new Program('gateway/main.ts', ['--config', file])
+  t.equal(await second.exited, 2)
+  t.match(second.output, /gateway\.id: gateway "[^"]+" runs already as process \d+/)
+  await first.stop('SIGKILL')
+  const third = new Program('gateway/main.ts', ['--config', file])
+  t.after(async () => void (await third.stop('SIGKILL')))
+  await third.ready
+  t.pass("what a crash leaves behind is nobody's")
+})
+
 t.test('npm start ends all when one cannot start', async (t) => {
   const { ports, file } = await setUp(t)
   const squatter = createServer()
