@@ -27,6 +27,7 @@ try {
   if (!(error instanceof ConfigError)) throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 2
+  process.disconnect?.() // or a worker would wait for its primary for ever
 }
 
 function openLog() {
