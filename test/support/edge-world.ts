@@ -36,6 +36,7 @@ export async function startEdge(
   origin: string,
   change: Partial<TenantSnapshot> = {},
   timeouts: { idle?: number; connect?: number; first_byte?: number } = {},
+  settings: { trustedProxies?: readonly string[]; accessLogSample?: number } = {},
 ) {
   const ports = createPortPair()
   const { log } = createTestLog()
@@ -55,6 +56,7 @@ export async function startEdge(
       },
       trustedProxies: [],
       fleetKey: 'a fleet key for tests',
+      ...settings,
     },
     port: ports.primary,
     log,
