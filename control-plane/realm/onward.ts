@@ -10,17 +10,19 @@ export function applicationUrlOf(realm: Realm, host: unknown): string | undefine
 
 /**
  * The same request to the realm once more. Who has signed in since it was made is not asked to do
- * so again, even where the request demanded a fresh sign-in.
+ * so again, even where the request demanded a fresh sign-in. Times are whole seconds: within the
+ * same one it is the sign-in page of this very request that must have been answered.
  */
 export function authorizeAgainUrl(
-  realm: Realm,
-  { params = {}, iat = 0 }: AdapterPayload,
+  realm: Pick<Realm, 'issuer'>,
+  { params = {}, iat = 0, result }: AdapterPayload,
   signedInAt: number | undefined,
 ): string {
   const url = new URL(`${realm.issuer}/authorize`)
   for (const [name, value] of Object.entries(params))
     if (typeof value === 'string') url.searchParams.set(name, value)
-  if (signedInAt !== undefined && signedInAt >= iat) {
+  const since = signedInAt === undefined ? -1 : signedInAt - iat
+  if (since > 0 || (since === 0 && result?.login !== undefined)) {
     url.searchParams.delete('max_age')
     const prompts = (url.searchParams.get('prompt') ?? '').split(' ')
     const others = prompts.filter((prompt) => prompt !== 'login' && prompt !== '')

@@ -1,12 +1,15 @@
 /** Who is signed in, for how long, and with which grant: what the provider asks the realm. */
 import { decodeJwt } from 'jose'
-import type { KoaContextWithOIDC } from 'oidc-provider'
+import type { ClientAuthorizationState, KoaContextWithOIDC } from 'oidc-provider'
 import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
+import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { addressOf } from './address.ts'
+import { endSession } from './session-end.ts'
 import { sessionEnd } from './session-life.ts'
+import { requestIdOf } from './show.ts'
 import type { RealmWorld } from './world.ts'
 
 export async function findAccount(world: RealmWorld, tenantId: string, userId: string) {
@@ -52,10 +55,11 @@ export async function loadGrant(ctx: KoaContextWithOIDC, clientId: string) {
 
 export async function mustSignInAgain(
   ctx: KoaContextWithOIDC,
-  { store, sessions, clock }: RealmWorld,
+  world: RealmWorld,
   tenant: Tenant,
   clientId: string,
 ): Promise<boolean> {
+  const { store, sessions, clock } = world
   const { session, account, result } = ctx.oidc
   if (session?.accountId === undefined) return false // asked for anyway
   if (account === undefined) return true // removed or disabled since
@@ -63,7 +67,13 @@ export async function mustSignInAgain(
   const sid = session.sidFor(clientId)
   const notBefore = await notBeforeOf(store.read, tenant.tenantId, account.accountId, sid)
   if (signedInAt < notBefore) return true
-  if (result?.login !== undefined || sid === undefined) return false
+  if (result?.login !== undefined) return false
+  if (tenant.sessionBinding !== 'off' && isOtherClient(ctx, session.authorizations?.[clientId])) {
+    if (tenant.sessionBinding === 'terminate' && sid !== undefined)
+      await endSession(world, tenant.tenantId, sid, 'binding_terminate', requestIdOf(ctx))
+    return true
+  }
+  if (sid === undefined) return false
 
   const known = await sessions.find(tenant.tenantId, sid)
   const times = {
@@ -72,6 +82,17 @@ export async function mustSignInAgain(
     isEnded: known?.endedAt != null,
   }
   return sessionEnd(nowSeconds(clock), times, tenant) !== undefined
+}
+
+/**
+ * The gateway binds a session to its client and asks us when another one comes. It asks through
+ * that client, who may leave `prompt=login` out: so it is our own cookie that must be bound as
+ * well. A session of which nothing is known is another client's.
+ */
+function isOtherClient(ctx: KoaContextWithOIDC, began: ClientAuthorizationState | undefined) {
+  if (began?.ip === undefined || began.userAgent === undefined) return true
+  const now = fingerprintOf(ctx.get('user-agent'), addressOf(ctx.req))
+  return now !== fingerprintOf(began.userAgent, began.ip)
 }
 
 /** The hint was verified when the request came in; now it only says whom it means. */

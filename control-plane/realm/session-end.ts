@@ -1,7 +1,8 @@
 import { Refusal } from '../../shared/errors.ts'
 import type { RealmWorld } from './world.ts'
 
-export type SessionEndReason = 'signed_out' | 'code_reused' | 'account_switched'
+export type SessionEndReason =
+  'signed_out' | 'code_reused' | 'account_switched' | 'binding_terminate'
 
 /**
  * Ends one session everywhere: gateways refuse its token, and nothing of it is left here. A
