@@ -1,6 +1,7 @@
-/** wrk with keep-alive connections, the same 64 rotating session tokens for every peer. */
+/** wrk with keep-alive connections, the same 64 rotating sessions for every peer. */
 import { spawn } from 'node:child_process'
 import { writeText } from './processes.ts'
+import { HOST, USER_AGENT } from './sessions.ts'
 
 export interface LoadCase {
   readonly name: string
@@ -23,23 +24,23 @@ export interface LoadResult {
   readonly p99Us: number
 }
 
-/** What a browser sends, and the session cookie of 740 bytes. */
-function scriptOf(load: LoadCase, tokens: readonly string[]): string {
+/** What a browser sends, with a session token of 740 bytes. */
+function scriptOf(load: LoadCase, cookies: readonly string[]): string {
   return `
-local tokens = { ${tokens.map((token) => `"${token}"`).join(', ')} }
+local cookies = { ${cookies.map((cookie) => `"${cookie}"`).join(', ')} }
 local requests = {}
 local at = 0
 init = function(args)
   local body = ${load.bodyBytes > 0 ? `string.rep("b", ${load.bodyBytes})` : 'nil'}
-  for i, token in ipairs(tokens) do
+  for i, cookie in ipairs(cookies) do
     requests[i] = wrk.format("${load.method}", "${load.path}", {
-      ["Host"] = "app.bench.test",
-      ["User-Agent"] = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+      ["Host"] = "${HOST}",
+      ["User-Agent"] = "${USER_AGENT}",
       ["Accept"] = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
       ["Accept-Language"] = "en-US,en;q=0.5",
       ["Accept-Encoding"] = "gzip, deflate, br",
       ["Sec-Fetch-Mode"] = "navigate",
-      ["Cookie"] = "theme=dark; service_session=" .. token,
+      ["Cookie"] = cookie,
     }, body)
   end
 end
@@ -57,12 +58,12 @@ end`
 
 export async function runLoad(
   load: LoadCase,
-  tokens: readonly string[],
+  cookies: readonly string[],
   port: number,
   seconds: number,
   connections: number,
 ): Promise<LoadResult> {
-  const script = writeText('load.lua', scriptOf(load, tokens))
+  const script = writeText('load.lua', scriptOf(load, cookies))
   const args = [
     '-t1',
     `-c${connections}`,

@@ -9,7 +9,8 @@ import { join } from 'node:path'
 
 export interface Running {
   readonly port: number
-  readonly pid: number
+  /** What the peer started itself is found from these. */
+  readonly pids: readonly number[]
   stop(): Promise<void>
 }
 
@@ -37,7 +38,7 @@ export async function start(command: string, args: string[], port: number): Prom
   await untilListening(child, port)
   return {
     port,
-    pid: child.pid!,
+    pids: [child.pid!],
     async stop() {
       const gone = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')

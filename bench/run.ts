@@ -4,7 +4,6 @@
  * Interleaved rounds: each round measures every peer once, so that what else the machine does
  * meets all of them. The figure is the median over the rounds.
  */
-import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { cpuTime, familyOf, residentBytes } from './cpu.ts'
 import { CASES, runLoad } from './load.ts'
@@ -14,6 +13,7 @@ import { PEERS, isAvailable } from './peers.ts'
 import type { Peer } from './peers.ts'
 import { isInstalled } from './processes.ts'
 import type { Running } from './processes.ts'
+import { createSessions } from './sessions.ts'
 
 interface Measured {
   readonly cpuUs: number[]
@@ -34,16 +34,19 @@ const { values } = parseArgs({
   },
 })
 
-const TOKEN_BYTES = 740
-const tokens = Array.from({ length: 64 }, () =>
-  randomBytes(TOKEN_BYTES).toString('base64url').slice(0, TOKEN_BYTES),
-)
+const sessions = createSessions()
 
 async function measure(load: LoadCase, running: Running, measured: Measured): Promise<void> {
-  const pids = familyOf(running.pid)
+  const pids = running.pids.flatMap(familyOf)
   const before = cpuTime(pids)
   const seconds = Number(values.seconds)
-  const result = await runLoad(load, tokens, running.port, seconds, Number(values.connections))
+  const result = await runLoad(
+    load,
+    sessions.cookies,
+    running.port,
+    seconds,
+    Number(values.connections),
+  )
   const after = cpuTime(pids)
   const userUs = after.userUs - before.userUs
   measured.cpuUs.push((userUs + after.kernelUs - before.kernelUs) / result.requests)
@@ -62,10 +65,10 @@ function report(
   all: ReadonlyMap<Peer, Measured>,
   memory: ReadonlyMap<Peer, number>,
 ) {
-  const ours = [...all].find(([peer]) => peer.name === 'edge')?.[1]
+  const ours = [...all].find(([peer]) => peer.name === 'gateway')?.[1] ?? [...all.values()][0]
   console.log(`\n${load.name}`)
   console.log(
-    'peer            CPU µs/req   (min–max)   in user      req/s   p50 µs   p99 µs    RSS MB   edge is',
+    'peer            CPU µs/req   (min–max)   in user      req/s   p50 µs   p99 µs    RSS MB   ratio to it',
   )
   for (const [peer, { cpuUs, userUs, perSecond, p50Us, p99Us, errors }] of all) {
     const ratio = ours === undefined ? '' : `${(median(ours.cpuUs) / median(cpuUs)).toFixed(2)}×`
@@ -95,16 +98,17 @@ async function main(): Promise<void> {
   const origin = await startOrigin()
   const running = new Map<Peer, Running>()
   try {
-    for (const peer of peers) running.set(peer, await peer.start(origin.port))
+    for (const peer of peers)
+      running.set(peer, await peer.start({ originPort: origin.port, sessions }))
     for (const load of CASES.filter(({ name }) => values.cases.split(',').includes(name))) {
       const all = new Map<Peer, Measured>()
       const memory = new Map<Peer, number>()
       for (const peer of peers)
         all.set(peer, { cpuUs: [], userUs: [], perSecond: [], p50Us: [], p99Us: [], errors: 0 })
-      for (const one of running.values()) await runLoad(load, tokens, one.port, 1, 32) // warm
+      for (const one of running.values()) await runLoad(load, sessions.cookies, one.port, 1, 32) // warm
       for (let round = 0; round < Number(values.rounds); round++)
         for (const [peer, one] of running) await measure(load, one, all.get(peer)!)
-      for (const [peer, one] of running) memory.set(peer, residentBytes(familyOf(one.pid)))
+      for (const [peer, one] of running) memory.set(peer, residentBytes(one.pids.flatMap(familyOf)))
       report(load, all, memory)
     }
   } finally {
