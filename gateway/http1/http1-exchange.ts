@@ -191,6 +191,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     const { head } = this
     const plan = this.#plan!
     this.#bodyUse = FORWARDED
+    this.#sentAtMs = performance.now()
     this.#call = plan.upstream.request(
       {
         method: head.method,
