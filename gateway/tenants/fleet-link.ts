@@ -8,6 +8,7 @@ import type { TenantSnapshot } from '../../shared/snapshot.ts'
 import { openFeed, type FeedTiming } from './feed.ts'
 import { createKeeper, type KeeperStatus } from './keeper.ts'
 import { openLastKnownGood } from './last-known-good.ts'
+import { endsSession } from './relay-messages.ts'
 import { createRelay } from './relay.ts'
 import type { WorkerPort } from './relay-messages.ts'
 import { createReportOutbox } from './report-outbox.ts'
@@ -45,9 +46,6 @@ export interface FleetLinkStatus extends KeeperStatus {
   readonly isDiskHealthy: boolean
 }
 
-/** What a worker reports of a session that is over; the control plane hears of it in its own time. */
-const ENDS_SESSION = new Set(['logout', 'terminate'])
-
 export function startFleetLink(options: FleetLinkOptions): FleetLink {
   const { log, clock, timing } = options
   const { directory, fleetKey, controlPlaneUrl, gatewayId, version, random } = options
@@ -65,8 +63,7 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
     },
     onReport(report) {
       for (const event of report.type === 'events' ? report.events : [])
-        if (ENDS_SESSION.has(event.outcome) && event.sid !== undefined)
-          keeper.endSession(event.tenant_id, event.sid)
+        if (endsSession(event)) keeper.endSession(event.tenant_id, event.sid ?? '')
       outbox.add(report)
     },
   })

@@ -9,7 +9,7 @@ import {
   type SessionActivity,
 } from '../../shared/snapshot.ts'
 import type { ServedTenant, TenantDirectory } from './directory.ts'
-import type { PrimaryPort, RelayChange } from './relay-messages.ts'
+import { endsSession, type PrimaryPort, type RelayChange } from './relay-messages.ts'
 
 /** An attack makes an event per request; across the process border they go together. */
 const GATHER_MS = 100
@@ -98,6 +98,7 @@ export function followRelay<T extends ServedTenant>(
   }
 
   function sendReports() {
+    clearTimeout(gatherTimer)
     gatherTimer = undefined
     const head = { channel: 'tenants', type: 'report' } as const
     if (sessions.length > 0) port.send({ ...head, report: { type: 'activity', sessions } })
@@ -123,7 +124,8 @@ export function followRelay<T extends ServedTenant>(
     },
     reportEvent(event) {
       if (events.length < LIMITS.fleetReportsHeldMax) events.push(event)
-      gather()
+      if (endsSession(event)) sendReports()
+      else gather()
     },
     settings: () => settings,
     close() {

@@ -55,3 +55,8 @@ export interface Port<Sent, Received> {
 
 export type WorkerPort = Port<ToWorker, ToPrimary>
 export type PrimaryPort = Port<ToPrimary, ToWorker>
+
+/** Somebody's session is over: no worker may wait for a batch, or for the control plane, to know. */
+export function endsSession({ outcome, sid }: EnforcementEvent): boolean {
+  return sid !== undefined && (outcome === 'logout' || outcome === 'terminate')
+}
