@@ -25,7 +25,7 @@ export class ClientConnection implements Deadlined {
   readonly socket: Socket
   readonly peerAddress: string
   readonly isSecure: boolean
-  readonly #sniHost: string | undefined
+  #sniHost: string | undefined
   readonly body = new RequestBody()
   readonly writer: ClientWriter
   deadlineMs: number
@@ -150,6 +150,7 @@ export class ClientConnection implements Deadlined {
       this.refuse(head)
       return false
     }
+    if (this.#sniHost === '') this.#sniHost = head.host
     if (this.#sniHost !== undefined && this.#sniHost !== head.host) {
       this.refuse(REFUSALS.misdirected)
       return false

@@ -66,7 +66,7 @@ export interface AcceptedAs {
   /** From the PROXY protocol; else the socket's own. */
   readonly peerAddress?: string
   readonly isSecure?: boolean
-  /** What the TLS handshake was for: requests for any other host are answered 421. */
+  /** What the TLS handshake was for: any other host is answered 421. '': what is asked first. */
   readonly sniHost?: string
 }
 

@@ -18,7 +18,7 @@ export class Http2Connection implements Deadlined {
   readonly peerAddress: string
   /** While exchanges are open every sweep looks at them; else when the connection is idle enough. */
   deadlineMs: number
-  readonly #sniHost: string
+  #sniHost: string
   readonly #session: ServerHttp2Session
   readonly #exchanges = new Set<Http2Exchange>()
   readonly #resets: Spending
@@ -44,7 +44,8 @@ export class Http2Connection implements Deadlined {
       .on('error', ignore)
       .on('close', () => this.#onClose())
     this.#session.setLocalWindowSize(LIMITS.http2ConnectionWindowBytes)
-    if (world.isDraining) this.drain()
+    // Whoever comes late was on its way, and has a request to make: that one is answered.
+    if (world.isDraining) this.deadlineMs = nowMs + LIMITS.lingerMsMax
   }
 
   #onStream(stream: ServerHttp2Stream, fields: readonly string[]): void {
@@ -52,9 +53,11 @@ export class Http2Connection implements Deadlined {
     // Reset in the same breath: there is nobody to answer, and it still has cost us.
     if (stream.destroyed || stream.closed) return this.#spend(this.#resets, 'resets')
     this.#served++
-    if (this.#served >= this.world.limits.requestsPerConnectionMax) this.drain()
+    const isLast = this.#served >= this.world.limits.requestsPerConnectionMax
+    if (isLast || this.world.isDraining) this.drain()
     const head = this.world.readHead(fields, stream.endAfterHeaders)
     if (!(head instanceof ParsedHead)) return this.#refuse(stream, head)
+    if (this.#sniHost === '') this.#sniHost = head.host
     if (head.host !== this.#sniHost) return this.#refuse(stream, REFUSALS.misdirected)
     const exchange = new Http2Exchange(this, stream, head, this.world.clock.nowMs())
     this.#exchanges.add(exchange)

@@ -13,7 +13,10 @@ import type { TicketKeys } from './ticket-keys.ts'
 export interface SecureAccepted {
   readonly peerAddress: string
   readonly isSecure: true
-  /** The name that the client asked for, lower-cased. What Host says must agree with it. */
+  /**
+   * The name that the client asked for, lower-cased. What Host says must agree with it. '' where
+   * nobody knows it any more: then with the first Host.
+   */
   readonly sniHost: string
 }
 
@@ -82,8 +85,9 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     const key = keyOf(socket)
     const handshake = handshakes.get(key)
     const sniHost = hostOfSni(socket.servername)
-    // A resumed session names a host as well, though it asks for no certificate.
-    if (handshake === undefined || sniHost === '') return void socket.destroy()
+    // OpenSSL has no name for a resumed session of TLS 1.2, which asks for no certificate either.
+    const isNamed = sniHost !== '' || socket.isSessionReused()
+    if (handshake === undefined || !isNamed) return void socket.destroy()
     end(key, handshake)
     const as = { peerAddress: handshake.peerAddress, isSecure: true, sniHost } as const
     if (socket.alpnProtocol === 'h2') options.onHttp2(socket, as)
@@ -133,7 +137,7 @@ const keyOf = (socket: Socket): string =>
   `${socket.remoteAddress} ${socket.remotePort} ${socket.localAddress} ${socket.localPort}`
 
 /** RFC 6066 section 3: a DNS name, no address, no trailing dot. '' for anything else. */
-export function hostOfSni(name: string | false | null | undefined): string {
+export function hostOfSni(name: string | boolean | null | undefined): string {
   if (typeof name !== 'string') return ''
   const host = name.toLowerCase()
   return HOSTNAME.test(host) && !/^[0-9.]+$/.test(host) ? host : ''
