@@ -1,5 +1,5 @@
 /** One gateway worker as it runs, access log and metrics on: `node bench/gateway.ts <port> <snapshot file>`. */
-import { createWriteStream, readFileSync } from 'node:fs'
+import { openSync, readFileSync, write } from 'node:fs'
 import { pino } from 'pino'
 import { createGateway } from '../gateway/gateway.ts'
 import { createLineWriter } from '../gateway/telemetry/line-writer.ts'
@@ -8,7 +8,7 @@ import { systemClock } from '../shared/clock.ts'
 
 const [port = '', path = ''] = process.argv.slice(2)
 const ports = createPortPair()
-const sink = createWriteStream('/dev/null')
+const sink = openSync('/dev/null', 'w')
 const gateway = createGateway({
   settings: {
     timeouts: { head: 10_000, idle: 60_000, keep_alive: 75_000, connect: 5000, first_byte: 30_000 },
@@ -19,7 +19,7 @@ const gateway = createGateway({
   log: pino({ level: 'warn' }),
   clock: systemClock,
   lines: createLineWriter({
-    write: (text, done) => sink.write(text, () => done(null, text.length)),
+    write: (text, done) => write(sink, text, null, 'latin1', done),
   }),
 })
 ports.worker.onMessage(() => undefined)

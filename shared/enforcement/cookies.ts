@@ -53,16 +53,41 @@ export function flowCookies(cookies: string): { name: string; value: string }[] 
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** What goes on to the application: all but our companion, flow and hop cookies. */
+/**
+ * What goes on to the application: all but our companion, flow and hop cookies. Runs for every
+ * signed-in request, so pairs are copied as runs and nothing is split.
+ */
 export function withoutServiceCookies(cookies: string): string {
-  if (!/service_(?:seen|hops|flow_)/.test(cookies)) return cookies
-  return cookies
-    .split(';')
-    .map((pair) => pair.trim())
-    .filter(
-      (pair) => pair !== '' && !/^(?:__Host-)?service_(?:seen|hops|flow_[^=]*)(?:=|$)/.test(pair),
-    )
-    .join('; ')
+  if (!cookies.includes('service_')) return cookies
+  let kept = ''
+  for (let at = 0; at < cookies.length;) {
+    const semicolon = cookies.indexOf(';', at)
+    let end = semicolon === -1 ? cookies.length : semicolon
+    const next = end + 1
+    while (at < end && isSpace(cookies.charCodeAt(at))) at++
+    while (end > at && isSpace(cookies.charCodeAt(end - 1))) end--
+    if (at < end && !isForUs(cookies, at, end))
+      kept += (kept === '' ? '' : '; ') + cookies.slice(at, end)
+    at = next
+  }
+  return kept
+}
+
+/** Also what only a reader that trims generously would skip. */
+const isSpace = (code: number): boolean =>
+  code === 0x20 || (code >= 0x09 && code <= 0x0d) || code === 0xa0
+
+function isForUs(cookies: string, from: number, end: number): boolean {
+  const name = cookies.startsWith(HOST_PREFIX, from) ? from + HOST_PREFIX.length : from
+  if (cookies.startsWith(FLOW_COOKIE_PREFIX, name)) return true
+  const ours = cookies.startsWith(SEEN_COOKIE, name)
+    ? SEEN_COOKIE
+    : cookies.startsWith(HOPS_COOKIE, name)
+      ? HOPS_COOKIE
+      : undefined
+  if (ours === undefined) return false
+  const behind = name + ours.length
+  return behind === end || cookies.charCodeAt(behind) === 0x3d
 }
 
 /** For a request that is not to be taken for its user's own. */
