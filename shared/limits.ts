@@ -78,6 +78,7 @@ export const LIMITS = {
   passwordBytesMax: 1024,
   passwordCharactersMin: 8,
   passwordQueueMax: 200,
+  passwordQueuePerTenantMax: 100,
   realmsCachedMax: 200,
   passwordMemoryKibMax: 256 * 1024,
   jsonDepthMax: 32,
@@ -93,6 +94,9 @@ export const LIMITS = {
   rateProbe: { burst: 20, perSecond: 0.2 },
   ratePublic: { burst: 2000, perSecond: 100 },
   rateRefused: { burst: 1000, perSecond: 10 },
+  // sign-in rates, per address: offices and whole providers share one, so they only stop loops
+  rateAuthorize: { burst: 1200, perSecond: 50 },
+  rateSignIn: { burst: 600, perSecond: 20 },
   nameCharactersMax: 200,
   usernameCharactersMax: 100,
   emailCharactersMax: 254,

@@ -1,7 +1,8 @@
 /**
  * Passwords as argon2id in PHC strings. At most `concurrency` are computed at once, each takes
  * 19 MiB and a thread, and a queue that grows past its limit is refused: a flood of sign-ins must
- * not take the memory or the threads that everything else needs.
+ * not take the memory or the threads that everything else needs. One tenant has only a part of the
+ * queue, so that a flood at its realm leaves room for the others.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -11,7 +12,11 @@ import { LIMITS } from '../../shared/limits.ts'
 export interface PasswordHasher {
   readonly hash: (plain: string) => Promise<string>
   /** Without `encoded` it computes all the same, so that timing does not tell who exists. */
-  readonly verify: (plain: string, encoded: string | undefined) => Promise<boolean>
+  readonly verify: (
+    plain: string,
+    encoded: string | undefined,
+    tenantId?: string,
+  ) => Promise<boolean>
 }
 
 interface Parameters {
@@ -32,11 +37,13 @@ const compute = promisify(argon2)
 export function createPasswordHasher({
   concurrency = 2,
   waitingMax = LIMITS.passwordQueueMax,
+  waitingPerTenantMax = LIMITS.passwordQueuePerTenantMax,
 }: {
   readonly concurrency?: number
   readonly waitingMax?: number
+  readonly waitingPerTenantMax?: number
 } = {}): PasswordHasher {
-  const turns = createTurns(concurrency, waitingMax)
+  const turns = createTurns(concurrency, waitingMax, waitingPerTenantMax)
   const decoy = encode(OURS, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES))
 
   return {
@@ -45,11 +52,11 @@ export function createPasswordHasher({
       const tag = await turns.take(() => derive(plain, OURS, salt, TAG_BYTES))
       return encode(OURS, salt, tag)
     },
-    async verify(plain, encoded) {
+    async verify(plain, encoded, tenantId) {
       const known = parse(encoded ?? decoy) ?? parse(decoy)
       if (known === undefined) throw new Error('the decoy is not a password hash')
       const { parameters, salt, tag } = known
-      const computed = await turns.take(() => derive(plain, parameters, salt, tag.length))
+      const computed = await turns.take(() => derive(plain, parameters, salt, tag.length), tenantId)
       const isEqual = timingSafeEqual(computed, tag)
       return isEqual && encoded !== undefined
     },
@@ -96,22 +103,25 @@ function parse(encoded: string) {
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
 
 /** First come, first served; who comes when the queue is full is sent away. */
-function createTurns(concurrency: number, waitingMax: number) {
-  const waiting: (() => void)[] = []
+function createTurns(concurrency: number, waitingMax: number, waitingPerTenantMax: number) {
+  const waiting: { readonly proceed: () => void; readonly tenantId: string | undefined }[] = []
   let running = 0
 
   return {
-    async take<T>(work: () => Promise<T>): Promise<T> {
+    async take<T>(work: () => Promise<T>, tenantId?: string): Promise<T> {
       if (running >= concurrency) {
-        if (waiting.length >= waitingMax) throw new Refusal('unavailable', { retry_after: 1 })
-        await new Promise<void>((proceed) => waiting.push(proceed))
+        const ofTenant = waiting.filter((one) => one.tenantId === tenantId).length
+        const isTenantFull = tenantId !== undefined && ofTenant >= waitingPerTenantMax
+        if (waiting.length >= waitingMax || isTenantFull)
+          throw new Refusal('unavailable', { retry_after: 1 })
+        await new Promise<void>((proceed) => waiting.push({ proceed, tenantId }))
       } else running++
       try {
         return await work()
       } finally {
         const next = waiting.shift()
         if (next === undefined) running--
-        else next() // the turn is handed over, `running` stays
+        else next.proceed() // the turn is handed over, `running` stays
       }
     },
   }

@@ -129,7 +129,7 @@ export function createUsers(world: { store: Store; passwords: PasswordHasher; cl
     /** Computes a hash in every case, so that neither answer nor timing tells who exists. */
     async authenticate(tenantId: string, login: string, password: string): Promise<Authentication> {
       const user = await byLogin(tenantId, login)
-      const isRight = await passwords.verify(password, user?.passwordHash)
+      const isRight = await passwords.verify(password, user?.passwordHash, tenantId)
       if (user === undefined) return { kind: 'refused', reason: 'unknown_user' }
       if (!isRight) return { kind: 'refused', reason: 'wrong_password', user }
       if (user.isDisabled) return { kind: 'refused', reason: 'disabled', user }

@@ -64,3 +64,13 @@ void t.test('a flood waits in a queue, and past its end is refused at once', asy
   t.strictSame(new Set(await Promise.all(flood)), new Set([false]))
   t.equal(await verify('x', undefined), false, 'and afterwards there is room again')
 })
+
+void t.test('a flood at one tenant leaves room in the queue for the others', async (t) => {
+  const { verify } = createPasswordHasher({ concurrency: 1, waitingMax: 4, waitingPerTenantMax: 2 })
+  const flood = Array.from({ length: 1 + 2 }, () => verify('x', 'broken', 'acme'))
+  await t.rejects(verify('x', 'broken', 'acme'), { code: 'unavailable' })
+  const others = Array.from({ length: 2 }, () => verify('x', 'broken', 'bolt'))
+  await t.rejects(verify('x', 'broken', 'cody'), { code: 'unavailable' }, 'the queue has its end')
+  t.strictSame(new Set(await Promise.all([...flood, ...others])), new Set([false]))
+  t.equal(await verify('x', undefined, 'acme'), false, 'and afterwards there is room again')
+})
