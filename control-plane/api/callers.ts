@@ -2,10 +2,10 @@
 import type { MiddlewareHandler } from 'hono'
 import { Refusal, type ErrorCode } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import type { RateLimits } from '../../shared/rate-limits.ts'
 import { isSameSecret } from '../keys/vault.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
 import { addressOf, type ApiContext, type ApiEnv } from './api-env.ts'
-import type { RateLimits } from './rate-limits.ts'
 
 export interface Callers {
   readonly operator: MiddlewareHandler<ApiEnv>

@@ -8,7 +8,7 @@ import { readJson } from './body.ts'
 import type { Callers } from './callers.ts'
 import { NothingBody } from './operator/fields.ts'
 import { iso, protectionView } from './operator/views.ts'
-import type { RateLimits } from './rate-limits.ts'
+import type { RateLimits } from '../../shared/rate-limits.ts'
 
 export interface VerificationRoutesWorld {
   readonly callers: Callers

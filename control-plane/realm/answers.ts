@@ -48,6 +48,7 @@ export const MESSAGES = {
   expired: { status: 410, code: 'sign_in_expired', text: TEXTS.expired },
   cookie_missing: { status: 400, code: 'cookie_missing', text: TEXTS.cookieMissing },
   cross_site: { status: 403, code: 'cross_site_form', text: TEXTS.crossSite },
+  too_many: { status: 429, code: 'rate_limited', text: TEXTS.tooMany },
   suspended: { status: 503, code: 'tenant_suspended', text: TEXTS.suspended },
   licence_blocked: { status: 403, code: 'licence_blocked', text: TEXTS.licenceBlocked },
   unavailable: { status: 503, code: 'unavailable', text: TEXTS.unavailable },

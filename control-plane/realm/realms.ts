@@ -5,8 +5,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../shared/limits.ts'
+import { createRateLimits, type Rate } from '../../shared/rate-limits.ts'
 import { TENANT_ID } from '../../shared/snapshot.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
+import { addressOf, countedAs } from './address.ts'
 import { answerMessage, setSecurityHeaders, type MessageKind } from './answers.ts'
 import { createRealm } from './realm.ts'
 import type { RealmWorld } from './world.ts'
@@ -35,10 +37,25 @@ const PEOPLE_PATH = /^\/(?:authorize|sign-in|logout)(?:\/|$)/
 /** What stays true of a suspended tenant: its keys, and that people may sign out. */
 const SUSPENDED_PATH = /^\/(?:\.well-known\/[a-z-]+|jwks|logout(?:\/confirm)?)$/
 
-export function createRealms(world: RealmWorld): Realms {
+/**
+ * What anybody can make us write without a password, each write a commit of its own in the queue
+ * that revocations wait in: requests for a sign-in, and answers to its page.
+ */
+const COUNTED_PATHS = [
+  { name: 'authorize', methods: ['GET', 'HEAD', 'POST'], path: /^\/authorize(?:\/|$)/ },
+  { name: 'signIn', methods: ['POST'], path: /^\/sign-in\// },
+] as const
+
+/** How often one address may do so. */
+export type RealmRates = Readonly<Record<(typeof COUNTED_PATHS)[number]['name'], Rate>>
+
+const RATES: RealmRates = { authorize: LIMITS.rateAuthorize, signIn: LIMITS.rateSignIn }
+
+export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Realms {
   const { tenants, store, log, baseUrl } = world
   const host = new URL(baseUrl).host
   const isHttps = baseUrl.startsWith('https:')
+  const rateLimits = createRateLimits(world.clock)
   const cache = new LRUCache<string, CachedRealm>({ max: LIMITS.realmsCachedMax })
   store.onCommit(({ tenantIds }) => tenantIds.forEach((tenantId) => cache.delete(tenantId)))
 
@@ -55,9 +72,24 @@ export function createRealms(world: RealmWorld): Realms {
     return handler
   }
 
+  function waitSecondsOf(request: IncomingMessage, path: string): number | undefined {
+    const method = request.method ?? ''
+    const counted = COUNTED_PATHS.find(
+      (one) => one.path.test(path) && (one.methods as readonly string[]).includes(method),
+    )
+    if (counted === undefined) return undefined
+    const { name } = counted
+    return rateLimits.waitSeconds(name, countedAs(addressOf(request)), rates[name])
+  }
+
   async function answer(request: IncomingMessage, response: ServerResponse) {
     const [, tenantId = '', path = '/', query = ''] = TARGET.exec(request.url ?? '') ?? []
     const isForPeople = PEOPLE_PATH.test(path)
+    const waitSeconds = waitSecondsOf(request, path)
+    if (waitSeconds !== undefined) {
+      response.setHeader('Retry-After', String(waitSeconds))
+      return answerMessage(request, response, 'too_many', { host }, isForPeople)
+    }
     const tenant = TENANT_ID.test(tenantId) ? await tenants.find(tenantId) : undefined
     const refuse = (kind: MessageKind) =>
       answerMessage(request, response, kind, { host, name: tenant?.name }, isForPeople)

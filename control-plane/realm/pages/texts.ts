@@ -40,6 +40,11 @@ export const TEXTS = {
     intro: 'For your safety we take your password only from our own page.',
     steps: ['Start again from the application, and enter your password there.'],
   },
+  tooMany: {
+    title: 'Too many sign-ins from your network',
+    intro: 'So many requests come from where you are that we have to slow them down.',
+    steps: ['Wait a few seconds, then try again. Nothing you did was lost.'],
+  },
   suspended: {
     title: 'Sign-in is paused',
     intro: 'This application has been suspended, so nobody can sign in to it at the moment.',

@@ -8,7 +8,7 @@ import * as oidc from 'openid-client'
 import { Agent, fetch } from 'undici'
 import type { PasswordHasher } from '../../../control-plane/accounts/passwords.ts'
 import { createUsers } from '../../../control-plane/accounts/users.ts'
-import { createRealms } from '../../../control-plane/realm/realms.ts'
+import { createRealms, type RealmRates } from '../../../control-plane/realm/realms.ts'
 import type { RealmWorld } from '../../../control-plane/realm/world.ts'
 import { createServices, type Services } from '../../../control-plane/services.ts'
 import { openSqlite } from '../../../control-plane/store/sqlite.ts'
@@ -40,6 +40,7 @@ export interface WorldOptions {
   readonly edgePort?: number
   /** For what is said in an answer of a service that stands behind TLS. */
   readonly baseUrl?: string
+  readonly rates?: RealmRates
   /** What the realms get instead of the real service, made from it. */
   readonly adapt?: (services: Services) => Partial<RealmWorld>
 }
@@ -65,13 +66,13 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
     log,
   })
   const { tenants, users } = services
-  const { passwords, adapt } = options
+  const { passwords, adapt, rates } = options
   const adapted = {
     ...(passwords === undefined ? {} : { users: createUsers({ ...services, passwords }) }),
     ...adapt?.(services),
   }
-  const isAdapted = Object.keys(adapted).length > 0
-  const realms = isAdapted ? createRealms({ ...services, ...adapted }) : services.realms
+  const isAdapted = Object.keys(adapted).length > 0 || rates !== undefined
+  const realms = isAdapted ? createRealms({ ...services, ...adapted }, rates) : services.realms
   server.on('request', (request, response) => void realms.handle(request, response))
 
   let isClosed = false
