@@ -1,7 +1,7 @@
 /** The tenants: their settings, their secrets and what state they are in. */
 import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
-import type { Licence, Mode, Plan, SessionBinding } from '../../shared/snapshot.ts'
+import type { Mode, Plan, SessionBinding } from '../../shared/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
@@ -18,12 +18,13 @@ import {
   type Tenant,
   type TenantChanges,
 } from '../store/queries/tenants.ts'
-import { forgetPlatformChecks, freshPasses } from '../store/queries/verification.ts'
-import type { Actor, Change, Store } from '../store/store.ts'
-import { REQUIRED_CHECKS, refuseGoLive } from './protection.ts'
+import { forgetPlatformChecks } from '../store/queries/verification.ts'
+import type { Actor, Store } from '../store/store.ts'
+import { createAlter, found } from './alter.ts'
 import { clientSecretPurpose, newAnalyzerKey, newClientSecret } from './secrets.ts'
+import { createTenantStates, type ProtectionState } from './tenant-states.ts'
 
-export type { Tenant }
+export type { ProtectionState, Tenant }
 
 export interface NewTenant {
   readonly tenantId: string
@@ -48,12 +49,6 @@ export interface CreatedTenant {
   readonly analyzerKey: string
 }
 
-export interface ProtectionState {
-  readonly tenantId: string
-  readonly protection: 'on' | 'pass-through'
-  readonly atMs: number
-}
-
 export interface TenantsWorld {
   readonly store: Store
   readonly vault: Vault
@@ -72,28 +67,14 @@ export function clientIdOf(tenantId: string): string {
 }
 
 export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) {
+  const alter = createAlter(store)
+
   async function get(tenantId: string): Promise<Tenant> {
     return found(await findTenant(store.read, tenantId))
   }
 
-  /** One change of one tenant: read it, alter it, tell the fleet, write it down. */
-  async function alter(
-    tenantId: string,
-    actor: Actor,
-    action: string,
-    work: (change: Change, before: Tenant) => Promise<Record<string, unknown> | undefined>,
-  ): Promise<Tenant> {
-    return store.change(async (change) => {
-      const before = found(await findTenant(change.queries, tenantId))
-      const content = await work(change, before)
-      if (content === undefined) return before // nothing to do: no revision, no entry
-      await change.touch(tenantId)
-      await change.audit(actor, { action, tenantId, content })
-      return found(await findTenant(change.queries, tenantId))
-    })
-  }
-
   return {
+    ...createTenantStates({ store, keys, alter }),
     get,
     async find(tenantId: string): Promise<Tenant | undefined> {
       return findTenant(store.read, tenantId)
@@ -184,93 +165,6 @@ export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) 
       })
     },
 
-    /** Served by the gateways from now on, in pass-through, with a key to sign sessions. */
-    async publish(tenantId: string, actor: Actor): Promise<Tenant> {
-      const before = await get(tenantId)
-      if (before.status === 'suspended') throw new Refusal('tenant_suspended')
-      if (before.status === 'published') return before
-      const candidate = await keys.generate()
-      return alter(tenantId, actor, 'tenant.published', async (change, { status }) => {
-        if (status !== 'draft') return undefined // somebody else was faster
-        await keys.ensureCurrent(change, tenantId, candidate)
-        await updateTenant(change.queries, tenantId, {
-          status: 'published',
-          publishedAt: change.nowMs,
-        })
-        return {}
-      })
-    },
-
-    async suspend(tenantId: string, actor: Actor): Promise<Tenant> {
-      return alter(tenantId, actor, 'tenant.suspended', async (change, { status }) => {
-        if (status === 'draft') throw new Refusal('tenant_draft')
-        if (status === 'suspended') return undefined
-        await updateTenant(change.queries, tenantId, { status: 'suspended' })
-        await change.emit('tenant.suspended', tenantId, { status: 'suspended' })
-        return {}
-      })
-    },
-
-    async activate(tenantId: string, actor: Actor): Promise<Tenant> {
-      return alter(tenantId, actor, 'tenant.activated', async (change, { status }) => {
-        if (status === 'draft') throw new Refusal('tenant_draft')
-        if (status === 'published') return undefined
-        await updateTenant(change.queries, tenantId, { status: 'published' })
-        await change.emit('tenant.activated', tenantId, { status: 'published' })
-        return {}
-      })
-    },
-
-    async goLive(tenantId: string, options: { force: boolean }, actor: Actor) {
-      const tenant = await alter(tenantId, actor, 'protection.on', async (change, before) => {
-        if (before.protection === 'on') return undefined
-        const passed = await freshPasses(change.queries, tenantId, change.nowMs)
-        const missing = REQUIRED_CHECKS.filter((check) => !passed.has(check))
-        const refusal = refuseGoLive(before, missing, options.force)
-        if (refusal !== undefined) throw new Refusal(refusal.code, refusal.fields)
-        await setProtection(change, tenantId, 'on')
-        return { force: options.force, missing }
-      })
-      return protectionOf(tenant)
-    },
-
-    /** Never refused, in no state of the tenant. */
-    async goBack(tenantId: string, actor: Actor): Promise<ProtectionState> {
-      const tenant = await alter(tenantId, actor, 'protection.off', async (change, before) => {
-        if (before.protection === 'pass-through') return undefined
-        await setProtection(change, tenantId, 'pass-through')
-        return {}
-      })
-      return protectionOf(tenant)
-    },
-
-    async setLicence(
-      tenantId: string,
-      licence: { readonly state: Licence; readonly blocksSignin: boolean },
-      actor: Actor,
-    ): Promise<Tenant> {
-      const content = { state: licence.state, blocks_signin: licence.blocksSignin }
-      return alter(tenantId, actor, 'licence.changed', async (change, before) => {
-        const isSame =
-          before.licence === licence.state && before.licenceBlocksSignin === licence.blocksSignin
-        if (isSame) return undefined
-        await updateTenant(change.queries, tenantId, {
-          licence: licence.state,
-          licenceBlocksSignin: licence.blocksSignin,
-        })
-        await change.emit('licence.changed', tenantId, content)
-        return content
-      })
-    },
-
-    async setPlan(tenantId: string, plan: Plan, actor: Actor): Promise<Tenant> {
-      return alter(tenantId, actor, 'plan.changed', async (change, before) => {
-        if (before.plan === plan) return undefined
-        await updateTenant(change.queries, tenantId, { plan })
-        return { plan, was: before.plan }
-      })
-    },
-
     async clientSecret(tenantId: string): Promise<string> {
       const secrets = await findTenantSecrets(store.read, tenantId)
       if (secrets === undefined) throw new Refusal('tenant_not_found')
@@ -307,11 +201,6 @@ export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) 
   }
 }
 
-function found(tenant: Tenant | undefined): Tenant {
-  if (tenant === undefined) throw new Refusal('tenant_not_found')
-  return tenant
-}
-
 /** An edge without a hostname, or with one twice, serves nobody. */
 function checkReachable({ mode, hostnames }: Pick<Tenant, 'mode' | 'hostnames'>) {
   const isUnique = new Set(hostnames).size === hostnames.length
@@ -321,19 +210,6 @@ function checkReachable({ mode, hostnames }: Pick<Tenant, 'mode' | 'hostnames'>)
       { field: 'hostnames' },
       isUnique ? 'At least one hostname is needed in this mode.' : 'A hostname is given twice.',
     )
-}
-
-async function setProtection(
-  { queries, nowMs }: Change,
-  tenantId: string,
-  protection: 'on' | 'pass-through',
-) {
-  await updateTenant(queries, tenantId, { protection, protectionAt: nowMs })
-}
-
-function protectionOf(tenant: Tenant): ProtectionState {
-  const { tenantId, protection } = tenant
-  return { tenantId, protection, atMs: tenant.protectionAt ?? tenant.createdAt }
 }
 
 function isOther(before: unknown, after: unknown): boolean {
