@@ -9,6 +9,12 @@ interface Teardown {
   teardown(close: () => unknown): void
 }
 
+const HANDSHAKE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+]
 const ENDED = { code: 1008, reason: 'session ended' }
 
 t.test('a revocation closes the WebSockets of the session, and no others', async (t) => {
@@ -50,12 +56,7 @@ t.test('a close frame stands between two frames, or not at all', async (t) => {
     })
   })
   const edge = await startEdge(t, application.url)
-  const client = open(t, edge, '/live', [
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    'Sec-WebSocket-Version: 13',
-    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-  ])
+  const client = open(t, edge, '/live', HANDSHAKE)
   await client.until((received) => received.endsWith('\x82\x0a\x01\x02\x03'))
   edge.revoke({ all: edge.nowSeconds() + 1 })
   await client.closed
@@ -197,6 +198,17 @@ t.test('a request that is still waiting for its answer gets a 401 instead', asyn
   }
   client.send(`GET /health HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
   t.match(await client.answer(), { status: 200, body: Buffer.from('ok') }, 'the connection stays')
+})
+
+t.test('a handshake that is still waiting for its answer gets a 401 instead', async (t) => {
+  let begun = 0
+  const application = await startRawOrigin(t, (socket) => void socket.once('data', () => begun++))
+  const edge = await startEdge(t, application.url)
+  const client = open(t, edge, '/live', HANDSHAKE)
+  await until(() => begun === 1)
+  edge.revoke({ sids: { 'sid-1': edge.nowSeconds() + 1 } })
+  t.equal((await client.answer())?.status, 401)
+  await until(() => application.sockets.size === 0)
 })
 
 t.test('idleness ends an event stream, and no download', async (t) => {
