@@ -1,5 +1,5 @@
 /** The running control plane: services, the public listener, the fleet listener and the jobs. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -78,12 +78,19 @@ function openEngine({ database, dataDir }: ControlPlaneSettings) {
     throw new ConfigError('control_plane.database: this version keeps its data in sqlite only')
   const file = join(dataDir, 'service.db')
   try {
-    mkdirSync(dataDir, { recursive: true })
-    closeSync(openSync(file, 'a', 0o600)) // before SQLite makes it readable for everybody
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    keepPrivate(file)
     return openSqlite(file)
   } catch (error) {
     throw new StartProblem(`${file} cannot be opened (set data_dir): ${(error as Error).message}`)
   }
+}
+
+/** Before SQLite makes it readable for everybody; its other files get the mode of the first. */
+function keepPrivate(file: string) {
+  closeSync(openSync(file, 'a', 0o600))
+  for (const written of [file, `${file}-wal`, `${file}-shm`])
+    if (existsSync(written)) chmodSync(written, 0o600) // by an earlier version, or from a backup
 }
 
 function listen(server: Server, at: Listen, setting: string): Promise<AddressInfo> {

@@ -12,7 +12,10 @@ const PURPOSE = 'facts.master_key_check'
 
 export class WrongMasterKey extends Error {
   constructor() {
-    super('SERVICE_MASTER_KEY is not the one that this database was written with; restore that one')
+    super(
+      'SERVICE_MASTER_KEY is not the one that this database was written with: ' +
+        'set that one, or restore the secrets.json that lay beside the database',
+    )
     this.name = 'WrongMasterKey'
   }
 }

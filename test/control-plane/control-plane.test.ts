@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -94,7 +94,8 @@ void t.test('what keeps it from starting is one line, and leaves nothing running
   })
   t.equal(statSync(join(folder, 'service.db')).mode & 0o777, 0o600, 'for nobody else to read')
   await t.rejects(startWith({ masterKey: Buffer.alloc(32, 2) }), {
-    message: /^SERVICE_MASTER_KEY is not the one that this database was written with/,
+    message:
+      /^SERVICE_MASTER_KEY is not the one that this database was written with: .*secrets\.json/,
   })
   const elsewhere = join(folder, 'elsewhere')
   mkdirSync(join(elsewhere, 'service.db'), { recursive: true })
@@ -103,6 +104,22 @@ void t.test('what keeps it from starting is one line, and leaves nothing running
   })
   const running = await startWith({})
   await running.close()
+})
+
+void t.test('what it keeps is for nobody else to read, whatever it was before', async (t) => {
+  const dataDir = join(temporaryFolder(t), 'data')
+  const begin = async () => {
+    const controlPlane = await startControlPlane(settingsIn(dataDir), world)
+    t.teardown(() => controlPlane.close())
+  }
+  const files = ['', '-wal', '-shm'].map((suffix) => join(dataDir, `service.db${suffix}`))
+  const modes = () => files.map((file) => statSync(file).mode & 0o777)
+  await begin()
+  t.equal(statSync(dataDir).mode & 0o777, 0o700)
+  t.strictSame(modes(), [0o600, 0o600, 0o600])
+  for (const file of files) chmodSync(file, 0o644)
+  await begin()
+  t.strictSame(modes(), [0o600, 0o600, 0o600])
 })
 
 function isListening(port: number): Promise<boolean> {
