@@ -51,3 +51,9 @@ export function plainAnswer(
     body: JSON.stringify({ error: refusal.code, detail: refusal.detail }) + '\n',
   }
 }
+
+/** `lines` has a CRLF behind each. */
+export const withLines = (answer: OwnAnswer, lines: string): OwnAnswer => ({
+  ...answer,
+  headerLines: [...answer.headerLines, ...lines.split('\r\n').slice(0, -1)],
+})

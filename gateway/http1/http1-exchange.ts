@@ -8,14 +8,16 @@ import type { Exchange, ForwardPlan, OwnAnswer, TakenSocket } from '../exchange.
 import type { ResponseSink, UpstreamCall, UpstreamFailure } from '../upstream/call.ts'
 import { BODY } from '../upstream/response-head.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
-import { answerText, isSafe, plainAnswer } from './answer.ts'
+import { answerText, isSafe, plainAnswer, withLines } from './answer.ts'
 import { BodyCollector } from './body-collector.ts'
 import type { ChunkedSink } from './chunked.ts'
 import type { ClientConnection } from './client-connection.ts'
 import { REFUSALS } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
+import { joined, lengthOf } from './pieces.ts'
+import type { Piece } from './pieces.ts'
 import type { ParsedHead } from './request-head.ts'
-import { responseHeadText, STRICT_TRANSPORT_LINE } from './response-lines.ts'
+import { framingLine, responseLines, STRICT_TRANSPORT_LINE } from './response-lines.ts'
 
 /** What happens to the bytes of the request body. */
 const HELD = 0
@@ -30,7 +32,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   context: unknown = undefined
   readonly #connection: ClientConnection
   #bodyUse: number = HELD
-  #gathered: (Buffer | string)[] | null = null
+  #gathered: Piece[] | null = null
   #collector: BodyCollector | null = null
   #hasRoomUpstream = true
   #plan: ForwardPlan | null = null
@@ -221,7 +223,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     if (body.isDone) this.#call!.end()
   }
 
-  #passOn(piece: Buffer | string): void {
+  #passOn(piece: Piece): void {
     const call = this.#call!
     this.#hasRoomUpstream = typeof piece === 'string' ? call.writeText(piece) : call.write(piece)
   }
@@ -294,23 +296,10 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#makesChunks = head.framing === BODY.untilClose && !this.head.isHttp10
     this.#staysOpen = this.#mayStayOpen() && body.isDone && !(isOpenEnded && this.head.isHttp10)
     this.#status = head.status
-    const framing = !isOpenEnded
-      ? head.contentLength >= 0
-        ? `Content-Length: ${head.contentLength}\r\n`
-        : ''
-      : this.head.isHttp10
-        ? ''
-        : 'Transfer-Encoding: chunked\r\n'
-    writer.text(
-      responseHeadText(
-        head,
-        this.#plan!,
-        this.isSecure,
-        world.dateLine,
-        framing,
-        this.#connectionLine(),
-      ),
-    )
+    const framing = framingLine(head, this.head.isHttp10)
+    const lines = responseLines(head, this.#plan!, this.isSecure, world.dateLine)
+    const start = `HTTP/1.1 ${head.status} ${head.reason}\r\n`
+    writer.text(`${start}${lines}${framing}${this.#connectionLine()}\r\n`)
   }
 
   onData(buffer: Buffer, from: number, to: number): void {
@@ -350,12 +339,8 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     if (this.#isOnTheWire) return this.#connection.abort(!this.#makesChunks && this.head.isHttp10)
     writer.discard()
     const answer = world.failureAnswer(failure, this)
-    const ownLines = this.#plan!.responseLines.split('\r\n').slice(0, -1)
-    const { isDone } = this.#connection.body
-    this.#answer(
-      { ...answer, headerLines: [...answer.headerLines, ...ownLines] },
-      isDone && this.#mayStayOpen(),
-    )
+    const staysOpen = this.#connection.body.isDone && this.#mayStayOpen()
+    this.#answer(withLines(answer, this.#plan!.responseLines), staysOpen)
   }
 
   // The end
@@ -379,22 +364,13 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#isOver = true
     this.#isDecided = true
     const { world, writer } = this.#connection
-    const { onExchangeEnd } = world.options
-    if (onExchangeEnd === undefined) return
     const status = this.#isOnTheWire ? this.#status : 0
-    const outcome = {
+    world.tellEnd(this, {
       status,
       bytes: writer.bytes,
       isCut,
       failure: this.#failure,
       upstreamMs: this.#upstreamMs,
-    }
-    world.guard(() => onExchangeEnd(this, outcome))
+    })
   }
 }
-
-const lengthOf = (pieces: readonly (Buffer | string)[]): number =>
-  pieces.reduce((sum, piece) => sum + piece.length, 0)
-
-const joined = (pieces: readonly (Buffer | string)[]): string =>
-  pieces.map((piece) => (typeof piece === 'string' ? piece : piece.toString('latin1'))).join('')

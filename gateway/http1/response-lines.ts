@@ -1,5 +1,6 @@
 /** The head of an application's answer, as the client gets it. */
 import type { ForwardPlan } from '../exchange.ts'
+import { BODY } from '../upstream/response-head.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 
 const FORBIDS_SHARING = /(?:^|,)[ \t]*(?:no-store|private)[ \t]*(?:,|$)/i
@@ -8,17 +9,11 @@ const ALLOWS_SHARING = /(?:^|,)[ \t]*(?:public|s-maxage[ \t]*=[^,]*)[ \t]*(?:,|$
 /** RFC 6797: who came over TLS once comes over TLS for a year. */
 export const STRICT_TRANSPORT_LINE = 'Strict-Transport-Security: max-age=31536000\r\n'
 
-/** `framingLines` and `connectionLine` are '' or end in CRLF. */
-export function responseHeadText(
-  head: ResponseHead,
-  plan: ForwardPlan,
-  isSecure: boolean,
-  dateLine: () => string,
-  framingLines: string,
-  connectionLine: string,
-): string {
-  const lines = responseLines(head, plan, isSecure, dateLine)
-  return `HTTP/1.1 ${head.status} ${head.reason}\r\n${lines}${framingLines}${connectionLine}\r\n`
+/** How long the body is, in the client's words: an HTTP/1.0 client knows no chunks. */
+export function framingLine(head: ResponseHead, isHttp10: boolean): string {
+  if (head.framing === BODY.chunked || head.framing === BODY.untilClose)
+    return isHttp10 ? '' : 'Transfer-Encoding: chunked\r\n'
+  return head.contentLength >= 0 ? `Content-Length: ${head.contentLength}\r\n` : ''
 }
 
 /** All but the framing: the same on every wire. */

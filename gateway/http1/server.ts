@@ -102,6 +102,8 @@ export interface Http1World {
   readonly spare: SpareBuffer
   readonly refusalAnswer: (refusal: Refusal) => OwnAnswer
   readonly failureAnswer: (failure: UpstreamFailure, exchange: Exchange) => OwnAnswer
+  /** What `onExchangeEnd` throws is reported and ends nothing else. */
+  tellEnd(exchange: Exchange, outcome: ExchangeOutcome): void
   /** Calls something of the caller's: what it throws is reported and ends nothing else. */
   guard(run: () => void): void
   /** Milliseconds of idleness that a draining server still allows; -1 while it is not draining. */
@@ -135,6 +137,13 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
     spare: new SpareBuffer(),
     refusalAnswer: (refusal) => guarded(options.refusalAnswer, refusal),
     failureAnswer: (failure, exchange) => guarded(options.failureAnswer, failure, exchange),
+    tellEnd(exchange, outcome) {
+      try {
+        options.onExchangeEnd?.(exchange, outcome)
+      } catch (error) {
+        options.onError?.(error)
+      }
+    },
     guard(run) {
       try {
         run()
