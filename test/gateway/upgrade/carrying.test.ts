@@ -143,6 +143,34 @@ t.test(
   },
 )
 
+t.test('the very target that was decided on reaches the application', async (t) => {
+  const seen: string[] = []
+  const origin = await startRawOrigin(t, (socket) => {
+    socket.once('data', (chunk: Buffer) => {
+      seen.push(chunk.toString('latin1').split(' ')[1]!)
+      socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n')
+    })
+  })
+  const edge = await startEdge(t, origin.url)
+  const targets = [
+    '/a?',
+    '/a??',
+    '//a',
+    '/a//?x=1&&',
+    '/a/./b/..',
+    "/a;b=|^'{}[]",
+    '/?a=//b?c',
+    '/%7e',
+  ]
+  for (const target of targets) {
+    const client = new RawClient(edge.port)
+    client.send(opening(edge.port, target, `Cookie: ${edge.session()}`))
+    t.equal((await client.answer())?.status, 404)
+    client.close()
+  }
+  t.same(seen, targets)
+})
+
 t.test('bytes behind the head reach the application once, and only after it agreed', async (t) => {
   let agree: () => void = () => {}
   let received = ''
