@@ -21,18 +21,45 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   return value
 }
 
-/** One pass over text that is known to be valid JSON, so only strings and brackets matter. */
+const QUOTE = 0x22
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const isBlank = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+
+/**
+ * One pass over text that is known to be valid JSON, so only strings and brackets matter. No
+ * regular expression: a long string of escapes would overflow its stack.
+ */
 function checkKeys(text: string) {
-  const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g
   const keysOf: (Set<string> | undefined)[] = []
-  for (const [token, colon] of text.matchAll(TOKEN)) {
-    if (token === '{' || token === '[') {
-      keysOf.push(token === '{' ? new Set() : undefined)
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '{' || character === '[') {
+      keysOf.push(character === '{' ? new Set() : undefined)
       if (keysOf.length > LIMITS.jsonDepthMax)
         throw new Refusal('body_not_json', {}, 'The body is nested too deeply.')
-    } else if (token === '}' || token === ']') keysOf.pop()
-    else if (colon !== undefined) checkKey(token.slice(0, -colon.length), keysOf.at(-1))
+    } else if (character === '}' || character === ']') keysOf.pop()
+    else if (character === '"') {
+      const end = endOfString(text, at)
+      if (isKey(text, end)) checkKey(text.slice(at, end), keysOf.at(-1))
+      at = end - 1
+    }
   }
+}
+
+/** The index behind the closing quote. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; ; at++) {
+    const code = text.charCodeAt(at)
+    if (code === BACKSLASH) at++
+    else if (code === QUOTE) return at + 1
+  }
+}
+
+function isKey(text: string, end: number): boolean {
+  let at = end
+  while (isBlank(text.charCodeAt(at))) at++
+  return text.charCodeAt(at) === COLON
 }
 
 function checkKey(literal: string, seen: Set<string> | undefined) {

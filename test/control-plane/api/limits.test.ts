@@ -1,4 +1,5 @@
 import t from 'tap'
+import { parseStrictJson } from '../../../control-plane/api/strict-json.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { newTenant, startApi } from '../../support/api.ts'
 
@@ -70,3 +71,61 @@ void t.test(
     )
   },
 )
+
+void t.test('nesting is read to its limit and refused beyond it', (t) => {
+  const nested = (depth: number) => Buffer.from('['.repeat(depth) + ']'.repeat(depth))
+  t.doesNotThrow(() => parseStrictJson(nested(LIMITS.jsonDepthMax)))
+  t.throws(() => parseStrictJson(nested(LIMITS.jsonDepthMax + 1)), { code: 'body_not_json' })
+  const text = JSON.stringify({ a: '{[{['.repeat(100), b: '\\"{', '"{': ['a', { a: 1 }, { a: 2 }] })
+  t.strictSame(parseStrictJson(Buffer.from(text)), JSON.parse(text), 'brackets in text are text')
+  t.end()
+})
+
+void t.test('a body of one long text costs no more than its length', (t) => {
+  const started = performance.now()
+  for (const text of [
+    `"${'x'.repeat(8_000_000)}"`,
+    `"${'\\"'.repeat(4_000_000)}"`,
+    ' '.repeat(8_000_000) + '1',
+  ])
+    parseStrictJson(Buffer.from(text))
+  t.ok(performance.now() - started < 5000)
+  t.end()
+})
+
+void t.test('an origin, a key and a cursor are read to their limits', async (t) => {
+  const { operator, tenant, call } = await startApi(t)
+  await tenant('acme')
+  const host = (length: number) => `http://${'a.'.repeat(length)}`.slice(0, length - 1) + 'a'
+  const patch = (origin: string) => operator('PATCH', '/tenants/acme', { origin })
+  const labels = host(LIMITS.originCharactersMax)
+  t.equal((await patch(labels)).status, 200)
+  t.equal((await patch(host(LIMITS.originCharactersMax + 1))).status, 400)
+  for (const length of [LIMITS.secretCharactersMax, LIMITS.secretCharactersMax + 1])
+    t.equal(
+      (await call('GET', '/api/v1/verify/status', undefined, { key: 'k'.repeat(length) })).status,
+      401,
+    )
+})
+
+void t.test('verifications have a rate of their own', async (t) => {
+  const { tenant, call } = await startApi(t)
+  const { analyzer_key: key } = await tenant('acme')
+  const probe = () => call('POST', '/api/v1/verify/probe', undefined, { key })
+  for (let count = 0; count < LIMITS.rateProbe.burst; count++) t.equal((await probe()).status, 409)
+  const limited = await probe()
+  t.match(limited, { status: 429, body: { error: 'rate_limited' } })
+  t.equal(limited.headers.get('retry-after'), String(1 / LIMITS.rateProbe.perSecond))
+})
+
+void t.test('public and operator calls have rates, per address', async (t) => {
+  const { call, operator } = await startApi(t)
+  const contract = (address: string) =>
+    call('GET', '/api/v1/contract', undefined, { key: null, address })
+  for (let count = 0; count < LIMITS.ratePublic.burst; count++) await contract('192.0.2.1')
+  t.equal((await contract('192.0.2.1')).status, 429)
+  t.equal((await contract('192.0.2.2')).status, 200)
+  for (let count = 0; count < LIMITS.rateOperator.burst; count++) await operator('GET', '/gateways')
+  t.equal((await operator('GET', '/gateways')).status, 429)
+  t.equal((await operator('GET', '/gateways', undefined, { address: '192.0.2.2' })).status, 200)
+})

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { refuseGoLive } from '../../../control-plane/tenants/protection.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { newTenant, startApi } from '../../support/api.ts'
 import { movableClock } from '../../support/control-plane.ts'
@@ -218,6 +219,18 @@ void t.test('going back is refused by no rate', async (t) => {
   t.equal((await call('POST', '/api/v1/go-back', undefined, { key })).status, 200)
   const elsewhere = { key, address: '192.0.2.7' }
   t.equal((await call('GET', '/api/v1/verify/status', undefined, elsewhere)).status, 200)
+})
+
+void t.test('nobody goes live into a licence that lets nobody in', async (t) => {
+  const { operator, tenant } = await startApi(t)
+  await tenant('acme')
+  await operator('POST', '/tenants/acme/publish')
+  await operator('PUT', '/tenants/acme/licence', { state: 'expired', blocks_signin: true })
+  t.strictSame(
+    refuseGoLive({ status: 'published', licence: 'expired', licenceBlocksSignin: true }, [], false),
+    { code: 'licence_blocked', fields: {} },
+  )
+  t.match(await operator('POST', '/tenants/acme/go-live', { force: true }), { status: 200 })
 })
 
 void t.test('licence and plan', async (t) => {

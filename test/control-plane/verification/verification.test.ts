@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createPublicKey } from 'node:crypto'
 import t from 'tap'
 import { jwtVerify } from 'jose'
+import { LIMITS } from '../../../shared/limits.ts'
 import { carriedProof, checkPass, probeKeyOf } from '../../../shared/probe.ts'
 import { startApi } from '../../support/api.ts'
 import { movableClock } from '../../support/control-plane.ts'
@@ -319,4 +320,40 @@ void t.test('in sdk mode the application is asked at its own address', async (t)
     'sealed_hidden',
   ])
   t.equal(statuses['application_reached'], 'pass')
+})
+
+void t.test('what changes while it is looked at is not vouched for', async (t) => {
+  const { scene, probe, services, operator, customer } = await startScene(t)
+  const good = middleware(async () =>
+    (await services.keys.publicKeys('acme')).map(({ pem }) => pem),
+  )
+  let patched: Promise<unknown> | undefined
+  scene.application = async (request, response) => {
+    patched ??= operator('PATCH', '/tenants/acme', { origin: 'http://127.0.0.1:9999' })
+    await patched
+    return good(request, response)
+  }
+  t.match(await probe(), { status: 409, body: { error: 'changed_meanwhile' } })
+  t.match((await customer('GET', 'verify/status')).body, { status: 'unknown', ran: 0 })
+  t.match((await probe()).body, { status: 'pass' })
+})
+
+void t.test('a clock that is far off is a warning, and passes', async (t) => {
+  const { scene, probe, services } = await startScene(t)
+  const good = middleware(async () =>
+    (await services.keys.publicKeys('acme')).map(({ pem }) => pem),
+  )
+  for (const [aheadMs, status] of [
+    [-LIMITS.probeClockSkewMsMax * 2, 'warn'],
+    [LIMITS.probeClockSkewMsMax * 2, 'warn'],
+    [0, 'pass'],
+  ] as const) {
+    scene.application = (request, response) => {
+      response.setHeader('Date', new Date(Date.now() + aheadMs).toUTCString())
+      return good(request, response)
+    }
+    const { body, statuses } = await probe()
+    t.equal(statuses['application_reached'], status)
+    t.equal(body['status'], 'pass')
+  }
 })

@@ -1,0 +1,44 @@
+import t from 'tap'
+import { pino } from 'pino'
+import { answerError, requestIds } from '../../../control-plane/api/answers.ts'
+import type { ApiEnv } from '../../../control-plane/api/api-env.ts'
+import { Refusal } from '../../../shared/errors.ts'
+import { Hono } from 'hono'
+import { startApi } from '../../support/api.ts'
+
+void t.test('what went wrong inside stays in the log, beside the request id', async (t) => {
+  const lines: string[] = []
+  const app = new Hono<ApiEnv>()
+  app.use(requestIds)
+  app.onError(answerError(pino({}, { write: (line: string) => void lines.push(line) })))
+  app.get('/broken', () => {
+    throw new Error('Failed query: insert into x\nparams: the-secret', {
+      cause: new Error('disk full'),
+    })
+  })
+  app.get('/busy', () => {
+    throw new Refusal('unavailable', { retry_after: 3 })
+  })
+  const broken = await app.request('/broken?api_key=the-key')
+  t.equal(broken.status, 500)
+  t.match(await broken.json(), { error: 'internal', detail: /request id/ })
+  t.equal(lines.length, 1)
+  t.match(JSON.parse(lines[0] ?? ''), {
+    requestId: broken.headers.get('x-request-id'),
+    path: '/broken',
+    error: { cause: 'disk full', stack: /failures\.test/ },
+  })
+  t.notMatch(lines[0], /the-secret|the-key/)
+  const busy = await app.request('/busy')
+  t.equal(busy.status, 503)
+  t.equal(busy.headers.get('retry-after'), '3')
+  t.equal(lines.length, 1, 'an expected refusal is no failure')
+})
+
+void t.test('without its database it is alive, but not ready', async (t) => {
+  const { call, services } = await startApi(t)
+  t.match(await call('GET', '/health/ready'), { status: 200, body: { status: 'ready' } })
+  await services.close()
+  t.match(await call('GET', '/health/ready'), { status: 503, body: { status: 'not_ready' } })
+  t.match(await call('GET', '/health/live'), { status: 200, body: { status: 'live' } })
+})
