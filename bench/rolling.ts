@@ -14,6 +14,8 @@ const { values } = parseArgs({
     restarts: { type: 'string', default: '20' },
     workers: { type: 'string', default: '2' },
     clients: { type: 'string', default: '32' },
+    /** A new connection for every request. */
+    fresh: { type: 'boolean', default: false },
   },
 })
 const [requests, restarts, workers] = [values.requests, values.restarts, values.workers].map(Number)
@@ -30,7 +32,7 @@ const load = startSteadyLoad({
   port: gateway.port,
   requests: Infinity,
   clients: Number(values.clients),
-  head: gateway.head(),
+  head: gateway.head('/', values.fresh ? 'Connection: close\r\n' : ''),
   status: 200,
 })
 const rollsMax = Math.ceil(restarts! / workers!)

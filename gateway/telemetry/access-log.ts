@@ -1,6 +1,6 @@
 /**
  * One line per request: what was decided, why, and how it went. Never a query, cookie or token.
- * Written by hand, since it is paid for with every request (bench/micro/access-log.ts): nothing but
+ * Written by hand, since it is paid for with every request (bench/micro/telemetry.ts): nothing but
  * the path and the host can hold what JSON has to escape.
  */
 import type { Exchange } from '../exchange.ts'
@@ -17,11 +17,12 @@ export interface AccessLogWorld {
 export type AccessLog = (exchange: Exchange, outcome: ExchangeOutcome, ms: number) => void
 
 export function createAccessLog({ lines, nowMs }: AccessLogWorld): AccessLog {
+  const kept = new Map<string, Beginning>()
   return (exchange, outcome, ms) => {
     const { context } = exchange
     if (context instanceof RequestContext) {
       if (!context.isRecorded && isUneventful(context, outcome)) return
-      lines.add(servedLine(context, outcome, ms, nowMs()))
+      lines.add(servedLine(kept, context, outcome, ms, nowMs()))
     } else lines.add(unservedLine(exchange, outcome, ms, nowMs()))
   }
 }
@@ -36,20 +37,53 @@ function isUneventful({ decision }: RequestContext, outcome: ExchangeOutcome): b
   )
 }
 
+/**
+ * What most lines of a tenant have in common, kept from one to the next: to join strings is what a
+ * line costs.
+ */
+interface Beginning {
+  readonly host: string
+  readonly method: string
+  readonly decision: string
+  readonly reason: string
+  readonly text: string
+}
+const BEGINNINGS_MAX = 1000
+
+function beginning(kept: Map<string, Beginning>, context: RequestContext): string {
+  const { exchange, tenant, decision, reason } = context
+  const { host, method } = exchange.head
+  const last = kept.get(tenant.tenantId)
+  if (
+    last !== undefined &&
+    last.reason === reason &&
+    last.decision === decision &&
+    last.method === method &&
+    last.host === host
+  )
+    return last.text
+  const text =
+    `{"level":30,"program":"gateway","kind":"request","tenant":"${tenant.tenantId}"` +
+    `,"decision":"${decision}"${reason === '' ? '' : `,"reason":"${reason}"`}` +
+    `,"method":"${method}","host":"${escaped(host)}","path":"`
+  if (kept.size >= BEGINNINGS_MAX) kept.clear()
+  // Joined for good, or every line would be joined out of these pieces again.
+  kept.set(tenant.tenantId, { host, method, decision, reason, text: Buffer.from(text).toString() })
+  return text
+}
+
 function servedLine(
+  kept: Map<string, Beginning>,
   context: RequestContext,
   outcome: ExchangeOutcome,
   ms: number,
   nowMs: number,
 ): string {
-  const { exchange, tenant, requestId, traceparent, path, decision, reason } = context
-  const { method, host } = exchange.head
   return (
-    `{"level":30,"time":${Math.floor(nowMs)},"program":"gateway","kind":"request"` +
-    `,"tenant":"${tenant.tenantId}","request_id":"${requestId}"` +
-    `,"trace_id":"${traceIdOf(traceparent)}","method":"${method}"` +
-    `,"host":"${escaped(host)}","path":"${escaped(path)}","decision":"${decision}"` +
-    (reason === '' ? '' : `,"reason":"${reason}"`) +
+    beginning(kept, context) +
+    escaped(context.path) +
+    `","time":${Math.floor(nowMs)},"request_id":"${context.requestId}","trace_id":"` +
+    traceIdOf(context.traceparent) +
     ending(outcome, ms, context.clientAddress)
   )
 }
@@ -62,11 +96,11 @@ function unservedLine(
 ): string {
   const path = head.target.split('?', 1)[0] ?? ''
   return (
-    `{"level":30,"time":${Math.floor(nowMs)},"program":"gateway","kind":"request"` +
+    `{"level":30,"program":"gateway","kind":"request","time":${Math.floor(nowMs)}` +
     (context instanceof UnservedContext ? `,"request_id":"${context.requestId}"` : '') +
     `,"method":"${escaped(head.method)}","host":"${escaped(head.host)}","path":"${escaped(path)}"` +
     `,"decision":"refuse"` +
-    (context instanceof UnservedContext ? `,"reason":"${context.reason}"` : '') +
+    (context instanceof UnservedContext ? `,"reason":"${context.reason}` : ',"reason":"') +
     ending(outcome, ms, peerAddress)
   )
 }
@@ -74,7 +108,7 @@ function unservedLine(
 function ending(outcome: ExchangeOutcome, ms: number, client: string): string {
   const { status, bytes, isCut, failure, upstreamMs = -1 } = outcome
   return (
-    `,"status":${status},"bytes":${bytes},"ms":${decimals(ms)}` +
+    `","status":${status},"bytes":${bytes},"ms":${decimals(ms)}` +
     (upstreamMs >= 0 ? `,"upstream_ms":${decimals(upstreamMs)}` : '') +
     `,"client":"${client}"` +
     (isCut ? ',"cut":true' : '') +

@@ -8,6 +8,9 @@ import { childrenOf, startLiveGateway } from '../support/live-gateway.ts'
 import { startSteadyLoad } from '../support/steady-load.ts'
 import { listening, RawClient, startOrigin } from '../support/wire.ts'
 
+// Real programs are started and replaced, also on a machine that has much else to do.
+t.setTimeout(400_000)
+
 t.test('SIGTERM lets every request finish, and says that it is the last', async (t) => {
   let release = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))
