@@ -20,7 +20,9 @@ t.test('a head that trickles in is cut off, however busily it trickles', async (
   client.send('GET / HTTP/1.1\r\n')
   const trickle = setInterval(() => client.send('X: a\r\n'), 10)
   t.teardown(() => clearInterval(trickle))
+  const startMs = performance.now()
   t.match(await client.answer(), { status: 408, head: /Connection: close/ })
+  t.ok(performance.now() - startMs < SHORT * 10, 'its time runs from its first byte')
 })
 
 t.test('a connection that never says a word is closed without one', async (t) => {
