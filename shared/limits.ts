@@ -22,14 +22,12 @@ export const LIMITS = {
   lingerMsMax: 2000,
   ownFormBytesMax: 16 * 1024,
   // the edge, per connection and address
-  pipelinedRequestsMax: 16,
   connectionsPerAddressMax: 512,
   requestsPerConnectionMax: 100_000,
   upstreamIdleSocketsMax: 64,
   upstreamSocketsMax: 1024,
   upstreamWaitingMax: 4096,
   resolvedNamesMax: 10_000,
-  streamBufferBytesMax: 256 * 1024,
   proxyHeaderBytesMax: 2048,
   acceptBacklogMax: 4096,
   // what the edge tells of itself

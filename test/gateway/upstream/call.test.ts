@@ -128,7 +128,7 @@ t.test('a pause holds the response, a resume lets it go on', async (t) => {
 })
 
 t.test('an abort closes the connection, and the sink hears nothing more', async (t) => {
-  const origin = await startRawOrigin(t, () => undefined)
+  const origin = await startRawOrigin(t, (socket) => socket.resume())
   const upstream = upstreamTo(t, origin.url)
   const sink = new Recorder()
   const call = upstream.request(
