@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs'
 import t from 'tap'
 import { PASSWORD, startApplication, startTenant } from '../support/application.ts'
 import { startFleet } from '../support/programs.ts'
@@ -52,6 +53,10 @@ t.test(
       refusedInARow = status === 401 ? refusedInARow + 1 : 0
     }
     t.equal(refusedInARow, 20)
+    const kept = () => globSync(`${fleet.folder}/data/gateway/gateway-0/revoked/acme*`).length
+    for (let tries = 0; tries < 1000 && kept() === 0; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    t.ok(kept() > 0, 'the gateway has it on disk')
     await fleet.gateways[0]?.stop('SIGKILL')
     await fleet.startGateway(0)
     t.match(
