@@ -77,7 +77,9 @@ export function startCrew(options: CrewOptions): Crew {
     const gone = new Promise<void>((resolve) => {
       worker.once('exit', (code, signal) => {
         left(member, code, signal)
-        resolve()
+        // Its last words, a sign-out among them, may still be on their way to us.
+        if (worker.isConnected()) worker.once('disconnect', () => resolve())
+        else resolve()
       })
     })
     const member: Member = {

@@ -8,7 +8,10 @@ export interface WriteQueue {
   push(owner: string, isUrgent: boolean): Promise<boolean>
   /** Nothing has failed that has not been written since. */
   isHealthy(): boolean
-  /** Waits for what is queued, but not long: of the rest, only what is urgent is written. */
+  /**
+   * Tries what has failed once more and waits for what is queued, but not long: of the rest, only
+   * what is urgent is written.
+   */
   close(): Promise<void>
 }
 
@@ -33,7 +36,8 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
   const urgent = new Map<string, Turn>()
   const ordinary = new Map<string, Turn>()
   const running = new Map<string, Promise<void>>()
-  const failed = new Set<string>()
+  /** And whether it was urgent. */
+  const failed = new Map<string, boolean>()
   let retryTimer: NodeJS.Timeout | undefined
   let isReported = false
   let isClosed = false
@@ -54,18 +58,18 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
         if (running.size >= concurrencyMax) return
         if (running.has(owner)) continue
         queue.delete(owner)
-        running.set(owner, run(owner, turn))
+        running.set(owner, run(owner, turn, queue === urgent))
       }
   }
 
-  async function run(owner: string, turn: Turn) {
+  async function run(owner: string, turn: Turn, isUrgent: boolean) {
     let isWritten = false
     try {
       await write(owner)
       if (failed.delete(owner) && failed.size === 0) onRecovery()
       isWritten = true
     } catch (error) {
-      failed.add(owner)
+      failed.set(owner, isUrgent || failed.get(owner) === true)
       if (!isReported) onFailure(owner, error)
       isReported = true
       retryLater()
@@ -80,8 +84,12 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
     retryTimer ??= setTimeout(() => {
       retryTimer = undefined
       isReported = false
-      for (const owner of failed) void push(owner, false)
+      retryFailed()
     }, retryMs).unref()
+  }
+
+  function retryFailed() {
+    for (const [owner, isUrgent] of failed) void push(owner, isUrgent)
   }
 
   async function flush() {
@@ -92,6 +100,7 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
     push,
     isHealthy: () => failed.size === 0,
     async close() {
+      if (!isClosed) retryFailed()
       isClosed = true
       clearTimeout(retryTimer)
       const impatience = setTimeout(() => {

@@ -69,6 +69,13 @@ ${config}
     program,
     tenant,
     configure,
+    /** The same program once more, with the same folder; the one before has ended. */
+    async startAgain(): Promise<Program> {
+      const next = new Program('gateway/main.ts', ['--config', file], SECRETS)
+      t.teardown(() => next.stop('SIGKILL'))
+      await next.ready
+      return next
+    },
     /** A head of somebody who is signed in, for as many requests as are wanted. */
     head(target = '/', more = ''): string {
       const iat = Math.floor(Date.now() / 1000)
