@@ -70,6 +70,9 @@ export function createUsers(world: { store: Store; passwords: PasswordHasher; cl
         isDisabled: false,
         createdAt: nowMs,
         updatedAt: nowMs,
+        source: 'own',
+        passwordChangedAt: nowMs,
+        emailProvenAt: null,
       }
       await store.change(async (change) => {
         await requireTenant(change.queries, tenantId) // it may have gone while we hashed
@@ -104,6 +107,8 @@ export function createUsers(world: { store: Store; passwords: PasswordHasher; cl
           passwordHash: passwordHash ?? before.passwordHash,
           isDisabled: patch.isDisabled ?? before.isDisabled,
           updatedAt: change.nowMs,
+          ...(passwordHash !== undefined && { passwordChangedAt: change.nowMs }),
+          ...(fold(email) !== before.emailKey && { emailProvenAt: null }),
         }
         await updateUser(change.queries, tenantId, userId, changes)
         if (passwordHash !== undefined || (patch.isDisabled === true && !before.isDisabled)) {

@@ -1,27 +1,74 @@
 /**
- * The shape of a sign-in policy: a pure function from what is known about one attempt to a verdict
- * with a reason. The realm loads the facts and acts on the verdict; a policy does neither.
+ * The shape of a sign-in policy: a pure function from what is known about one attempt, and what
+ * the administrator has decided, to a verdict with a reason. The realm loads the facts and acts on
+ * the verdict; a policy does neither.
  */
+import type { Policies } from './policies.ts'
 
 /** Levels of assurance as our tokens name them, weakest first. */
 export const ACR_PASSWORD = 'aal1'
+export const ACR_SECOND_FACTOR = 'aal2'
 
 /** Every reason that a policy gives; the page, the log and the events use the same word. */
-export const ATTEMPT_REASONS = ['password_needed', 'credentials_wrong', 'account_disabled'] as const
+export const ATTEMPT_REASONS = [
+  'address_unreadable',
+  'network_denied',
+  'network_not_allowed',
+  'user_paused',
+  'address_blocked',
+  'password_needed',
+  'credentials_wrong',
+  'account_disabled',
+  'password_expired',
+  'device_not_enrolled',
+  'second_factor_needed',
+  'code_wrong',
+  'enrolment_needed',
+  'too_many_sessions',
+] as const
 export type AttemptReason = (typeof ATTEMPT_REASONS)[number]
 
 /** What a person can be asked for. */
-export type SignInStep = 'password'
+export type SignInStep = 'password' | 'second_factor' | 'enrol' | 'new_password'
 
 export type PasswordFact = 'not_given' | 'right' | 'wrong' | 'right_but_disabled'
+export type FactorKind = 'totp' | 'passkey' | 'recovery'
 
+/** What is known about one attempt. Plain data, so that a replay can read it back. All times in epoch seconds. */
 export interface SignInFacts {
+  readonly at: number
+  /** One spelling per address (a mapped one as IPv4); null where it cannot be read. */
+  readonly address: string | null
+  /** When others failed here before, oldest first: for this account, and from this address. */
+  readonly failures: { readonly user: readonly number[]; readonly address: readonly number[] }
   readonly password: PasswordFact
+  /** null where nobody knows, as for passwords in a tenant's own database. */
+  readonly passwordChangedAt: number | null
+  readonly device: {
+    readonly isKnown: boolean
+    readonly isEnrolled: boolean
+    readonly isNetworkKnown: boolean
+  }
+  /** The factors that the person has enrolled. */
+  readonly factors: readonly FactorKind[]
+  readonly proof: FactorKind | 'none' | 'wrong'
+  /** The application asked for more than a password (`acr_values`). */
+  readonly isStepUp: boolean
+  /** Sessions of this person that are alive. */
+  readonly sessions: number
 }
 
 export type Verdict =
-  | { readonly kind: 'pass'; readonly amr?: readonly string[]; readonly acr?: string }
+  | {
+      readonly kind: 'pass'
+      readonly amr?: readonly string[]
+      readonly acr?: string
+      /** Something that is still to be done, once every policy has let the attempt pass. */
+      readonly finally?: { readonly step: SignInStep; readonly reason: AttemptReason }
+    }
   | { readonly kind: 'ask'; readonly step: SignInStep; readonly reason: AttemptReason }
-  | { readonly kind: 'refuse'; readonly reason: AttemptReason }
+  | { readonly kind: 'refuse'; readonly reason: AttemptReason; readonly until?: number }
 
-export type Policy = (facts: SignInFacts) => Verdict
+export type Policy = (facts: SignInFacts, policies: Policies) => Verdict
+
+export const PASS: Verdict = { kind: 'pass' }

@@ -4,6 +4,7 @@
  */
 import type { Columns } from './columns.ts'
 import { sqliteColumns } from './columns.ts'
+import { defineSignInTables } from './sign-in-tables.ts'
 
 export function defineSchema(c: Columns) {
   /** Named whole numbers that only grow, the fleet's `revision` among them. */
@@ -44,6 +45,11 @@ export function defineSchema(c: Columns) {
       updatedAt: c.whole('updated_at').notNull(),
       publishedAt: c.whole('published_at'),
       protectionAt: c.whole('protection_at'),
+      /** `#rrggbb`, and an image as a data URL; null is our own look. */
+      brandColour: c.text('brand_colour'),
+      brandLogo: c.text('brand_logo'),
+      /** Where the application itself wants to hear of sessions that have ended. */
+      backchannelLogoutUri: c.text('backchannel_logout_uri'),
     },
     (table) => [
       c.uniqueIndex('tenants_analyzer_key_hash').on(table.analyzerKeyHash),
@@ -115,6 +121,11 @@ export function defineSchema(c: Columns) {
       isDisabled: c.flag('is_disabled').notNull(),
       createdAt: c.whole('created_at').notNull(),
       updatedAt: c.whole('updated_at').notNull(),
+      /** `directory`: the record of somebody whose password is in the tenant's own database. */
+      source: c.text('source').$type<'own' | 'directory'>().notNull().default('own'),
+      passwordChangedAt: c.whole('password_changed_at').notNull().default(0),
+      /** When the person proved that mail to the address reaches them. */
+      emailProvenAt: c.whole('email_proven_at'),
     },
     (table) => [
       c.uniqueIndex('users_username').on(table.tenantId, table.usernameKey),
@@ -245,6 +256,7 @@ export function defineSchema(c: Columns) {
     outbox,
     audit,
     verificationChecks,
+    ...defineSignInTables(c),
   }
 }
 

@@ -1,4 +1,5 @@
 import { first } from './0001-first.ts'
+import { signIn } from './0002-sign-in.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
-export const migrations = [first] as const
+export const migrations = [first, signIn] as const

@@ -132,6 +132,16 @@ export async function deleteTenant(
     schema.revocations,
     schema.realmRecords,
     schema.verificationChecks,
+    schema.tenantPolicies,
+    schema.signIns,
+    schema.addressBlocks,
+    schema.factors,
+    schema.knownDevices,
+    schema.accountTickets,
+    schema.passwordHistory,
+    schema.mails,
+    schema.logoutNotices,
+    schema.userDirectories,
   ]
   for (const table of owned) await queries.delete(table).where(eq(table.tenantId, tenantId))
   await queries

@@ -1,0 +1,44 @@
+import type { LockoutPolicy, Policies } from './policies.ts'
+import { PASS, type SignInFacts, type Verdict } from './verdict.ts'
+
+/** How far back failures are remembered, and the longest pause: nobody is locked out for good. */
+export const LOCKOUT_MEMORY_SECONDS = 86_400
+
+/**
+ * Have there been too many failures, for this account or from this address? Failures from browsers
+ * that have signed in to the account before are counted apart (the realm loads only those that
+ * count), so that strangers who guess cannot keep a person out who comes from their own.
+ */
+export function lockout(
+  { at, failures }: SignInFacts,
+  { lockout }: Pick<Policies, 'lockout'>,
+): Verdict {
+  const addressUntil = pausedUntil(failures.address, lockout.address_failures, lockout)
+  if (addressUntil > at) return { kind: 'refuse', reason: 'address_blocked', until: addressUntil }
+  const userUntil = pausedUntil(failures.user, lockout.user_failures, lockout)
+  if (userUntil > at) return { kind: 'refuse', reason: 'user_paused', until: userUntil }
+  return PASS
+}
+
+/**
+ * When the newest pause ends; 0 where there was none. A pause begins with the failure that makes
+ * it `most` within the window, and the count begins anew behind it.
+ */
+export function pausedUntil(
+  failures: readonly number[],
+  most: number,
+  { window_seconds: window, pause_seconds: pause }: LockoutPolicy,
+): number {
+  let until = 0
+  let length = Math.min(pause, LOCKOUT_MEMORY_SECONDS)
+  let counted: number[] = []
+  for (const at of failures) {
+    if (at < until) continue // sent away unlooked at
+    counted = [...counted.filter((before) => before > at - window), at]
+    if (counted.length < most) continue
+    until = at + length
+    length = Math.min(2 * length, LOCKOUT_MEMORY_SECONDS)
+    counted = []
+  }
+  return until
+}
