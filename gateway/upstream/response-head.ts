@@ -195,10 +195,11 @@ function takeLine(
 
 /**
  * The session is ours to set. A browser takes `=service_session=x` for a nameless cookie and sends
- * it back as `service_session=x`, so that spelling is ours as well.
+ * it back as `service_session=x`, so that spelling is ours as well; and so is what only a reader that
+ * trims generously takes for it, by a no-break space (0xa0) or a next line (0x85).
  */
 const isOwnCookie = (value: string): boolean =>
-  /^[\t =]*service_(?:session|seen|flow_[^\t =;]*)[\t ]*(?:[=;]|$)/.test(value)
+  /^[\s\x85=]*(?:__Host-)?service_(?:session|seen|flow_[^\s\x85=;]*)[\s\x85]*(?:[=;]|$)/.test(value)
 
 function settle(
   head: ResponseHead,

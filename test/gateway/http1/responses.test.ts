@@ -120,6 +120,7 @@ t.test('the session cookies are ours to set', async (t) => {
   const lines = [
     'service_session=x', ' service_session = x', '=service_session=x', 'service_session', 'service_seen=1; Path=/',
     'service_flow_abc=1', '\tservice_flow_=1', 'service_sessions=1', 'a=service_session=1', 'SERVICE_SESSION=1',
+    '\xa0service_session=x', 'service_session\xa0=x', '\x85 service_seen=1', '__Host-service_flow_abc=1',
   ] // prettier-ignore
   const raw = `HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${lines.map((line) => `Set-Cookie: ${line}\r\n`).join('')}\r\n`
   const { port } = await answering(t, raw)
