@@ -1,11 +1,13 @@
 /** How a realm answers people and programs: the headers of every answer, pages, refusals. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
-import type { Html } from './pages/layout.ts'
+import type { Page, Place } from './pages/layout.ts'
 import { messagePage } from './pages/message-page.ts'
 import { STYLE_SOURCE } from './pages/style.ts'
-import type { MessageText } from './pages/texts.ts'
-import { TEXTS } from './pages/texts.ts'
+import { english, type MessageKind } from './pages/texts/english.ts'
+import { textsFor } from './pages/texts/languages.ts'
+
+export type { MessageKind }
 
 /**
  * No `form-action`: Chromium applies it to every redirect that follows a form, so it would have to
@@ -38,40 +40,60 @@ export const FORM_PAGE_HEADERS = { 'Referrer-Policy': 'same-origin' } as const
 interface Message {
   readonly status: number
   readonly code: string
-  readonly text: MessageText
 }
 
-export const MESSAGES = {
-  unknown: { status: 404, code: 'tenant_not_found', text: TEXTS.unknown },
-  not_found: { status: 404, code: 'not_found', text: TEXTS.notFound },
-  request_wrong: { status: 400, code: 'invalid_request', text: TEXTS.requestWrong },
-  expired: { status: 410, code: 'sign_in_expired', text: TEXTS.expired },
-  cookie_missing: { status: 400, code: 'cookie_missing', text: TEXTS.cookieMissing },
-  cross_site: { status: 403, code: 'cross_site_form', text: TEXTS.crossSite },
-  too_many: { status: 429, code: 'rate_limited', text: TEXTS.tooMany },
-  suspended: { status: 503, code: 'tenant_suspended', text: TEXTS.suspended },
-  licence_blocked: { status: 403, code: 'licence_blocked', text: TEXTS.licenceBlocked },
-  unavailable: { status: 503, code: 'unavailable', text: TEXTS.unavailable },
-  internal: { status: 500, code: 'internal', text: TEXTS.internal },
-} as const satisfies Record<string, Message>
-export type MessageKind = keyof typeof MESSAGES
+/** What each says is in the tables of texts. */
+export const MESSAGES: Readonly<Record<MessageKind, Message>> = {
+  unknown: { status: 404, code: 'tenant_not_found' },
+  not_found: { status: 404, code: 'not_found' },
+  request_wrong: { status: 400, code: 'invalid_request' },
+  expired: { status: 410, code: 'sign_in_expired' },
+  cookie_missing: { status: 400, code: 'cookie_missing' },
+  cross_site: { status: 403, code: 'cross_site_form' },
+  link_gone: { status: 410, code: 'link_gone' },
+  too_many: { status: 429, code: 'rate_limited' },
+  user_paused: { status: 429, code: 'user_paused' },
+  address_blocked: { status: 429, code: 'address_blocked' },
+  network_denied: { status: 403, code: 'network_denied' },
+  device_refused: { status: 403, code: 'device_refused' },
+  sessions_full: { status: 403, code: 'sessions_full' },
+  suspended: { status: 503, code: 'tenant_suspended' },
+  licence_blocked: { status: 403, code: 'licence_blocked' },
+  directory_down: { status: 503, code: 'directory_down' },
+  unavailable: { status: 503, code: 'unavailable' },
+  internal: { status: 500, code: 'internal' },
+}
+
+/** After these one begins anew rather than going on where one was. */
+const ENDINGS: readonly MessageKind[] = ['expired', 'cookie_missing']
 
 export interface MessageSettings {
-  readonly host: string
-  readonly name?: string | undefined
+  readonly place: Place
   readonly applicationUrl?: string | undefined
   readonly details?: readonly string[]
 }
 
-export function message(kind: MessageKind, settings: MessageSettings): Html {
-  const { host, name, applicationUrl, details } = settings
-  const label = kind === 'expired' || kind === 'cookie_missing' ? 'startAgain' : 'backToApplication'
+export function message(
+  kind: MessageKind,
+  { place, applicationUrl, details }: MessageSettings,
+): Page {
+  const { texts } = place
+  const label = ENDINGS.includes(kind) ? texts.startAgain : texts.backToApplication
   return messagePage({
-    place: { host, name },
-    text: MESSAGES[kind].text,
-    link: applicationUrl === undefined ? undefined : { href: applicationUrl, label: TEXTS[label] },
+    place,
+    text: texts.messages[kind],
+    link: applicationUrl === undefined ? undefined : { href: applicationUrl, label },
     details,
   })
+}
+
+/** The same for programs, whose answers are always in English. */
+export function messageJson(kind: MessageKind) {
+  return { error: MESSAGES[kind].code, detail: english.messages[kind].intro }
+}
+
+export function pageHeaders({ language }: Page): Record<string, string> {
+  return { 'Content-Type': 'text/html; charset=utf-8', 'Content-Language': language }
 }
 
 /** Browsers name text/html; programs that name nothing get what the address is made for. */
@@ -86,17 +108,17 @@ export async function answerMessage(
   request: IncomingMessage,
   response: ServerResponse,
   kind: MessageKind,
-  settings: MessageSettings,
+  place: Omit<Place, 'texts'>,
   isForPeople: boolean,
 ) {
-  const { status, code, text } = MESSAGES[kind]
-  const isPage = wantsPage(request, isForPeople)
-  const body = isPage
-    ? String(await message(kind, settings))
-    : JSON.stringify({ error: code, detail: text.intro })
+  const { status } = MESSAGES[kind]
+  const texts = textsFor({ acceptLanguage: request.headers['accept-language'] })
+  const page = wantsPage(request, isForPeople)
+    ? message(kind, { place: { ...place, texts } })
+    : undefined
+  const body = page === undefined ? JSON.stringify(messageJson(kind)) : String(await page.html)
+  const headers = page === undefined ? { 'Content-Type': 'application/json' } : pageHeaders(page)
   if (status === 503) response.setHeader('Retry-After', '60')
-  response.statusCode = status
-  response.setHeader('Content-Type', isPage ? 'text/html; charset=utf-8' : 'application/json')
-  response.setHeader('Content-Length', Buffer.byteLength(body))
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
   response.end(request.method === 'HEAD' ? undefined : body)
 }

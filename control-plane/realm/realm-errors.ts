@@ -16,9 +16,11 @@ export async function showProviderError(
   if (error instanceof errors.SessionNotFound && ctx.oidc.route === 'resume')
     return showResumeGone(realm, world, ctx)
   const { status } = ctx
+  const uiLocales = ctx.oidc.params?.ui_locales
   const details = [out.error, out.error_description, requestIdOf(ctx)]
   await showMessage(ctx, world, realm, status >= 500 ? 'internal' : 'request_wrong', {
     details: details.filter((detail) => typeof detail === 'string'),
+    uiLocales,
   })
   ctx.status = status
 }
@@ -39,5 +41,11 @@ async function showResumeGone(
     ctx.status = 303
     ctx.redirect(authorizeAgainUrl(realm, known.payload, session.loginTs))
   } else
-    await showMessage(ctx, world, realm, known?.isFinished === false ? 'cookie_missing' : 'expired')
+    await showMessage(
+      ctx,
+      world,
+      realm,
+      known?.isFinished === false ? 'cookie_missing' : 'expired',
+      { uiLocales: known?.payload.params?.ui_locales },
+    )
 }

@@ -1,7 +1,8 @@
 /** Pages and refusals as answers of the provider's own server. */
-import type { Html } from './pages/layout.ts'
+import { message, messageJson, pageHeaders, wantsPage, MESSAGES } from './answers.ts'
 import type { MessageKind } from './answers.ts'
-import { message, MESSAGES, wantsPage } from './answers.ts'
+import type { Page, Place } from './pages/layout.ts'
+import { textsFor } from './pages/texts/languages.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import type { RealmWorld } from './world.ts'
 
@@ -10,10 +11,25 @@ export function requestIdOf({ res }: Pick<RealmContext, 'res'>): string {
   return String(res.getHeader('X-Request-Id') ?? '')
 }
 
-export async function showPage(ctx: RealmContext, status: number, page: Html) {
+/** What every page of a realm is made with. `uiLocales` is what the application asked for. */
+export function placeOf(
+  ctx: Pick<RealmContext, 'req'>,
+  { baseUrl }: Pick<RealmWorld, 'baseUrl'>,
+  { tenant }: Pick<Realm, 'tenant'>,
+  uiLocales?: unknown,
+): Place & { readonly name: string } {
+  const acceptLanguage = ctx.req.headers['accept-language']
+  return {
+    texts: textsFor({ uiLocales, acceptLanguage }),
+    name: tenant.name,
+    host: new URL(baseUrl).host,
+  }
+}
+
+export async function showPage(ctx: RealmContext, status: number, page: Page) {
   ctx.status = status
-  ctx.type = 'html'
-  ctx.body = String(await page)
+  ctx.set(pageHeaders(page))
+  ctx.body = String(await page.html)
 }
 
 export interface MessageExtras {
@@ -21,23 +37,22 @@ export interface MessageExtras {
   readonly applicationUrl?: string | undefined
   /** What the person can quote to support. */
   readonly details?: readonly string[]
+  readonly uiLocales?: unknown
 }
 
 export async function showMessage(
   ctx: RealmContext,
-  { baseUrl }: Pick<RealmWorld, 'baseUrl'>,
+  world: Pick<RealmWorld, 'baseUrl'>,
   realm: Pick<Realm, 'tenant' | 'applicationUrls'>,
   kind: MessageKind,
-  { applicationUrl = realm.applicationUrls[0], details = [] }: MessageExtras = {},
+  { applicationUrl = realm.applicationUrls[0], details = [], uiLocales }: MessageExtras = {},
 ) {
-  const { status, code, text } = MESSAGES[kind]
+  const { status } = MESSAGES[kind]
   if (status === 503) ctx.set('Retry-After', '60')
-  if (!wantsPage(ctx.req, true)) {
-    ctx.status = status
-    ctx.body = { error: code, detail: text.intro }
-    return
+  if (wantsPage(ctx.req, true)) {
+    const place = placeOf(ctx, world, realm, uiLocales)
+    return showPage(ctx, status, message(kind, { place, applicationUrl, details }))
   }
-  const { host } = new URL(baseUrl)
-  const { name } = realm.tenant
-  await showPage(ctx, status, message(kind, { host, name, applicationUrl, details }))
+  ctx.status = status
+  ctx.body = messageJson(kind)
 }

@@ -9,7 +9,8 @@ import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { SignInState } from '../policy/sign-in.ts'
 import { judge } from '../policy/sign-in.ts'
-import type { PasswordFact } from '../policy/verdict.ts'
+import { DEFAULT_POLICIES } from '../policy/policies.ts'
+import type { PasswordFact, SignInFacts } from '../policy/verdict.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import { addressOf } from './address.ts'
 import { FORM_PAGE_HEADERS } from './answers.ts'
@@ -17,9 +18,9 @@ import { SIGN_IN_SECONDS } from './configuration.ts'
 import { isFromOwnPage, readForm } from './form.ts'
 import { applicationUrlOf, authorizeAgainUrl } from './onward.ts'
 import { signInPage } from './pages/sign-in-page.ts'
-import { TEXTS } from './pages/texts.ts'
+import type { Texts } from './pages/texts/english.ts'
 import type { Realm, RealmContext } from './realm.ts'
-import { requestIdOf, showMessage, showPage } from './show.ts'
+import { placeOf, requestIdOf, showMessage, showPage } from './show.ts'
 import type { RealmWorld } from './world.ts'
 
 const SIGN_IN_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})$/
@@ -58,7 +59,10 @@ export function signInPages(realm: Realm, world: RealmWorld) {
     if (isFinished) return showMessage(ctx, world, realm, 'expired', whereFrom(visit))
     if (tenant.licenceBlocksSignin)
       return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(visit))
-    return ask(ctx, visit, { status: 200, problem: problemBefore(interaction) })
+    return ask(ctx, visit, {
+      status: 200,
+      problem: problemBefore(interaction, textsOf(ctx, visit)),
+    })
   }
 
   async function submit(ctx: RealmContext, uid: string) {
@@ -72,13 +76,13 @@ export function signInPages(realm: Realm, world: RealmWorld) {
     if (form.kind === 'refused') {
       ctx.set('Connection', 'close') // the rest of the body is not read
       const status = form.reason === 'too_large' ? 413 : 400
-      return ask(ctx, visit, { status, problem: TEXTS.formTooLong })
+      return ask(ctx, visit, { status, problem: textsOf(ctx, visit).formTooLong })
     }
     const username = form.fields.get('username') ?? ''
     const attempt = await tryPassword(username, form.fields.get('password') ?? '')
     if (attempt === 'busy') {
       ctx.set('Retry-After', '5')
-      return ask(ctx, visit, { status: 503, username, problem: TEXTS.busy })
+      return ask(ctx, visit, { status: 503, username, problem: textsOf(ctx, visit).busy })
     }
     const { state, userId, why } = attempt
     const ip = addressOf(ctx.req)
@@ -86,7 +90,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
     log.info({ tenantId, request_id, ip, outcome: state.kind, reason: why }, 'sign-in')
     if (state.kind === 'signed_in' && userId !== undefined) return finish(ctx, visit, userId, state)
     const reason = state.kind === 'signed_in' ? 'credentials_wrong' : state.reason
-    return ask(ctx, visit, { status: 422, username, problem: TEXTS.attempt[reason] })
+    return ask(ctx, visit, { status: 422, username, problem: textsOf(ctx, visit).attempt[reason] })
   }
 
   /** Only the browser that began a sign-in may go on with it; the others learn what to do. */
@@ -101,7 +105,11 @@ export function signInPages(realm: Realm, world: RealmWorld) {
       if (session.accountId !== undefined && applicationUrl !== undefined)
         ctx.redirect(applicationUrl)
       else await showMessage(ctx, world, realm, 'expired', { applicationUrl })
-    } else await showMessage(ctx, world, realm, 'cookie_missing', { applicationUrl })
+    } else
+      await showMessage(ctx, world, realm, 'cookie_missing', {
+        applicationUrl,
+        uiLocales: known.payload.params?.ui_locales,
+      })
     return undefined
   }
 
@@ -119,13 +127,17 @@ export function signInPages(realm: Realm, world: RealmWorld) {
     ctx.set(FORM_PAGE_HEADERS)
     const hint = typeof loginHint === 'string' ? loginHint : ''
     const page = signInPage({
-      place: { name: tenant.name, host: new URL(baseUrl).host },
+      place: placeOf(ctx, world, realm, interaction.params?.ui_locales),
       applicationHost: host,
       action: `${realm.issuer}/sign-in/${uid}?app=${encodeURIComponent(host)}`,
       username: (username ?? hint).slice(0, LOGIN_CHARACTERS_MAX),
       problem,
     })
     await showPage(ctx, status, page)
+  }
+
+  function textsOf(ctx: RealmContext, { interaction }: Visit): Texts {
+    return placeOf(ctx, world, realm, interaction.params?.ui_locales).texts
   }
 
   async function tryPassword(login: string, plain: string) {
@@ -190,15 +202,31 @@ export function signInPages(realm: Realm, world: RealmWorld) {
 }
 
 function whereFrom({ interaction }: Visit) {
-  return { applicationUrl: new URL('/', String(interaction.params?.redirect_uri)).href }
+  const { redirect_uri: redirectUri, ui_locales: uiLocales } = interaction.params ?? {}
+  return { applicationUrl: new URL('/', String(redirectUri)).href, uiLocales }
 }
 
 function judged(password: PasswordFact, why: string = password, userId?: string) {
-  return { state: judge({ password }), why, userId }
+  return { state: judge({ ...NOTHING_KNOWN, password }, DEFAULT_POLICIES), why, userId }
+}
+
+const NOTHING_KNOWN: Omit<SignInFacts, 'password'> = {
+  at: 0,
+  address: '127.0.0.1',
+  failures: { user: [], address: [] },
+  passwordChangedAt: null,
+  device: { isKnown: false, isEnrolled: false, isNetworkKnown: false },
+  factors: [],
+  proof: 'none',
+  isStepUp: false,
+  sessions: 0,
 }
 
 /** The application named an account, and the one that was used is not it. */
-function problemBefore({ prompt, lastSubmission }: AdapterPayload): string | undefined {
+function problemBefore(
+  { prompt, lastSubmission }: AdapterPayload,
+  texts: Texts,
+): string | undefined {
   const isOther = prompt?.reasons.includes('other_account') && lastSubmission?.login !== undefined
-  return isOther ? TEXTS.otherAccount : undefined
+  return isOther ? texts.otherAccount : undefined
 }

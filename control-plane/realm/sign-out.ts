@@ -9,7 +9,7 @@ import { errors } from './oidc.ts'
 import { signedOutPage, signOutPage } from './pages/sign-out-pages.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
-import { requestIdOf, showMessage, showPage } from './show.ts'
+import { placeOf, requestIdOf, showMessage, showPage } from './show.ts'
 import type { RealmWorld } from './world.ts'
 
 const PARAMETERS = [
@@ -33,7 +33,6 @@ type ProviderSession = Awaited<ReturnType<Realm['provider']['Session']['get']>>
 export function signOutPages(realm: Realm, world: RealmWorld) {
   const { provider, clientId, tenant } = realm
   const { baseUrl, vault } = world
-  const place = { name: tenant.name, host: new URL(baseUrl).host }
   const applicationUrl = realm.applicationUrls[0] ?? realm.issuer
 
   return async function signOut(ctx: RealmContext, next: () => Promise<unknown>) {
@@ -59,7 +58,10 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
       return confirm(ctx, sent.parameters, confirmation)
 
     await leave(ctx, session, hint)
-    if (target === undefined) return showPage(ctx, 200, signedOutPage(place, applicationUrl))
+    if (target === undefined) {
+      const place = placeOf(ctx, world, realm, sent.parameters.ui_locales)
+      return showPage(ctx, 200, signedOutPage(place, applicationUrl))
+    }
     ctx.status = 303
     ctx.redirect(target)
   }
@@ -68,6 +70,7 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
     ctx.set(FORM_PAGE_HEADERS)
     const action = `${realm.issuer}/logout/confirm`
     const fields = { ...parameters, confirmation }
+    const place = placeOf(ctx, world, realm, parameters.ui_locales)
     await showPage(ctx, 200, signOutPage({ place, action, fields, applicationUrl }))
   }
 

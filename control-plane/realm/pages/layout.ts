@@ -1,15 +1,22 @@
 import { html, raw } from 'hono/html'
 import { STYLE_ELEMENT } from './style.ts'
-import { TEXTS } from './texts.ts'
+import type { Texts } from './texts/english.ts'
 
 export type Html = ReturnType<typeof html>
 
-/** What every page says about where it is. */
+/** Where a page is shown: whose it is, and in which language it speaks. */
 export interface Place {
+  readonly texts: Texts
   /** The tenant's name; undefined where no tenant is known. */
   readonly name?: string | undefined
   /** The host of the service, so that people can compare it with their address bar. */
   readonly host: string
+}
+
+/** A whole page, and what the answer that carries it must say about it. */
+export interface Page {
+  readonly html: Html
+  readonly language: string
 }
 
 export interface PageView {
@@ -21,9 +28,10 @@ export interface PageView {
   readonly content: Html
 }
 
-export function page({ place, title, heading, intro, content }: PageView): Html {
-  return html`<!doctype html>
-    <html lang="en">
+export function page({ place, title, heading, intro, content }: PageView): Page {
+  const { texts } = place
+  const whole = html`<!doctype html>
+    <html lang="${texts.language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -41,9 +49,10 @@ export function page({ place, title, heading, intro, content }: PageView): Html 
           </header>
           ${content}
         </main>
-        <footer>${LOCK}<span>${TEXTS.secureAt(place.host)}</span></footer>
+        <footer>${LOCK}<span>${texts.secureAt(place.host)}</span></footer>
       </body>
     </html>`
+  return { html: whole, language: texts.language }
 }
 
 /** The first letter of the tenant's name, or a key where there is no name. */

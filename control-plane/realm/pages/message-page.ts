@@ -1,8 +1,7 @@
 import { html } from 'hono/html'
-import type { Html, Place } from './layout.ts'
+import type { Page, Place } from './layout.ts'
 import { page } from './layout.ts'
-import type { MessageText } from './texts.ts'
-import { TEXTS } from './texts.ts'
+import type { MessageText } from './texts/english.ts'
 
 export interface MessageView {
   readonly place: Place
@@ -13,7 +12,7 @@ export interface MessageView {
   readonly details?: readonly string[] | undefined
 }
 
-export function messagePage({ place, text, link, details = [] }: MessageView): Html {
+export function messagePage({ place, text, link, details = [] }: MessageView): Page {
   const [step, ...more] = text.steps
   return page({
     place,
@@ -33,7 +32,7 @@ export function messagePage({ place, text, link, details = [] }: MessageView): H
         details.length === 0
           ? ''
           : html`<details>
-            <summary>${TEXTS.details}</summary>
+            <summary>${place.texts.details}</summary>
             ${details.map((line) => html`<code>${line}</code>`)}
           </details>`
       }

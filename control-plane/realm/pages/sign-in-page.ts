@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
-import type { Html, Place } from './layout.ts'
+import type { Page, Place } from './layout.ts'
 import { alert, page } from './layout.ts'
-import { TEXTS } from './texts.ts'
 
 export interface SignInView {
   readonly place: Place & { readonly name: string }
@@ -13,19 +12,20 @@ export interface SignInView {
   readonly problem?: string | undefined
 }
 
-export function signInPage(view: SignInView): Html {
+export function signInPage(view: SignInView): Page {
+  const { texts } = view.place
   const { username, problem } = view
   const isRetry = username !== ''
   return page({
     place: view.place,
-    title: TEXTS.signIn,
+    title: texts.signIn,
     heading: view.place.name,
-    intro: TEXTS.signInTo(view.applicationHost),
+    intro: texts.signInTo(view.applicationHost),
     content: html`
       ${problem === undefined ? '' : alert('problem', problem)}
       <form method="post" action="${view.action}">
         <div class="field">
-          <label for="username">${TEXTS.username}</label>
+          <label for="username">${texts.username}</label>
           <input
             id="username"
             name="username"
@@ -42,7 +42,7 @@ export function signInPage(view: SignInView): Html {
           />
         </div>
         <div class="field">
-          <label for="password">${TEXTS.password}</label>
+          <label for="password">${texts.password}</label>
           <input
             id="password"
             name="password"
@@ -54,7 +54,7 @@ export function signInPage(view: SignInView): Html {
             ${isRetry ? html`autofocus` : ''}
           />
         </div>
-        <button type="submit">${TEXTS.signIn}</button>
+        <button type="submit">${texts.signIn}</button>
       </form>
     `,
   })

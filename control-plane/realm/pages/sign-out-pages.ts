@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
-import type { Html, Place } from './layout.ts'
+import type { Page, Place } from './layout.ts'
 import { page } from './layout.ts'
-import { TEXTS } from './texts.ts'
 
 export interface SignOutView {
   readonly place: Place & { readonly name: string }
@@ -11,30 +10,32 @@ export interface SignOutView {
   readonly applicationUrl: string
 }
 
-export function signOutPage({ place, action, fields, applicationUrl }: SignOutView): Html {
+export function signOutPage({ place, action, fields, applicationUrl }: SignOutView): Page {
+  const { texts } = place
   return page({
     place,
-    title: TEXTS.signOut,
-    heading: TEXTS.signOutAsk(place.name),
-    intro: TEXTS.signOutIntro,
+    title: texts.signOut,
+    heading: texts.signOutAsk(place.name),
+    intro: texts.signOutIntro,
     content: html`
       <form method="post" action="${action}">
         ${Object.entries(fields).map(
           ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
         )}
-        <button type="submit">${TEXTS.signOut}</button>
+        <button type="submit">${texts.signOut}</button>
       </form>
-      <a class="button quiet" href="${applicationUrl}">${TEXTS.staySignedIn}</a>
+      <a class="button quiet" href="${applicationUrl}">${texts.staySignedIn}</a>
     `,
   })
 }
 
-export function signedOutPage(place: Place, applicationUrl: string): Html {
+export function signedOutPage(place: Place, applicationUrl: string): Page {
+  const { texts } = place
   return page({
     place,
-    title: TEXTS.signedOut,
-    heading: TEXTS.signedOut,
-    intro: TEXTS.signedOutIntro,
-    content: html`<a class="button" href="${applicationUrl}">${TEXTS.signInAgain}</a>`,
+    title: texts.signedOut,
+    heading: texts.signedOut,
+    intro: texts.signedOutIntro,
+    content: html`<a class="button" href="${applicationUrl}">${texts.signInAgain}</a>`,
   })
 }
