@@ -4,6 +4,7 @@ import { SECOND_MS, type Clock } from '../shared/clock.ts'
 import { LIMITS } from '../shared/limits.ts'
 import { createPasswordHasher } from './accounts/passwords.ts'
 import { createRevocations } from './accounts/revocations.ts'
+import { createPolicyReplay } from './accounts/policy-replay.ts'
 import { createAuditTrail } from './accounts/audit-trail.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createUsers } from './accounts/users.ts'
@@ -12,12 +13,14 @@ import { createFleetHub } from './fleet/hub.ts'
 import { checkMasterKey } from './keys/master-key.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import { createVault } from './keys/vault.ts'
+import { countedAs } from './realm/address.ts'
 import { createRealms } from './realm/realms.ts'
 import { deleteRealmRecordsExpiredBefore } from './store/queries/revocations.ts'
 import type { Engine } from './store/sqlite.ts'
 import { openStore } from './store/store.ts'
 import { createCertificates } from './tenants/certificates.ts'
 import { createFleetSource } from './tenants/fleet-source.ts'
+import { createPolicies } from './tenants/policies.ts'
 import { createTenants } from './tenants/tenants.ts'
 import { createProbeClient } from './verification/probe-client.ts'
 import { createVerification } from './verification/verification.ts'
@@ -41,6 +44,7 @@ export async function createServices(world: ServicesWorld) {
   await checkMasterKey(store, vault)
   const keys = createSigningKeys({ store, vault, clock })
   const tenants = createTenants({ store, vault, keys, clock, edgeUrlFor })
+  const policies = createPolicies({ store })
   const certificates = createCertificates({ store, vault })
   const passwords = createPasswordHasher()
   const users = createUsers({ store, passwords, clock })
@@ -98,6 +102,8 @@ export async function createServices(world: ServicesWorld) {
     vault,
     keys,
     tenants,
+    policies,
+    replayPolicy: createPolicyReplay({ store, policies, clock, countedAs }),
     certificates,
     passwords,
     users,

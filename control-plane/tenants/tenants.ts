@@ -62,6 +62,9 @@ export type Tenants = ReturnType<typeof createTenants>
 /** A verification says something about what it has seen: other addresses, another verification. */
 const VERIFIED_SETTINGS = ['mode', 'hostnames', 'origin', 'health'] as const
 
+/** The part of the session policy that is a tenant's own. */
+const SESSION_SETTINGS = ['maxSessionSeconds', 'idleSeconds', 'sessionBinding'] as const
+
 export function clientIdOf(tenantId: string): string {
   return `${tenantId}-user`
 }
@@ -135,7 +138,8 @@ export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) 
     },
 
     async patch(tenantId: string, patch: TenantPatch, actor: Actor): Promise<Tenant> {
-      return alter(tenantId, actor, 'tenant.changed', async ({ queries }, before) => {
+      return alter(tenantId, actor, 'tenant.changed', async (change, before) => {
+        const { queries } = change
         const changed = Object.entries(patch).filter(([name, value]) =>
           isOther(before[name as keyof TenantPatch], value),
         )
@@ -152,7 +156,10 @@ export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) 
         }
         if (VERIFIED_SETTINGS.some((name) => isOther(before[name], patch[name])))
           await forgetPlatformChecks(queries, tenantId)
-        return { changed: changed.map(([name]) => name) }
+        const names = changed.map(([name]) => name)
+        if (SESSION_SETTINGS.some((name) => names.includes(name)))
+          await change.emit('policy.session.updated', tenantId, { changed: names })
+        return { changed: names }
       })
     },
 

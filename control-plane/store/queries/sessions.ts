@@ -114,3 +114,25 @@ export async function deleteSessionsExpiredBefore(
   await queries.delete(table).where(inArray(table.sid, sids))
   return sids.length
 }
+
+/** Of everybody who has more than `most` sessions alive, the ones that began first. */
+export async function surplusSids(
+  queries: Queries,
+  tenantId: string,
+  nowMs: number,
+  most: number,
+): Promise<string[]> {
+  const ranked = queries
+    .select({
+      sid: table.sid,
+      place: sql<number>`row_number() over (
+        partition by ${table.userId} order by ${table.createdAt} desc, ${table.sid} desc)`.as(
+        'place',
+      ),
+    })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), isNull(table.endedAt), gt(table.expiresAt, nowMs)))
+    .as('ranked')
+  const rows = await queries.select({ sid: ranked.sid }).from(ranked).where(gt(ranked.place, most))
+  return rows.map((row) => row.sid)
+}

@@ -1,0 +1,72 @@
+/** Asks what a proposed policy would have decided about the sign-ins of the last days. */
+import { setImmediate as breathe } from 'node:timers/promises'
+import type { Clock } from '../../shared/clock.ts'
+import { SECOND_MS } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { LOCKOUT_MEMORY_SECONDS } from '../policy/lockout.ts'
+import type { Policies, PolicyName } from '../policy/policies.ts'
+import { createReplay, type Replay } from '../policy/replay.ts'
+import type { SignInFacts } from '../policy/verdict.ts'
+import { signInsSince, type SignInRow } from '../store/queries/sign-ins.ts'
+import type { Store } from '../store/store.ts'
+import type { PolicyInput, TenantPolicies } from '../tenants/policies.ts'
+
+const DAY_MS = 86_400 * SECOND_MS
+/** Between two of these others have their turn. */
+const ROWS_AT_ONCE = 500
+
+export interface ReplayResult extends Replay {
+  /** Not all sign-ins of these days were looked at, but the oldest so many. */
+  readonly isCut: boolean
+}
+
+export type PolicyReplay = ReturnType<typeof createPolicyReplay>
+
+export function createPolicyReplay({
+  store,
+  policies,
+  clock,
+  countedAs,
+}: {
+  readonly store: Store
+  readonly policies: Pick<TenantPolicies, 'of'>
+  readonly clock: Clock
+  readonly countedAs: (address: string) => string
+}) {
+  return async function replay<Name extends PolicyName>(
+    tenantId: string,
+    name: Name,
+    input: PolicyInput<Name>,
+    days: number,
+  ): Promise<ReplayResult> {
+    const current = await policies.of(tenantId)
+    const proposed: Policies = { ...current, [name]: { ...current[name], ...input } }
+    const one = createReplay(current, proposed)
+    const sinceMs = clock.nowMs() - days * DAY_MS
+    const rows = pastSignIns(store, tenantId, sinceMs - LOCKOUT_MEMORY_SECONDS * SECOND_MS)
+    let seen = 0
+    for await (const row of rows) {
+      if (++seen > LIMITS.replaySignInsMax) return { ...one.result(), isCut: true }
+      one.add(toPast(row, countedAs), row.at >= sinceMs)
+    }
+    return { ...one.result(), isCut: false }
+  }
+}
+
+async function* pastSignIns(store: Store, tenantId: string, sinceMs: number) {
+  let behind: SignInRow | undefined
+  for (;;) {
+    const rows = await signInsSince(store.read, tenantId, sinceMs, behind, ROWS_AT_ONCE)
+    yield* rows
+    behind = rows.at(-1)
+    if (rows.length < ROWS_AT_ONCE) return
+    await breathe()
+  }
+}
+
+function toPast(row: SignInRow, countedAs: (address: string) => string) {
+  const { signInId: id, userId, loginHash, ip, isFailure, isKnownDevice } = row
+  const at = Math.floor(row.at / SECOND_MS)
+  const facts = row.facts as unknown as Omit<SignInFacts, 'failures'>
+  return { id, at, userId, loginHash, ip, network: countedAs(ip), isFailure, isKnownDevice, facts }
+}

@@ -1,0 +1,25 @@
+import { and, asc, eq, gt, gte, or } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+const table = schema.signIns
+export type SignInRow = typeof table.$inferSelect
+
+/** From `sinceMs` on in the order of time, behind the one that the page before ended with. */
+export async function signInsSince(
+  queries: Queries,
+  tenantId: string,
+  sinceMs: number,
+  behind: { readonly at: number; readonly signInId: string } | undefined,
+  limit: number,
+): Promise<SignInRow[]> {
+  const isLater =
+    behind &&
+    or(gt(table.at, behind.at), and(eq(table.at, behind.at), gt(table.signInId, behind.signInId)))
+  return await queries
+    .select()
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), gte(table.at, sinceMs), isLater))
+    .orderBy(asc(table.at), asc(table.signInId))
+    .limit(limit)
+}

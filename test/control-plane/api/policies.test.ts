@@ -1,0 +1,214 @@
+import { eq } from 'drizzle-orm'
+import t from 'tap'
+import { DEFAULT_POLICIES } from '../../../control-plane/policy/policies.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { startApi } from '../../support/api.ts'
+import { facts } from '../policy/facts.ts'
+
+type Api = Awaited<ReturnType<typeof startApi>>
+
+const eventsOf = async ({ services }: Api) =>
+  (await services.store.read.select().from(schema.outbox)).map(({ event, content }) => ({
+    event,
+    content,
+  }))
+
+void t.test('who has decided nothing has the defaults', async (t) => {
+  const api = await startApi(t)
+  await api.tenant('acme', { max_session_seconds: 100 })
+  const answer = await api.operator('GET', '/tenants/acme/policies')
+  t.equal(answer.status, 200)
+  t.strictSame(answer.body, {
+    ...DEFAULT_POLICIES,
+    session: { ...DEFAULT_POLICIES.session, max_session_seconds: 100 },
+  })
+  t.match(await api.operator('GET', '/tenants/none/policies'), { status: 404 })
+  t.match(await api.operator('GET', '/tenants/acme/policies/none'), {
+    status: 404,
+    body: { error: 'not_found', detail: /password, lockout, mfa/ },
+  })
+})
+
+void t.test('each policy is set, read again, told as an event and written down', async (t) => {
+  const api = await startApi(t)
+  await api.tenant('acme')
+  const settings = {
+    password: { min_length: 12, history: 3 },
+    lockout: { user_failures: 5, address_failures: 50, window_seconds: 60, pause_seconds: 30 },
+    mfa: { mode: 'required' },
+    network: { allow: ['10.0.0.0/8', '2001:db8::/32'], deny: ['10.1.0.0/16'] },
+    device: { require: 'known', notify_new: false },
+    session: { max_session_seconds: 60, concurrent_max: 2 },
+  }
+  for (const [name, policy] of Object.entries(settings)) {
+    const before = DEFAULT_POLICIES[name as keyof typeof settings]
+    const put = await api.operator('PUT', `/tenants/acme/policies/${name}`, policy)
+    t.equal(put.status, 200, name)
+    t.strictSame(put.body, { ...before, ...policy })
+    t.strictSame((await api.operator('GET', `/tenants/acme/policies/${name}`)).body, put.body)
+    const event = (await eventsOf(api)).at(-1)
+    t.equal(event?.event, `policy.${name}.updated`)
+    t.strictSame(event?.content, { settings: put.body, changed: Object.keys(policy) })
+  }
+  t.match((await api.operator('GET', '/audit')).items[0], { action: 'policy.session.changed' })
+  t.match((await api.operator('GET', '/tenants/acme')).body, { max_session_seconds: 60 })
+})
+
+void t.test('a policy that is put again forgets what it does not name', async (t) => {
+  const api = await startApi(t)
+  await api.tenant('acme')
+  await api.operator('PUT', '/tenants/acme/policies/lockout', { user_failures: 3 })
+  const put = await api.operator('PUT', '/tenants/acme/policies/lockout', { pause_seconds: 1 })
+  t.strictSame(put.body, { ...DEFAULT_POLICIES.lockout, pause_seconds: 1 })
+  await api.operator('PUT', '/tenants/acme/policies/session', { max_session_seconds: 60 })
+  const session = await api.operator('PUT', '/tenants/acme/policies/session', { idle_seconds: 5 })
+  t.match(session.body, { max_session_seconds: 60, idle_seconds: 5 }, 'but a tenant keeps its own')
+})
+
+void t.test('the lengths of a session are one setting, whichever way it is changed', async (t) => {
+  const api = await startApi(t)
+  await api.tenant('acme')
+  await api.operator('PATCH', '/tenants/acme', { idle_seconds: 7, session_binding: 'step_up' })
+  t.match(await api.operator('GET', '/tenants/acme/policies/session'), {
+    body: { idle_seconds: 7, session_binding: 'step_up' },
+  })
+  t.match((await eventsOf(api)).at(-1), { event: 'policy.session.updated' })
+  await api.operator('PATCH', '/tenants/acme', { name: 'Acme' })
+  t.equal((await eventsOf(api)).length, 1, 'a name is no policy')
+})
+
+void t.test(
+  'what a policy cannot hold is refused by its name, and nothing is written',
+  async (t) => {
+    const api = await startApi(t)
+    await api.tenant('acme')
+    const cases: [string, object, string][] = [
+      ['password', { min_length: 7 }, 'min_length'],
+      ['password', { min_strength: 5 }, 'min_strength'],
+      ['password', { max_age_days: 0 }, 'max_age_days'],
+      ['password', { history: LIMITS.passwordHistoryMax + 1 }, 'history'],
+      ['lockout', { user_failures: 0 }, 'user_failures'],
+      ['lockout', { pause_seconds: 1.5 }, 'pause_seconds'],
+      ['lockout', { window_seconds: '900' }, 'window_seconds'],
+      ['mfa', { mode: 'sometimes' }, 'mode'],
+      ['mfa', { risks: ['weather'] }, 'risks'],
+      ['network', { allow: ['10.0.0.0/33'] }, 'allow'],
+      ['network', { deny: ['example.com'] }, 'deny'],
+      ['network', { deny: Array(LIMITS.networksPerPolicyMax + 1).fill('10.0.0.1') }, 'deny'],
+      ['device', { require: 'mine' }, 'require'],
+      ['session', { concurrent_max: 0 }, 'concurrent_max'],
+      ['session', { max_session_seconds: 0 }, 'max_session_seconds'],
+      ['session', { beyond: 1 }, 'beyond'],
+    ]
+    for (const [name, body, field] of cases) {
+      const answer = await api.operator('PUT', `/tenants/acme/policies/${name}`, body)
+      t.match(
+        answer,
+        { status: 400, body: { error: 'field_invalid', field } },
+        JSON.stringify(body),
+      )
+    }
+    t.strictSame(await eventsOf(api), [])
+    t.match(await api.operator('PUT', '/tenants/none/policies/mfa', {}), { status: 404 })
+  },
+)
+
+void t.test('fewer sessions at once end the oldest of everybody who has more', async (t) => {
+  const api = await startApi(t)
+  await api.tenant('acme')
+  const { sessions, clock } = api.services
+  const atMs = clock.nowMs()
+  const begin = async (userId: string, sid: string, createdAt: number) => {
+    await sessions.record({
+      tenantId: 'acme',
+      sid,
+      userId,
+      ip: '192.0.2.7',
+      userAgent: 'test',
+      issuedAtMs: atMs,
+      expiresAtMs: atMs + 3_600_000,
+    })
+    const { store } = api.services
+    await store.change(({ queries }) =>
+      queries.update(schema.sessions).set({ createdAt }).where(eq(schema.sessions.sid, sid)),
+    )
+  }
+  await begin('ada', 'a1', 1)
+  await begin('ada', 'a2', 2)
+  await begin('ada', 'a3', 3)
+  await begin('bob', 'b1', 1)
+  await api.operator('PUT', '/tenants/acme/policies/session', { concurrent_max: 2 })
+  const { items } = await api.operator('GET', '/tenants/acme/sessions')
+  t.strictSame(
+    items.filter((item) => item['ended_at'] !== null).map((item) => item['sid']),
+    ['a1'],
+  )
+})
+
+void t.test('replay: what another policy would have decided', async (t) => {
+  const api = await startApi(t)
+  await api.tenant('acme')
+  const { store, clock } = api.services
+  const nowMs = clock.nowMs()
+  let count = 0
+  const attempt = (ago: number, others: object, given: Parameters<typeof facts>[0] = {}) => {
+    const at = nowMs - ago * 1000
+    const { failures: _, ...known } = facts({ at: Math.floor(at / 1000), ...given })
+    return {
+      signInId: `s${count++}`,
+      tenantId: 'acme',
+      at,
+      userId: 'usr_ada',
+      loginHash: 'ada',
+      ip: '192.0.2.7',
+      userAgent: 'test',
+      isFailure: false,
+      isKnownDevice: true,
+      outcome: 'signed_in' as const,
+      reason: '',
+      facts: { ...known },
+      ...others,
+    }
+  }
+  const wrong = { isFailure: true, outcome: 'asking' as const, reason: 'credentials_wrong' }
+  const rows = [
+    attempt(40 * 86_400, {}),
+    ...[50, 49, 48].map((ago) => attempt(ago, wrong, { password: 'wrong' })),
+    attempt(40, {}),
+    attempt(30, {}, { factors: ['totp'], proof: 'totp' }),
+    attempt(20, { ip: '198.51.100.9', loginHash: 'bob' }, { address: '198.51.100.9' }),
+  ]
+  await store.change(({ queries }) => queries.insert(schema.signIns).values(rows))
+  const replay = (name: string, policy: object, days = 7) =>
+    api.operator('POST', `/tenants/acme/policies/${name}/replay`, { days, policy })
+
+  t.match(await replay('network', {}), {
+    status: 200,
+    body: { sign_ins: 6, same: 6, differences: [], examples: [], truncated: false },
+  })
+  t.match(await replay('mfa', { mode: 'required' }), {
+    body: {
+      policy: 'mfa',
+      days: 7,
+      sign_ins: 6,
+      same: 4,
+      differences: [{ before: 'signed_in_aal1', after: 'enrolment_needed', count: 2 }],
+      examples: [{ sign_in_id: 's4', user_id: 'usr_ada', ip: '192.0.2.7' }, { sign_in_id: 's6' }],
+    },
+  })
+  t.match(await replay('network', { deny: ['198.51.100.0/24'] }), {
+    body: { differences: [{ before: 'signed_in_aal1', after: 'network_denied', count: 1 }] },
+  })
+  t.match(await replay('lockout', { user_failures: 3, pause_seconds: 15 }), {
+    body: { same: 5, differences: [{ after: 'user_paused', count: 1 }] },
+  })
+  t.match(await replay('mfa', { mode: 'required' }, 31), { body: { sign_ins: 6 } })
+  t.match(await replay('mfa', { mode: 'never' }), { status: 400, body: { field: 'policy' } })
+  t.match(await replay('mfa', {}, LIMITS.replayDaysMax + 1), {
+    status: 400,
+    body: { field: 'days' },
+  })
+  t.strictSame(await eventsOf(api), [], 'it changes nothing')
+  t.match((await api.operator('GET', '/tenants/acme/policies/mfa')).body, { mode: 'optional' })
+})
