@@ -1,13 +1,12 @@
 /**
- * Passwords as argon2id in PHC strings. At most `concurrency` are computed at once, each takes
- * 19 MiB and a thread, and a queue that grows past its limit is refused: a flood of sign-ins must
- * not take the memory or the threads that everything else needs. One tenant has only a part of the
- * queue, so that a flood at its realm leaves room for the others.
+ * Passwords as argon2id in PHC strings. Each takes 19 MiB and a thread, so they are computed in
+ * turns: a flood of sign-ins must not take the memory or the threads that everything else needs.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { createTurns, type TurnLimits, type Turns } from './turns.ts'
 
 export interface PasswordHasher {
   readonly hash: (plain: string) => Promise<string>
@@ -34,16 +33,10 @@ const PHC =
 
 const compute = promisify(argon2)
 
-export function createPasswordHasher({
-  concurrency = 2,
-  waitingMax = LIMITS.passwordQueueMax,
-  waitingPerTenantMax = LIMITS.passwordQueuePerTenantMax,
-}: {
-  readonly concurrency?: number
-  readonly waitingMax?: number
-  readonly waitingPerTenantMax?: number
-} = {}): PasswordHasher {
-  const turns = createTurns(concurrency, waitingMax, waitingPerTenantMax)
+export function createPasswordHasher(
+  limits: TurnLimits = {},
+  turns: Turns = createTurns(limits),
+): PasswordHasher {
   const decoy = encode(OURS, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES))
 
   return {
@@ -101,28 +94,3 @@ function parse(encoded: string) {
 }
 
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
-
-/** First come, first served; who comes when the queue is full is sent away. */
-function createTurns(concurrency: number, waitingMax: number, waitingPerTenantMax: number) {
-  const waiting: { readonly proceed: () => void; readonly tenantId: string | undefined }[] = []
-  let running = 0
-
-  return {
-    async take<T>(work: () => Promise<T>, tenantId?: string): Promise<T> {
-      if (running >= concurrency) {
-        const ofTenant = waiting.filter((one) => one.tenantId === tenantId).length
-        const isTenantFull = tenantId !== undefined && ofTenant >= waitingPerTenantMax
-        if (waiting.length >= waitingMax || isTenantFull)
-          throw new Refusal('unavailable', { retry_after: 1 })
-        await new Promise<void>((proceed) => waiting.push({ proceed, tenantId }))
-      } else running++
-      try {
-        return await work()
-      } finally {
-        const next = waiting.shift()
-        if (next === undefined) running--
-        else next.proceed() // the turn is handed over, `running` stays
-      }
-    },
-  }
-}
