@@ -20,6 +20,8 @@ export const ERRORS = {
   tenant_not_found: { status: 404, detail: 'There is no such tenant.' },
   user_not_found: { status: 404, detail: 'There is no such user.' },
   session_not_found: { status: 404, detail: 'There is no such session.' },
+  address_block_not_found: { status: 404, detail: 'This address is not blocked.' },
+  factor_not_found: { status: 404, detail: 'The user has no such second factor.' },
   not_published: { status: 404, detail: 'The tenant has no signing key yet: publish it first.' },
   tenant_taken: { status: 409, detail: 'Another tenant already has this id.' },
   hostname_taken: { status: 409, detail: 'Another tenant already uses this hostname.' },

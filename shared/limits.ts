@@ -76,10 +76,19 @@ export const LIMITS = {
   passwordBytesMax: 1024,
   passwordCharactersMin: 8,
   passwordHistoryMax: 24,
+  /** Behind these a password is strong or a repetition. */
+  passwordStrengthCharactersMax: 64,
+  passwordStrengthMsMax: 5000,
   passwordQueueMax: 200,
   passwordQueuePerTenantMax: 100,
   realmsCachedMax: 200,
   passwordMemoryKibMax: 256 * 1024,
+  // recorded sign-ins
+  signInKeptMs: 35 * 24 * 3600 * 1000,
+  /** The newest failures of a day that lockout looks at, per account and per address. */
+  failuresLookedAtMax: 1000,
+  knownAddressesMax: 200,
+  devicesListedMax: 100,
   // policies
   networksPerPolicyMax: 1000,
   replayDaysMax: 31,

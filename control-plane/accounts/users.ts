@@ -15,7 +15,11 @@ import {
 } from '../store/queries/users.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/sqlite.ts'
-import type { Actor, Store } from '../store/store.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
+import type { PasswordProblem } from '../policy/new-password.ts'
+import { forgetPasswords, rememberPassword } from '../store/queries/password-history.ts'
+import type { TenantPolicies } from '../tenants/policies.ts'
+import type { PasswordRules, WhosePassword } from './password-rules.ts'
 import type { PasswordHasher } from './passwords.ts'
 import { revokeIn } from './revocations.ts'
 
@@ -37,8 +41,25 @@ export type Authentication =
 
 export type Users = ReturnType<typeof createUsers>
 
-export function createUsers(world: { store: Store; passwords: PasswordHasher; clock: Clock }) {
-  const { store, passwords, clock } = world
+export interface UsersWorld {
+  readonly store: Store
+  readonly passwords: PasswordHasher
+  readonly passwordRules: PasswordRules
+  readonly policies: Pick<TenantPolicies, 'of' | 'isDecided'>
+  readonly clock: Clock
+}
+
+/** For the API; a page says the same in the person's language. */
+const PASSWORD_SENTENCES: Readonly<Record<PasswordProblem, string>> = {
+  password_too_short: 'The password is shorter than the policy of this tenant allows.',
+  password_too_long: 'The password is longer than a password may be.',
+  password_too_weak: 'The password is too easy to guess for the policy of this tenant.',
+  password_breached: 'The password is on the list of passwords that everybody knows.',
+  password_used_before: 'The person has used this password before.',
+}
+
+export function createUsers(world: UsersWorld) {
+  const { store, passwords, passwordRules, policies, clock } = world
 
   async function get(tenantId: string, userId: string): Promise<User> {
     return found(await findUser(store.read, tenantId, userId))
@@ -50,13 +71,53 @@ export function createUsers(world: { store: Store; passwords: PasswordHasher; cl
     return findUserByKey(store.read, tenantId, column, fold(login))
   }
 
+  /**
+   * What an operator hands out is judged by a policy that somebody has decided, and by no default:
+   * the person will choose another one.
+   */
+  async function hashGiven(plain: string, whose: WhosePassword): Promise<string> {
+    const { tenantId } = whose
+    if (await policies.isDecided(tenantId, 'password')) {
+      const problem = await passwordRules.check(
+        plain,
+        whose,
+        (await policies.of(tenantId)).password,
+      )
+      if (problem !== undefined)
+        throw new Refusal('field_invalid', { field: 'password' }, PASSWORD_SENTENCES[problem])
+    }
+    return passwords.hash(plain)
+  }
+
   return {
     get,
     byLogin,
 
+    /** A password that the person has chosen. It ends every session that the old one opened. */
+    async choosePassword(
+      tenantId: string,
+      userId: string,
+      plain: string,
+      actor: Actor,
+      reason = 'password_changed',
+    ): Promise<PasswordProblem | undefined> {
+      const user = await get(tenantId, userId)
+      const problem = await passwordRules.check(plain, user, (await policies.of(tenantId)).password)
+      if (problem !== undefined) return problem
+      const passwordHash = await passwords.hash(plain)
+      await store.change(async (change) => {
+        const { passwordHash: old } = found(await findUser(change.queries, tenantId, userId))
+        await replacePassword(change, { tenantId, userId, passwordHash, old })
+        await revokeIn(change, tenantId, { subject: userId }, reason)
+        const content = { user_id: userId, changed: ['password'] }
+        await change.audit(actor, { action: 'user.changed', tenantId, content })
+      })
+      return undefined
+    },
+
     async create(tenantId: string, input: NewUser, actor: Actor): Promise<User> {
       checkUsername(input.username, input.email)
-      const passwordHash = await passwords.hash(input.password)
+      const passwordHash = await hashGiven(input.password, { tenantId, ...input })
       const nowMs = clock.nowMs()
       const user: User = {
         userId: `usr_${randomBytes(16).toString('hex')}`,
@@ -92,7 +153,9 @@ export function createUsers(world: { store: Store; passwords: PasswordHasher; cl
     /** A new password or a disabled account ends what the old one had opened. */
     async patch(tenantId: string, userId: string, patch: UserPatch, actor: Actor): Promise<User> {
       const passwordHash =
-        patch.password === undefined ? undefined : await passwords.hash(patch.password)
+        patch.password === undefined
+          ? undefined
+          : await hashGiven(patch.password, { ...(await get(tenantId, userId)), ...patch })
       return store.change(async (change) => {
         const before = found(await findUser(change.queries, tenantId, userId))
         const username = patch.username ?? before.username
@@ -104,20 +167,21 @@ export function createUsers(world: { store: Store; passwords: PasswordHasher; cl
           email,
           emailKey: fold(email),
           name: patch.name ?? before.name,
-          passwordHash: passwordHash ?? before.passwordHash,
           isDisabled: patch.isDisabled ?? before.isDisabled,
           updatedAt: change.nowMs,
-          ...(passwordHash !== undefined && { passwordChangedAt: change.nowMs }),
           ...(fold(email) !== before.emailKey && { emailProvenAt: null }),
         }
         await updateUser(change.queries, tenantId, userId, changes)
+        const { passwordHash: old } = before
+        if (passwordHash !== undefined)
+          await replacePassword(change, { tenantId, userId, passwordHash, old })
         if (passwordHash !== undefined || (patch.isDisabled === true && !before.isDisabled)) {
           const reason = passwordHash === undefined ? 'user_disabled' : 'password_changed'
           await revokeIn(change, tenantId, { subject: userId }, reason)
         }
         const content = { user_id: userId, changed: Object.keys(patch) }
         await change.audit(actor, { action: 'user.changed', tenantId, content })
-        return { ...before, ...changes }
+        return found(await findUser(change.queries, tenantId, userId))
       })
     },
 
@@ -125,6 +189,7 @@ export function createUsers(world: { store: Store; passwords: PasswordHasher; cl
       await store.change(async (change) => {
         found(await findUser(change.queries, tenantId, userId))
         await deleteUser(change.queries, tenantId, userId)
+        await forgetPasswords(change.queries, tenantId, userId)
         await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
         const content = { user_id: userId }
         await change.audit(actor, { action: 'user.removed', tenantId, content })
@@ -143,8 +208,18 @@ export function createUsers(world: { store: Store; passwords: PasswordHasher; cl
   }
 }
 
+async function replacePassword(
+  { queries, nowMs }: Change,
+  change: { tenantId: string; userId: string; passwordHash: string; old: string },
+) {
+  const { tenantId, userId, passwordHash, old } = change
+  await updateUser(queries, tenantId, userId, { passwordHash, passwordChangedAt: nowMs })
+  if (old !== '')
+    await rememberPassword(queries, { tenantId, userId, passwordHash: old, replacedAt: nowMs })
+}
+
 /** `Ada`, `ada` and `ＡＤＡ` are one account. */
-function fold(login: string): string {
+export function fold(login: string): string {
   return login.trim().normalize('NFKC').toLowerCase()
 }
 

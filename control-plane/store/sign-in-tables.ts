@@ -28,6 +28,8 @@ export function defineSignInTables(c: Columns) {
       userId: c.text('user_id'),
       loginHash: c.text('login_hash').notNull(),
       ip: c.text('ip').notNull(),
+      /** What lockout counts the address as: one of IPv4, a /64 of IPv6. */
+      countedAs: c.text('counted_as').notNull().default(''),
       userAgent: c.text('user_agent').notNull(),
       /** Wrong password or wrong code: what lockout counts. */
       isFailure: c.flag('is_failure').notNull(),
@@ -40,12 +42,13 @@ export function defineSignInTables(c: Columns) {
     (table) => [
       c.index('sign_ins_tenant').on(table.tenantId, table.at),
       c.index('sign_ins_login').on(table.tenantId, table.loginHash, table.at),
-      c.index('sign_ins_address').on(table.tenantId, table.ip, table.at),
+      c.index('sign_ins_address').on(table.tenantId, table.countedAs, table.at),
       c.index('sign_ins_user').on(table.tenantId, table.userId, table.at),
+      c.index('sign_ins_at').on(table.at),
     ],
   )
 
-  /** Addresses that lockout refuses; lifting one removes its row and forgets its failures. */
+  /** Addresses that lockout refuses, and when one was lifted: what was before is forgotten. */
   const addressBlocks = c.table(
     'address_blocks',
     {

@@ -14,13 +14,15 @@ export const signIn = {
       updated_at BIGINT NOT NULL, PRIMARY KEY (tenant_id, name))`,
     `CREATE TABLE sign_ins (
       sign_in_id TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, at BIGINT NOT NULL, user_id TEXT,
-      login_hash TEXT NOT NULL, ip TEXT NOT NULL, user_agent TEXT NOT NULL,
+      login_hash TEXT NOT NULL, ip TEXT NOT NULL, counted_as TEXT NOT NULL DEFAULT '',
+      user_agent TEXT NOT NULL,
       is_failure BIGINT NOT NULL, is_known_device BIGINT NOT NULL, outcome TEXT NOT NULL,
       reason TEXT NOT NULL, facts TEXT NOT NULL)`,
     `CREATE INDEX sign_ins_tenant ON sign_ins (tenant_id, at)`,
     `CREATE INDEX sign_ins_login ON sign_ins (tenant_id, login_hash, at)`,
-    `CREATE INDEX sign_ins_address ON sign_ins (tenant_id, ip, at)`,
+    `CREATE INDEX sign_ins_address ON sign_ins (tenant_id, counted_as, at)`,
     `CREATE INDEX sign_ins_user ON sign_ins (tenant_id, user_id, at)`,
+    `CREATE INDEX sign_ins_at ON sign_ins (at)`,
     `CREATE TABLE address_blocks (
       tenant_id TEXT NOT NULL, address TEXT NOT NULL, failures BIGINT NOT NULL,
       created_at BIGINT NOT NULL, blocked_until BIGINT NOT NULL, lifted_at BIGINT,

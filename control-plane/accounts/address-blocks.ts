@@ -1,0 +1,51 @@
+/** Addresses that lockout refuses, for the operator who looks at them and lifts them. */
+import { Refusal } from '../../shared/errors.ts'
+import { LOCKOUT_MEMORY_SECONDS } from '../policy/lockout.ts'
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
+import {
+  addressBlocksAfter,
+  deleteAddressBlocksBefore,
+  liftAddressBlock,
+  type AddressBlockRow,
+} from '../store/queries/attempts.ts'
+import type { Actor, Store } from '../store/store.ts'
+
+export type AddressBlock = Readonly<AddressBlockRow>
+export type AddressBlocks = ReturnType<typeof createAddressBlocks>
+
+export function createAddressBlocks({
+  store,
+  clock,
+  countedAs,
+}: {
+  readonly store: Store
+  readonly clock: Clock
+  readonly countedAs: (address: string) => string
+}) {
+  return {
+    async list(tenantId: string, page: PageRequest): Promise<Page<AddressBlock>> {
+      const [after] = decodeCursor(page.cursor, 'string') ?? ['']
+      const nowMs = clock.nowMs()
+      const rows = await addressBlocksAfter(store.read, tenantId, after, nowMs, page.limit + 1)
+      return toPage(rows, page.limit, (block) => [block.address])
+    },
+
+    /** `address` as the list names it, or any address of that network. */
+    async lift(tenantId: string, address: string, actor: Actor): Promise<void> {
+      await store.change(async (change) => {
+        const { queries, nowMs } = change
+        const lifted = await liftAddressBlock(queries, tenantId, countedAs(address), nowMs)
+        if (lifted === undefined) throw new Refusal('address_block_not_found')
+        const content = { address: lifted.address, failures: lifted.failures }
+        await change.emit('ip.block.lifted', tenantId, content)
+        await change.audit(actor, { action: 'address_block.lifted', tenantId, content })
+      })
+    },
+
+    async prune(limit: number): Promise<number> {
+      const beforeMs = clock.nowMs() - LOCKOUT_MEMORY_SECONDS * SECOND_MS
+      return store.change(({ queries }) => deleteAddressBlocksBefore(queries, beforeMs, limit))
+    },
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * Every attempt to sign in, judged and recorded in one change: whoever guesses in many requests at
+ * once is judged one after the other, so that lockout counts each of them.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../shared/clock.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { Vault } from '../keys/vault.ts'
+import { LOCKOUT_MEMORY_SECONDS, pausedUntil } from '../policy/lockout.ts'
+import type { Policies } from '../policy/policies.ts'
+import { judge, type SignInState } from '../policy/sign-in.ts'
+import type { SignInFacts } from '../policy/verdict.ts'
+import {
+  addressesOfUser,
+  deleteSignInsBefore,
+  failuresOfAddress,
+  failuresOfLogin,
+  findAddressBlock,
+  insertSignIn,
+  upsertAddressBlock,
+  wasRefusedSince,
+} from '../store/queries/attempts.ts'
+import type { Queries } from '../store/sqlite.ts'
+import type { Change, Store } from '../store/store.ts'
+import { fold } from './users.ts'
+
+/** Who tries, and from where. */
+export interface Attempt {
+  readonly tenantId: string
+  /** Who it is about: the account that the login names; undefined where nobody has it. */
+  readonly userId: string | undefined
+  readonly loginHash: string
+  readonly ip: string
+  /** What lockout counts the address as. */
+  readonly countedAs: string
+  readonly userAgent: string
+}
+
+/** What is known without looking at earlier failures. */
+export type OwnFacts = Omit<SignInFacts, 'failures'>
+
+/** How far back an address makes a network known. */
+const NETWORK_MEMORY_MS = 35 * DAY_MS
+/** A program that keeps knocking is one event a minute. */
+const DENIED_AGAIN_MS = MINUTE_MS
+const MEMORY_MS = LOCKOUT_MEMORY_SECONDS * SECOND_MS
+
+export type Attempts = ReturnType<typeof createAttempts>
+
+export function createAttempts({
+  store,
+  vault,
+  clock,
+}: {
+  readonly store: Store
+  readonly vault: Pick<Vault, 'hash'>
+  readonly clock: Clock
+}) {
+  /** Only hashed, because people type passwords into the field for names. */
+  function loginHash(tenantId: string, who: { userId: string } | { login: string }): string {
+    const name = 'userId' in who ? `user/${who.userId}` : `login/${fold(who.login)}`
+    return vault.hash(`sign_ins/${tenantId}/${name}`)
+  }
+
+  async function failuresOf(queries: Queries, attempt: Attempt, isKnownDevice: boolean) {
+    const { tenantId } = attempt
+    const sinceMs = clock.nowMs() - MEMORY_MS
+    const most = LIMITS.failuresLookedAtMax
+    const block = await findAddressBlock(queries, tenantId, attempt.countedAs)
+    const addressSinceMs = Math.max(sinceMs, block?.liftedAt ?? 0)
+    return {
+      user: toSeconds(await failuresOfLogin(queries, { ...attempt, isKnownDevice }, sinceMs, most)),
+      address: toSeconds(await failuresOfAddress(queries, attempt, addressSinceMs, most)),
+    }
+  }
+
+  return {
+    loginHash,
+
+    /** What would be decided now, without recording it. */
+    async preview(attempt: Attempt, facts: OwnFacts, policies: Policies): Promise<SignInState> {
+      return judge(await withFailures(store.read, attempt, facts), policies)
+    },
+
+    withFailures,
+
+    /**
+     * Judges and records in the change of its caller, with the events that follow from it. The
+     * failures are read in here: what others did meanwhile counts.
+     */
+    async settle(
+      change: Change,
+      attempt: Attempt,
+      facts: OwnFacts,
+      policies: Policies,
+    ): Promise<SignInState> {
+      const { queries, nowMs } = change
+      const known = await withFailures(queries, attempt, facts)
+      const state = judge(known, policies)
+      const reason = state.kind === 'signed_in' ? 'signed_in' : state.reason
+      const row = {
+        ...attempt,
+        signInId: randomUUID(),
+        at: nowMs,
+        userId: attempt.userId ?? null,
+        ip: attempt.ip.slice(0, LIMITS.addressTextMax),
+        userAgent: attempt.userAgent.slice(0, LIMITS.userAgentTextMax),
+        isFailure: state.kind === 'asking' && isFailed(facts),
+        isKnownDevice: facts.device.isKnown,
+        outcome: OUTCOMES[state.kind],
+        reason,
+        facts: { ...facts },
+      }
+      const isNews = !(await wasRefusedSince(queries, row, nowMs - DENIED_AGAIN_MS))
+      await insertSignIn(queries, row)
+      if (row.isFailure) await blockAddress(change, attempt, known, policies)
+      const content = { ...(attempt.userId && { user_id: attempt.userId }), reason, ip: row.ip }
+      if (state.kind === 'refused' && isNews)
+        await change.emit('signin.denied', attempt.tenantId, content)
+      if (reason === 'second_factor_needed' || reason === 'enrolment_needed')
+        await change.emit('signin.step_up', attempt.tenantId, content)
+      return state
+    },
+
+    /** From which addresses the person has signed in lately. */
+    async addressesOf(tenantId: string, userId: string): Promise<string[]> {
+      const sinceMs = clock.nowMs() - NETWORK_MEMORY_MS
+      return addressesOfUser(store.read, tenantId, userId, sinceMs, LIMITS.knownAddressesMax)
+    },
+
+    async prune(limit: number): Promise<number> {
+      return store.change(({ queries, nowMs }) =>
+        deleteSignInsBefore(queries, nowMs - LIMITS.signInKeptMs, limit),
+      )
+    },
+  }
+
+  async function withFailures(
+    queries: Queries,
+    attempt: Attempt,
+    facts: OwnFacts,
+  ): Promise<SignInFacts> {
+    const failures = await failuresOf(queries, attempt, facts.device.isKnown)
+    return { ...facts, failures }
+  }
+}
+
+const OUTCOMES = { asking: 'asking', refused: 'refused', signed_in: 'signed_in' } as const
+
+/** A disabled account counts like a wrong password: else the count would tell them apart. */
+function isFailed({ password, proof }: OwnFacts): boolean {
+  return password === 'wrong' || password === 'right_but_disabled' || proof === 'wrong'
+}
+
+/** The failure that fills the count begins a block, which operators can see and lift. */
+async function blockAddress(
+  { queries, nowMs }: Change,
+  { tenantId, countedAs }: Attempt,
+  { failures, at }: SignInFacts,
+  { lockout }: Policies,
+) {
+  const times = [...failures.address, at]
+  const until = pausedUntil(times, lockout.address_failures, lockout)
+  if (until <= at) return
+  const blockedUntil = until * SECOND_MS
+  const count = times.length
+  const block = { tenantId, address: countedAs, failures: count, createdAt: nowMs, blockedUntil }
+  await upsertAddressBlock(queries, block)
+}
+
+const toSeconds = (times: readonly number[]) => times.map((ms) => Math.floor(ms / SECOND_MS))

@@ -1,0 +1,131 @@
+/** Passkeys as second factors (WebAuthn), checked by @simplewebauthn/server. */
+import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import * as v from 'valibot'
+
+/** What is kept of one, sealed. */
+export interface Passkey {
+  readonly id: string
+  readonly publicKey: string
+  readonly transports: string[]
+}
+
+export interface PasskeySite {
+  readonly origin: string
+  readonly rpId: string
+}
+
+/** Browsers have passkeys for names, over HTTPS or on the machine itself. */
+export function passkeySite(baseUrl: string): PasskeySite | undefined {
+  const { origin, hostname, protocol } = new URL(baseUrl)
+  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost')
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return undefined
+  return protocol === 'https:' || isLocal ? { origin, rpId: hostname } : undefined
+}
+
+export interface Registration {
+  readonly challenge: string
+  readonly tenantName: string
+  readonly userId: string
+  readonly username: string
+  readonly known: readonly Passkey[]
+}
+
+export async function registrationOptions(site: PasskeySite, registration: Registration) {
+  const { challenge, tenantName, userId, username, known } = registration
+  return generateRegistrationOptions({
+    rpName: tenantName,
+    rpID: site.rpId,
+    userName: username,
+    userID: createHash('sha256').update(userId).digest(), // at most 64 bytes, and not for people
+    challenge: Buffer.from(challenge, 'base64url'),
+    excludeCredentials: known.map(toDescriptor),
+    authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
+  })
+}
+
+export async function authenticationOptions(
+  site: PasskeySite,
+  challenge: string,
+  known: readonly Passkey[],
+) {
+  return generateAuthenticationOptions({
+    rpID: site.rpId,
+    challenge: Buffer.from(challenge, 'base64url'),
+    allowCredentials: known.map(toDescriptor),
+    userVerification: 'preferred',
+  })
+}
+
+/** The new passkey and its counter, or nothing where the answer is not in order. */
+export async function registeredPasskey(site: PasskeySite, challenge: string, answer: string) {
+  const response = parsed<RegistrationResponseJSON>(answer)
+  if (response === undefined) return undefined
+  try {
+    const result = await verifyRegistrationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: site.origin,
+      expectedRPID: site.rpId,
+      requireUserVerification: false, // it is the second factor, the password was the first
+    })
+    if (!result.verified) return undefined
+    const { id, publicKey, counter, transports = [] } = result.registrationInfo.credential
+    const encoded = Buffer.from(publicKey).toString('base64url')
+    return { passkey: { id, publicKey: encoded, transports } satisfies Passkey, counter }
+  } catch {
+    return undefined
+  }
+}
+
+/** The counter that the passkey has reached, or nothing where the answer is not in order. */
+export async function passkeyCounter(
+  site: PasskeySite,
+  challenge: string,
+  { id, publicKey, transports }: Passkey,
+  counter: number,
+  answer: string,
+): Promise<number | undefined> {
+  const response = parsed<AuthenticationResponseJSON>(answer)
+  if (response === undefined) return undefined
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: site.origin,
+      expectedRPID: site.rpId,
+      credential: { id, publicKey: Buffer.from(publicKey, 'base64url'), counter, transports },
+      requireUserVerification: false,
+    })
+    return verified ? authenticationInfo.newCounter : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Which passkey an answer speaks of, before anything about it is believed. */
+export function passkeyIdIn(answer: string): string | undefined {
+  return parsed(answer)?.id
+}
+
+const Answer = v.looseObject({ id: v.string(), response: v.looseObject({}) })
+
+/** Of the rough shape only; the library looks at all of it, and refuses by throwing. */
+function parsed<T extends { readonly id: string }>(answer: string): T | undefined {
+  try {
+    return v.parse(Answer, JSON.parse(answer)) as unknown as T
+  } catch {
+    return undefined
+  }
+}
+
+function toDescriptor({ id, transports }: Passkey) {
+  return { id, transports: transports as never }
+}

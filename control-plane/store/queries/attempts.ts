@@ -1,0 +1,209 @@
+/** Recorded sign-ins as lockout counts them, and the addresses that it blocks. */
+import { and, desc, eq, gt, inArray, lt } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+import type { SignInRow } from './sign-ins.ts'
+
+const { signIns, addressBlocks } = schema
+
+export type AddressBlockRow = typeof addressBlocks.$inferSelect
+
+export async function insertSignIn(queries: Queries, row: SignInRow): Promise<void> {
+  await queries.insert(signIns).values(row)
+}
+
+/** The newest `limit` failures after `sinceMs`, as milliseconds, oldest first. */
+export async function failuresOfLogin(
+  queries: Queries,
+  who: Pick<SignInRow, 'tenantId' | 'loginHash' | 'isKnownDevice'>,
+  sinceMs: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await queries
+    .select({ at: signIns.at })
+    .from(signIns)
+    .where(
+      and(
+        eq(signIns.tenantId, who.tenantId),
+        eq(signIns.loginHash, who.loginHash),
+        gt(signIns.at, sinceMs),
+        eq(signIns.isFailure, true),
+        eq(signIns.isKnownDevice, who.isKnownDevice),
+      ),
+    )
+    .orderBy(desc(signIns.at))
+    .limit(limit)
+  return rows.map(({ at }) => at).reverse()
+}
+
+export async function failuresOfAddress(
+  queries: Queries,
+  from: Pick<SignInRow, 'tenantId' | 'countedAs'>,
+  sinceMs: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await queries
+    .select({ at: signIns.at })
+    .from(signIns)
+    .where(
+      and(
+        eq(signIns.tenantId, from.tenantId),
+        eq(signIns.countedAs, from.countedAs),
+        gt(signIns.at, sinceMs),
+        eq(signIns.isFailure, true),
+      ),
+    )
+    .orderBy(desc(signIns.at))
+    .limit(limit)
+  return rows.map(({ at }) => at).reverse()
+}
+
+/** Whether the same was refused for the same reason a moment ago, and has been told of. */
+export async function wasRefusedSince(
+  queries: Queries,
+  same: Pick<SignInRow, 'tenantId' | 'loginHash' | 'countedAs' | 'reason'>,
+  sinceMs: number,
+): Promise<boolean> {
+  const who =
+    same.reason === 'address_blocked'
+      ? eq(signIns.countedAs, same.countedAs)
+      : eq(signIns.loginHash, same.loginHash)
+  const rows = await queries
+    .select({ at: signIns.at })
+    .from(signIns)
+    .where(
+      and(
+        eq(signIns.tenantId, same.tenantId),
+        who,
+        gt(signIns.at, sinceMs),
+        eq(signIns.reason, same.reason),
+        eq(signIns.outcome, 'refused'),
+      ),
+    )
+    .limit(1)
+  return rows.length > 0
+}
+
+/** The addresses from which a person has signed in, newest first. */
+export async function addressesOfUser(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  sinceMs: number,
+  limit: number,
+): Promise<string[]> {
+  const rows = await queries
+    .select({ ip: signIns.ip })
+    .from(signIns)
+    .where(
+      and(
+        eq(signIns.tenantId, tenantId),
+        eq(signIns.userId, userId),
+        gt(signIns.at, sinceMs),
+        eq(signIns.outcome, 'signed_in'),
+      ),
+    )
+    .orderBy(desc(signIns.at))
+    .limit(limit)
+  return rows.map(({ ip }) => ip)
+}
+
+export async function deleteSignInsBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const old = await queries
+    .select({ signInId: signIns.signInId })
+    .from(signIns)
+    .where(lt(signIns.at, beforeMs))
+    .limit(limit)
+  if (old.length === 0) return 0
+  const ids = old.map(({ signInId }) => signInId)
+  await queries.delete(signIns).where(inArray(signIns.signInId, ids))
+  return ids.length
+}
+
+const isBlock = (tenantId: string, address: string) =>
+  and(eq(addressBlocks.tenantId, tenantId), eq(addressBlocks.address, address))
+
+export async function findAddressBlock(queries: Queries, tenantId: string, address: string) {
+  const [row] = await queries.select().from(addressBlocks).where(isBlock(tenantId, address))
+  return row
+}
+
+/** A block that begins again keeps the time before which nothing counts. */
+export async function upsertAddressBlock(
+  queries: Queries,
+  row: Omit<AddressBlockRow, 'liftedAt'>,
+): Promise<void> {
+  const { failures, createdAt, blockedUntil } = row
+  await queries
+    .insert(addressBlocks)
+    .values({ ...row, liftedAt: null })
+    .onConflictDoUpdate({
+      target: [addressBlocks.tenantId, addressBlocks.address],
+      set: { failures, createdAt, blockedUntil },
+    })
+}
+
+/** Answers the row if the address was blocked. */
+export async function liftAddressBlock(
+  queries: Queries,
+  tenantId: string,
+  address: string,
+  nowMs: number,
+) {
+  const [row] = await queries
+    .update(addressBlocks)
+    .set({ liftedAt: nowMs, blockedUntil: nowMs })
+    .where(and(isBlock(tenantId, address), gt(addressBlocks.blockedUntil, nowMs)))
+    .returning()
+  return row
+}
+
+export async function addressBlocksAfter(
+  queries: Queries,
+  tenantId: string,
+  address: string,
+  nowMs: number,
+  limit: number,
+): Promise<AddressBlockRow[]> {
+  return await queries
+    .select()
+    .from(addressBlocks)
+    .where(
+      and(
+        eq(addressBlocks.tenantId, tenantId),
+        gt(addressBlocks.address, address),
+        gt(addressBlocks.blockedUntil, nowMs),
+      ),
+    )
+    .orderBy(addressBlocks.address)
+    .limit(limit)
+}
+
+/** Blocks that are over, once no failure from before their lifting counts any more. */
+export async function deleteAddressBlocksBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const gone = await queries
+    .delete(addressBlocks)
+    .where(
+      and(
+        lt(addressBlocks.blockedUntil, beforeMs),
+        inArray(
+          addressBlocks.address,
+          queries
+            .select({ address: addressBlocks.address })
+            .from(addressBlocks)
+            .where(lt(addressBlocks.blockedUntil, beforeMs))
+            .limit(limit),
+        ),
+      ),
+    )
+    .returning({ address: addressBlocks.address })
+  return gone.length
+}

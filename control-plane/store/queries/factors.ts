@@ -1,0 +1,95 @@
+/** Second factors. Whatever may be used once is taken by one update, which one asker wins. */
+import { and, asc, eq, inArray, isNull, lt } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+const table = schema.factors
+export type FactorRow = typeof table.$inferSelect
+
+const isOf = (tenantId: string, userId: string) =>
+  and(eq(table.tenantId, tenantId), eq(table.userId, userId))
+
+export async function factorsOf(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+): Promise<FactorRow[]> {
+  return await queries
+    .select()
+    .from(table)
+    .where(isOf(tenantId, userId))
+    .orderBy(asc(table.createdAt), asc(table.factorId))
+}
+
+export async function insertFactors(queries: Queries, rows: FactorRow[]): Promise<void> {
+  if (rows.length > 0) await queries.insert(table).values(rows)
+}
+
+/** A later step than any before: of all who show the same one, one is taken at its word. */
+export async function takeStep(
+  queries: Queries,
+  factorId: string,
+  step: number,
+  nowMs: number,
+): Promise<boolean> {
+  const taken = await queries
+    .update(table)
+    .set({ lastStep: step, lastUsedAt: nowMs })
+    .where(and(eq(table.factorId, factorId), lt(table.lastStep, step)))
+    .returning({ factorId: table.factorId })
+  return taken.length > 0
+}
+
+/** For passkeys that do not count (both counters are 0). */
+export async function markUsed(queries: Queries, factorId: string, nowMs: number) {
+  const used = await queries
+    .update(table)
+    .set({ lastUsedAt: nowMs })
+    .where(eq(table.factorId, factorId))
+    .returning({ factorId: table.factorId })
+  return used.length > 0
+}
+
+export async function takeRecoveryCode(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  lookupHash: string,
+  nowMs: number,
+): Promise<boolean> {
+  const taken = await queries
+    .update(table)
+    .set({ lastUsedAt: nowMs })
+    .where(
+      and(
+        isOf(tenantId, userId),
+        eq(table.kind, 'recovery'),
+        eq(table.lookupHash, lookupHash),
+        isNull(table.lastUsedAt),
+      ),
+    )
+    .returning({ factorId: table.factorId })
+  return taken.length > 0
+}
+
+export async function deleteFactors(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  kinds: readonly FactorRow['kind'][],
+): Promise<void> {
+  await queries.delete(table).where(and(isOf(tenantId, userId), inArray(table.kind, [...kinds])))
+}
+
+export async function deleteFactor(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  factorId: string,
+) {
+  const [row] = await queries
+    .delete(table)
+    .where(and(isOf(tenantId, userId), eq(table.factorId, factorId)))
+    .returning()
+  return row
+}
