@@ -1,7 +1,7 @@
 /** How a realm answers people and programs: the headers of every answer, pages, refusals. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
-import type { Page, Place } from './pages/layout.ts'
+import type { Page, PageNeeds, Place } from './pages/layout.ts'
 import { messagePage } from './pages/message-page.ts'
 import { STYLE_SOURCE } from './pages/style.ts'
 import { english, type MessageKind } from './pages/texts/english.ts'
@@ -13,18 +13,29 @@ export type { MessageKind }
  * No `form-action`: Chromium applies it to every redirect that follows a form, so it would have to
  * name each place that the application itself may send people to after the sign-in.
  */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  `style-src ${STYLE_SOURCE}`,
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+function contentSecurityPolicy({ styleSource, imageUrl, scriptUrl }: PageNeeds = {}): string {
+  return [
+    "default-src 'none'",
+    `style-src ${[STYLE_SOURCE, styleSource].filter((one) => one !== undefined).join(' ')}`,
+    ...(imageUrl === undefined ? [] : [`img-src ${withoutQuery(imageUrl)}`]),
+    ...(scriptUrl === undefined ? [] : [`script-src ${withoutQuery(scriptUrl)}`]),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+const POLICY_WITHOUT_NEEDS = contentSecurityPolicy()
+
+/** One address and no other; a policy compares without the query. */
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}
 
 /** For every answer; the provider sets its own Cache-Control where an answer may be kept. */
 export function setSecurityHeaders(response: ServerResponse, isHttps: boolean) {
   if (!response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', randomUUID())
   response.setHeader('Cache-Control', 'no-store')
-  response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY)
+  response.setHeader('Content-Security-Policy', POLICY_WITHOUT_NEEDS)
   response.setHeader('X-Content-Type-Options', 'nosniff')
   response.setHeader('X-Frame-Options', 'DENY')
   response.setHeader('Referrer-Policy', 'no-referrer')
@@ -92,8 +103,12 @@ export function messageJson(kind: MessageKind) {
   return { error: MESSAGES[kind].code, detail: english.messages[kind].intro }
 }
 
-export function pageHeaders({ language }: Page): Record<string, string> {
-  return { 'Content-Type': 'text/html; charset=utf-8', 'Content-Language': language }
+export function pageHeaders({ language, needs }: Page): Record<string, string> {
+  return {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Language': language,
+    'Content-Security-Policy': contentSecurityPolicy(needs),
+  }
 }
 
 /** Browsers name text/html; programs that name nothing get what the address is made for. */

@@ -1,4 +1,8 @@
+/** The frame of every page: whose it is, what it is for, and what the browser must let it do. */
 import { html, raw } from 'hono/html'
+import type { Brand } from './brand/brand.ts'
+import { brandStyle } from './brand/brand.ts'
+import { KEY, LOCK } from './icons.ts'
 import { STYLE_ELEMENT } from './style.ts'
 import type { Texts } from './texts/english.ts'
 
@@ -9,6 +13,7 @@ export interface Place {
   readonly texts: Texts
   /** The tenant's name; undefined where no tenant is known. */
   readonly name?: string | undefined
+  readonly brand?: Brand | undefined
   /** The host of the service, so that people can compare it with their address bar. */
   readonly host: string
 }
@@ -17,6 +22,14 @@ export interface Place {
 export interface Page {
   readonly html: Html
   readonly language: string
+  readonly needs: PageNeeds
+}
+
+/** What the policy of this one page allows beside the style sheet that all share. */
+export interface PageNeeds {
+  readonly styleSource?: string | undefined
+  readonly imageUrl?: string | undefined
+  readonly scriptUrl?: string | undefined
 }
 
 export interface PageView {
@@ -26,10 +39,19 @@ export interface PageView {
   readonly heading: string
   readonly intro?: string | undefined
   readonly content: Html
+  /** Something has to be put right first: said in the title, which is what is read out first. */
+  readonly isProblem?: boolean
+  /** For lists: more room at a desk. */
+  readonly isWide?: boolean
+  /** One script of our own, by its whole address. Only where the browser can do it no other way. */
+  readonly scriptUrl?: string | undefined
 }
 
-export function page({ place, title, heading, intro, content }: PageView): Page {
-  const { texts } = place
+export function page(view: PageView): Page {
+  const { place, heading, intro, content, isProblem = false, isWide = false, scriptUrl } = view
+  const { texts, name, brand } = place
+  const title = isProblem ? texts.problem(view.title) : view.title
+  const colours = brand?.colour === undefined ? undefined : brandStyle(brand.colour)
   const whole = html`<!doctype html>
     <html lang="${texts.language}">
       <head>
@@ -37,13 +59,14 @@ export function page({ place, title, heading, intro, content }: PageView): Page 
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <meta name="color-scheme" content="light dark" />
-        <title>${place.name === undefined ? title : `${title} · ${place.name}`}</title>
-        ${raw(STYLE_ELEMENT)}
+        <title>${name === undefined ? title : `${title} · ${name}`}</title>
+        ${raw(STYLE_ELEMENT)}${raw(colours?.element ?? '')}
+        ${scriptUrl === undefined ? '' : html`<script src="${scriptUrl}" defer></script>`}
       </head>
       <body>
-        <main>
+        <main${isWide ? raw(' class="wide"') : ''}>
           <header>
-            ${mark(place.name)}
+            ${mark(place)}
             <h1>${heading}</h1>
             ${intro === undefined ? '' : html`<p>${intro}</p>`}
           </header>
@@ -52,25 +75,17 @@ export function page({ place, title, heading, intro, content }: PageView): Page 
         <footer>${LOCK}<span>${texts.secureAt(place.host)}</span></footer>
       </body>
     </html>`
-  return { html: whole, language: texts.language }
+  return {
+    html: whole,
+    language: texts.language,
+    needs: { styleSource: colours?.source, imageUrl: brand?.logoUrl, scriptUrl },
+  }
 }
 
-/** The first letter of the tenant's name, or a key where there is no name. */
-function mark(name: string | undefined): Html {
+/** The tenant's logo, or the first letter of its name, or a key where there is no name. */
+function mark({ name, brand }: Place): Html {
+  if (brand?.logoUrl !== undefined)
+    return html`<img class="logo" src="${brand.logoUrl}" alt="${name ?? ''}" />`
   const [first] = new Intl.Segmenter().segment(name?.trim() ?? '')
   return html`<div class="mark" aria-hidden="true">${first?.segment.toUpperCase() ?? KEY}</div>`
 }
-
-export function alert(id: string, text: string): Html {
-  return html`<div class="alert" role="alert" id="${id}">${WARNING}<span>${text}</span></div>`
-}
-
-const LOCK = raw(
-  '<svg viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true"><rect x="3" y="7" width="10" height="7" rx="1.5"/><path d="M5.5 7V5a2.5 2.5 0 0 1 5 0v2"/></svg>',
-)
-const KEY = raw(
-  '<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round"><circle cx="8" cy="15" r="4"/><path d="m11 12 8.5-8.5M16 7l3 3"/></svg>',
-)
-const WARNING = raw(
-  '<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" aria-hidden="true"><circle cx="10" cy="10" r="8"/><path d="M10 6v4.5M10 13.75v.01"/></svg>',
-)

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { linkButton } from './blocks/form.ts'
 import type { Page, Place } from './layout.ts'
 import { page } from './layout.ts'
 import type { MessageText } from './texts/english.ts'
@@ -27,7 +28,7 @@ export function messagePage({ place, text, link, details = [] }: MessageView): P
             ${text.steps.map((line) => html`<li>${line}</li>`)}
           </ul>`
       }
-      ${link === undefined ? '' : html`<a class="button" href="${link.href}">${link.label}</a>`}
+      ${link === undefined ? '' : linkButton(link.href, link.label)}
       ${
         details.length === 0
           ? ''

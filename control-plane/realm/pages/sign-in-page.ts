@@ -1,6 +1,9 @@
+import { field } from './blocks/field.ts'
+import { form } from './blocks/form.ts'
+import { notice } from './blocks/notice.ts'
 import { html } from 'hono/html'
 import type { Page, Place } from './layout.ts'
-import { alert, page } from './layout.ts'
+import { page } from './layout.ts'
 
 export interface SignInView {
   readonly place: Place & { readonly name: string }
@@ -12,50 +15,48 @@ export interface SignInView {
   readonly problem?: string | undefined
 }
 
-export function signInPage(view: SignInView): Page {
-  const { texts } = view.place
-  const { username, problem } = view
+export function signInPage({
+  place,
+  applicationHost,
+  action,
+  username,
+  problem,
+}: SignInView): Page {
+  const { texts } = place
   const isRetry = username !== ''
+  const describedBy = problem === undefined ? undefined : 'problem'
   return page({
-    place: view.place,
+    place,
     title: texts.signIn,
-    heading: view.place.name,
-    intro: texts.signInTo(view.applicationHost),
+    heading: place.name,
+    intro: texts.signInTo(applicationHost),
+    isProblem: problem !== undefined,
     content: html`
-      ${problem === undefined ? '' : alert('problem', problem)}
-      <form method="post" action="${view.action}">
-        <div class="field">
-          <label for="username">${texts.username}</label>
-          <input
-            id="username"
-            name="username"
-            type="text"
-            value="${username}"
-            autocomplete="username"
-            autocapitalize="none"
-            autocorrect="off"
-            spellcheck="false"
-            maxlength="320"
-            required
-            ${problem === undefined ? '' : html`aria-invalid="true" aria-describedby="problem"`}
-            ${isRetry ? '' : html`autofocus`}
-          />
-        </div>
-        <div class="field">
-          <label for="password">${texts.password}</label>
-          <input
-            id="password"
-            name="password"
-            type="password"
-            autocomplete="current-password"
-            maxlength="1024"
-            required
-            ${problem === undefined ? '' : html`aria-invalid="true" aria-describedby="problem"`}
-            ${isRetry ? html`autofocus` : ''}
-          />
-        </div>
-        <button type="submit">${texts.signIn}</button>
-      </form>
+      ${problem === undefined ? '' : notice('problem', problem, 'problem')}
+      ${form({
+        action,
+        submit: texts.signIn,
+        content: [
+          field({
+            name: 'username',
+            label: texts.username,
+            autocomplete: 'username',
+            value: username,
+            charactersMax: 320,
+            describedBy,
+            hasFocus: !isRetry,
+          }),
+          field({
+            name: 'password',
+            label: texts.password,
+            type: 'password',
+            autocomplete: 'current-password',
+            charactersMax: 1024,
+            describedBy,
+            hasFocus: isRetry,
+          }),
+        ],
+      })}
     `,
   })
 }

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { form, linkButton } from './blocks/form.ts'
 import type { Page, Place } from './layout.ts'
 import { page } from './layout.ts'
 
@@ -18,13 +19,8 @@ export function signOutPage({ place, action, fields, applicationUrl }: SignOutVi
     heading: texts.signOutAsk(place.name),
     intro: texts.signOutIntro,
     content: html`
-      <form method="post" action="${action}">
-        ${Object.entries(fields).map(
-          ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
-        )}
-        <button type="submit">${texts.signOut}</button>
-      </form>
-      <a class="button quiet" href="${applicationUrl}">${texts.staySignedIn}</a>
+      ${form({ action, submit: texts.signOut, hidden: fields })}
+      ${linkButton(applicationUrl, texts.staySignedIn, { isQuiet: true })}
     `,
   })
 }
@@ -36,6 +32,6 @@ export function signedOutPage(place: Place, applicationUrl: string): Page {
     title: texts.signedOut,
     heading: texts.signedOut,
     intro: texts.signedOutIntro,
-    content: html`<a class="button" href="${applicationUrl}">${texts.signInAgain}</a>`,
+    content: linkButton(applicationUrl, texts.signInAgain),
   })
 }

@@ -159,6 +159,8 @@ export const english = {
   /** The language tag that a browser names. */
   language: 'en',
 
+  /** The title of a page on which something has to be put right. */
+  problem: (title: string) => `Problem: ${title}`,
   secureAt: (host: string) => `Sign-in by ${host}`,
 
   signIn: 'Sign in',

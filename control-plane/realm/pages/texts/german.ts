@@ -4,6 +4,7 @@ import type { Texts } from './english.ts'
 export const german: Texts = {
   language: 'de',
 
+  problem: (title) => `Fehler: ${title}`,
   secureAt: (host) => `Anmeldung durch ${host}`,
 
   signIn: 'Anmelden',

@@ -1,0 +1,144 @@
+/**
+ * Every page with example data, for all that is asked of every page: both languages, axe, phone
+ * and desk, screenshots. A new page gets a line here; a test says so if it is forgotten.
+ */
+import { html } from 'hono/html'
+import { message } from '../../../control-plane/realm/answers.ts'
+import { codeField, field } from '../../../control-plane/realm/pages/blocks/field.ts'
+import { form, linkButton, otherWay } from '../../../control-plane/realm/pages/blocks/form.ts'
+import { itemList } from '../../../control-plane/realm/pages/blocks/item-list.ts'
+import { moment } from '../../../control-plane/realm/pages/blocks/moment.ts'
+import { notice } from '../../../control-plane/realm/pages/blocks/notice.ts'
+import { qrCode, secretBlock } from '../../../control-plane/realm/pages/blocks/secret.ts'
+import { page, type Page, type Place } from '../../../control-plane/realm/pages/layout.ts'
+import { signInPage } from '../../../control-plane/realm/pages/sign-in-page.ts'
+import { signedOutPage, signOutPage } from '../../../control-plane/realm/pages/sign-out-pages.ts'
+import { english, type MessageKind } from '../../../control-plane/realm/pages/texts/english.ts'
+
+export type NamedPlace = Place & { readonly name: string }
+
+const APPLICATION = 'https://app.example.com/'
+const ACTION = 'https://id.example.com/auth/realms/acme/sign-in/abc'
+const KINDS = Object.keys(english.messages) as MessageKind[]
+
+export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
+  signInPage: (place) => signInPage(signIn(place)),
+  'signInPage, wrong password': (place) =>
+    signInPage({
+      ...signIn(place),
+      username: 'ada',
+      problem: place.texts.attempt.credentials_wrong,
+    }),
+  signOutPage: (place) =>
+    signOutPage({
+      place,
+      action: ACTION,
+      fields: { state: 'x', confirmation: 'y' },
+      applicationUrl: APPLICATION,
+    }),
+  signedOutPage: (place) => signedOutPage(place, APPLICATION),
+  ...Object.fromEntries(
+    KINDS.map((kind) => [
+      `messagePage, ${kind}`,
+      (place: NamedPlace) =>
+        message(kind, {
+          place,
+          applicationUrl: APPLICATION,
+          details: kind === 'request_wrong' ? ['invalid_request', '0d9e4c1a'] : [],
+        }),
+    ]),
+  ),
+  'messagePage, without a tenant': ({ texts, host }) =>
+    message('unknown', { place: { texts, host } }),
+  'blocks, form': formBlocks,
+  'blocks, list': listBlocks,
+  'blocks, secret': secretBlocks,
+}
+
+function signIn(place: NamedPlace) {
+  return { place, applicationHost: 'app.example.com', action: ACTION, username: '' }
+}
+
+/** How the blocks look together; the words are only here. */
+function formBlocks(place: NamedPlace): Page {
+  return page({
+    place,
+    title: 'Code',
+    heading: 'A second proof',
+    intro: 'Open your authenticator and enter what it shows.',
+    isProblem: true,
+    content: html`
+      ${notice('info', 'We have not seen this device before.', 'why')}
+      ${form({
+        action: ACTION,
+        submit: 'Go on',
+        hidden: { step: 'code' },
+        content: [
+          codeField({
+            label: 'Code',
+            hint: 'Six digits; they change every 30 seconds.',
+            error: 'That code is not right.',
+            hasFocus: true,
+          }),
+          field({
+            name: 'device',
+            label: 'Name of this device',
+            autocomplete: 'off',
+            isOptional: true,
+          }),
+        ],
+      })}
+      ${form({ action: ACTION, submit: 'Use a passkey', isQuiet: true })}
+      ${otherWay('#other', 'Use a recovery code')}
+    `,
+  })
+}
+
+function listBlocks(place: NamedPlace): Page {
+  const at = Date.UTC(2026, 4, 17, 9, 30)
+  return page({
+    place,
+    title: 'Devices',
+    heading: 'Your devices',
+    intro: 'Where you are signed in.',
+    isWide: true,
+    content: html`
+      ${notice('success', 'The session has ended.')}
+      ${itemList(
+        'session',
+        [
+          {
+            title: 'Firefox on Linux',
+            badge: 'this device',
+            facts: ['192.0.2.7', moment(place.texts, at)],
+          },
+          {
+            title: 'A-browser-with-a-name-that-goes-on-and-on-and-does-not-break-anywhere-at-all',
+            facts: ['2001:db8::1:2:3:4', moment(place.texts, at)],
+            button: { action: ACTION, label: 'End', hidden: { sid: 'abc' } },
+          },
+        ],
+        'None.',
+      )}
+      <h2>Passkeys</h2>
+      ${itemList('passkey', [], 'You have none yet.')}
+      ${linkButton('#more', 'Add one', { isQuiet: true })}
+    `,
+  })
+}
+
+function secretBlocks(place: NamedPlace): Page {
+  const codes = ['k3vt-9wqp', 'm7rd-2hxz', 'p4ns-8cfj', 'w6ga-5tbk', 'y2le-7mvu', 'z9ch-3dqr']
+  const svg = '<svg viewBox="0 0 3 3"><path d="M0 0h1v1H0zM2 0h1v1H2zM1 1h1v1H1z"/></svg>'
+  return page({
+    place,
+    title: 'Recovery codes',
+    heading: 'Keep these codes',
+    intro: 'Each works once. Print this page, or write them down.',
+    content: html`
+      ${secretBlock('Recovery codes', codes)} ${qrCode('The same as a picture', svg)}
+      ${secretBlock('Key', ['JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP'])}
+      ${form({ action: ACTION, submit: 'I have kept them' })}
+    `,
+  })
+}
