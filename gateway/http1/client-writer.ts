@@ -69,16 +69,21 @@ const SPARE_BYTES = 128 * 1024
 
 /** One large buffer to write from, for all connections of a server; lost to whom the kernel is slow. */
 export class SpareBuffer {
+  readonly #bytes: number
   #buffer: Buffer | null = null
+
+  constructor(bytes = SPARE_BYTES) {
+    this.#bytes = bytes
+  }
 
   take(bytes: number): Buffer {
     const spare = this.#buffer
-    if (bytes > SPARE_BYTES) return Buffer.allocUnsafeSlow(bytes)
+    if (bytes > this.#bytes) return Buffer.allocUnsafeSlow(bytes)
     this.#buffer = null
-    return spare ?? Buffer.allocUnsafeSlow(SPARE_BYTES)
+    return spare ?? Buffer.allocUnsafeSlow(this.#bytes)
   }
 
   giveBack(buffer: Buffer): void {
-    if (buffer.length === SPARE_BYTES) this.#buffer = buffer
+    if (buffer.length === this.#bytes) this.#buffer = buffer
   }
 }

@@ -231,9 +231,12 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   onBodyRun(buffer: Buffer, from: number, to: number): void {
     if (this.#bodyUse === DISCARDED) return
     // The bytes are borrowed for the time of the call.
+    if (this.#bodyUse === FORWARDED) {
+      this.#hasRoomUpstream = this.#call!.writeBorrowed(buffer, from, to)
+      return
+    }
     const piece = Buffer.from(buffer.subarray(from, to))
-    if (this.#bodyUse === FORWARDED) this.#passOn(piece)
-    else if (this.#bodyUse === GATHERED) this.#gathered!.push(piece)
+    if (this.#bodyUse === GATHERED) this.#gathered!.push(piece)
     else this.#collector!.add(piece)
   }
 

@@ -128,6 +128,10 @@ export class Handshake implements UpstreamCall, Deadlined {
     return true
   }
 
+  writeBorrowed(): boolean {
+    return true
+  }
+
   writeText(): boolean {
     return true
   }

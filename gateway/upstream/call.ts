@@ -67,6 +67,8 @@ export interface ResponseSink {
 export interface UpstreamCall {
   /** More of the body. False: wait for `onDrain`. */
   write(chunk: Buffer): boolean
+  /** The same, for bytes that are only there during the call. */
+  writeBorrowed(buffer: Buffer, from: number, to: number): boolean
   /** The same, for text of one byte a character. */
   writeText(text: string): boolean
   /** The body is whole. Trailers only where chunks are not raw. */

@@ -66,6 +66,14 @@ export class PooledCall implements UpstreamCall, Deadlined {
     return this.#send('\r\n')
   }
 
+  writeBorrowed(buffer: Buffer, from: number, to: number): boolean {
+    const { bodyLength, isRawChunked } = this.request
+    const isAsItIs = bodyLength >= 0 || isRawChunked
+    if (isAsItIs && !this.isOver && this.connection?.isReady === true)
+      return this.connection.sendBorrowed(buffer, from, to)
+    return this.write(Buffer.from(buffer.subarray(from, to)))
+  }
+
   writeText(text: string): boolean {
     return this.#send(text)
   }

@@ -4,6 +4,7 @@ import { systemClock } from '../../shared/clock.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { createDeadlines } from '../http1/deadlines.ts'
 import type { Deadlines } from '../http1/deadlines.ts'
+import { SpareBuffer } from '../http1/client-writer.ts'
 import { createNames } from './names.ts'
 import type { Resolve } from './names.ts'
 
@@ -15,6 +16,8 @@ export interface UpstreamRuntime {
    * callback, so ten thousand connections cost no more buffer than one.
    */
   readonly readBuffer: Buffer
+  /** As large as what one read brings: large uploads are written from it, without garbage. */
+  readonly spare: SpareBuffer
   readonly lookup: LookupFunction
   close(): void
 }
@@ -33,6 +36,7 @@ export function createUpstreamRuntime(world: {
     clock,
     deadlines,
     readBuffer: Buffer.allocUnsafeSlow(READ_BUFFER_BYTES),
+    spare: new SpareBuffer(READ_BUFFER_BYTES),
     lookup: names.lookup,
     close() {
       deadlines.close()

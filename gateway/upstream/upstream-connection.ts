@@ -4,7 +4,7 @@
  */
 import { connect as connectTcp, isIP } from 'node:net'
 import type { Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { TLSSocket, connect as connectTls } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
 import { ChunkedReader } from '../http1/chunked.ts'
 import type { ChunkedSink } from '../http1/chunked.ts'
@@ -16,6 +16,8 @@ import type { PooledCall } from './pooled-call.ts'
 
 import { BODY, ResponseHead, parseResponseHead } from './response-head.ts'
 import type { PooledUpstream } from './upstream.ts'
+
+const COPIED_BYTES_MAX = 16 * 1024
 
 export class UpstreamConnection implements Deadlined, ChunkedSink {
   deadlineMs = Infinity
@@ -107,6 +109,22 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     return typeof piece === 'string'
       ? this.#socket.write(piece, 'latin1')
       : this.#socket.write(piece)
+  }
+
+  /**
+   * What the kernel takes at once needs no buffer of its own. Over TLS it is never at once, and for
+   * little a whole spare buffer would be too much to lose.
+   */
+  sendBorrowed(buffer: Buffer, from: number, to: number): boolean {
+    const bytes = to - from
+    if (bytes <= COPIED_BYTES_MAX || this.#socket instanceof TLSSocket)
+      return this.send(Buffer.from(buffer.subarray(from, to)))
+    const { spare } = this.#upstream.runtime
+    const copy = spare.take(bytes)
+    buffer.copy(copy, 0, from, to)
+    const hasRoom = this.send(copy.subarray(0, bytes))
+    if (this.#socket.writableLength === 0) spare.giveBack(copy)
+    return hasRoom
   }
 
   /** The request is all sent: from here on the origin's time runs. */
