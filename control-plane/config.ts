@@ -12,6 +12,7 @@ export interface ControlPlaneSettings {
   readonly operatorKey: string
   readonly fleetKey: string
   readonly masterKey: Buffer
+  readonly breachListFile: string | null
   readonly edgeUrlFor: (hostname: string) => string
 }
 
@@ -29,6 +30,7 @@ export function controlPlaneSettings({ config, secrets }: Settings): ControlPlan
     operatorKey: secrets.SERVICE_OPERATOR_KEY,
     fleetKey: secrets.SERVICE_FLEET_KEY,
     masterKey: masterKeyOf(secrets.SERVICE_MASTER_KEY),
+    breachListFile: config.passwords.breach_list,
     edgeUrlFor: (hostname) => edgeUrlFor(config, hostname),
   }
 }

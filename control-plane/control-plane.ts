@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Clock } from '../shared/clock.ts'
 import { ConfigError, listenText, type Listen } from '../shared/config.ts'
+import { openBreachList } from './accounts/breach-list.ts'
 import { createApp } from './app.ts'
 import type { ControlPlaneSettings } from './config.ts'
 import { WrongMasterKey } from './keys/master-key.ts'
@@ -64,12 +65,23 @@ async function openServices(
   settings: ControlPlaneSettings,
   world: { readonly log: Logger; readonly clock: Clock },
 ) {
+  const breaches = await openBreaches(settings)
   const engine = openEngine(settings)
   try {
-    return await createServices({ ...settings, ...world, engine })
+    return await createServices({ ...settings, ...world, engine, breaches })
   } catch (error) {
     await engine.close()
+    await breaches?.close()
     throw error instanceof WrongMasterKey ? new StartProblem(error.message) : error
+  }
+}
+
+async function openBreaches({ breachListFile }: ControlPlaneSettings) {
+  if (breachListFile === null) return undefined
+  try {
+    return await openBreachList(breachListFile)
+  } catch (error) {
+    throw new StartProblem(`passwords.breach_list: ${(error as Error).message}`)
   }
 }
 

@@ -2,7 +2,10 @@
 import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../shared/clock.ts'
 import { LIMITS } from '../shared/limits.ts'
+import { noBreachList, type BreachList } from './accounts/breach-list.ts'
+import { createPasswordRules } from './accounts/password-rules.ts'
 import { createPasswordHasher } from './accounts/passwords.ts'
+import { createStrength } from './accounts/strength.ts'
 import { createRevocations } from './accounts/revocations.ts'
 import { createPolicyReplay } from './accounts/policy-replay.ts'
 import { createAuditTrail } from './accounts/audit-trail.ts'
@@ -13,7 +16,6 @@ import { createFleetHub } from './fleet/hub.ts'
 import { checkMasterKey } from './keys/master-key.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import { createVault } from './keys/vault.ts'
-import { countedAs } from './realm/address.ts'
 import { createRealms } from './realm/realms.ts'
 import { deleteRealmRecordsExpiredBefore } from './store/queries/revocations.ts'
 import type { Engine } from './store/sqlite.ts'
@@ -31,6 +33,7 @@ export interface ServicesWorld {
   readonly fleetKey: string
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
+  readonly breaches?: BreachList | undefined
   readonly clock: Clock
   readonly log: Logger
 }
@@ -47,7 +50,10 @@ export async function createServices(world: ServicesWorld) {
   const policies = createPolicies({ store })
   const certificates = createCertificates({ store, vault })
   const passwords = createPasswordHasher()
-  const users = createUsers({ store, passwords, clock })
+  const strength = createStrength()
+  const { breaches = noBreachList } = world
+  const passwordRules = createPasswordRules({ store, passwords, strength, breaches })
+  const users = createUsers({ store, passwords, passwordRules, policies, clock })
   const sessions = createSessions({ store, clock })
   const revocations = createRevocations({ store })
   const fleetSource = createFleetSource({ store, vault, revocations, baseUrl, edgeUrlFor })
@@ -103,9 +109,10 @@ export async function createServices(world: ServicesWorld) {
     keys,
     tenants,
     policies,
-    replayPolicy: createPolicyReplay({ store, policies, clock, countedAs }),
+    replayPolicy: createPolicyReplay({ store, policies, clock }),
     certificates,
     passwords,
+    passwordRules,
     users,
     sessions,
     revocations,
@@ -130,6 +137,8 @@ export async function createServices(world: ServicesWorld) {
       realms.close()
       await verification.close()
       await fleet.close()
+      await strength.close()
+      await breaches.close()
       await store.close()
     },
   }

@@ -85,6 +85,8 @@ const gatewayId = read('letters, digits, dots and dashes, at most 64', (value) =
   /^[A-Za-z0-9][A-Za-z0-9.-]{0,63}$/.test(value) ? value : undefined,
 )
 
+const fileName = v.pipe(v.string('a file name'), v.minLength(1, 'a file name'))
+
 /** A section that is left out, or whose lines are all commented out (`gateway:`), has its defaults. */
 const section = <T extends v.ObjectEntries>(entries: T) =>
   v.nullish(v.strictObject(entries, 'settings'), {} as never)
@@ -116,6 +118,7 @@ const ConfigSchema = v.strictObject(
         first_byte: v.optional(duration, '30s'),
       }),
     }),
+    passwords: section({ breach_list: v.optional(v.nullable(fileName), null) }),
     edge_url: v.optional(v.nullable(edgeUrl), null),
     demo: section({ listen: v.optional(listen, '127.0.0.1:9000') }),
     webhooks: section({

@@ -5,8 +5,7 @@ import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { LOCKOUT_MEMORY_SECONDS } from '../policy/lockout.ts'
 import type { Policies, PolicyName } from '../policy/policies.ts'
-import { createReplay, type Replay } from '../policy/replay.ts'
-import type { SignInFacts } from '../policy/verdict.ts'
+import { createReplay, type PastSignIn, type Replay } from '../policy/replay.ts'
 import { signInsSince, type SignInRow } from '../store/queries/sign-ins.ts'
 import type { Store } from '../store/store.ts'
 import type { PolicyInput, TenantPolicies } from '../tenants/policies.ts'
@@ -26,12 +25,10 @@ export function createPolicyReplay({
   store,
   policies,
   clock,
-  countedAs,
 }: {
   readonly store: Store
   readonly policies: Pick<TenantPolicies, 'of'>
   readonly clock: Clock
-  readonly countedAs: (address: string) => string
 }) {
   return async function replay<Name extends PolicyName>(
     tenantId: string,
@@ -47,7 +44,7 @@ export function createPolicyReplay({
     let seen = 0
     for await (const row of rows) {
       if (++seen > LIMITS.replaySignInsMax) return { ...one.result(), isCut: true }
-      one.add(toPast(row, countedAs), row.at >= sinceMs)
+      one.add(toPast(row), row.at >= sinceMs)
     }
     return { ...one.result(), isCut: false }
   }
@@ -64,9 +61,9 @@ async function* pastSignIns(store: Store, tenantId: string, sinceMs: number) {
   }
 }
 
-function toPast(row: SignInRow, countedAs: (address: string) => string) {
-  const { signInId: id, userId, loginHash, ip, isFailure, isKnownDevice } = row
+function toPast(row: SignInRow): PastSignIn {
+  const { signInId: id, userId, loginHash, ip, countedAs, isFailure, isKnownDevice } = row
   const at = Math.floor(row.at / SECOND_MS)
-  const facts = row.facts as unknown as Omit<SignInFacts, 'failures'>
-  return { id, at, userId, loginHash, ip, network: countedAs(ip), isFailure, isKnownDevice, facts }
+  const facts = row.facts as unknown as PastSignIn['facts']
+  return { id, at, userId, loginHash, ip, countedAs, isFailure, isKnownDevice, facts }
 }

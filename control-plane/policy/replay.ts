@@ -17,7 +17,7 @@ export interface PastSignIn {
   readonly loginHash: string
   readonly ip: string
   /** What lockout counts an address as: one of IPv4, a /64 of IPv6. */
-  readonly network: string
+  readonly countedAs: string
   readonly isFailure: boolean
   readonly isKnownDevice: boolean
   readonly facts: Omit<SignInFacts, 'failures'>
@@ -66,7 +66,7 @@ export function createReplay(current: Policies, proposed: Policies) {
           ...past.facts,
           failures: {
             user: recent(failures.user, userKey, past.at),
-            address: recent(failures.address, past.network, past.at),
+            address: recent(failures.address, past.countedAs, past.at),
           },
         }
         const before = outcomeOf(judge(facts, current))
@@ -77,7 +77,7 @@ export function createReplay(current: Policies, proposed: Policies) {
       }
       if (!past.isFailure) return
       remember(failures.user, userKey, past.at)
-      remember(failures.address, past.network, past.at)
+      remember(failures.address, past.countedAs, past.at)
     },
 
     result(): Replay {

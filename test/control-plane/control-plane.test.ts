@@ -24,6 +24,7 @@ function settingsIn(folder: string, changes: Partial<Settings> = {}): Settings {
     operatorKey: OPERATOR_KEY,
     fleetKey: FLEET_KEY,
     masterKey: Buffer.alloc(32, 1),
+    breachListFile: null,
     edgeUrlFor: (hostname) => `http://${hostname}`,
     ...changes,
   }

@@ -162,6 +162,7 @@ void t.test('replay: what another policy would have decided', async (t) => {
       userId: 'usr_ada',
       loginHash: 'ada',
       ip: '192.0.2.7',
+      countedAs: '192.0.2.7',
       userAgent: 'test',
       isFailure: false,
       isKnownDevice: true,

@@ -1,0 +1,31 @@
+import type { PasswordPolicy } from './policies.ts'
+
+/** Why a password may not be chosen; the page and the API say it in a sentence. */
+export const PASSWORD_PROBLEMS = [
+  'password_too_short',
+  'password_too_long',
+  'password_too_weak',
+  'password_breached',
+  'password_used_before',
+] as const
+export type PasswordProblem = (typeof PASSWORD_PROBLEMS)[number]
+
+/** What was found out about a password that somebody wants to have. */
+export interface PasswordFindings {
+  readonly characters: number
+  /** 0 to 4 */
+  readonly strength: number
+  readonly isBreached: boolean
+  readonly isUsedBefore: boolean
+}
+
+export function newPassword(
+  { characters, strength, isBreached, isUsedBefore }: PasswordFindings,
+  policy: PasswordPolicy,
+): PasswordProblem | undefined {
+  if (characters < policy.min_length) return 'password_too_short'
+  if (policy.refuse_breached && isBreached) return 'password_breached'
+  if (strength < policy.min_strength) return 'password_too_weak'
+  if (policy.history > 0 && isUsedBefore) return 'password_used_before'
+  return undefined
+}
