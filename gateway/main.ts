@@ -1,12 +1,12 @@
 /** `npm run gateway -- --config FILE`. One file for both kinds of process, told apart by cluster. */
 import cluster from 'node:cluster'
-import { write } from 'node:fs'
+import { fstatSync, write } from 'node:fs'
 import { pino, type Logger } from 'pino'
 import { ConfigError } from '../shared/config.ts'
 import { LIMITS } from '../shared/limits.ts'
 import { logOptions } from '../shared/log.ts'
 import { loadGatewaySettings } from './config.ts'
-import { createLineWriter, createLogSink } from './telemetry/line-writer.ts'
+import { createLineWriter, createLogSink, FILE_BATCH_CHARACTERS } from './telemetry/line-writer.ts'
 
 /** Beyond so many bytes that nobody reads, lines are dropped. */
 const LOG_BATCH = { minLength: 4096, maxLength: LIMITS.logCharactersHeldMax } as const
@@ -40,8 +40,18 @@ function openLog() {
 
 /** The access log goes to the same place, on a shorter way. */
 function openLines(log: Logger) {
-  if (process.stdout.isTTY) return createLogSink((entry) => log.info(entry))
+  const { stdout } = process
+  if (stdout.isTTY) return createLogSink((entry) => log.info(entry))
+  const place = fstatSync(stdout.fd)
+  if (!place.isFIFO() && !place.isSocket())
+    return createLineWriter({
+      write: (text, done) => write(stdout.fd, text, null, 'latin1', done),
+      batchCharacters: FILE_BATCH_CHARACTERS,
+    })
+  // Never waits for the reader, so it needs no other thread; who is gone loses lines, and no more.
+  stdout.on('error', () => {})
   return createLineWriter({
-    write: (text, done) => write(process.stdout.fd, text, null, 'latin1', done),
+    write: (text, done) =>
+      void stdout.write(text, 'latin1', (error) => done(error ?? null, error ? 0 : text.length)),
   })
 }

@@ -23,30 +23,41 @@ export interface LineWriterWorld {
     done: (error: NodeJS.ErrnoException | null, written: number) => void,
   ) => void
   readonly heldMax?: number
+  /** Lines that go out in one write; without it as many as a pipe keeps together. */
+  readonly batchCharacters?: number
 }
 
 /** POSIX: up to here a write to a pipe is never mixed with another process's (PIPE_BUF). */
-const BATCH_CHARACTERS = 4096
+export const PIPE_BATCH_CHARACTERS = 4096
+/** A file keeps any write together, and each costs a trip to another thread and back. */
+export const FILE_BATCH_CHARACTERS = 64 * 1024
 const FLUSH_MS = 100
 const RETRY_MS = 20
 const CLOSE_MS_MAX = 1000
 
-export function createLineWriter({ write, heldMax }: LineWriterWorld): LineWriter {
+export function createLineWriter(world: LineWriterWorld): LineWriter {
+  const { write, heldMax, batchCharacters = PIPE_BATCH_CHARACTERS } = world
   const charactersMax = heldMax ?? LIMITS.logCharactersHeldMax
   /** Full batches that wait for the one that is being written. */
   const waiting: string[] = []
   let waitingCharacters = 0
-  let batch = ''
+  /** Lines are copied at once: as text they would all have to live until the batch is written. */
+  const batch = Buffer.allocUnsafeSlow(batchCharacters)
+  let batchEnd = 0
   let dropped = 0
   let isWriting = false
   let timer: NodeJS.Timeout | undefined
   let whenIdle: (() => void) | undefined
 
   function cut() {
-    if (batch === '') return
-    waiting.push(batch)
-    waitingCharacters += batch.length
-    batch = ''
+    if (batchEnd === 0) return
+    enqueue(batch.toString('latin1', 0, batchEnd))
+    batchEnd = 0
+  }
+
+  function enqueue(text: string) {
+    waiting.push(text)
+    waitingCharacters += text.length
     if (!isWriting) next()
   }
 
@@ -54,7 +65,7 @@ export function createLineWriter({ write, heldMax }: LineWriterWorld): LineWrite
     const text = waiting.shift()
     isWriting = text !== undefined
     if (text !== undefined) write(text, (error, written) => wrote(text, error, written))
-    else if (batch === '') whenIdle?.()
+    else if (batchEnd === 0) whenIdle?.()
   }
 
   function wrote(text: string, error: NodeJS.ErrnoException | null, written: number) {
@@ -78,12 +89,13 @@ export function createLineWriter({ write, heldMax }: LineWriterWorld): LineWrite
 
   return {
     add(line) {
-      if (waitingCharacters + batch.length + line.length > charactersMax) {
+      if (waitingCharacters + batchEnd + line.length > charactersMax) {
         dropped++
         return
       }
-      if (batch.length + line.length > BATCH_CHARACTERS) cut()
-      batch += line
+      if (batchEnd + line.length > batchCharacters) cut()
+      if (line.length > batchCharacters) enqueue(line)
+      else batchEnd += batch.write(line, batchEnd, 'latin1')
       timer ??= setTimeout(flush, FLUSH_MS).unref()
     },
     dropped: () => dropped,

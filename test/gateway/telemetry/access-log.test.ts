@@ -51,6 +51,25 @@ t.test('lines go out whole, in order, in batches that a pipe keeps together', as
   t.ok(written.length <= 7)
 })
 
+t.test('a file gets larger batches, and a line that fits into none goes alone', async (t) => {
+  const written: string[] = []
+  const writer = createLineWriter({
+    batchCharacters: 1000,
+    write(text, done) {
+      written.push(text)
+      setImmediate(() => done(null, text.length))
+    },
+  })
+  const lines = [300, 300, 400, 1, 2000, 5].map((length) => `${'x'.repeat(length - 1)}\n`)
+  for (const line of lines) writer.add(line)
+  await writer.close()
+  t.equal(written.join(''), lines.join(''))
+  t.same(
+    written.map(({ length }) => length),
+    [1000, 1, 2000, 5],
+  )
+})
+
 t.test('what is written in part is finished, and a full pipe is tried again', async (t) => {
   let written = ''
   let refusals = 3
