@@ -1,6 +1,8 @@
 /** The application behind every peer: one nginx worker that answers from memory. */
-import { folder, freePort, start, writeText } from './processes.ts'
-import type { Running } from './processes.ts'
+import { freePort } from '../test/support/ports.ts'
+import { folder, start, writeText, type Need, type Running } from './processes.ts'
+
+export const ORIGIN_NEED: Need = { program: 'nginx', install: 'apt install nginx' }
 
 export async function startOrigin(): Promise<Running> {
   const port = await freePort()
@@ -9,7 +11,7 @@ export async function startOrigin(): Promise<Running> {
   const conf = writeText(
     'origin.conf',
     `daemon off; master_process off; pid ${writeText('origin.pid', '')}; error_log stderr crit;
-events { worker_connections 4096; }
+events { worker_connections 16384; }
 http {
   access_log off; keepalive_requests 1000000000; keepalive_timeout 600s; tcp_nodelay on;
   client_body_buffer_size 64k;
@@ -21,5 +23,5 @@ http {
   }
 }`,
   )
-  return start('nginx', ['-c', conf], port)
+  return start('nginx', ['-c', conf], { port })
 }

@@ -1,30 +1,55 @@
 /** Starts the programs of a bench and ends them again. */
-import { spawn, spawnSync } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../test/support/ports.ts'
 
 export interface Running {
   readonly port: number
+  /** Where it speaks TLS; 0 where it does not. */
+  readonly tlsPort: number
   /** What the peer started itself is found from these. */
   readonly pids: readonly number[]
   stop(): Promise<void>
 }
 
-export const isInstalled = (program: string): boolean => spawnSync('which', [program]).status === 0
+/** Something that may not be there, and how to get it. */
+export interface Need {
+  readonly program?: string
+  readonly packages?: readonly string[]
+  readonly install: string
+}
 
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
+export interface Start {
+  readonly port: number
+  readonly tlsPort?: number
+  readonly environment?: Record<string, string>
+  /** It says itself when it is ready, by a message; others are ready when they take connections. */
+  readonly saysReady?: boolean
 }
 
 export const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+
+const isInstalled = (program: string): boolean => spawnSync('which', [program]).status === 0
+
+function isResolved(name: string): boolean {
+  try {
+    return import.meta.resolve(name) !== ''
+  } catch {
+    return false
+  }
+}
+
+export function isThere(need: Need | undefined): boolean {
+  const { program, packages = [] } = need ?? {}
+  return (program === undefined || isInstalled(program)) && packages.every(isResolved)
+}
 
 export function writeText(name: string, text: string): string {
   const path = join(folder, name)
@@ -32,32 +57,69 @@ export function writeText(name: string, text: string): string {
   return path
 }
 
-/** Runs until `stop`; ready when the port takes connections. */
-export async function start(command: string, args: string[], port: number): Promise<Running> {
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] })
-  await untilListening(child, port)
+/** Runs until `stop`. What it says is shown only if it does not start. */
+export async function start(command: string, args: string[], how: Start): Promise<Running> {
+  const said = join(folder, `said-${how.port}`)
+  const ipc = how.saysReady === true ? (['ipc'] as const) : []
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    env: { ...process.env, ...how.environment },
+    stdio: ['ignore', 'ignore', openSync(said, 'w'), ...ipc],
+  })
+  const isReady =
+    how.saysReady === true ? await hasSpoken(child) : await isListening(child, how.port)
+  if (!isReady) {
+    child.kill('SIGKILL')
+    throw new Error(`${command} ${args.join(' ')} did not start:\n${readFileSync(said, 'utf8')}`)
+  }
   return {
-    port,
+    port: how.port,
+    tlsPort: how.tlsPort ?? 0,
     pids: [child.pid!],
     async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
       const gone = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
+      const impatience = setTimeout(() => child.kill('SIGKILL'), 10_000)
       await gone
+      clearTimeout(impatience)
     },
   }
 }
 
-async function untilListening(child: ChildProcess, port: number): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    if (child.exitCode !== null) break
+/** Two programs that are one peer: both count. */
+export function together(front: Running, behind: Running): Running {
+  return {
+    ...front,
+    pids: [...front.pids, ...behind.pids],
+    async stop() {
+      await front.stop()
+      await behind.stop()
+    },
+  }
+}
+
+/** One for requests in the clear, one for TLS. */
+export async function freePorts(): Promise<{ port: number; tlsPort: number }> {
+  return { port: await freePort(), tlsPort: await freePort() }
+}
+
+function hasSpoken(child: ChildProcess): Promise<boolean> {
+  return new Promise((resolve) => {
+    child.once('message', () => resolve(true))
+    child.once('exit', () => resolve(false))
+  })
+}
+
+async function isListening(child: ChildProcess, port: number): Promise<boolean> {
+  for (let tries = 0; tries < 200 && child.exitCode === null; tries++) {
     const isOpen = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () =>
-        resolve(false),
-      )
-      socket.on('connect', () => socket.destroy())
+      const socket = connect(port, '127.0.0.1')
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+      socket.once('connect', () => socket.destroy())
     })
-    if (isOpen) return
+    if (isOpen) return true
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error(`${child.spawnfile} does not listen on ${port}`)
+  return false
 }

@@ -1,120 +1,109 @@
 /**
- * npm run bench -- [--cases "GET 1 KB,POST 1 KB"] [--peers edge,nginx] [--rounds 5] [--seconds 4]
+ * npm run bench -- [--quick] [--cases "GET 1 KB,HTTP/2"] [--peers gateway,nginx] [--rounds 5] [--seconds 4]
  *
- * Interleaved rounds: each round measures every peer once, so that what else the machine does
- * meets all of them. The figure is the median over the rounds.
+ * What each case does, how to read it and what it leaves out stands in bench/README.md.
  */
 import { parseArgs } from 'node:util'
-import { cpuTime, familyOf, residentBytes } from './cpu.ts'
-import { CASES, runLoad } from './load.ts'
-import type { LoadCase } from './load.ts'
-import { startOrigin } from './origin.ts'
-import { PEERS, isAvailable } from './peers.ts'
-import type { Peer } from './peers.ts'
-import { isInstalled } from './processes.ts'
-import type { Running } from './processes.ts'
-import { createSessions } from './sessions.ts'
-
-interface Measured {
-  readonly cpuUs: number[]
-  readonly userUs: number[]
-  readonly perSecond: number[]
-  readonly p50Us: number[]
-  readonly p99Us: number[]
-  errors: number
-}
+import { CASES, type BenchCase } from './cases.ts'
+import { WRK_NEED } from './load/wrk.ts'
+import type { Measured } from './measured.ts'
+import { ORIGIN_NEED, startOrigin } from './origin.ts'
+import type { Peer } from './peers/peer.ts'
+import { isThere, type Running } from './processes.ts'
+import { printCase, printIdle } from './report.ts'
+import { runIdle, runRounds, type Effort } from './rounds.ts'
+import { createSessions, type Sessions } from './sessions.ts'
+import { printVerdict } from './verdict.ts'
 
 const { values } = parseArgs({
   options: {
-    cases: { type: 'string', default: CASES.map(({ name }) => name).join() },
-    peers: { type: 'string', default: PEERS.map(({ name }) => name).join() },
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '4' },
-    connections: { type: 'string', default: '32' },
+    cases: { type: 'string' },
+    peers: { type: 'string' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    quick: { type: 'boolean', default: false },
   },
 })
 
-const sessions = createSessions()
+const whole: Effort = { rounds: 5, seconds: 4, warmSeconds: 4, idleShare: 1 }
+const quick: Effort = { rounds: 3, seconds: 1, warmSeconds: 2, idleShare: 0.2 }
+const base = values.quick ? quick : whole
+const effort: Effort = {
+  ...base,
+  rounds: Number(values.rounds ?? base.rounds),
+  seconds: Number(values.seconds ?? base.seconds),
+}
+const results = new Map<string, ReadonlyMap<string, Measured>>()
+const announced = new Set<string>()
 
-async function measure(load: LoadCase, running: Running, measured: Measured): Promise<void> {
-  const pids = running.pids.flatMap(familyOf)
-  const before = cpuTime(pids)
-  const seconds = Number(values.seconds)
-  const result = await runLoad(
-    load,
-    sessions.cookies,
-    running.port,
-    seconds,
-    Number(values.connections),
-  )
-  const after = cpuTime(pids)
-  const userUs = after.userUs - before.userUs
-  measured.cpuUs.push((userUs + after.kernelUs - before.kernelUs) / result.requests)
-  measured.userUs.push(userUs / result.requests)
-  measured.perSecond.push(result.requests / result.seconds)
-  measured.p50Us.push(result.p50Us)
-  measured.p99Us.push(result.p99Us)
-  measured.errors += result.errors
+function skip(what: string, install: string): void {
+  if (!announced.has(what)) console.log(`skipped: ${what} (${install})`)
+  announced.add(what)
 }
 
-const median = (numbers: readonly number[]): number =>
-  [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN
+/** A shape of the gateway is wanted where the gateway is. */
+function isWanted({ name }: Peer): boolean {
+  const wanted = values.peers?.split(',')
+  return wanted === undefined || wanted.includes(name.startsWith('gateway ') ? 'gateway' : name)
+}
 
-function report(
-  load: LoadCase,
-  all: ReadonlyMap<Peer, Measured>,
-  memory: ReadonlyMap<Peer, number>,
-) {
-  const ours = [...all].find(([peer]) => peer.name === 'gateway')?.[1] ?? [...all.values()][0]
-  console.log(`\n${load.name}`)
-  console.log(
-    'peer            CPU µs/req   (min–max)   in user      req/s   p50 µs   p99 µs    RSS MB   ratio to it',
-  )
-  for (const [peer, { cpuUs, userUs, perSecond, p50Us, p99Us, errors }] of all) {
-    const ratio = ours === undefined ? '' : `${(median(ours.cpuUs) / median(cpuUs)).toFixed(2)}×`
-    console.log(
-      peer.name.padEnd(16) +
-        median(cpuUs).toFixed(1).padStart(10) +
-        `${Math.min(...cpuUs).toFixed(1)}–${Math.max(...cpuUs).toFixed(1)}`.padStart(14) +
-        median(userUs).toFixed(1).padStart(9) +
-        median(perSecond).toFixed(0).padStart(11) +
-        String(median(p50Us)).padStart(9) +
-        String(median(p99Us)).padStart(9) +
-        ((memory.get(peer) ?? 0) / 1e6).toFixed(0).padStart(10) +
-        ratio.padStart(10) +
-        (errors > 0 ? `   ${errors} ERRORS` : ''),
-    )
+async function runCase(one: BenchCase, originPort: number, sessions: Sessions): Promise<void> {
+  if (!isThere(one.need)) return skip(one.name, one.need!.install)
+  const field = new Map<Peer, Running>()
+  const begin = async (peer: Peer) => {
+    try {
+      field.set(peer, await peer.start({ originPort, sessions }))
+    } catch (error) {
+      skip(peer.name, (error as Error).message)
+      process.exitCode = 1
+    }
+  }
+  try {
+    for (const peer of one.peers.filter(isWanted)) {
+      if (!isThere(peer.need)) skip(peer.name, peer.need!.install)
+      else await begin(peer)
+    }
+    if (one.idleConnections !== undefined) {
+      const connections = Math.round(one.idleConnections * effort.idleShare)
+      printIdle(one.name, await runIdle(connections, field, sessions, effort))
+    } else {
+      const measured = await runRounds(one, field, sessions, effort)
+      results.set(one.name, measured)
+      printCase(one.name, measured)
+    }
+  } finally {
+    for (const running of field.values()) await running.stop()
   }
 }
 
 async function main(): Promise<void> {
-  for (const needed of ['wrk', 'nginx'])
-    if (!isInstalled(needed)) throw new Error(`the bench needs ${needed} (apt install ${needed})`)
-  const wanted = PEERS.filter(({ name }) => values.peers.split(',').includes(name))
-  const peers = wanted.filter(isAvailable)
-  for (const peer of wanted)
-    if (!peers.includes(peer)) console.log(`skipped: ${peer.name} (not installed)`)
-
+  const missing = [WRK_NEED, ORIGIN_NEED].filter((need) => !isThere(need))
+  if (missing.length > 0) {
+    console.error(
+      'The bench needs wrk as the client and nginx as the application behind every peer.',
+    )
+    for (const { program, install } of missing) console.error(`${program} is missing: ${install}`)
+    process.exitCode = 1
+    return
+  }
+  const wanted = values.cases?.split(/,(?!000)/).map((name) => name.trim())
+  const unknown = wanted?.filter((name) => !CASES.some((one) => one.name === name)) ?? []
+  if (unknown.length > 0) {
+    console.error(
+      `No such case: ${unknown.join('; ')}. There are: ${CASES.map(({ name }) => name).join('; ')}`,
+    )
+    process.exitCode = 1
+    return
+  }
+  const sessions = createSessions()
   const origin = await startOrigin()
-  const running = new Map<Peer, Running>()
   try {
-    for (const peer of peers)
-      running.set(peer, await peer.start({ originPort: origin.port, sessions }))
-    for (const load of CASES.filter(({ name }) => values.cases.split(',').includes(name))) {
-      const all = new Map<Peer, Measured>()
-      const memory = new Map<Peer, number>()
-      for (const peer of peers)
-        all.set(peer, { cpuUs: [], userUs: [], perSecond: [], p50Us: [], p99Us: [], errors: 0 })
-      for (const one of running.values()) await runLoad(load, sessions.cookies, one.port, 1, 32) // warm
-      for (let round = 0; round < Number(values.rounds); round++)
-        for (const [peer, one] of running) await measure(load, one, all.get(peer)!)
-      for (const [peer, one] of running) memory.set(peer, residentBytes(one.pids.flatMap(familyOf)))
-      report(load, all, memory)
-    }
+    for (const one of CASES)
+      if (wanted?.includes(one.name) ?? true) await runCase(one, origin.port, sessions)
   } finally {
-    for (const one of running.values()) await one.stop()
     await origin.stop()
   }
+  printVerdict(results)
 }
 
 await main()

@@ -1,6 +1,6 @@
-/** Our wire with the shortest of decisions: `node bench/edge.ts <port> <origin port>`. */
-import { createHttp1Server } from '../gateway/http1/server.ts'
-import { createUpstream } from '../gateway/upstream/upstream.ts'
+/** Our wire with the shortest of decisions: `node bench/programs/edge.ts <port> <origin port>`. */
+import { createHttp1Server } from '../../gateway/http1/server.ts'
+import { createUpstream } from '../../gateway/upstream/upstream.ts'
 
 const [port = 0, originPort = 0] = process.argv.slice(2).map(Number)
 const upstream = createUpstream({

@@ -1,4 +1,4 @@
-/** What nginx asks with auth_request: a token is verified once and remembered. `node bench/auth-service.ts <port> <public key>` */
+/** What nginx asks with auth_request: a token is verified once and remembered. `node bench/programs/auth-service.ts <port> <public key>` */
 import { createPublicKey, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

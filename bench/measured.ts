@@ -1,0 +1,40 @@
+/** What the rounds of one case have shown of one peer. */
+export interface Measured {
+  readonly peer: string
+  /** One of each per round. */
+  readonly cpuUs: number[]
+  readonly userUs: number[]
+  readonly perSecond: number[]
+  readonly p50Us: number[]
+  readonly p99Us: number[]
+  errors: number
+  residentBytes: number
+}
+
+/** All that a run has measured: case → peer → figures. */
+export type Results = ReadonlyMap<string, ReadonlyMap<string, Measured>>
+
+export const newMeasured = (peer: string): Measured => ({
+  peer,
+  cpuUs: [],
+  userUs: [],
+  perSecond: [],
+  p50Us: [],
+  p99Us: [],
+  errors: 0,
+  residentBytes: 0,
+})
+
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2
+}
+
+/** The median over the rounds: in one round both meet what else the machine does. */
+export const ratioOf = (
+  ours: Measured,
+  theirs: Measured,
+  figure: 'cpuUs' | 'p99Us' = 'cpuUs',
+): number => median(ours[figure].map((value, round) => value / (theirs[figure][round] ?? NaN)))

@@ -1,0 +1,79 @@
+/**
+ * Our gateway: the program itself, primary and workers, as an operator runs it. Access log (to
+ * /dev/null), metrics, limits and time-outs are on, and its metrics are scraped while it works.
+ */
+import { join } from 'node:path'
+import { startControlPlane, until } from '../../test/support/fleet.ts'
+import { freePort } from '../../test/support/ports.ts'
+import { folder, freePorts, start, writeText } from '../processes.ts'
+import { NODE_FLAGS, programPath, type Peer } from './peer.ts'
+
+const FLEET_KEY = 'fleet-key-for-benches-0123456789-abc'
+const START_MS_MAX = 120_000
+/** Prometheus asks every 15 seconds; rounds are shorter than that. */
+const SCRAPE_MS = 2_000
+
+export interface GatewayShape {
+  readonly workers?: number
+  readonly tenants?: number
+}
+
+export function gatewayPeer(name: string, { workers = 1, tenants = 1 }: GatewayShape): Peer {
+  return {
+    name,
+    async start({ originPort, sessions }) {
+      const closing: (() => unknown)[] = []
+      const scope = { teardown: (close: () => unknown) => void closing.push(close) }
+      const control = await startControlPlane(scope, { fleetKey: FLEET_KEY })
+      let revision = 0
+      for (const snapshot of sessions.snapshotsFor(`http://127.0.0.1:${originPort}`, tenants))
+        revision = control.source.put(snapshot.tenant_id!, snapshot)
+      control.hub.tenantChanged()
+
+      const { port, tlsPort } = await freePorts()
+      const statusPort = await freePort()
+      const config = writeText(
+        `gateway-${port}.yaml`,
+        `data_dir: ${join(folder, `gateway-${port}`)}
+gateway:
+  listen: 127.0.0.1:${port}
+  tls_listen: 127.0.0.1:${tlsPort}
+  status_listen: 127.0.0.1:${statusPort}
+  id: bench
+  workers: ${workers}
+  control_plane: http://127.0.0.1:${control.port}
+`,
+      )
+      const args = [...NODE_FLAGS, 'gateway/main.ts', '--config', config]
+      const environment = { SERVICE_FLEET_KEY: FLEET_KEY }
+      const how = { port, tlsPort, environment, saysReady: true }
+      const program = await start(process.execPath, args, how)
+      await until(() => control.hub.gateways().some((it) => it.revision >= revision), START_MS_MAX)
+      const scrape = () =>
+        fetch(`http://127.0.0.1:${statusPort}/metrics`)
+          .then((answer) => answer.text())
+          .catch(() => undefined)
+      const scraping = setInterval(() => void scrape(), SCRAPE_MS)
+      return {
+        ...program,
+        async stop() {
+          clearInterval(scraping)
+          await program.stop()
+          for (const close of closing.reverse()) await close()
+        },
+      }
+    },
+  }
+}
+
+/** Our wire alone: what is left when the decision is free. */
+export const edge: Peer = {
+  name: 'edge',
+  async start({ originPort }) {
+    const port = await freePort()
+    const args = [...NODE_FLAGS, programPath('edge.ts'), String(port), String(originPort)]
+    return start(process.execPath, args, { port })
+  },
+}
+
+export const gateway = gatewayPeer('gateway', {})
