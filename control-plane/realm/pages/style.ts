@@ -55,6 +55,7 @@ h1 {
 }
 header p { margin: .5rem 0 0; color: var(--quiet); }
 p { margin: 0 0 1rem; overflow-wrap: anywhere; }
+p + .button { margin-top: 1.5rem; }
 strong { font-weight: 600; }
 ul { margin: 0; padding: 0; list-style: none; }
 form { margin: 0; }
