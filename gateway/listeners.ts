@@ -53,12 +53,14 @@ export function createListeners({ settings, wires, log, clock }: ListenersOption
     return server
   }
 
-  const plain = open((socket, { peerAddress, isSecure }) =>
+  const plain = open((socket, { peerAddress, isSecure }) => {
     wires.accept(socket, {
       ...(peerAddress !== undefined && { peerAddress }),
       ...(isSecure && { isSecure }),
-    }),
-  )
+    })
+    if (socket.isPaused()) socket.resume()
+  })
+  // Left as it is: TLS reads past this stream, which would swallow the handshake if it flowed.
   const secure = open((socket, { peerAddress }) => wires.acceptTls(socket, peerAddress))
   return {
     plain,

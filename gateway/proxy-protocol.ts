@@ -16,7 +16,7 @@ export interface ProxyProtocolOptions {
 }
 
 export interface ProxyProtocol {
-  /** Reads the header and hands on, with all that came behind it put back; or closes. */
+  /** Reads the header and hands on, paused, with all that came behind it put back; or closes. */
   read(socket: Socket, balancer: string, handOn: (proxied: Proxied) => void): void
   /** Settles when no header is being waited for. */
   settled(): Promise<void>
@@ -58,7 +58,6 @@ export function createProxyProtocol({ headMs, onMalformed }: ProxyProtocolOption
         socket.pause()
         if (held.length > header.bytes) socket.unshift(held.subarray(header.bytes))
         handOn(header)
-        socket.resume()
       }
 
       socket.on('data', hear).on('error', refuse).on('end', refuse).on('close', refuse)
