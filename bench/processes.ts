@@ -1,6 +1,6 @@
 /** Starts the programs of a bench and ends them again. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,6 +27,8 @@ export interface Start {
   readonly port: number
   readonly tlsPort?: number
   readonly environment?: Record<string, string>
+  /** What it prints goes through a pipe to a reader, as a container's log does; else nowhere. */
+  readonly isLogRead?: boolean
   /** It says itself when it is ready, by a message; others are ready when they take connections. */
   readonly saysReady?: boolean
 }
@@ -60,12 +62,17 @@ export function writeText(name: string, text: string): string {
 /** Runs until `stop`. What it says is shown only if it does not start. */
 export async function start(command: string, args: string[], how: Start): Promise<Running> {
   const said = join(folder, `said-${how.port}`)
+  const log = how.isLogRead === true ? openReadPipe(how.port) : undefined
   const ipc = how.saysReady === true ? (['ipc'] as const) : []
   const child = spawn(command, args, {
     cwd: ROOT,
     env: { ...process.env, ...how.environment },
-    stdio: ['ignore', 'ignore', openSync(said, 'w'), ...ipc],
+    stdio: ['ignore', log?.writeEnd ?? 'ignore', openSync(said, 'w'), ...ipc],
   })
+  if (log) {
+    closeSync(log.writeEnd)
+    child.once('exit', () => log.reader.kill())
+  }
   const isReady =
     how.saysReady === true ? await hasSpoken(child) : await isListening(child, how.port)
   if (!isReady) {
@@ -85,6 +92,13 @@ export async function start(command: string, args: string[], how: Start): Promis
       clearTimeout(impatience)
     },
   }
+}
+
+function openReadPipe(port: number): { writeEnd: number; reader: ChildProcess } {
+  const path = join(folder, `log-${port}`)
+  spawnSync('mkfifo', [path])
+  const writeEnd = openSync(path, 'r+') // reading as well, or it would wait for the reader
+  return { writeEnd, reader: spawn('cat', [path], { stdio: 'ignore' }) }
 }
 
 /** Two programs that are one peer: both count. */

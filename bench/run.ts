@@ -1,5 +1,5 @@
 /**
- * npm run bench -- [--quick] [--cases "GET 1 KB,HTTP/2"] [--peers gateway,nginx] [--rounds 5] [--seconds 4]
+ * npm run bench -- [--quick] [--cases "GET 1 KB,HTTP/2"] [--peers gateway,nginx] [--rounds 5] [--seconds 3]
  *
  * What each case does, how to read it and what it leaves out stands in bench/README.md.
  */
@@ -25,7 +25,7 @@ const { values } = parseArgs({
   },
 })
 
-const whole: Effort = { rounds: 5, seconds: 4, warmSeconds: 4, idleShare: 1 }
+const whole: Effort = { rounds: 5, seconds: 3, warmSeconds: 3, idleShare: 1 }
 const quick: Effort = { rounds: 3, seconds: 1, warmSeconds: 2, idleShare: 0.2 }
 const base = values.quick ? quick : whole
 const effort: Effort = {
@@ -48,6 +48,7 @@ function isWanted({ name }: Peer): boolean {
 }
 
 async function runCase(one: BenchCase, originPort: number, sessions: Sessions): Promise<void> {
+  results.set(one.name, new Map())
   if (!isThere(one.need)) return skip(one.name, one.need!.install)
   const field = new Map<Peer, Running>()
   const begin = async (peer: Peer) => {

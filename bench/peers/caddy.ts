@@ -1,4 +1,4 @@
-/** Caddy as a plain reverse proxy; GOMAXPROCS=1, as the others have one worker. */
+/** Caddy as a plain reverse proxy. */
 import { folder, freePorts, start, writeText } from '../processes.ts'
 import type { Peer } from './peer.ts'
 
@@ -28,7 +28,8 @@ https://:${tlsPort} {
 `,
     )
     const args = ['run', '--adapter', 'caddyfile', '--config', conf]
-    const environment = { XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder }
+    // one thread for Go code, as the others have one worker; with more it takes more per request
+    const environment = { GOMAXPROCS: '1', XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder }
     return start('caddy', args, { port, tlsPort, environment })
   },
 }

@@ -46,7 +46,13 @@ gateway:
       )
       const args = [...NODE_FLAGS, 'gateway/main.ts', '--config', config]
       const environment = { SERVICE_FLEET_KEY: FLEET_KEY }
-      const how = { port, tlsPort, environment, saysReady: true }
+      const how = {
+        port,
+        tlsPort,
+        environment,
+        saysReady: true,
+        isLogRead: process.env.NOLOG === undefined,
+      }
       const program = await start(process.execPath, args, how)
       await until(() => control.hub.gateways().some((it) => it.revision >= revision), START_MS_MAX)
       const scrape = () =>
