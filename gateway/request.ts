@@ -233,15 +233,11 @@ function planOf(
   context.session = session
   return {
     upstream,
-    requestLines: forwardingLines(head, {
-      clientAddress: context.clientAddress,
-      addressChain: context.addressChain,
-      protocol: context.protocol,
-      requestId: context.requestId,
-      traceparent: context.traceparent,
-      tracestate: context.tracestate,
-      identityLines: session === undefined ? '' : session.identityLines,
-    }),
+    // With a session, `head.cookies` is what the session was just read from.
+    requestLines:
+      session === undefined
+        ? forwardingLines(head, context)
+        : session.lines.forwarding(head.authority, session.cookies, context),
     responseLines: `X-Request-Id: ${context.requestId}\r\n`,
     isPrivate: session !== undefined,
     privateCookieLine: session === undefined ? '' : companionLines(context, session),
@@ -257,8 +253,7 @@ function companionLines(context: RequestContext, session: ProvenSession): string
     lines = `Set-Cookie: ${setCookie(SEEN_COOKIE, session.seenDue, { maxAgeSeconds, isSecure })}\r\n`
     context.edge.active(context, session)
   }
-  if (context.cookies.includes(HOPS_COOKIE))
-    lines += `Set-Cookie: ${clearCookie(HOPS_COOKIE, isSecure)}\r\n`
+  if (session.hasHops) lines += `Set-Cookie: ${clearCookie(HOPS_COOKIE, isSecure)}\r\n`
   return lines
 }
 
@@ -332,7 +327,7 @@ function carryProbe(context: RequestContext): void {
   const { exchange, tenant, requestId } = context
   context.decision = 'probe'
   context.reason = 'probe'
-  const lines = forwardingLines(exchange.head, { ...context, identityLines: '' })
+  const lines = forwardingLines(exchange.head, context)
   const proof = carriedProof(tenant.probeKey, exchange.head.probe)
   exchange.forward({
     upstream: tenant.upstream,

@@ -2,8 +2,8 @@
  * From cookies to a session that holds, or the reason why none does. The signature check is cached
  * beside the key set that makes it true; time, revocation, idle and binding are judged every time.
  */
-import { LRUCache } from 'lru-cache'
 import {
+  HOPS_COOKIE,
   REPEATED,
   readCookie,
   SEEN_COOKIE,
@@ -22,14 +22,20 @@ import { proveToken, type TokenClaims, type TokenTrust } from '../../shared/enfo
 import { LIMITS } from '../../shared/limits.ts'
 import type { SignInReason } from '../../shared/reasons.ts'
 import type { CompiledTenant } from '../tenants/compiled.ts'
+import { SessionLines } from '../upstream/forwarding-lines.ts'
+import { RecentlyUsed } from './recently-used.ts'
 
 /** A token whose proof holds under `trust`, with what was last worked out for its client. */
 export interface ProvenSession {
   readonly token: string
   readonly claims: TokenClaims
   readonly trust: TokenTrust
-  /** `X-Service-Claims`, `-User` and `-Verified`, a CRLF behind each. */
-  readonly identityLines: string
+  /** What goes on to the application on its behalf. */
+  readonly lines: SessionLines
+  /** The whole Cookie header of the last request, and what was read from it with `seenKey`. */
+  cookies: string
+  hasHops: boolean
+  seenKey: Buffer
   seenText: string
   seen: Seen | undefined
   userAgent: string
@@ -62,7 +68,7 @@ const CACHE_KEY_CHARACTERS = 48
 export function createSessionReader(
   entriesMax: number = LIMITS.verifyCacheEntriesMax,
 ): SessionReader {
-  const proofs = new LRUCache<string, ProvenSession>({ max: entriesMax })
+  const proofs = new RecentlyUsed<ProvenSession>(entriesMax)
   const stats = { hits: 0, misses: 0 }
 
   function prove(token: string, trust: TokenTrust): ProvenSession | SignInReason {
@@ -75,9 +81,23 @@ export function createSessionReader(
     stats.misses++
     const claims = proveToken(token, trust)
     if (typeof claims === 'string') return claims
-    const session = newSession(token, claims, trust)
-    proofs.set(key, session)
+    const session = newSession(flat(token), claims, trust)
+    proofs.set(session.token.slice(-CACHE_KEY_CHARACTERS), session)
     return session
+  }
+
+  /**
+   * The session of a client that sends the very header it sent before: nothing has to be taken
+   * apart again. Where any doubt is, the header is read from its beginning.
+   */
+  function recall({ cookies, tenant }: SessionRequest): ProvenSession | undefined {
+    const at = cookies.indexOf(SESSION_COOKIE)
+    if (at === -1) return undefined
+    const semicolon = cookies.indexOf(';', at)
+    const end = semicolon === -1 ? cookies.length : semicolon
+    const session = proofs.get(cookies.slice(Math.max(0, end - CACHE_KEY_CHARACTERS), end))
+    if (session === undefined || session.trust !== tenant.trust) return undefined
+    return session.seenKey === tenant.seenKey && session.cookies === cookies ? session : undefined
   }
 
   function find(request: SessionRequest): ProvenSession | SignInReason {
@@ -91,8 +111,11 @@ export function createSessionReader(
     stats,
     read(request) {
       if (request.cookies === '') return NO_SESSION
-      const session = find(request)
+      const recalled = recall(request)
+      if (recalled !== undefined) stats.hits++
+      const session = recalled ?? find(request)
       if (typeof session === 'string') return { kind: 'invalid', reason: session }
+      if (recalled === undefined) refreshCookies(session, request)
       refreshClient(session, request)
       const facts: SessionFacts = {
         claims: session.claims,
@@ -118,7 +141,10 @@ function newSession(token: string, claims: TokenClaims, trust: TokenTrust): Prov
     token,
     claims,
     trust,
-    identityLines: `X-Service-Claims: ${token}\r\nX-Service-User: ${claims.sub}\r\nX-Service-Verified: true\r\n`,
+    lines: new SessionLines(token, claims.sub),
+    cookies: '',
+    hasHops: false,
+    seenKey: NO_KEY,
     seenText: '',
     seen: undefined,
     userAgent: '',
@@ -127,21 +153,32 @@ function newSession(token: string, claims: TokenClaims, trust: TokenTrust): Prov
     seenDue: '',
   }
 }
+const NO_KEY = Buffer.alloc(0)
 
 /** Works out again only what differs from the session's last request: the proof, not the decision. */
-function refreshClient(session: ProvenSession, request: SessionRequest) {
+function refreshCookies(session: ProvenSession, request: SessionRequest) {
+  const { seenKey } = request.tenant
   const seenText = readCookie(request.cookies, SEEN_COOKIE)
   const text = typeof seenText === 'string' ? seenText : ''
-  if (text === '' || text !== session.seenText) {
-    session.seen = readSeen(text, session.claims.sid, request.tenant.seenKey)
-    session.seenText = session.seen === undefined ? '' : text
+  if (text === '' || text !== session.seenText || session.seenKey !== seenKey) {
+    session.seen = readSeen(text, session.claims.sid, seenKey)
+    session.seenText = session.seen === undefined ? '' : flat(text)
+    session.seenKey = seenKey
   }
+  session.cookies = flat(request.cookies)
+  session.hasHops = request.cookies.includes(HOPS_COOKIE)
+}
+
+function refreshClient(session: ProvenSession, request: SessionRequest) {
   if (session.userAgent !== request.userAgent || session.clientAddress !== request.clientAddress) {
-    session.userAgent = request.userAgent
+    session.userAgent = flat(request.userAgent)
     session.clientAddress = request.clientAddress
     session.fingerprint = fingerprintOf(request.userAgent, request.clientAddress)
   }
 }
+
+/** A part of a head keeps all of the head alive: what is to stay is copied out of it. */
+const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1')
 
 function newSeen(session: ProvenSession, request: SessionRequest): string {
   const seen = { seconds: request.nowSeconds, fingerprint: session.fingerprint }

@@ -15,25 +15,74 @@ export interface Forwarding {
   readonly traceparent: string
   /** '' unless it came beside a valid parent. */
   readonly tracestate: string
-  /** `X-Service-*` lines of a valid session, or ''. */
-  readonly identityLines: string
 }
 
+/** Without a session: nobody is named. */
 export function forwardingLines(
   head: Pick<RequestHead, 'authority' | 'cookies'>,
   forwarding: Forwarding,
 ): string {
-  const { clientAddress, addressChain, protocol, requestId, identityLines } = forwarding
-  const { traceparent, tracestate } = forwarding
-  const { authority } = head
-  const cookies = head.cookies === '' ? '' : withoutServiceCookies(head.cookies)
+  return clientLines(head.authority, head.cookies, '', forwarding) + requestLines(forwarding)
+}
+
+/**
+ * The lines of a session, kept from one request to the next: they are most of what we write, and
+ * mostly the same. Joined for good, or they would be joined out of their pieces every time.
+ */
+export class SessionLines {
+  readonly #identityLines: string
+  #text = ''
+  #authority = ''
+  #cookies = ''
+  #clientAddress = ''
+  #addressChain = ''
+  #protocol = ''
+
+  constructor(token: string, subject: string) {
+    this.#identityLines = `X-Service-Claims: ${token}\r\nX-Service-User: ${subject}\r\nX-Service-Verified: true\r\n`
+  }
+
+  /** `cookies` best as the very string of the time before: then it need not be compared. */
+  forwarding(authority: string, cookies: string, forwarding: Forwarding): string {
+    const { clientAddress, addressChain, protocol } = forwarding
+    const isSame =
+      this.#cookies === cookies &&
+      this.#authority === authority &&
+      this.#clientAddress === clientAddress &&
+      this.#addressChain === addressChain &&
+      this.#protocol === protocol
+    if (!isSame) {
+      const text = clientLines(authority, cookies, this.#identityLines, forwarding)
+      this.#text = Buffer.from(text, 'latin1').toString('latin1')
+      this.#authority = authority
+      this.#cookies = cookies
+      this.#clientAddress = clientAddress
+      this.#addressChain = addressChain
+      this.#protocol = protocol
+    }
+    return this.#text + requestLines(forwarding)
+  }
+}
+
+function clientLines(
+  authority: string,
+  allCookies: string,
+  identityLines: string,
+  { clientAddress, addressChain, protocol }: Forwarding,
+): string {
+  const cookies = allCookies === '' ? '' : withoutServiceCookies(allCookies)
   return (
     `Host: ${authority}\r\n` +
     (cookies === '' ? '' : `Cookie: ${cookies}\r\n`) +
     identityLines +
     `X-Forwarded-For: ${addressChain === '' ? clientAddress : addressChain}\r\n` +
     `X-Forwarded-Proto: ${protocol}\r\nX-Forwarded-Host: ${authority}\r\n` +
-    `Forwarded: for=${nodeOf(clientAddress)};host="${authority}";proto=${protocol}\r\n` +
+    `Forwarded: for=${nodeOf(clientAddress)};host="${authority}";proto=${protocol}\r\n`
+  )
+}
+
+function requestLines({ requestId, traceparent, tracestate }: Forwarding): string {
+  return (
     `X-Request-Id: ${requestId}\r\ntraceparent: ${traceparent}\r\n` +
     (tracestate === '' ? '' : `tracestate: ${tracestate}\r\n`)
   )
