@@ -97,6 +97,7 @@ export const LIMITS = {
   secretCharactersMax: 512,
   cursorCharactersMax: 1024,
   originCharactersMax: 300,
+  brandLogoBytesMax: 64 * 1024,
   /** How long an answer waits for the gateways to have applied what it answers for. */
   fleetSettleMsMax: 250,
   // API rates: a bucket of so many calls that refills at so many a second

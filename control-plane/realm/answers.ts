@@ -1,6 +1,9 @@
 /** How a realm answers people and programs: the headers of every answer, pages, refusals. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
+import type { Tenant } from '../store/queries/tenants.ts'
+import { logoUrlOf } from '../tenants/logo.ts'
+import { issuerOf } from '../tenants/snapshot.ts'
 import type { Page, PageNeeds, Place } from './pages/layout.ts'
 import { messagePage } from './pages/message-page.ts'
 import { STYLE_SOURCE } from './pages/style.ts'
@@ -118,12 +121,22 @@ export function wantsPage({ headers }: IncomingMessage, isForPeople: boolean): b
   return isForPeople && !accept.includes('application/json')
 }
 
+/** Where a page is shown, apart from its language. Nothing but the host where no tenant is known. */
+export function placeOfTenant(baseUrl: string, tenant: Tenant | undefined): TenantPlace {
+  const { host } = new URL(baseUrl)
+  if (tenant === undefined) return { host }
+  const { name, tenantId, brandColour } = tenant
+  const logoUrl = logoUrlOf(issuerOf(baseUrl, tenantId), tenant)
+  return { host, name, brand: { colour: brandColour ?? undefined, logoUrl } }
+}
+export type TenantPlace = Omit<Place, 'texts'>
+
 /** For what comes before a realm is known, and for its failures. */
 export async function answerMessage(
   request: IncomingMessage,
   response: ServerResponse,
   kind: MessageKind,
-  place: Omit<Place, 'texts'>,
+  place: TenantPlace,
   isForPeople: boolean,
 ) {
   const { status } = MESSAGES[kind]

@@ -17,6 +17,7 @@ export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware
   return [
     failurePages(realm, world),
     publishedDocuments,
+    logo(realm, world),
     leaveOtherAccount(realm, world),
     signInPages(realm, world),
     signOutPages(realm, world),
@@ -43,6 +44,25 @@ async function publishedDocuments(ctx: RealmContext, next: Next) {
   ctx.set('Cache-Control', 'public, max-age=60')
   const document = ctx.body as Record<string, unknown>
   if ('response_modes_supported' in document) document.response_modes_supported = ['query']
+}
+
+/** What a page shows at its top. Its address names its content, so it may be kept for good. */
+function logo({ tenant }: Realm, { tenants }: RealmWorld): Middleware {
+  return async (ctx, next) => {
+    if (ctx.path !== '/logo' || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next()
+    const picture = await tenants.logo(tenant)
+    if (picture === undefined) return next()
+    const isNamed = ctx.query.v === tenant.brandLogoTag
+    ctx.status = 200
+    ctx.set({
+      'Content-Type': picture.mediaType,
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'Cache-Control': isNamed ? 'public, max-age=31536000, immutable' : 'public, max-age=60',
+      ETag: `"${tenant.brandLogoTag}"`,
+    })
+    if (ctx.fresh) ctx.status = 304
+    else ctx.body = picture.bytes
+  }
 }
 
 /**

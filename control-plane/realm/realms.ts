@@ -9,7 +9,7 @@ import { createRateLimits, type Rate } from '../../shared/rate-limits.ts'
 import { TENANT_ID } from '../../shared/snapshot.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { addressOf, countedAs } from './address.ts'
-import { answerMessage, setSecurityHeaders, type MessageKind } from './answers.ts'
+import { answerMessage, placeOfTenant, setSecurityHeaders, type MessageKind } from './answers.ts'
 import { createRealm } from './realm.ts'
 import type { RealmWorld } from './world.ts'
 
@@ -34,8 +34,8 @@ export interface Realms {
 const TARGET = /^\/auth\/realms\/([^/?#]*)(\/[^?#]*)?(\?.*)?$/
 /** What people see; everything else is asked by programs. */
 const PEOPLE_PATH = /^\/(?:authorize|sign-in|logout)(?:\/|$)/
-/** What stays true of a suspended tenant: its keys, and that people may sign out. */
-const SUSPENDED_PATH = /^\/(?:\.well-known\/[a-z-]+|jwks|logout(?:\/confirm)?)$/
+/** What stays true of a suspended tenant: its keys, its looks, and that people may sign out. */
+const SUSPENDED_PATH = /^\/(?:\.well-known\/[a-z-]+|jwks|logo|logout(?:\/confirm)?)$/
 
 /**
  * What anybody can make us write without a password, each write a commit of its own in the queue
@@ -53,7 +53,6 @@ const RATES: RealmRates = { authorize: LIMITS.rateAuthorize, signIn: LIMITS.rate
 
 export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Realms {
   const { tenants, store, log, baseUrl } = world
-  const host = new URL(baseUrl).host
   const isHttps = baseUrl.startsWith('https:')
   const rateLimits = createRateLimits(world.clock)
   const cache = new LRUCache<string, CachedRealm>({ max: LIMITS.realmsCachedMax })
@@ -88,11 +87,12 @@ export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Real
     const waitSeconds = waitSecondsOf(request, path)
     if (waitSeconds !== undefined) {
       response.setHeader('Retry-After', String(waitSeconds))
-      return answerMessage(request, response, 'too_many', { host }, isForPeople)
+      const place = placeOfTenant(baseUrl, undefined)
+      return answerMessage(request, response, 'too_many', place, isForPeople)
     }
     const tenant = TENANT_ID.test(tenantId) ? await tenants.find(tenantId) : undefined
     const refuse = (kind: MessageKind) =>
-      answerMessage(request, response, kind, { host, name: tenant?.name }, isForPeople)
+      answerMessage(request, response, kind, placeOfTenant(baseUrl, tenant), isForPeople)
     if (tenant === undefined || tenant.status === 'draft') return refuse('unknown')
     if (tenant.status === 'suspended' && !SUSPENDED_PATH.test(path)) return refuse('suspended')
     try {

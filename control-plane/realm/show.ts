@@ -1,5 +1,5 @@
 /** Pages and refusals as answers of the provider's own server. */
-import { message, messageJson, pageHeaders, wantsPage, MESSAGES } from './answers.ts'
+import { message, messageJson, MESSAGES, pageHeaders, placeOfTenant, wantsPage } from './answers.ts'
 import type { MessageKind } from './answers.ts'
 import type { Page, Place } from './pages/layout.ts'
 import { textsFor } from './pages/texts/languages.ts'
@@ -19,11 +19,8 @@ export function placeOf(
   uiLocales?: unknown,
 ): Place & { readonly name: string } {
   const acceptLanguage = ctx.req.headers['accept-language']
-  return {
-    texts: textsFor({ uiLocales, acceptLanguage }),
-    name: tenant.name,
-    host: new URL(baseUrl).host,
-  }
+  const texts = textsFor({ uiLocales, acceptLanguage })
+  return { ...placeOfTenant(baseUrl, tenant), texts, name: tenant.name }
 }
 
 export async function showPage(ctx: RealmContext, status: number, page: Page) {

@@ -12,7 +12,7 @@ import type { Tenants } from '../tenants/tenants.ts'
 export interface RealmWorld {
   readonly store: Store
   readonly vault: Vault
-  readonly tenants: Pick<Tenants, 'find' | 'clientSecret' | 'redirectUris'>
+  readonly tenants: Pick<Tenants, 'find' | 'clientSecret' | 'redirectUris' | 'logo'>
   readonly keys: Pick<SigningKeys, 'signingSet'>
   readonly users: Pick<Users, 'get' | 'authenticate'>
   readonly sessions: Pick<Sessions, 'record' | 'find'>

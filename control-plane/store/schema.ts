@@ -47,7 +47,9 @@ export function defineSchema(c: Columns) {
       protectionAt: c.whole('protection_at'),
       /** `#rrggbb`, and an image as a data URL; null is our own look. */
       brandColour: c.text('brand_colour'),
+      /** Base64; the tag tells one from another without reading it. */
       brandLogo: c.text('brand_logo'),
+      brandLogoTag: c.text('brand_logo_tag'),
       /** Where the application itself wants to hear of sessions that have ended. */
       backchannelLogoutUri: c.text('backchannel_logout_uri'),
     },

@@ -10,6 +10,7 @@ import {
   deleteTenant,
   findTenant,
   findTenantByAnalyzerHash,
+  findTenantLogo,
   findTenantSecrets,
   insertTenant,
   replaceHostnames,
@@ -21,6 +22,7 @@ import {
 import { forgetPlatformChecks } from '../store/queries/verification.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
+import { logoMediaType, logoTag, type Logo } from './logo.ts'
 import { clientSecretPurpose, newAnalyzerKey, newClientSecret } from './secrets.ts'
 import { createTenantStates, type ProtectionState } from './tenant-states.ts'
 
@@ -40,7 +42,12 @@ export interface NewTenant {
   readonly idleSeconds: number
   readonly sessionBinding: SessionBinding
 }
-export type TenantPatch = Partial<Omit<NewTenant, 'tenantId' | 'plan'>>
+export type TenantPatch = Partial<Omit<NewTenant, 'tenantId' | 'plan'>> & {
+  /** `#rrggbb` */
+  readonly brandColour?: string | null
+  /** A checked picture in base64. */
+  readonly brandLogo?: string | null
+}
 
 export interface CreatedTenant {
   readonly tenant: Tenant
@@ -94,6 +101,13 @@ export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) 
       return toPage(rows, page.limit, (tenant) => [tenant.tenantId])
     },
 
+    async logo({ tenantId, brandLogoTag }: Tenant): Promise<Logo | undefined> {
+      if (brandLogoTag === null) return undefined
+      const bytes = Buffer.from((await findTenantLogo(store.read, tenantId)) ?? '', 'base64')
+      const mediaType = logoMediaType(bytes)
+      return mediaType === undefined ? undefined : { bytes, mediaType }
+    },
+
     /** Where sign-ins may return to: exactly these, never a pattern. */
     redirectUris(tenant: Pick<Tenant, 'mode' | 'origin' | 'hostnames'>): string[] {
       const bases = tenant.mode === 'sdk' ? [tenant.origin] : tenant.hostnames.map(edgeUrlFor)
@@ -140,13 +154,16 @@ export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) 
     async patch(tenantId: string, patch: TenantPatch, actor: Actor): Promise<Tenant> {
       return alter(tenantId, actor, 'tenant.changed', async (change, before) => {
         const { queries } = change
-        const changed = Object.entries(patch).filter(([name, value]) =>
-          isOther(before[name as keyof TenantPatch], value),
+        const { brandLogo, ...plainWishes } = patch
+        const brandLogoTag = brandLogo && logoTag(brandLogo)
+        const changed = Object.entries({ ...plainWishes, brandLogoTag }).filter(([name, value]) =>
+          isOther(before[name as keyof Tenant], value),
         )
         if (changed.length === 0) return undefined
         checkReachable({ ...before, ...patch })
         const { hostnames, sealed, excluded, ...plain } = patch
         const changes: TenantChanges = { ...plain }
+        if (brandLogoTag !== undefined) changes.brandLogoTag = brandLogoTag
         if (sealed !== undefined) changes.sealed = [...sealed]
         if (excluded !== undefined) changes.excluded = [...excluded]
         if (Object.keys(changes).length > 0) await updateTenant(queries, tenantId, changes)

@@ -11,6 +11,7 @@ import {
   TENANT_ID,
 } from '../../../shared/snapshot.ts'
 import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
+import { logoMediaType } from '../../tenants/logo.ts'
 
 /** Realms of our own that no customer may be mistaken for. */
 const RESERVED_TENANT_IDS: readonly string[] = ['console']
@@ -91,6 +92,25 @@ const prefixes = v.pipe(
   v.transform((values) => [...new Set(values)]),
 )
 
+const COLOUR_WISH = 'a colour like #1f45ae, or null'
+const colour = v.nullable(
+  v.pipe(v.string(COLOUR_WISH), v.regex(/^#[0-9a-f]{6}$/i, COLOUR_WISH), v.toLowerCase()),
+)
+
+/** SVG is a document with scripts and links, so it is not among the pictures that we show. */
+const LOGO_WISH = `a PNG, JPEG or WebP picture of at most ${LIMITS.brandLogoBytesMax} bytes in base64, or null`
+const logo = v.nullable(
+  v.pipe(
+    v.string(LOGO_WISH),
+    v.maxLength(Math.ceil(LIMITS.brandLogoBytesMax / 3) * 4, LOGO_WISH),
+    v.base64(LOGO_WISH),
+    v.check((value) => {
+      const bytes = Buffer.from(value, 'base64')
+      return bytes.length <= LIMITS.brandLogoBytesMax && logoMediaType(bytes) !== undefined
+    }, LOGO_WISH),
+  ),
+)
+
 const settings = {
   name: text('text', LIMITS.nameCharactersMax),
   mode: oneOf(MODES),
@@ -130,6 +150,8 @@ export const TenantPatchBody = v.strictObject({
   max_session_seconds: v.optional(settings.max_session_seconds),
   idle_seconds: v.optional(settings.idle_seconds),
   session_binding: v.optional(settings.session_binding),
+  brand_colour: v.optional(colour),
+  brand_logo: v.optional(logo),
 })
 
 const flag = v.boolean('true or false')
@@ -177,7 +199,8 @@ export const NewUserBody = v.strictObject({
   username,
   email,
   name: v.optional(settings.name),
-  password,
+  password: v.optional(password),
+  invite: v.optional(flag, false),
 })
 export const UserPatchBody = v.strictObject({
   username: v.optional(username),

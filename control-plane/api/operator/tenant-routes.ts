@@ -149,6 +149,8 @@ const RENAMED: Readonly<Record<string, keyof TenantPatch>> = {
   max_session_seconds: 'maxSessionSeconds',
   idle_seconds: 'idleSeconds',
   session_binding: 'sessionBinding',
+  brand_colour: 'brandColour',
+  brand_logo: 'brandLogo',
 }
 
 /** What was checked by `TenantPatchBody`, under the names that the inside uses. */

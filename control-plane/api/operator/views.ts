@@ -2,6 +2,7 @@
 import type { Session } from '../../accounts/sessions.ts'
 import type { User } from '../../accounts/users.ts'
 import type { AuditRow } from '../../store/queries/audit.ts'
+import { logoUrlOf } from '../../tenants/logo.ts'
 import { issuerOf } from '../../tenants/snapshot.ts'
 import { clientIdOf, type ProtectionState, type Tenant } from '../../tenants/tenants.ts'
 
@@ -11,6 +12,7 @@ export interface ViewWorld {
 }
 
 export function tenantView(tenant: Tenant, { baseUrl, edgeUrlFor }: ViewWorld) {
+  const issuer = issuerOf(baseUrl, tenant.tenantId)
   return {
     tenant_id: tenant.tenantId,
     name: tenant.name,
@@ -29,7 +31,9 @@ export function tenantView(tenant: Tenant, { baseUrl, edgeUrlFor }: ViewWorld) {
     max_session_seconds: tenant.maxSessionSeconds,
     idle_seconds: tenant.idleSeconds,
     session_binding: tenant.sessionBinding,
-    issuer: issuerOf(baseUrl, tenant.tenantId),
+    brand_colour: tenant.brandColour,
+    brand_logo_url: logoUrlOf(issuer, tenant) ?? null,
+    issuer,
     client_id: clientIdOf(tenant.tenantId),
     revision: tenant.revision,
     created_at: iso(tenant.createdAt),

@@ -4,6 +4,7 @@ export const signIn = {
   statements: [
     `ALTER TABLE tenants ADD COLUMN brand_colour TEXT`,
     `ALTER TABLE tenants ADD COLUMN brand_logo TEXT`,
+    `ALTER TABLE tenants ADD COLUMN brand_logo_tag TEXT`,
     `ALTER TABLE tenants ADD COLUMN backchannel_logout_uri TEXT`,
     `ALTER TABLE users ADD COLUMN source TEXT NOT NULL DEFAULT 'own'`,
     `ALTER TABLE users ADD COLUMN password_changed_at BIGINT NOT NULL DEFAULT 0`,

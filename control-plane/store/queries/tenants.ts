@@ -7,16 +7,22 @@ type TenantRow = typeof schema.tenants.$inferSelect
 type SecretColumn =
   'clientSecretSealed' | 'clientSecretHash' | 'analyzerKeySealed' | 'analyzerKeyHash'
 
-/** What is known of a tenant, without its secrets: safe to hand around. */
-export type Tenant = Readonly<Omit<TenantRow, SecretColumn>> & {
+/** What is known of a tenant, without its secrets and its logo: safe and small to hand around. */
+export type Tenant = Readonly<Omit<TenantRow, SecretColumn | 'brandLogo'>> & {
   readonly hostnames: readonly string[]
 }
 export type TenantSecrets = Pick<TenantRow, SecretColumn>
 export type NewTenantRow = typeof schema.tenants.$inferInsert
 export type TenantChanges = Partial<Omit<NewTenantRow, 'tenantId' | 'createdAt' | 'revision'>>
 
-const { clientSecretSealed, clientSecretHash, analyzerKeySealed, analyzerKeyHash, ...openColumns } =
-  getTableColumns(schema.tenants)
+const {
+  clientSecretSealed,
+  clientSecretHash,
+  analyzerKeySealed,
+  analyzerKeyHash,
+  brandLogo,
+  ...openColumns
+} = getTableColumns(schema.tenants)
 const secretColumns = { clientSecretSealed, clientSecretHash, analyzerKeySealed, analyzerKeyHash }
 
 export async function findTenant(queries: Queries, tenantId: string): Promise<Tenant | undefined> {
@@ -73,6 +79,15 @@ export async function findTenantSecrets(
     .from(schema.tenants)
     .where(eq(schema.tenants.tenantId, tenantId))
   return row
+}
+
+/** As it was given, in base64. */
+export async function findTenantLogo(queries: Queries, tenantId: string): Promise<string | null> {
+  const [row] = await queries
+    .select({ brandLogo })
+    .from(schema.tenants)
+    .where(eq(schema.tenants.tenantId, tenantId))
+  return row?.brandLogo ?? null
 }
 
 export async function insertTenant(queries: Queries, row: NewTenantRow): Promise<void> {
