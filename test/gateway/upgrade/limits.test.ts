@@ -1,0 +1,94 @@
+/** How many WebSockets a session, a tenant and a process may have: N, and not one more. */
+import t from 'tap'
+import type { Exchange } from '../../../gateway/exchange.ts'
+import { createDeadlines } from '../../../gateway/http1/deadlines.ts'
+import { createUpgrades, type Claim } from '../../../gateway/upgrade/upgrades.ts'
+import { createUpstreamRuntime } from '../../../gateway/upstream/runtime.ts'
+import { systemClock } from '../../../shared/clock.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { HOST, startEdge } from '../../support/edge-world.ts'
+import { until } from '../../support/fleet.ts'
+import { connect, refusalOf, startWebSocketApplication } from '../../support/websockets.ts'
+import { startRawOrigin } from '../../support/wire.ts'
+
+const limits = {
+  webSocketsPerSessionMax: 2,
+  webSocketsPerTenantMax: 3,
+  webSocketsPerProcessMax: 5,
+}
+
+async function startUpgrades(t: Parameters<typeof startRawOrigin>[0]) {
+  const application = await startRawOrigin(t, (socket) => void socket.resume())
+  const runtime = createUpstreamRuntime({})
+  const upgrades = createUpgrades({
+    lookup: runtime.lookup,
+    deadlines: createDeadlines(systemClock),
+    nowMs: () => systemClock.nowMs(),
+    timeouts: { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 },
+    limits,
+  })
+  t.teardown(() => {
+    upgrades.close()
+    runtime.close()
+  })
+  /** A handshake that the application does not answer. Answers how to give it up. */
+  const begin = (claim: Claim) => {
+    const exchange = {} as Exchange // only looked at when the application agrees
+    const { origin } = new URL(application.url)
+    const call = upgrades.upstream({ exchange, origin, responseLines: '', ...claim }).request(
+      {
+        method: 'GET',
+        target: '/live',
+        lines: `Host: ${HOST}\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`,
+        bodyLength: 0,
+        hasLength: false,
+        firstBody: '',
+        isBodyWhole: true,
+        isRawChunked: true,
+      },
+      { onError: () => undefined } as never,
+    )
+    return () => call.abort()
+  }
+  return { upgrades, begin, application }
+}
+
+t.test('each limit counts handshakes under way, and only its own', async (t) => {
+  const { upgrades, begin } = await startUpgrades(t)
+  const of = (tenantId: string, sid = '') => ({ tenantId, sid })
+  begin(of('acme', 'ada'))
+  t.ok(upgrades.hasRoom(of('acme', 'ada')))
+  begin(of('acme', 'ada'))
+  t.notOk(upgrades.hasRoom(of('acme', 'ada')), 'the session has as many as it may')
+  t.ok(upgrades.hasRoom(of('acme', 'bob')), 'another one has none')
+  t.ok(upgrades.hasRoom(of('beta', 'ada')), 'a session of the same name at another tenant neither')
+  const give = begin(of('acme'))
+  t.notOk(upgrades.hasRoom(of('acme', 'bob')), 'the tenant has as many as it may')
+  t.notOk(upgrades.hasRoom(of('acme')), 'without a session as well')
+  begin(of('beta', 'ada'))
+  t.ok(upgrades.hasRoom(of('gamma', 'eve')))
+  const last = begin(of('gamma', 'eve'))
+  t.notOk(upgrades.hasRoom(of('delta', 'zoe')), 'the process has as many as it may')
+  last()
+  await until(() => upgrades.hasRoom(of('delta', 'zoe')))
+  t.notOk(upgrades.hasRoom(of('acme', 'bob')))
+  give()
+  await until(() => upgrades.hasRoom(of('acme', 'bob')))
+  t.notOk(upgrades.hasRoom(of('acme', 'ada')), 'her own two are still there')
+})
+
+t.test('what is refused or ends gives its place back, and once only', async (t) => {
+  const application = await startWebSocketApplication(t, (socket) => socket.close())
+  const edge = await startEdge(t, application.url)
+  const cookie = edge.session()
+  for (let round = 0; round < LIMITS.webSocketsPerSessionMax + 10; round++) {
+    const { closed } = await connect(t, edge, '/live', { cookie })
+    await closed
+    await until(() => edge.gateway.telemetry.gauges().webSockets === 0)
+  }
+  edge.put({ origin: 'http://127.0.0.1:1' })
+  for (let round = 0; round < LIMITS.webSocketsPerSessionMax + 10; round++)
+    t.equal((await refusalOf(connect(t, edge, '/live', { cookie }))).status, 502)
+  edge.put({ origin: application.url })
+  await connect(t, edge, '/live', { cookie })
+})
