@@ -16,16 +16,36 @@ const BATCH = 500
 type Prunable = { prune(limit: number): Promise<number> }
 
 export function startJobs(
-  services: Pick<Services, 'sessions' | 'revocations' | 'realmRecords'>,
+  services: Pick<
+    Services,
+    | 'sessions'
+    | 'revocations'
+    | 'realmRecords'
+    | 'attempts'
+    | 'addressBlocks'
+    | 'devices'
+    | 'tickets'
+    | 'mails'
+  >,
   log: Logger,
   everyMs = EVERY_MS,
 ): Jobs {
-  const { sessions, revocations, realmRecords } = services
-  const prunables: Record<string, Prunable> = { realmRecords, sessions, revocations }
+  const { sessions, revocations, realmRecords, attempts, addressBlocks, devices } = services
+  const { tickets, mails } = services
+  const prunables: Record<string, Prunable> = {
+    realmRecords,
+    sessions,
+    revocations,
+    attempts,
+    addressBlocks,
+    devices,
+    tickets,
+  }
   let isClosed = false
   let running: Promise<void> | undefined
 
   async function round() {
+    await mails.deliver() // never rejects: what fails waits for its next turn
     for (const [name, prunable] of Object.entries(prunables)) {
       try {
         while (!isClosed && (await prunable.prune(BATCH)) === BATCH);

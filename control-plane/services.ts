@@ -2,20 +2,31 @@
 import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../shared/clock.ts'
 import { LIMITS } from '../shared/limits.ts'
+import { createAddressBlocks } from './accounts/address-blocks.ts'
+import { createAttempts } from './accounts/attempts.ts'
 import { noBreachList, type BreachList } from './accounts/breach-list.ts'
+import { createDevices } from './accounts/devices.ts'
+import { createFactors } from './accounts/factors.ts'
 import { createPasswordRules } from './accounts/password-rules.ts'
 import { createPasswordHasher } from './accounts/passwords.ts'
 import { createStrength } from './accounts/strength.ts'
 import { createRevocations } from './accounts/revocations.ts'
 import { createPolicyReplay } from './accounts/policy-replay.ts'
+import { createAccountMail } from './accounts/account-mail.ts'
+import { createTickets } from './accounts/tickets.ts'
+import { createMails, type MailTransport } from './mail/mails.ts'
 import { createAuditTrail } from './accounts/audit-trail.ts'
 import { createSessions } from './accounts/sessions.ts'
+import { createTurns } from './accounts/turns.ts'
 import { createUsers } from './accounts/users.ts'
+import { createAddresses } from './directory/addresses.ts'
+import { createUserDirectories } from './directory/user-directories.ts'
 import { createEnforcement } from './events/enforcement.ts'
 import { createFleetHub } from './fleet/hub.ts'
 import { checkMasterKey } from './keys/master-key.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import { createVault } from './keys/vault.ts'
+import { countedAs } from './realm/address.ts'
 import { createRealms } from './realm/realms.ts'
 import { deleteRealmRecordsExpiredBefore } from './store/queries/revocations.ts'
 import type { Engine } from './store/sqlite.ts'
@@ -34,6 +45,9 @@ export interface ServicesWorld {
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
   readonly breaches?: BreachList | undefined
+  readonly mailTransport: MailTransport
+  /** CIDRs where a tenant's database may be although such addresses are refused. */
+  readonly directoryAddresses?: readonly string[]
   readonly clock: Clock
   readonly log: Logger
 }
@@ -49,11 +63,21 @@ export async function createServices(world: ServicesWorld) {
   const tenants = createTenants({ store, vault, keys, clock, edgeUrlFor })
   const policies = createPolicies({ store })
   const certificates = createCertificates({ store, vault })
-  const passwords = createPasswordHasher()
+  const turns = createTurns()
+  const passwords = createPasswordHasher({}, turns)
+  const addresses = createAddresses(world.directoryAddresses)
+  const directories = createUserDirectories({ store, vault, log, turns, addresses })
   const strength = createStrength()
   const { breaches = noBreachList } = world
   const passwordRules = createPasswordRules({ store, passwords, strength, breaches })
-  const users = createUsers({ store, passwords, passwordRules, policies, clock })
+  const users = createUsers({ store, passwords, passwordRules, policies, clock, directories })
+  const tickets = createTickets({ store, vault, clock })
+  const mails = createMails({ store, vault, transport: world.mailTransport, clock, log })
+  const accountMail = createAccountMail({ store, tickets, mails, users, baseUrl })
+  const attempts = createAttempts({ store, vault, clock })
+  const addressBlocks = createAddressBlocks({ store, clock, countedAs })
+  const devices = createDevices({ store, vault, clock })
+  const factors = createFactors({ store, vault })
   const sessions = createSessions({ store, clock })
   const revocations = createRevocations({ store })
   const fleetSource = createFleetSource({ store, vault, revocations, baseUrl, edgeUrlFor })
@@ -92,6 +116,12 @@ export async function createServices(world: ServicesWorld) {
     tenants,
     keys,
     users,
+    policies,
+    tickets,
+    accountMail,
+    attempts,
+    factors,
+    devices,
     sessions,
     revocations,
     baseUrl,
@@ -112,8 +142,16 @@ export async function createServices(world: ServicesWorld) {
     replayPolicy: createPolicyReplay({ store, policies, clock }),
     certificates,
     passwords,
+    directories,
     passwordRules,
     users,
+    tickets,
+    mails,
+    accountMail,
+    attempts,
+    addressBlocks,
+    devices,
+    factors,
     sessions,
     revocations,
     auditTrail: createAuditTrail({ store }),
@@ -135,8 +173,10 @@ export async function createServices(world: ServicesWorld) {
     /** In the reverse order of what stands on what. */
     async close(): Promise<void> {
       realms.close()
+      await directories.close()
       await verification.close()
       await fleet.close()
+      await mails.close()
       await strength.close()
       await breaches.close()
       await store.close()

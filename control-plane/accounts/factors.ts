@@ -138,10 +138,11 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
       }
     },
 
-    /** The step that proved the seed is taken with it. */
-    async addTotp(change: Change, owner: Owner, seed: string, step: number): Promise<void> {
+    /** The step that proved the seed is taken with it. Answers true, as taking any proof does. */
+    async addTotp(change: Change, owner: Owner, seed: string, step: number): Promise<boolean> {
       const { queries, nowMs } = change
       await insertFactors(queries, [newRow(owner, 'totp', seed, { nowMs, lastStep: step })])
+      return true
     },
 
     async addPasskey(change: Change, owner: Owner, passkey: Passkey, counter: number) {
@@ -150,6 +151,7 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
       const secret = JSON.stringify(passkey)
       const row = newRow(owner, 'passkey', secret, { nowMs, lastStep: counter, lookupHash })
       await insertFactors(queries, [row])
+      return true
     },
 
     /** In place of all from before. Answers them for the only time. */

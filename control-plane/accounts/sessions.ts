@@ -5,6 +5,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import {
+  aliveSids,
   deleteSessionsExpiredBefore,
   endSessions,
   findSession,
@@ -78,6 +79,11 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
 
     async find(tenantId: string, sid: string): Promise<Session | undefined> {
       return findSession(store.read, tenantId, sid)
+    },
+
+    /** The oldest first. */
+    async aliveOf(tenantId: string, userId: string): Promise<string[]> {
+      return aliveSids(store.read, tenantId, userId, clock.nowMs())
     },
 
     async list(tenantId: string, page: PageRequest): Promise<Page<Session>> {

@@ -34,10 +34,20 @@ export interface NewUser {
 export type UserPatch = Partial<NewUser & { readonly isDisabled: boolean }>
 
 /** Why a sign-in was refused: for the log and the event, never for the person who tried. */
-export type AuthenticationRefusal = 'unknown_user' | 'wrong_password' | 'disabled'
+export type AuthenticationRefusal =
+  'unknown_user' | 'wrong_password' | 'disabled' | 'ambiguous' | 'hash_unusable'
 export type Authentication =
   | { readonly kind: 'ok'; readonly user: User }
   | { readonly kind: 'refused'; readonly reason: AuthenticationRefusal; readonly user?: User }
+
+/** Users that are kept elsewhere; undefined where a tenant keeps its own here. */
+export interface UserSource {
+  authenticate(
+    tenantId: string,
+    foldedLogin: string,
+    password: string,
+  ): Promise<Authentication | undefined>
+}
 
 export type Users = ReturnType<typeof createUsers>
 
@@ -47,6 +57,15 @@ export interface UsersWorld {
   readonly passwordRules: PasswordRules
   readonly policies: Pick<TenantPolicies, 'of' | 'isDecided'>
   readonly clock: Clock
+  readonly directories?: UserSource
+}
+
+export interface ChosenBy {
+  readonly reason?: string
+  /** The way here was a link in a mail. */
+  readonly isMailProven?: boolean
+  /** What has to hold, or to happen, in the same change. */
+  readonly alongside?: (change: Change, before: User) => Promise<void>
 }
 
 /** For the API; a page says the same in the person's language. */
@@ -92,6 +111,8 @@ export function createUsers(world: UsersWorld) {
   return {
     get,
     byLogin,
+    find: (tenantId: string, userId: string): Promise<User | undefined> =>
+      findUser(store.read, tenantId, userId),
 
     /** A password that the person has chosen. It ends every session that the old one opened. */
     async choosePassword(
@@ -99,15 +120,19 @@ export function createUsers(world: UsersWorld) {
       userId: string,
       plain: string,
       actor: Actor,
-      reason = 'password_changed',
+      { reason = 'password_changed', isMailProven = false, alongside }: ChosenBy = {},
     ): Promise<PasswordProblem | undefined> {
       const user = await get(tenantId, userId)
       const problem = await passwordRules.check(plain, user, (await policies.of(tenantId)).password)
       if (problem !== undefined) return problem
       const passwordHash = await passwords.hash(plain)
       await store.change(async (change) => {
-        const { passwordHash: old } = found(await findUser(change.queries, tenantId, userId))
+        const { queries, nowMs } = change
+        const before = found(await findUser(queries, tenantId, userId))
+        await alongside?.(change, before)
+        const { passwordHash: old } = before
         await replacePassword(change, { tenantId, userId, passwordHash, old })
+        if (isMailProven) await updateUser(queries, tenantId, userId, { emailProvenAt: nowMs })
         await revokeIn(change, tenantId, { subject: userId }, reason)
         const content = { user_id: userId, changed: ['password'] }
         await change.audit(actor, { action: 'user.changed', tenantId, content })
@@ -115,9 +140,36 @@ export function createUsers(world: UsersWorld) {
       return undefined
     },
 
+    /** Mail to the address has reached the person: from now on it is theirs. */
+    async proveEmail(
+      tenantId: string,
+      userId: string,
+      email: string,
+      actor: Actor,
+      alongside: (change: Change, before: User) => Promise<void>,
+    ): Promise<void> {
+      await store.change(async (change) => {
+        const { queries, nowMs } = change
+        const before = found(await findUser(queries, tenantId, userId))
+        await alongside(change, before)
+        const isNamedByIt = before.usernameKey === before.emailKey
+        await updateUser(queries, tenantId, userId, {
+          email,
+          emailKey: fold(email),
+          emailProvenAt: nowMs,
+          updatedAt: nowMs,
+          ...(isNamedByIt && { username: email, usernameKey: fold(email) }),
+        })
+        const content = { user_id: userId, changed: ['email'] }
+        await change.audit(actor, { action: 'user.changed', tenantId, content })
+      })
+    },
+
     async create(tenantId: string, input: NewUser, actor: Actor): Promise<User> {
       checkUsername(input.username, input.email)
-      const passwordHash = await hashGiven(input.password, { tenantId, ...input })
+      // '' is nobody's hash: who is invited has none before they choose a password
+      const passwordHash =
+        input.password === '' ? '' : await hashGiven(input.password, { tenantId, ...input })
       const nowMs = clock.nowMs()
       const user: User = {
         userId: `usr_${randomBytes(16).toString('hex')}`,
@@ -158,6 +210,7 @@ export function createUsers(world: UsersWorld) {
           : await hashGiven(patch.password, { ...(await get(tenantId, userId)), ...patch })
       return store.change(async (change) => {
         const before = found(await findUser(change.queries, tenantId, userId))
+        requireOwn(before, patch)
         const username = patch.username ?? before.username
         const email = patch.email ?? before.email
         checkUsername(username, email)
@@ -198,6 +251,8 @@ export function createUsers(world: UsersWorld) {
 
     /** Computes a hash in every case, so that neither answer nor timing tells who exists. */
     async authenticate(tenantId: string, login: string, password: string): Promise<Authentication> {
+      const elsewhere = await world.directories?.authenticate(tenantId, fold(login), password)
+      if (elsewhere !== undefined) return elsewhere
       const user = await byLogin(tenantId, login)
       const isRight = await passwords.verify(password, user?.passwordHash, tenantId)
       if (user === undefined) return { kind: 'refused', reason: 'unknown_user' }
@@ -221,6 +276,13 @@ async function replacePassword(
 /** `Ada`, `ada` and `ＡＤＡ` are one account. */
 export function fold(login: string): string {
   return login.trim().normalize('NFKC').toLowerCase()
+}
+
+/** What a directory says of a person is true; only whether they may come in is decided here. */
+function requireOwn({ source }: User, patch: UserPatch) {
+  const elsewhere = (['username', 'email', 'name', 'password'] as const).find((key) => key in patch)
+  if (source === 'directory' && elsewhere !== undefined)
+    throw new Refusal('user_elsewhere', { field: elsewhere })
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { Adapter, Configuration, KoaContextWithOIDC } from 'oidc-provider'
 import { MINUTE_MS, SECOND_MS, type Clock, nowSeconds } from '../../shared/clock.ts'
-import { ACR_PASSWORD } from '../policy/verdict.ts'
+import { ACR_PASSWORD, ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { errors, interactionPolicy } from './oidc.ts'
@@ -16,6 +16,15 @@ const ACCESS_TOKEN_SECONDS = 600
 const ANONYMOUS_SESSION_SECONDS = (10 * MINUTE_MS) / SECOND_MS
 
 const off = { enabled: false } as const
+
+function realmCookieName(tenantId: string, purpose: string, isHttps: boolean): string {
+  return `${isHttps ? '__Secure-' : ''}realm_${tenantId}_${purpose}`
+}
+
+/** By which a browser is known that has signed in before. */
+export function deviceCookieName(tenantId: string, isHttps: boolean): string {
+  return realmCookieName(tenantId, 'device', isHttps)
+}
 
 export interface RealmSettings {
   readonly tenant: Tenant
@@ -38,14 +47,16 @@ export type RealmHooks = Required<
   readonly signInUrl: (ctx: KoaContextWithOIDC, uid: string) => string
   /** Whether the session in the cookie may not be continued without asking. */
   readonly mustSignInAgain: (ctx: KoaContextWithOIDC) => Promise<boolean>
+  /** Whether more than what the session was opened with is asked for. */
+  readonly mustStepUp: (ctx: KoaContextWithOIDC) => Promise<boolean>
   /** Whether the application named another account than the one that is signed in. */
   readonly isOtherAccount: (ctx: KoaContextWithOIDC) => boolean
 }
 
 export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks): Configuration {
   const { tenant, mountPath, clock } = settings
-  const prefix = settings.isHttps ? '__Secure-' : ''
-  const cookieName = (purpose: string) => `${prefix}realm_${tenant.tenantId}_${purpose}`
+  const cookieName = (purpose: string) =>
+    realmCookieName(tenant.tenantId, purpose, settings.isHttps)
 
   return {
     adapter: settings.adapter,
@@ -73,7 +84,7 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
       profile: ['name', 'preferred_username'],
     },
     conformIdTokenClaims: false, // name and e-mail travel in the session token
-    acrValues: [ACR_PASSWORD],
+    acrValues: [ACR_PASSWORD, ACR_SECOND_FACTOR],
     subjectTypes: ['public'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
     clientBasedCORS: () => false,
@@ -141,13 +152,15 @@ function refuseOtherModes({ oidc }: KoaContextWithOIDC, mode: string | undefined
 }
 
 /** The application and its realm are one product, so nobody is asked to consent to it. */
-function signInPolicy({ mustSignInAgain, isOtherAccount }: RealmHooks) {
+function signInPolicy({ mustSignInAgain, mustStepUp, isOtherAccount }: RealmHooks) {
   const { base, Check } = interactionPolicy
   const policy = base()
   policy.remove('consent')
   const checks = policy.get('login')?.checks
   const over = 'the session cannot be continued without signing in'
   checks?.add(new Check('session_over', over, 'login_required', mustSignInAgain))
+  const more = 'the session was opened with less than what is asked for'
+  checks?.add(new Check('step_up', more, 'login_required', mustStepUp))
   // The provider compares the hint when a request arrives, but not with who signs in because of it
   const other = 'another account than the requested one is signed in'
   checks?.add(new Check('other_account', other, 'login_required', isOtherAccount))

@@ -6,10 +6,12 @@ import { Refusal } from '../../shared/errors.ts'
 import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
+import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import { addressOf } from './address.ts'
 import { endSession } from './session-end.ts'
 import { sessionEnd } from './session-life.ts'
 import { requestIdOf } from './show.ts'
+import { wantsSecondFactor } from './sign-in/visit.ts'
 import type { RealmWorld } from './world.ts'
 
 export async function findAccount(world: RealmWorld, tenantId: string, userId: string) {
@@ -82,6 +84,24 @@ export async function mustSignInAgain(
     isEnded: known?.endedAt != null,
   }
   return sessionEnd(nowSeconds(clock), times, tenant) !== undefined
+}
+
+/**
+ * The application asks for a second factor that the session was opened without, or the policy has
+ * come to. Who has none is only asked to enrol one where the policy demands it of everybody.
+ */
+export async function mustStepUp(
+  { oidc: { session, account, params, result } }: KoaContextWithOIDC,
+  { factors, policies }: Pick<RealmWorld, 'factors' | 'policies'>,
+  { tenantId }: Pick<Tenant, 'tenantId'>,
+): Promise<boolean> {
+  if (session?.accountId === undefined || account === undefined) return false
+  if (result?.login !== undefined || session.acr === ACR_SECOND_FACTOR) return false
+  const { mode } = (await policies.of(tenantId)).mfa
+  if (mode === 'required') return true
+  if (!wantsSecondFactor(params?.acr_values)) return false
+  const owner = { tenantId, userId: account.accountId }
+  return (await factors.kindsOf(owner)).length > 0
 }
 
 /**

@@ -1,8 +1,10 @@
 /** What a realm answers itself, around the provider's endpoints; the order is the way inwards. */
+import { recoveryPages } from './account/recovery.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
 import { requestIdOf, showMessage } from './show.ts'
 import { signInPages } from './sign-in.ts'
+import { passkeyScript } from './sign-in/passkey-script.ts'
 import { signOutPages } from './sign-out.ts'
 import type { RealmWorld } from './world.ts'
 
@@ -19,7 +21,9 @@ export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware
     publishedDocuments,
     logo(realm, world),
     leaveOtherAccount(realm, world),
+    passkeyScript,
     signInPages(realm, world),
+    recoveryPages(realm, world),
     signOutPages(realm, world),
   ]
 }

@@ -10,7 +10,13 @@ import { providerConfiguration } from './configuration.ts'
 import { Provider } from './oidc.ts'
 import type { RealmRecords } from './records.ts'
 import { showProviderError } from './realm-errors.ts'
-import { findAccount, isOtherAccount, loadGrant, mustSignInAgain } from './realm-hooks.ts'
+import {
+  findAccount,
+  isOtherAccount,
+  loadGrant,
+  mustSignInAgain,
+  mustStepUp,
+} from './realm-hooks.ts'
 import { realmPages } from './realm-pages.ts'
 import { createRealmRecords } from './records.ts'
 import { endSession } from './session-end.ts'
@@ -82,6 +88,7 @@ export async function createRealm(world: RealmWorld, tenant: Tenant): Promise<Re
       findAccount: (_ctx, userId) => findAccount(world, tenantId, userId),
       loadExistingGrant: (ctx) => loadGrant(ctx, clientId),
       mustSignInAgain: (ctx) => mustSignInAgain(ctx, world, tenant, clientId),
+      mustStepUp: (ctx) => mustStepUp(ctx, world, tenant),
       isOtherAccount,
     },
   )

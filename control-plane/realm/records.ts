@@ -17,7 +17,9 @@ import {
   retireRecord,
   upsertRecord,
 } from '../store/queries/realm-records.ts'
+import type { Queries } from '../store/sqlite.ts'
 import type { Store } from '../store/store.ts'
+import { SIGN_IN_SECONDS } from './configuration.ts'
 import { errors } from './oidc.ts'
 
 /** How long a finished sign-in is remembered, for the back button and the second click. */
@@ -28,6 +30,10 @@ export interface RealmRecords {
   readonly adapter: (model: string) => Adapter
   /** A sign-in that is under way, or that was finished a short while ago. */
   signIn(uid: string): Promise<SignInRecord | undefined>
+  /** The same inside of a change, which nobody else's can come between. */
+  signInIn(queries: Queries, uid: string): Promise<SignInRecord | undefined>
+  /** As one that is under way, for as long as a new one. */
+  saveSignIn(queries: Queries, uid: string, payload: AdapterPayload): Promise<void>
 }
 
 export interface SignInRecord {
@@ -135,12 +141,22 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
     }
   }
 
+  async function signInIn(queries: Queries, uid: string) {
+    const record = await findRecord(queries, keyOf('Interaction', uid), clock.nowMs())
+    if (record === undefined) return undefined
+    return { payload: opened(record), isFinished: record.consumedAt !== null }
+  }
+
   return {
     adapter,
-    async signIn(uid) {
-      const record = await findRecord(store.read, keyOf('Interaction', uid), clock.nowMs())
-      if (record === undefined) return undefined
-      return { payload: opened(record), isFinished: record.consumedAt !== null }
+    signIn: (uid) => signInIn(store.read, uid),
+    signInIn,
+    async saveSignIn(queries, uid, payload) {
+      const nowMs = clock.nowMs()
+      const exp = Math.floor(nowMs / SECOND_MS) + SIGN_IN_SECONDS
+      const key = keyOf('Interaction', uid)
+      const expiresAt = nowMs + SIGN_IN_SECONDS * SECOND_MS
+      await upsertRecord(queries, sealed(key, { ...payload, consumed: undefined, exp }, expiresAt))
     },
   }
 }

@@ -1,11 +1,17 @@
 /** What a realm needs from the rest of the control plane; the real services fit as they are. */
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
+import type { AccountMail } from '../accounts/account-mail.ts'
+import type { Attempts } from '../accounts/attempts.ts'
+import type { Devices } from '../accounts/devices.ts'
+import type { Factors } from '../accounts/factors.ts'
 import type { Revocations } from '../accounts/revocations.ts'
 import type { Sessions } from '../accounts/sessions.ts'
+import type { Tickets } from '../accounts/tickets.ts'
 import type { Users } from '../accounts/users.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
+import type { Policies } from '../policy/policies.ts'
 import type { Store } from '../store/store.ts'
 import type { Tenants } from '../tenants/tenants.ts'
 
@@ -14,8 +20,17 @@ export interface RealmWorld {
   readonly vault: Vault
   readonly tenants: Pick<Tenants, 'find' | 'clientSecret' | 'redirectUris' | 'logo'>
   readonly keys: Pick<SigningKeys, 'signingSet'>
-  readonly users: Pick<Users, 'get' | 'authenticate'>
-  readonly sessions: Pick<Sessions, 'record' | 'find'>
+  readonly policies: { of(tenantId: string): Promise<Policies> }
+  readonly users: Pick<
+    Users,
+    'get' | 'find' | 'byLogin' | 'authenticate' | 'choosePassword' | 'proveEmail'
+  >
+  readonly tickets: Tickets
+  readonly accountMail: AccountMail
+  readonly attempts: Attempts
+  readonly factors: Factors
+  readonly devices: Devices
+  readonly sessions: Pick<Sessions, 'record' | 'find' | 'aliveOf'>
   readonly revocations: Pick<Revocations, 'revoke'>
   /** `https://id.example.com`: what a realm's addresses are made of, whatever a Host header says. */
   readonly baseUrl: string

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -59,6 +59,28 @@ export async function sessionsBefore(
     .where(and(eq(table.tenantId, tenantId), isEarlier))
     .orderBy(desc(table.createdAt), desc(table.sid))
     .limit(limit)
+}
+
+/** The sessions of a person that are alive, the oldest first. */
+export async function aliveSids(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  nowMs: number,
+): Promise<string[]> {
+  const rows = await queries
+    .select({ sid: table.sid })
+    .from(table)
+    .where(
+      and(
+        eq(table.tenantId, tenantId),
+        eq(table.userId, userId),
+        isNull(table.endedAt),
+        gt(table.expiresAt, nowMs),
+      ),
+    )
+    .orderBy(asc(table.createdAt), asc(table.sid))
+  return rows.map(({ sid }) => sid)
 }
 
 export async function endSessions(

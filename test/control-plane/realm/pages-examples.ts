@@ -3,6 +3,7 @@
  * and desk, screenshots. A new page gets a line here; a test says so if it is forgotten.
  */
 import { html } from 'hono/html'
+import { encodeQR } from 'qr'
 import { message } from '../../../control-plane/realm/answers.ts'
 import { codeField, field } from '../../../control-plane/realm/pages/blocks/field.ts'
 import { form, linkButton, otherWay } from '../../../control-plane/realm/pages/blocks/form.ts'
@@ -10,7 +11,11 @@ import { itemList } from '../../../control-plane/realm/pages/blocks/item-list.ts
 import { moment } from '../../../control-plane/realm/pages/blocks/moment.ts'
 import { notice } from '../../../control-plane/realm/pages/blocks/notice.ts'
 import { qrCode, secretBlock } from '../../../control-plane/realm/pages/blocks/secret.ts'
+import { enrolPage } from '../../../control-plane/realm/pages/enrol-page.ts'
 import { page, type Page, type Place } from '../../../control-plane/realm/pages/layout.ts'
+import { newPasswordPage } from '../../../control-plane/realm/pages/new-password-page.ts'
+import { recoveryCodesPage } from '../../../control-plane/realm/pages/recovery-codes-page.ts'
+import { secondFactorPage } from '../../../control-plane/realm/pages/second-factor-page.ts'
 import { signInPage } from '../../../control-plane/realm/pages/sign-in-page.ts'
 import { signedOutPage, signOutPage } from '../../../control-plane/realm/pages/sign-out-pages.ts'
 import { english, type MessageKind } from '../../../control-plane/realm/pages/texts/english.ts'
@@ -19,6 +24,7 @@ export type NamedPlace = Place & { readonly name: string }
 
 const APPLICATION = 'https://app.example.com/'
 const ACTION = 'https://id.example.com/auth/realms/acme/sign-in/abc'
+const PASSKEY = { options: {}, scriptUrl: 'https://id.example.com/auth/realms/acme/passkey.js' }
 const KINDS = Object.keys(english.messages) as MessageKind[]
 
 export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
@@ -37,6 +43,34 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       applicationUrl: APPLICATION,
     }),
   signedOutPage: (place) => signedOutPage(place, APPLICATION),
+  secondFactorPage: (place) =>
+    secondFactorPage({ place, action: ACTION, username: 'ada', hasApp: true, passkey: PASSKEY }),
+  'secondFactorPage, wrong code': (place) =>
+    secondFactorPage({
+      place,
+      action: ACTION,
+      username: 'ada',
+      hasApp: true,
+      problem: place.texts.attempt.code_wrong,
+    }),
+  enrolPage: (place) =>
+    enrolPage({
+      place,
+      action: ACTION,
+      username: 'ada',
+      key: 'JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP',
+      qrSvg: encodeQR('otpauth://totp/Acme:ada?secret=JBSWY3DPEHPK3PXP', 'svg', { border: 1 }),
+      passkey: PASSKEY,
+    }),
+  recoveryCodesPage: (place) =>
+    recoveryCodesPage({ place, action: ACTION, codes: Array<string>(10).fill('ABCDE-23456') }),
+  newPasswordPage: (place) =>
+    newPasswordPage({
+      place,
+      action: ACTION,
+      charactersMin: 8,
+      problem: place.texts.steps.passwordProblem.password_breached,
+    }),
   ...Object.fromEntries(
     KINDS.map((kind) => [
       `messagePage, ${kind}`,

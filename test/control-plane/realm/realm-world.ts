@@ -8,6 +8,8 @@ import * as oidc from 'openid-client'
 import { Agent, fetch } from 'undici'
 import type { PasswordHasher } from '../../../control-plane/accounts/passwords.ts'
 import { createUsers } from '../../../control-plane/accounts/users.ts'
+import type { MailTransport } from '../../../control-plane/mail/mails.ts'
+import type { Mail } from '../../../control-plane/mail/mails.ts'
 import { createRealms, type RealmRates } from '../../../control-plane/realm/realms.ts'
 import type { RealmWorld } from '../../../control-plane/realm/world.ts'
 import { createServices, type Services } from '../../../control-plane/services.ts'
@@ -41,6 +43,8 @@ export interface WorldOptions {
   /** For what is said in an answer of a service that stands behind TLS. */
   readonly baseUrl?: string
   readonly rates?: RealmRates
+  /** Where mails end; nowhere, if nobody looks. */
+  readonly mailTransport?: MailTransport
   /** What the realms get instead of the real service, made from it. */
   readonly adapt?: (services: Services) => Partial<RealmWorld>
 }
@@ -56,12 +60,18 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
   const baseUrl = options.baseUrl ?? address
   const logged: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) })
+  const sentMails: Mail[] = []
   const services = await createServices({
     engine: openSqlite(file),
     masterKey,
     fleetKey: 'fleet-key-of-the-tests',
     baseUrl,
     edgeUrlFor: (hostname) => `http://${hostname}:${edgePort}`,
+    mailTransport: options.mailTransport ?? {
+      send: async (mail) => void sentMails.push(mail),
+      close: () => undefined,
+    },
+    directoryAddresses: ['127.0.0.0/8'],
     clock: options.clock ?? systemClock,
     log,
   })
@@ -99,7 +109,7 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
     return { ...created, ada, issuer, redirectUri, hostnames }
   }
 
-  return { ...services, realms, address, port, file, masterKey, logged, tenant, close }
+  return { ...services, realms, sentMails, address, port, file, masterKey, logged, tenant, close }
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>

@@ -76,7 +76,7 @@ t.test('a revocation that commits while a token is made keeps it from leaving', 
     clock,
     adapt: ({ sessions }) => ({
       sessions: {
-        record: (issued) => sessions.record(issued),
+        ...sessions,
         async find(...which) {
           await meanwhile?.()
           return sessions.find(...which)

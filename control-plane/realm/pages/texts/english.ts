@@ -3,6 +3,8 @@
  * apart from how they look, so that a language is one more file in this folder.
  */
 import type { AttemptReason } from '../../../policy/verdict.ts'
+import { stepsEnglish } from './steps-english.ts'
+import { account } from './account/english.ts'
 
 /** A page that says what happened and what to do about it. */
 export interface MessageText {
@@ -156,6 +158,7 @@ const messages = {
 export type MessageKind = keyof typeof messages
 
 export const english = {
+  account,
   /** The language tag that a browser names. */
   language: 'en',
 
@@ -178,6 +181,8 @@ export const english = {
   waitMinutes: (minutes: number) =>
     minutes === 1 ? 'You can try again in a minute.' : `You can try again in ${minutes} minutes.`,
   messages: messages as Record<MessageKind, MessageText>,
+
+  steps: stepsEnglish,
 
   signOut: 'Sign out',
   signOutAsk: (name: string) => `Sign out of ${name}?`,

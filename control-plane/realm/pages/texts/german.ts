@@ -1,7 +1,10 @@
 /** What the pages say, in German. */
 import type { Texts } from './english.ts'
+import { account } from './account/german.ts'
+import { stepsGerman } from './steps-german.ts'
 
 export const german: Texts = {
+  account,
   language: 'de',
 
   problem: (title) => `Fehler: ${title}`,
@@ -182,6 +185,8 @@ export const german: Texts = {
       steps: ['Wenn es wieder geschieht, wenden Sie sich an den Betreiber der Anwendung.'],
     },
   },
+
+  steps: stepsGerman,
 
   signOut: 'Abmelden',
   signOutAsk: (name) => `Bei ${name} abmelden?`,

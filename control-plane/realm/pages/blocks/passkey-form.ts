@@ -1,0 +1,32 @@
+import { html } from 'hono/html'
+import type { Html } from '../layout.ts'
+import { notice } from './notice.ts'
+
+export interface PasskeyFormView {
+  readonly action: string
+  readonly mode: 'create' | 'get'
+  /** What the browser's own function takes, as JSON. */
+  readonly options: object
+  readonly submit: string
+  readonly isQuiet?: boolean
+  /** Shown by the script when the browser has come to nothing. */
+  readonly failed: string
+  /** Shown where there is no script. */
+  readonly needsScript: string
+}
+
+/** The script of the page fills the hidden field in; without it the page says what to do instead. */
+export function passkeyForm(view: PasskeyFormView): Html {
+  const { action, mode, options, submit, isQuiet = false, failed, needsScript } = view
+  return html`<form
+    method="post"
+    action="${action}"
+    data-passkey="${mode}"
+    data-options="${JSON.stringify(options)}"
+  >
+    <input type="hidden" name="passkey" value="" />
+    <p class="error" role="alert" hidden>${failed}</p>
+    <noscript>${notice('info', needsScript, 'needs-script')}</noscript>
+    <button type="submit" class="button${isQuiet ? ' quiet' : ''}">${submit}</button>
+  </form>`
+}

@@ -1,0 +1,41 @@
+import { html } from 'hono/html'
+import { field } from './blocks/field.ts'
+import { form } from './blocks/form.ts'
+import { notice } from './blocks/notice.ts'
+import type { Page, Place } from './layout.ts'
+import { page } from './layout.ts'
+
+export interface NewPasswordView {
+  readonly place: Place
+  readonly action: string
+  readonly charactersMin: number
+  readonly problem?: string | undefined
+}
+
+export function newPasswordPage({ place, action, charactersMin, problem }: NewPasswordView): Page {
+  const { steps } = place.texts
+  return page({
+    place,
+    title: steps.newPassword,
+    heading: steps.newPassword,
+    intro: steps.newPasswordIntro,
+    isProblem: problem !== undefined,
+    content: html`
+      ${problem === undefined ? '' : notice('problem', problem, 'problem')}
+      ${form({
+        action,
+        submit: steps.newPasswordSubmit,
+        content: field({
+          name: 'new_password',
+          label: steps.newPasswordLabel,
+          type: 'password',
+          autocomplete: 'new-password',
+          charactersMax: 1024,
+          hint: steps.newPasswordHint(charactersMin),
+          describedBy: problem === undefined ? undefined : 'problem',
+          hasFocus: true,
+        }),
+      })}
+    `,
+  })
+}

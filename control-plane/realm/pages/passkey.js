@@ -1,0 +1,64 @@
+/**
+ * Passkeys are the one thing that a browser does for scripts only. What it answers goes into the
+ * form, which is then sent like any other.
+ */
+const form = document.querySelector('form[data-passkey]')
+const answer = form.elements.namedItem('passkey')
+const failure = form.querySelector('[role=alert]')
+
+form.addEventListener('submit', (event) => {
+  if (answer.value !== '') return
+  event.preventDefault()
+  failure.hidden = true
+  ask(JSON.parse(form.dataset.options)).then(
+    (credential) => {
+      answer.value = JSON.stringify(credential)
+      form.submit()
+    },
+    () => (failure.hidden = false),
+  )
+})
+
+// Back from the next page: what the form holds was for the page before
+window.addEventListener('pageshow', () => (answer.value = ''))
+
+async function ask(options) {
+  const challenge = toBytes(options.challenge)
+  const opened = (known = []) => known.map((one) => ({ ...one, id: toBytes(one.id) }))
+  if (form.dataset.passkey === 'create') {
+    const user = { ...options.user, id: toBytes(options.user.id) }
+    const excludeCredentials = opened(options.excludeCredentials)
+    const publicKey = { ...options, challenge, user, excludeCredentials }
+    const made = await navigator.credentials.create({ publicKey })
+    return closed(made, {
+      attestationObject: toText(made.response.attestationObject),
+      transports: made.response.getTransports?.() ?? [],
+    })
+  }
+  const allowCredentials = opened(options.allowCredentials)
+  const shown = await navigator.credentials.get({ publicKey: { ...options, challenge, allowCredentials } })
+  return closed(shown, {
+    authenticatorData: toText(shown.response.authenticatorData),
+    signature: toText(shown.response.signature),
+  })
+}
+
+function closed({ id, rawId, type, response }, others) {
+  return {
+    id,
+    rawId: toText(rawId),
+    type,
+    clientExtensionResults: {},
+    response: { clientDataJSON: toText(response.clientDataJSON), ...others },
+  }
+}
+
+function toBytes(text) {
+  const binary = atob(text.replace(/-/g, '+').replace(/_/g, '/'))
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
+}
+
+function toText(bytes) {
+  const binary = String.fromCharCode(...new Uint8Array(bytes))
+  return btoa(binary).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')
+}

@@ -1,0 +1,26 @@
+import { html } from 'hono/html'
+import { form } from './blocks/form.ts'
+import { notice } from './blocks/notice.ts'
+import { secretBlock } from './blocks/secret.ts'
+import type { Page, Place } from './layout.ts'
+import { page } from './layout.ts'
+
+export interface RecoveryCodesView {
+  readonly place: Place
+  readonly action: string
+  readonly codes: readonly string[]
+}
+
+export function recoveryCodesPage({ place, action, codes }: RecoveryCodesView): Page {
+  const { steps } = place.texts
+  return page({
+    place,
+    title: steps.recoveryCodes,
+    heading: steps.recoveryCodes,
+    intro: steps.recoveryCodesIntro,
+    content: html`
+      ${notice('info', steps.recoveryCodesKeep)} ${secretBlock(steps.recoveryCodes, codes)}
+      ${form({ action, submit: steps.recoveryCodesSaved, hidden: { codes_saved: '1' } })}
+    `,
+  })
+}

@@ -1,0 +1,59 @@
+import { html } from 'hono/html'
+import { codeField } from './blocks/field.ts'
+import { form } from './blocks/form.ts'
+import { notice } from './blocks/notice.ts'
+import { passkeyForm } from './blocks/passkey-form.ts'
+import type { Page, Place } from './layout.ts'
+import { page } from './layout.ts'
+
+export interface SecondFactorView {
+  readonly place: Place
+  readonly action: string
+  readonly username: string
+  /** Whether there is an app that shows codes; else a code is one from the paper. */
+  readonly hasApp: boolean
+  readonly passkey?: { readonly options: object; readonly scriptUrl: string } | undefined
+  readonly problem?: string | undefined
+}
+
+export function secondFactorPage(view: SecondFactorView): Page {
+  const { place, action, username, hasApp, passkey, problem } = view
+  const { steps } = place.texts
+  const describedBy = problem === undefined ? undefined : 'problem'
+  return page({
+    place,
+    title: steps.secondFactor,
+    heading: steps.secondFactor,
+    intro: steps.signingInAs(username),
+    isProblem: problem !== undefined,
+    scriptUrl: passkey?.scriptUrl,
+    content: html`
+      ${problem === undefined ? '' : notice('problem', problem, 'problem')}
+      ${
+        passkey === undefined
+          ? ''
+          : passkeyForm({
+              action,
+              mode: 'get',
+              options: passkey.options,
+              submit: steps.usePasskey,
+              failed: steps.passkeyFailed,
+              needsScript: steps.passkeyNeedsScript,
+            })
+      }
+      ${form({
+        action,
+        submit: steps.confirm,
+        isQuiet: passkey !== undefined,
+        content: codeField({
+          label: hasApp ? steps.code : steps.recoveryCode,
+          hint: hasApp ? steps.codeHint : steps.recoveryCodeHint,
+          isDigits: false, // a recovery code has letters
+          describedBy,
+          hasFocus: passkey === undefined,
+        }),
+      })}
+      ${form({ action, submit: steps.anotherAccount, hidden: { restart: '1' }, isQuiet: true })}
+    `,
+  })
+}

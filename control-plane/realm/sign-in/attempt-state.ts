@@ -1,0 +1,53 @@
+/**
+ * How far one sign-in has come. It lies in the provider's own record of it, sealed in the store, so
+ * that any control plane can go on with it. What follows from it is judged anew at every step.
+ */
+import { randomBytes } from 'node:crypto'
+import type { AdapterPayload } from 'oidc-provider'
+import { MINUTE_MS } from '../../../shared/clock.ts'
+import { newSeed } from '../../accounts/totp.ts'
+import type { FactorKind } from '../../policy/verdict.ts'
+
+export interface AttemptState {
+  /** Who has given the right password, and when. */
+  readonly userId: string
+  readonly passwordAt: number
+  /** Wrong codes since then. */
+  readonly failures: number
+  /** The second factor that was shown; a second click does not show it again. */
+  readonly proof?: FactorKind
+  /** What a passkey signs, and what an app is set up with: the same for all tabs of this sign-in. */
+  readonly challenge: string
+  readonly seed: string
+  /** New recovery codes, until the person says that they have them. */
+  readonly recoveryCodes?: readonly string[]
+  readonly finishedAt?: number
+}
+
+/** Coffee is allowed between the password and the code. */
+const PASSWORD_KEPT_MS = 30 * MINUTE_MS
+/** For the second click; behind it a finished sign-in proves nothing to whoever finds the tab. */
+const FINISHED_KEPT_MS = MINUTE_MS
+/** Then the password is asked for once more, whatever an administrator lets through. */
+export const WRONG_CODES_MAX = 10
+
+export function beginState(userId: string, nowMs: number): AttemptState {
+  const challenge = randomBytes(32).toString('base64url')
+  return { userId, passwordAt: nowMs, failures: 0, challenge, seed: newSeed() }
+}
+
+/** What still counts of what a record holds. */
+export function stateOf(payload: AdapterPayload, nowMs: number): AttemptState | undefined {
+  const state = (payload as { attempt?: AttemptState }).attempt
+  if (state === undefined || nowMs >= state.passwordAt + PASSWORD_KEPT_MS) return undefined
+  if (nowMs >= (state.finishedAt ?? Infinity) + FINISHED_KEPT_MS) return undefined
+  return state.failures < WRONG_CODES_MAX ? state : undefined
+}
+
+/** The record with another state; undefined begins from the password again. */
+export function withState(
+  payload: AdapterPayload,
+  attempt: AttemptState | undefined,
+): AdapterPayload {
+  return Object.assign({ ...payload, consumed: undefined }, { attempt })
+}

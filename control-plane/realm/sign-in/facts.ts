@@ -1,0 +1,74 @@
+/** What is known about one attempt, gathered for the policies. */
+import { nowSeconds, SECOND_MS } from '../../../shared/clock.ts'
+import { networkOf } from '../../../shared/enforcement/fingerprint.ts'
+import type { Attempt, OwnFacts } from '../../accounts/attempts.ts'
+import type { User } from '../../accounts/users.ts'
+import type { PasswordFact } from '../../policy/verdict.ts'
+import type { Realm, RealmContext } from '../realm.ts'
+import type { RealmWorld } from '../world.ts'
+import { wantsSecondFactor, type Caller, type Visit } from './visit.ts'
+
+export type Facts = ReturnType<typeof factsAbout>
+
+export function factsAbout(realm: Realm, world: RealmWorld) {
+  const { tenantId } = realm.tenant
+  const { attempts, devices, factors, sessions, clock } = world
+
+  return {
+    attemptOf(caller: Caller, who: { user: User | undefined; login: string }): Attempt {
+      const { user, login } = who
+      const userId = user?.userId
+      const loginHash = attempts.loginHash(tenantId, userId === undefined ? { login } : { userId })
+      const { ip, countedAs, userAgent } = caller
+      return { tenantId, userId, loginHash, ip, countedAs, userAgent }
+    },
+
+    /** Asks the store the same about somebody who does not exist: neither shows in the time. */
+    async ownFacts(
+      ctx: RealmContext,
+      visit: Visit,
+      caller: Caller,
+      user: User | undefined,
+      password: PasswordFact,
+    ): Promise<OwnFacts> {
+      const userId = user?.userId
+      const owner = { tenantId, userId: userId ?? '' }
+      const isKnown = await devices.isKnown(tenantId, userId, caller.deviceCookie)
+      const addresses = await attempts.addressesOf(tenantId, owner.userId)
+      const network = networkOf(caller.ip)
+      const own = await ownSid(ctx, userId)
+      const alive = await sessions.aliveOf(tenantId, owner.userId)
+      return {
+        at: nowSeconds(clock),
+        address: caller.ip === '' ? null : caller.ip,
+        password,
+        passwordChangedAt: passwordChangedAt(user),
+        device: {
+          isKnown,
+          isEnrolled: false, // nothing enrols devices yet
+          isNetworkKnown: addresses.some((address) => networkOf(address) === network),
+        },
+        factors: await factors.kindsOf(owner),
+        proof: 'none',
+        isStepUp: wantsSecondFactor(visit.interaction.params?.acr_values),
+        // This browser's own session makes room for the one that begins
+        sessions: alive.filter((sid) => sid !== own).length,
+      }
+    },
+
+    ownSid,
+  }
+
+  /** The session that this browser has with the same account, if it has one. */
+  async function ownSid(ctx: RealmContext, userId: string | undefined) {
+    const session = await realm.provider.Session.get(ctx)
+    if (userId === undefined || session.accountId !== userId) return undefined
+    return session.sidFor(realm.clientId)
+  }
+}
+
+/** Nobody knows how old a password in a tenant's own database is. */
+function passwordChangedAt(user: User | undefined): number | null {
+  if (user === undefined || user.source === 'directory') return null
+  return Math.floor(user.passwordChangedAt / SECOND_MS)
+}

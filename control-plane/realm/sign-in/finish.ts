@@ -1,0 +1,107 @@
+/** No policy objects any more: the provider takes over from here. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AdapterPayload } from 'oidc-provider'
+import { SECOND_MS } from '../../../shared/clock.ts'
+import type { User } from '../../accounts/users.ts'
+import { DEVICE_KEPT_MS } from '../../accounts/devices.ts'
+import type { OwnFacts } from '../../accounts/attempts.ts'
+import type { Policies } from '../../policy/policies.ts'
+import type { SignInState } from '../../policy/sign-in.ts'
+import { notBeforeOf } from '../../store/queries/revocations.ts'
+import type { Change } from '../../store/store.ts'
+import { deviceCookieName, SIGN_IN_SECONDS } from '../configuration.ts'
+import type { Realm, RealmContext } from '../realm.ts'
+import { endSession } from '../session-end.ts'
+import { requestIdOf } from '../show.ts'
+import type { RealmWorld } from '../world.ts'
+import { withState, type AttemptState } from './attempt-state.ts'
+import type { Caller, Visit } from './visit.ts'
+
+/** Timers keep a clock of their own, which may be so much ahead of the wall's. */
+const TIMER_EARLY_MS = 2
+
+export interface Finished {
+  readonly user: User
+  readonly state: AttemptState
+  readonly facts: OwnFacts
+  readonly policies: Policies
+  /** In which the page was read: so is the mail. */
+  readonly language: string
+  readonly signedIn: SignInState & { readonly kind: 'signed_in' }
+}
+
+export type Finishing = ReturnType<typeof finishing>
+
+export function finishing(realm: Realm, world: RealmWorld) {
+  const { tenant, provider, records } = realm
+  const { tenantId } = tenant
+  const { store, clock, devices, accountMail } = world
+  const deviceCookie = deviceCookieName(tenantId, world.baseUrl.startsWith('https:'))
+
+  return {
+    /**
+     * What is issued before a not-before time is dead on arrival. It is at most the next whole
+     * second, so we wait for it; anything longer is a clock that has been set back.
+     */
+    async untilIssuable(userId: string): Promise<boolean> {
+      const notBefore = await notBeforeOf(store.read, tenantId, userId)
+      const waitMs = notBefore * SECOND_MS - clock.nowMs()
+      if (waitMs > 2 * SECOND_MS) return false
+      if (waitMs > 0) await sleep(waitMs + TIMER_EARLY_MS)
+      return true
+    },
+
+    /** In the change that has recorded the attempt: either both are kept, or none. */
+    async commit(
+      change: Change,
+      { uid, interaction }: Visit,
+      caller: Caller & { readonly deviceCookie: string },
+      { user, state, facts, policies, signedIn, language }: Finished,
+    ): Promise<void> {
+      const { userId } = user
+      const { recoveryCodes: _shown, ...kept } = state
+      const ts = Math.floor(change.nowMs / SECOND_MS)
+      const { amr, acr } = signedIn
+      const resumed: AdapterPayload = {
+        ...withState(interaction, { ...kept, finishedAt: change.nowMs }),
+        session: undefined, // whoever it was: `leaveOtherAccount` looks at who it is now
+        result: { login: { accountId: userId, ts, amr: [...amr], acr } },
+      }
+      await records.saveSignIn(change.queries, uid, resumed)
+      const { deviceCookie: cookie, userAgent, ip } = caller
+      await devices.remember(change, { tenantId, userId, cookie, userAgent, ip })
+      if (!facts.device.isKnown && policies.device.notify_new)
+        await accountMail.newDevice(
+          change,
+          { tenant, user, ip, userAgent, atMs: change.nowMs },
+          language,
+        )
+    },
+
+    async answer(
+      ctx: RealmContext,
+      { uid, interaction }: Visit,
+      caller: Caller & { readonly deviceCookie: string },
+      replaced: string | undefined,
+    ) {
+      accountMail.deliver()
+      if (replaced !== undefined)
+        await endSession(world, tenantId, replaced, 'surplus', requestIdOf(ctx))
+      const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const
+      ctx.cookies.set(deviceCookie, caller.deviceCookie, {
+        ...cookie,
+        path: `/auth/realms/${tenantId}`,
+        maxAge: DEVICE_KEPT_MS,
+      })
+      const returnTo = interaction.returnTo ?? ''
+      // Set once more, since for a form that is sent twice the first answer has taken it away
+      ctx.cookies.set(provider.cookieName('resume'), uid, {
+        ...cookie,
+        path: new URL(returnTo).pathname,
+        maxAge: SIGN_IN_SECONDS * SECOND_MS,
+      })
+      ctx.status = 303
+      ctx.redirect(returnTo)
+    },
+  }
+}

@@ -1,0 +1,42 @@
+/** What one request has led to; `show-outcome.ts` makes the answer of it. */
+import type { User } from '../../accounts/users.ts'
+import type { PasswordProblem } from '../../policy/new-password.ts'
+import type { AttemptReason, FactorKind } from '../../policy/verdict.ts'
+import type { AttemptState } from './attempt-state.ts'
+import type { Caller } from './visit.ts'
+
+/** What follows after the password. */
+export const LATER_STEPS = ['second_factor', 'enrol', 'new_password'] as const
+export type LaterStep = (typeof LATER_STEPS)[number]
+
+export type Outcome =
+  | {
+      readonly kind: 'signed_in'
+      readonly caller: Caller & { readonly deviceCookie: string }
+      /** The session of this browser that the new one takes the place of. */
+      readonly replaced?: string | undefined
+    }
+  | { readonly kind: 'refused'; readonly reason: AttemptReason; readonly until?: number }
+  | {
+      readonly kind: 'password'
+      readonly problem: AttemptReason
+      readonly username?: string
+    }
+  | ({
+      readonly kind: 'step'
+      readonly step: LaterStep
+      /** Undefined where the page has not been answered yet. */
+      readonly problem?: AttemptReason | PasswordProblem | undefined
+    } & AskedPerson)
+  /** New recovery codes, which are seen once. */
+  | { readonly kind: 'recovery_codes'; readonly codes: readonly string[] }
+  /** Another tab has signed in. */
+  | { readonly kind: 'go_on' }
+  | { readonly kind: 'busy'; readonly username: string }
+  | { readonly kind: 'unavailable' }
+
+export interface AskedPerson {
+  readonly state: AttemptState
+  readonly user: User
+  readonly factors: readonly FactorKind[]
+}

@@ -1,0 +1,123 @@
+/**
+ * The first step. An unknown user, a wrong password and a disabled account are one answer, and
+ * cost the same; who is paused is told so before anything is computed.
+ */
+import { Refusal } from '../../../shared/errors.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import type { OwnFacts } from '../../accounts/attempts.ts'
+import type { User } from '../../accounts/users.ts'
+import type { SignInState } from '../../policy/sign-in.ts'
+import { ACR_SECOND_FACTOR, type PasswordFact } from '../../policy/verdict.ts'
+import type { Realm, RealmContext } from '../realm.ts'
+import type { RealmWorld } from '../world.ts'
+import { beginState, stateOf, withState, type AttemptState } from './attempt-state.ts'
+import { factsAbout } from './facts.ts'
+import { finishing } from './finish.ts'
+import { LATER_STEPS, type Outcome } from './outcome.ts'
+import { callerOf, isOnlyMissing, languageOf, type Visit } from './visit.ts'
+
+export const LOGIN_CHARACTERS_MAX = 320
+
+export function passwordStep(realm: Realm, world: RealmWorld) {
+  const { tenant, records, provider } = realm
+  const { tenantId } = tenant
+  const { store, users, attempts, devices, policies, baseUrl } = world
+  const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
+  const finish = finishing(realm, world)
+
+  return async function tryPassword(
+    ctx: RealmContext,
+    visit: Visit,
+    login: string,
+    plain: string,
+  ): Promise<Outcome> {
+    if (login === '' || plain === '')
+      return { kind: 'password', problem: 'password_needed', username: login }
+    const found = callerOf(ctx, realm, baseUrl)
+    const caller = { ...found, deviceCookie: found.deviceCookie ?? devices.newCookie() }
+    const decided = await policies.of(tenantId)
+    const language = languageOf(ctx, world, realm, visit)
+    const isPossible = login.length <= LOGIN_CHARACTERS_MAX
+    const user = isPossible ? await users.byLogin(tenantId, login) : undefined
+    const attempt = attemptOf(caller, { user, login })
+    const unproven = await ownFacts(ctx, visit, found, user, 'not_given')
+    const record = async (facts: OwnFacts) =>
+      store.change((change) => attempts.settle(change, attempt, facts, decided))
+
+    const before = await attempts.preview(attempt, unproven, decided)
+    if (before.kind === 'refused') return toOutcome(await record(unproven), login)
+
+    const tried = await verify(login, plain)
+    if (tried === 'busy') return { kind: 'busy', username: login }
+    const facts: OwnFacts = { ...unproven, password: tried.password }
+    if (tried.user === undefined) return toOutcome(await record(facts), login)
+    return goOn(tried.user, facts)
+
+    /** The password is right: what else is asked for depends on the policies. */
+    async function goOn(user: User, known: OwnFacts): Promise<Outcome> {
+      if (!(await finish.untilIssuable(user.userId))) return { kind: 'unavailable' }
+      const judged = await store.change(async (change) => {
+        const { queries, nowMs } = change
+        const current = await records.signInIn(queries, visit.uid)
+        const interaction = current?.payload ?? visit.interaction
+        const state = continued(stateOf(interaction, nowMs), user.userId, nowMs)
+        const facts: OwnFacts = { ...known, proof: state.proof ?? 'none' }
+        const settled = await attempts.settle(change, attempt, facts, decided)
+        if (settled.kind === 'signed_in') {
+          const finished = { user, state, facts, policies: decided, language, signedIn: settled }
+          await finish.commit(change, { ...visit, interaction }, caller, finished)
+        } else if (settled.kind === 'asking' && settled.step !== 'password')
+          await records.saveSignIn(queries, visit.uid, withState(interaction, state))
+        return { settled, state }
+      })
+      const { settled, state } = judged
+      if (settled.kind === 'signed_in') {
+        const isCounted = decided.session.concurrent_max !== null
+        const replaced = isCounted ? await ownSid(ctx, user.userId) : undefined
+        return { kind: 'signed_in', caller, replaced }
+      }
+      const step = settled.kind === 'asking' && LATER_STEPS.find((one) => one === settled.step)
+      if (!step) return toOutcome(settled, login)
+      if (step === 'second_factor' && (await hasShownFactor(ctx, visit, user.userId)))
+        return { kind: 'go_on' }
+      return { kind: 'step', step, state, user, factors: known.factors }
+    }
+  }
+
+  /** `user` is there where the password is right and the account may be used. */
+  async function verify(
+    login: string,
+    plain: string,
+  ): Promise<{ password: PasswordFact; user?: User } | 'busy'> {
+    // What no account can have is not worth a hash; the answer is the one of a wrong password
+    const isPossible =
+      login.length <= LOGIN_CHARACTERS_MAX && Buffer.byteLength(plain) <= LIMITS.passwordBytesMax
+    if (!isPossible) return { password: 'wrong' }
+    try {
+      const result = await users.authenticate(tenantId, login, plain)
+      if (result.kind === 'ok') return { password: 'right', user: result.user }
+      return { password: result.reason === 'disabled' ? 'right_but_disabled' : 'wrong' }
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'unavailable') return 'busy'
+      throw error
+    }
+  }
+
+  /** Another tab of this browser has shown the factor already: nobody is asked for it twice. */
+  async function hasShownFactor(ctx: RealmContext, visit: Visit, userId: string) {
+    const { accountId, acr } = await provider.Session.get(ctx)
+    return isOnlyMissing(visit) && accountId === userId && acr === ACR_SECOND_FACTOR
+  }
+}
+
+/** A second click on the same page goes on with what the first one began. */
+function continued(known: AttemptState | undefined, userId: string, nowMs: number): AttemptState {
+  if (known?.userId !== userId) return beginState(userId, nowMs)
+  return { ...known, passwordAt: nowMs }
+}
+
+function toOutcome(settled: SignInState, username: string): Outcome {
+  if (settled.kind === 'refused') return { ...settled, kind: 'refused' }
+  const problem = settled.kind === 'asking' ? settled.reason : 'credentials_wrong'
+  return { kind: 'password', problem, username }
+}

@@ -1,0 +1,178 @@
+/** The answer to each outcome: a page, a message, or the way on. */
+import { encodeQR } from 'qr'
+import { SECOND_MS, MINUTE_MS } from '../../../shared/clock.ts'
+import { authenticationOptions, passkeySite, registrationOptions } from '../../accounts/passkeys.ts'
+import { enrolmentUri } from '../../accounts/totp.ts'
+import type { PasswordProblem } from '../../policy/new-password.ts'
+import { ATTEMPT_REASONS, type AttemptReason } from '../../policy/verdict.ts'
+import { FORM_PAGE_HEADERS, type MessageKind } from '../answers.ts'
+import { authorizeAgainUrl } from '../onward.ts'
+import { enrolPage } from '../pages/enrol-page.ts'
+import { newPasswordPage } from '../pages/new-password-page.ts'
+import { recoveryCodesPage } from '../pages/recovery-codes-page.ts'
+import { secondFactorPage } from '../pages/second-factor-page.ts'
+import { signInPage } from '../pages/sign-in-page.ts'
+import type { Texts } from '../pages/texts/english.ts'
+import type { Realm, RealmContext } from '../realm.ts'
+import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
+import type { RealmWorld } from '../world.ts'
+import { finishing } from './finish.ts'
+import type { Outcome } from './outcome.ts'
+import { LOGIN_CHARACTERS_MAX } from './password-step.ts'
+import { passkeyScriptUrl } from './passkey-script.ts'
+import { whereFrom, type Visit } from './visit.ts'
+
+/** What a refusal is told as; the reason itself is in the log and in the events. */
+const REFUSALS: Partial<Record<AttemptReason, MessageKind>> = {
+  user_paused: 'user_paused',
+  address_blocked: 'address_blocked',
+  device_not_enrolled: 'device_refused',
+  too_many_sessions: 'sessions_full',
+}
+
+export interface PasswordPage {
+  readonly status: number
+  readonly username?: string | undefined
+  readonly problem?: string | undefined
+}
+
+export function showingOutcomes(realm: Realm, world: RealmWorld) {
+  const { tenant, provider, issuer } = realm
+  const { clock, factors, policies, baseUrl } = world
+  const finish = finishing(realm, world)
+  const site = passkeySite(baseUrl)
+
+  function textsOf(ctx: RealmContext, visit: Visit): Texts {
+    return placeFor(ctx, visit).texts
+  }
+
+  function placeFor(ctx: RealmContext, { interaction }: Visit) {
+    return placeOf(ctx, world, realm, interaction.params?.ui_locales)
+  }
+
+  async function showPassword(ctx: RealmContext, visit: Visit, view: PasswordPage) {
+    const { login_hint: loginHint } = visit.interaction.params ?? {}
+    const { status, problem, username = typeof loginHint === 'string' ? loginHint : '' } = view
+    ctx.set(FORM_PAGE_HEADERS)
+    const page = signInPage({
+      place: placeFor(ctx, visit),
+      applicationHost: hostOf(visit),
+      action: actionOf(visit),
+      username: username.slice(0, LOGIN_CHARACTERS_MAX),
+      problem,
+      forgottenUrl: `${realm.issuer}/account/forgotten`,
+    })
+    await showPage(ctx, status, page)
+  }
+
+  /** `isAnswer`: something was sent, so that asking once more means that it was not enough. */
+  async function showOutcome(ctx: RealmContext, visit: Visit, outcome: Outcome) {
+    const texts = textsOf(ctx, visit)
+    switch (outcome.kind) {
+      case 'signed_in':
+        return finish.answer(ctx, visit, outcome.caller, outcome.replaced)
+      case 'go_on': {
+        const session = await provider.Session.get(ctx)
+        ctx.status = 303
+        return ctx.redirect(authorizeAgainUrl(realm, visit.interaction, session.loginTs))
+      }
+      case 'refused':
+        return showRefusal(ctx, visit, outcome)
+      case 'password': {
+        const { username, problem } = outcome
+        return showPassword(ctx, visit, { status: 422, username, problem: texts.attempt[problem] })
+      }
+      case 'busy':
+        ctx.set('Retry-After', '5')
+        return showPassword(ctx, visit, {
+          status: 503,
+          username: outcome.username,
+          problem: texts.busy,
+        })
+      case 'unavailable':
+        return showMessage(ctx, world, realm, 'unavailable', whereFrom(visit))
+      case 'recovery_codes': {
+        ctx.set(FORM_PAGE_HEADERS)
+        const { codes } = outcome
+        const view = { place: placeFor(ctx, visit), action: actionOf(visit), codes }
+        return showPage(ctx, 200, recoveryCodesPage(view))
+      }
+      case 'step':
+        return showStep(ctx, visit, outcome)
+    }
+  }
+
+  async function showStep(ctx: RealmContext, visit: Visit, outcome: Outcome & { kind: 'step' }) {
+    const { step, state, user, factors: kinds } = outcome
+    const { username, userId } = user
+    const owner = { tenantId: tenant.tenantId, userId }
+    const place = placeFor(ctx, visit)
+    const problem = sentenceOf(place.texts, outcome.problem)
+    const action = actionOf(visit)
+    const scriptUrl = passkeyScriptUrl(realm)
+    const { challenge, seed } = state
+    const status = problem === undefined ? 200 : 422
+    ctx.set(FORM_PAGE_HEADERS)
+    switch (step) {
+      case 'second_factor': {
+        const known = site && kinds.includes('passkey') ? await factors.passkeys(owner) : []
+        const options =
+          site && known.length > 0 ? await authenticationOptions(site, challenge, known) : undefined
+        const passkey = options && { options, scriptUrl }
+        const hasApp = kinds.includes('totp')
+        const view = { place, action, username, hasApp, passkey, problem }
+        return showPage(ctx, status, secondFactorPage(view))
+      }
+      case 'enrol': {
+        const registration = { challenge, tenantName: tenant.name, userId, username, known: [] }
+        const options = site && (await registrationOptions(site, registration))
+        const passkey = options && { options, scriptUrl }
+        const qrSvg = encodeQR(enrolmentUri(seed, tenant.name, username), 'svg', { border: 1 })
+        const key = seed.replace(/.{4}(?=.)/g, '$& ')
+        const view = { place, action, username, key, qrSvg, passkey, problem }
+        return showPage(ctx, status, enrolPage(view))
+      }
+      case 'new_password': {
+        const charactersMin = (await policies.of(tenant.tenantId)).password.min_length
+        return showPage(ctx, status, newPasswordPage({ place, action, charactersMin, problem }))
+      }
+    }
+  }
+
+  async function showRefusal(
+    ctx: RealmContext,
+    visit: Visit,
+    { reason, until }: Outcome & { kind: 'refused' },
+  ) {
+    const details = [requestIdOf(ctx)]
+    if (until !== undefined) {
+      const waitMs = Math.max(SECOND_MS, until * SECOND_MS - clock.nowMs())
+      ctx.set('Retry-After', String(Math.ceil(waitMs / SECOND_MS)))
+      details.unshift(textsOf(ctx, visit).waitMinutes(Math.ceil(waitMs / MINUTE_MS)))
+    }
+    const kind = REFUSALS[reason] ?? 'network_denied'
+    return showMessage(ctx, world, realm, kind, { ...whereFrom(visit), details })
+  }
+
+  function actionOf(visit: Visit): string {
+    return `${issuer}/sign-in/${visit.uid}?app=${encodeURIComponent(hostOf(visit))}`
+  }
+
+  return { showOutcome, showPassword, textsOf }
+}
+
+/** That something more is asked for is what the page is there for: only what was wrong is said. */
+function sentenceOf(
+  texts: Texts,
+  problem: AttemptReason | PasswordProblem | undefined,
+): string | undefined {
+  if (problem === undefined || problem === 'second_factor_needed') return undefined
+  if (problem === 'enrolment_needed' || problem === 'password_expired') return undefined
+  const reason = ATTEMPT_REASONS.find((one) => one === problem)
+  if (reason !== undefined) return texts.attempt[reason]
+  return texts.steps.passwordProblem[problem as PasswordProblem]
+}
+
+function hostOf({ interaction }: Visit): string {
+  return new URL(String(interaction.params?.redirect_uri)).host
+}

@@ -1,0 +1,88 @@
+/** A sign-in as one browser sees it, and who that browser is. */
+import type { AdapterPayload } from 'oidc-provider'
+import { ACR_SECOND_FACTOR } from '../../policy/verdict.ts'
+import { addressOf, countedAs } from '../address.ts'
+import { deviceCookieName } from '../configuration.ts'
+import { applicationUrlOf } from '../onward.ts'
+import type { Realm, RealmContext } from '../realm.ts'
+import { placeOf, showMessage } from '../show.ts'
+import type { RealmWorld } from '../world.ts'
+
+/** A sign-in that this browser may see: still open, or finished a short while ago. */
+export interface Visit {
+  readonly uid: string
+  readonly interaction: AdapterPayload
+  readonly isFinished: boolean
+}
+
+/** Where a request comes from, as far as it can be told. */
+export interface Caller {
+  readonly ip: string
+  readonly countedAs: string
+  readonly userAgent: string
+  /** What the browser keeps of earlier sign-ins. */
+  readonly deviceCookie: string | undefined
+}
+
+export function callerOf(ctx: RealmContext, { tenant }: Realm, baseUrl: string): Caller {
+  const ip = addressOf(ctx.req)
+  const name = deviceCookieName(tenant.tenantId, baseUrl.startsWith('https:'))
+  const deviceCookie = ctx.cookies.get(name, { signed: true })
+  return { ip, countedAs: countedAs(ip), userAgent: ctx.get('user-agent'), deviceCookie }
+}
+
+/** Only the browser that began a sign-in may go on with it; the others learn what to do. */
+export async function visitOf(
+  ctx: RealmContext,
+  realm: Realm,
+  world: RealmWorld,
+  uid: string,
+): Promise<Visit | undefined> {
+  const { provider, records } = realm
+  const held = ctx.cookies.get(provider.cookieName('interaction'), { signed: true })
+  const known = await records.signIn(uid)
+  if (known !== undefined && held === uid)
+    return { uid, interaction: known.payload, isFinished: known.isFinished }
+  const applicationUrl = applicationUrlOf(realm, ctx.query.app)
+  if (known === undefined) {
+    const session = await provider.Session.get(ctx)
+    if (session.accountId !== undefined && applicationUrl !== undefined)
+      ctx.redirect(applicationUrl)
+    else await showMessage(ctx, world, realm, 'expired', { applicationUrl })
+  } else
+    await showMessage(ctx, world, realm, 'cookie_missing', {
+      applicationUrl,
+      uiLocales: known.payload.params?.ui_locales,
+    })
+  return undefined
+}
+
+export function whereFrom({ interaction }: Visit) {
+  const { redirect_uri: redirectUri, ui_locales: uiLocales } = interaction.params ?? {}
+  return { applicationUrl: new URL('/', String(redirectUri)).href, uiLocales }
+}
+
+export function languageOf(
+  ctx: RealmContext,
+  world: RealmWorld,
+  realm: Realm,
+  { interaction }: Visit,
+): string {
+  return placeOf(ctx, world, realm, interaction.params?.ui_locales).texts.language
+}
+
+/** The application wants more than a password; its first wish that we know decides. */
+export function wantsSecondFactor(acrValues: unknown): boolean {
+  const wishes = typeof acrValues === 'string' ? acrValues.split(' ') : []
+  return wishes.find((wish) => /^aal\d$/.test(wish)) === ACR_SECOND_FACTOR
+}
+
+/** Nothing stood in the way but a session that another tab has opened since. */
+export function isOnlyMissing({ interaction }: Visit): boolean {
+  return interaction.prompt?.reasons.join() === 'no_session'
+}
+
+/** The person is signed in, and only asked for more. */
+export function isOnlyStepUp({ interaction }: Visit): boolean {
+  return interaction.prompt?.reasons.join() === 'step_up'
+}
