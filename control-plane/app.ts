@@ -11,13 +11,18 @@ import { operatorRoutes } from './api/operator/operator-routes.ts'
 import { ownKeyRoutes, tenantKeyRoutes } from './api/public-key-routes.ts'
 import { verificationRoutes } from './api/verification-routes.ts'
 import { signpostRoutes } from './console/signpost.ts'
+import { mailboxKey } from './config.ts'
+import type { Mailbox } from './mail/mailbox.ts'
+import { mailboxRoutes } from './mail/mailbox-page.ts'
 import type { Services } from './services.ts'
 
 export interface AppSettings {
   readonly operatorKey: string
+  /** Of an installation without a mail server. */
+  readonly mailbox?: Mailbox | undefined
 }
 
-export function createApp(services: Services, { operatorKey }: AppSettings) {
+export function createApp(services: Services, { operatorKey, mailbox }: AppSettings) {
   const { tenants, clock, log } = services
   const rates = createRateLimits(clock)
   const callers = createCallers({ operatorKey, tenants, rates })
@@ -30,6 +35,7 @@ export function createApp(services: Services, { operatorKey }: AppSettings) {
   app.notFound(answerUnknown(app))
 
   app.route('/', signpostRoutes(services.baseUrl))
+  if (mailbox !== undefined) app.route('/', mailboxRoutes(mailbox, mailboxKey(operatorKey)))
   app.route('/health', healthRoutes(services))
   app.get('/api/v1/contract', callers.anyone, (c) => c.json(contract))
   app.route('/api/v1/public-key', ownKeyRoutes(world))

@@ -9,6 +9,9 @@ import { ConfigError, listenText, type Listen } from '../shared/config.ts'
 import { openBreachList } from './accounts/breach-list.ts'
 import { createApp } from './app.ts'
 import type { ControlPlaneSettings } from './config.ts'
+import { openMailbox, type Mailbox } from './mail/mailbox.ts'
+import type { MailTransport } from './mail/mails.ts'
+import { createSmtp } from './mail/smtp.ts'
 import { WrongMasterKey } from './keys/master-key.ts'
 import { startJobs } from './jobs.ts'
 import { createPublicServer } from './server.ts'
@@ -30,8 +33,11 @@ export async function startControlPlane(
   world: { readonly log: Logger; readonly clock: Clock },
 ): Promise<ControlPlane> {
   const { log, clock } = world
-  const services = await openServices(settings, world)
-  const app = createApp(services, settings)
+  const mailbox = openMailboxOf(settings)
+  const mailTransport = mailbox ?? createSmtp(smtpOf(settings))
+  if (mailbox !== undefined) log.warn({ file: mailboxFile(settings) }, 'no mail server is named')
+  const services = await openServices(settings, world, mailTransport)
+  const app = createApp(services, { ...settings, mailbox })
   const server = createPublicServer({ app, realms: services.realms, log, clock })
   const fleetServer = createServer((_request, response) => void response.writeHead(404).end())
   services.fleet.attach(fleetServer)
@@ -61,14 +67,25 @@ export async function startControlPlane(
   }
 }
 
+const mailboxFile = ({ dataDir }: ControlPlaneSettings) => join(dataDir, 'mailbox.jsonl')
+
+function openMailboxOf(settings: ControlPlaneSettings): Mailbox | undefined {
+  return settings.smtpUrl === null ? openMailbox(mailboxFile(settings)) : undefined
+}
+
+function smtpOf({ smtpUrl, mailFrom }: ControlPlaneSettings) {
+  return { url: smtpUrl ?? '', from: mailFrom }
+}
+
 async function openServices(
   settings: ControlPlaneSettings,
   world: { readonly log: Logger; readonly clock: Clock },
+  mailTransport: MailTransport,
 ) {
   const breaches = await openBreaches(settings)
   const engine = openEngine(settings)
   try {
-    return await createServices({ ...settings, ...world, engine, breaches })
+    return await createServices({ ...settings, ...world, engine, breaches, mailTransport })
   } catch (error) {
     await engine.close()
     await breaches?.close()

@@ -85,6 +85,13 @@ const gatewayId = read('letters, digits, dots and dashes, at most 64', (value) =
   /^[A-Za-z0-9][A-Za-z0-9.-]{0,63}$/.test(value) ? value : undefined,
 )
 
+const sender = read(
+  'an address like no-reply@example.com or Name <no-reply@example.com>',
+  (value) =>
+    /^(?:[^<>@"\p{Cc}]{1,100} <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u.test(value)
+      ? value
+      : undefined,
+)
 const fileName = v.pipe(v.string('a file name'), v.minLength(1, 'a file name'))
 
 /** A section that is left out, or whose lines are all commented out (`gateway:`), has its defaults. */
@@ -118,9 +125,11 @@ const ConfigSchema = v.strictObject(
         first_byte: v.optional(duration, '30s'),
       }),
     }),
+    mail: section({ from: v.optional(sender, 'no-reply@localhost') }),
     passwords: section({ breach_list: v.optional(v.nullable(fileName), null) }),
     edge_url: v.optional(v.nullable(edgeUrl), null),
     demo: section({ listen: v.optional(listen, '127.0.0.1:9000') }),
+    user_directory: section({ allow: v.optional(cidrs, []) }),
     webhooks: section({
       allow_private: v.optional(cidrs, []),
       egress_proxy: v.optional(v.nullable(httpBase), null),

@@ -23,6 +23,11 @@ export const ERRORS = {
   address_block_not_found: { status: 404, detail: 'This address is not blocked.' },
   factor_not_found: { status: 404, detail: 'The user has no such second factor.' },
   not_published: { status: 404, detail: 'The tenant has no signing key yet: publish it first.' },
+  user_elsewhere: {
+    status: 409,
+    detail: 'This person is kept in the tenant’s own database: change the password there.',
+  },
+  ticket_spent: { status: 410, detail: 'This link has been used, or is too old.' },
   tenant_taken: { status: 409, detail: 'Another tenant already has this id.' },
   hostname_taken: { status: 409, detail: 'Another tenant already uses this hostname.' },
   username_taken: { status: 409, detail: 'Another user of this tenant has this username.' },
@@ -54,6 +59,19 @@ export const ERRORS = {
   certificates_too_large: {
     status: 409,
     detail: 'The certificates of this tenant are larger, together, than gateways take.',
+  },
+  directory_not_found: { status: 404, detail: 'The tenant has no user directory.' },
+  directory_refused: {
+    status: 409,
+    detail: 'The user directory cannot be used like this.',
+  },
+  directory_unavailable: {
+    status: 503,
+    detail: "The tenant's own database does not answer; try again shortly.",
+  },
+  directory_account_unusable: {
+    status: 409,
+    detail: 'What the user directory says about this person cannot be used here.',
   },
   unavailable: { status: 503, detail: 'The service cannot answer this now; try again shortly.' },
   internal: {

@@ -89,11 +89,26 @@ export const LIMITS = {
   failuresLookedAtMax: 1000,
   knownAddressesMax: 200,
   devicesListedMax: 100,
+  mailsAtOnceMax: 20,
+  mailboxMailsMax: 100,
   // policies
   networksPerPolicyMax: 1000,
   replayDaysMax: 31,
   replaySignInsMax: 200_000,
   jsonDepthMax: 32,
+  // a tenant's own database as the source of its users
+  directoryConnectMsMax: 2000,
+  directoryStatementMsMax: 2000,
+  directoryConnectionsPerTenantMax: 4,
+  /** Sign-ins that wait for a connection, and for how long; more are told to come back. */
+  directoryWaitingPerTenantMax: 64,
+  directoryWaitMsMax: 2000,
+  directoryIdleMsMax: 30_000,
+  /** Tenants whose connections are kept at the same time. */
+  directoriesOpenMax: 100,
+  directoryQueryCharactersMax: 4000,
+  directoryMessageCharactersMax: 300,
+  directoryIdCharactersMax: 200,
   secretCharactersMax: 512,
   cursorCharactersMax: 1024,
   originCharactersMax: 300,
@@ -109,6 +124,7 @@ export const LIMITS = {
   rateRefused: { burst: 1000, perSecond: 10 },
   // sign-in rates, per address: offices and whole providers share one, so they only stop loops
   rateAuthorize: { burst: 1200, perSecond: 50 },
+  rateAccount: { burst: 60, perSecond: 1 },
   rateSignIn: { burst: 600, perSecond: 20 },
   nameCharactersMax: 200,
   usernameCharactersMax: 100,

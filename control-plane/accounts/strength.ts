@@ -25,7 +25,9 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-export function createStrength({ timeoutMs = LIMITS.passwordStrengthMsMax } = {}) {
+export function createStrength({
+  timeoutMs = LIMITS.passwordStrengthMsMax,
+}: { readonly timeoutMs?: number } = {}) {
   let worker: Worker | undefined
   let lastId = 0
   const waiting = new Map<number, Waiting>()

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ConfigError, edgeUrlFor, listenText } from '../../shared/config.ts'
 import type { Settings } from '../../shared/settings.ts'
-import { loadSettings } from '../config.ts'
+import { loadSettings, mailboxKey } from '../config.ts'
 import { createApiClient } from './api-client.ts'
 import { createChildren, ProgramEnded } from './children.ts'
 import { DEMO, gatewaysServe, seedDemo, type DemoKeep, type SeededDemo } from './seed.ts'
@@ -65,7 +65,7 @@ function readKept(file: string): DemoKeep | undefined {
   }
 }
 
-function summary({ config, configFile }: Settings, demo: SeededDemo | undefined): string {
+function summary({ config, configFile, secrets }: Settings, demo: SeededDemo | undefined): string {
   const lines = [
     '',
     '  The sign-in protection service is up.',
@@ -80,6 +80,11 @@ function summary({ config, configFile }: Settings, demo: SeededDemo | undefined)
         ]),
     `  Console            ${config.base_url}/console`,
     `  API                ${config.base_url}/api/v1/contract`,
+    ...(process.env.SERVICE_SMTP_URL
+      ? []
+      : [
+          `  Mailbox            ${config.base_url}/mailbox?key=${mailboxKey(secrets.SERVICE_OPERATOR_KEY)}`,
+        ]),
     `  Gateway            ${listenText(config.gateway.listen)}`,
     '',
     `  Settings: ${configFile ?? 'built-in (config.example.yaml shows them)'}   Data: ${config.data_dir}`,

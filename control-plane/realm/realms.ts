@@ -33,7 +33,7 @@ export interface Realms {
 
 const TARGET = /^\/auth\/realms\/([^/?#]*)(\/[^?#]*)?(\?.*)?$/
 /** What people see; everything else is asked by programs. */
-const PEOPLE_PATH = /^\/(?:authorize|sign-in|logout)(?:\/|$)/
+const PEOPLE_PATH = /^\/(?:authorize|sign-in|logout|account)(?:\/|$)/
 /** What stays true of a suspended tenant: its keys, its looks, and that people may sign out. */
 const SUSPENDED_PATH = /^\/(?:\.well-known\/[a-z-]+|jwks|logo|logout(?:\/confirm)?)$/
 
@@ -44,12 +44,17 @@ const SUSPENDED_PATH = /^\/(?:\.well-known\/[a-z-]+|jwks|logo|logout(?:\/confirm
 const COUNTED_PATHS = [
   { name: 'authorize', methods: ['GET', 'HEAD', 'POST'], path: /^\/authorize(?:\/|$)/ },
   { name: 'signIn', methods: ['POST'], path: /^\/sign-in\// },
+  { name: 'account', methods: ['POST'], path: /^\/account\// },
 ] as const
 
 /** How often one address may do so. */
 export type RealmRates = Readonly<Record<(typeof COUNTED_PATHS)[number]['name'], Rate>>
 
-const RATES: RealmRates = { authorize: LIMITS.rateAuthorize, signIn: LIMITS.rateSignIn }
+const RATES: RealmRates = {
+  authorize: LIMITS.rateAuthorize,
+  signIn: LIMITS.rateSignIn,
+  account: LIMITS.rateAccount,
+}
 
 export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Realms {
   const { tenants, store, log, baseUrl } = world

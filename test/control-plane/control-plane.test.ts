@@ -25,6 +25,8 @@ function settingsIn(folder: string, changes: Partial<Settings> = {}): Settings {
     fleetKey: FLEET_KEY,
     masterKey: Buffer.alloc(32, 1),
     breachListFile: null,
+    mailFrom: 'no-reply@localhost',
+    smtpUrl: null,
     edgeUrlFor: (hostname) => `http://${hostname}`,
     ...changes,
   }

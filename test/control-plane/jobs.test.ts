@@ -71,11 +71,25 @@ void t.test('a job that fails is logged, and the others run', async (t) => {
       realmRecords: prunable('realmRecords'),
       sessions: prunable('sessions') as never,
       revocations: prunable('revocations') as never,
+      attempts: prunable('attempts') as never,
+      addressBlocks: prunable('addressBlocks') as never,
+      devices: prunable('devices') as never,
+      tickets: prunable('tickets') as never,
+      mails: { deliver: () => Promise.resolve(void ran.push('mails')) } as never,
     },
     log,
   )
   await jobs.run()
   await jobs.close()
-  t.strictSame(ran, ['realmRecords', 'sessions', 'revocations'])
+  t.strictSame(ran, [
+    'mails',
+    'realmRecords',
+    'sessions',
+    'revocations',
+    'attempts',
+    'addressBlocks',
+    'devices',
+    'tickets',
+  ])
   t.match(lines, [/"job":"sessions".*tidying up failed/])
 })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
+import type { MailTransport } from '../../control-plane/mail/mails.ts'
 import { createServices } from '../../control-plane/services.ts'
 import { openSqlite } from '../../control-plane/store/sqlite.ts'
 import type { NewTenant } from '../../control-plane/tenants/tenants.ts'
@@ -36,6 +37,10 @@ export interface ServicesOptions {
   readonly clock?: Clock
   readonly masterKey?: Buffer
   readonly edgeUrlFor?: (hostname: string) => string
+  /** Where mails end; nowhere, if nobody looks. */
+  readonly mailTransport?: MailTransport
+  /** Where the databases of tenants may be; all of ours are on this machine. */
+  readonly directoryAddresses?: readonly string[]
 }
 
 export async function startServices(t: Teardown, options: ServicesOptions = {}) {
@@ -46,6 +51,8 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     fleetKey: FLEET_KEY,
     baseUrl: 'http://localhost:8080',
     edgeUrlFor: options.edgeUrlFor ?? ((hostname) => `http://${hostname}:8000`),
+    mailTransport: options.mailTransport ?? { send: async () => {}, close: () => undefined },
+    directoryAddresses: options.directoryAddresses ?? ['127.0.0.0/8'],
     clock: options.clock ?? movableClock(),
     log: pino({ level: 'silent' }),
   })

@@ -1,5 +1,5 @@
 import { field } from './blocks/field.ts'
-import { form } from './blocks/form.ts'
+import { form, otherWay } from './blocks/form.ts'
 import { notice } from './blocks/notice.ts'
 import { html } from 'hono/html'
 import type { Page, Place } from './layout.ts'
@@ -13,6 +13,8 @@ export interface SignInView {
   readonly action: string
   readonly username: string
   readonly problem?: string | undefined
+  /** Where a new password is asked for; not for people of a tenant's own database. */
+  readonly forgottenUrl?: string | undefined
 }
 
 export function signInPage({
@@ -21,6 +23,7 @@ export function signInPage({
   action,
   username,
   problem,
+  forgottenUrl,
 }: SignInView): Page {
   const { texts } = place
   const isRetry = username !== ''
@@ -57,6 +60,7 @@ export function signInPage({
           }),
         ],
       })}
+      ${forgottenUrl === undefined ? '' : otherWay(forgottenUrl, texts.account.forgot)}
     `,
   })
 }

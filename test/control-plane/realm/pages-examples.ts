@@ -3,6 +3,14 @@
  * and desk, screenshots. A new page gets a line here; a test says so if it is forgotten.
  */
 import { html } from 'hono/html'
+import {
+  choosePasswordPage,
+  confirmEmailPage,
+  emailChangedPage,
+  forgottenPage,
+  mailSentPage,
+  passwordChangedPage,
+} from '../../../control-plane/realm/pages/account-pages.ts'
 import { encodeQR } from 'qr'
 import { message } from '../../../control-plane/realm/answers.ts'
 import { codeField, field } from '../../../control-plane/realm/pages/blocks/field.ts'
@@ -43,6 +51,19 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       applicationUrl: APPLICATION,
     }),
   signedOutPage: (place) => signedOutPage(place, APPLICATION),
+  forgottenPage: (place) => forgottenPage({ place, action: ACTION }),
+  mailSentPage: (place) => mailSentPage(place, APPLICATION),
+  choosePasswordPage: (place) => choosePasswordPage({ ...choosing(place), kind: 'invite' }),
+  'choosePasswordPage, too weak': (place) =>
+    choosePasswordPage({
+      ...choosing(place),
+      kind: 'reset',
+      problem: place.texts.account.passwordProblems.password_too_weak,
+    }),
+  passwordChangedPage: (place) => passwordChangedPage(place, APPLICATION),
+  confirmEmailPage: (place) =>
+    confirmEmailPage({ place, action: ACTION, email: 'ada@example.com' }),
+  emailChangedPage: (place) => emailChangedPage(place, 'ada@example.com', APPLICATION),
   secondFactorPage: (place) =>
     secondFactorPage({ place, action: ACTION, username: 'ada', hasApp: true, passkey: PASSKEY }),
   'secondFactorPage, wrong code': (place) =>
@@ -87,6 +108,10 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
   'blocks, form': formBlocks,
   'blocks, list': listBlocks,
   'blocks, secret': secretBlocks,
+}
+
+function choosing(place: NamedPlace) {
+  return { place, action: ACTION, username: 'ada', charactersMin: 8 }
 }
 
 function signIn(place: NamedPlace) {

@@ -13,7 +13,10 @@ const written = async ({ store }: World) =>
 
 t.test('a loop of authorize requests is stopped before it writes', async (t) => {
   const clock = movableClock(Date.now())
-  const world = await startWorld(t, { clock, rates: { authorize: three, signIn: plenty } })
+  const world = await startWorld(t, {
+    clock,
+    rates: { authorize: three, signIn: plenty, account: plenty },
+  })
   const [acme, bolt] = [await world.tenant('acme'), await world.tenant('bolt')]
   const { url } = await (await relyingParty(acme)).begin()
   const browser = new Browser(world.baseUrl)
@@ -36,7 +39,9 @@ t.test('a loop of authorize requests is stopped before it writes', async (t) => 
 })
 
 t.test('passwords are tried so often from one address, and no further', async (t) => {
-  const world = await startWorld(t, { rates: { authorize: plenty, signIn: three } })
+  const world = await startWorld(t, {
+    rates: { authorize: plenty, signIn: three, account: plenty },
+  })
   const acme = await world.tenant('acme')
   const browser = new Browser(world.baseUrl)
   const page = await browser.visit((await (await relyingParty(acme)).begin()).url)

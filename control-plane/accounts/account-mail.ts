@@ -1,0 +1,148 @@
+/** What a person is told, and invited to do, by mail. Links begin with our own configured address. */
+import { Refusal } from '../../shared/errors.ts'
+import { letter, mailTextsFor } from '../mail/letters.ts'
+import type { Mails } from '../mail/mails.ts'
+import { findTenant, type Tenant } from '../store/queries/tenants.ts'
+import { findUser } from '../store/queries/users.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
+import type { Tickets, TicketPurpose } from './tickets.ts'
+import type { User, Users } from './users.ts'
+
+export type AccountMail = ReturnType<typeof createAccountMail>
+
+const PAGES: Readonly<Record<TicketPurpose, string>> = {
+  invite: 'invitation',
+  reset: 'new-password',
+  email: 'new-email',
+}
+
+export interface AccountMailWorld {
+  readonly store: Store
+  readonly tickets: Tickets
+  readonly mails: Mails
+  readonly users: Pick<Users, 'byLogin'>
+  readonly baseUrl: string
+}
+
+export function createAccountMail({ store, tickets, mails, users, baseUrl }: AccountMailWorld) {
+  const realmUrl = (tenantId: string) => `${baseUrl}/auth/realms/${tenantId}`
+
+  /** Whether a link was written; not where the person has been sent enough of them. */
+  async function sendLink(
+    change: Change,
+    user: User,
+    language: string,
+    {
+      purpose,
+      to = user.email,
+      content,
+    }: { purpose: TicketPurpose; to?: string; content?: string },
+  ): Promise<boolean> {
+    const { tenantId, userId, name } = user
+    const ticket = { tenantId, userId, purpose, ...(content !== undefined && { content }) }
+    const secret = await tickets.issue(change, ticket)
+    if (secret === undefined) return false
+    const application = await applicationOf(change, tenantId)
+    const link = `${realmUrl(tenantId)}/account/${PAGES[purpose]}?ticket=${secret}`
+    const text = mailTextsFor(language)[purpose]({ application, name, link })
+    await mails.queue(change, tenantId, letter(to, text))
+    return true
+  }
+
+  return {
+    /** A first password is the person's own to choose. */
+    async invite(tenantId: string, userId: string, actor: Actor, language: string): Promise<void> {
+      await store.change(async (change) => {
+        const user = await findUser(change.queries, tenantId, userId)
+        if (user === undefined) throw new Refusal('user_not_found')
+        if (user.source === 'directory') throw new Refusal('user_elsewhere')
+        await sendLink(change, user, language, { purpose: 'invite' })
+        const content = { user_id: userId }
+        await change.audit(actor, { action: 'user.invited', tenantId, content })
+      })
+      void mails.deliver()
+    },
+
+    /** Nothing tells whether there is such an account: who asks does not wait for this. */
+    async forgotten(tenantId: string, login: string, actor: Actor, language: string) {
+      const user = await users.byLogin(tenantId, login)
+      if (user === undefined || user.isDisabled || user.source === 'directory') return
+      await store.change(async (change) => {
+        if (!(await sendLink(change, user, language, { purpose: 'reset' }))) return
+        const content = { user_id: user.userId }
+        await change.audit(actor, { action: 'password.forgotten', tenantId, content })
+      })
+      void mails.deliver()
+    },
+
+    /** To the new address, which has to prove itself. */
+    async confirmEmail(
+      user: User,
+      email: string,
+      actor: Actor,
+      language: string,
+    ): Promise<boolean> {
+      const { tenantId, userId } = user
+      const isSent = await store.change(async (change) => {
+        const link = { purpose: 'email', to: email, content: email } as const
+        if (!(await sendLink(change, user, language, link))) return false
+        const content = { user_id: userId }
+        await change.audit(actor, { action: 'email.change_asked', tenantId, content })
+        return true
+      })
+      void mails.deliver()
+      return isSent
+    },
+
+    /** To the address from before: whoever reads it there may know nothing of the change. */
+    async tellEmailChanged(change: Change, before: User, email: string, language: string) {
+      const { tenantId, name } = before
+      const application = await applicationOf(change, tenantId)
+      const text = mailTextsFor(language).emailChanged({ application, name, email })
+      await mails.queue(change, tenantId, letter(before.email, text))
+    },
+
+    async tellPasswordChanged(change: Change, user: User, language: string) {
+      const { tenantId, name } = user
+      const application = await applicationOf(change, tenantId)
+      const link = `${realmUrl(tenantId)}/account/forgotten`
+      const text = mailTextsFor(language).passwordChanged({ application, name, link })
+      await mails.queue(change, tenantId, letter(user.email, text))
+    },
+
+    async newDevice(
+      change: Change,
+      seen: {
+        readonly tenant: Pick<Tenant, 'tenantId' | 'name'>
+        readonly user: User
+        readonly ip: string
+        readonly userAgent: string
+        readonly atMs: number
+      },
+      language = '',
+    ) {
+      const { tenant, user, ip, userAgent, atMs } = seen
+      const { tenantId } = tenant
+      const text = mailTextsFor(language).newDevice({
+        application: tenant.name,
+        name: user.name,
+        browser: userAgent === '' ? '-' : userAgent,
+        ip,
+        at: `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+        link: `${realmUrl(tenantId)}/account/forgotten`,
+      })
+      await mails.queue(change, tenantId, letter(user.email, text))
+    },
+
+    /** What has been committed goes out now; what cannot waits for its next turn. */
+    deliver(): void {
+      void mails.deliver()
+    },
+  }
+}
+
+async function applicationOf({ queries }: Change, tenantId: string): Promise<string> {
+  const tenant = await findTenant(queries, tenantId)
+  if (tenant === undefined) throw new Refusal('tenant_not_found')
+  return tenant.name
+}

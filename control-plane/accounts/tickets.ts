@@ -1,0 +1,113 @@
+/**
+ * Links in mails: a secret that is found by its hash, good for one use and for a while. Opening
+ * the link uses nothing up, since programs that look for malware open links too.
+ */
+import { randomBytes } from 'node:crypto'
+import { HOUR_MS, type Clock } from '../../shared/clock.ts'
+import type { Vault } from '../keys/vault.ts'
+import {
+  countTicketsSince,
+  deleteTicketsExpiredBefore,
+  findTicket,
+  insertTicket,
+  spendTickets,
+  type TicketRow,
+} from '../store/queries/tickets.ts'
+import type { Change, Store } from '../store/store.ts'
+
+export type TicketPurpose = TicketRow['purpose']
+
+const LIVES_MS: Readonly<Record<TicketPurpose, number>> = {
+  invite: 7 * 24 * HOUR_MS,
+  reset: HOUR_MS,
+  email: 24 * HOUR_MS,
+}
+/** So many mails of one kind a person gets within an hour, whoever asks for them. */
+const PER_HOUR_MAX = 3
+
+export interface Ticket {
+  readonly userId: string
+  /** What the link is about besides: the new address of an `email` ticket. */
+  readonly content: string
+}
+
+export type Tickets = ReturnType<typeof createTickets>
+
+export function createTickets(world: { store: Store; vault: Vault; clock: Clock }) {
+  const { store, vault, clock } = world
+
+  return {
+    /** The secret for the link; undefined where the person has been sent enough of them. */
+    async issue(
+      change: Change,
+      ticket: {
+        readonly tenantId: string
+        readonly userId: string
+        readonly purpose: TicketPurpose
+        readonly content?: string
+      },
+    ): Promise<string | undefined> {
+      const { queries, nowMs } = change
+      const { tenantId, userId, purpose, content = '' } = ticket
+      const sinceMs = nowMs - HOUR_MS
+      const sent = await countTicketsSince(queries, tenantId, userId, purpose, sinceMs)
+      if (purpose !== 'invite' && sent >= PER_HOUR_MAX) return undefined
+      const secret = randomBytes(24).toString('base64url')
+      const ticketHash = vault.hash(secret)
+      await insertTicket(queries, {
+        ticketHash,
+        tenantId,
+        userId,
+        purpose,
+        contentSealed: vault.seal(content, `account_tickets.content:${ticketHash}`),
+        createdAt: nowMs,
+        expiresAt: nowMs + LIVES_MS[purpose],
+        usedAt: null,
+      })
+      return secret
+    },
+
+    /** Whom and what the link is for, if it is still good. */
+    async look(tenantId: string, purpose: TicketPurpose, secret: string) {
+      return open(
+        await findTicket(store.read, vault.hash(secret)),
+        tenantId,
+        purpose,
+        clock.nowMs(),
+      )
+    },
+
+    /**
+     * Uses it up, and with it every other link of its kind that the person was sent. Of fifty at
+     * once one gets it: changes wait for each other.
+     */
+    async spend(
+      { queries, nowMs }: Change,
+      tenantId: string,
+      purpose: TicketPurpose,
+      secret: string,
+    ): Promise<Ticket | undefined> {
+      const row = await findTicket(queries, vault.hash(secret))
+      const ticket = open(row, tenantId, purpose, nowMs)
+      if (ticket === undefined) return undefined
+      await spendTickets(queries, tenantId, ticket.userId, purpose, nowMs)
+      return ticket
+    },
+
+    async prune(limit: number): Promise<number> {
+      return store.change(({ queries, nowMs }) => deleteTicketsExpiredBefore(queries, nowMs, limit))
+    },
+  }
+
+  function open(
+    row: TicketRow | undefined,
+    tenantId: string,
+    purpose: TicketPurpose,
+    nowMs: number,
+  ): Ticket | undefined {
+    if (row?.tenantId !== tenantId || row.purpose !== purpose) return undefined
+    if (row.usedAt !== null || row.expiresAt <= nowMs) return undefined
+    const { userId, ticketHash, contentSealed } = row
+    return { userId, content: vault.open(contentSealed, `account_tickets.content:${ticketHash}`) }
+  }
+}

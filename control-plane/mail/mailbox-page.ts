@@ -1,0 +1,56 @@
+/** The mailbox of an installation without a mail server, for whoever runs it. */
+import { createHash } from 'node:crypto'
+import { Hono } from 'hono'
+import { html, raw } from 'hono/html'
+import type { ApiEnv } from '../api/api-env.ts'
+import { isSameSecret } from '../keys/vault.ts'
+import type { Mailbox } from './mailbox.ts'
+
+const STYLE = `
+:root { color-scheme: light dark }
+body { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.6 system-ui, sans-serif }
+article { border: 1px solid #8885; border-radius: .75rem; padding: 1rem 1.25rem; margin: 1rem 0 }
+h2 { margin: 0 0 .25rem; font-size: 1.1rem } .meta { margin: 0; opacity: .75 }
+p { overflow-wrap: anywhere }
+`
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+const LINK = /https?:\/\/\S+/
+
+export function mailboxRoutes(mailbox: Mailbox, key: string) {
+  return new Hono<ApiEnv>().get('/mailbox', async (c, next) => {
+    if (!isSameSecret(c.req.query('key') ?? '', key)) return next()
+    const mails = await mailbox.list()
+    const page = html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Mailbox</title>
+    <style>${raw(STYLE)}</style>
+  </head>
+  <body>
+    <h1>Mailbox</h1>
+    <p>No mail server is named, so mails end here. Set SERVICE_SMTP_URL to send them.</p>
+    ${mails.length === 0 ? html`<p>There are no mails yet.</p>` : ''}
+    ${mails.map(
+      ({ to, subject, text, at }) => html`<article>
+        <h2>${subject}</h2>
+        <p class="meta">To ${to}, ${new Date(at).toISOString()}</p>
+        ${text.split('\n\n').map((line) => html`<p>${linked(line)}</p>`)}
+      </article>`,
+    )}
+  </body>
+</html>`
+    return c.html(page, 200, {
+      'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'`,
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': 'no-store',
+    })
+  })
+}
+
+function linked(line: string) {
+  const link = LINK.exec(line)?.[0]
+  return link === line.trim() ? html`<a href="${link}">${link}</a>` : line
+}

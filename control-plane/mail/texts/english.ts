@@ -1,0 +1,85 @@
+/** What mails say. The type of every language is made from this one. */
+export interface MailFacts {
+  readonly application: string
+  readonly name: string
+  readonly link: string
+}
+
+export interface MailText {
+  readonly subject: string
+  readonly lines: readonly string[]
+}
+
+export interface DeviceFacts {
+  readonly application: string
+  readonly name: string
+  readonly browser: string
+  readonly ip: string
+  readonly at: string
+  readonly link: string
+}
+
+export interface MailTexts {
+  readonly invite: (facts: MailFacts) => MailText
+  readonly reset: (facts: MailFacts) => MailText
+  readonly email: (facts: MailFacts) => MailText
+  readonly emailChanged: (facts: Omit<MailFacts, 'link'> & { readonly email: string }) => MailText
+  readonly passwordChanged: (facts: MailFacts) => MailText
+  readonly newDevice: (facts: DeviceFacts) => MailText
+}
+
+export const english: MailTexts = {
+  invite: ({ application, name, link }) => ({
+    subject: `You have been invited to ${application}`,
+    lines: [
+      `Hello ${name},`,
+      `an account for ${application} has been made for you. Choose a password to begin:`,
+      link,
+      'The link works once, and for seven days.',
+    ],
+  }),
+  reset: ({ application, name, link }) => ({
+    subject: `Choose a new password for ${application}`,
+    lines: [
+      `Hello ${name},`,
+      `somebody, probably you, wants a new password for your account at ${application}:`,
+      link,
+      'The link works once, and for one hour. If it was not you, do nothing: nothing has changed.',
+    ],
+  }),
+  email: ({ application, name, link }) => ({
+    subject: `Confirm your new e-mail address for ${application}`,
+    lines: [
+      `Hello ${name},`,
+      `confirm that this is your new address for ${application}:`,
+      link,
+      'The link works once, and for one day. If it was not you, do nothing.',
+    ],
+  }),
+  emailChanged: ({ application, name, email }) => ({
+    subject: `Your e-mail address for ${application} has changed`,
+    lines: [
+      `Hello ${name},`,
+      `your account at ${application} now belongs to ${email}.`,
+      'If it was not you, tell the people who run the application at once.',
+    ],
+  }),
+  passwordChanged: ({ application, name, link }) => ({
+    subject: `Your password for ${application} has changed`,
+    lines: [
+      `Hello ${name},`,
+      `the password of your account at ${application} has been changed, and all sessions have ended.`,
+      'If it was not you, choose a new one at once:',
+      link,
+    ],
+  }),
+  newDevice: ({ application, name, browser, ip, at, link }) => ({
+    subject: `New sign-in to ${application}`,
+    lines: [
+      `Hello ${name},`,
+      `your account at ${application} was used by a browser that we had not seen before: ${browser}, from ${ip}, ${at}.`,
+      'If it was you, there is nothing to do. If not, choose a new password at once:',
+      link,
+    ],
+  }),
+}

@@ -1,0 +1,57 @@
+import type { MailTexts } from './english.ts'
+
+export const german: MailTexts = {
+  invite: ({ application, name, link }) => ({
+    subject: `Sie sind zu ${application} eingeladen`,
+    lines: [
+      `Guten Tag ${name},`,
+      `für Sie wurde ein Konto bei ${application} angelegt. Wählen Sie ein Passwort:`,
+      link,
+      'Der Link gilt einmal und sieben Tage lang.',
+    ],
+  }),
+  reset: ({ application, name, link }) => ({
+    subject: `Neues Passwort für ${application}`,
+    lines: [
+      `Guten Tag ${name},`,
+      `jemand, vermutlich Sie, möchte ein neues Passwort für Ihr Konto bei ${application}:`,
+      link,
+      'Der Link gilt einmal und eine Stunde lang. Waren Sie es nicht, tun Sie nichts: Es hat sich nichts geändert.',
+    ],
+  }),
+  email: ({ application, name, link }) => ({
+    subject: `Bestätigen Sie Ihre neue E-Mail-Adresse für ${application}`,
+    lines: [
+      `Guten Tag ${name},`,
+      `bestätigen Sie, dass dies Ihre neue Adresse für ${application} ist:`,
+      link,
+      'Der Link gilt einmal und einen Tag lang. Waren Sie es nicht, tun Sie nichts.',
+    ],
+  }),
+  emailChanged: ({ application, name, email }) => ({
+    subject: `Ihre E-Mail-Adresse für ${application} wurde geändert`,
+    lines: [
+      `Guten Tag ${name},`,
+      `Ihr Konto bei ${application} gehört jetzt zu ${email}.`,
+      'Waren Sie es nicht, sagen Sie es sofort den Menschen, die die Anwendung betreiben.',
+    ],
+  }),
+  passwordChanged: ({ application, name, link }) => ({
+    subject: `Ihr Passwort für ${application} wurde geändert`,
+    lines: [
+      `Guten Tag ${name},`,
+      `das Passwort Ihres Kontos bei ${application} wurde geändert, und alle Sitzungen wurden beendet.`,
+      'Waren Sie es nicht, wählen Sie sofort ein neues:',
+      link,
+    ],
+  }),
+  newDevice: ({ application, name, browser, ip, at, link }) => ({
+    subject: `Neue Anmeldung bei ${application}`,
+    lines: [
+      `Guten Tag ${name},`,
+      `Ihr Konto bei ${application} wurde mit einem Browser benutzt, den wir noch nicht kannten: ${browser}, von ${ip}, ${at}.`,
+      'Waren Sie es, ist nichts zu tun. Wenn nicht, wählen Sie sofort ein neues Passwort:',
+      link,
+    ],
+  }),
+}

@@ -1,0 +1,62 @@
+import { and, count, eq, gte, inArray, isNull, lt } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+const table = schema.accountTickets
+export type TicketRow = typeof table.$inferSelect
+
+const isOf = (tenantId: string, userId: string, purpose: TicketRow['purpose']) =>
+  and(eq(table.tenantId, tenantId), eq(table.userId, userId), eq(table.purpose, purpose))
+
+export async function insertTicket(queries: Queries, row: TicketRow): Promise<void> {
+  await queries.insert(table).values(row)
+}
+
+export async function findTicket(queries: Queries, ticketHash: string) {
+  const [row] = await queries.select().from(table).where(eq(table.ticketHash, ticketHash))
+  return row
+}
+
+export async function countTicketsSince(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  purpose: TicketRow['purpose'],
+  sinceMs: number,
+): Promise<number> {
+  const [row] = await queries
+    .select({ tickets: count() })
+    .from(table)
+    .where(and(isOf(tenantId, userId, purpose), gte(table.createdAt, sinceMs)))
+  return row?.tickets ?? 0
+}
+
+export async function spendTickets(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  purpose: TicketRow['purpose'],
+  usedAt: number,
+): Promise<void> {
+  const areOpen = and(isOf(tenantId, userId, purpose), isNull(table.usedAt))
+  await queries.update(table).set({ usedAt }).where(areOpen)
+}
+
+export async function deleteTicketsOf(queries: Queries, tenantId: string, userId: string) {
+  await queries.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.userId, userId)))
+}
+
+export async function deleteTicketsExpiredBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const expired = await queries
+    .select({ ticketHash: table.ticketHash })
+    .from(table)
+    .where(lt(table.expiresAt, beforeMs))
+    .limit(limit)
+  const hashes = expired.map((row) => row.ticketHash)
+  if (hashes.length > 0) await queries.delete(table).where(inArray(table.ticketHash, hashes))
+  return hashes.length
+}
