@@ -1,5 +1,5 @@
 /** What the gateway must hold, and whether it does. */
-import { ratioOf, type Results } from './measured.ts'
+import { leastRatioOf, ratioOf, type Measured, type Results } from './measured.ts'
 
 export interface Promised {
   readonly case: string
@@ -9,6 +9,8 @@ export interface Promised {
   readonly limit: number
   readonly stretch?: number
 }
+
+type Pair = readonly [ours: Measured, theirs: Measured]
 
 export const PROMISES: readonly Promised[] = [
   { case: 'GET 1 KB', vs: 'haproxy jwt_verify', limit: 0.6, stretch: 0.48 },
@@ -40,27 +42,31 @@ export const PROMISES: readonly Promised[] = [
 export function printVerdict(results: Results): void {
   const promises = PROMISES.filter((promised) => results.has(promised.case))
   if (promises.length === 0) return
-  console.log(`\n${'CPU per request, or p99, at most'.padEnd(58)}limit  stretch  measured`)
+  console.log(
+    `\n${'CPU per request, or p99, at most'.padEnd(58)}limit  stretch  measured  of the least`,
+  )
   for (const promised of promises) {
     const { limit, stretch, figure = 'cpuUs' } = promised
-    const ratio = measuredOf(promised, results)
+    const pair = pairOf(promised, results)
+    const ratio = pair && ratioOf(...pair, figure)
+    const least = pair && leastRatioOf(...pair, figure)
     const name = `${promised.case}${figure === 'p99Us' ? ', p99,' : ''} vs ${promised.vs}`
     console.log(
       name.padEnd(56) +
         `${limit.toFixed(2)}×`.padStart(7) +
         (stretch === undefined ? '' : `${stretch.toFixed(2)}×`).padStart(9) +
         (ratio === undefined ? '–' : `${ratio.toFixed(3)}×`).padStart(10) +
+        (least === undefined ? '–' : `${least.toFixed(3)}×`).padStart(14) +
         `  ${wordFor(ratio, limit, stretch)}`,
     )
   }
 }
 
-function measuredOf({ case: name, vs, figure }: Promised, results: Results): number | undefined {
+function pairOf({ case: name, vs }: Promised, results: Results): Pair | undefined {
   const measured = results.get(name)
   const [ours] = measured?.values() ?? []
   const theirs = measured?.get(vs)
-  if (!ours?.peer.startsWith('gateway') || theirs === undefined) return undefined
-  return ratioOf(ours, theirs, figure)
+  return ours?.peer.startsWith('gateway') && theirs ? [ours, theirs] : undefined
 }
 
 /** `over` as well where nothing came of it. */
