@@ -13,6 +13,8 @@ import {
   type UserChanges,
   type UserRow,
 } from '../store/queries/users.ts'
+import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
+import { deleteFactors } from '../store/queries/factors.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
@@ -243,6 +245,8 @@ export function createUsers(world: UsersWorld) {
         found(await findUser(change.queries, tenantId, userId))
         await deleteUser(change.queries, tenantId, userId)
         await forgetPasswords(change.queries, tenantId, userId)
+        await deleteFactors(change.queries, tenantId, userId, ['totp', 'passkey', 'recovery'])
+        await deleteKnownDevicesOf(change.queries, tenantId, userId)
         await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
         const content = { user_id: userId }
         await change.audit(actor, { action: 'user.removed', tenantId, content })

@@ -12,7 +12,9 @@ import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { errors } from './oidc.ts'
+import { makeRoom } from './session-count.ts'
 import { tokenExpiresAt } from './session-life.ts'
+import { requestIdOf } from './show.ts'
 import type { RealmWorld } from './world.ts'
 
 /** Where a session was begun, kept with it: the gateway that fetches the token is somewhere else. */
@@ -62,8 +64,9 @@ async function issueSessionToken(
   claims: SessionClaims,
   ctx: KoaContextWithOIDC,
   { issuer, clientId, tenant, key }: TokenIssuer,
-  { store, sessions, clock }: RealmWorld,
+  world: RealmWorld,
 ): Promise<string> {
+  const { store, sessions, clock } = world
   // First of all: a revocation that comes from here on names a later second than this
   const iat = nowSeconds(clock)
   const { tenantId } = tenant
@@ -100,6 +103,9 @@ async function issueSessionToken(
     if (error instanceof SessionRevoked) throw new errors.InvalidGrant(error.message)
     throw error
   }
+  const begun = { userId: sub, sid }
+  if (known === undefined && !(await makeRoom(world, tenantId, begun, requestIdOf(ctx))))
+    throw new errors.InvalidGrant('the person has too many sessions')
   return token
 }
 

@@ -22,7 +22,7 @@ export interface RelyingParty {
 export interface StartRequest {
   readonly redirectUri: string
   readonly state: string
-  /** Ask for the password again even where the realm still knows the person. */
+  /** Ask again even where the realm still knows the person, for a second factor as well. */
   readonly isFresh: boolean
 }
 
@@ -82,7 +82,7 @@ export function createRelyingParty(world: {
         code_challenge_method: 'S256',
         state,
         nonce,
-        ...(isFresh ? { prompt: 'login' } : {}),
+        ...(isFresh ? { prompt: 'login', acr_values: 'aal2' } : {}),
       })
       return { location: url.href, nonce, codeVerifier }
     },

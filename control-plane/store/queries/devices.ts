@@ -61,6 +61,10 @@ export async function deleteKnownDevice(
   return gone.length > 0
 }
 
+export async function deleteKnownDevicesOf(queries: Queries, tenantId: string, userId: string) {
+  await queries.delete(table).where(isOf(tenantId, userId))
+}
+
 export async function deleteKnownDevicesSeenBefore(
   queries: Queries,
   beforeMs: number,

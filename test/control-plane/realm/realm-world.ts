@@ -40,6 +40,8 @@ export interface WorldOptions {
   readonly passwords?: PasswordHasher
   /** Where the tenants' edges listen. */
   readonly edgePort?: number
+  /** The name that the realm is visited under; passkeys need one. */
+  readonly hostname?: string
   /** For what is said in an answer of a service that stands behind TLS. */
   readonly baseUrl?: string
   readonly rates?: RealmRates
@@ -56,7 +58,7 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const address = `http://127.0.0.1:${port}`
+  const address = `http://${options.hostname ?? '127.0.0.1'}:${port}`
   const baseUrl = options.baseUrl ?? address
   const logged: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) })
