@@ -6,12 +6,17 @@ import type { ApiEnv } from '../api-env.ts'
 import type { Callers } from '../callers.ts'
 import { mapPage, pageRequestOf, single } from '../paging.ts'
 import { accountRoutes, type AccountRoutesWorld } from './account-routes.ts'
+import { directoryRoutes, type DirectoryRoutesWorld } from './directory-routes.ts'
 import { policyRoutes, type PolicyRoutesWorld } from './policy-routes.ts'
 import { tenantRoutes, type TenantRoutesWorld } from './tenant-routes.ts'
 import { auditView } from './views.ts'
 
 export interface OperatorRoutesWorld
-  extends Omit<AccountRoutesWorld, 'tenants'>, TenantRoutesWorld, PolicyRoutesWorld {
+  extends
+    Omit<AccountRoutesWorld, 'tenants'>,
+    TenantRoutesWorld,
+    PolicyRoutesWorld,
+    Omit<DirectoryRoutesWorld, 'tenants'> {
   readonly callers: Callers
   readonly auditTrail: AuditTrail
   readonly gateways: () => readonly GatewayStatus[]
@@ -34,6 +39,7 @@ export function operatorRoutes(world: OperatorRoutesWorld) {
   app.route('/tenants', tenantRoutes(world))
   app.route('/tenants', accountRoutes(world))
   app.route('/tenants', policyRoutes(world))
+  app.route('/tenants', directoryRoutes(world))
 
   app.get('/gateways', (c) => c.json({ items: world.gateways(), next: null }))
 

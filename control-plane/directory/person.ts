@@ -1,0 +1,93 @@
+/** One row of a tenant's database, read as a person. Pure. */
+import { LIMITS } from '../../shared/limits.ts'
+import type { Row } from './connection.ts'
+import { parseHash } from './hashes/hash-formats.ts'
+import { describeShape, type KnownHash } from './hashes/hash-shapes.ts'
+import { chosenColumns, type Columns, type Role } from './settings.ts'
+
+export interface Person {
+  readonly externalId: string
+  readonly username: string
+  readonly email: string
+  readonly name: string
+  readonly isDisabled: boolean
+}
+
+export interface Found {
+  /** Undefined where it is missing, or of a kind that we cannot check. */
+  readonly hash: KnownHash | undefined
+  readonly hasHash: boolean
+  readonly person: Person | RowProblem
+}
+
+/** The first thing that is wrong with a row, as a sentence. */
+export interface RowProblem {
+  readonly role: Role
+  readonly wish: string
+}
+
+export const isProblem = (person: Person | RowProblem): person is RowProblem => 'wish' in person
+
+/** Whatever says no, in the spellings of both databases. Everything else means disabled. */
+const NO = new Set(['', '0', 'f', 'false', 'n', 'no', 'off'])
+const EMAIL = /^[^\s@\p{Cc}<>"(),:;\\]+@[^\s@\p{Cc}<>"(),:;\\]+$/u
+const UNSHOWABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u
+
+export function readRow(row: Row, columns: Columns): Found {
+  const cells = new Map(chosenColumns(columns).map(({ role }, at) => [role, row[at] ?? null]))
+  const text = (role: Role) => (cells.get(role) ?? '').trim()
+  const encoded = text('password_hash')
+  return {
+    hash: parseHash(fromHexBytes(encoded)),
+    hasHash: encoded !== '',
+    person: toPerson(text),
+  }
+}
+
+function toPerson(text: (role: Role) => string): Person | RowProblem {
+  const email = text('email')
+  const person = {
+    externalId: text('id'),
+    username: text('username') || email,
+    email,
+    name: text('name') || text('username') || email,
+    isDisabled: !NO.has(text('disabled').toLowerCase()),
+  }
+  const isFit = (value: string, max: number) =>
+    value !== '' && value.length <= max && !UNSHOWABLE.test(value) && value.isWellFormed()
+  if (!isFit(person.externalId, LIMITS.directoryIdCharactersMax))
+    return { role: 'id', wish: 'must name the person for good and not be empty' }
+  if (!EMAIL.test(email) || email.length > LIMITS.emailCharactersMax)
+    return { role: 'email', wish: 'must be an e-mail address' }
+  if (!isFit(person.username, LIMITS.usernameCharactersMax))
+    return {
+      role: 'username',
+      wish: `must be text of 1 to ${LIMITS.usernameCharactersMax} characters`,
+    }
+  if (!isFit(person.name, LIMITS.nameCharactersMax))
+    return { role: 'name', wish: `must be text of 1 to ${LIMITS.nameCharactersMax} characters` }
+  // the rule of our own users: nobody may take another one's address as a name
+  if (person.username.includes('@') && person.username.toLowerCase() !== email.toLowerCase())
+    return { role: 'username', wish: 'must be the e-mail address where it has an @ in it' }
+  return person
+}
+
+/** How Postgres writes `bytea`. */
+function fromHexBytes(text: string): string {
+  return /^\\x(?:[0-9a-f]{2})+$/.test(text) ? Buffer.from(text.slice(2), 'hex').toString() : text
+}
+
+/** So much that somebody who knows the person recognises them, and nobody else does. */
+export function maskedSample({ person, hash }: Found) {
+  if (isProblem(person)) return null
+  return {
+    id: masked(person.externalId),
+    username: masked(person.username),
+    email: masked(person.email),
+    name: masked(person.name),
+    password_hash: hash === undefined ? null : describeShape(hash.shape),
+    disabled: person.isDisabled,
+  }
+}
+
+const masked = (text: string) => `${[...text][0] ?? ''}***`

@@ -1,0 +1,222 @@
+/**
+ * A tenant's own database as the source of its users. Every sign-in reads the settings, so that
+ * what one control plane has changed is true in all; the connections are kept between sign-ins.
+ */
+import { LRUCache } from 'lru-cache'
+import type { Logger } from 'pino'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { Turns } from '../accounts/turns.ts'
+import type { Authentication, UserSource } from '../accounts/users.ts'
+import type { Vault } from '../keys/vault.ts'
+import { findTenant } from '../store/queries/tenants.ts'
+import {
+  deleteUserDirectory,
+  findUserDirectory,
+  upsertUserDirectory,
+  type UserDirectoryRow,
+} from '../store/queries/user-directories.ts'
+import { findUser } from '../store/queries/users.ts'
+import type { Actor, Store } from '../store/store.ts'
+import type { Addresses } from './addresses.ts'
+import { openConnection } from './connection.ts'
+import { createDecoys } from './decoys.ts'
+import { dryRun, type DryRun } from './dry-run.ts'
+import { DirectoryFault } from './faults.ts'
+import { createBcryptThreads } from './hashes/bcrypt-threads.ts'
+import type { HashShape } from './hashes/hash-shapes.ts'
+import { lookUp, type DirectoryAnswer, type OpenDirectory } from './lookup.ts'
+import { createPool } from './pool.ts'
+import { isSameLogin, type DirectorySettings, type DirectoryTarget } from './settings.ts'
+import { keepShadow, shadowIdOf } from './shadow-users.ts'
+
+export interface UserDirectoriesWorld {
+  readonly store: Store
+  readonly vault: Vault
+  readonly log: Logger
+  /** Shared with all other passwords. */
+  readonly turns: Turns
+  readonly addresses: Addresses
+}
+
+export interface StoredDirectory {
+  readonly settings: DirectorySettings
+  readonly updatedAtMs: number
+}
+
+export interface NewDirectory extends DirectorySettings {
+  /** May be left out where the same login stays. */
+  readonly password: string | undefined
+}
+
+/** What the column of settings holds. */
+interface Kept extends DirectorySettings {
+  readonly shapes: readonly HashShape[]
+}
+
+interface Open extends OpenDirectory {
+  readonly version: string
+}
+
+export type UserDirectories = ReturnType<typeof createUserDirectories>
+
+/** When somebody may try again whose directory did not answer. */
+const RETRY_SECONDS = 30
+
+export function createUserDirectories(world: UserDirectoriesWorld) {
+  const { store, vault, log, turns, addresses } = world
+  const threads = createBcryptThreads()
+  const opened = new LRUCache<string, Open>({
+    max: LIMITS.directoriesOpenMax,
+    dispose: ({ pool }) => pool.close(),
+  })
+
+  function openOf(row: UserDirectoryRow): Open {
+    const { tenantId, passwordSealed } = row
+    const known = opened.get(tenantId)
+    if (known?.version === passwordSealed) return known // sealed anew with every change
+    const { shapes, ...settings } = keptIn(row)
+    const pool = createPool(() =>
+      openConnection({ ...settings, password: passwordOf(row) }, addresses),
+    )
+    const decoys = createDecoys(vault.deriveKey(`directory decoys:${tenantId}`), shapes)
+    const open = { version: passwordSealed, settings, pool, decoys }
+    opened.set(tenantId, open)
+    return open
+  }
+
+  const passwordOf = ({ tenantId, passwordSealed }: UserDirectoryRow) =>
+    vault.open(passwordSealed, purposeOf(tenantId))
+
+  const source: UserSource = {
+    async authenticate(tenantId, login, password) {
+      const row = await findUserDirectory(store.read, tenantId)
+      if (row === undefined) return undefined
+      try {
+        const answer = await lookUp(openOf(row), { turns, threads }, tenantId, login, password)
+        return await toAuthentication(tenantId, answer)
+      } catch (error) {
+        if (!(error instanceof DirectoryFault)) throw error
+        log.warn({ tenantId, fault: error.kind }, 'user directory does not answer')
+        throw new Refusal('directory_unavailable', { retry_after: RETRY_SECONDS })
+      }
+    },
+  }
+
+  async function toAuthentication(
+    tenantId: string,
+    answer: DirectoryAnswer,
+  ): Promise<Authentication> {
+    if (answer.kind === 'ok') {
+      const user = await keepShadow(store, tenantId, answer.person, (conflict, userId) =>
+        log.warn({ tenantId, conflict, userId }, 'a person of the user directory is in the way'),
+      )
+      // an operator has disabled the account here, whatever the directory says
+      return user.isDisabled ? { kind: 'refused', reason: 'disabled', user } : { kind: 'ok', user }
+    }
+    const { reason, person } = answer
+    if (reason === 'row_unusable') throw new Refusal('directory_account_unusable')
+    if (reason !== 'unknown_user' && reason !== 'wrong_password')
+      log.info({ tenantId, reason }, 'user directory refuses a sign-in')
+    const shadowId = person && shadowIdOf(tenantId, person.externalId)
+    const user = shadowId && (await findUser(store.read, tenantId, shadowId))
+    return { kind: 'refused', reason, ...(user && { user }) }
+  }
+
+  async function requireRow(tenantId: string): Promise<UserDirectoryRow> {
+    const row = await findUserDirectory(store.read, tenantId)
+    if (row === undefined) throw new Refusal('directory_not_found')
+    return row
+  }
+
+  return {
+    ...source,
+
+    async get(tenantId: string): Promise<StoredDirectory> {
+      const row = await requireRow(tenantId)
+      return { settings: keptIn(row), updatedAtMs: row.updatedAt }
+    },
+
+    /** Nothing is kept that would not let people in; `login` is somebody to try it with. */
+    async put(
+      tenantId: string,
+      given: NewDirectory,
+      login: string | undefined,
+      actor: Actor,
+    ): Promise<{ readonly stored: StoredDirectory; readonly tried: DryRun }> {
+      const before = await findUserDirectory(store.read, tenantId)
+      const target = withPassword(given, before)
+      const tried = await dryRun(target, addresses, login)
+      if (tried.refusal !== undefined) {
+        const { field, detail } = tried.refusal
+        throw new Refusal('directory_refused', { field, steps: tried.steps }, detail)
+      }
+      const { password, ...settings } = target
+      const shapes = tried.shape === undefined ? [] : [tried.shape]
+      const updatedAtMs = await store.change(async (change) => {
+        const { queries, nowMs } = change
+        if ((await findTenant(queries, tenantId)) === undefined)
+          throw new Refusal('tenant_not_found') // it may have gone while we tried
+        await upsertUserDirectory(queries, {
+          tenantId,
+          settings: { ...settings, shapes },
+          passwordSealed: vault.seal(password, purposeOf(tenantId)),
+          updatedAt: nowMs,
+        })
+        const content = contentOf(settings)
+        await change.emit('credentials.updated', tenantId, { change: 'set', ...content })
+        await change.audit(actor, { action: 'user_directory.set', tenantId, content })
+        return nowMs
+      })
+      return { stored: { settings, updatedAtMs }, tried }
+    },
+
+    async dryRun(tenantId: string, login: string | undefined): Promise<DryRun> {
+      const row = await requireRow(tenantId)
+      const { shapes: _, ...settings } = keptIn(row)
+      return dryRun({ ...settings, password: passwordOf(row) }, addresses, login)
+    },
+
+    /** Its users stay, with their sessions; nobody can sign in as one of them any more. */
+    async remove(tenantId: string, actor: Actor): Promise<void> {
+      await store.change(async (change) => {
+        const row = await findUserDirectory(change.queries, tenantId)
+        if (row === undefined) throw new Refusal('directory_not_found')
+        await deleteUserDirectory(change.queries, tenantId)
+        const content = contentOf(keptIn(row))
+        await change.emit('credentials.updated', tenantId, { change: 'removed', ...content })
+        await change.audit(actor, { action: 'user_directory.removed', tenantId, content })
+      })
+      opened.delete(tenantId)
+    },
+
+    async close(): Promise<void> {
+      opened.clear()
+      await threads.close()
+    },
+  }
+
+  function withPassword(
+    given: NewDirectory,
+    before: UserDirectoryRow | undefined,
+  ): DirectoryTarget {
+    const { password, ...settings } = given
+    if (password !== undefined) return { ...settings, password }
+    if (before === undefined || !isSameLogin(settings, keptIn(before)))
+      throw new Refusal(
+        'field_invalid',
+        { field: 'password' },
+        'Give "password": it is only kept while kind, host, port, username and TLS stay the same.',
+      )
+    return { ...settings, password: passwordOf(before) }
+  }
+}
+
+const keptIn = ({ settings }: UserDirectoryRow) => settings as unknown as Kept
+
+const purposeOf = (tenantId: string) => `user_directories.password:${tenantId}`
+
+/** For events and the audit trail: where to, and never with what. */
+function contentOf({ kind, host, port, database, username }: DirectorySettings) {
+  return { kind, host, port, database, username }
+}

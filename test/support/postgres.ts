@@ -1,0 +1,120 @@
+/** A PostgreSQL of this test alone: own cluster, own port, run by somebody without rights. */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { freePort } from './ports.ts'
+
+const FOLDERS = globSync('/usr/lib/postgresql/*/bin').sort().reverse()
+const binaries = FOLDERS.find((folder) => existsSync(join(folder, 'initdb')))
+/** Passed to `t.test` as `skip`: what is not installed is skipped in sight. */
+export const NO_POSTGRES = binaries === undefined && 'PostgreSQL is not installed here'
+
+export interface Teardown {
+  teardown(work: () => unknown): void
+}
+
+export interface ServerCertificate {
+  readonly certificate_pem: string
+  readonly private_key_pem: string
+}
+
+export const ADMIN = { user: 'owner', password: 'owner of the tests' } as const
+
+/** Database servers refuse to run as root. */
+const isRoot = process.getuid?.() === 0
+const NOBODY = 65_534
+export const asNobody = isRoot ? { uid: NOBODY, gid: NOBODY } : {}
+
+/** A folder that the server may write to. */
+export function serverFolder(t: Teardown, name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), name))
+  if (isRoot) chownSync(folder, NOBODY, NOBODY)
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
+
+export function serverFile(folder: string, name: string, text: string): string {
+  const file = join(folder, name)
+  writeFileSync(file, text, { mode: 0o600 })
+  if (isRoot) chownSync(file, NOBODY, NOBODY)
+  return file
+}
+
+export async function startPostgres(t: Teardown, certificate?: ServerCertificate) {
+  const folder = serverFolder(t, 'postgres-')
+  const program = (name: string) => join(binaries ?? '', name)
+  const cluster = join(folder, 'cluster')
+  const port = await freePort()
+  const secret = serverFile(folder, 'secret', ADMIN.password)
+  const setUp = ['-D', cluster, '-U', ADMIN.user, '-A', 'scram-sha-256', `--pwfile=${secret}`]
+  execFileSync(program('initdb'), [...setUp, '-N', '-E', 'UTF8', '--locale=C'], {
+    ...asNobody,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const tls =
+    certificate === undefined
+      ? []
+      : [
+          'ssl=on',
+          `ssl_cert_file=${serverFile(folder, 'server.crt', certificate.certificate_pem)}`,
+          `ssl_key_file=${serverFile(folder, 'server.key', certificate.private_key_pem)}`,
+        ]
+  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', ...tls]
+  let server: ChildProcess | undefined
+
+  async function run(sql: string, database = 'postgres'): Promise<pg.QueryResult> {
+    const client = new pg.Client({ ...ADMIN, host: '127.0.0.1', port, database, ssl: false })
+    client.on('error', () => {})
+    await client.connect()
+    try {
+      return await client.query(sql)
+    } finally {
+      await client.end()
+    }
+  }
+
+  async function start() {
+    const options = settings.flatMap((setting) => ['-c', setting])
+    server = spawn(program('postgres'), ['-D', cluster, '-p', String(port), ...options], {
+      ...asNobody,
+      cwd: folder,
+      stdio: 'ignore',
+    })
+    await answering(() => run('SELECT 1'))
+  }
+
+  /** As a machine that loses its power: nobody takes leave of anybody. */
+  async function kill() {
+    await ended(server, 'SIGQUIT')
+    server = undefined
+  }
+
+  await start()
+  t.teardown(kill)
+  return { kind: 'postgres' as const, port, run, start, kill }
+}
+
+export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>
+
+export async function answering(ask: () => Promise<unknown>, tries = 200): Promise<void> {
+  for (let left = tries; ; left--) {
+    try {
+      await ask()
+      return
+    } catch (error) {
+      if (left === 0) throw error
+      await sleep(100)
+    }
+  }
+}
+
+export async function ended(server: ChildProcess | undefined, signal: NodeJS.Signals) {
+  if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+  const exit = new Promise((resolve) => server.once('exit', resolve))
+  server.kill(signal)
+  await exit
+}
