@@ -189,8 +189,9 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   #onBodyEnd(): void {
-    // A stream that was reset ends as well, for Node.
-    if (this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR || this.#isOver) return
+    // A stream that was reset ends as well, for Node: closed before our answer, whatever its code.
+    if (this.#isOver || (this.#stream.closed && !this.#isAnswered)) return
+    if (this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
     this.#isBodyDone = true
     if (this.#bodyUse === DISCARDED) return
     this.deadlineMs = Infinity

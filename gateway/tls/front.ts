@@ -89,6 +89,7 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     const isNamed = sniHost !== '' || socket.isSessionReused()
     if (handshake === undefined || !isNamed) return void socket.destroy()
     end(key, handshake)
+    socket.allowHalfOpen = true
     const as = { peerAddress: handshake.peerAddress, isSecure: true, sniHost } as const
     if (socket.alpnProtocol === 'h2') options.onHttp2(socket, as)
     else options.onHttp1(socket, as)
@@ -115,6 +116,8 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     const handshake = { socket, peerAddress }
     handshakes.set(key, handshake)
     socket.once('close', () => end(key, handshake))
+    // Who ends in the middle of a handshake has left, and holds no place until the deadline.
+    socket.allowHalfOpen = false
     server.emit('connection', socket)
   }
 

@@ -1,0 +1,20 @@
+import t from 'tap'
+import { Spending } from '../../../gateway/http2/budget.ts'
+
+t.test(
+  'a budget is its burst, earns with time, and never saves up more than its burst',
+  async (t) => {
+    const spending = new Spending({ burst: 3, perSecond: 2 }, 1000)
+    const spent = (nowMs: number) => {
+      let count = 0
+      while (spending.spend(nowMs)) count++
+      return count
+    }
+    t.equal(spent(1000), 3)
+    t.equal(spent(1499), 0, 'half a second earns one')
+    t.equal(spent(1500), 1)
+    t.equal(spent(60_000), 3, 'a minute earns no more than the burst')
+    t.equal(spent(59_000), 0, 'a clock that is set back takes nothing away')
+    t.equal(spent(59_500), 1)
+  },
+)
