@@ -94,7 +94,7 @@ export class RequestContext implements SessionRequest {
     this.addressChain = client.chain
     this.path = queryAt === -1 ? head.target : head.target.slice(0, queryAt)
     this.query = queryAt === -1 ? '' : head.target.slice(queryAt + 1)
-    this.nowSeconds = Math.floor(edge.clock.nowMs() / 1000)
+    this.nowSeconds = Math.floor(exchange.startedMs / 1000)
     this.reportedSeconds = this.nowSeconds
     const isKnownId = client.isPeerTrusted && isRequestId(head.requestId)
     this.requestId = isKnownId ? head.requestId : edge.nextRequestId()

@@ -196,12 +196,13 @@ export class ClientConnection implements Deadlined {
     return true
   }
 
-  /** The whole body as text, if it is all here already. */
-  takeBody(): string | undefined {
+  /** The whole body as text, if it is all here already; `known` is that, or ''. */
+  takeBody(known: string): string | undefined {
     const held = this.#held
-    const end = this.#heldAt + this.body.left
+    const { left } = this.body
+    const end = this.#heldAt + left
     if (held === null || this.body.isChunked || end > this.#heldTo) return undefined
-    const text = held.toString('latin1', this.#heldAt, end)
+    const text = known.length === left ? known : held.toString('latin1', this.#heldAt, end)
     this.body.finish()
     this.#consume(end)
     return text

@@ -95,7 +95,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     const { body } = this.#connection
     if (body.isDone) return this.#startCall('')
     if (this.#isSmall()) {
-      const text = this.#connection.takeBody()
+      const text = this.#connection.takeBody(this.head.bodyText)
       if (text !== undefined) return this.#startCall(text)
     }
     this.#bodyUse = GATHERED

@@ -49,6 +49,8 @@ export class ParsedHead implements RequestHead {
   hasLength = false
   /** Where the body, or the next head, begins in the bytes. */
   end = 0
+  /** The body, where all of it has been made into text together with the head. */
+  bodyText = ''
 }
 
 /** Most heads fit; the others are cut out of the bytes a second time. */
@@ -102,8 +104,15 @@ function parseText(
     (hasBrokenEscape(head.target) ? REFUSALS.target : null) ??
     settleFraming(head, notes) ??
     settleConnection(head, notes) ??
-    head
+    withBody(head, text, linesEnd + 2)
   )
+}
+
+function withBody(head: ParsedHead, text: string, bodyAt: number): ParsedHead {
+  const { bodyLength } = head
+  if (bodyLength > 0 && bodyAt + bodyLength <= text.length)
+    head.bodyText = text.slice(bodyAt, bodyAt + bodyLength)
+  return head
 }
 
 const HTTP_VERSION = 'HTTP/1.1'

@@ -257,8 +257,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#pieces.push(Buffer.from(buffer.subarray(from, to)))
   }
 
-  onText(): void {
-    // Only where raw chunks are wanted.
+  onText(text: string): void {
+    this.#pieces.push(Buffer.from(text, 'latin1'))
   }
 
   onReadEnd(): void {

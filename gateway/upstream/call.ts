@@ -53,7 +53,7 @@ export interface ResponseSink {
   onHead(head: ResponseHead): void
   /** The bytes are only there during the call. A sink that is full calls `pause()`. */
   onData(buffer: Buffer, from: number, to: number): void
-  /** Framing written anew, only where raw chunks are wanted. */
+  /** Of the body, one byte a character: all of a small one, or framing where chunks are raw. */
   onText(text: string): void
   /** All that one read brought has been handed over: time to flush. */
   onReadEnd(): void

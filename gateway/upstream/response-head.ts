@@ -34,6 +34,8 @@ export class ResponseHead {
   keepAliveSeconds = 0
   /** Where the body begins in the bytes. */
   end = 0
+  /** What has been made into text together with the head: the beginning of the body. */
+  bodyText = ''
 }
 
 /** What is wrong with a response, for the log. */
@@ -71,6 +73,7 @@ function parseText(
   if (hasControls(text, linesEnd)) return 'control byte in the head'
   const head = new ResponseHead()
   head.end = from + linesEnd + 2
+  head.bodyText = text.slice(linesEnd + 2)
   head.status =
     text.charCodeAt(9) * 100 + text.charCodeAt(10) * 10 + text.charCodeAt(11) - 0x30 * 111
   head.reason = text.slice(13, linesAt - 2)

@@ -227,8 +227,12 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     if (head.framing === BODY.chunked) this.#chunked.reset(call.sink.wantsRawChunks)
     call.sink.onHead(head)
     if (this.#call !== call) return
-    if (head.framing === BODY.none || (head.framing === BODY.length && head.contentLength === 0))
-      this.#finish(call, bytesHere, '')
+    if (head.framing === BODY.none) return this.#finish(call, bytesHere, '')
+    const { contentLength, bodyText } = head
+    if (head.framing !== BODY.length || contentLength > bodyText.length) return
+    // All of it came with its head, and is text already.
+    if (contentLength > 0) call.sink.onText(bodyText.slice(0, contentLength))
+    if (this.#call === call) this.#finish(call, bytesHere - contentLength, '')
   }
 
   #readBody(call: PooledCall, buffer: Buffer, at: number, to: number): number {

@@ -31,8 +31,8 @@ class Recorder implements ResponseSink {
   onData(buffer: Buffer, from: number, to: number): void {
     this.body += buffer.toString('latin1', from, to)
   }
-  onText(): void {
-    throw new Error('only where raw chunks are wanted')
+  onText(text: string): void {
+    this.body += text
   }
   onReadEnd(): void {}
   onEnd(trailers: string): void {
