@@ -54,7 +54,10 @@ gateway:
         isLogRead: process.env.NOLOG === undefined,
       }
       const program = await start(process.execPath, args, how)
-      await until(() => control.hub.gateways().some((it) => it.revision >= revision), START_MS_MAX)
+      // and written: until then the primary works for the disk
+      const isServing = () =>
+        control.hub.gateways().some((it) => it.revision >= revision && it.durable)
+      await until(isServing, START_MS_MAX)
       const scrape = () =>
         fetch(`http://127.0.0.1:${statusPort}/metrics`)
           .then((answer) => answer.text())
