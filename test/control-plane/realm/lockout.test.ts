@@ -1,0 +1,217 @@
+/** Guessing: what it is answered with, what it costs, and whom it cannot keep out. */
+import t from 'tap'
+import { createApp } from '../../../control-plane/app.ts'
+import { createPasswordHasher } from '../../../control-plane/accounts/passwords.ts'
+import { movableClock } from '../../support/control-plane.ts'
+import { ADA, Browser, signIn, startWorld, type TestTenant, type World } from './realm-world.ts'
+import { begin, eventsOf, recordedSignIns, setPolicy } from './steps.ts'
+
+const WRONG = { ...ADA, password: 'wrong' }
+
+/** In a browser that has never been here. */
+async function guess(world: World, tenant: TestTenant, fields: Record<string, string>) {
+  return (await begin(world, tenant)).send(fields)
+}
+
+/** Without what differs between any two answers: the sign-in, the request, the typed name. */
+function comparable(html: string): string {
+  return html
+    .replace(/sign-in\/[A-Za-z0-9_-]+/g, 'sign-in/…')
+    .replace(/[0-9a-f-]{36}/g, '…')
+    .replace(/value="[^"]*"/g, '')
+}
+
+t.test('an account is paused after so many failures, and one that nobody has alike', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { user_failures: 3 })
+  const answers = new Map<string, string[]>()
+  for (const username of ['ada', 'nobody']) {
+    const pages = []
+    for (let failure = 0; failure < 4; failure++)
+      pages.push(await guess(world, acme, { username, password: 'wrong' }))
+    t.strictSame(
+      pages.map(({ response }) => response.status),
+      [422, 422, 422, 429],
+    )
+    t.ok(Number(pages[3]?.response.headers.get('retry-after')) > 800)
+    answers.set(
+      username,
+      pages.map(({ html }) => comparable(html)),
+    )
+  }
+  t.strictSame(answers.get('ada'), answers.get('nobody'), 'nothing tells who exists')
+  t.match(answers.get('ada')?.[3], /You can try again in 15 minutes/)
+  t.equal((await guess(world, acme, ADA)).response.status, 429, 'nor the right password')
+})
+
+t.test('who is paused costs no hash', async (t) => {
+  const real = createPasswordHasher()
+  let hashes = 0
+  const passwords = {
+    ...real,
+    verify: (...given: Parameters<typeof real.verify>) => {
+      hashes++
+      return real.verify(...given)
+    },
+  }
+  const world = await startWorld(t, { passwords })
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { user_failures: 1 })
+  for (const username of ['ada', 'nobody']) {
+    await guess(world, acme, { username, password: 'wrong' })
+    const before = hashes
+    t.equal((await guess(world, acme, { ...ADA, username })).response.status, 429)
+    t.equal(hashes, before)
+  }
+})
+
+/**
+ * The failures of many who guess at the same moment are not there yet when each begins: whoever
+ * only looks before the hash lets them all in.
+ */
+t.test('thirty guesses at once are no more than the policy allows', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { user_failures: 5 })
+  const people = []
+  for (let count = 0; count < 30; count++) people.push(await begin(world, acme))
+  const answers = await Promise.all(
+    people.map((person, place) => person.sendOnce(place === 29 ? ADA : WRONG)),
+  )
+  const count = (status: number) =>
+    answers.filter(({ response }) => response.status === status).length
+  t.equal(count(422), 5)
+  t.equal(count(429), 25, 'among them whoever guessed right in the end')
+})
+
+t.test('strangers do not lock out who comes from their own browser', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { user_failures: 3 })
+  const home = new Browser(world.baseUrl)
+  await signIn(home, acme)
+  for (let failure = 0; failure < 4; failure++) await guess(world, acme, WRONG)
+  t.equal((await guess(world, acme, ADA)).response.status, 429)
+  const ada = await begin(world, acme, { prompt: 'login' }, home)
+  t.equal((await ada.claims((await ada.send(ADA)).url)).sub, acme.ada.userId)
+  const typing = await begin(world, acme, { prompt: 'login' }, home)
+  for (let failure = 0; failure < 3; failure++)
+    t.equal((await typing.send(WRONG)).response.status, 422)
+  t.equal((await typing.send(ADA)).response.status, 429, 'but its own failures count')
+})
+
+t.test('a success neither counts nor forgives', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { user_failures: 3 })
+  await guess(world, acme, WRONG)
+  await guess(world, acme, WRONG)
+  for (let success = 0; success < 4; success++) await signIn(new Browser(world.baseUrl), acme)
+  await guess(world, acme, WRONG)
+  t.equal((await guess(world, acme, ADA)).response.status, 429)
+})
+
+t.test('a pause ends by itself', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { user_failures: 1, pause_seconds: 20 })
+  await guess(world, acme, WRONG)
+  t.equal((await guess(world, acme, ADA)).response.status, 429)
+  clock.advance(20_000)
+  const person = await begin(world, acme)
+  t.ok((await person.send(ADA)).url.startsWith(acme.redirectUri))
+})
+
+t.test('a disabled account is paused like any other', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { user_failures: 2 })
+  const actor = { name: 'operator', requestId: 'test' }
+  await world.users.patch('acme', acme.ada.userId, { isDisabled: true }, actor)
+  for (let failure = 0; failure < 2; failure++)
+    t.equal((await guess(world, acme, ADA)).response.status, 422)
+  t.equal((await guess(world, acme, ADA)).response.status, 429)
+})
+
+t.test('an address is blocked for all accounts, seen by the operator, and lifted', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const beta = await world.tenant('beta')
+  await setPolicy(world, 'lockout', { address_failures: 3 })
+  for (const username of ['ann', 'ben', 'cem'])
+    await guess(world, acme, { username, password: 'wrong' })
+  const blocked = await guess(world, acme, ADA)
+  t.equal(blocked.response.status, 429)
+  t.match(blocked.html, /Sign-in from your network is blocked/)
+  t.ok((await guess(world, beta, ADA)).url.startsWith(beta.redirectUri), 'not at other tenants')
+
+  const call = operator(world)
+  const path = '/tenants/acme/address-blocks'
+  const { items } = (await (await call('GET', path)).json()) as { items: object[] }
+  t.match(items, [{ address: '127.0.0.1', failures: 3, blocked_until: String }])
+  t.equal((await call('DELETE', `${path}/192.0.2.1`)).status, 404)
+  t.equal((await call('DELETE', `${path}/127.0.0.1`)).status, 204)
+  t.match(await eventsOf(world, 'ip.block.lifted'), [{ address: '127.0.0.1', failures: 3 }])
+  t.match(await (await call('GET', path)).json(), { items: [] })
+  t.ok((await guess(world, acme, ADA)).url.startsWith(acme.redirectUri), 'nothing is left of it')
+  await guess(world, acme, WRONG)
+  t.ok((await guess(world, acme, ADA)).url.startsWith(acme.redirectUri), 'counted anew')
+})
+
+t.test('a network of IPv6 is named by any of its addresses', async (t) => {
+  const world = await startWorld(t)
+  await world.tenant('acme')
+  const block = { tenantId: 'acme', address: '2001:db8:1:2::/64', failures: 9, createdAt: 0 }
+  const { upsertAddressBlock } = await import('../../../control-plane/store/queries/attempts.ts')
+  for (const name of ['2001:db8:1:2::/64', '2001:DB8:1:2::99']) {
+    const blockedUntil = world.clock.nowMs() + 60_000
+    await world.store.change(({ queries }) =>
+      upsertAddressBlock(queries, { ...block, blockedUntil }),
+    )
+    const path = `/tenants/acme/address-blocks/${encodeURIComponent(name)}`
+    t.equal((await operator(world)('DELETE', path)).status, 204, name)
+  }
+})
+
+t.test('refusals are events, once a minute, and say nothing of what was typed', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { user_failures: 1 })
+  for (const username of ['ada', 'hunter2']) await guess(world, acme, { ...WRONG, username })
+  t.strictSame(await eventsOf(world, 'signin.denied'), [], 'a wrong password is no refusal')
+  for (let knock = 0; knock < 3; knock++)
+    for (const username of ['ada', 'hunter2']) await guess(world, acme, { ...ADA, username })
+  const denied = await eventsOf(world, 'signin.denied')
+  t.strictSame(denied, [
+    { user_id: acme.ada.userId, reason: 'user_paused', ip: '127.0.0.1' },
+    { reason: 'user_paused', ip: '127.0.0.1' },
+  ])
+  const rows = await recordedSignIns(world)
+  t.equal(rows.length, 8, 'every attempt is recorded')
+  t.notMatch(JSON.stringify(rows), /hunter2|wrong password|failures/)
+})
+
+t.test('recorded sign-ins and old blocks are tidied up', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { address_failures: 1 })
+  await guess(world, acme, WRONG)
+  for (const { prune } of [world.attempts, world.addressBlocks, world.devices])
+    t.equal(await prune(10), 0)
+  clock.advance(36 * 86_400_000)
+  t.equal(await world.attempts.prune(10), 1)
+  t.equal(await world.addressBlocks.prune(10), 1)
+  t.strictSame(await recordedSignIns(world), [])
+})
+
+function operator(world: World) {
+  const app = createApp(world, { operatorKey: 'operator-key' })
+  return (method: string, path: string) =>
+    app.request(`/api/v1/operator${path}`, {
+      method,
+      headers: { authorization: 'Bearer operator-key' },
+    })
+}
