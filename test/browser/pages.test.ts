@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { AxeResults, RunOptions } from 'axe-core'
 import t from 'tap'
 import type { Page as BrowserPage } from 'playwright-core'
@@ -23,6 +23,13 @@ const RULES: RunOptions = {
 /** WCAG 2.2, 1.4.10: nothing scrolls sideways down to here. */
 const NARROW = { width: 320, height: 568 }
 const HOME = 'https://id.example.com/'
+const PAGES = join(import.meta.dirname, '../../control-plane/realm/pages')
+const ACME = { name: 'Acme & Söhne', host: 'id.example.com' }
+/** One red point. */
+const LOGO = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
+  'base64',
+)
 
 const folder = process.env['SCREENSHOTS']
 if (folder !== undefined) mkdirSync(folder, { recursive: true })
@@ -31,7 +38,16 @@ if (folder !== undefined) mkdirSync(folder, { recursive: true })
 async function open(browser: BrowserPage, shown: Page) {
   const body = String(await shown.html)
   await browser.unrouteAll()
-  await browser.route(`${HOME}**`, (route) => route.fulfill({ headers: pageHeaders(shown), body }))
+  await browser.route(`${HOME}**`, (route) => {
+    const { pathname } = new URL(route.request().url())
+    if (pathname.endsWith('.js'))
+      return route.fulfill({
+        path: join(PAGES, basename(pathname)),
+        contentType: 'text/javascript',
+      })
+    if (pathname.endsWith('/logo')) return route.fulfill({ body: LOGO, contentType: 'image/png' })
+    return route.fulfill({ headers: pageHeaders(shown), body })
+  })
   await browser.goto(HOME)
 }
 
@@ -59,7 +75,7 @@ for (const { where, viewport, colorScheme, texts } of VISITS)
       const chromium = await startChromium(t)
       const { page, complaints } = await chromium.page({ viewport, colorScheme })
       for (const [name, example] of Object.entries(EXAMPLES)) {
-        await open(page, example({ texts, name: 'Acme & Söhne', host: 'id.example.com' }))
+        await open(page, example({ ...ACME, texts }))
         t.same(await violations(page), [], name)
         const width = await page.evaluate('document.documentElement.scrollWidth')
         t.ok(Number(width) <= viewport.width, `${name}: no sideways scrolling`)
@@ -72,14 +88,45 @@ for (const { where, viewport, colorScheme, texts } of VISITS)
   )
 
 t.test(
+  'whatever a tenant chooses for its colour and logo, its pages can be read',
+  { skip: WITHOUT_CHROMIUM },
+  async (t) => {
+    const chromium = await startChromium(t)
+    const colours = ['#ffd500', '#000080', '#ffffff', '#000000', '#e4002b', '#7fff00', '#808080']
+    const examples = ['signInPage, wrong password', 'blocks, form', 'blocks, list'] as const
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page, complaints } = await chromium.page({ viewport: DESK, colorScheme })
+      for (const colour of colours) {
+        const brand = { colour, logoUrl: `${HOME}auth/realms/acme/logo?v=abc` }
+        for (const name of examples) {
+          const shown = EXAMPLES[name]?.({ ...ACME, texts: english, brand })
+          if (shown === undefined) throw new Error(`no example ${name}`)
+          await open(page, shown)
+          t.same(await violations(page), [], `${name}, ${colour}, ${colorScheme}`)
+        }
+        const { accent, logo } = await page.evaluate<{ accent: string; logo: number }>(`({
+          accent: getComputedStyle(document.documentElement).getPropertyValue('--accent'),
+          logo: document.querySelector('.logo').naturalWidth,
+        })`)
+        t.equal(accent, colour, 'it is the colour that was chosen')
+        t.equal(logo, 1, 'the logo is there')
+        const file = `brand-${colour.slice(1)}-${colorScheme}.png`
+        if (folder !== undefined) await page.screenshot({ path: join(folder, file) })
+      }
+      t.same(complaints, [])
+    }
+  },
+)
+
+t.test(
   'whoever has only a keyboard sees where they are, on every page',
   { skip: WITHOUT_CHROMIUM },
   async (t) => {
     const chromium = await startChromium(t)
     const { page } = await chromium.page({ viewport: DESK })
     for (const [name, example] of Object.entries(EXAMPLES)) {
-      await open(page, example({ texts: english, name: 'Acme', host: 'id.example.com' }))
-      const reachable = 'input:not([type=hidden]), button, a[href], summary'
+      await open(page, example({ ...ACME, texts: english }))
+      const reachable = 'input:not([type=hidden], [hidden]), button, a[href], summary'
       const count = await page.locator(reachable).count()
       await page.evaluate('document.body.tabIndex = -1, document.body.focus()') // from the top
       const seen = new Set<string>()

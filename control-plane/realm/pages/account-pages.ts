@@ -1,6 +1,6 @@
 /** Pages around a password: forgotten, chosen anew, chosen for the first time. */
 import { html } from 'hono/html'
-import { field } from './blocks/field.ts'
+import { field, ownerField } from './blocks/field.ts'
 import { form, linkButton } from './blocks/form.ts'
 import { notice } from './blocks/notice.ts'
 import type { Page, Place } from './layout.ts'
@@ -75,8 +75,8 @@ export function choosePasswordPage(view: {
       ${form({
         action: view.action,
         submit: account.savePassword,
-        hidden: { username: view.username },
         content: [
+          ownerField(view.username),
           field({
             name: 'password',
             type: 'password',

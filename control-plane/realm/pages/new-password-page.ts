@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { field } from './blocks/field.ts'
+import { field, ownerField } from './blocks/field.ts'
 import { form } from './blocks/form.ts'
 import { notice } from './blocks/notice.ts'
 import type { Page, Place } from './layout.ts'
@@ -8,11 +8,13 @@ import { page } from './layout.ts'
 export interface NewPasswordView {
   readonly place: Place
   readonly action: string
+  readonly username: string
   readonly charactersMin: number
   readonly problem?: string | undefined
 }
 
-export function newPasswordPage({ place, action, charactersMin, problem }: NewPasswordView): Page {
+export function newPasswordPage(view: NewPasswordView): Page {
+  const { place, action, username, charactersMin, problem } = view
   const { steps } = place.texts
   return page({
     place,
@@ -25,16 +27,19 @@ export function newPasswordPage({ place, action, charactersMin, problem }: NewPa
       ${form({
         action,
         submit: steps.newPasswordSubmit,
-        content: field({
-          name: 'new_password',
-          label: steps.newPasswordLabel,
-          type: 'password',
-          autocomplete: 'new-password',
-          charactersMax: 1024,
-          hint: steps.newPasswordHint(charactersMin),
-          describedBy: problem === undefined ? undefined : 'problem',
-          hasFocus: true,
-        }),
+        content: [
+          ownerField(username),
+          field({
+            name: 'new_password',
+            label: steps.newPasswordLabel,
+            type: 'password',
+            autocomplete: 'new-password',
+            charactersMax: 1024,
+            hint: steps.newPasswordHint(charactersMin),
+            describedBy: problem === undefined ? undefined : 'problem',
+            hasFocus: true,
+          }),
+        ],
       })}
     `,
   })

@@ -28,6 +28,7 @@ const STYLE = `
   }
 }
 *, *::before, *::after { box-sizing: border-box; }
+[hidden] { display: none !important; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body {
   margin: 0; padding-top: 1.5rem; min-height: 100vh; min-height: 100dvh; display: flex; flex-direction: column;
@@ -85,8 +86,9 @@ button:hover, .button:hover { background: var(--accent-strong); }
 button:focus-visible, .button:focus-visible, a:focus-visible, summary:focus-visible {
   outline: 3px solid var(--link); outline-offset: 3px; border-radius: .625rem;
 }
-form > .button:not(:first-child) { margin-top: 1.75rem; }
-form + form, form + .button, .button + form { margin-top: .75rem; }
+form > .field + .button { margin-top: 1.75rem; }
+form + form:has(.field) { margin-top: 2rem; }
+form + form:not(:has(.field)), form + .button, .button + form { margin-top: .75rem; }
 .quiet, .small { color: var(--text); background: transparent; border-color: var(--field-line); }
 .quiet:hover, .small:hover { background: var(--ground); }
 .small { width: auto; min-height: 2.5rem; padding: .375rem .875rem; font-size: .9375rem; font-weight: 550; }
@@ -103,6 +105,7 @@ a:focus-visible:not(.button) { outline-offset: 2px; border-radius: .25rem; }
 .success { color: var(--good); background: var(--good-ground); border-color: var(--good-line); }
 .info { color: var(--text); background: var(--ground); border-color: var(--line); }
 .steps { margin: 0 0 1.75rem; padding-left: 1.25rem; list-style: disc; }
+ol.steps { list-style: decimal; }
 .steps li { margin-bottom: .5rem; padding-left: .25rem; }
 h2 { margin: 2rem 0 .75rem; font-size: 1.125rem; font-weight: 650; }
 .items { margin-bottom: 1.5rem; border-top: 1px solid var(--line); }

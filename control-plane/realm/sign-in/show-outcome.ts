@@ -134,7 +134,8 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
       }
       case 'new_password': {
         const charactersMin = (await policies.of(tenant.tenantId)).password.min_length
-        return showPage(ctx, status, newPasswordPage({ place, action, charactersMin, problem }))
+        const view = { place, action, username, charactersMin, problem }
+        return showPage(ctx, status, newPasswordPage(view))
       }
     }
   }

@@ -89,6 +89,7 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
     newPasswordPage({
       place,
       action: ACTION,
+      username: 'ada',
       charactersMin: 8,
       problem: place.texts.steps.passwordProblem.password_breached,
     }),

@@ -38,6 +38,18 @@ export function field(view: FieldView): Html {
   )
 }
 
+/** Whose password a form is about: seen by nobody, but password managers file it under this name. */
+export function ownerField(username: string): Html {
+  return html`<input
+    name="username"
+    type="text"
+    value="${username}"
+    autocomplete="username"
+    readonly
+    hidden
+  />`
+}
+
 export interface CodeFieldView extends Pick<
   FieldView,
   'label' | 'hint' | 'error' | 'describedBy' | 'hasFocus'
