@@ -28,19 +28,20 @@ t.test('a line never has the host, method, decision or reason of the line before
   })
   const cookie = edge.session()
   const wishes: Record<string, unknown>[] = []
-  for (let round = 0; round < 2; round++)
-    for (const host of hosts)
-      for (const [target, given, decision, reason] of [
-        ['/work', cookie, 'forward', 'session'],
-        ['/health', cookie, 'forward', 'excluded'],
-        ['/work', '', 'sign_in', 'no_session'],
-        ['/admin', cookie, 'refuse', 'sealed'],
-        ['/service/me', cookie, 'service', undefined],
-      ] as const)
-        for (const method of ['GET', 'HEAD']) {
-          await ask(edge, headOf(target, { method, host, cookie: given }))
-          wishes.push({ host, method, path: target, decision, reason })
-        }
+  // From each line to the next as little changes as can.
+  for (const method of ['GET', 'HEAD'])
+    for (const [target, given, decision, reason] of [
+      ['/work', cookie, 'forward', 'session'],
+      ['/health', cookie, 'forward', 'excluded'],
+      ['/work', '', 'sign_in', 'no_session'],
+      ['/admin', cookie, 'refuse', 'sealed'],
+      ['/service/me', cookie, 'service', undefined],
+    ] as const) {
+      for (const host of wishes.length % 4 === 0 ? hosts : hosts.toReversed()) {
+        await ask(edge, headOf(target, { method, host, cookie: given }))
+        wishes.push({ host, method, path: target, decision, reason })
+      }
+    }
   await until(() => edge.lines.length >= wishes.length)
   const told = edge.lines.map(({ host, method, path, decision, reason }) => ({
     host,
@@ -53,10 +54,12 @@ t.test('a line never has the host, method, decision or reason of the line before
 })
 
 t.test('what failed or was cut is told whatever the sample, and how', async (t) => {
+  let leave = () => {}
   const origin = await startRawOrigin(t, (socket) => {
     socket.once('data', (chunk: Buffer) => {
       if (chunk.includes(' /cut ')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut')
       else if (chunk.includes(' /gone ')) socket.end()
+      else if (chunk.includes(' /left ')) leave()
       else socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
     })
   })
@@ -67,11 +70,16 @@ t.test('what failed or was cut is told whatever the sample, and how', async (t) 
   t.match(edge.lines[0], { path: '/cut', status: 200, cut: true, failure: 'upstream_reset' })
   t.match(edge.lines[1], { path: '/gone', status: 502, failure: 'upstream_reset' })
   t.notOk(edge.lines[1]?.['cut'])
-  t.equal(edge.lines.length, 2)
+  const leaving = new RawClient(edge.port)
+  leave = () => void leaving.socket.resetAndDestroy()
+  leaving.send(headOf('/left', { cookie }))
+  await until(() => edge.lines.length >= 3)
+  t.match(edge.lines[2], { path: '/left', status: 0, cut: true })
+  t.equal(edge.lines.length, 3)
 
   const { upstreamErrors, upstreamFirstByte, cut } = edge.gateway.telemetry.take()
   t.same(upstreamErrors, { upstream_reset: 2 })
-  t.equal(cut, 1)
+  t.equal(cut, 2)
   const answered = upstreamFirstByte.buckets.reduce((sum, count) => sum + count, 0)
   t.equal(answered, 2, 'two had a first byte')
 })

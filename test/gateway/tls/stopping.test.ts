@@ -6,6 +6,9 @@ import { TICKET_PERIOD_MS } from '../../../gateway/tls/ticket-keys.ts'
 import { HOST, startSecureWire, type SecureWire } from '../../support/secure-wire.ts'
 import { startOrigin } from '../../support/wire.ts'
 
+/** Nothing here ends for lack of time. */
+const PATIENT = { timeouts: { headMs: 600_000 } }
+
 const tick = () => new Promise((next) => setImmediate(next))
 
 async function beginHandshake(t: Parameters<typeof startOrigin>[0], wire: SecureWire) {
@@ -20,7 +23,7 @@ async function beginHandshake(t: Parameters<typeof startOrigin>[0], wire: Secure
 t.test(
   'whoever is in the middle of a handshake is waited for, until it ends either way',
   async (t) => {
-    const wire = await startSecureWire(t, (await startOrigin(t)).url)
+    const wire = await startSecureWire(t, (await startOrigin(t)).url, PATIENT)
     await wire.front.settled()
     const [one, two] = [await beginHandshake(t, wire), await beginHandshake(t, wire)]
     let isSettled = false
@@ -35,7 +38,7 @@ t.test(
 )
 
 t.test('closing ends every handshake, and counts nobody any more', async (t) => {
-  const wire = await startSecureWire(t, (await startOrigin(t)).url)
+  const wire = await startSecureWire(t, (await startOrigin(t)).url, PATIENT)
   const sockets = [await beginHandshake(t, wire), await beginHandshake(t, wire)]
   const gone = Promise.all(sockets.map((socket) => once(socket.resume(), 'close')))
   wire.front.close()
