@@ -125,6 +125,7 @@ export function createUsers(world: UsersWorld) {
       { reason = 'password_changed', isMailProven = false, alongside }: ChosenBy = {},
     ): Promise<PasswordProblem | undefined> {
       const user = await get(tenantId, userId)
+      if (user.source === 'directory') throw new Refusal('user_elsewhere', { field: 'password' })
       const problem = await passwordRules.check(plain, user, (await policies.of(tenantId)).password)
       if (problem !== undefined) return problem
       const passwordHash = await passwords.hash(plain)

@@ -74,6 +74,7 @@ export const MESSAGES: Readonly<Record<MessageKind, Message>> = {
   suspended: { status: 503, code: 'tenant_suspended' },
   licence_blocked: { status: 403, code: 'licence_blocked' },
   directory_down: { status: 503, code: 'directory_down' },
+  account_unusable: { status: 403, code: 'account_unusable' },
   unavailable: { status: 503, code: 'unavailable' },
   internal: { status: 500, code: 'internal' },
 }

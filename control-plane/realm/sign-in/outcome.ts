@@ -33,7 +33,7 @@ export type Outcome =
   /** Another tab has signed in. */
   | { readonly kind: 'go_on' }
   | { readonly kind: 'busy'; readonly username: string }
-  | { readonly kind: 'unavailable' }
+  | { readonly kind: 'unavailable' | 'directory_down' | 'account_unusable' }
 
 export interface AskedPerson {
   readonly state: AttemptState

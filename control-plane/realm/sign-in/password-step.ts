@@ -39,7 +39,7 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     const language = languageOf(ctx, world, realm, visit)
     const isPossible = login.length <= LOGIN_CHARACTERS_MAX
     const user = isPossible ? await users.byLogin(tenantId, login) : undefined
-    const attempt = attemptOf(caller, { user, login })
+    let attempt = attemptOf(caller, { user, login })
     const unproven = await ownFacts(ctx, visit, found, user, 'not_given')
     const record = async (facts: OwnFacts) =>
       store.change((change) => attempts.settle(change, attempt, facts, decided))
@@ -48,10 +48,16 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     if (before.kind === 'refused') return toOutcome(await record(unproven), login)
 
     const tried = await verify(login, plain)
-    if (tried === 'busy') return { kind: 'busy', username: login }
-    const facts: OwnFacts = { ...unproven, password: tried.password }
-    if (tried.user === undefined) return toOutcome(await record(facts), login)
-    return goOn(tried.user, facts)
+    if ('kind' in tried) return tried
+    const { password, about } = tried
+    let facts: OwnFacts = { ...unproven, password }
+    // A directory knows people by more names than we do: their own failures and factors count
+    if (about !== undefined && about.userId !== user?.userId) {
+      attempt = attemptOf(caller, { user: about, login })
+      facts = await ownFacts(ctx, visit, found, about, password)
+    }
+    if (password !== 'right' || about === undefined) return toOutcome(await record(facts), login)
+    return goOn(about, facts)
 
     /** The password is right: what else is asked for depends on the policies. */
     async function goOn(user: User, known: OwnFacts): Promise<Outcome> {
@@ -84,21 +90,25 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     }
   }
 
-  /** `user` is there where the password is right and the account may be used. */
+  /** `about` is the account that was meant, whether the password is right or not. */
   async function verify(
     login: string,
     plain: string,
-  ): Promise<{ password: PasswordFact; user?: User } | 'busy'> {
+  ): Promise<{ password: PasswordFact; about?: User | undefined } | Outcome> {
     // What no account can have is not worth a hash; the answer is the one of a wrong password
     const isPossible =
       login.length <= LOGIN_CHARACTERS_MAX && Buffer.byteLength(plain) <= LIMITS.passwordBytesMax
     if (!isPossible) return { password: 'wrong' }
     try {
       const result = await users.authenticate(tenantId, login, plain)
-      if (result.kind === 'ok') return { password: 'right', user: result.user }
-      return { password: result.reason === 'disabled' ? 'right_but_disabled' : 'wrong' }
+      if (result.kind === 'ok') return { password: 'right', about: result.user }
+      const password = result.reason === 'disabled' ? 'right_but_disabled' : 'wrong'
+      return { password, about: result.user }
     } catch (error) {
-      if (error instanceof Refusal && error.code === 'unavailable') return 'busy'
+      if (!(error instanceof Refusal)) throw error
+      if (error.code === 'unavailable') return { kind: 'busy', username: login }
+      if (error.code === 'directory_unavailable') return { kind: 'directory_down' }
+      if (error.code === 'directory_account_unusable') return { kind: 'account_unusable' }
       throw error
     }
   }

@@ -90,7 +90,9 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
           problem: texts.busy,
         })
       case 'unavailable':
-        return showMessage(ctx, world, realm, 'unavailable', whereFrom(visit))
+      case 'directory_down':
+      case 'account_unusable':
+        return showMessage(ctx, world, realm, outcome.kind, whereFrom(visit))
       case 'recovery_codes': {
         ctx.set(FORM_PAGE_HEADERS)
         const { codes } = outcome

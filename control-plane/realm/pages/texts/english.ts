@@ -144,6 +144,14 @@ const messages = {
       'If you are signed in on another device, that keeps working.',
     ],
   },
+  account_unusable: {
+    title: 'Your account cannot be used here yet',
+    intro:
+      'Your password is right, but what the list of users says about you does not fit: an e-mail address or a name is missing, or belongs to somebody else already.',
+    steps: [
+      'Ask the people who run the application to put this right. Trying again does not help.',
+    ],
+  },
   unavailable: {
     title: 'Please try again in a moment',
     intro: 'We cannot finish your sign-in right now.',

@@ -173,6 +173,14 @@ export const german: Texts = {
         'Wenn Sie auf einem anderen Gerät angemeldet sind, bleibt das so.',
       ],
     },
+    account_unusable: {
+      title: 'Ihr Konto lässt sich hier noch nicht benutzen',
+      intro:
+        'Ihr Passwort stimmt, aber die Angaben im Benutzerverzeichnis passen nicht: Eine E-Mail-Adresse oder ein Name fehlt oder gehört schon jemand anderem.',
+      steps: [
+        'Bitten Sie den Betreiber der Anwendung, das zu berichtigen. Ein neuer Versuch hilft nicht.',
+      ],
+    },
     unavailable: {
       title: 'Bitte versuchen Sie es gleich noch einmal',
       intro: 'Wir können Ihre Anmeldung gerade nicht abschließen.',
