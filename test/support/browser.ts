@@ -71,11 +71,11 @@ export class Browser {
     return visit
   }
 
-  /** Fills in the form of a page and sends it. */
+  /** Fills in the first form of a page and sends it. */
   async submit(page: Visit, fields: Record<string, string>): Promise<Visit> {
-    const form = /<form[^>]*>/.exec(page.text)?.[0] ?? ''
+    const form = /<form[^>]*>.*?(?:<\/form>|$)/s.exec(page.text)?.[0] ?? ''
     const action = unescape(/\baction="([^"]*)"/.exec(form)?.[1] ?? '')
-    const hidden = [...page.text.matchAll(/<input[^>]*type="hidden"[^>]*>/g)].map(([input]) => [
+    const hidden = [...form.matchAll(/<input[^>]*type="hidden"[^>]*>/g)].map(([input]) => [
       unescape(/\bname="([^"]*)"/.exec(input)?.[1] ?? ''),
       unescape(/\bvalue="([^"]*)"/.exec(input)?.[1] ?? ''),
     ])

@@ -6,6 +6,8 @@ const form = document.querySelector('form[data-passkey]')
 const answer = form.elements.namedItem('passkey')
 const failure = form.querySelector('[role=alert]')
 
+form.querySelector('[role=status]').remove() // that says what to do without this script
+
 form.addEventListener('submit', (event) => {
   if (answer.value !== '') return
   event.preventDefault()
@@ -36,7 +38,9 @@ async function ask(options) {
     })
   }
   const allowCredentials = opened(options.allowCredentials)
-  const shown = await navigator.credentials.get({ publicKey: { ...options, challenge, allowCredentials } })
+  const shown = await navigator.credentials.get({
+    publicKey: { ...options, challenge, allowCredentials },
+  })
   return closed(shown, {
     authenticatorData: toText(shown.response.authenticatorData),
     signature: toText(shown.response.signature),

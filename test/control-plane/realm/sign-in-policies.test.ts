@@ -92,7 +92,7 @@ t.test('whoever signs in twice at the same moment has one session too many nowhe
   const acme = await world.tenant('acme')
   await setPolicy(world, 'session', { concurrent_max: 1, when_full: 'refuse' })
   const people = [await begin(world, acme), await begin(world, acme), await begin(world, acme)]
-  const callbacks = []
+  const callbacks: string[] = []
   for (const person of people) callbacks.push((await person.send(ADA)).url)
   const results = await Promise.allSettled(
     people.map((person, place) => person.claims(callbacks[place] ?? '')),

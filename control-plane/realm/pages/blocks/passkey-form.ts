@@ -11,7 +11,7 @@ export interface PasskeyFormView {
   readonly isQuiet?: boolean
   /** Shown by the script when the browser has come to nothing. */
   readonly failed: string
-  /** Shown where there is no script. */
+  /** Shown until the script takes it away, so also where one is blocked rather than off. */
   readonly needsScript: string
 }
 
@@ -26,7 +26,7 @@ export function passkeyForm(view: PasskeyFormView): Html {
   >
     <input type="hidden" name="passkey" value="" />
     <p class="error" role="alert" hidden>${failed}</p>
-    <noscript>${notice('info', needsScript, 'needs-script')}</noscript>
+    ${notice('info', needsScript, 'needs-script')}
     <button type="submit" class="button${isQuiet ? ' quiet' : ''}">${submit}</button>
   </form>`
 }

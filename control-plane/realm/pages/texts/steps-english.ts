@@ -21,7 +21,7 @@ export const stepsEnglish = {
   recoveryCodeHint: 'One of the codes that you were shown when you set up your passkey.',
   confirm: 'Confirm',
   usePasskey: 'Use your passkey',
-  passkeyNeedsScript: 'Your browser has JavaScript turned off, and passkeys need it. Use a code.',
+  passkeyNeedsScript: 'Passkeys need JavaScript, which your browser does not run here. Use a code.',
   passkeyFailed: 'That did not work. Try again, or use a code.',
 
   enrol: 'Set up a second factor',
@@ -39,7 +39,7 @@ export const stepsEnglish = {
   enrolPasskey: 'With a passkey',
   enrolPasskeyHint: 'The fingerprint, face or PIN of this device, or a security key.',
   enrolPasskeySubmit: 'Set up a passkey',
-  enrolNeedsScript: 'Your browser has JavaScript turned off, and passkeys need it. Use an app.',
+  enrolNeedsScript: 'Passkeys need JavaScript, which your browser does not run here. Use an app.',
 
   recoveryCodes: 'Keep your recovery codes',
   recoveryCodesIntro:

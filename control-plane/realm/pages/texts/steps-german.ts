@@ -14,7 +14,7 @@ export const stepsGerman: typeof stepsEnglish = {
   confirm: 'Bestätigen',
   usePasskey: 'Passkey benutzen',
   passkeyNeedsScript:
-    'In Ihrem Browser ist JavaScript ausgeschaltet, und Passkeys brauchen es. Benutzen Sie einen Code.',
+    'Passkeys brauchen JavaScript, das Ihr Browser hier nicht ausführt. Benutzen Sie einen Code.',
   passkeyFailed:
     'Das hat nicht geklappt. Versuchen Sie es noch einmal, oder benutzen Sie einen Code.',
 
@@ -34,7 +34,7 @@ export const stepsGerman: typeof stepsEnglish = {
   enrolPasskeyHint: 'Fingerabdruck, Gesicht oder PIN dieses Geräts, oder ein Sicherheitsschlüssel.',
   enrolPasskeySubmit: 'Passkey einrichten',
   enrolNeedsScript:
-    'In Ihrem Browser ist JavaScript ausgeschaltet, und Passkeys brauchen es. Benutzen Sie eine App.',
+    'Passkeys brauchen JavaScript, das Ihr Browser hier nicht ausführt. Benutzen Sie eine App.',
 
   recoveryCodes: 'Bewahren Sie Ihre Wiederherstellungscodes auf',
   recoveryCodesIntro:
