@@ -35,6 +35,7 @@ export interface BenchCase {
 
 const TENANTS = 10_000
 const oneTenant = gatewayPeer('gateway 1 tenant', {})
+const asManyAsAsked = gatewayPeer('gateway 64 tenants', { tenants: 64 })
 const manyTenants = gatewayPeer('gateway 10,000 tenants', { tenants: TENANTS })
 const freshTokens = createFreshTokens()
 
@@ -61,7 +62,7 @@ function loadOverHosts(sessionCount: number): Pick<BenchCase, 'prepare' | 'load'
   const asks = new Map<Peer, readonly Ask[]>()
   return {
     async prepare({ peer, sessions }) {
-      const tenants = peer === manyTenants ? TENANTS : 1
+      const tenants = peer === manyTenants ? TENANTS : peer === asManyAsAsked ? 64 : 1
       if (!asks.has(peer)) asks.set(peer, sessions.asksOver(tenants, sessionCount))
     },
     load: ({ peer, running, seconds }) => runWrk(running, { asks: asks.get(peer)!, seconds }),
@@ -103,7 +104,7 @@ export const CASES: readonly BenchCase[] = [
   },
   {
     name: '10,000 tenants',
-    peers: [manyTenants, oneTenant],
+    peers: [manyTenants, asManyAsAsked, oneTenant],
     ...loadOverHosts(64),
   },
   {

@@ -20,7 +20,7 @@ export interface Effort {
 export type Field = ReadonlyMap<Peer, Running>
 
 /** Compiled code comes with requests and not with time. */
-const WARM_REQUESTS = 40_000
+const WARM_REQUESTS = 100_000
 const WARM_TRIES = 6
 const SETTLE_MS = 3_000
 
