@@ -1,4 +1,5 @@
 /** What the lines of a head mean together: whose it is, how long its body is, what happens after. */
+import { flat } from '../flat.ts'
 import { hostOfAuthority, isOriginForm, isToken, trimmed } from './grammar.ts'
 import { mayBeNominated } from './field-names.ts'
 import { REFUSALS } from './refusals.ts'
@@ -16,11 +17,13 @@ export function settleHost(
   if (notes.hosts === 0) return head.isHttp10 ? null : REFUSALS.host
   if (notes.hosts > 1) return REFUSALS.host
   if (previous !== null && previous.authority === head.authority) {
+    head.authority = previous.authority
     head.host = previous.host
     return null
   }
   const host = hostOfAuthority(head.authority)
   if (host === undefined) return REFUSALS.host
+  head.authority = flat(head.authority)
   head.host = host
   return null
 }

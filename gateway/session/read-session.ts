@@ -21,6 +21,7 @@ import {
 import { proveToken, type TokenClaims, type TokenTrust } from '../../shared/enforcement/token.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { SignInReason } from '../../shared/reasons.ts'
+import { flat } from '../flat.ts'
 import type { CompiledTenant } from '../tenants/compiled.ts'
 import { SessionLines } from '../upstream/forwarding-lines.ts'
 import { RecentlyUsed } from './recently-used.ts'
@@ -62,8 +63,8 @@ export interface SessionReader {
 }
 
 export const NO_SESSION: SessionVerdict<never> = { kind: 'invalid', reason: 'no_session' }
-/** Long enough to tell tokens apart, short enough to hash fast; the whole token is compared. */
-const CACHE_KEY_CHARACTERS = 48
+/** The end of a signature tells tokens apart and is hashed fast; the whole token is compared. */
+const CACHE_KEY_CHARACTERS = 12
 
 export function createSessionReader(
   entriesMax: number = LIMITS.verifyCacheEntriesMax,
@@ -82,7 +83,7 @@ export function createSessionReader(
     const claims = proveToken(token, trust)
     if (typeof claims === 'string') return claims
     const session = newSession(flat(token), claims, trust)
-    proofs.set(session.token.slice(-CACHE_KEY_CHARACTERS), session)
+    proofs.set(key, session)
     return session
   }
 
@@ -176,9 +177,6 @@ function refreshClient(session: ProvenSession, request: SessionRequest) {
     session.fingerprint = fingerprintOf(request.userAgent, request.clientAddress)
   }
 }
-
-/** A part of a head keeps all of the head alive: what is to stay is copied out of it. */
-const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1')
 
 function newSeen(session: ProvenSession, request: SessionRequest): string {
   const seen = { seconds: request.nowSeconds, fingerprint: session.fingerprint }

@@ -108,7 +108,7 @@ function unservedLine(
 function ending(outcome: ExchangeOutcome, ms: number, client: string): string {
   const { status, bytes, isCut, failure, upstreamMs = -1 } = outcome
   return (
-    `","status":${status},"bytes":${bytes},"ms":${decimals(ms)}` +
+    `","status":${STATUS_TEXTS[status] ?? status},"bytes":${bytes},"ms":${decimals(ms)}` +
     (upstreamMs >= 0 ? `,"upstream_ms":${decimals(upstreamMs)}` : '') +
     `,"client":"${client}"` +
     (isCut ? ',"cut":true' : '') +
@@ -117,6 +117,7 @@ function ending(outcome: ExchangeOutcome, ms: number, client: string): string {
   )
 }
 
+const STATUS_TEXTS = Array.from({ length: 600 }, (_item, status) => String(status))
 const THOUSANDTHS = Array.from({ length: 1000 }, (_item, index) => String(index).padStart(3, '0'))
 
 /** `1.25` → `1.250`: whole microseconds, without the cost of printing a fraction. */

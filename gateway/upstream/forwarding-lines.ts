@@ -4,6 +4,7 @@
  */
 import { withoutServiceCookies } from '../../shared/enforcement/cookies.ts'
 import type { RequestHead } from '../exchange.ts'
+import { flat } from '../flat.ts'
 
 export interface Forwarding {
   readonly clientAddress: string
@@ -53,7 +54,7 @@ export class SessionLines {
       this.#protocol === protocol
     if (!isSame) {
       const text = clientLines(authority, cookies, this.#identityLines, forwarding)
-      this.#text = Buffer.from(text, 'latin1').toString('latin1')
+      this.#text = flat(text)
       this.#authority = authority
       this.#cookies = cookies
       this.#clientAddress = clientAddress
