@@ -8,6 +8,7 @@ import { ACR_PASSWORD, ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { errors, interactionPolicy } from './oidc.ts'
+import { LANGUAGES } from './pages/texts/languages.ts'
 import { CODE_SECONDS } from './session-life.ts'
 
 /** How long a person may take over the sign-in page. */
@@ -74,6 +75,7 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
       },
     ],
     jwks: { keys: settings.jwks },
+    discovery: { ui_locales_supported: LANGUAGES.map(({ language }) => language) },
     responseTypes: ['code'],
     extraParams: { response_mode: refuseOtherModes },
     pkce: { required: () => true },

@@ -1,5 +1,6 @@
 /** What a realm answers itself, around the provider's endpoints; the order is the way inwards. */
 import { recoveryPages } from './account/recovery.ts'
+import { cookieLengths } from './cookie-lengths.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
 import { requestIdOf, showMessage } from './show.ts'
@@ -17,6 +18,7 @@ const PUBLISHED_PATH =
 
 export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware[] {
   return [
+    cookieLengths,
     failurePages(realm, world),
     publishedDocuments,
     logo(realm, world),

@@ -119,6 +119,8 @@ t.test('pages say which language they speak; answers for programs stay English',
     t.match(html, '<html lang="de">', what)
     t.equal(response.headers.get('content-language'), 'de', what)
   }
+  const discovery = await visit(`${acme.issuer}/.well-known/openid-configuration`)
+  t.match(JSON.parse(discovery.html), { ui_locales_supported: ['en', 'de'] })
   const own = await visit(`${acme.issuer}/nowhere`, { 'accept-language': 'fr' })
   t.match(own.html, '<html lang="en">')
   t.equal(own.response.headers.get('content-language'), 'en')
