@@ -65,7 +65,8 @@ export class ClientWriter {
   }
 }
 
-const SPARE_BYTES = 128 * 1024
+/** All that one read of an upstream brings, behind what was waiting to be written. */
+const SPARE_BYTES = (128 + 16) * 1024
 
 /** One large buffer to write from, for all connections of a server; lost to whom the kernel is slow. */
 export class SpareBuffer {

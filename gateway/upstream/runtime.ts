@@ -22,7 +22,8 @@ export interface UpstreamRuntime {
   close(): void
 }
 
-const READ_BUFFER_BYTES = 64 * 1024
+/** An answer of 64 KiB and its head are one read and one write. */
+const READ_BUFFER_BYTES = 128 * 1024
 
 export function createUpstreamRuntime(world: {
   readonly clock?: Clock
