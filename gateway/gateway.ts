@@ -8,6 +8,7 @@ import { createRequestIds } from './request-ids.ts'
 import { handleRequest, type Edge, type RequestContext } from './request.ts'
 import { createOpenStreams } from './session/open-streams.ts'
 import { createServiceEndpoints } from './session/endpoints.ts'
+import { createOwnSessions } from './session/own-sessions.ts'
 import { createSessionReader, type ProvenSession } from './session/read-session.ts'
 import { createRelyingParty } from './session/relying-party.ts'
 import { createLogSink, type LineSink } from './telemetry/line-writer.ts'
@@ -93,12 +94,17 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
   })
   const relyingParty = createRelyingParty({ dispatcher, nowMs: () => clock.nowMs() })
 
+  const ownSessions = createOwnSessions({ dispatcher, clock, log })
+
+  function refuseSession({ tenant, nowSeconds }: RequestContext, sid: string) {
+    const revoked = { all: 0, subjects: {}, sids: { [sid]: nowSeconds + 1 } }
+    directory.mergeRevoked(tenant.tenantId, revoked)
+  }
+
   /** Here at once; everywhere when the control plane has it. */
   function endSession(context: RequestContext, claims: ProvenSession['claims'], outcome: string) {
     const { tenantId } = context.tenant
-    const notBefore = context.nowSeconds + 1
-    const revoked = { all: 0, subjects: {}, sids: { [claims.sid]: notBefore } }
-    directory.mergeRevoked(tenantId, revoked)
+    refuseSession(context, claims.sid)
     follower.reportEvent({
       tenant_id: tenantId,
       outcome,
@@ -119,7 +125,14 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     nextRequestId,
     isRecorded: telemetry.isRecorded,
     startTrace: telemetry.startTrace,
-    serve: createServiceEndpoints({ sessions, relyingParty, endSession, log }),
+    serve: createServiceEndpoints({
+      sessions,
+      relyingParty,
+      ownSessions,
+      endSession,
+      refuseSession,
+      log,
+    }),
     terminate(context) {
       const session = sessions.claimsOf(context)
       if (session !== undefined) endSession(context, session.claims, 'terminate')

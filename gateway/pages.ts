@@ -5,6 +5,8 @@ import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 
+export type Html = ReturnType<typeof html>
+
 export interface Page {
   readonly title: string
   readonly text: string
@@ -33,6 +35,21 @@ a, button { display: inline-block; padding: .7rem 1.25rem; border: 0; border-rad
   background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600;
   text-decoration: none; cursor: pointer }
 a:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
+.wide { max-width: 40rem }
+h2 { margin: 2.25rem 0 .5rem; font-size: 1.1rem }
+h2 + p { margin-bottom: 1rem }
+ul { margin: 0; padding: 0; list-style: none; border-top: 1px solid var(--line) }
+li { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: center;
+  justify-content: space-between; padding: .9rem 0; border-bottom: 1px solid var(--line) }
+li > div { flex: 1 1 12rem; min-width: 0; overflow-wrap: anywhere }
+.fact { display: block; color: var(--quiet); font-size: .9rem }
+.badge { display: inline-block; margin-left: .4rem; padding: 0 .5rem; border: 1px solid var(--line);
+  border-radius: 1rem; font-size: .8rem }
+.small { padding: .4rem .9rem; color: var(--ink); background: transparent;
+  border: 1px solid var(--quiet); font-size: .95rem }
+.notice { padding: .8rem 1rem; border: 1px solid var(--line); border-radius: .6rem;
+  background: var(--ground); color: var(--ink) }
+.row { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 2rem }
 small { display: block; margin-top: 1.75rem; color: var(--quiet); font-size: .8rem }
 `
 
@@ -46,6 +63,11 @@ export const PAGE_HEADER_LINES: readonly string[] = [
   'Referrer-Policy: no-referrer',
   'Cache-Control: no-store',
 ]
+
+/** With `no-referrer` a browser sends `Origin: null` along with a form; this page wants to see it. */
+export const FORM_PAGE_HEADER_LINES = PAGE_HEADER_LINES.map((line) =>
+  line.startsWith('Referrer-Policy') ? 'Referrer-Policy: same-origin' : line,
+)
 
 export function pageHtml(page: Page): string {
   const { action, form } = page
@@ -63,42 +85,13 @@ export function pageHtml(page: Page): string {
   )
 }
 
-export interface MePage {
-  readonly application: string
-  readonly name: string
-  readonly email: string
-  readonly signedInAt: string
-  readonly endsAt: string
-}
-
-export function mePageHtml(me: MePage): string {
-  return frame(
-    'Your session',
-    html`<h1>${me.name === '' ? 'Your session' : me.name}</h1>
-      <p>You are signed in to ${me.application}.</p>
-      <dl>
-        ${
-          me.email === ''
-            ? ''
-            : html`<dt>E-mail</dt>
-                <dd>${me.email}</dd>`
-        }
-        <dt>Since</dt>
-        <dd><time datetime="${me.signedInAt}">${readable(me.signedInAt)}</time></dd>
-        <dt>Until</dt>
-        <dd><time datetime="${me.endsAt}">${readable(me.endsAt)}</time></dd>
-      </dl>
-      <form method="post" action="/service/logout"><button>Sign out</button></form>`,
-  )
-}
-
 /** `2026-11-21T04:01:22.000Z` → `21 Nov 2026, 04:01 UTC`. */
-function readable(iso: string): string {
+export function readable(iso: string): string {
   const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const
   return `${new Intl.DateTimeFormat('en-GB', format).format(new Date(iso))} UTC`
 }
 
-function frame(title: string, content: ReturnType<typeof html>): string {
+export function frame(title: string, content: Html, className = ''): string {
   const page = html`<!doctype html>
     <html lang="en">
       <head>
@@ -108,7 +101,7 @@ function frame(title: string, content: ReturnType<typeof html>): string {
         <style>${raw(STYLE)}</style>
       </head>
       <body>
-        <main>${content}</main>
+        <main${className === '' ? '' : html` class="${className}"`}>${content}</main>
       </body>
     </html>`
   return (page as HtmlEscapedString).toString() // nothing in it is awaited, so it is text already

@@ -89,6 +89,18 @@ export const LIMITS = {
   failuresLookedAtMax: 1000,
   knownAddressesMax: 200,
   devicesListedMax: 100,
+  // a person's own account
+  ownSessionsListedMax: 100,
+  factorsPerUserMax: 10,
+  /** What a gateway reads of the list of somebody's sessions, and how long it waits for it. */
+  ownSessionsBytesMax: 128 * 1024,
+  ownSessionsMsMax: 3000,
+  /** Asked for at the same time, per worker; whoever comes on top is shown their session alone. */
+  ownSessionsAsksMax: 32,
+  rateOwnSessions: { burst: 20, perSecond: 1 },
+  /** One change ends at most so many sessions with a notice each. */
+  logoutNoticesAtOnceMax: 10_000,
+  logoutNoticesSentMax: 20,
   mailsAtOnceMax: 20,
   mailboxMailsMax: 100,
   // policies

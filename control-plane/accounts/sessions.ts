@@ -5,6 +5,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import {
+  aliveSessionsOf,
   aliveSids,
   deleteSessionsExpiredBefore,
   endSessions,
@@ -84,6 +85,12 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
     /** The oldest first. */
     async aliveOf(tenantId: string, userId: string): Promise<string[]> {
       return aliveSids(store.read, tenantId, userId, clock.nowMs())
+    },
+
+    /** What the person is shown, the one that was used last first. */
+    async listAliveOf(tenantId: string, userId: string): Promise<Session[]> {
+      const most = LIMITS.ownSessionsListedMax
+      return aliveSessionsOf(store.read, tenantId, userId, clock.nowMs(), most)
     },
 
     async list(tenantId: string, page: PageRequest): Promise<Page<Session>> {

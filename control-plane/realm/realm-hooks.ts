@@ -1,16 +1,11 @@
 /** Who is signed in, for how long, and with which grant: what the provider asks the realm. */
 import { decodeJwt } from 'jose'
-import type { ClientAuthorizationState, KoaContextWithOIDC } from 'oidc-provider'
-import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
+import type { KoaContextWithOIDC } from 'oidc-provider'
 import { Refusal } from '../../shared/errors.ts'
-import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
-import { notBeforeOf } from '../store/queries/revocations.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import { addressOf } from './address.ts'
-import { endSession } from './session-end.ts'
-import { sessionEnd } from './session-life.ts'
-import { requestIdOf } from './show.ts'
+import { isSessionOver } from './session-over.ts'
 import { wantsSecondFactor } from './sign-in/visit.ts'
 import type { RealmWorld } from './world.ts'
 
@@ -61,29 +56,11 @@ export async function mustSignInAgain(
   tenant: Tenant,
   clientId: string,
 ): Promise<boolean> {
-  const { store, sessions, clock } = world
   const { session, account, result } = ctx.oidc
   if (session?.accountId === undefined) return false // asked for anyway
   if (account === undefined) return true // removed or disabled since
-  const signedInAt = session.loginTs ?? 0
-  const sid = session.sidFor(clientId)
-  const notBefore = await notBeforeOf(store.read, tenant.tenantId, account.accountId, sid)
-  if (signedInAt < notBefore) return true
-  if (result?.login !== undefined) return false
-  if (tenant.sessionBinding !== 'off' && isOtherClient(ctx, session.authorizations?.[clientId])) {
-    if (tenant.sessionBinding === 'terminate' && sid !== undefined)
-      await endSession(world, tenant.tenantId, sid, 'binding_terminate', requestIdOf(ctx))
-    return true
-  }
-  if (sid === undefined) return false
-
-  const known = await sessions.find(tenant.tenantId, sid)
-  const times = {
-    signedInAt,
-    lastSeenAt: known && Math.floor(known.lastSeenAt / SECOND_MS),
-    isEnded: known?.endedAt != null,
-  }
-  return sessionEnd(nowSeconds(clock), times, tenant) !== undefined
+  const isFresh = result?.login !== undefined
+  return isSessionOver(ctx, world, { tenant, clientId }, session, isFresh)
 }
 
 /**
@@ -102,17 +79,6 @@ export async function mustStepUp(
   if (!wantsSecondFactor(params?.acr_values)) return false
   const owner = { tenantId, userId: account.accountId }
   return (await factors.kindsOf(owner)).length > 0
-}
-
-/**
- * The gateway binds a session to its client and asks us when another one comes. It asks through
- * that client, who may leave `prompt=login` out: so it is our own cookie that must be bound as
- * well. A session of which nothing is known is another client's.
- */
-function isOtherClient(ctx: KoaContextWithOIDC, began: ClientAuthorizationState | undefined) {
-  if (began?.ip === undefined || began.userAgent === undefined) return true
-  const now = fingerprintOf(ctx.get('user-agent'), addressOf(ctx.req))
-  return now !== fingerprintOf(began.userAgent, began.ip)
 }
 
 /** The hint was verified when the request came in; now it only says whom it means. */

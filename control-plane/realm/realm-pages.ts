@@ -1,4 +1,5 @@
 /** What a realm answers itself, around the provider's endpoints; the order is the way inwards. */
+import { ownSessions } from './account/own-sessions.ts'
 import { recoveryPages } from './account/recovery.ts'
 import { cookieLengths } from './cookie-lengths.ts'
 import type { Realm, RealmContext } from './realm.ts'
@@ -24,6 +25,7 @@ export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware
     logo(realm, world),
     leaveOtherAccount(realm, world),
     passkeyScript,
+    ownSessions(realm, world),
     signInPages(realm, world),
     recoveryPages(realm, world),
     signOutPages(realm, world),

@@ -2,7 +2,12 @@ import { Refusal } from '../../shared/errors.ts'
 import type { RealmWorld } from './world.ts'
 
 export type SessionEndReason =
-  'signed_out' | 'code_reused' | 'account_switched' | 'binding_terminate' | 'surplus'
+  | 'signed_out'
+  | 'code_reused'
+  | 'account_switched'
+  | 'binding_terminate'
+  | 'surplus'
+  | 'ended_by_user'
 
 /**
  * Ends one session everywhere: gateways refuse its token, and nothing of it is left here. A

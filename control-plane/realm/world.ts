@@ -23,14 +23,14 @@ export interface RealmWorld {
   readonly policies: { of(tenantId: string): Promise<Policies> }
   readonly users: Pick<
     Users,
-    'get' | 'find' | 'byLogin' | 'authenticate' | 'choosePassword' | 'proveEmail'
+    'get' | 'find' | 'byLogin' | 'authenticate' | 'choosePassword' | 'proveEmail' | 'patch'
   >
   readonly tickets: Tickets
   readonly accountMail: AccountMail
   readonly attempts: Attempts
   readonly factors: Factors
   readonly devices: Devices
-  readonly sessions: Pick<Sessions, 'record' | 'find' | 'aliveOf'>
+  readonly sessions: Pick<Sessions, 'record' | 'find' | 'aliveOf' | 'listAliveOf'>
   readonly revocations: Pick<Revocations, 'revoke'>
   /** `https://id.example.com`: what a realm's addresses are made of, whatever a Host header says. */
   readonly baseUrl: string

@@ -22,7 +22,8 @@ export function fingerprintOf(userAgent: string, clientAddress: string): string 
   return `${familyOf(userAgent)}/${networkOf(clientAddress)}`
 }
 
-function familyOf(userAgent: string): string {
+/** `firefox-linux`; programs by their own name. */
+export function familyOf(userAgent: string): string {
   const browser = BROWSERS.find(([, pattern]) => pattern.test(userAgent))?.[0]
   const system = SYSTEMS.find(([, pattern]) => pattern.test(userAgent))?.[0]
   if (browser !== undefined) return `${browser}-${system ?? 'other'}`

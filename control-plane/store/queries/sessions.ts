@@ -61,6 +61,30 @@ export async function sessionsBefore(
     .limit(limit)
 }
 
+const isAliveOf = (tenantId: string, userId: string, nowMs: number) =>
+  and(
+    eq(table.tenantId, tenantId),
+    eq(table.userId, userId),
+    isNull(table.endedAt),
+    gt(table.expiresAt, nowMs),
+  )
+
+/** What a person is shown: the one that was used last comes first. */
+export async function aliveSessionsOf(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  nowMs: number,
+  limit: number,
+): Promise<SessionRow[]> {
+  return await queries
+    .select()
+    .from(table)
+    .where(isAliveOf(tenantId, userId, nowMs))
+    .orderBy(desc(table.lastSeenAt), desc(table.sid))
+    .limit(limit)
+}
+
 /** The sessions of a person that are alive, the oldest first. */
 export async function aliveSids(
   queries: Queries,
@@ -71,14 +95,7 @@ export async function aliveSids(
   const rows = await queries
     .select({ sid: table.sid })
     .from(table)
-    .where(
-      and(
-        eq(table.tenantId, tenantId),
-        eq(table.userId, userId),
-        isNull(table.endedAt),
-        gt(table.expiresAt, nowMs),
-      ),
-    )
+    .where(isAliveOf(tenantId, userId, nowMs))
     .orderBy(asc(table.createdAt), asc(table.sid))
   return rows.map(({ sid }) => sid)
 }

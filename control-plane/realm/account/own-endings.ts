@@ -1,0 +1,37 @@
+/** Ending what is one's own. What belongs to somebody else is answered like what does not exist. */
+import type { Realm } from '../realm.ts'
+import { endSession } from '../session-end.ts'
+import type { RealmWorld } from '../world.ts'
+
+export function endingOwn({ tenant }: Pick<Realm, 'tenant'>, world: RealmWorld) {
+  const { tenantId } = tenant
+  const { store, sessions, devices } = world
+
+  return {
+    /** Whether there was one. Every gateway refuses it from now on. */
+    async endSession(userId: string, sid: string, requestId: string): Promise<boolean> {
+      const session = await sessions.find(tenantId, sid)
+      if (session?.userId !== userId) return false
+      if (session.endedAt === null)
+        await endSession(world, tenantId, sid, 'ended_by_user', requestId)
+      return true
+    },
+
+    async endOthers(userId: string, sid: string, requestId: string): Promise<void> {
+      for (const other of await sessions.aliveOf(tenantId, userId))
+        if (other !== sid) await endSession(world, tenantId, other, 'ended_by_user', requestId)
+    },
+
+    /** The browser is then as good as new: its next sign-in is one from an unknown device. */
+    async forgetDevice(userId: string, deviceId: string, requestId: string): Promise<boolean> {
+      return store.change(async (change) => {
+        const isForgotten = await devices.forget(change, tenantId, userId, deviceId)
+        const content = { user_id: userId, device_id: deviceId }
+        const actor = { name: userId, requestId }
+        if (isForgotten)
+          await change.audit(actor, { action: 'device.forgotten', tenantId, content })
+        return isForgotten
+      })
+    },
+  }
+}

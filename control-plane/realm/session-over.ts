@@ -1,0 +1,58 @@
+/** Whether the session in a browser's cookie still holds: for the provider and for our own pages. */
+import type { ClientAuthorizationState } from 'oidc-provider'
+import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
+import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
+import { notBeforeOf } from '../store/queries/revocations.ts'
+import { addressOf } from './address.ts'
+import type { Realm, RealmContext } from './realm.ts'
+import { endSession } from './session-end.ts'
+import { sessionEnd } from './session-life.ts'
+import { requestIdOf } from './show.ts'
+import type { RealmWorld } from './world.ts'
+
+export type CookieSession = Awaited<ReturnType<Realm['provider']['Session']['get']>>
+
+/** `isFresh`: the person has proved who they are in this very request. */
+export async function isSessionOver(
+  ctx: Pick<RealmContext, 'req' | 'res' | 'get'>,
+  world: RealmWorld,
+  { tenant, clientId }: Pick<Realm, 'tenant' | 'clientId'>,
+  session: CookieSession,
+  isFresh = false,
+): Promise<boolean> {
+  const { store, sessions, clock } = world
+  const { tenantId } = tenant
+  const signedInAt = session.loginTs ?? 0
+  const sid = session.sidFor(clientId)
+  const notBefore = await notBeforeOf(store.read, tenantId, session.accountId ?? '', sid)
+  if (signedInAt < notBefore) return true
+  if (isFresh) return false
+  if (tenant.sessionBinding !== 'off' && isOtherClient(ctx, session.authorizations?.[clientId])) {
+    if (tenant.sessionBinding === 'terminate' && sid !== undefined)
+      await endSession(world, tenantId, sid, 'binding_terminate', requestIdOf(ctx))
+    return true
+  }
+  if (sid === undefined) return false
+
+  const known = await sessions.find(tenantId, sid)
+  const times = {
+    signedInAt,
+    lastSeenAt: known && Math.floor(known.lastSeenAt / SECOND_MS),
+    isEnded: known?.endedAt != null,
+  }
+  return sessionEnd(nowSeconds(clock), times, tenant) !== undefined
+}
+
+/**
+ * The gateway binds a session to its client and asks us when another one comes. It asks through
+ * that client, who may leave `prompt=login` out: so it is our own cookie that must be bound as
+ * well. A session of which nothing is known is another client's.
+ */
+function isOtherClient(
+  ctx: Pick<RealmContext, 'req' | 'get'>,
+  began: ClientAuthorizationState | undefined,
+) {
+  if (began?.ip === undefined || began.userAgent === undefined) return true
+  const now = fingerprintOf(ctx.get('user-agent'), addressOf(ctx.req))
+  return now !== fingerprintOf(began.userAgent, began.ip)
+}

@@ -1,0 +1,127 @@
+/**
+ * A person's sessions and devices, as the realm knows them: asked for only where a person wants to
+ * see or end them, never on the way of a request to the application. What takes too long, is too
+ * much or comes too often is answered as not to be had.
+ */
+import { request, type Dispatcher } from 'undici'
+import * as v from 'valibot'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { createRateLimits } from '../../shared/rate-limits.ts'
+import type { CompiledTenant } from '../tenants/compiled.ts'
+import { reasonOf } from './endpoint-world.ts'
+
+const Text = v.pipe(v.string(), v.maxLength(LIMITS.userAgentTextMax))
+const Time = v.pipe(v.string(), v.isoTimestamp())
+
+const Listed = v.object({
+  sessions: v.array(
+    v.object({
+      sid: Text,
+      current: v.boolean(),
+      browser: Text,
+      ip: Text,
+      started_at: Time,
+      last_seen_at: Time,
+    }),
+  ),
+  devices: v.array(
+    v.object({
+      device_id: Text,
+      browser: Text,
+      ip: Text,
+      first_seen_at: Time,
+      last_seen_at: Time,
+    }),
+  ),
+})
+export type Listed = v.InferOutput<typeof Listed>
+
+export type Ending = { readonly sid: string } | { readonly device: string }
+export type OwnAnswer =
+  | { readonly kind: 'listed'; readonly listed: Listed }
+  | { readonly kind: 'not_found' | 'unavailable' }
+
+/** Whose: the token speaks for the person, its `sid` is what the rate is held to. */
+export interface Holder {
+  readonly token: string
+  readonly claims: { readonly sid: string }
+}
+
+export interface OwnSessions {
+  list(tenant: CompiledTenant, holder: Holder): Promise<OwnAnswer>
+  end(tenant: CompiledTenant, holder: Holder, ending: Ending): Promise<OwnAnswer>
+}
+
+export interface OwnSessionsWorld {
+  readonly dispatcher: Dispatcher
+  readonly clock: Clock
+  readonly log: { warn(fields: object, text: string): void }
+}
+
+const UNAVAILABLE: OwnAnswer = { kind: 'unavailable' }
+
+export function createOwnSessions({ dispatcher, clock, log }: OwnSessionsWorld): OwnSessions {
+  const rates = createRateLimits(clock)
+  let asking = 0
+
+  async function ask(
+    { tenantId, client }: CompiledTenant,
+    { token, claims }: Holder,
+    more: Record<string, string>,
+  ): Promise<OwnAnswer> {
+    const key = `${tenantId} ${claims.sid}`
+    if (rates.waitSeconds('own', key, LIMITS.rateOwnSessions) !== undefined) return UNAVAILABLE
+    if (asking >= LIMITS.ownSessionsAsksMax) return UNAVAILABLE
+    asking++
+    try {
+      const credentials = Buffer.from(`${client.id}:${client.secret}`).toString('base64')
+      const answer = await request(`${client.issuer}/own-sessions`, {
+        dispatcher,
+        method: 'POST',
+        headers: {
+          authorization: `Basic ${credentials}`,
+          'content-type': 'application/x-www-form-urlencoded',
+          accept: 'application/json',
+        },
+        body: new URLSearchParams({ session_token: token, ...more }).toString(),
+        signal: AbortSignal.timeout(LIMITS.ownSessionsMsMax),
+      })
+      const text = await readAtMost(answer.body, LIMITS.ownSessionsBytesMax)
+      if (answer.statusCode === 404 && isNotOwn(text)) return { kind: 'not_found' }
+      if (answer.statusCode !== 200) throw new Error(`the realm answered ${answer.statusCode}`)
+      return { kind: 'listed', listed: v.parse(Listed, JSON.parse(text)) }
+    } catch (error) {
+      log.warn({ reason: reasonOf(error), tenant: tenantId }, 'own sessions not to be had')
+      return UNAVAILABLE
+    } finally {
+      asking--
+    }
+  }
+
+  return {
+    list: (tenant, holder) => ask(tenant, holder, {}),
+    end: (tenant, holder, ending) =>
+      ask(
+        tenant,
+        holder,
+        'sid' in ending ? { end_sid: ending.sid } : { end_device: ending.device },
+      ),
+  }
+}
+
+async function readAtMost(body: Dispatcher.ResponseData['body'], bytesMax: number) {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw new Error(`the answer is larger than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** A control plane that does not know this address says 404 as well, for another reason. */
+function isNotOwn(text: string): boolean {
+  return text.includes('"session_or_device_not_found"')
+}

@@ -1,0 +1,176 @@
+/** What gateways ask of a realm for `/service/me`, and what nobody else gets by asking. */
+import t from 'tap'
+import { fetch } from 'undici'
+import { movableClock } from '../../support/control-plane.ts'
+import {
+  ACTOR,
+  Browser,
+  sidOf,
+  signIn,
+  startWorld,
+  userNamed,
+  PASSWORD,
+  type TestTenant,
+} from './realm-world.ts'
+import { eventsOf } from './steps.ts'
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'
+
+async function ask(
+  tenant: Pick<TestTenant, 'issuer' | 'clientId' | 'clientSecret'>,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+) {
+  const credentials = Buffer.from(`${tenant.clientId}:${tenant.clientSecret}`).toString('base64')
+  const answer = await fetch(`${tenant.issuer}/own-sessions`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${credentials}`, ...headers },
+    body: new URLSearchParams(fields),
+  })
+  const body = (await answer.json()) as {
+    error?: string
+    sessions: { sid: string; current: boolean; browser: string; ip: string }[]
+    devices: { device_id: string; browser: string }[]
+    account_url: string
+  }
+  return { status: answer.status, body }
+}
+
+async function signedIn(
+  world: Awaited<ReturnType<typeof startWorld>>,
+  tenant: TestTenant,
+  username = 'ada',
+) {
+  const browser = new Browser(world.baseUrl)
+  const { idToken, tokens } = await signIn(browser, tenant, {}, { username, password: PASSWORD })
+  return { browser, token: idToken, sid: sidOf(tokens) }
+}
+
+t.test('whoever holds a session sees their own, and ends one of them', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const [here, there] = [await signedIn(world, acme), await signedIn(world, acme)]
+  const { status, body } = await ask(acme, { session_token: here.token })
+  t.equal(status, 200)
+  t.same(new Set(body.sessions.map(({ sid }) => sid)), new Set([here.sid, there.sid]))
+  t.same(
+    body.sessions.filter(({ current }) => current).map(({ sid }) => sid),
+    [here.sid],
+  )
+  t.match(body.sessions[0], { ip: '127.0.0.1', started_at: /^\d{4}-/, last_seen_at: /^\d{4}-/ })
+  t.equal(body.devices.length, 2)
+  t.equal(body.account_url, `${acme.issuer}/account`)
+
+  const ended = await ask(acme, { session_token: here.token, end_sid: there.sid })
+  t.equal(ended.status, 200)
+  t.same(
+    ended.body.sessions.map(({ sid }) => sid),
+    [here.sid],
+  )
+  t.match(await ask(acme, { session_token: there.token }), {
+    status: 403,
+    body: { error: 'session_invalid' },
+  })
+  const listed = await world.sessions.list('acme', { cursor: undefined, limit: 10 })
+  const row = listed.items.find(({ sid }) => sid === there.sid)
+  t.equal(row?.endReason, 'ended_by_user', 'the operator sees it')
+  t.match(await eventsOf(world, 'session.revoked'), [{ sid: there.sid, reason: 'ended_by_user' }])
+  t.equal((await ask(acme, { session_token: here.token, end_sid: there.sid })).status, 200)
+  t.equal((await eventsOf(world, 'session.revoked')).length, 1, 'once, however often it is asked')
+
+  const deviceId = body.devices[0]?.device_id ?? ''
+  const forgotten = await ask(acme, { session_token: here.token, end_device: deviceId })
+  t.equal(forgotten.body.devices.length, 1)
+})
+
+t.test('what belongs to another person or another realm is not there', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const other = await world.tenant('other')
+  await world.users.create('acme', userNamed('bob'), ACTOR)
+  const ada = await signedIn(world, acme)
+  const bob = await signedIn(world, acme, 'bob')
+  const elsewhere = await signedIn(world, other)
+  const { body } = await ask(acme, { session_token: bob.token })
+  const bobsDevice = body.devices[0]?.device_id ?? ''
+  const session_token = ada.token
+  for (const fields of [
+    { end_sid: bob.sid },
+    { end_sid: elsewhere.sid },
+    { end_sid: 'unknown' },
+    { end_sid: '' },
+    { end_device: bobsDevice },
+    { end_device: 'unknown' },
+  ])
+    t.match(
+      await ask(acme, { session_token, ...fields }),
+      { status: 404, body: { error: 'session_or_device_not_found' } },
+      JSON.stringify(fields),
+    )
+  t.equal((await ask(acme, { session_token: bob.token })).body.devices.length, 1)
+  t.equal((await ask(acme, { session_token })).body.sessions.length, 1)
+  t.equal((await ask(acme, { session_token: elsewhere.token })).status, 403, 'a foreign token')
+})
+
+t.test('the client has to show its secret, and a token that holds', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  const other = await world.tenant('other')
+  const { token, sid } = await signedIn(world, acme)
+  const fields = { session_token: token }
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+  for (const authorization of [
+    '',
+    'Basic',
+    'Basic !',
+    `Bearer ${token}`,
+    basic(`${acme.clientId}:`),
+    basic(`${acme.clientId}:${other.clientSecret}`),
+    basic(`${other.clientId}:${other.clientSecret}`),
+    basic(`x:${acme.clientSecret}`),
+  ])
+    t.match(await ask(acme, fields, { authorization }), {
+      status: 401,
+      body: { error: 'invalid_client' },
+    })
+  const [head = '', , signature = ''] = token.split('.')
+  const forged = Buffer.from(JSON.stringify({ sub: acme.ada.userId, sid })).toString('base64url')
+  for (const session_token of ['', 'x', `${token}x`, `${head}.${forged}.${signature}`])
+    t.match(await ask(acme, { session_token }), {
+      status: 403,
+      body: { error: 'session_invalid' },
+    })
+  t.equal((await ask(acme, {})).status, 400)
+  t.equal((await ask(acme, { ...fields, end_sid: 'a', end_device: 'b' })).status, 400)
+  t.equal((await ask(acme, { ...fields, x: 'x'.repeat(17_000) })).status, 400)
+
+  t.equal((await ask(acme, fields)).status, 200)
+  await world.users.patch('acme', acme.ada.userId, { isDisabled: true }, ACTOR)
+  t.equal((await ask(acme, fields)).status, 403, 'disabled')
+  await world.users.patch('acme', acme.ada.userId, { isDisabled: false }, ACTOR)
+  clock.advance(2000)
+  const again = await signedIn(world, acme)
+  t.equal((await ask(acme, { session_token: again.token })).status, 200)
+  clock.advance(3_600_000 * 24)
+  t.equal((await ask(acme, { session_token: again.token })).status, 403, 'expired')
+  t.notMatch(world.logged.join(''), token.split('.')[2] ?? '-')
+})
+
+t.test('a browser is named as people know it', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const { token, sid } = await signedIn(world, acme)
+  await world.sessions.record({
+    tenantId: 'acme',
+    sid: 'another',
+    userId: acme.ada.userId,
+    ip: '2001:db8::1',
+    userAgent: FIREFOX,
+    issuedAtMs: world.clock.nowMs(),
+    expiresAtMs: world.clock.nowMs() + 60_000,
+  })
+  const { body } = await ask(acme, { session_token: token })
+  t.equal(body.sessions.find((one) => one.sid === 'another')?.browser, 'Firefox, Linux')
+  t.equal(body.sessions.find((one) => one.sid === sid)?.current, true)
+})
