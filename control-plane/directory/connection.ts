@@ -1,5 +1,6 @@
 /** One connection to a tenant's database, whatever its kind. Read-only from its first statement. */
 import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Addresses } from './addresses.ts'
 import { DirectoryFault, within } from './faults.ts'
@@ -51,6 +52,7 @@ export async function openConnection(
 ): Promise<DirectoryConnection> {
   const connect = await DRIVERS[target.kind]()
   const socket = new Socket()
+  containFailures(socket)
   const opening = addresses.find(target.host).then((address) => {
     if (socket.destroyed) throw new DirectoryFault('connect_timeout') // nobody waits any more
     return connect(target, { socket, address })
@@ -66,6 +68,22 @@ export async function openConnection(
   } catch (error) {
     socket.destroy()
     throw error
+  }
+}
+
+/**
+ * What a driver throws while it reads is thrown at nobody who could catch it, and would end this
+ * process for all tenants: one answer that is not by the book is enough. It ends the connection.
+ */
+export function containFailures(stream: Duplex) {
+  const emit = stream.emit.bind(stream)
+  stream.emit = (...args: Parameters<Duplex['emit']>) => {
+    try {
+      return emit(...args)
+    } catch {
+      stream.destroy(new DirectoryFault('not_a_database'))
+      return true
+    }
   }
 }
 

@@ -1,8 +1,10 @@
 /** PostgreSQL by `pg`: unnamed statements in transactions of their own, so that poolers work too. */
+import type { EventEmitter } from 'node:events'
 import { isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { LIMITS } from '../../shared/limits.ts'
-import type { DriverConnection, Route } from './connection.ts'
+import { containFailures, type DriverConnection, type Route } from './connection.ts'
 import { DirectoryFault, networkFault, type FaultKind } from './faults.ts'
 import { columnsQuery, lookUpQuery } from './query.ts'
 import type { DirectoryTarget } from './settings.ts'
@@ -16,6 +18,11 @@ const BEGIN = [
 
 /** Everything as the text that the database writes: no reading of numbers, dates or JSON. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value } as pg.CustomTypesConfig
+
+/** What is under a client; the stream is another one once it is encrypted. */
+interface Wire extends EventEmitter {
+  readonly stream: Duplex
+}
 
 export async function connectPostgres(
   target: DirectoryTarget,
@@ -40,6 +47,8 @@ export async function connectPostgres(
     keepAlive: true,
     types: AS_TEXT,
   })
+  const wire = (client as unknown as { readonly connection: Wire }).connection
+  wire.once('sslconnect', () => containFailures(wire.stream))
   client.on('error', () => {}) // who asks next is told that the connection is gone
   await client.connect().catch(refuse)
 
