@@ -12,7 +12,6 @@ const passwordProblem: Record<PasswordProblem, string> = {
 export const stepsEnglish = {
   signingInAs: (username: string) => `You are signing in as ${username}.`,
   anotherAccount: 'Use another account',
-  or: 'Or',
 
   secondFactor: 'Confirm that it is you',
   code: 'Code',

@@ -4,7 +4,6 @@ import type { stepsEnglish } from './steps-english.ts'
 export const stepsGerman: typeof stepsEnglish = {
   signingInAs: (username) => `Sie melden sich als ${username} an.`,
   anotherAccount: 'Ein anderes Konto benutzen',
-  or: 'Oder',
 
   secondFactor: 'Bestätigen Sie, dass Sie es sind',
   code: 'Bestätigungscode',
