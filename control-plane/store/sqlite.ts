@@ -3,6 +3,7 @@
  * is committed. Drizzle's own `transaction()` cannot await on this driver, so BEGIN and COMMIT are
  * ours, and a queue keeps one change from reading into another.
  */
+import { setImmediate as breathe } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
@@ -52,7 +53,9 @@ export function openSqlite(file: string): Engine {
     reader: drizzle(readerConnection, { schema }) as unknown as Queries,
     transaction(work) {
       const turn = tail.then(() => alone(work))
-      tail = turn.catch(() => {}) // the asker gets the failure; the queue goes on
+      // The asker gets the failure; the queue goes on once everybody else has had a turn, since a
+      // long queue of commits that each wait for the disk would hold up all that only reads
+      tail = turn.catch(() => {}).then(() => breathe())
       return turn
     },
     async close() {

@@ -113,3 +113,17 @@ void t.test('two revocations of one tenant in one change are both told', async (
   })
   t.strictSame(told, [{ all: 0, subjects: { ada: 6 }, sids: { one: 5, two: 7 } }])
 })
+
+void t.test('between two changes everybody else has a turn', async (t) => {
+  const { store } = await startServices(t)
+  let turns = 0
+  let isOver = false
+  const turn = () => {
+    turns++
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await Promise.all(Array.from({ length: 20 }, () => store.change(() => Promise.resolve())))
+  isOver = true
+  t.ok(turns >= 19, `${turns} turns`)
+})
