@@ -82,10 +82,23 @@ function servedLine(
   return (
     beginning(kept, context) +
     escaped(context.path) +
-    `","time":${Math.floor(nowMs)},"request_id":"${context.requestId}","trace_id":"` +
+    behindPath(nowMs) +
+    context.requestId +
+    '","trace_id":"' +
     traceIdOf(context.traceparent) +
     ending(outcome, ms, context.clientAddress)
   )
+}
+
+let printedMs = NaN
+let printed = ''
+/** Many lines have the same millisecond, and a number so large is slow to print. */
+function behindPath(nowMs: number): string {
+  if (nowMs !== printedMs) {
+    printedMs = nowMs
+    printed = `","time":${Math.floor(nowMs)},"request_id":"`
+  }
+  return printed
 }
 
 function unservedLine(
@@ -108,16 +121,20 @@ function unservedLine(
 function ending(outcome: ExchangeOutcome, ms: number, client: string): string {
   const { status, bytes, isCut, failure, upstreamMs = -1 } = outcome
   return (
-    `","status":${STATUS_TEXTS[status] ?? status},"bytes":${bytes},"ms":${decimals(ms)}` +
+    (STATUS_TEXTS[status] ?? statusText(status)) +
+    `${bytes},"ms":${decimals(ms)}` +
     (upstreamMs >= 0 ? `,"upstream_ms":${decimals(upstreamMs)}` : '') +
-    `,"client":"${client}"` +
-    (isCut ? ',"cut":true' : '') +
-    (failure === null ? '' : `,"failure":"${failure.code}"`) +
-    '}\n'
+    `,"client":"${client}` +
+    (isCut || failure !== null ? trouble(isCut, failure) : '"}\n')
   )
 }
 
-const STATUS_TEXTS = Array.from({ length: 600 }, (_item, status) => String(status))
+const trouble = (isCut: boolean, failure: ExchangeOutcome['failure']): string =>
+  `"${isCut ? ',"cut":true' : ''}${failure === null ? '' : `,"failure":"${failure.code}"`}}\n`
+
+const statusText = (status: number): string => `","status":${status},"bytes":`
+const STATUS_TEXTS = Array.from({ length: 600 }, (_item, status) => statusText(status))
+
 const THOUSANDTHS = Array.from({ length: 1000 }, (_item, index) => String(index).padStart(3, '0'))
 
 /** `1.25` → `1.250`: whole microseconds, without the cost of printing a fraction. */
