@@ -8,12 +8,14 @@ import { mapPage, pageRequestOf, single } from '../paging.ts'
 import { accountRoutes, type AccountRoutesWorld } from './account-routes.ts'
 import { directoryRoutes, type DirectoryRoutesWorld } from './directory-routes.ts'
 import { policyRoutes, type PolicyRoutesWorld } from './policy-routes.ts'
+import { signInRoutes, type SignInRoutesWorld } from './sign-in-routes.ts'
 import { tenantRoutes, type TenantRoutesWorld } from './tenant-routes.ts'
 import { auditView } from './views.ts'
 
 export interface OperatorRoutesWorld
   extends
     Omit<AccountRoutesWorld, 'tenants'>,
+    Omit<SignInRoutesWorld, 'tenants' | 'users'>,
     TenantRoutesWorld,
     PolicyRoutesWorld,
     Omit<DirectoryRoutesWorld, 'tenants'> {
@@ -39,6 +41,7 @@ export function operatorRoutes(world: OperatorRoutesWorld) {
   app.route('/tenants', tenantRoutes(world))
   app.route('/tenants', accountRoutes(world))
   app.route('/tenants', policyRoutes(world))
+  app.route('/tenants', signInRoutes(world))
   app.route('/tenants', directoryRoutes(world))
 
   app.get('/gateways', (c) => c.json({ items: world.gateways(), next: null }))

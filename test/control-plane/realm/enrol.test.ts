@@ -2,8 +2,17 @@
 import { decodeQR } from 'qr/decode.js'
 import { encodeQR } from 'qr'
 import t from 'tap'
-import { ADA, Browser, startWorld, type World } from './realm-world.ts'
-import { begin, codeAt, eventsOf, isAskingForCode, recordedSignIns, setPolicy } from './steps.ts'
+import { createApp } from '../../../control-plane/app.ts'
+import { ACTOR, ADA, Browser, startWorld, type World } from './realm-world.ts'
+import {
+  begin,
+  codeAt,
+  enrolApp,
+  eventsOf,
+  isAskingForCode,
+  recordedSignIns,
+  setPolicy,
+} from './steps.ts'
 
 /** The key that the page gives to people who type. */
 function keyIn(html: string): string {

@@ -1,5 +1,6 @@
 /** The step behind the password, for people who have a second factor. */
 import t from 'tap'
+import { movableClock } from '../../support/control-plane.ts'
 import { ACTOR, ADA, Browser, relyingParty, signIn, startWorld } from './realm-world.ts'
 import {
   begin,
@@ -60,6 +61,23 @@ t.test('a code that is sent twice at once signs in twice; elsewhere it is refuse
   t.equal((await person.claims(url)).acr, 'aal2')
   const late = await person.send({ code })
   t.equal((await person.claims(late.url)).acr, 'aal2', 'a click after the way back as well')
+})
+
+/** A shared computer: the person has left, the tab has not. */
+t.test('a finished sign-in proves nothing to whoever finds the tab later', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  const app = await enrolApp(world, acme)
+  const person = await begin(world, acme)
+  await person.password()
+  const code = app.code()
+  await person.claims((await person.send({ code })).url)
+  person.browser.forgetCookies(({ name }) => name.includes('session')) // signed out
+  clock.advance(61_000)
+  for (const typed of [code, '000000'])
+    t.ok(isAskingForPassword((await person.send({ code: typed })).html))
+  t.ok(isAskingForCode((await person.password()).html), 'and for the factor behind it')
 })
 
 t.test('of fifty who show the same code at once, one is let in', async (t) => {
