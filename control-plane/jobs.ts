@@ -26,12 +26,13 @@ export function startJobs(
     | 'devices'
     | 'tickets'
     | 'mails'
+    | 'logoutNotices'
   >,
   log: Logger,
   everyMs = EVERY_MS,
 ): Jobs {
   const { sessions, revocations, realmRecords, attempts, addressBlocks, devices } = services
-  const { tickets, mails } = services
+  const { tickets, mails, logoutNotices } = services
   const prunables: Record<string, Prunable> = {
     realmRecords,
     sessions,
@@ -45,7 +46,7 @@ export function startJobs(
   let running: Promise<void> | undefined
 
   async function round() {
-    await mails.deliver() // never rejects: what fails waits for its next turn
+    await Promise.all([mails.deliver(), logoutNotices.send()]) // neither rejects
     for (const [name, prunable] of Object.entries(prunables)) {
       try {
         while (!isClosed && (await prunable.prune(BATCH)) === BATCH);

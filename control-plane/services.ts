@@ -22,6 +22,7 @@ import { createUsers } from './accounts/users.ts'
 import { createAddresses } from './directory/addresses.ts'
 import { createUserDirectories } from './directory/user-directories.ts'
 import { createEnforcement } from './events/enforcement.ts'
+import { createLogoutNotices } from './events/logout-notices.ts'
 import { createFleetHub } from './fleet/hub.ts'
 import { checkMasterKey } from './keys/master-key.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
@@ -80,6 +81,7 @@ export async function createServices(world: ServicesWorld) {
   const factors = createFactors({ store, vault })
   const sessions = createSessions({ store, clock })
   const revocations = createRevocations({ store })
+  const logoutNotices = createLogoutNotices({ store, tenants, keys, baseUrl, clock, log })
   const fleetSource = createFleetSource({ store, vault, revocations, baseUrl, edgeUrlFor })
 
   const enforcement = createEnforcement({ store })
@@ -154,6 +156,7 @@ export async function createServices(world: ServicesWorld) {
     factors,
     sessions,
     revocations,
+    logoutNotices,
     auditTrail: createAuditTrail({ store }),
     fleetSource,
     fleet,
@@ -176,6 +179,7 @@ export async function createServices(world: ServicesWorld) {
       await directories.close()
       await verification.close()
       await fleet.close()
+      await logoutNotices.close()
       await mails.close()
       await strength.close()
       await breaches.close()

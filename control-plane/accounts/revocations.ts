@@ -5,6 +5,7 @@
 import { SECOND_MS } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Revoked } from '../../shared/snapshot.ts'
+import { noteLogouts } from '../store/queries/logout-notices.ts'
 import {
   deleteMootRevocations,
   deleteRealmRecords,
@@ -82,6 +83,7 @@ export async function revokeIn(
     createdAt: nowMs,
   }
   await upsertRevocation(queries, row)
+  await noteLogouts(queries, tenantId, target, nowMs)
   const sessions = await endSessions(queries, tenantId, target, { atMs: nowMs, reason })
   await deleteRealmRecords(queries, tenantId, target)
   const content = { ...target, not_before: row.notBefore, sessions, reason }

@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
+import { createRounds } from '../rounds.ts'
 import {
   claimMail,
   deleteMail,
@@ -44,15 +45,15 @@ export interface MailsWorld {
 }
 
 export function createMails({ store, vault, transport, clock, log }: MailsWorld) {
-  let delivery: Promise<void> | undefined
-  let isAskedAgain = false
-  let isClosed = false
+  const rounds = createRounds(deliverAll, (error) =>
+    log.error({ error }, 'mails wait for the next round'),
+  )
 
-  async function deliverAll() {
+  async function deliverAll(isClosed: () => boolean) {
     for (;;) {
       const due = await dueMails(store.read, clock.nowMs(), LIMITS.mailsAtOnceMax)
       for (const row of due) {
-        if (isClosed) return
+        if (isClosed()) return
         await deliverOne(row)
       }
       if (due.length < LIMITS.mailsAtOnceMax) return
@@ -100,22 +101,11 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
       })
     },
 
-    /** Everything that is due; whoever asks while it runs shares a round that sees their mail. */
-    deliver(): Promise<void> {
-      if (delivery !== undefined) isAskedAgain = true
-      delivery ??= deliverAll()
-        .catch((error: unknown) => log.error({ error }, 'mails wait for the next round'))
-        .finally(() => {
-          delivery = undefined
-          if (isAskedAgain && !isClosed) void this.deliver()
-          isAskedAgain = false
-        })
-      return delivery
-    },
+    /** Everything that is due. */
+    deliver: () => rounds.run(),
 
     async close(): Promise<void> {
-      isClosed = true
-      await delivery
+      await rounds.close()
       transport.close()
     },
   }

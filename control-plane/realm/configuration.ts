@@ -56,6 +56,7 @@ export type RealmHooks = Required<
 
 export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks): Configuration {
   const { tenant, mountPath, clock } = settings
+  const applicationOrigins = settings.redirectUris.map((uri) => new URL(uri).origin)
   const cookieName = (purpose: string) =>
     realmCookieName(tenant.tenantId, purpose, settings.isHttps)
 
@@ -89,7 +90,8 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
     acrValues: [ACR_PASSWORD, ACR_SECOND_FACTOR],
     subjectTypes: ['public'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
-    clientBasedCORS: () => false,
+    // scripts of the application itself may ask, those of others get nothing to read
+    clientBasedCORS: (_ctx, origin) => applicationOrigins.includes(origin),
     clockTolerance: 0, // all times are our own
     allowOmittingSingleRegisteredRedirectUri: false,
     enabledJWA: { idTokenSigningAlgValues: ['RS256'] },
@@ -102,6 +104,7 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
     },
     features: {
       rpInitiatedLogout: { enabled: true },
+      backchannelLogout: { enabled: true }, // our own notices; this names them in discovery
       userinfo: { enabled: true },
       devInteractions: off,
       dPoP: off,

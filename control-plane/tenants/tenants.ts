@@ -47,6 +47,7 @@ export type TenantPatch = Partial<Omit<NewTenant, 'tenantId' | 'plan'>> & {
   readonly brandColour?: string | null
   /** A checked picture in base64. */
   readonly brandLogo?: string | null
+  readonly backchannelLogoutUri?: string | null
 }
 
 export interface CreatedTenant {
@@ -161,6 +162,7 @@ export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) 
         )
         if (changed.length === 0) return undefined
         checkReachable({ ...before, ...patch })
+        checkLogoutUri({ ...before, ...patch })
         const { hostnames, sealed, excluded, ...plain } = patch
         const changes: TenantChanges = { ...plain }
         if (brandLogoTag !== undefined) changes.brandLogoTag = brandLogoTag
@@ -234,6 +236,21 @@ function checkReachable({ mode, hostnames }: Pick<Tenant, 'mode' | 'hostnames'>)
       { field: 'hostnames' },
       isUnique ? 'At least one hostname is needed in this mode.' : 'A hostname is given twice.',
     )
+}
+
+/** Logout tokens go to the application itself, or through its own edge, and to nobody else. */
+function checkLogoutUri(
+  tenant: Pick<Tenant, 'origin' | 'hostnames' | 'backchannelLogoutUri'>,
+): void {
+  const { origin, hostnames, backchannelLogoutUri: uri } = tenant
+  if (uri === null) return
+  const url = new URL(uri)
+  if (url.origin === origin || hostnames.includes(url.hostname)) return
+  throw new Refusal(
+    'field_invalid',
+    { field: 'backchannel_logout_uri' },
+    'The address for logout tokens must be on the origin or on a hostname of this tenant.',
+  )
 }
 
 function isOther(before: unknown, after: unknown): boolean {

@@ -75,6 +75,7 @@ void t.test('a job that fails is logged, and the others run', async (t) => {
       addressBlocks: prunable('addressBlocks') as never,
       devices: prunable('devices') as never,
       tickets: prunable('tickets') as never,
+      logoutNotices: { send: () => Promise.resolve() } as never,
       mails: { deliver: () => Promise.resolve(void ran.push('mails')) } as never,
     },
     log,

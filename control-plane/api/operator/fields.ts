@@ -111,6 +111,15 @@ const logo = v.nullable(
   ),
 )
 
+const LOGOUT_URI_WISH = 'an http:// or https:// address, or null'
+const logoutUri = v.pipe(
+  v.string(LOGOUT_URI_WISH),
+  v.maxLength(LIMITS.originCharactersMax, LOGOUT_URI_WISH),
+  v.regex(/^https?:\/\/[^\s\\@#]+$/i, LOGOUT_URI_WISH),
+  v.check((value) => URL.canParse(value), LOGOUT_URI_WISH),
+  v.transform((value) => new URL(value).href),
+)
+
 const settings = {
   name: text('text', LIMITS.nameCharactersMax),
   mode: oneOf(MODES),
@@ -152,6 +161,7 @@ export const TenantPatchBody = v.strictObject({
   session_binding: v.optional(settings.session_binding),
   brand_colour: v.optional(colour),
   brand_logo: v.optional(logo),
+  backchannel_logout_uri: v.optional(v.nullable(logoutUri)),
 })
 
 const flag = v.boolean('true or false')

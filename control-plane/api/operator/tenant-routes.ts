@@ -151,6 +151,7 @@ const RENAMED: Readonly<Record<string, keyof TenantPatch>> = {
   session_binding: 'sessionBinding',
   brand_colour: 'brandColour',
   brand_logo: 'brandLogo',
+  backchannel_logout_uri: 'backchannelLogoutUri',
 }
 
 /** What was checked by `TenantPatchBody`, under the names that the inside uses. */

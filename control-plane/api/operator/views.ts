@@ -33,6 +33,7 @@ export function tenantView(tenant: Tenant, { baseUrl, edgeUrlFor }: ViewWorld) {
     session_binding: tenant.sessionBinding,
     brand_colour: tenant.brandColour,
     brand_logo_url: logoUrlOf(issuer, tenant) ?? null,
+    backchannel_logout_uri: tenant.backchannelLogoutUri,
     issuer,
     client_id: clientIdOf(tenant.tenantId),
     revision: tenant.revision,
@@ -54,6 +55,8 @@ export function userView(user: User) {
     email: user.email,
     name: user.name,
     disabled: user.isDisabled,
+    /** `directory`: known by the tenant's own database. */
+    source: user.source,
     created_at: iso(user.createdAt),
     updated_at: iso(user.updatedAt),
   }

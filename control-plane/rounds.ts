@@ -1,0 +1,40 @@
+/** Work that runs one round at a time; who asks while it runs gets another round behind it. */
+export interface Rounds {
+  /** Never rejects: what fails has been told, and waits for the next round. */
+  run(): Promise<void>
+  close(): Promise<void>
+}
+
+export function createRounds(
+  work: (isClosed: () => boolean) => Promise<void>,
+  onError: (error: unknown) => void,
+): Rounds {
+  let running: Promise<void> | undefined
+  let isAskedAgain = false
+  let isClosed = false
+
+  async function untilDone() {
+    do {
+      isAskedAgain = false
+      try {
+        await work(() => isClosed)
+      } catch (error) {
+        onError(error)
+      }
+    } while (isAskedAgain && !isClosed)
+    running = undefined
+  }
+
+  return {
+    run() {
+      if (isClosed) return Promise.resolve()
+      isAskedAgain = true
+      running ??= untilDone()
+      return running
+    },
+    async close() {
+      isClosed = true
+      await running
+    },
+  }
+}

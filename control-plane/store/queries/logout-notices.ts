@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import { and, asc, eq, gt, isNotNull, isNull, lte } from 'drizzle-orm'
+import { LIMITS } from '../../../shared/limits.ts'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+import type { SessionTarget } from './sessions.ts'
+
+const table = schema.logoutNotices
+const { sessions, tenants } = schema
+export type LogoutNoticeRow = typeof table.$inferSelect
+
+/** Whoever is about to end, where the tenant's application wants to hear of it. */
+export async function noteLogouts(
+  queries: Queries,
+  tenantId: string,
+  target: SessionTarget,
+  nowMs: number,
+): Promise<number> {
+  const [tenant] = await queries
+    .select({ tenantId: tenants.tenantId })
+    .from(tenants)
+    .where(and(eq(tenants.tenantId, tenantId), isNotNull(tenants.backchannelLogoutUri)))
+  if (tenant === undefined) return 0
+  const areMeant =
+    'all' in target
+      ? undefined
+      : 'sid' in target
+        ? eq(sessions.sid, target.sid)
+        : eq(sessions.userId, target.subject)
+  const ending = await queries
+    .select({ sid: sessions.sid, userId: sessions.userId })
+    .from(sessions)
+    .where(
+      and(
+        eq(sessions.tenantId, tenantId),
+        areMeant,
+        isNull(sessions.endedAt),
+        gt(sessions.expiresAt, nowMs),
+      ),
+    )
+    .limit(LIMITS.logoutNoticesAtOnceMax)
+  const rows = ending.map(({ sid, userId }) => ({
+    noticeId: randomUUID(),
+    tenantId,
+    userId,
+    sid,
+    attempts: 0,
+    createdAt: nowMs,
+    nextAt: nowMs,
+  }))
+  for (let at = 0; at < rows.length; at += 100)
+    await queries.insert(table).values(rows.slice(at, at + 100))
+  return rows.length
+}
+
+export async function dueLogoutNotices(
+  queries: Queries,
+  nowMs: number,
+  limit: number,
+): Promise<LogoutNoticeRow[]> {
+  return await queries
+    .select()
+    .from(table)
+    .where(lte(table.nextAt, nowMs))
+    .orderBy(asc(table.nextAt), asc(table.noticeId))
+    .limit(limit)
+}
+
+/** Whether it is still as it was seen: of two that want to send it one gets it. */
+export async function claimLogoutNotice(
+  queries: Queries,
+  { noticeId, nextAt }: Pick<LogoutNoticeRow, 'noticeId' | 'nextAt'>,
+  changes: Pick<LogoutNoticeRow, 'attempts' | 'nextAt'>,
+): Promise<boolean> {
+  const rows = await queries
+    .update(table)
+    .set(changes)
+    .where(and(eq(table.noticeId, noticeId), eq(table.nextAt, nextAt)))
+    .returning({ noticeId: table.noticeId })
+  return rows.length > 0
+}
+
+export async function deleteLogoutNotice(queries: Queries, noticeId: string): Promise<void> {
+  await queries.delete(table).where(eq(table.noticeId, noticeId))
+}
