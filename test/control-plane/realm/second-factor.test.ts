@@ -196,6 +196,8 @@ t.test('what changes behind the password counts: disabled, or another password',
     t.ok(isAskingForCode((await person.password()).html))
     await world.users.patch('acme', acme.ada.userId, change, ACTOR)
     const answer = await person.send({ code: app.code() })
+    t.equal(answer.response.status, 422)
+    t.equal(answer.url, person.page.url, 'at this very page')
     t.ok(isAskingForPassword(answer.html))
     if (change.isDisabled)
       await world.users.patch('acme', acme.ada.userId, { isDisabled: false }, ACTOR)
