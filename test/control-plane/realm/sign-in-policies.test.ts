@@ -1,7 +1,7 @@
 /** Each policy at the door: what the person is told, and what the operator hears. */
 import t from 'tap'
 import type { Mail } from '../../../control-plane/mail/mails.ts'
-import { ADA, Browser, PASSWORD, signIn, sidOf, startWorld } from './realm-world.ts'
+import { ACTOR, ADA, Browser, PASSWORD, signIn, sidOf, startWorld } from './realm-world.ts'
 import { begin, eventsOf, isAskingForPassword, recordedSignIns, setPolicy } from './steps.ts'
 
 const NEW_PASSWORD = 'mellon of the deep river'
@@ -128,6 +128,20 @@ t.test('a password that is too old is replaced at the end of the way in', async 
   t.match((await next.password()).html, /do not match/)
   const right = await next.send({ ...ADA, password: NEW_PASSWORD })
   t.equal((await next.claims(right.url)).sub, acme.ada.userId)
+})
+
+t.test('a second click that comes while the first sets the password goes on with it', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'password', { max_age_days: 1 })
+  await makeOld(world, acme.ada.userId)
+  const person = await begin(world, acme)
+  await person.password()
+  await world.users.choosePassword('acme', acme.ada.userId, NEW_PASSWORD, ACTOR) // so far the first
+  const other = await person.send({ new_password: `${NEW_PASSWORD}, not` })
+  t.ok(isAskingForPassword(other.html), 'only with the same password')
+  const { url } = await person.send({ new_password: NEW_PASSWORD })
+  t.equal((await person.claims(url)).sub, acme.ada.userId)
 })
 
 t.test('a browser that is new is told of by mail, once', async (t) => {
