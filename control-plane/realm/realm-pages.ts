@@ -1,7 +1,9 @@
 /** What a realm answers itself, around the provider's endpoints; the order is the way inwards. */
+import { ownAccountPages } from './account/own-account.ts'
 import { ownSessions } from './account/own-sessions.ts'
 import { recoveryPages } from './account/recovery.ts'
 import { cookieLengths } from './cookie-lengths.ts'
+import { readForm } from './form.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
 import { requestIdOf, showMessage } from './show.ts'
@@ -22,12 +24,14 @@ export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware
     cookieLengths,
     failurePages(realm, world),
     publishedDocuments,
+    postedRequests(realm, world),
     logo(realm, world),
     leaveOtherAccount(realm, world),
     passkeyScript,
     ownSessions(realm, world),
     signInPages(realm, world),
     recoveryPages(realm, world),
+    ownAccountPages(realm, world),
     signOutPages(realm, world),
   ]
 }
@@ -42,6 +46,24 @@ function failurePages(realm: Realm, world: RealmWorld): Middleware {
       world.log.error({ tenantId, request_id: requestIdOf(ctx), err: error }, 'realm failed')
       await showMessage(ctx, world, realm, 'internal')
     }
+  }
+}
+
+/**
+ * A request for a sign-in may come as a form (OpenID Connect Core, section 3.1.2.1). It goes on as
+ * an address, since browsers bring no Lax cookie along with a form of another site.
+ */
+function postedRequests(realm: Realm, world: RealmWorld): Middleware {
+  return async (ctx, next) => {
+    if (ctx.method !== 'POST' || ctx.path !== '/authorize') return next()
+    const form = await readForm(ctx.req)
+    if (form.kind === 'refused') {
+      const details = ['invalid_request', `the form was refused: ${form.reason}`]
+      return showMessage(ctx, world, realm, 'request_wrong', { details })
+    }
+    ctx.status = 303
+    const query = new URLSearchParams([...form.fields]).toString()
+    ctx.redirect(`${realm.issuer}/authorize?${query}`)
   }
 }
 
