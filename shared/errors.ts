@@ -22,6 +22,10 @@ export const ERRORS = {
   session_not_found: { status: 404, detail: 'There is no such session.' },
   address_block_not_found: { status: 404, detail: 'This address is not blocked.' },
   factor_not_found: { status: 404, detail: 'The user has no such second factor.' },
+  factor_needed: {
+    status: 409,
+    detail: 'The policy of this tenant asks for a second factor: add another one first.',
+  },
   not_published: { status: 404, detail: 'The tenant has no signing key yet: publish it first.' },
   user_elsewhere: {
     status: 409,

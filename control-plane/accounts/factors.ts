@@ -167,15 +167,21 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
       return codes
     },
 
-    /** With the last real factor the recovery codes go. */
-    async remove(owner: Owner, factorId: string, actor: Actor): Promise<void> {
+    /** With the last real factor the recovery codes go; `mustKeepOne` refuses to take that one. */
+    async remove(
+      owner: Owner,
+      factorId: string,
+      actor: Actor,
+      { mustKeepOne = false } = {},
+    ): Promise<void> {
       const { tenantId, userId } = owner
       await store.change(async (change) => {
         const gone = await deleteFactor(change.queries, tenantId, userId, factorId)
         if (gone === undefined) throw new Refusal('factor_not_found')
         const left = await factorsOf(change.queries, tenantId, userId)
-        if (left.every(({ kind }) => kind === 'recovery'))
-          await deleteFactors(change.queries, tenantId, userId, ['recovery'])
+        const isLast = left.every(({ kind }) => kind === 'recovery')
+        if (isLast && mustKeepOne) throw new Refusal('factor_needed')
+        if (isLast) await deleteFactors(change.queries, tenantId, userId, ['recovery'])
         const content = { user_id: userId, kind: gone.kind }
         await change.audit(actor, { action: 'factor.removed', tenantId, content })
       })

@@ -11,6 +11,19 @@ import {
   mailSentPage,
   passwordChangedPage,
 } from '../../../control-plane/realm/pages/account-pages.ts'
+import {
+  changeEmailPage,
+  changeNamePage,
+  changePasswordPage,
+  confirmPersonPage,
+  emailAskedPage,
+  notSignedInPage,
+} from '../../../control-plane/realm/pages/account/change-pages.ts'
+import {
+  addAppPage,
+  addPasskeyPage,
+} from '../../../control-plane/realm/pages/account/factor-pages.ts'
+import { ownAccountPage } from '../../../control-plane/realm/pages/account/own-account-page.ts'
 import { encodeQR } from 'qr'
 import { message } from '../../../control-plane/realm/answers.ts'
 import { codeField, field } from '../../../control-plane/realm/pages/blocks/field.ts'
@@ -31,6 +44,7 @@ import { english, type MessageKind } from '../../../control-plane/realm/pages/te
 export type NamedPlace = Place & { readonly name: string }
 
 const APPLICATION = 'https://app.example.com/'
+const ACCOUNT = 'https://id.example.com/auth/realms/acme/account'
 const ACTION = 'https://id.example.com/auth/realms/acme/sign-in/abc'
 const PASSKEY = { options: {}, scriptUrl: 'https://id.example.com/auth/realms/acme/passkey.js' }
 const KINDS = Object.keys(english.messages) as MessageKind[]
@@ -93,6 +107,44 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
       charactersMin: 8,
       problem: place.texts.steps.passwordProblem.password_breached,
     }),
+  ownAccountPage: (place) => ownAccountPage(ownAccount(place)),
+  'ownAccountPage, kept elsewhere and with a problem': (place) =>
+    ownAccountPage({
+      ...ownAccount(place),
+      person: { ...ownAccount(place).person, isElsewhere: true },
+      factors: [],
+      codesLeft: undefined,
+      devices: [],
+      sessions: ownAccount(place).sessions.slice(0, 1),
+      problem: 'factor_needed',
+    }),
+  changeNamePage: (place) => changeNamePage(changing(place)),
+  changeEmailPage: (place) => changeEmailPage({ ...changing(place), email: 'ada@example.com' }),
+  emailAskedPage: (place) => emailAskedPage(place, 'new@example.com', ACCOUNT),
+  changePasswordPage: (place) =>
+    changePasswordPage({
+      ...changing(place),
+      charactersMin: 8,
+      problem: place.texts.account.own.problems.password_wrong,
+    }),
+  confirmPersonPage: (place) => confirmPersonPage(confirming(place)),
+  'confirmPersonPage, with a factor': (place) =>
+    confirmPersonPage({
+      ...confirming(place),
+      needsCode: true,
+      hasApp: true,
+      passkey: PASSKEY,
+      problem: place.texts.attempt.code_wrong,
+    }),
+  notSignedInPage: (place) => notSignedInPage(place, APPLICATION),
+  addAppPage: (place) =>
+    addAppPage({
+      ...changing(place),
+      hidden: { sealed: 'x' },
+      key: 'JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP',
+      qrSvg: encodeQR('otpauth://totp/Acme:ada?secret=JBSWY3DPEHPK3PXP', 'svg', { border: 1 }),
+    }),
+  addPasskeyPage: (place) => addPasskeyPage({ ...changing(place), hidden: {}, ...PASSKEY }),
   ...Object.fromEntries(
     KINDS.map((kind) => [
       `messagePage, ${kind}`,
@@ -109,6 +161,48 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
   'blocks, form': formBlocks,
   'blocks, list': listBlocks,
   'blocks, secret': secretBlocks,
+}
+
+function changing(place: NamedPlace) {
+  return { place, action: ACTION, accountUrl: ACCOUNT, csrf: 'x', value: 'Ada' }
+}
+
+function confirming(place: NamedPlace) {
+  const { action, accountUrl } = changing(place)
+  const hidden = { csrf: 'x' }
+  return { place, action, accountUrl, hidden, username: 'ada', needsCode: false, hasApp: false }
+}
+
+function ownAccount(place: NamedPlace) {
+  const atMs = Date.UTC(2026, 4, 17, 9, 30)
+  const session = { ip: '192.0.2.7', startedAtMs: atMs, lastSeenAtMs: atMs }
+  return {
+    place,
+    accountUrl: ACCOUNT,
+    applicationUrl: APPLICATION,
+    csrf: 'x',
+    person: {
+      name: 'Ada Lovelace',
+      username: 'ada',
+      email: 'ada@example.com',
+      passwordFromMs: atMs,
+      isElsewhere: false,
+    },
+    factors: [
+      { factorId: 'fac_1', kind: 'totp', createdAtMs: atMs, lastUsedAtMs: atMs },
+      { factorId: 'fac_2', kind: 'passkey', createdAtMs: atMs, lastUsedAtMs: null },
+    ],
+    codesLeft: 9,
+    canAddPasskey: true,
+    sessions: [
+      { ...session, sid: 'a', browser: 'Firefox, Linux', isCurrent: true },
+      { ...session, sid: 'b', browser: 'Safari, iOS', ip: '2001:db8::1:2:3:4', isCurrent: false },
+    ],
+    devices: [
+      { deviceId: 'dev_1', browser: 'Firefox, Linux', ip: '192.0.2.7', lastSeenAtMs: atMs },
+      { deviceId: 'dev_2', browser: '', ip: '192.0.2.9', lastSeenAtMs: atMs },
+    ],
+  } as const
 }
 
 function choosing(place: NamedPlace) {

@@ -15,6 +15,8 @@ export interface Item {
         readonly hidden?: Readonly<Record<string, string>>
       }
     | undefined
+  /** The same as a way to another page. */
+  readonly link?: { readonly href: string; readonly label: string } | undefined
 }
 
 /** `name` tells one list from another on the same page; `empty` is what an empty one says. */
@@ -26,7 +28,7 @@ export function itemList(name: string, items: readonly Item[], empty: string): H
 }
 
 /** Ten buttons that say «End» tell nothing apart: each is named together with its item. */
-function row({ title, badge, facts, button }: Item, id: string): Html {
+function row({ title, badge, facts, button, link }: Item, id: string): Html {
   return html`<li>
     <div>
       <strong id="${id}">${title}</strong>
@@ -42,6 +44,16 @@ function row({ title, badge, facts, button }: Item, id: string): Html {
             ${button.label}
           </button>
         </form>`
+    }
+    ${
+      link === undefined
+        ? ''
+        : html`<a
+          class="button small"
+          href="${link.href}"
+          id="${id}-go"
+          aria-labelledby="${id}-go ${id}"
+          >${link.label}</a>`
     }
   </li>`
 }

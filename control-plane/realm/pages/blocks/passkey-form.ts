@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { Html } from '../layout.ts'
+import { hiddenFields } from './form.ts'
 import { notice } from './notice.ts'
 
 export interface PasskeyFormView {
@@ -8,6 +9,8 @@ export interface PasskeyFormView {
   /** What the browser's own function takes, as JSON. */
   readonly options: object
   readonly submit: string
+  readonly content?: Html
+  readonly hidden?: Readonly<Record<string, string>>
   readonly isQuiet?: boolean
   /** Shown by the script when the browser has come to nothing. */
   readonly failed: string
@@ -18,6 +21,7 @@ export interface PasskeyFormView {
 /** The script of the page fills the hidden field in; without it the page says what to do instead. */
 export function passkeyForm(view: PasskeyFormView): Html {
   const { action, mode, options, submit, isQuiet = false, failed, needsScript } = view
+  const { content = '', hidden = {} } = view
   return html`<form
     method="post"
     action="${action}"
@@ -25,6 +29,7 @@ export function passkeyForm(view: PasskeyFormView): Html {
     data-options="${JSON.stringify(options)}"
   >
     <input type="hidden" name="passkey" value="" />
+    ${hiddenFields(hidden)} ${content}
     <p class="error" role="alert" hidden>${failed}</p>
     ${notice('info', needsScript, 'needs-script')}
     <button type="submit" class="button${isQuiet ? ' quiet' : ''}">${submit}</button>

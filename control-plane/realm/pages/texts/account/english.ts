@@ -1,5 +1,6 @@
 /** What the pages about a person's own account say. */
 import type { PasswordProblem } from '../../../../policy/new-password.ts'
+import { own } from './own-english.ts'
 
 const passwordProblems: Record<PasswordProblem, string> = {
   password_too_short: 'That password is too short.',
@@ -11,6 +12,7 @@ const passwordProblems: Record<PasswordProblem, string> = {
 }
 
 export const account = {
+  own,
   forgot: 'Forgot your password?',
   forgotten: {
     title: 'Forgot your password?',

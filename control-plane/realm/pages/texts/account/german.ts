@@ -1,6 +1,8 @@
 import type { account as english } from './english.ts'
+import { own } from './own-german.ts'
 
 export const account: typeof english = {
+  own,
   forgot: 'Passwort vergessen?',
   forgotten: {
     title: 'Passwort vergessen?',

@@ -1,0 +1,128 @@
+/** Name, e-mail address and password, changed by the person themselves. */
+import { Refusal } from '../../../shared/errors.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import {
+  changeEmailPage,
+  changeNamePage,
+  changePasswordPage,
+  emailAskedPage,
+} from '../pages/account/change-pages.ts'
+import { passwordChangedPage } from '../pages/account-pages.ts'
+import type { Realm } from '../realm.ts'
+import { placeOf, requestIdOf, showPage } from '../show.ts'
+import type { RealmWorld } from '../world.ts'
+import type { freshProofs } from './fresh-proof.ts'
+import type { Back, OwnPage, OwnRequest } from './own-account.ts'
+
+/** As the operator API takes them. */
+const EMAIL = /^[^\s@\p{Cc}<>"(),:;\\]+@[^\s@\p{Cc}<>"(),:;\\]+$/u
+const NAME = /^[^\p{C}]+$/u
+
+export function personChanges(
+  realm: Realm,
+  world: RealmWorld,
+  proofs: ReturnType<typeof freshProofs>,
+  back: Back,
+): Readonly<Record<string, OwnPage>> {
+  const { tenant, issuer } = realm
+  const { tenantId } = tenant
+  const { users, accountMail, policies } = world
+  const { accountUrl } = back
+  const applicationUrl = realm.applicationUrls[0] ?? issuer
+
+  return {
+    '/account/profile': { get: kept(askForName), post: kept(saveName) },
+    '/account/email': { proof: 'always', get: kept(askForEmail), post: kept(sendLink) },
+    // The current password is asked for in the form itself, a factor has to be shown before
+    '/account/password': {
+      proof: 'with_factor',
+      get: kept(askForPassword),
+      post: kept(savePassword),
+    },
+  }
+
+  /** Who is kept elsewhere has nothing to change here; the page of the account says so. */
+  function kept(handler: (request: OwnRequest) => Promise<unknown>) {
+    return async (request: OwnRequest) =>
+      request.holder.user.source === 'directory' ? back.done(request.ctx) : handler(request)
+  }
+
+  function viewOf({ ctx, holder }: OwnRequest, value: string, problem?: string) {
+    const place = placeOf(ctx, world, realm)
+    const action = `${issuer}${ctx.path}`
+    return { place, action, accountUrl, csrf: holder.csrf, value, problem }
+  }
+
+  async function askForName(request: OwnRequest, value?: string, problem?: string) {
+    const view = viewOf(request, value ?? request.holder.user.name, problem)
+    return showPage(request.ctx, problem === undefined ? 200 : 422, changeNamePage(view))
+  }
+
+  async function saveName(request: OwnRequest) {
+    const { ctx, holder, fields } = request
+    const name = (fields.get('name') ?? '').trim()
+    const { problems } = placeOf(ctx, world, realm).texts.account.own
+    if (!NAME.test(name) || name.length > LIMITS.nameCharactersMax)
+      return askForName(request, name.slice(0, LIMITS.nameCharactersMax), problems.name_invalid)
+    const { userId } = holder.user
+    await users.patch(tenantId, userId, { name }, { name: userId, requestId: requestIdOf(ctx) })
+    return back.done(ctx, 'name')
+  }
+
+  async function askForEmail(request: OwnRequest, value = '', problem?: string) {
+    const { email } = request.holder.user
+    const page = changeEmailPage({ ...viewOf(request, value, problem), email })
+    return showPage(request.ctx, problem === undefined ? 200 : 422, page)
+  }
+
+  /** Whether somebody else has the address is told to nobody but whoever reads its mails. */
+  async function sendLink(request: OwnRequest) {
+    const { ctx, holder, fields } = request
+    const place = placeOf(ctx, world, realm)
+    const { problems } = place.texts.account.own
+    const email = (fields.get('email') ?? '').trim()
+    if (!EMAIL.test(email) || email.length > LIMITS.emailCharactersMax)
+      return askForEmail(request, email.slice(0, LIMITS.emailCharactersMax), problems.email_invalid)
+    const { user } = holder
+    const actor = { name: user.userId, requestId: requestIdOf(ctx) }
+    const isSent = await accountMail.confirmEmail(user, email, actor, place.texts.language)
+    if (!isSent) return askForEmail(request, email, problems.mails_full)
+    return showPage(ctx, 200, emailAskedPage(place, email, accountUrl))
+  }
+
+  async function askForPassword(request: OwnRequest, problem?: string, status = 200) {
+    const { ctx, holder } = request
+    const charactersMin = (await policies.of(tenantId)).password.min_length
+    const view = { ...viewOf(request, holder.user.username, problem), charactersMin }
+    return showPage(ctx, status, changePasswordPage(view))
+  }
+
+  async function savePassword(request: OwnRequest) {
+    const { ctx, holder, fields } = request
+    const { user } = holder
+    const place = placeOf(ctx, world, realm)
+    const { account } = place.texts
+    const [current, plain] = [fields.get('current') ?? '', fields.get('password') ?? '']
+    if (plain !== fields.get('repeated'))
+      return askForPassword(request, account.passwordsDiffer, 422)
+    const shown = { password: current, code: '', passkey: '' }
+    const proven = await proofs.prove(ctx, holder, shown, false)
+    if (proven.kind !== 'proven')
+      return askForPassword(request, back.proofSentence(ctx, proven), 422)
+    const actor = { name: user.userId, requestId: requestIdOf(ctx) }
+    try {
+      const problem = await users.choosePassword(tenantId, user.userId, plain, actor, {
+        alongside: (change, before) =>
+          accountMail.tellPasswordChanged(change, before, place.texts.language),
+      })
+      if (problem !== undefined)
+        return await askForPassword(request, account.passwordProblems[problem], 422)
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'unavailable')
+        return askForPassword(request, place.texts.busy, 503)
+      throw error
+    }
+    accountMail.deliver()
+    return showPage(ctx, 200, passwordChangedPage(place, applicationUrl))
+  }
+}

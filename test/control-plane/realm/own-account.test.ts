@@ -1,0 +1,464 @@
+/** A person's own account over HTTP: who may see it, who may change it, and nobody else's. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
+import { movableClock } from '../../support/control-plane.ts'
+import {
+  ACTOR,
+  Browser,
+  PASSWORD,
+  sidOf,
+  signIn,
+  startWorld,
+  userNamed,
+  type TestTenant,
+  type World,
+} from './realm-world.ts'
+import { codeAt, enrolApp, eventsOf, recordedSignIns, setPolicy, STEP_MS } from './steps.ts'
+
+const NEW = 'lamp otter viaduct 88 quince'
+const ELEVEN_MINUTES = 11 * 60_000
+
+async function until<T>(find: () => T | undefined): Promise<T> {
+  for (let round = 0; round < 500; round++) {
+    const found = find()
+    if (found !== undefined) return found
+    await sleep(10)
+  }
+  throw new Error('it did not come')
+}
+
+function fieldIn(html: string, name: string): string {
+  return new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? ''
+}
+
+/** Somebody who is signed in, at their account. */
+async function personAt(world: World, tenant: TestTenant, username = 'ada', more = {}) {
+  const browser = new Browser(world.baseUrl)
+  const { tokens } = await signIn(browser, tenant, {}, { username, password: PASSWORD, ...more })
+  return accountOf(browser, tenant, sidOf(tokens))
+}
+
+function accountOf(browser: Browser, tenant: TestTenant, sid = '') {
+  const url = (path: string) => `${tenant.issuer}/account${path}`
+  const open = (path = '') => browser.visit(url(path))
+  const csrf = async () => fieldIn((await open()).html, 'csrf') || csrfOf()
+  const csrfOf = async () => fieldIn((await open('/profile')).html, 'csrf')
+  async function send(path: string, fields: Record<string, string>) {
+    return browser.submit(url(path), { csrf: await csrfOf(), ...fields })
+  }
+  return { browser, open, send, csrf, url, sid }
+}
+
+t.test('the account at a glance: the person, their sessions and browsers', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const here = await personAt(world, acme)
+  const there = await personAt(world, acme)
+  const { html, response } = await here.open()
+  t.equal(response.status, 200)
+  t.match(html, /Ada Lovelace/)
+  t.match(html, /ada@example\.test/)
+  t.match(html, /this one/)
+  t.match(html, `name="sid" value="${there.sid}"`)
+  t.notMatch(html, `name="sid" value="${here.sid}"`)
+  t.equal(html.match(/name="device"/g)?.length, 2)
+  t.equal(response.headers.get('cache-control'), 'no-store')
+  t.notMatch(html, /eyJ/, 'no token')
+  t.match(
+    (await here.browser.visit(here.url(''), { headers: { 'accept-language': 'de' } })).html,
+    /Ihr Konto/,
+  )
+})
+
+t.test('without a session one is led to the application, never to a dead end', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const stranger = accountOf(new Browser(world.baseUrl), acme)
+  const pages = ['', '/profile', '/email', '/password', '/authenticator', '/passkey']
+  for (const path of pages) {
+    const { html, response } = await stranger.open(path)
+    t.equal(response.status, 403, path)
+    t.match(html, 'href="http://acme.example:8000/service/me"')
+  }
+  for (const path of [
+    '/sessions',
+    '/devices',
+    '/factor',
+    '/recovery-codes',
+    '/password',
+    '/confirm',
+  ])
+    t.equal((await stranger.browser.submit(stranger.url(path), { csrf: '' })).response.status, 403)
+
+  const revoked = await personAt(world, acme)
+  await world.revocations.revoke('acme', { sid: revoked.sid }, ACTOR)
+  t.equal((await revoked.open()).response.status, 403, 'revoked')
+  const disabled = await personAt(world, acme)
+  await world.users.patch('acme', acme.ada.userId, { isDisabled: true }, ACTOR)
+  t.equal((await disabled.open()).response.status, 403, 'disabled')
+})
+
+t.test('a session that nobody has used for long is none', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  const idle = await personAt(world, acme)
+  t.equal((await idle.open()).response.status, 200)
+  clock.advance(901_000)
+  t.equal((await idle.open()).response.status, 403)
+})
+
+t.test('a session that is bound is another browser’s nowhere', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme', { sessionBinding: 'step_up' })
+  const ada = await personAt(world, acme)
+  t.equal((await ada.open()).response.status, 200)
+  const thief = new Browser(world.baseUrl)
+  thief.remember(ada.browser.cookies)
+  const headers = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0) Firefox/140.0' }
+  t.equal((await thief.visit(ada.url(''), { headers })).response.status, 403)
+})
+
+t.test('one session is ended, then all others; the realm refuses them at once', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const here = await personAt(world, acme)
+  const others = [
+    await personAt(world, acme),
+    await personAt(world, acme),
+    await personAt(world, acme),
+  ]
+  const [first] = others
+  const ended = await here.send('/sessions', { sid: first?.sid ?? '' })
+  t.match(ended, { url: here.url('?done=session'), html: /The session has ended/ })
+  t.equal((await first?.open())?.response.status, 403)
+  t.equal((await others[1]?.open())?.response.status, 200)
+  t.match(await eventsOf(world, 'session.revoked'), [{ sid: first?.sid, reason: 'ended_by_user' }])
+
+  t.match(await here.send('/sessions', { others: '1' }), { html: /All other sessions/ })
+  for (const other of others) t.equal((await other.open()).response.status, 403)
+  t.equal((await here.open()).response.status, 200)
+  const { items } = await world.sessions.list('acme', { cursor: undefined, limit: 10 })
+  t.equal(items.filter(({ endReason }) => endReason === 'ended_by_user').length, 3)
+})
+
+t.test('nothing of another person is in reach, by any id', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const other = await world.tenant('other')
+  const bob = await world.users.create('acme', userNamed('bob'), ACTOR)
+  const app = await enrolApp(world, acme, bob.userId)
+  const adas = await personAt(world, acme)
+  const foreign = await personAt(world, other)
+  const bobs = await signInWithCode(world, acme, 'bob', app.code())
+  const owner = { tenantId: 'acme', userId: bob.userId }
+  const [factor] = await world.factors.list(owner)
+  const [device] = await world.devices.list('acme', bob.userId)
+  const [foreignDevice] = await world.devices.list('other', other.ada.userId)
+  for (const [path, fields] of [
+    ['/sessions', { sid: bobs.sid }],
+    ['/sessions', { sid: foreign.sid }],
+    ['/devices', { device: device?.deviceId ?? '-' }],
+    ['/devices', { device: foreignDevice?.deviceId ?? '-' }],
+    ['/factor', { factor: factor?.factorId ?? '-' }],
+    ['/factor', { factor: 'fac_unknown' }],
+  ] as const)
+    t.match(
+      await adas.send(path, fields),
+      { response: { status: 404 }, html: /does not exist|not remembered/ },
+      path,
+    )
+  t.equal((await bobs.open()).response.status, 200)
+  t.equal((await foreign.open()).response.status, 200)
+  t.equal((await world.factors.list(owner)).length, 11)
+  t.equal((await world.devices.list('acme', bob.userId)).length, 1)
+  await adas.send('/sessions', { others: '1' })
+  t.equal((await bobs.open()).response.status, 200, 'all others are one’s own')
+  // a page of one realm holds nothing for another
+  const csrf = fieldIn((await adas.open('/profile')).html, 'csrf')
+  t.equal((await foreign.send('/profile', { csrf, name: 'Eve' })).response.status, 403)
+})
+
+async function signInWithCode(world: World, tenant: TestTenant, username: string, code: string) {
+  const browser = new Browser(world.baseUrl)
+  const { relyingParty } = await import('./realm-world.ts')
+  const flow = await (await relyingParty(tenant)).begin()
+  const page = await browser.visit(flow.url)
+  await browser.submit(page.url, { username, password: PASSWORD })
+  const answer = await browser.submit(page.url, { code })
+  const tokens = await flow.finish(answer.url)
+  return accountOf(browser, tenant, sidOf(tokens))
+}
+
+t.test('another site sends the forms (CSRF): nothing changes', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const ada = await personAt(world, acme)
+  const there = await personAt(world, acme)
+  const csrf = await ada.csrf()
+  const elsewhere = await there.csrf()
+  const forms = {
+    '/sessions': { sid: there.sid },
+    '/profile': { name: 'Eve' },
+    '/email': { email: 'eve@example.test' },
+    '/password': { current: PASSWORD, password: NEW, repeated: NEW },
+    '/recovery-codes': {},
+    '/confirm': { next: 'email' },
+  }
+  for (const [path, fields] of Object.entries(forms)) {
+    const submit = (more: Record<string, string>, headers: Record<string, string> = {}) =>
+      ada.browser.submit(ada.url(path), { ...fields, ...more }, headers)
+    for (const [more, headers] of [
+      [{}, {}],
+      [{ csrf: 'x' }, {}],
+      [{ csrf: elsewhere }, {}],
+      [{ csrf }, { origin: 'http://evil.example' }],
+      [{ csrf }, { origin: 'null' }],
+      [{ csrf }, { 'sec-fetch-site': 'cross-site' }],
+    ] as const)
+      t.equal((await submit(more, headers)).response.status, 403, path)
+  }
+  t.equal((await there.open()).response.status, 200)
+  t.match(await world.users.get('acme', acme.ada.userId), { name: 'Ada Lovelace' })
+  t.equal(world.sentMails.filter(({ text }) => text.includes('/new-email')).length, 0)
+  t.equal((await ada.send('/profile', { name: 'Ada King' })).response.status, 200)
+})
+
+t.test('the name changes; what is none is refused in a sentence', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const ada = await personAt(world, acme)
+  for (const name of ['', '   ', 'a\u0000b', 'x'.repeat(LIMITS.nameCharactersMax + 1)])
+    t.match(await ada.send('/profile', { name }), {
+      response: { status: 422 },
+      html: /at most 200 characters/,
+    })
+  const longest = 'x'.repeat(LIMITS.nameCharactersMax)
+  t.equal((await ada.send('/profile', { name: longest })).response.status, 200)
+  t.match(await ada.send('/profile', { name: ' Ada <King> ' }), { html: /Ada &lt;King&gt;/ })
+  t.match(await world.users.get('acme', acme.ada.userId), { name: 'Ada <King>' })
+})
+
+t.test('a new address has to prove itself, and the old one is told', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  await world.users.create('acme', userNamed('bob'), ACTOR)
+  const ada = await personAt(world, acme)
+  t.match(await ada.send('/email', { email: 'nothing' }), { response: { status: 422 } })
+  const taken = await ada.send('/email', { email: 'bob@example.test' })
+  const asked = await ada.send('/email', { email: 'new@example.test' })
+  t.equal(taken.html.replaceAll('bob@', 'new@'), asked.html, 'a taken address looks the same')
+  t.match(await world.users.get('acme', acme.ada.userId), { email: 'ada@example.test' })
+  const mail = await until(() => world.sentMails.find(({ to }) => to === 'new@example.test'))
+  const link = /https?:\/\/\S+/.exec(mail.text)?.[0] ?? ''
+  t.match(await ada.browser.submit(link, {}), { response: { status: 200 } })
+  t.match(await world.users.get('acme', acme.ada.userId), { email: 'new@example.test' })
+  t.match((await ada.open()).html, /new@example\.test/)
+  await ada.send('/email', { email: 'third@example.test' })
+  t.match(await ada.send('/email', { email: 'fourth@example.test' }), {
+    response: { status: 422 },
+    html: /enough mails/,
+  })
+  clock.advance(ELEVEN_MINUTES)
+  const late = await ada.open('/email')
+  t.match(late.html, /Is it you\?/)
+  t.match(await ada.send('/email', { email: 'x@example.test' }), { html: /Is it you\?/ })
+  const wrong = await ada.send('/confirm', { next: 'email', proof_password: 'wrong' })
+  t.match(wrong, { response: { status: 422 }, html: /not your current password/ })
+  const right = await ada.send('/confirm', { next: 'email', proof_password: PASSWORD })
+  t.match(right, { url: ada.url('/email'), html: /name="email"/ })
+  t.match((await ada.open('/email')).html, /name="email"/, 'and it is remembered')
+  for (const next of ['//evil.example', '../../authorize', 'https://evil.example', '', '__proto__'])
+    t.equal((await ada.send('/confirm', { next, proof_password: PASSWORD })).url, ada.url(''))
+})
+
+t.test(
+  'a proof is of its session: another browser’s, or an old one, is worth nothing',
+  async (t) => {
+    const clock = movableClock(Date.now())
+    const world = await startWorld(t, { clock })
+    const acme = await world.tenant('acme', { idleSeconds: 7200 })
+    const [ada, other] = [await personAt(world, acme), await personAt(world, acme)]
+    clock.advance(ELEVEN_MINUTES)
+    await ada.send('/confirm', { next: 'email', proof_password: PASSWORD })
+    const proof = ada.browser.cookies.filter(({ name }) => name.includes('proof'))
+    t.equal(proof.length > 0, true)
+    t.match(proof[0]?.attributes, /httponly/i)
+    other.browser.remember([...other.browser.cookies, ...proof])
+    t.match((await other.open('/email')).html, /Is it you\?/)
+    t.notMatch((await ada.open('/email')).html, /Is it you\?/)
+    clock.advance(ELEVEN_MINUTES)
+    t.match((await ada.open('/email')).html, /Is it you\?/)
+  },
+)
+
+t.test('the password: the current one is needed, and everything else ends', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const [ada, other] = [await personAt(world, acme), await personAt(world, acme)]
+  const both = { password: NEW, repeated: NEW }
+  t.match(await ada.send('/password', { current: 'wrong', ...both }), {
+    response: { status: 422 },
+    html: /not your current password/,
+  })
+  t.match(await ada.send('/password', { current: PASSWORD, password: NEW, repeated: 'x' }), {
+    html: /not the same/,
+  })
+  t.match(
+    await ada.send('/password', { current: PASSWORD, password: 'short', repeated: 'short' }),
+    {
+      html: /too short/,
+    },
+  )
+  const changed = await ada.send('/password', { current: PASSWORD, ...both })
+  t.match(changed, { response: { status: 200 }, html: /Your password is saved/ })
+  t.equal((await ada.open()).response.status, 403)
+  t.equal((await other.open()).response.status, 403)
+  t.match(await world.users.authenticate('acme', 'ada', NEW), { kind: 'ok' })
+  await until(() => world.sentMails.find(({ subject }) => /password/i.test(subject)))
+  t.notMatch(world.logged.join(''), NEW)
+})
+
+t.test('whoever guesses the password at an open browser is paused like anywhere', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { user_failures: 3 })
+  const ada = await personAt(world, acme)
+  const guess = (current: string) =>
+    ada.send('/password', { current, password: NEW, repeated: NEW })
+  for (let round = 0; round < 3; round++) t.match((await guess('wrong')).html, /not your current/)
+  t.match(await guess(PASSWORD), { response: { status: 422 }, html: /too many wrong passwords/ })
+  t.match(await world.users.authenticate('acme', 'ada', PASSWORD), { kind: 'ok' }, 'unchanged')
+  const rows = await recordedSignIns(world)
+  t.equal(rows.filter(({ isFailure }) => isFailure).length, 3)
+})
+
+t.test('fifty guesses at once, the right one among them: the pause comes first', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { user_failures: 3 })
+  const ada = await personAt(world, acme)
+  const csrf = await ada.csrf()
+  const guess = (current: string) =>
+    ada.browser.submit(ada.url('/password'), { csrf, current, password: NEW, repeated: NEW })
+  const wrong = Array.from({ length: 20 }, (_item, index) => guess(`wrong ${index}`))
+  await Promise.all(wrong)
+  t.match(await guess(PASSWORD), { html: /too many wrong passwords/ })
+  const rows = await recordedSignIns(world)
+  t.equal(rows.filter(({ isFailure }) => isFailure).length, 3, 'no more was judged')
+})
+
+t.test('an app is set up, signs in, and is removed again', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  const owner = { tenantId: 'acme', userId: acme.ada.userId }
+  const ada = await personAt(world, acme)
+  const page = await ada.open('/authenticator')
+  const seed = (/<code>([A-Z2-7 ]+)<\/code>/.exec(page.html)?.[1] ?? '').replaceAll(' ', '')
+  const sealed = fieldIn(page.html, 'sealed')
+  t.notMatch(sealed, seed)
+  const wrong = await ada.send('/authenticator', { sealed, code: '000000' })
+  t.match(wrong, { response: { status: 422 }, html: /That code is not right/ })
+  t.match(wrong.html, page.html.match(/<code>[A-Z2-7 ]+<\/code>/)?.[0], 'the same key')
+  t.match(await ada.send('/authenticator', { sealed: 'x', code: '000000' }), {
+    response: { status: 422 },
+    html: /open for too long/,
+  })
+  const code = codeAt(seed, clock.nowMs())
+  const set = await ada.send('/authenticator', { sealed, code })
+  t.equal(set.html.match(/<code>/g)?.length, 10, 'with the codes for the paper')
+  const again = await ada.send('/authenticator', { sealed, code })
+  t.match(again, { url: ada.url('?done=app') }, 'a second click adds nothing')
+  t.equal((await world.factors.list(owner)).length, 11)
+  t.match((await ada.open()).html, /10 left/)
+
+  const other = await personAt(world, acme).catch(() => undefined)
+  t.equal(other, undefined, 'the password alone does not sign in any more')
+  clock.advance(STEP_MS)
+  const second = await signInWithCode(world, acme, 'ada', codeAt(seed, clock.nowMs()))
+  const renewed = await second.send('/recovery-codes', {})
+  t.equal(renewed.html.match(/<code>/g)?.length, 10)
+
+  const [factor] = (await world.factors.list(owner)).filter(({ kind }) => kind === 'totp')
+  const factorId = factor?.factorId ?? ''
+  await setPolicy(world, 'mfa', { mode: 'required' })
+  t.match(await second.send('/factor', { factor: factorId }), {
+    response: { status: 409 },
+    html: /this is your last one/,
+  })
+  t.equal((await world.factors.list(owner)).length, 11)
+  await setPolicy(world, 'mfa', { mode: 'optional' })
+  t.match(await second.send('/factor', { factor: factorId }), { url: second.url('?done=factor') })
+  t.same(await world.factors.list(owner), [])
+})
+
+t.test('with a factor, the password alone confirms nothing', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  const ada = await personAt(world, acme)
+  const app = await enrolApp(world, acme) // by somebody else's browser
+  const owner = { tenantId: 'acme', userId: acme.ada.userId }
+  const [factor] = (await world.factors.list(owner)).filter(({ kind }) => kind === 'totp')
+  const form = { factor: factor?.factorId ?? '' }
+  for (const path of ['/email', '/password', '/authenticator'])
+    t.match((await ada.open(path)).html, /name="proof_code"/, path)
+  const asked = await ada.send('/factor', form)
+  t.match(asked.html, /name="proof_code"/)
+  t.equal(fieldIn(asked.html, 'factor'), form.factor, 'and what was asked for goes on with it')
+  for (const [fields, sentence] of [
+    [{ proof_password: PASSWORD, proof_code: '' }, /Confirm that it is you/],
+    [{ proof_password: PASSWORD, proof_code: '000000' }, /That code is not right/],
+    [{ proof_password: 'wrong', proof_code: app.code() }, /not your current password/],
+  ] as const)
+    t.match(await ada.send('/factor', { ...form, ...fields }), {
+      response: { status: 422 },
+      html: sentence,
+    })
+  t.equal((await world.factors.list(owner)).length, 11)
+  const proof = { proof_password: PASSWORD, proof_code: app.code() }
+  t.match(await ada.send('/factor', { ...form, ...proof }), { url: ada.url('?done=factor') })
+  t.same(await world.factors.list(owner), [])
+})
+
+t.test('so many factors, and not one more', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const ada = await personAt(world, acme)
+  const page = await ada.open('/authenticator')
+  const owner = { tenantId: 'acme', userId: acme.ada.userId }
+  const { newSeed } = await import('../../../control-plane/accounts/totp.ts')
+  await world.store.change(async (change) => {
+    for (let one = 0; one < LIMITS.factorsPerUserMax - 1; one++)
+      await world.factors.addPasskey(
+        change,
+        owner,
+        { id: `${one}`, publicKey: '', transports: [] },
+        0,
+      )
+  })
+  t.match((await ada.open('/authenticator')).html, /Is it you/)
+  await world.store.change((change) => world.factors.addTotp(change, owner, newSeed(), 0))
+  const sealed = fieldIn(page.html, 'sealed')
+  t.ok(sealed)
+  t.equal((await world.factors.list(owner)).length, LIMITS.factorsPerUserMax)
+})
+
+t.test('who is kept in a directory changes nothing of it here', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const ada = await personAt(world, acme)
+  const { schema } = await import('../../../control-plane/store/schema.ts')
+  await world.store.change(async ({ queries }) => {
+    await queries.update(schema.users).set({ source: 'directory' })
+  })
+  t.match((await ada.open()).html, /kept by your organisation/)
+  for (const path of ['/profile', '/email', '/password'])
+    t.equal((await ada.open(path)).url, ada.url(''), path)
+  const csrf = fieldIn((await ada.open()).html, 'csrf')
+  await ada.browser.submit(ada.url('/profile'), { csrf, name: 'Eve' })
+  t.match(await world.users.get('acme', acme.ada.userId), { name: 'Ada Lovelace' })
+})
