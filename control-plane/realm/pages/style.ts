@@ -70,7 +70,6 @@ input {
   color: var(--text); background: var(--field); border: 1px solid var(--field-line);
   border-radius: .625rem; appearance: none;
 }
-input[hidden] { display: none; }
 input:focus-visible { outline: 3px solid var(--link); outline-offset: 1px; border-color: transparent; }
 input[aria-invalid='true'] { border-color: var(--bad); }
 .code {

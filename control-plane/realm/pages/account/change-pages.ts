@@ -1,6 +1,6 @@
 /** Changing something about one's own account. */
 import { html } from 'hono/html'
-import { codeField, field, usernameBeside, type FieldView } from '../blocks/field.ts'
+import { codeField, field, ownerField, type FieldView } from '../blocks/field.ts'
 import { form, linkButton } from '../blocks/form.ts'
 import { notice } from '../blocks/notice.ts'
 import { passkeyForm } from '../blocks/passkey-form.ts'
@@ -90,7 +90,7 @@ export function changePasswordPage(view: ChangeView & { readonly charactersMin: 
         autocomplete: 'new-password',
       },
     ],
-    usernameBeside(view.value),
+    ownerField(view.value),
   )
 }
 
@@ -166,7 +166,7 @@ export function confirmPersonPage(view: ConfirmPersonView): Page {
         hidden,
         content: needsCode
           ? [
-              usernameBeside(username),
+              ownerField(username),
               password('proof_password'),
               codeField({
                 name: 'proof_code',
@@ -175,7 +175,7 @@ export function confirmPersonPage(view: ConfirmPersonView): Page {
                 describedBy,
               }),
             ]
-          : [usernameBeside(username), password('proof_password')],
+          : [ownerField(username), password('proof_password')],
       })}
       ${
         passkey === undefined
@@ -186,7 +186,7 @@ export function confirmPersonPage(view: ConfirmPersonView): Page {
                 hidden,
                 mode: 'get',
                 options: passkey.options,
-                content: html`${usernameBeside(username)}${password('passkey_password')}`,
+                content: html`${ownerField(username)}${password('passkey_password')}`,
                 submit: confirm.withPasskey,
                 isQuiet: true,
                 failed: confirm.failed,

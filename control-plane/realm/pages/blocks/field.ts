@@ -50,18 +50,6 @@ export function ownerField(username: string): Html {
   />`
 }
 
-/** For password managers, which file a password under the name beside it. Nobody sees it. */
-export function usernameBeside(username: string): Html {
-  return html`<input
-    type="text"
-    name="username"
-    value="${username}"
-    autocomplete="username"
-    readonly
-    hidden
-  />`
-}
-
 export interface CodeFieldView extends Pick<
   FieldView,
   'label' | 'hint' | 'error' | 'describedBy' | 'hasFocus'
