@@ -26,6 +26,8 @@ export interface Engine {
 
 const BUSY_TIMEOUT_MS = 5000
 const STATEMENTS_KEPT_MAX = 500
+/** So long commits follow one another without a pause. */
+const TURN_MS = 10
 
 export function openSqlite(file: string): Engine {
   const writer = connect(file)
@@ -35,6 +37,7 @@ export function openSqlite(file: string): Engine {
   const writerQueries = drizzle(writer, { schema }) as unknown as Queries
   let tail: Promise<unknown> = Promise.resolve()
   let isClosed = false
+  let turnStartedMs = 0
 
   async function alone<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     if (isClosed) throw new Error('the store is closed')
@@ -49,13 +52,21 @@ export function openSqlite(file: string): Engine {
     }
   }
 
+  /**
+   * A long queue of commits, each of which waits for the disk, would hold up everything that only
+   * reads; so all others have a turn whenever the queue has had its own.
+   */
+  async function pause() {
+    if (performance.now() - turnStartedMs < TURN_MS) return
+    await breathe()
+    turnStartedMs = performance.now()
+  }
+
   return {
     reader: drizzle(readerConnection, { schema }) as unknown as Queries,
     transaction(work) {
       const turn = tail.then(() => alone(work))
-      // The asker gets the failure; the queue goes on once everybody else has had a turn, since a
-      // long queue of commits that each wait for the disk would hold up all that only reads
-      tail = turn.catch(() => {}).then(() => breathe())
+      tail = turn.catch(() => {}).then(pause) // the asker gets the failure; the queue goes on
       return turn
     },
     async close() {

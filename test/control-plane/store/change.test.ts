@@ -114,7 +114,7 @@ void t.test('two revocations of one tenant in one change are both told', async (
   t.strictSame(told, [{ all: 0, subjects: { ada: 6 }, sids: { one: 5, two: 7 } }])
 })
 
-void t.test('between two changes everybody else has a turn', async (t) => {
+void t.test('a long queue of changes lets everybody else have a turn', async (t) => {
   const { store } = await startServices(t)
   let turns = 0
   let isOver = false
@@ -123,7 +123,12 @@ void t.test('between two changes everybody else has a turn', async (t) => {
     if (!isOver) setImmediate(turn)
   }
   setImmediate(turn)
-  await Promise.all(Array.from({ length: 20 }, () => store.change(() => Promise.resolve())))
+  await Promise.all(Array.from({ length: 5 }, () => store.change(slowly)))
   isOver = true
-  t.ok(turns >= 19, `${turns} turns`)
+  t.ok(turns >= 4, `${turns} turns`)
 })
+
+/** As a disk that makes the program stand still for longer than the queue has in one go. */
+async function slowly() {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+}
