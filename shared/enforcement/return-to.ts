@@ -13,7 +13,8 @@ export function safeReturnTo(value: string | undefined): string {
   if (/^\/(?:%(?:[01][0-9a-f]|2f|5c|7f))/i.test(value)) return '/'
   const path = value.split(/[?#]/, 1)[0] ?? ''
   if (/\/\.{0,2}\/|\/\.{1,2}$/.test(path) || /%2e/i.test(path)) return '/'
-  if (path.startsWith('/service/')) return '/' // coming back to /service/logout would undo the sign-in
+  // Coming back to /service/logout would undo the sign-in; to see one's sessions one signs in first
+  if (path.startsWith('/service/') && path !== '/service/me') return '/'
   return isOwnPath(value) ? value : '/'
 }
 

@@ -54,6 +54,14 @@ t.test('an ordinary path with its query comes back as it was', async (t) => {
 
 t.test('returnTo does not lead back into the sign-in paths, nor past the limit', async (t) => {
   t.equal(safeReturnTo('/service/logout'), '/')
+  t.equal(safeReturnTo('/service/me'), '/service/me')
+  for (const near of [
+    '/service/me/',
+    '/service/me%2f..',
+    '/service/mee',
+    '/service/login?/service/me',
+  ])
+    t.equal(safeReturnTo(near), '/', near)
   t.equal(safeReturnTo(undefined), '/')
   t.equal(
     safeReturnTo(`/${'a'.repeat(LIMITS.returnToBytesMax - 1)}`).length,

@@ -1,0 +1,96 @@
+/**
+ * A person and their own account in Chromium: sessions at the application's own address, the rest
+ * at the realm, a passkey set up and shown there.
+ */
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { PASSWORD, startApplication, startTenant } from '../support/application.ts'
+import { DESK, PHONE, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
+import { startFleet } from '../support/programs.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const folder = process.env['SCREENSHOTS']
+if (folder !== undefined) mkdirSync(folder, { recursive: true })
+
+async function keep(page: Page, name: string) {
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const results = await page.evaluate<AxeResults>('axe.run()')
+  return results.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+}
+
+async function signIn(page: Page, url: string) {
+  await page.goto(url)
+  await page.fill('[name=username]', 'ada')
+  await page.fill('[name=password]', PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(url)
+}
+
+t.test('sessions, and a passkey, by buttons', { skip: WITHOUT_CHROMIUM }, async (t) => {
+  const fleet = await startFleet(t)
+  const application = await startApplication(t)
+  const tenant = await startTenant(fleet, 'acme', application.origin)
+  const chromium = await startChromium(t)
+  const me = `${tenant.edge()}/service/me`
+  const phone = await chromium.page({ viewport: PHONE, javaScriptEnabled: false })
+  const desk = await chromium.page({ viewport: DESK, colorScheme: 'dark' })
+  for (const { page } of [phone, desk]) await signIn(page, me)
+
+  await phone.page.goto(me)
+  await keep(phone.page, 'me-phone')
+  await keep(desk.page, 'me-desk-dark')
+  t.same(await violations(desk.page), [])
+  await phone.page.locator('[name=sid] ~ button').click()
+  t.match(await phone.page.textContent('[role=status]'), /The session has ended/)
+  await desk.page.goto(me)
+  t.match(desk.page.url(), `${fleet.baseUrl}/auth/realms/acme/sign-in/`, 'the other one is out')
+  await phone.page.getByRole('button', { name: 'Forget' }).first().click()
+  t.match(await phone.page.textContent('[role=status]'), /The device is forgotten/)
+
+  const { page, context, complaints } = desk
+  await signIn(page, me)
+  await page.getByRole('link', { name: 'Password and account' }).click()
+  await page.getByRole('heading', { name: 'Your account' }).waitFor()
+  const cdp = await context.newCDPSession(page)
+  await cdp.send('WebAuthn.enable')
+  await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+  await page.getByRole('link', { name: 'Add a passkey' }).click()
+  await page.getByRole('button', { name: 'Set up a passkey' }).click()
+  await page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor()
+  await page.getByRole('button', { name: 'I have kept them' }).click()
+  await page.getByRole('heading', { name: 'Your account' }).waitFor()
+  t.match(await page.textContent('main'), /10 left/)
+  await keep(page, 'account-desk-dark')
+
+  // A browser that was left open: the proof is over, and the session was opened with a password
+  await context.clearCookies({ name: /_proof/ })
+  await page.getByRole('button', { name: 'Remove' }).click()
+  await page.getByRole('heading', { name: 'Is it you?' }).waitFor()
+  const forms = page.locator('form[data-passkey]')
+  await forms.locator('[type=password]').fill(PASSWORD)
+  const sent = page.waitForRequest((request) => request.method() === 'POST')
+  await page.getByRole('button', { name: 'Go on with your passkey' }).click()
+  await page.getByText('The second factor is removed').waitFor()
+  t.match((await sent).url(), '/account/factor', 'what was asked for went on behind the question')
+  t.match(await page.textContent('main'), /You have none yet/)
+  t.same(
+    complaints.filter((text) => /Content Security Policy|refused/i.test(text)),
+    [],
+  )
+})
