@@ -164,3 +164,26 @@ t.test(
     t.notMatch((await (await begin(byAddress, beta)).send(ADA)).html, 'passkey.js')
   },
 )
+
+t.test('who has lost everything is helped by the operator, and enrols anew', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'mfa', { mode: 'required' })
+  await enrolApp(world, acme)
+  const app = createApp(world, { operatorKey: 'operator-key' })
+  const call = (method: string, id = '') =>
+    app.request(`/api/v1/operator/tenants/acme/users/${acme.ada.userId}/factors${id}`, {
+      method,
+      headers: { authorization: 'Bearer operator-key' },
+    })
+  const { items } = (await (await call('GET')).json()) as { items: Record<string, string>[] }
+  t.equal(items.length, 11)
+  t.notMatch(JSON.stringify(items), /secret|hash/i)
+  const id = items.find(({ kind }) => kind === 'totp')?.factor_id
+  t.equal((await call('DELETE', `/${id}`)).status, 204)
+  t.equal((await call('DELETE', `/${id}`)).status, 404)
+  t.same(await (await call('GET')).json(), { items: [], next: null }, 'the recovery codes too')
+  t.match((await (await begin(world, acme)).password()).html, /Set up a second factor/)
+  await world.users.remove('acme', acme.ada.userId, ACTOR)
+  t.equal((await call('GET')).status, 404)
+})

@@ -154,7 +154,7 @@ t.test('an address is blocked for all accounts, seen by the operator, and lifted
   t.equal((await call('DELETE', `${path}/192.0.2.1`)).status, 404)
   t.equal((await call('DELETE', `${path}/127.0.0.1`)).status, 204)
   t.match(await eventsOf(world, 'ip.block.lifted'), [{ address: '127.0.0.1', failures: 3 }])
-  t.match(await (await call('GET', path)).json(), { items: [] })
+  t.same(await (await call('GET', path)).json(), { items: [], next: null })
   t.ok((await guess(world, acme, ADA)).url.startsWith(acme.redirectUri), 'nothing is left of it')
   await guess(world, acme, WRONG)
   t.ok((await guess(world, acme, ADA)).url.startsWith(acme.redirectUri), 'counted anew')
