@@ -24,7 +24,8 @@ export const LIMITS = {
   // the edge, per connection and address
   connectionsPerAddressMax: 512,
   requestsPerConnectionMax: 100_000,
-  upstreamIdleSocketsMax: 64,
+  /** As many as requests that are often under way at once: beyond it sockets are made and thrown away. */
+  upstreamIdleSocketsMax: 256,
   upstreamSocketsMax: 1024,
   upstreamWaitingMax: 4096,
   resolvedNamesMax: 10_000,
