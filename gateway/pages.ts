@@ -49,7 +49,7 @@ li > div { flex: 1 1 12rem; min-width: 0; overflow-wrap: anywhere }
   border: 1px solid var(--quiet); font-size: .95rem }
 .notice { padding: .8rem 1rem; border: 1px solid var(--line); border-radius: .6rem;
   background: var(--ground); color: var(--ink) }
-.row { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 2rem }
+.row { display: flex; flex-wrap: wrap; gap: .75rem; align-items: center; margin-top: 2rem }
 small { display: block; margin-top: 1.75rem; color: var(--quiet); font-size: .8rem }
 `
 

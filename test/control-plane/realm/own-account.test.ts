@@ -1,20 +1,12 @@
 /** A person's own account over HTTP: who may see it, who may change it, and nobody else's. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
-import {
-  ACTOR,
-  Browser,
-  PASSWORD,
-  sidOf,
-  signIn,
-  startWorld,
-  userNamed,
-  type TestTenant,
-  type World,
-} from './realm-world.ts'
-import { codeAt, enrolApp, eventsOf, recordedSignIns, setPolicy, STEP_MS } from './steps.ts'
+import { accountOf, fieldIn, personAt, signInWithCode } from './account-visit.ts'
+import { ACTOR, Browser, PASSWORD, startWorld, userNamed } from './realm-world.ts'
+import { enrolApp, eventsOf, recordedSignIns, setPolicy } from './steps.ts'
 
 const NEW = 'lamp otter viaduct 88 quince'
 const ELEVEN_MINUTES = 11 * 60_000
@@ -26,28 +18,6 @@ async function until<T>(find: () => T | undefined): Promise<T> {
     await sleep(10)
   }
   throw new Error('it did not come')
-}
-
-function fieldIn(html: string, name: string): string {
-  return new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? ''
-}
-
-/** Somebody who is signed in, at their account. */
-async function personAt(world: World, tenant: TestTenant, username = 'ada', more = {}) {
-  const browser = new Browser(world.baseUrl)
-  const { tokens } = await signIn(browser, tenant, {}, { username, password: PASSWORD, ...more })
-  return accountOf(browser, tenant, sidOf(tokens))
-}
-
-function accountOf(browser: Browser, tenant: TestTenant, sid = '') {
-  const url = (path: string) => `${tenant.issuer}/account${path}`
-  const open = (path = '') => browser.visit(url(path))
-  const csrf = async () => fieldIn((await open()).html, 'csrf') || csrfOf()
-  const csrfOf = async () => fieldIn((await open('/profile')).html, 'csrf')
-  async function send(path: string, fields: Record<string, string>) {
-    return browser.submit(url(path), { csrf: await csrfOf(), ...fields })
-  }
-  return { browser, open, send, csrf, url, sid }
 }
 
 t.test('the account at a glance: the person, their sessions and browsers', async (t) => {
@@ -179,17 +149,6 @@ t.test('nothing of another person is in reach, by any id', async (t) => {
   const csrf = fieldIn((await adas.open('/profile')).html, 'csrf')
   t.equal((await foreign.send('/profile', { csrf, name: 'Eve' })).response.status, 403)
 })
-
-async function signInWithCode(world: World, tenant: TestTenant, username: string, code: string) {
-  const browser = new Browser(world.baseUrl)
-  const { relyingParty } = await import('./realm-world.ts')
-  const flow = await (await relyingParty(tenant)).begin()
-  const page = await browser.visit(flow.url)
-  await browser.submit(page.url, { username, password: PASSWORD })
-  const answer = await browser.submit(page.url, { code })
-  const tokens = await flow.finish(answer.url)
-  return accountOf(browser, tenant, sidOf(tokens))
-}
 
 t.test('another site sends the forms (CSRF): nothing changes', async (t) => {
   const world = await startWorld(t)
@@ -350,108 +309,10 @@ t.test('fifty guesses at once, the right one among them: the pause comes first',
   t.equal(rows.filter(({ isFailure }) => isFailure).length, 3, 'no more was judged')
 })
 
-t.test('an app is set up, signs in, and is removed again', async (t) => {
-  const clock = movableClock(Date.now())
-  const world = await startWorld(t, { clock })
-  const acme = await world.tenant('acme')
-  const owner = { tenantId: 'acme', userId: acme.ada.userId }
-  const ada = await personAt(world, acme)
-  const page = await ada.open('/authenticator')
-  const seed = (/<code>([A-Z2-7 ]+)<\/code>/.exec(page.html)?.[1] ?? '').replaceAll(' ', '')
-  const sealed = fieldIn(page.html, 'sealed')
-  t.notMatch(sealed, seed)
-  const wrong = await ada.send('/authenticator', { sealed, code: '000000' })
-  t.match(wrong, { response: { status: 422 }, html: /That code is not right/ })
-  t.match(wrong.html, page.html.match(/<code>[A-Z2-7 ]+<\/code>/)?.[0], 'the same key')
-  t.match(await ada.send('/authenticator', { sealed: 'x', code: '000000' }), {
-    response: { status: 422 },
-    html: /open for too long/,
-  })
-  const code = codeAt(seed, clock.nowMs())
-  const set = await ada.send('/authenticator', { sealed, code })
-  t.equal(set.html.match(/<code>/g)?.length, 10, 'with the codes for the paper')
-  const again = await ada.send('/authenticator', { sealed, code })
-  t.match(again, { url: ada.url('?done=app') }, 'a second click adds nothing')
-  t.equal((await world.factors.list(owner)).length, 11)
-  t.match((await ada.open()).html, /10 left/)
-
-  const other = await personAt(world, acme).catch(() => undefined)
-  t.equal(other, undefined, 'the password alone does not sign in any more')
-  clock.advance(STEP_MS)
-  const second = await signInWithCode(world, acme, 'ada', codeAt(seed, clock.nowMs()))
-  const renewed = await second.send('/recovery-codes', {})
-  t.equal(renewed.html.match(/<code>/g)?.length, 10)
-
-  const [factor] = (await world.factors.list(owner)).filter(({ kind }) => kind === 'totp')
-  const factorId = factor?.factorId ?? ''
-  await setPolicy(world, 'mfa', { mode: 'required' })
-  t.match(await second.send('/factor', { factor: factorId }), {
-    response: { status: 409 },
-    html: /this is your last one/,
-  })
-  t.equal((await world.factors.list(owner)).length, 11)
-  await setPolicy(world, 'mfa', { mode: 'optional' })
-  t.match(await second.send('/factor', { factor: factorId }), { url: second.url('?done=factor') })
-  t.same(await world.factors.list(owner), [])
-})
-
-t.test('with a factor, the password alone confirms nothing', async (t) => {
-  const clock = movableClock(Date.now())
-  const world = await startWorld(t, { clock })
-  const acme = await world.tenant('acme')
-  const ada = await personAt(world, acme)
-  const app = await enrolApp(world, acme) // by somebody else's browser
-  const owner = { tenantId: 'acme', userId: acme.ada.userId }
-  const [factor] = (await world.factors.list(owner)).filter(({ kind }) => kind === 'totp')
-  const form = { factor: factor?.factorId ?? '' }
-  for (const path of ['/email', '/password', '/authenticator'])
-    t.match((await ada.open(path)).html, /name="proof_code"/, path)
-  const asked = await ada.send('/factor', form)
-  t.match(asked.html, /name="proof_code"/)
-  t.equal(fieldIn(asked.html, 'factor'), form.factor, 'and what was asked for goes on with it')
-  for (const [fields, sentence] of [
-    [{ proof_password: PASSWORD, proof_code: '' }, /Confirm that it is you/],
-    [{ proof_password: PASSWORD, proof_code: '000000' }, /That code is not right/],
-    [{ proof_password: 'wrong', proof_code: app.code() }, /not your current password/],
-  ] as const)
-    t.match(await ada.send('/factor', { ...form, ...fields }), {
-      response: { status: 422 },
-      html: sentence,
-    })
-  t.equal((await world.factors.list(owner)).length, 11)
-  const proof = { proof_password: PASSWORD, proof_code: app.code() }
-  t.match(await ada.send('/factor', { ...form, ...proof }), { url: ada.url('?done=factor') })
-  t.same(await world.factors.list(owner), [])
-})
-
-t.test('so many factors, and not one more', async (t) => {
-  const world = await startWorld(t)
-  const acme = await world.tenant('acme')
-  const ada = await personAt(world, acme)
-  const page = await ada.open('/authenticator')
-  const owner = { tenantId: 'acme', userId: acme.ada.userId }
-  const { newSeed } = await import('../../../control-plane/accounts/totp.ts')
-  await world.store.change(async (change) => {
-    for (let one = 0; one < LIMITS.factorsPerUserMax - 1; one++)
-      await world.factors.addPasskey(
-        change,
-        owner,
-        { id: `${one}`, publicKey: '', transports: [] },
-        0,
-      )
-  })
-  t.match((await ada.open('/authenticator')).html, /Is it you/)
-  await world.store.change((change) => world.factors.addTotp(change, owner, newSeed(), 0))
-  const sealed = fieldIn(page.html, 'sealed')
-  t.ok(sealed)
-  t.equal((await world.factors.list(owner)).length, LIMITS.factorsPerUserMax)
-})
-
 t.test('who is kept in a directory changes nothing of it here', async (t) => {
   const world = await startWorld(t)
   const acme = await world.tenant('acme')
   const ada = await personAt(world, acme)
-  const { schema } = await import('../../../control-plane/store/schema.ts')
   await world.store.change(async ({ queries }) => {
     await queries.update(schema.users).set({ source: 'directory' })
   })
