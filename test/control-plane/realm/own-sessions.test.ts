@@ -1,6 +1,7 @@
 /** What gateways ask of a realm for `/service/me`, and what nobody else gets by asking. */
 import t from 'tap'
 import { fetch } from 'undici'
+import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import {
   ACTOR,
@@ -173,4 +174,31 @@ t.test('a browser is named as people know it', async (t) => {
   const { body } = await ask(acme, { session_token: token })
   t.equal(body.sessions.find((one) => one.sid === 'another')?.browser, 'Firefox, Linux')
   t.equal(body.sessions.find((one) => one.sid === sid)?.current, true)
+})
+
+t.test('so many sessions are listed, the ones that were used last', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const { token, sid } = await signedIn(world, acme)
+  const nowMs = world.clock.nowMs()
+  const another = (index: number) =>
+    world.sessions.record({
+      tenantId: 'acme',
+      sid: `another-${index}`,
+      userId: acme.ada.userId,
+      ip: '192.0.2.1',
+      userAgent: FIREFOX,
+      issuedAtMs: nowMs,
+      expiresAtMs: nowMs + 60_000,
+    })
+  for (let index = 1; index < LIMITS.ownSessionsListedMax; index++) await another(index)
+  const full = (await ask(acme, { session_token: token })).body.sessions
+  t.equal(full.length, LIMITS.ownSessionsListedMax)
+  t.ok(full.some((one) => one.sid === sid))
+  await another(0)
+  const atMs = world.clock.nowMs()
+  await world.sessions.seen([{ tenantId: 'acme', sid: 'another-1', atMs }])
+  const { body } = await ask(acme, { session_token: token })
+  t.equal(body.sessions.length, LIMITS.ownSessionsListedMax)
+  t.ok(JSON.stringify(body).length < LIMITS.ownSessionsBytesMax)
 })
