@@ -46,7 +46,9 @@ export function startJobs(
   let running: Promise<void> | undefined
 
   async function round() {
-    await Promise.all([mails.deliver(), logoutNotices.send()]) // neither rejects
+    // neither rejects; nobody waits for other people's servers
+    void mails.deliver()
+    void logoutNotices.send()
     for (const [name, prunable] of Object.entries(prunables)) {
       try {
         while (!isClosed && (await prunable.prune(BATCH)) === BATCH);

@@ -237,7 +237,7 @@ function planOf(
     requestLines:
       session === undefined
         ? forwardingLines(head, context)
-        : session.lines.forwarding(head.authority, session.cookies, context),
+        : session.lines.forwarding(head.authority, session.cookies || head.cookies, context),
     responseLines: `X-Request-Id: ${context.requestId}\r\n`,
     isPrivate: session !== undefined,
     privateCookieLine: session === undefined ? '' : companionLines(context, session),

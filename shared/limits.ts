@@ -63,6 +63,8 @@ export const LIMITS = {
   signInHopsMax: 8,
   returnToBytesMax: 1024,
   verifyCacheEntriesMax: 50_000,
+  /** A longer Cookie header is read anew with every request. */
+  rememberedCookiesMax: 3072,
   // paths
   pathDecodingRoundsMax: 3,
   pathSegmentsMax: 256,
@@ -102,6 +104,7 @@ export const LIMITS = {
   /** One change ends at most so many sessions with a notice each. */
   logoutNoticesAtOnceMax: 10_000,
   logoutNoticesSentMax: 20,
+  silentListenersMax: 1000,
   mailsAtOnceMax: 20,
   mailboxMailsMax: 100,
   // policies

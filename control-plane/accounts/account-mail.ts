@@ -5,6 +5,7 @@ import type { Mails } from '../mail/mails.ts'
 import { findTenant, type Tenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
+import { browserName } from './browser-name.ts'
 import type { Tickets, TicketPurpose } from './tickets.ts'
 import type { User, Users } from './users.ts'
 
@@ -44,7 +45,9 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
     if (secret === undefined) return false
     const application = await applicationOf(change, tenantId)
     const link = `${realmUrl(tenantId)}/account/${PAGES[purpose]}?ticket=${secret}`
-    const text = mailTextsFor(language)[purpose]({ application, name, link })
+    // names are what people type: to an address that is not theirs yet none is sent
+    const greeted = purpose === 'email' ? to : name
+    const text = mailTextsFor(language)[purpose]({ application, name: greeted, link })
     await mails.queue(change, tenantId, letter(to, text))
     return true
   }
@@ -126,7 +129,7 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
       const text = mailTextsFor(language).newDevice({
         application: tenant.name,
         name: user.name,
-        browser: userAgent === '' ? '-' : userAgent,
+        browser: browserName(userAgent),
         ip,
         at: `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
         link: `${realmUrl(tenantId)}/account/forgotten`,

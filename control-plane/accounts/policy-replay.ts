@@ -8,7 +8,7 @@ import type { Policies, PolicyName } from '../policy/policies.ts'
 import { createReplay, type PastSignIn, type Replay } from '../policy/replay.ts'
 import { signInsSince, type SignInRow } from '../store/queries/sign-ins.ts'
 import type { Store } from '../store/store.ts'
-import type { PolicyInput, TenantPolicies } from '../tenants/policies.ts'
+import { putTogether, type PolicyInput, type TenantPolicies } from '../tenants/policies.ts'
 
 const DAY_MS = 86_400 * SECOND_MS
 /** Between two of these others have their turn. */
@@ -37,7 +37,7 @@ export function createPolicyReplay({
     days: number,
   ): Promise<ReplayResult> {
     const current = await policies.of(tenantId)
-    const proposed: Policies = { ...current, [name]: { ...current[name], ...input } }
+    const proposed: Policies = { ...current, [name]: putTogether(name, current, input) }
     const one = createReplay(current, proposed)
     const sinceMs = clock.nowMs() - days * DAY_MS
     const rows = pastSignIns(store, tenantId, sinceMs - LOCKOUT_MEMORY_SECONDS * SECOND_MS)

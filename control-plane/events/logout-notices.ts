@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
+import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import { Agent } from 'undici'
 import { MINUTE_MS, SECOND_MS, nowSeconds, type Clock } from '../../shared/clock.ts'
@@ -39,6 +40,8 @@ export interface LogoutNoticesWorld {
 
 export function createLogoutNotices(world: LogoutNoticesWorld) {
   const { store, tenants, clock, log } = world
+  /** Tenants whose application has just let us wait in vain, and until when. */
+  const silent = new LRUCache<string, number>({ max: LIMITS.silentListenersMax })
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, pipelining: 0 })
   const rounds = createRounds(sendAll, (error) =>
     log.error({ error }, 'logout notices wait for the next round'),
@@ -51,9 +54,15 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
     for (;;) {
       const due = await dueLogoutNotices(store.read, clock.nowMs(), LIMITS.logoutNoticesSentMax)
       if (isClosed()) return
-      await Promise.all(due.map(sendOne))
+      await Promise.all(due.map(sendSafely))
       if (due.length < LIMITS.logoutNoticesSentMax) return
     }
+  }
+
+  /** What cannot even be tried has used up one of its tries. */
+  async function sendSafely(row: LogoutNoticeRow) {
+    const { tenantId } = row
+    await sendOne(row).catch((error: unknown) => log.error({ tenantId, err: error }, 'no notice'))
   }
 
   async function sendOne(row: LogoutNoticeRow) {
@@ -61,7 +70,7 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
     const lease = { attempts: attempts + 1, nextAt: clock.nowMs() + CLAIM_MS }
     if (!(await store.change(({ queries }) => claimLogoutNotice(queries, row, lease)))) return
     const uri = (await tenants.find(tenantId))?.backchannelLogoutUri
-    const problem = uri == null ? undefined : await post(uri, await tokenFor(world, row))
+    const problem = uri == null ? undefined : await tell(uri, row)
     const pauseMs = problem === undefined ? undefined : PAUSES_MS[attempts]
     if (problem !== undefined)
       log.warn({ tenantId, attempts: lease.attempts, problem }, 'logout notice not taken')
@@ -70,6 +79,17 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
       const later = { attempts: lease.attempts, nextAt: clock.nowMs() + pauseMs }
       await claimLogoutNotice(queries, { noticeId, ...lease }, later)
     })
+  }
+
+  async function tell(uri: string, row: LogoutNoticeRow): Promise<string | undefined> {
+    const { tenantId } = row
+    if ((silent.get(tenantId) ?? 0) > clock.nowMs()) return 'silent'
+    const token = await tokenFor(world, row).catch(() => undefined)
+    const problem = token === undefined ? 'no signing key' : await post(uri, token)
+    // one that hangs is let be for a while, so that it does not hold up everybody else's
+    if (problem === undefined) silent.delete(tenantId)
+    else if (/TIMEOUT|TimeoutError/i.test(problem)) silent.set(tenantId, clock.nowMs() + MINUTE_MS)
+    return problem
   }
 
   /** What was wrong, in a word. A redirect is wrong: it would lead to who knows where. */

@@ -83,7 +83,9 @@ function summary({ config, configFile, secrets }: Settings, demo: SeededDemo | u
     ...(process.env.SERVICE_SMTP_URL
       ? []
       : [
-          `  Mailbox            ${config.base_url}/mailbox?key=${mailboxKey(secrets.SERVICE_OPERATOR_KEY)}`,
+          `  Mailbox            ${config.base_url}/mailbox`,
+          `    sign in as       mailbox`,
+          `    password         ${mailboxKey(secrets.SERVICE_OPERATOR_KEY)}`,
         ]),
     `  Gateway            ${listenText(config.gateway.listen)}`,
     '',

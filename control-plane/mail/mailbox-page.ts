@@ -17,8 +17,16 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 const LINK = /https?:\/\/\S+/
 
 export function mailboxRoutes(mailbox: Mailbox, key: string) {
-  return new Hono<ApiEnv>().get('/mailbox', async (c, next) => {
-    if (!isSameSecret(c.req.query('key') ?? '', key)) return next()
+  return new Hono<ApiEnv>().get('/mailbox', async (c) => {
+    // not in the address, which browsers and proxies write down
+    const sent = /^Basic ([A-Za-z0-9+/=]+)$/.exec(c.req.header('authorization') ?? '')?.[1] ?? ''
+    const password = Buffer.from(sent, 'base64')
+      .toString('utf8')
+      .replace(/^[^:]*:/, '')
+    if (!isSameSecret(password, key)) {
+      c.header('WWW-Authenticate', 'Basic realm="mailbox", charset="UTF-8"')
+      return c.text('The name is mailbox; npm start prints the password.', 401)
+    }
     const mails = await mailbox.list()
     const page = html`<!doctype html>
 <html lang="en">

@@ -8,6 +8,7 @@ import { DEFAULT_POLICIES, type Policies, type PolicyName } from '../policy/poli
 import { findPolicy, policiesOf, upsertPolicy } from '../store/queries/policies.ts'
 import { surplusSids } from '../store/queries/sessions.ts'
 import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.ts'
+import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { createAlter } from './alter.ts'
 
@@ -19,28 +20,8 @@ export type PolicyInput<Name extends PolicyName> = Partial<Policies[Name]>
 export function createPolicies({ store }: { store: Store }) {
   const alter = createAlter(store)
 
-  async function of(tenantId: string): Promise<Policies> {
-    const tenant = await findTenant(store.read, tenantId)
-    if (tenant === undefined) throw new Refusal('tenant_not_found')
-    const decided = new Map<PolicyName, object>(
-      (await policiesOf(store.read, tenantId)).map((row) => [row.name, row.settings]),
-    )
-    const settled = <Name extends PolicyName>(name: Name): Policies[Name] => ({
-      ...DEFAULT_POLICIES[name],
-      ...decided.get(name),
-    })
-    return {
-      password: settled('password'),
-      lockout: settled('lockout'),
-      mfa: settled('mfa'),
-      network: settled('network'),
-      device: settled('device'),
-      session: { ...settled('session'), ...lengthsOf(tenant) },
-    }
-  }
-
   return {
-    of,
+    of: (tenantId: string): Promise<Policies> => policiesIn(store.read, tenantId),
 
     /** Whether administrators have decided this one, or only the defaults hold. */
     async isDecided(tenantId: string, name: PolicyName): Promise<boolean> {
@@ -53,24 +34,54 @@ export function createPolicies({ store }: { store: Store }) {
       input: PolicyInput<Name>,
       actor: Actor,
     ): Promise<Policies[Name]> {
-      const before = (await of(tenantId))[name]
-      const base = name === 'session' ? before : DEFAULT_POLICIES[name]
-      const settings: Policies[Name] = { ...base, ...input }
-      const changed = Object.keys(settings).filter((key) => isOther(before, settings, key))
+      let settings: Policies[Name] | undefined
       await alter(tenantId, actor, `policy.${name}.changed`, async (change) => {
+        const before = await policiesIn(change.queries, tenantId)
+        const put = (settings = putTogether(name, before, input))
+        const changed = Object.keys(put).filter((key) => isOther(before[name], put, key))
         await upsertPolicy(change.queries, {
           tenantId,
           name,
-          settings: { ...settings },
+          settings: { ...put },
           updatedAt: change.nowMs,
         })
-        if (name === 'session')
-          await applySession(change, tenantId, settings as Policies['session'])
-        await change.emit(`policy.${name}.updated`, tenantId, { settings, changed })
-        return { settings, changed }
+        if (name === 'session') await applySession(change, tenantId, put as Policies['session'])
+        await change.emit(`policy.${name}.updated`, tenantId, { settings: put, changed })
+        return { settings: put, changed }
       })
+      if (settings === undefined) throw new Error(`the ${name} policy was not put`)
       return settings
     },
+  }
+}
+
+/** What is put says everything: what it leaves out has its default, a session's lengths stay. */
+export function putTogether<Name extends PolicyName>(
+  name: Name,
+  before: Policies,
+  input: PolicyInput<Name>,
+): Policies[Name] {
+  const base = name === 'session' ? before[name] : DEFAULT_POLICIES[name]
+  return { ...base, ...input }
+}
+
+async function policiesIn(queries: Queries, tenantId: string): Promise<Policies> {
+  const tenant = await findTenant(queries, tenantId)
+  if (tenant === undefined) throw new Refusal('tenant_not_found')
+  const decided = new Map<PolicyName, object>(
+    (await policiesOf(queries, tenantId)).map((row) => [row.name, row.settings]),
+  )
+  const settled = <Name extends PolicyName>(name: Name): Policies[Name] => ({
+    ...DEFAULT_POLICIES[name],
+    ...decided.get(name),
+  })
+  return {
+    password: settled('password'),
+    lockout: settled('lockout'),
+    mfa: settled('mfa'),
+    network: settled('network'),
+    device: settled('device'),
+    session: { ...settled('session'), ...lengthsOf(tenant) },
   }
 }
 

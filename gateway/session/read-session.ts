@@ -33,7 +33,7 @@ export interface ProvenSession {
   readonly trust: TokenTrust
   /** What goes on to the application on its behalf. */
   readonly lines: SessionLines
-  /** The whole Cookie header of the last request, and what was read from it with `seenKey`. */
+  /** The whole Cookie header of the last request, '' for a long one, and what it said by `seenKey`. */
   cookies: string
   hasHops: boolean
   seenKey: Buffer
@@ -166,7 +166,9 @@ function refreshCookies(session: ProvenSession, request: SessionRequest) {
     session.seenText = session.seen === undefined ? '' : flat(text)
     session.seenKey = seenKey
   }
-  session.cookies = flat(request.cookies)
+  // fifty thousand sessions of a long header each would be a gigabyte
+  const isShort = request.cookies.length <= LIMITS.rememberedCookiesMax
+  session.cookies = isShort ? flat(request.cookies) : ''
   session.hasHops = request.cookies.includes(HOPS_COOKIE)
 }
 

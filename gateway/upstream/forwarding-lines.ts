@@ -3,6 +3,7 @@
  * and where the request came from. Everything of the kind that came from outside is gone already.
  */
 import { withoutServiceCookies } from '../../shared/enforcement/cookies.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import type { RequestHead } from '../exchange.ts'
 import { flat } from '../flat.ts'
 
@@ -54,6 +55,7 @@ export class SessionLines {
       this.#protocol === protocol
     if (!isSame) {
       const text = clientLines(authority, cookies, this.#identityLines, forwarding)
+      if (cookies.length > LIMITS.rememberedCookiesMax) return text + requestLines(forwarding)
       this.#text = flat(text)
       this.#authority = authority
       this.#cookies = cookies

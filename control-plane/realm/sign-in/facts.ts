@@ -15,10 +15,19 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
   const { attempts, devices, factors, sessions, clock } = world
 
   return {
+    /**
+     * Failures count for what was typed: if two names of one account shared a count, it would tell
+     * that there is such an account. A tenant's own database may know people by any number of
+     * names, so there they count for the account.
+     */
     attemptOf(caller: Caller, who: { user: User | undefined; login: string }): Attempt {
       const { user, login } = who
       const userId = user?.userId
-      const loginHash = attempts.loginHash(tenantId, userId === undefined ? { login } : { userId })
+      const isElsewhere = user?.source === 'directory'
+      const loginHash = attempts.loginHash(
+        tenantId,
+        isElsewhere ? { userId: user.userId } : { login },
+      )
       const { ip, countedAs, userAgent } = caller
       return { tenantId, userId, loginHash, ip, countedAs, userAgent }
     },

@@ -1,5 +1,6 @@
 /** Recorded sign-ins as lockout counts them, and the addresses that it blocks. */
 import { and, desc, eq, gt, inArray, lt } from 'drizzle-orm'
+import type { AttemptReason } from '../../policy/verdict.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import type { SignInRow } from './sign-ins.ts'
@@ -58,16 +59,23 @@ export async function failuresOfAddress(
   return rows.map(({ at }) => at).reverse()
 }
 
+/** Whatever name is typed there: names cost nothing to invent. */
+const OF_ADDRESSES: ReadonlySet<string> = new Set<AttemptReason>([
+  'address_blocked',
+  'address_unreadable',
+  'network_denied',
+  'network_not_allowed',
+])
+
 /** Whether the same was refused for the same reason a moment ago, and has been told of. */
 export async function wasRefusedSince(
   queries: Queries,
   same: Pick<SignInRow, 'tenantId' | 'loginHash' | 'countedAs' | 'reason'>,
   sinceMs: number,
 ): Promise<boolean> {
-  const who =
-    same.reason === 'address_blocked'
-      ? eq(signIns.countedAs, same.countedAs)
-      : eq(signIns.loginHash, same.loginHash)
+  const who = OF_ADDRESSES.has(same.reason)
+    ? eq(signIns.countedAs, same.countedAs)
+    : eq(signIns.loginHash, same.loginHash)
   const rows = await queries
     .select({ at: signIns.at })
     .from(signIns)

@@ -214,3 +214,48 @@ t.test('the sign-in page leads there, and back', async (t) => {
   t.equal(forgot.response.status, 200)
   t.match(forgot.html, /Forgot your password/)
 })
+
+t.test(
+  'a link dies with what it was sent for: another password, address, or no account',
+  async (t) => {
+    const world = await startWorld(t)
+    const { ada, issuer } = await world.tenant('acme')
+    const browser = new Browser(world.baseUrl)
+    const status = async (link: string) => (await browser.visit(link)).response.status
+    const newest = async (count: number) => linkIn((await until(() => world.sentMails[count])).text)
+
+    await world.accountMail.confirmEmail(ada, 'eve@evil.example', ACTOR, 'en')
+    const address = await newest(0)
+    t.equal(await status(address), 200)
+    await world.users.patch('acme', ada.userId, { password: NEW }, ACTOR)
+    t.equal(
+      await status(address),
+      410,
+      'whoever asked for another address is out with the password',
+    )
+
+    await forgotten(world, issuer, 'ada')
+    const reset = await newest(1)
+    t.equal(await status(reset), 200)
+    await world.users.patch('acme', ada.userId, { email: 'countess@example.test' }, ACTOR)
+    t.equal(await status(reset), 410, 'it lies in the mailbox from before')
+
+    await world.accountMail.invite('acme', ada.userId, ACTOR, 'en')
+    const invitation = await newest(2)
+    t.equal(await status(invitation), 200)
+    await world.users.remove('acme', ada.userId, ACTOR)
+    t.equal(await status(invitation), 410)
+  },
+)
+
+t.test(
+  'a mail to an address that is not proven says nothing that a person has typed',
+  async (t) => {
+    const world = await startWorld(t)
+    const { ada } = await world.tenant('acme')
+    await world.users.patch('acme', ada.userId, { name: 'Visit https://evil.example' }, ACTOR)
+    const named = await world.users.get('acme', ada.userId)
+    await world.accountMail.confirmEmail(named, 'victim@example.test', ACTOR, 'en')
+    t.notMatch((await until(() => world.sentMails[0])).text, /evil/)
+  },
+)

@@ -35,6 +35,17 @@ t.test('other cookies beside the same session are the ones that go on', async (t
   t.match(await ask(session), { status: 200 })
 })
 
+t.test('a long header goes on as well, before a short one and behind it', async (t) => {
+  const { edge, ask } = await startWorld(t)
+  const session = edge.session()
+  const token = session.slice(0, session.indexOf(';'))
+  for (const size of [10, 5000, 5000, 10, 6000]) {
+    const theme = `theme=${'x'.repeat(size)}`
+    const answer = await ask(`${theme}; ${session}`)
+    t.equal(answer.valueOf('Cookie'), `${theme}; ${token}`)
+  }
+})
+
 t.test('the same header from elsewhere tells where it came from', async (t) => {
   const { edge, ask } = await startWorld(t, ['127.0.0.1'])
   const session = edge.session()
