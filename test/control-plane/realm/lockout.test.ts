@@ -215,3 +215,34 @@ function operator(world: World) {
       headers: { authorization: 'Bearer operator-key' },
     })
 }
+
+t.test('which names are one account? a pause of one says nothing of the other', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { user_failures: 4 })
+  const statuses = async (names: readonly string[]) => {
+    const answers = []
+    for (let round = 0; round < 6; round++) {
+      const username = names[round % names.length] ?? ''
+      answers.push((await guess(world, acme, { username, password: 'wrong' })).response.status)
+    }
+    return answers
+  }
+  const known = await statuses(['ada', 'ada@example.test'])
+  const unknown = await statuses(['nobody', 'nobody@example.test'])
+  t.strictSame(known, unknown)
+})
+
+t.test('names are invented at a network that is denied: one event a minute', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'network', { deny: ['127.0.0.0/8'] })
+  const count = async () => (await eventsOf(world, 'signin.denied')).length
+  for (let name = 0; name < 5; name++)
+    await guess(world, acme, { username: `name${name}`, password: 'wrong' })
+  t.equal(await count(), 1)
+  clock.advance(61_000)
+  await guess(world, acme, { username: 'another', password: 'wrong' })
+  t.equal(await count(), 2)
+})
