@@ -7,6 +7,9 @@ import { LIMITS } from '../../shared/limits.ts'
 
 export const FLEET_PATH = '/fleet'
 
+/** How long the other end may take over its own goodbye. */
+const GOODBYE_MS = 1000
+
 export interface FleetDoor {
   attach(server: Server): void
   close(): void
@@ -19,7 +22,6 @@ export function openFleetDoor(
   const expected = digest(fleetKey)
   const sockets = new WebSocketServer({
     noServer: true,
-    clientTracking: false,
     perMessageDeflate: false,
     maxPayload: LIMITS.fleetMessageBytesMax,
   })
@@ -42,8 +44,15 @@ export function openFleetDoor(
     close() {
       for (const server of attached) server.off('upgrade', onUpgrade)
       sockets.close()
+      for (const client of sockets.clients) leave(client)
     },
   }
+}
+
+/** Whoever has come in, also those who have not said hello yet: nobody keeps the listener open. */
+function leave(client: WebSocket): void {
+  client.close(1001, 'the control plane stops')
+  setTimeout(() => client.terminate(), GOODBYE_MS).unref()
 }
 
 function isAuthorized(header: string | undefined, expected: Buffer): boolean {

@@ -53,6 +53,14 @@ t.test('a connection that does not say hello is closed', async (t) => {
   t.match(await raw.closed, { code: 4002 })
 })
 
+t.test('a connection that has not said hello yet keeps nobody from stopping', async (t) => {
+  const control = await startControlPlane(t, { timing: { helloMsMax: 600_000 } })
+  const raw = await connectRaw(t, control.port, { isSilent: true })
+  await control.kill()
+  t.match(await raw.closed, { code: 1001 })
+  await control.start()
+})
+
 t.test('a newer connection of a gateway replaces the older one', async (t) => {
   const control = await startControlPlane(t)
   const older = await connectRaw(t, control.port, { id: 'edge-1' })
