@@ -10,7 +10,7 @@ import type { Texts } from './pages/texts/english.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import { addressOf } from './address.ts'
 import { requestIdOf, showMessage } from './show.ts'
-import { withState } from './sign-in/attempt-state.ts'
+import { exhausted } from './sign-in/attempt-state.ts'
 import { laterSteps, type Input } from './sign-in/later-steps.ts'
 import type { Outcome } from './sign-in/outcome.ts'
 import { passwordStep } from './sign-in/password-step.ts'
@@ -88,7 +88,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
   }
 
   async function restart(ctx: RealmContext, visit: Visit) {
-    const interaction = withState(visit.interaction, undefined)
+    const interaction = exhausted(visit.interaction)
     if (!visit.isFinished)
       await store.change(({ queries }) => records.saveSignIn(queries, visit.uid, interaction))
     return showPassword(ctx, visit, { status: 200 })

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { AdapterPayload } from 'oidc-provider'
-import { MINUTE_MS } from '../../../shared/clock.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 import { newSeed } from '../../accounts/totp.ts'
 import type { FactorKind } from '../../policy/verdict.ts'
 
@@ -12,6 +12,8 @@ export interface AttemptState {
   /** Who has given the right password, and when. */
   readonly userId: string
   readonly passwordAt: number
+  /** Nobody has given a password: a session of that time (epoch seconds) is asked for more. */
+  readonly sessionTs?: number
   /** Wrong codes since then. */
   readonly failures: number
   /** The second factor that was shown; a second click does not show it again. */
@@ -21,6 +23,8 @@ export interface AttemptState {
   readonly seed: string
   /** New recovery codes, until the person says that they have them. */
   readonly recoveryCodes?: readonly string[]
+  /** Of the password that was chosen on the way in: a second click brings the same. */
+  readonly chosenHash?: string
   readonly finishedAt?: number
 }
 
@@ -30,6 +34,8 @@ const PASSWORD_KEPT_MS = 30 * MINUTE_MS
 const FINISHED_KEPT_MS = MINUTE_MS
 /** Then the password is asked for once more, whatever an administrator lets through. */
 export const WRONG_CODES_MAX = 10
+/** A browser that was left open must not be enough to take an account over. */
+const SESSION_SETS_UP_MS = 10 * MINUTE_MS
 
 export function beginState(userId: string, nowMs: number): AttemptState {
   const challenge = randomBytes(32).toString('base64url')
@@ -42,6 +48,22 @@ export function stateOf(payload: AdapterPayload, nowMs: number): AttemptState | 
   if (state === undefined || nowMs >= state.passwordAt + PASSWORD_KEPT_MS) return undefined
   if (nowMs >= (state.finishedAt ?? Infinity) + FINISHED_KEPT_MS) return undefined
   return state.failures < WRONG_CODES_MAX ? state : undefined
+}
+
+/** The password is asked for, however much the browser's session is worth. */
+export function isExhausted(payload: AdapterPayload): boolean {
+  const { failures = 0 } = (payload as { attempt?: Partial<AttemptState> }).attempt ?? {}
+  return failures >= WRONG_CODES_MAX
+}
+
+/** The way back to the password must not give ten more guesses at the code. */
+export function exhausted(payload: AdapterPayload): AdapterPayload {
+  return withState(payload, { ...beginState('', 0), failures: WRONG_CODES_MAX })
+}
+
+/** Whether a factor may be enrolled, or a password replaced, without giving the password. */
+export function maySetUp({ sessionTs }: AttemptState, nowMs: number): boolean {
+  return sessionTs === undefined || nowMs < sessionTs * SECOND_MS + SESSION_SETS_UP_MS
 }
 
 /** The record with another state; undefined begins from the password again. */

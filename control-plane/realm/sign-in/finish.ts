@@ -60,10 +60,11 @@ export function finishing(realm: Realm, world: RealmWorld) {
     ): Promise<void> {
       const { userId } = user
       const { recoveryCodes: _shown, ...kept } = state
-      const ts = Math.floor(change.nowMs / SECOND_MS)
+      // More was shown, but no password: a session is not younger for it
+      const ts = state.sessionTs ?? Math.floor(change.nowMs / SECOND_MS)
       const { amr, acr } = signedIn
       const resumed: AdapterPayload = {
-        ...withState(interaction, { ...kept, finishedAt: change.nowMs }),
+        ...withState(interaction, { finishedAt: change.nowMs, ...kept }),
         session: undefined, // whoever it was: `leaveOtherAccount` looks at who it is now
         result: { login: { accountId: userId, ts, amr: [...amr], acr } },
       }

@@ -3,20 +3,32 @@
  * brings at most one proof; where the sign-in stands is judged anew from the facts, so a page that
  * is sent twice, late, or from another tab is never out of step.
  */
+import type { AdapterPayload } from 'oidc-provider'
+import { SECOND_MS } from '../../../shared/clock.ts'
+import { Refusal } from '../../../shared/errors.ts'
 import { passkeySite } from '../../accounts/passkeys.ts'
 import type { OwnFacts } from '../../accounts/attempts.ts'
 import type { User } from '../../accounts/users.ts'
 import { judge, type SignInState } from '../../policy/sign-in.ts'
 import type { FactorKind } from '../../policy/verdict.ts'
-import { notBeforeOf } from '../../store/queries/revocations.ts'
+import type { Change } from '../../store/store.ts'
 import type { Realm, RealmContext } from '../realm.ts'
+import { isSessionOver } from '../session-over.ts'
 import { requestIdOf } from '../show.ts'
 import type { RealmWorld } from '../world.ts'
-import { beginState, stateOf, withState, type AttemptState } from './attempt-state.ts'
+import {
+  beginState,
+  isExhausted,
+  maySetUp,
+  stateOf,
+  withState,
+  type AttemptState,
+} from './attempt-state.ts'
 import { factsAbout } from './facts.ts'
 import { finishing } from './finish.ts'
 import { LATER_STEPS, type LaterStep, type Outcome } from './outcome.ts'
 import { proofs, type Proof } from './proofs.ts'
+import { usableUser } from './still-good.ts'
 import { callerOf, isOnlyMissing, isOnlyStepUp, languageOf, type Visit } from './visit.ts'
 
 /** What a form carries, or nothing where the page is only looked at. */
@@ -27,7 +39,7 @@ export type Input =
 export function laterSteps(realm: Realm, world: RealmWorld) {
   const { tenant, records, provider } = realm
   const { tenantId } = tenant
-  const { store, users, attempts, devices, policies, factors, clock, baseUrl } = world
+  const { store, vault, users, attempts, devices, policies, factors, clock, baseUrl } = world
   const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
   const finish = finishing(realm, world)
   const { proofOf } = proofs(realm, world, passkeySite(baseUrl))
@@ -40,15 +52,15 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
   ): Promise<Outcome | undefined> {
     const session = await provider.Session.get(ctx)
     const begun = stateOf(visit.interaction, clock.nowMs())
+    const sid = session.sidFor(realm.clientId)
     const state = begun ?? (await stateOfSession())
     if (state === undefined) return undefined
     const { userId } = state
     if (isOnlyMissing(visit) && session.accountId === userId && state.recoveryCodes === undefined)
       return { kind: 'go_on' }
-    const user = await usableUser(state)
-    if (user === undefined && input.kind === 'new_password' && (await isChosen(state, input.value)))
-      return goOn(ctx, await withNewPassword(visit), { kind: 'none' })
-    if (user === undefined) return undefined
+    if (state.sessionTs !== undefined && !(await isAlive(state))) return undefined
+    const user = await usableUser(store.read, tenantId, state, sid)
+    if (user === undefined) return goOnWithChosen()
 
     const found = callerOf(ctx, realm, baseUrl)
     const caller = { ...found, deviceCookie: found.deviceCookie ?? devices.newCookie() }
@@ -59,26 +71,34 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     const proven = { ...known, proof: state.proof ?? 'none' } as const
     const before = await attempts.preview(attempt, proven, decided)
 
+    const isSetUp = stepOf(before) === 'enrol' || stepOf(before) === 'new_password'
+    if (isSetUp && !maySetUp(state, clock.nowMs())) return undefined
+
     if (input.kind === 'new_password' && stepOf(before) === 'new_password') {
-      const actor = { name: 'realm', requestId: requestIdOf(ctx) }
-      const problem = await users.choosePassword(tenantId, userId, input.value, actor)
-      if (problem !== undefined && !(await isChosen(state, input.value)))
-        return { kind: 'step', step: 'new_password', state, user, factors: known.factors, problem }
-      return goOn(ctx, await withNewPassword(visit), { kind: 'none' })
+      const problem = await choose(input.value, user)
+      if (problem === undefined || problem === 'overtaken') return goOnWithChosen()
+      const again = problem === 'busy' ? undefined : await goOnWithChosen()
+      const asked = { kind: 'step', step: 'new_password', state, user } as const
+      return again ?? { ...asked, factors: known.factors, problem }
     }
+    const isFirst = (payload: AdapterPayload) => begun === undefined && !isExhausted(payload)
     const proof = await proofOf(stepOf(before), { user, state }, input)
     if (!(await finish.untilIssuable(userId))) return { kind: 'unavailable' }
     const outcome = await store.change(async (change): Promise<Outcome | undefined> => {
       const { queries, nowMs } = change
       const record = await records.signInIn(queries, visit.uid)
       const interaction = record?.payload ?? visit.interaction
-      const current = stateOf(interaction, nowMs) ?? (begun === undefined ? state : undefined)
+      const current = stateOf(interaction, nowMs) ?? (isFirst(interaction) ? state : undefined)
       if (current?.userId !== userId) return undefined
+      const now = await usableUser(queries, tenantId, current, sid)
+      if (now?.passwordHash !== user.passwordHash) return undefined
       const { next, facts, isNewFactor } = await shown(current)
       const judged = judge(await attempts.withFailures(queries, attempt, facts), decided)
       const save = () => records.saveSignIn(queries, visit.uid, withState(interaction, next))
 
-      if (judged.kind === 'signed_in' && next.recoveryCodes && input.kind !== 'codes_saved') {
+      // Whom the last policy refuses has the factor all the same
+      const isShowing = judged.kind === 'signed_in' || (judged.kind === 'refused' && isNewFactor)
+      if (isShowing && next.recoveryCodes && input.kind !== 'codes_saved') {
         if (isNewFactor) await save()
         return { kind: 'recovery_codes', codes: next.recoveryCodes }
       }
@@ -99,7 +119,9 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
 
       /** What the proof adds, unless a second click finds that the first has added it. */
       async function shown(current: AttemptState) {
-        const facts: OwnFacts = { ...known, proof: current.proof ?? 'none' }
+        const owner = { tenantId, userId }
+        const own = await factors.kindsOf(owner, queries) // another tab may have enrolled one
+        const facts: OwnFacts = { ...known, factors: own, proof: current.proof ?? 'none' }
         const unchanged = { next: current, facts, isNewFactor: false }
         const now = judge(await attempts.withFailures(queries, attempt, facts), decided)
         if (proof === undefined || stepOf(now) !== proof.step) return unchanged
@@ -108,7 +130,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
         const kinds: FactorKind[] = [...facts.factors, proof.kind]
         if (proof.step === 'second_factor')
           return { next, facts: { ...facts, proof: proof.kind }, isNewFactor: false }
-        const recoveryCodes = await factors.renewRecoveryCodes(change, { tenantId, userId })
+        const recoveryCodes = await factors.renewRecoveryCodes(change, owner)
         return {
           next: { ...next, recoveryCodes },
           facts: { ...facts, factors: kinds, proof: proof.kind },
@@ -121,42 +143,60 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
 
     /** A session that is asked for more has given its password already. */
     async function stateOfSession(): Promise<AttemptState | undefined> {
-      const { accountId, loginTs = 0 } = session
-      if (!isOnlyStepUp(visit) || visit.isFinished || accountId === undefined) return undefined
+      const { accountId, loginTs } = session
+      if (!isOnlyStepUp(visit) || visit.isFinished || isExhausted(visit.interaction))
+        return undefined
+      if (accountId === undefined || loginTs === undefined) return undefined
       if (accountId !== visit.interaction.session?.accountId) return undefined
-      const sid = session.sidFor(realm.clientId)
-      const notBefore = await notBeforeOf(store.read, tenantId, accountId, sid)
-      return loginTs < notBefore ? undefined : beginState(accountId, clock.nowMs())
+      return { ...beginState(accountId, clock.nowMs()), sessionTs: loginTs }
+    }
+
+    async function isAlive({ userId }: AttemptState): Promise<boolean> {
+      return session.accountId === userId && !(await isSessionOver(ctx, world, realm, session))
+    }
+
+    /** What the person chooses is noted with it: they know it, and every session from before ends. */
+    async function choose(plain: string, { userId, passwordHash }: User) {
+      const actor = { name: 'realm', requestId: requestIdOf(ctx) }
+      const alongside = async ({ queries, nowMs }: Change, before: User) => {
+        const record = await records.signInIn(queries, visit.uid)
+        const payload = record?.payload ?? visit.interaction
+        const current = stateOf(payload, nowMs)
+        const isSame = current?.userId === userId && before.passwordHash === passwordHash
+        if (!isSame || !(await usableUser(queries, tenantId, current, sid))) throw new Overtaken()
+        const passwordAt = (Math.floor(nowMs / SECOND_MS) + 1) * SECOND_MS // the revocation's
+        const { sessionTs: _replaced, ...rest } = current
+        const next = { ...rest, passwordAt, chosenHash: chosenHashOf(visit.uid, plain) }
+        await records.saveSignIn(queries, visit.uid, withState(payload, next))
+      }
+      try {
+        return await users.choosePassword(tenantId, userId, plain, actor, { alongside })
+      } catch (error) {
+        if (error instanceof Overtaken) return 'overtaken'
+        if (error instanceof Refusal && error.code === 'unavailable') return 'busy'
+        throw error
+      }
+    }
+
+    /** This click, or an earlier one at the same page, has set the password that it brings. */
+    async function goOnWithChosen(): Promise<Outcome | undefined> {
+      if (input.kind !== 'new_password') return undefined
+      const record = await records.signIn(visit.uid)
+      const state = record && stateOf(record.payload, clock.nowMs())
+      if (record === undefined || state?.chosenHash !== chosenHashOf(visit.uid, input.value))
+        return undefined
+      const { payload: interaction, isFinished } = record
+      return goOn(ctx, { ...visit, interaction, isFinished }, { kind: 'none' })
     }
   }
 
-  /** Somebody who may still sign in, with the password that was given. */
-  async function usableUser({ userId, passwordAt }: AttemptState): Promise<User | undefined> {
-    const user = await users.find(tenantId, userId)
-    if (user === undefined || user.isDisabled) return undefined
-    return user.passwordChangedAt <= passwordAt ? user : undefined
-  }
-
-  /** A second click on the page for a new password comes when the first has set it. */
-  async function isChosen({ userId, passwordAt }: AttemptState, plain: string): Promise<boolean> {
-    const user = await users.find(tenantId, userId)
-    if (user === undefined || user.passwordChangedAt <= passwordAt) return false
-    return (await users.authenticate(tenantId, user.username, plain)).kind === 'ok'
-  }
-
-  /** The person who has just chosen a password knows it. */
-  async function withNewPassword(visit: Visit): Promise<Visit> {
-    return store.change(async ({ queries, nowMs }) => {
-      const record = await records.signInIn(queries, visit.uid)
-      const payload = record?.payload ?? visit.interaction
-      const state = stateOf(payload, nowMs)
-      if (state === undefined) return visit
-      const interaction = withState(payload, { ...state, passwordAt: nowMs })
-      await records.saveSignIn(queries, visit.uid, interaction)
-      return { ...visit, interaction, isFinished: false }
-    })
+  function chosenHashOf(uid: string, plain: string): string {
+    return vault.hash(`realm.chosen/${tenantId}/${uid}/${plain}`)
   }
 }
+
+/** Somebody else has changed the account while the person was choosing. */
+class Overtaken extends Error {}
 
 /** Only a factor that exists can be guessed at: a typing error while enrolling one is none. */
 function failed(current: AttemptState, facts: OwnFacts) {

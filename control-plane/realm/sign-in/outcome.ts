@@ -26,7 +26,7 @@ export type Outcome =
       readonly kind: 'step'
       readonly step: LaterStep
       /** Undefined where the page has not been answered yet. */
-      readonly problem?: AttemptReason | PasswordProblem | undefined
+      readonly problem?: AttemptReason | PasswordProblem | 'busy' | undefined
     } & AskedPerson)
   /** New recovery codes, which are seen once. */
   | { readonly kind: 'recovery_codes'; readonly codes: readonly string[] }

@@ -2,18 +2,23 @@
  * The first step. An unknown user, a wrong password and a disabled account are one answer, and
  * cost the same; who is paused is told so before anything is computed.
  */
+import { SECOND_MS } from '../../../shared/clock.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { OwnFacts } from '../../accounts/attempts.ts'
 import type { User } from '../../accounts/users.ts'
 import type { SignInState } from '../../policy/sign-in.ts'
 import { ACR_SECOND_FACTOR, type PasswordFact } from '../../policy/verdict.ts'
+import { notBeforeOf } from '../../store/queries/revocations.ts'
+import { findUser } from '../../store/queries/users.ts'
+import type { Queries } from '../../store/sqlite.ts'
 import type { Realm, RealmContext } from '../realm.ts'
 import type { RealmWorld } from '../world.ts'
 import { beginState, stateOf, withState, type AttemptState } from './attempt-state.ts'
 import { factsAbout } from './facts.ts'
 import { finishing } from './finish.ts'
 import { LATER_STEPS, type Outcome } from './outcome.ts'
+import { isOver } from './still-good.ts'
 import { callerOf, isOnlyMissing, languageOf, type Visit } from './visit.ts'
 
 export const LOGIN_CHARACTERS_MAX = 320
@@ -21,7 +26,7 @@ export const LOGIN_CHARACTERS_MAX = 320
 export function passwordStep(realm: Realm, world: RealmWorld) {
   const { tenant, records, provider } = realm
   const { tenantId } = tenant
-  const { store, users, attempts, devices, policies, baseUrl } = world
+  const { store, users, attempts, devices, policies, clock, baseUrl } = world
   const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
   const finish = finishing(realm, world)
 
@@ -47,6 +52,8 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     const before = await attempts.preview(attempt, unproven, decided)
     if (before.kind === 'refused') return toOutcome(await record(unproven), login)
 
+    // Nothing that was ended while the password is checked opens again with it
+    const passwordAt = await givenAt(user?.userId)
     const tried = await verify(login, plain)
     if ('kind' in tried) return tried
     const { password, about } = tried
@@ -60,14 +67,17 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     return goOn(about, facts)
 
     /** The password is right: what else is asked for depends on the policies. */
-    async function goOn(user: User, known: OwnFacts): Promise<Outcome> {
+    async function goOn(user: User, own: OwnFacts): Promise<Outcome> {
       if (!(await finish.untilIssuable(user.userId))) return { kind: 'unavailable' }
       const judged = await store.change(async (change) => {
         const { queries, nowMs } = change
         const current = await records.signInIn(queries, visit.uid)
         const interaction = current?.payload ?? visit.interaction
-        const state = continued(stateOf(interaction, nowMs), user.userId, nowMs)
-        const facts: OwnFacts = { ...known, proof: state.proof ?? 'none' }
+        const known = stateOf(interaction, nowMs)
+        const isEnded = known !== undefined && (await isOver(queries, tenantId, known))
+        const state = continued(isEnded ? undefined : known, user.userId, passwordAt)
+        const password = await stillRight(queries, user, passwordAt)
+        const facts: OwnFacts = { ...own, password, proof: state.proof ?? 'none' }
         const settled = await attempts.settle(change, attempt, facts, decided)
         if (settled.kind === 'signed_in') {
           const finished = { user, state, facts, policies: decided, language, signedIn: settled }
@@ -86,8 +96,27 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
       if (!step) return toOutcome(settled, login)
       if (step === 'second_factor' && (await hasShownFactor(ctx, visit, user.userId)))
         return { kind: 'go_on' }
-      return { kind: 'step', step, state, user, factors: known.factors }
+      return { kind: 'step', step, state, user, factors: own.factors }
     }
+  }
+
+  /** Who signs in within the second of a revocation waits for the next one to begin. */
+  async function givenAt(userId: string | undefined): Promise<number> {
+    const notBefore = await notBeforeOf(store.read, tenantId, userId ?? '')
+    return Math.max(clock.nowMs(), notBefore * SECOND_MS)
+  }
+
+  /** The hash that was compared may have waited while somebody changed what it is compared with. */
+  async function stillRight(
+    queries: Queries,
+    { userId, passwordHash }: User,
+    passwordAt: number,
+  ): Promise<PasswordFact> {
+    const now = await findUser(queries, tenantId, userId)
+    if (now === undefined || now.passwordHash !== passwordHash) return 'wrong'
+    if (now.isDisabled) return 'right_but_disabled'
+    const notBefore = await notBeforeOf(queries, tenantId, userId)
+    return passwordAt < notBefore * SECOND_MS ? 'not_given' : 'right'
   }
 
   /** `about` is the account that was meant, whether the password is right or not. */
@@ -122,8 +151,10 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
 
 /** A second click on the same page goes on with what the first one began. */
 function continued(known: AttemptState | undefined, userId: string, nowMs: number): AttemptState {
-  if (known?.userId !== userId) return beginState(userId, nowMs)
-  return { ...known, passwordAt: nowMs }
+  const isDone = known?.finishedAt !== undefined && known.proof === undefined
+  if (known?.userId !== userId || isDone) return beginState(userId, nowMs)
+  const { sessionTs: _replaced, ...rest } = known
+  return { ...rest, passwordAt: nowMs }
 }
 
 function toOutcome(settled: SignInState, username: string): Outcome {

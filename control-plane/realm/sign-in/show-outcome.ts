@@ -113,7 +113,9 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     const action = actionOf(visit)
     const scriptUrl = passkeyScriptUrl(realm)
     const { challenge, seed } = state
-    const status = problem === undefined ? 200 : 422
+    const isBusy = outcome.problem === 'busy'
+    const status = isBusy ? 503 : problem === undefined ? 200 : 422
+    if (isBusy) ctx.set('Retry-After', '5')
     ctx.set(FORM_PAGE_HEADERS)
     switch (step) {
       case 'second_factor': {
@@ -167,9 +169,10 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
 /** That something more is asked for is what the page is there for: only what was wrong is said. */
 function sentenceOf(
   texts: Texts,
-  problem: AttemptReason | PasswordProblem | undefined,
+  problem: AttemptReason | PasswordProblem | 'busy' | undefined,
 ): string | undefined {
   if (problem === undefined || problem === 'second_factor_needed') return undefined
+  if (problem === 'busy') return texts.busy
   if (problem === 'enrolment_needed' || problem === 'password_expired') return undefined
   const reason = ATTEMPT_REASONS.find((one) => one === problem)
   if (reason !== undefined) return texts.attempt[reason]

@@ -1,4 +1,18 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  ne,
+  or,
+  sql,
+} from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -23,6 +37,23 @@ export async function hasSessionOf(queries: Queries, tenantId: string, userId: s
     .select({ sid: table.sid })
     .from(table)
     .where(and(eq(table.tenantId, tenantId), eq(table.userId, userId)))
+    .limit(1)
+  return rows.length > 0
+}
+
+/** One that began since then, and had to end; making room for another one is no such end. */
+export async function hasEndedSince(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  sinceMs: number,
+): Promise<boolean> {
+  const isOwn = and(eq(table.tenantId, tenantId), eq(table.userId, userId))
+  const hasEnded = and(isNotNull(table.endedAt), ne(table.endReason, 'surplus'))
+  const rows = await queries
+    .select({ sid: table.sid })
+    .from(table)
+    .where(and(isOwn, gte(table.createdAt, sinceMs), hasEnded))
     .limit(1)
   return rows.length > 0
 }

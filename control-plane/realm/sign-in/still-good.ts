@@ -1,0 +1,34 @@
+/** Whether what one sign-in has shown still counts, read where the answer is used. */
+import { SECOND_MS } from '../../../shared/clock.ts'
+import type { User } from '../../accounts/users.ts'
+import { notBeforeOf } from '../../store/queries/revocations.ts'
+import { hasEndedSince } from '../../store/queries/sessions.ts'
+import { findUser } from '../../store/queries/users.ts'
+import type { Queries } from '../../store/sqlite.ts'
+import type { AttemptState } from './attempt-state.ts'
+
+/** Somebody who may still sign in, with the password that was given, and whom nobody signed out. */
+export async function usableUser(
+  queries: Queries,
+  tenantId: string,
+  state: AttemptState,
+  sid: string | undefined,
+): Promise<User | undefined> {
+  const { userId, passwordAt, sessionTs } = state
+  const user = await findUser(queries, tenantId, userId)
+  if (user === undefined || user.isDisabled || user.passwordChangedAt > passwordAt) return undefined
+  const ownSid = sessionTs === undefined ? undefined : sid
+  const notBefore = await notBeforeOf(queries, tenantId, userId, ownSid)
+  const provenAt = sessionTs ?? passwordAt / SECOND_MS
+  if (provenAt < notBefore || (await isOver(queries, tenantId, state))) return undefined
+  return user
+}
+
+/** What a finished sign-in has opened was ended: its second click opens nothing again. */
+export async function isOver(
+  queries: Queries,
+  tenantId: string,
+  { userId, finishedAt }: AttemptState,
+): Promise<boolean> {
+  return finishedAt !== undefined && (await hasEndedSince(queries, tenantId, userId, finishedAt))
+}
