@@ -20,7 +20,7 @@ import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import type { PasswordProblem } from '../policy/new-password.ts'
 import { forgetPasswords, rememberPassword } from '../store/queries/password-history.ts'
-import { deleteTicketsOf } from '../store/queries/tickets.ts'
+import { deleteTicketsOf, voidTickets } from '../store/queries/tickets.ts'
 import type { TenantPolicies } from '../tenants/policies.ts'
 import type { PasswordRules, WhosePassword } from './password-rules.ts'
 import type { PasswordHasher } from './passwords.ts'
@@ -136,7 +136,7 @@ export function createUsers(world: UsersWorld) {
         await alongside?.(change, before)
         const { passwordHash: old } = before
         await replacePassword(change, { tenantId, userId, passwordHash, old })
-        await deleteTicketsOf(queries, tenantId, userId)
+        await voidTickets(queries, tenantId, userId, nowMs)
         if (isMailProven) await updateUser(queries, tenantId, userId, { emailProvenAt: nowMs })
         await revokeIn(change, tenantId, { subject: userId }, reason)
         const content = { user_id: userId, changed: ['password'] }
@@ -157,7 +157,7 @@ export function createUsers(world: UsersWorld) {
         const { queries, nowMs } = change
         const before = found(await findUser(queries, tenantId, userId))
         await alongside(change, before)
-        await deleteTicketsOf(queries, tenantId, userId)
+        await voidTickets(queries, tenantId, userId, nowMs)
         const isNamedByIt = before.usernameKey === before.emailKey
         await updateUser(queries, tenantId, userId, {
           email,
@@ -237,11 +237,11 @@ export function createUsers(world: UsersWorld) {
         if (passwordHash !== undefined || (patch.isDisabled === true && !before.isDisabled)) {
           const reason = passwordHash === undefined ? 'user_disabled' : 'password_changed'
           await revokeIn(change, tenantId, { subject: userId }, reason)
-          await deleteTicketsOf(change.queries, tenantId, userId)
+          await voidTickets(change.queries, tenantId, userId, change.nowMs)
         }
         // a link went to the address from before, which may be somebody else's
         if (changes.emailKey !== before.emailKey)
-          await deleteTicketsOf(change.queries, tenantId, userId)
+          await voidTickets(change.queries, tenantId, userId, change.nowMs)
         const content = { user_id: userId, changed: Object.keys(patch) }
         await change.audit(actor, { action: 'user.changed', tenantId, content })
         return found(await findUser(change.queries, tenantId, userId))

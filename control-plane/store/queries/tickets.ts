@@ -42,6 +42,19 @@ export async function spendTickets(
   await queries.update(table).set({ usedAt }).where(areOpen)
 }
 
+/** Every link that the person was sent is void; how many they were sent stays known. */
+export async function voidTickets(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  usedAt: number,
+): Promise<void> {
+  await queries
+    .update(table)
+    .set({ usedAt })
+    .where(and(eq(table.tenantId, tenantId), eq(table.userId, userId), isNull(table.usedAt)))
+}
+
 export async function deleteTicketsOf(queries: Queries, tenantId: string, userId: string) {
   await queries.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.userId, userId)))
 }
