@@ -84,8 +84,7 @@ function summary({ config, configFile, secrets }: Settings, demo: SeededDemo | u
       ? []
       : [
           `  Mailbox            ${config.base_url}/mailbox`,
-          `    sign in as       mailbox`,
-          `    password         ${mailboxKey(secrets.SERVICE_OPERATOR_KEY)}`,
+          `    name and key     mailbox ${mailboxKey(secrets.SERVICE_OPERATOR_KEY)}`,
         ]),
     `  Gateway            ${listenText(config.gateway.listen)}`,
     '',

@@ -25,7 +25,7 @@ export function mailboxRoutes(mailbox: Mailbox, key: string) {
       .replace(/^[^:]*:/, '')
     if (!isSameSecret(password, key)) {
       c.header('WWW-Authenticate', 'Basic realm="mailbox", charset="UTF-8"')
-      return c.text('The name is mailbox; npm start prints the password.', 401)
+      return c.text('The name is mailbox; npm start prints the key, which is the password.', 401)
     }
     const mails = await mailbox.list()
     const page = html`<!doctype html>
