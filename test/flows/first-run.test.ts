@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Browser } from '../support/browser.ts'
@@ -8,7 +9,9 @@ import { Program, spawnCommand } from '../support/programs.ts'
 
 /** `npm start` as a newcomer runs it, but for the ports. */
 async function setUp(t: Test) {
-  const folder = t.testdir()
+  // not the test's own folder, which is taken away while the programs still write
+  const folder = mkdtempSync(join(tmpdir(), 'first-run-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const ports = {
     public: await freePort(),
     fleet: await freePort(),

@@ -1,6 +1,7 @@
 /** The real programs as real processes, each test with its own folder, ports and secrets. */
 import { fork, spawn, type ChildProcess } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { request } from 'undici'
@@ -59,7 +60,8 @@ export interface FleetOptions {
 }
 
 export async function startFleet(t: TestScope, options: FleetOptions = {}) {
-  const folder = t.testdir()
+  // not the test's own folder, which is taken away while the programs still write
+  const folder = mkdtempSync(join(tmpdir(), 'fleet-'))
   const [listen, fleetListen] = [await freePort(), await freePort()]
   const gatewayPorts: number[] = []
   for (let count = 0; count < (options.gateways ?? 1); count++) gatewayPorts.push(await freePort())
@@ -144,6 +146,7 @@ ${options.gatewayConfig ?? ''}
   }
   t.after(async () => {
     await Promise.all([...programs].map((program) => program.stop('SIGKILL')))
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
   await Promise.all([
     fleet.startControlPlane(),
