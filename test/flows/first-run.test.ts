@@ -8,7 +8,7 @@ import { freePort } from '../support/ports.ts'
 import { Program, spawnCommand } from '../support/programs.ts'
 
 /** `npm start` as a newcomer runs it, but for the ports. */
-async function setUp(t: Test) {
+async function setUp() {
   // not the test's own folder, which is taken away while the programs still write
   const folder = mkdtempSync(join(tmpdir(), 'first-run-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -63,7 +63,7 @@ function start(t: Test, file: string, ...args: string[]) {
 t.test(
   'one command: a newcomer signs in and is greeted, and a second start keeps everything',
   async (t) => {
-    const { folder, ports, file, edge } = await setUp(t)
+    const { folder, ports, file, edge } = await setUp()
     const first = start(t, file)
     await first.isUp
     for (const address of [`${edge}/`, `http://localhost:${ports.public}/console`])
@@ -100,7 +100,7 @@ t.test(
 )
 
 t.test('without the demo, the same command starts an empty service', async (t) => {
-  const { file, edge } = await setUp(t)
+  const { file, edge } = await setUp()
   const service = start(t, file, '--no-demo')
   await service.isUp
   t.notMatch(service.output(), 'sign in as')
@@ -112,7 +112,7 @@ t.test('without the demo, the same command starts an empty service', async (t) =
 })
 
 t.test('a port that is taken is named, with the setting that changes it', async (t) => {
-  const { ports, file } = await setUp(t)
+  const { ports, file } = await setUp()
   for (const [port, setting, program] of [
     [ports.public, 'control_plane.listen', 'control-plane/main.ts'],
     [ports.fleet, 'control_plane.fleet_listen', 'control-plane/main.ts'],
@@ -131,7 +131,7 @@ t.test('a port that is taken is named, with the setting that changes it', async 
 })
 
 t.test('a second gateway of the same name does not disturb the first', async (t) => {
-  const { file } = await setUp(t)
+  const { file } = await setUp()
   const first = new Program('gateway/main.ts', ['--config', file])
   t.after(async () => void (await first.stop('SIGKILL')))
   await first.ready
@@ -146,7 +146,7 @@ t.test('a second gateway of the same name does not disturb the first', async (t)
 })
 
 t.test('npm start ends all when one cannot start', async (t) => {
-  const { ports, file } = await setUp(t)
+  const { ports, file } = await setUp()
   const squatter = createServer()
   await new Promise<void>((resolve) => squatter.listen(ports.edge, '127.0.0.1', resolve))
   t.after(() => void squatter.close())
