@@ -1,0 +1,47 @@
+/**
+ * What `enforce()` and `verifyClaims()` are to a framework: one request in, one outcome out. Adapters
+ * only carry outcomes out; no adapter decides anything.
+ */
+import type { TokenClaims } from '../../../shared/enforcement/token.ts'
+
+export interface GuardedRequest {
+  readonly method: string
+  /** Exactly as it stood on the request line. */
+  readonly target: string
+  /** Header lines as received: name, value, name, value. */
+  readonly rawHeaders: readonly string[]
+  /** '' where the framework does not tell. */
+  readonly peerAddress: string
+  readonly isSecure: boolean
+}
+
+export interface Identity {
+  /** The token itself, for `X-Service-Claims`. */
+  readonly token: string
+  readonly claims: TokenClaims
+}
+
+export type Outcome =
+  | {
+      /** The application answers. Whatever named a user on the way in has to be gone by then. */
+      readonly kind: 'forward'
+      /** Path and query that were decided on; the application is to route by no other. */
+      readonly target: string
+      readonly identity: Identity | undefined
+      /** Values of Set-Cookie, for an answer that no shared cache may store; else left out. */
+      readonly privateCookies: readonly string[]
+    }
+  | {
+      readonly kind: 'answer'
+      readonly status: number
+      readonly headers: readonly (readonly [name: string, value: string])[]
+      readonly body: string
+    }
+
+export interface Guard {
+  /** At once where nothing has to be asked for: most requests. Never throws, never rejects. */
+  judge(request: GuardedRequest): Outcome | Promise<Outcome>
+  /** Settles when the guard has what it needs to let anybody in. */
+  ready(): Promise<void>
+  close(): Promise<void>
+}
