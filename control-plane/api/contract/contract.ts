@@ -1,6 +1,6 @@
 /** The integration contract: the names that applications and tools may rely on. No tenant values. */
 import { PEM_FILENAME } from '../public-key-routes.ts'
-import { FRAMEWORKS, snippets } from './snippets.ts'
+import { FRAMEWORKS, SNIPPETS } from './snippets.ts'
 
 export function integrationContract() {
   return {
@@ -15,6 +15,6 @@ export function integrationContract() {
     public_key: { path: '/api/v1/public-key', filename: PEM_FILENAME },
     packages: { cli_binary: 'service-analyzer' },
     frameworks: FRAMEWORKS,
-    snippets: snippets(),
+    snippets: SNIPPETS,
   }
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { SignJWT } from 'jose'
 import { request } from 'undici'
-import { snippets } from '../../../control-plane/api/contract/snippets.ts'
+import { JAVASCRIPT } from '../../../control-plane/api/contract/snippets/javascript.ts'
 import { startApi } from '../../support/api.ts'
 import { freePort } from '../../support/ports.ts'
 
@@ -33,7 +33,7 @@ void t.test('the contract names everything, and nothing of a tenant', async (t) 
 /** Run from inside the project, so that they find its packages. */
 const ROOT = new URL('../../../', import.meta.url).pathname
 
-for (const [framework, { edge }] of Object.entries(snippets())) {
+for (const [framework, { edge }] of Object.entries(JAVASCRIPT)) {
   const [packageName = ''] = edge.install.replace('npm install ', '').split(' ')
   const isThere = framework === 'node' || canResolve(packageName)
   const options = isThere ? {} : { skip: `${packageName} is not installed here` }

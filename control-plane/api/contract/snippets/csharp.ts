@@ -1,0 +1,3 @@
+import type { FrameworkSnippet } from './snippet.ts'
+
+export const CSHARP: Readonly<Record<string, FrameworkSnippet>> = {}

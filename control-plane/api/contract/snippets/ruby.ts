@@ -1,0 +1,3 @@
+import type { FrameworkSnippet } from './snippet.ts'
+
+export const RUBY: Readonly<Record<string, FrameworkSnippet>> = {}

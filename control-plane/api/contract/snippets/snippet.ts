@@ -1,0 +1,15 @@
+export interface Snippet {
+  /** What to run once, in the project's folder. */
+  readonly install: string
+  readonly file: string
+  readonly code: string
+}
+
+export interface FrameworkSnippet {
+  readonly name: string
+  readonly language: string
+  /** The ways of enforcement that the code below serves. */
+  readonly modes: readonly ('gateway' | 'connector' | 'sdk')[]
+  /** Behind the edge: believes the signature that came with the request. */
+  readonly edge: Snippet
+}
