@@ -4,6 +4,7 @@
  */
 import type { Columns } from './columns.ts'
 import { sqliteColumns } from './columns.ts'
+import { defineFeedTables } from './feed-tables.ts'
 import { defineSignInTables } from './sign-in-tables.ts'
 
 export function defineSchema(c: Columns) {
@@ -52,8 +53,15 @@ export function defineSchema(c: Columns) {
       brandLogoTag: c.text('brand_logo_tag'),
       /** Where the application itself wants to hear of sessions that have ended. */
       backchannelLogoutUri: c.text('backchannel_logout_uri'),
+      /** The client secret before this one, and until when it counts as well. */
+      previousSecretSealed: c.text('previous_secret_sealed'),
+      previousSecretHash: c.text('previous_secret_hash'),
+      previousSecretUntil: c.whole('previous_secret_until'),
+      /** When a sign-in from end to end was last seen to work. */
+      integrationCompletedAt: c.whole('integration_completed_at'),
     },
     (table) => [
+      c.index('tenants_previous_secret').on(table.previousSecretUntil),
       c.uniqueIndex('tenants_analyzer_key_hash').on(table.analyzerKeyHash),
       c.index('tenants_revision').on(table.revision),
     ],
@@ -259,6 +267,7 @@ export function defineSchema(c: Columns) {
     audit,
     verificationChecks,
     ...defineSignInTables(c),
+    ...defineFeedTables(c),
   }
 }
 

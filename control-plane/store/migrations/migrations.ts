@@ -1,5 +1,6 @@
 import { first } from './0001-first.ts'
 import { signIn } from './0002-sign-in.ts'
+import { feed } from './0003-feed.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
-export const migrations = [first, signIn] as const
+export const migrations = [first, signIn, feed] as const

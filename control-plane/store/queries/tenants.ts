@@ -5,7 +5,13 @@ import { refuseTaken } from './conflicts.ts'
 
 type TenantRow = typeof schema.tenants.$inferSelect
 type SecretColumn =
-  'clientSecretSealed' | 'clientSecretHash' | 'analyzerKeySealed' | 'analyzerKeyHash'
+  | 'clientSecretSealed'
+  | 'clientSecretHash'
+  | 'previousSecretSealed'
+  | 'previousSecretHash'
+  | 'previousSecretUntil'
+  | 'analyzerKeySealed'
+  | 'analyzerKeyHash'
 
 /** What is known of a tenant, without its secrets and its logo: safe and small to hand around. */
 export type Tenant = Readonly<Omit<TenantRow, SecretColumn | 'brandLogo'>> & {
@@ -18,12 +24,23 @@ export type TenantChanges = Partial<Omit<NewTenantRow, 'tenantId' | 'createdAt' 
 const {
   clientSecretSealed,
   clientSecretHash,
+  previousSecretSealed,
+  previousSecretHash,
+  previousSecretUntil,
   analyzerKeySealed,
   analyzerKeyHash,
   brandLogo,
   ...openColumns
 } = getTableColumns(schema.tenants)
-const secretColumns = { clientSecretSealed, clientSecretHash, analyzerKeySealed, analyzerKeyHash }
+const secretColumns = {
+  clientSecretSealed,
+  clientSecretHash,
+  previousSecretSealed,
+  previousSecretHash,
+  previousSecretUntil,
+  analyzerKeySealed,
+  analyzerKeyHash,
+}
 
 export async function findTenant(queries: Queries, tenantId: string): Promise<Tenant | undefined> {
   const rows = await queries
@@ -157,6 +174,8 @@ export async function deleteTenant(
     schema.mails,
     schema.logoutNotices,
     schema.userDirectories,
+    schema.feedInstances,
+    schema.enforcementEvents,
   ]
   for (const table of owned) await queries.delete(table).where(eq(table.tenantId, tenantId))
   await queries
