@@ -4,7 +4,10 @@
  * Nothing behind this file knows a socket, `IncomingMessage` or `ServerResponse`.
  */
 import type { Socket } from 'node:net'
+import type { Answer as OwnAnswer } from '../shared/sign-in/answer.ts'
 import type { Upstream } from './upstream/upstream.ts'
+
+export type { OwnAnswer }
 
 /**
  * One request head, checked against the grammar. Every string is latin1 as received; a header
@@ -39,13 +42,6 @@ export interface RequestHead {
   readonly probe: string
   readonly probePass: string
   readonly isUpgrade: boolean
-}
-
-export interface OwnAnswer {
-  readonly status: number
-  /** Complete lines without CRLF: `Location: /`. Length, date and connection are the wire's. */
-  readonly headerLines: readonly string[]
-  readonly body: string
 }
 
 export interface ForwardPlan {

@@ -1,16 +1,17 @@
 /** One worker put together: what serves requests, without the process around it. */
 import type { Logger } from 'pino'
-import { Agent } from 'undici'
+import { Agent, fetch } from 'undici'
 import type { Clock } from '../shared/clock.ts'
-import { createAddressReader, createTrust } from './client-address.ts'
+import { createRelyingParty } from '../shared/sign-in/relying-party.ts'
+import { terminate } from '../shared/sign-in/visit.ts'
+import { createAddressReader, createTrust } from '../shared/client-address.ts'
 import type { GatewaySettings } from './config.ts'
 import { createRequestIds } from './request-ids.ts'
 import { handleRequest, type Edge, type RequestContext } from './request.ts'
 import { createOpenStreams } from './session/open-streams.ts'
 import { createServiceEndpoints } from './session/endpoints.ts'
 import { createOwnSessions } from './session/own-sessions.ts'
-import { createSessionReader, type ProvenSession } from './session/read-session.ts'
-import { createRelyingParty } from './session/relying-party.ts'
+import { createGatewaySessions, type ProvenSession } from './session/sessions.ts'
 import { createLogSink, type LineSink } from './telemetry/line-writer.ts'
 import { createWorkerTelemetry } from './telemetry/worker-telemetry.ts'
 import { createTenantCompiler } from './tenants/compiled.ts'
@@ -63,7 +64,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     },
     onRevoked: () => openStreams.judgeSoon(),
   })
-  const sessions = createSessionReader()
+  const sessions = createGatewaySessions()
   const telemetry = createWorkerTelemetry({
     clock,
     lines: lines ?? createLogSink((entry) => log.info(entry)),
@@ -92,7 +93,10 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     headersTimeout: REALM_ANSWER_MS,
     bodyTimeout: REALM_ANSWER_MS,
   })
-  const relyingParty = createRelyingParty({ dispatcher, nowMs: () => clock.nowMs() })
+  const relyingParty = createRelyingParty({
+    fetch: (url: string, init: object) => fetch(url, { ...init, dispatcher }),
+    nowMs: () => clock.nowMs(),
+  })
 
   const ownSessions = createOwnSessions({ dispatcher, clock, log })
 
@@ -116,6 +120,15 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
   }
 
   const nextRequestId = createRequestIds()
+  const endpoints = {
+    sessions,
+    relyingParty,
+    ownSessions,
+    clock,
+    endSession,
+    refuseSession,
+    log,
+  }
   const edge: Edge = {
     byHost: directory.byHost,
     sessions,
@@ -125,18 +138,8 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     nextRequestId,
     isRecorded: telemetry.isRecorded,
     startTrace: telemetry.startTrace,
-    serve: createServiceEndpoints({
-      sessions,
-      relyingParty,
-      ownSessions,
-      endSession,
-      refuseSession,
-      log,
-    }),
-    terminate(context) {
-      const session = sessions.claimsOf(context)
-      if (session !== undefined) endSession(context, session.claims, 'terminate')
-    },
+    serve: createServiceEndpoints(endpoints),
+    terminate: (context) => terminate(context, endpoints),
     active: ({ tenant, nowSeconds }, { claims }) =>
       follower.reportActivity({
         tenant_id: tenant.tenantId,

@@ -8,22 +8,17 @@ import {
   withoutSessionCookie,
 } from '../shared/enforcement/cookies.ts'
 import { decide, type Decision, type ServiceEndpoint } from '../shared/enforcement/decide.ts'
-import { isNavigation } from '../shared/enforcement/navigation.ts'
-import { safeReturnTo } from '../shared/enforcement/return-to.ts'
 import type { RevokedView } from '../shared/enforcement/session.ts'
 import { carriedProof, checkPass } from '../shared/probe.ts'
-import {
-  REASON_TEXTS,
-  REFUSAL_TEXTS,
-  type Reason,
-  type RefuseReason,
-  type SignInReason,
-} from '../shared/reasons.ts'
-import { answerJson, answerPage, redirect } from './answers.ts'
-import type { AddressReader } from './client-address.ts'
+import type { AddressReader } from '../shared/client-address.ts'
+import type { Reason, RefuseReason, SignInReason } from '../shared/reasons.ts'
+import type { Answer } from '../shared/sign-in/answer.ts'
+import { refusal, signInRequired } from '../shared/sign-in/refusals.ts'
+import type { Visit } from '../shared/sign-in/visit.ts'
+import { respond } from './answers.ts'
 import type { Exchange, ForwardPlan, RequestHead } from './exchange.ts'
 import { isRequestId } from './request-ids.ts'
-import type { ProvenSession, SessionReader, SessionRequest } from './session/read-session.ts'
+import type { ProvenSession, SessionReader } from './session/sessions.ts'
 import { isTraceparent, keptTracestate } from './telemetry/trace.ts'
 import type { CompiledTenant } from './tenants/compiled.ts'
 import type { HostLookup, Served } from './tenants/directory.ts'
@@ -50,7 +45,7 @@ export interface Edge {
 }
 
 /** One request with what was found out about it; the tenant's snapshot is kept to its end. */
-export class RequestContext implements SessionRequest {
+export class RequestContext implements Visit {
   readonly exchange: Exchange
   readonly edge: Edge
   readonly tenant: CompiledTenant
@@ -106,8 +101,8 @@ export class RequestContext implements SessionRequest {
     this.protocol = isSecure ? 'https' : 'http'
   }
 
-  get clock(): Clock {
-    return this.edge.clock
+  get head(): RequestHead {
+    return this.exchange.head
   }
 
   /** The tenant's own address as browsers see it, never what a header says. */
@@ -123,8 +118,12 @@ export class RequestContext implements SessionRequest {
     return this.edge.sessions.read(this)
   }
 
-  signIn(reason: SignInReason) {
-    askToSignIn(this, reason)
+  /** What a request gets whose session does not hold, or is not there. */
+  signIn(reason: SignInReason): Answer {
+    if (reason === 'binding_terminate') this.edge.terminate(this)
+    const { head, edgeUrl, tenant } = this
+    const { tenantId } = tenant
+    return signInRequired({ head, target: head.target, tenantId, edgeUrl }, reason)
   }
 }
 
@@ -177,9 +176,9 @@ function carryOut(context: RequestContext, decision: Decision<ProvenSession>): v
     case 'service':
       return context.edge.serve(context, decision.endpoint)
     case 'sign_in':
-      return askToSignIn(context, decision.reason)
+      return respond(context.exchange, context.signIn(decision.reason))
     case 'refuse':
-      return refuse(context.exchange, context.requestId, decision.reason, decision.status)
+      return refuse(context.exchange, decision.reason, decision.status)
   }
 }
 
@@ -215,7 +214,7 @@ function forwardUpgrade(context: RequestContext, given: ProvenSession | undefine
 function refuseUpgrade(context: RequestContext, reason: RefuseReason, status: 403 | 503): void {
   context.decision = 'refuse'
   context.reason = reason
-  refuse(context.exchange, context.requestId, reason, status)
+  refuse(context.exchange, reason, status)
 }
 
 /** The decision to forward has stopped being true while its answer was under way. */
@@ -237,7 +236,7 @@ function planOf(
     requestLines:
       session === undefined
         ? forwardingLines(head, context)
-        : session.lines.forwarding(head.authority, session.cookies || head.cookies, context),
+        : session.carried.forwarding(head.authority, session.cookies || head.cookies, context),
     responseLines: `X-Request-Id: ${context.requestId}\r\n`,
     isPrivate: session !== undefined,
     privateCookieLine: session === undefined ? '' : companionLines(context, session),
@@ -255,26 +254,6 @@ function companionLines(context: RequestContext, session: ProvenSession): string
   }
   if (session.hasHops) lines += `Set-Cookie: ${clearCookie(HOPS_COOKIE, isSecure)}\r\n`
   return lines
-}
-
-/** A person is sent to sign in and comes back here; a program gets a 401 that it can read. */
-function askToSignIn(context: RequestContext, reason: SignInReason): void {
-  const { exchange } = context
-  if (reason === 'binding_terminate') context.edge.terminate(context)
-  if (isNavigation(exchange.head)) {
-    const returnTo = encodeURIComponent(safeReturnTo(exchange.head.target))
-    return redirect(exchange, 302, `/service/login?returnTo=${returnTo}`, [])
-  }
-  const body = {
-    error: 'sign_in_required',
-    detail: REASON_TEXTS[reason],
-    reason,
-    login_url: `${context.edgeUrl}/service/login`,
-  }
-  answerJson(exchange, 401, body, [
-    `WWW-Authenticate: Session realm="${context.tenant.tenantId}"`,
-    `X-Request-Id: ${context.requestId}`,
-  ])
 }
 
 /** A request without a tenant: all that its log line can tell. */
@@ -296,21 +275,11 @@ function refuseUnserved(
 ): void {
   const context = new UnservedContext(edge.nextRequestId(), reason)
   exchange.context = context
-  refuse(exchange, context.requestId, reason, status)
+  refuse(exchange, reason, status)
 }
 
-function refuse(
-  exchange: Exchange,
-  requestId: string,
-  reason: RefuseReason,
-  status: 400 | 403 | 404 | 503,
-): void {
-  const lines = [`X-Request-Id: ${requestId}`]
-  if (status === 503) lines.push('Retry-After: 5')
-  const { code, title, text } = REFUSAL_TEXTS[reason]
-  if (!isNavigation(exchange.head))
-    return answerJson(exchange, status, { error: code, detail: text }, lines)
-  answerPage(exchange, status, { title, text, code }, lines)
+function refuse(exchange: Exchange, reason: RefuseReason, status: 400 | 403 | 404 | 503): void {
+  respond(exchange, refusal(exchange.head, reason, status))
 }
 
 /** Our control plane checks that its requests travel through here to the application. */

@@ -3,7 +3,7 @@ import { isNavigation } from '../shared/enforcement/navigation.ts'
 import type { Exchange, OwnAnswer } from './exchange.ts'
 import { plainAnswer } from './http1/answer.ts'
 import type { Http1ServerOptions } from './http1/server.ts'
-import { PAGE_HEADER_LINES, pageHtml } from './pages.ts'
+import { PAGE_HEADER_LINES, pageHtml } from '../shared/sign-in/pages.ts'
 
 type WireAnswers = Required<Pick<Http1ServerOptions, 'refusalAnswer' | 'failureAnswer'>>
 

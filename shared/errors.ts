@@ -6,6 +6,10 @@ export const ERRORS = {
   // who asks
   operator_key_invalid: { status: 401, detail: 'The operator key is missing or wrong.' },
   analyzer_key_invalid: { status: 401, detail: 'The analyzer key is missing or wrong.' },
+  client_credentials_invalid: {
+    status: 401,
+    detail: 'The client id or the client secret is missing or wrong.',
+  },
   // what was sent
   request_invalid: { status: 400, detail: 'This is not a well-formed HTTP request.' },
   body_not_json: { status: 400, detail: 'The body is not valid JSON.' },

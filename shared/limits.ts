@@ -135,6 +135,8 @@ export const LIMITS = {
   rateBucketsMax: 20_000,
   rateOperator: { burst: 3000, perSecond: 300 },
   rateAnalyzer: { burst: 300, perSecond: 5 },
+  /** Of an application: every one of its instances polls, often all from one address. */
+  rateClient: { burst: 5000, perSecond: 500 },
   rateProbe: { burst: 20, perSecond: 0.2 },
   ratePublic: { burst: 2000, perSecond: 100 },
   rateRefused: { burst: 1000, perSecond: 10 },
@@ -156,6 +158,13 @@ export const LIMITS = {
   probesAtOnceMax: 16,
   probeClockSkewMsMax: 30_000,
   verificationValidMs: 24 * 3600 * 1000,
+  // what the command line tool reports of itself
+  selfReportChecksMax: 100,
+  selfReportsKeptMax: 200,
+  checkNameCharactersMax: 64,
+  selfReportTextCharactersMax: 1000,
+  toolVersionCharactersMax: 64,
+  projectNameCharactersMax: 100,
   signingKeysPerTenantMax: 8,
   signingKeyBitsMin: 2048,
   signingKeyBitsMax: 8192,

@@ -1,5 +1,5 @@
 /** What the lines of a head mean together: whose it is, how long its body is, what happens after. */
-import { flat } from '../flat.ts'
+import { flat } from '../../shared/enforcement/flat.ts'
 import { hostOfAuthority, isOriginForm, isToken, trimmed } from './grammar.ts'
 import { mayBeNominated } from './field-names.ts'
 import { REFUSALS } from './refusals.ts'

@@ -4,15 +4,18 @@
  * never on a 403 and never in a loop.
  */
 import type { ServiceEndpoint } from '../../shared/enforcement/decide.ts'
-import { answerPage } from '../answers.ts'
+import type { Answer } from '../../shared/sign-in/answer.ts'
+import { callback } from '../../shared/sign-in/callback.ts'
+import { login } from '../../shared/sign-in/login.ts'
+import { logout } from '../../shared/sign-in/logout.ts'
+import { signInUnavailable } from '../../shared/sign-in/refusals.ts'
+import { reasonOf } from '../../shared/sign-in/visit.ts'
+import { respond } from '../answers.ts'
 import type { RequestContext } from '../request.ts'
-import { callback } from './callback.ts'
-import { reasonOf, type EndpointWorld } from './endpoint-world.ts'
-import { login } from './login.ts'
-import { logout } from './logout.ts'
+import type { EndpointWorld } from './endpoint-world.ts'
 import { me } from './me.ts'
 
-type Handler = (context: RequestContext) => Promise<void> | void
+type Handler = (context: RequestContext) => Promise<Answer>
 
 export function createServiceEndpoints(
   world: EndpointWorld,
@@ -24,26 +27,15 @@ export function createServiceEndpoints(
     me: (context) => me(context, world),
   }
   return (context, endpoint) => {
-    Promise.try(handlers[endpoint], context).catch((error: unknown) => {
+    const answering = handlers[endpoint](context).then((answer) =>
+      respond(context.exchange, answer),
+    )
+    answering.catch((error: unknown) => {
       world.log.warn(
         { reason: reasonOf(error), tenant: context.tenant.tenantId, endpoint },
         'failed',
       )
-      unavailable(context)
+      respond(context.exchange, signInUnavailable())
     })
   }
-}
-
-function unavailable(context: RequestContext) {
-  answerPage(
-    context.exchange,
-    503,
-    {
-      title: 'Sign-in is not available right now',
-      text: 'Please try again in a moment. Who is signed in already stays signed in.',
-      code: 'sign_in_unavailable',
-      action: { href: '/', label: 'Try again' },
-    },
-    ['Retry-After: 5'],
-  )
 }

@@ -1,6 +1,6 @@
 /** `/service/me` for people: who is signed in, where else, and a button behind each. */
 import { html } from 'hono/html'
-import { frame, readable, type Html } from '../pages.ts'
+import { frame, readable, type Html } from '../../shared/sign-in/pages.ts'
 import type { Listed } from './own-sessions.ts'
 
 export interface MePage {

@@ -4,21 +4,29 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LIMITS } from '../../shared/limits.ts'
-import { answer, answerJson, answerPage, redirect } from '../answers.ts'
+import {
+  jsonAnswer,
+  methodRefused,
+  pageAnswer,
+  redirection,
+  type Answer,
+} from '../../shared/sign-in/answer.ts'
+import { logout } from '../../shared/sign-in/logout.ts'
+import { FORM_PAGE_HEADER_LINES } from '../../shared/sign-in/pages.ts'
+import { isRead, onlyParameter } from '../../shared/sign-in/visit.ts'
 import { BodyTooLarge } from '../exchange.ts'
-import { FORM_PAGE_HEADER_LINES } from '../pages.ts'
 import type { RequestContext } from '../request.ts'
 import { isOwnOrigin } from '../upgrade/own-origin.ts'
 import type { EndpointWorld } from './endpoint-world.ts'
-import { logout } from './logout.ts'
 import { mePageHtml, type MePage } from './me-page.ts'
-import { isRead, onlyParameter, refuseMethod } from './own-requests.ts'
 import type { Ending } from './own-sessions.ts'
-import type { ProvenSession } from './read-session.ts'
+import type { ProvenSession } from './sessions.ts'
 
-export async function me(context: RequestContext, world: EndpointWorld) {
+type SessionProof = Pick<ProvenSession, 'token' | 'claims'>
+
+export async function me(context: RequestContext, world: EndpointWorld): Promise<Answer> {
   const { method } = context.exchange.head
-  if (!isRead(method) && method !== 'POST') return refuseMethod(context, 'GET, HEAD, POST')
+  if (!isRead(method) && method !== 'POST') return methodRefused('GET, HEAD, POST')
   const verdict = world.sessions.read(context)
   if (verdict.kind === 'invalid') return context.signIn(verdict.reason)
   return isRead(method)
@@ -26,8 +34,12 @@ export async function me(context: RequestContext, world: EndpointWorld) {
     : end(context, world, verdict.session)
 }
 
-async function show(context: RequestContext, world: EndpointWorld, session: ProvenSession) {
-  const { exchange, tenant } = context
+async function show(
+  context: RequestContext,
+  world: EndpointWorld,
+  session: SessionProof,
+): Promise<Answer> {
+  const { tenant } = context
   const { token, claims } = session
   const own = await world.ownSessions.list(tenant, { token, claims })
   const listed = own.kind === 'listed' ? own.listed : undefined
@@ -36,9 +48,9 @@ async function show(context: RequestContext, world: EndpointWorld, session: Prov
   const signedInAt = new Date(claims.authTime * 1000).toISOString()
   const endsAt = new Date(endSeconds * 1000).toISOString()
   const accountUrl = `${tenant.client.issuer}/account`
-  const csrf = csrfOf(tenant.seenKey, sid)
+  const csrf = csrfOf(tenant.seenKeys[0], sid)
   if (!wantsPage(context))
-    return answerJson(exchange, 200, {
+    return jsonAnswer(200, {
       tenant_id: tenant.tenantId,
       user_id: sub,
       sid,
@@ -54,16 +66,21 @@ async function show(context: RequestContext, world: EndpointWorld, session: Prov
   const said = onlyParameter(context.query, 'done')
   const done = said === 'session' || said === 'device' ? said : undefined
   const about = { application: tenant.name, name, email, signedInAt, endsAt, accountUrl }
-  answer(exchange, 200, FORM_PAGE_HEADER_LINES, mePageHtml({ ...about, csrf, listed, done }))
+  const body = mePageHtml({ ...about, csrf, listed, done })
+  return { status: 200, headerLines: FORM_PAGE_HEADER_LINES, body }
 }
 
-async function end(context: RequestContext, world: EndpointWorld, session: ProvenSession) {
-  const { exchange, tenant } = context
+async function end(
+  context: RequestContext,
+  world: EndpointWorld,
+  session: SessionProof,
+): Promise<Answer> {
+  const { tenant } = context
   const { token, claims } = session
   if (!isFromOwnPage(context)) return refuse(context, 'cross_site_form')
   const fields = await fieldsOf(context)
   if (fields === undefined) return refuse(context, 'form_too_large')
-  if (!isSame(onlyParameter(fields, 'csrf') ?? '', csrfOf(tenant.seenKey, claims.sid)))
+  if (!isSame(onlyParameter(fields, 'csrf') ?? '', csrfOf(tenant.seenKeys[0], claims.sid)))
     return refuse(context, 'cross_site_form')
   const ending = endingIn(fields)
   if (ending === undefined) return refuse(context, 'form_invalid')
@@ -71,9 +88,9 @@ async function end(context: RequestContext, world: EndpointWorld, session: Prove
   const ended = await world.ownSessions.end(tenant, { token, claims }, ending)
   if (ended.kind !== 'listed') return refuse(context, ended.kind)
   if ('sid' in ending) world.refuseSession(context, ending.sid)
-  if (!wantsPage(context)) return answerJson(exchange, 200, { ended: ending })
+  if (!wantsPage(context)) return jsonAnswer(200, { ended: ending })
   const done: MePage['done'] = 'sid' in ending ? 'session' : 'device'
-  redirect(exchange, 303, `/service/me?done=${done}`, [])
+  return redirection(303, `/service/me?done=${done}`)
 }
 
 /** The lock is the value in the form; this keeps another site's form from even trying. */
@@ -137,13 +154,13 @@ const REFUSALS = {
   },
 } as const
 
-function refuse(context: RequestContext, code: keyof typeof REFUSALS) {
+function refuse(context: RequestContext, code: keyof typeof REFUSALS): Answer {
   const { status, title, text } = REFUSALS[code]
   const lines = status === 503 ? ['Retry-After: 5'] : []
   if (!wantsPage(context))
-    return answerJson(context.exchange, status, { error: code, detail: `${title}. ${text}` }, lines)
+    return jsonAnswer(status, { error: code, detail: `${title}. ${text}` }, lines)
   const action = { href: '/service/me', label: 'Back to your sessions' }
-  answerPage(context.exchange, status, { title, text, code, action }, lines)
+  return pageAnswer(status, { title, text, code, action }, lines)
 }
 
 function wantsPage({ exchange }: RequestContext): boolean {

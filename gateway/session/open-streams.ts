@@ -15,7 +15,7 @@ import type { CompiledTenant } from '../tenants/compiled.ts'
 import type { HostLookup } from '../tenants/directory.ts'
 import { ENDINGS } from '../upgrade/frames.ts'
 import type { OpenWebSocket } from '../upgrade/upgrades.ts'
-import { NO_SESSION, type ProvenSession } from './read-session.ts'
+import { NO_SESSION, type ProvenSession } from '../../shared/enforcement/read-session.ts'
 
 export interface OpenStreamsWorld {
   readonly clock: Clock

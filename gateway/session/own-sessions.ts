@@ -9,7 +9,7 @@ import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 import type { CompiledTenant } from '../tenants/compiled.ts'
-import { reasonOf } from './endpoint-world.ts'
+import { reasonOf } from '../../shared/sign-in/visit.ts'
 
 const Text = v.pipe(v.string(), v.maxLength(LIMITS.userAgentTextMax))
 const Time = v.pipe(v.string(), v.isoTimestamp())
@@ -43,7 +43,7 @@ export type OwnAnswer =
   | { readonly kind: 'not_found' | 'unavailable' }
 
 /** Whose: the token speaks for the person, its `sid` is what the rate is held to. */
-export interface Holder {
+interface Holder {
   readonly token: string
   readonly claims: { readonly sid: string }
 }

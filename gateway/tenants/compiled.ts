@@ -6,7 +6,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import type { TenantRules } from '../../shared/enforcement/decide.ts'
 import { compileExcluded, compileSealed } from '../../shared/enforcement/path.ts'
-import { deriveKey } from '../../shared/enforcement/seen.ts'
+import { deriveKey, type SealingKeys } from '../../shared/enforcement/seen.ts'
 import type { SessionRules } from '../../shared/enforcement/session.ts'
 import type { TokenTrust } from '../../shared/enforcement/token.ts'
 import { probeKeyOf } from '../../shared/probe.ts'
@@ -26,8 +26,8 @@ export interface CompiledTenant extends TenantRules {
   readonly sessionRules: SessionRules
   readonly trust: TokenTrust
   readonly client: { readonly issuer: string; readonly id: string; readonly secret: string }
-  readonly seenKey: Buffer
-  readonly flowKey: Buffer
+  readonly seenKeys: SealingKeys
+  readonly flowKeys: SealingKeys
   readonly probeKey: Buffer
   readonly upstream: Upstream
   /** By hostname; loaded when the host is first asked for. */
@@ -127,8 +127,8 @@ function readSnapshot(snapshot: TenantSnapshot): Stateless {
       binding: snapshot.session_binding,
     },
     client: { issuer: snapshot.issuer, id: snapshot.client_id, secret },
-    seenKey: deriveKey(secret, 'seen'),
-    flowKey: deriveKey(secret, 'flow'),
+    seenKeys: [deriveKey(secret, 'seen')],
+    flowKeys: [deriveKey(secret, 'flow')],
     probeKey: probeKeyOf(secret),
   }
 }

@@ -5,7 +5,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import { nowSeconds } from '../../shared/clock.ts'
 import type { Revoked, TenantSnapshot } from '../../shared/snapshot.ts'
-import { RevokedState } from './revoked-state.ts'
+import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 
 export interface ServedTenant {
   readonly tenantId: string

@@ -20,7 +20,7 @@ import { isNewer, type DirectoryStatus, type Rank } from './directory.ts'
 import { addToRoster, type StoredState } from './kept-state.ts'
 import type { LastKnownGood } from './last-known-good.ts'
 import type { RelayChange } from './relay-messages.ts'
-import { RevokedState } from './revoked-state.ts'
+import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 
 type Down<Type extends DownMessage['type']> = DownMessage & { type: Type }
 

@@ -5,7 +5,7 @@
 import { withoutServiceCookies } from '../../shared/enforcement/cookies.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { RequestHead } from '../exchange.ts'
-import { flat } from '../flat.ts'
+import { flat } from '../../shared/enforcement/flat.ts'
 
 export interface Forwarding {
   readonly clientAddress: string

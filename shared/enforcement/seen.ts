@@ -10,6 +10,11 @@ export interface Seen {
   readonly fingerprint: string
 }
 
+/** What is written is written with the newest; while a client secret is rotated an older is read. */
+export type SealingKeys = readonly [newest: Buffer, ...older: Buffer[]]
+
+const MAC_BYTES = 32
+
 export function deriveKey(clientSecret: string, purpose: 'seen' | 'flow'): Buffer {
   return Buffer.from(hkdfSync('sha256', clientSecret, '', `service/${purpose}`, 32))
 }
@@ -19,12 +24,13 @@ export function writeSeen(seen: Seen, sid: string, key: Buffer): string {
   return `${body}.${macOf(body, sid, key).toString('base64url')}`
 }
 
-export function readSeen(value: string, sid: string, key: Buffer): Seen | undefined {
+export function readSeen(value: string, sid: string, keys: readonly Buffer[]): Seen | undefined {
   const match = /^(([0-9a-z]{1,9})\.([A-Za-z0-9_-]{1,200}))\.([A-Za-z0-9_-]{43})$/.exec(value)
   if (match === null) return undefined
   const [, body = '', seconds = '', fingerprint = '', mac = ''] = match
   const given = Buffer.from(mac, 'base64url')
-  if (given.length !== 32 || !timingSafeEqual(given, macOf(body, sid, key))) return undefined
+  if (given.length !== MAC_BYTES) return undefined
+  if (!keys.some((key) => timingSafeEqual(given, macOf(body, sid, key)))) return undefined
   return {
     seconds: parseInt(seconds, 36),
     fingerprint: Buffer.from(fingerprint, 'base64url').toString('utf8'),

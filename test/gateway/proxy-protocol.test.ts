@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net'
 import t from 'tap'
-import { createAddressReader, createTrust } from '../../gateway/client-address.ts'
+import { createAddressReader, createTrust } from '../../shared/client-address.ts'
 import { createListeners } from '../../gateway/listeners.ts'
 import { crc32c, parseProxyHeader } from '../../gateway/proxy-header.ts'
 import { createProxyProtocol, type Proxied } from '../../gateway/proxy-protocol.ts'

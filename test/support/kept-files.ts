@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openLastKnownGood, type StoredTenant } from '../../gateway/tenants/last-known-good.ts'
-import { RevokedState } from '../../gateway/tenants/revoked-state.ts'
+import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { createKeeper, type Keeper } from '../../gateway/tenants/keeper.ts'
 import { createTenantDirectory, type TenantDirectory } from '../../gateway/tenants/directory.ts'
 import { createPortPair } from '../../gateway/tenants/ports.ts'

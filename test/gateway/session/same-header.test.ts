@@ -1,6 +1,6 @@
 /** What is kept of a session from one request to the next never decides, and never goes stale. */
 import t from 'tap'
-import { RecentlyUsed } from '../../../gateway/session/recently-used.ts'
+import { RecentlyUsed } from '../../../shared/enforcement/recently-used.ts'
 import { startEdge } from '../../support/edge-world.ts'
 import { RawClient, startOrigin } from '../../support/wire.ts'
 

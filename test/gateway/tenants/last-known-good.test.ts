@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync }
 import { join } from 'node:path'
 import t from 'tap'
 import { openLastKnownGood } from '../../../gateway/tenants/last-known-good.ts'
-import { RevokedState } from '../../../gateway/tenants/revoked-state.ts'
+import { RevokedState } from '../../../shared/enforcement/revoked-state.ts'
 import { snapshotOf } from '../../support/fleet-source.ts'
 import { createTestLog, FLEET_KEY, temporaryFolder, until } from '../../support/fleet.ts'
 import { fillDisk, filesOf, storedOf } from '../../support/kept-files.ts'

@@ -109,14 +109,14 @@ t.test('the companion cookie fits one session of one tenant and cannot be altere
   const key = deriveKey('secret', 'seen')
   const seen = { seconds: NOW, fingerprint: 'chrome-linux/10.0.0.0-24' }
   const value = writeSeen(seen, 's1', key)
-  t.same(readSeen(value, 's1', key), seen)
-  t.equal(readSeen(value, 's2', key), undefined, 'another session')
-  t.equal(readSeen(value, 's1', deriveKey('other', 'seen')), undefined, 'another tenant')
-  t.equal(readSeen(value, 's1', deriveKey('secret', 'flow')), undefined, 'another purpose')
+  t.same(readSeen(value, 's1', [key]), seen)
+  t.equal(readSeen(value, 's2', [key]), undefined, 'another session')
+  t.equal(readSeen(value, 's1', [deriveKey('other', 'seen')]), undefined, 'another tenant')
+  t.equal(readSeen(value, 's1', [deriveKey('secret', 'flow')]), undefined, 'another purpose')
   const later = (NOW + 1).toString(36)
-  t.equal(readSeen(later + value.slice(later.length), 's1', key), undefined, 'another time')
+  t.equal(readSeen(later + value.slice(later.length), 's1', [key]), undefined, 'another time')
   for (const bad of ['', 'x', '..', value + 'A', value.slice(1), `${value}.`])
-    t.equal(readSeen(bad, 's1', key), undefined, bad)
+    t.equal(readSeen(bad, 's1', [key]), undefined, bad)
 })
 
 t.test(

@@ -2,41 +2,34 @@
  * From cookies to a session that holds, or the reason why none does. The signature check is cached
  * beside the key set that makes it true; time, revocation, idle and binding are judged every time.
  */
-import {
-  HOPS_COOKIE,
-  REPEATED,
-  readCookie,
-  SEEN_COOKIE,
-  SESSION_COOKIE,
-} from '../../shared/enforcement/cookies.ts'
-import type { SessionVerdict } from '../../shared/enforcement/decide.ts'
-import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
-import { readSeen, writeSeen, type Seen } from '../../shared/enforcement/seen.ts'
+import { HOPS_COOKIE, REPEATED, readCookie, SEEN_COOKIE, SESSION_COOKIE } from './cookies.ts'
+import type { SessionVerdict } from './decide.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import { flat } from './flat.ts'
+import { RecentlyUsed } from './recently-used.ts'
+import { readSeen, writeSeen, type SealingKeys, type Seen } from './seen.ts'
 import {
   isSeenDue,
   judgeSession,
   type RevokedView,
   type SessionFacts,
-} from '../../shared/enforcement/session.ts'
-import { proveToken, type TokenClaims, type TokenTrust } from '../../shared/enforcement/token.ts'
-import { LIMITS } from '../../shared/limits.ts'
-import type { SignInReason } from '../../shared/reasons.ts'
-import { flat } from '../flat.ts'
-import type { CompiledTenant } from '../tenants/compiled.ts'
-import { SessionLines } from '../upstream/forwarding-lines.ts'
-import { RecentlyUsed } from './recently-used.ts'
+  type SessionRules,
+} from './session.ts'
+import { proveToken, type TokenClaims, type TokenTrust } from './token.ts'
+import { LIMITS } from '../limits.ts'
+import type { SignInReason } from '../reasons.ts'
 
 /** A token whose proof holds under `trust`, with what was last worked out for its client. */
-export interface ProvenSession {
+export interface ProvenSession<Carried = unknown> {
   readonly token: string
   readonly claims: TokenClaims
   readonly trust: TokenTrust
-  /** What goes on to the application on its behalf. */
-  readonly lines: SessionLines
-  /** The whole Cookie header of the last request, '' for a long one, and what it said by `seenKey`. */
+  /** What goes on to the application on its behalf, made once. */
+  readonly carried: Carried
+  /** The whole Cookie header of the last request, '' for a long one, and what it said by `seenKeys`. */
   cookies: string
   hasHops: boolean
-  seenKey: Buffer
+  seenKeys: readonly Buffer[]
   seenText: string
   seen: Seen | undefined
   userAgent: string
@@ -51,12 +44,19 @@ export interface SessionRequest {
   readonly userAgent: string
   readonly clientAddress: string
   readonly nowSeconds: number
-  readonly tenant: CompiledTenant
+  readonly tenant: SessionTenant
   readonly revoked: RevokedView
 }
 
-export interface SessionReader {
-  read(request: SessionRequest): SessionVerdict<ProvenSession>
+/** What a session is held against. The same objects until they change: they are compared as such. */
+export interface SessionTenant {
+  readonly trust: TokenTrust
+  readonly sessionRules: SessionRules
+  readonly seenKeys: SealingKeys
+}
+
+export interface SessionReader<Carried = unknown> {
+  read(request: SessionRequest): SessionVerdict<ProvenSession<Carried>>
   /** The claims of whoever sent these cookies, even where the session no longer holds. */
   claimsOf(request: SessionRequest): { token: string; claims: TokenClaims } | undefined
   readonly stats: { hits: number; misses: number }
@@ -66,13 +66,20 @@ export const NO_SESSION: SessionVerdict<never> = { kind: 'invalid', reason: 'no_
 /** The end of a signature tells tokens apart and is hashed fast; the whole token is compared. */
 const CACHE_KEY_CHARACTERS = 12
 
-export function createSessionReader(
-  entriesMax: number = LIMITS.verifyCacheEntriesMax,
-): SessionReader {
-  const proofs = new RecentlyUsed<ProvenSession>(entriesMax)
+export interface SessionReaderOptions<Carried> {
+  readonly entriesMax?: number
+  carry(token: string, claims: TokenClaims): Carried
+}
+
+export function createSessionReader<Carried>({
+  entriesMax = LIMITS.verifyCacheEntriesMax,
+  carry,
+}: SessionReaderOptions<Carried>): SessionReader<Carried> {
+  type Session = ProvenSession<Carried>
+  const proofs = new RecentlyUsed<Session>(entriesMax)
   const stats = { hits: 0, misses: 0 }
 
-  function prove(token: string, trust: TokenTrust): ProvenSession | SignInReason {
+  function prove(token: string, trust: TokenTrust): Session | SignInReason {
     const key = token.slice(-CACHE_KEY_CHARACTERS)
     const cached = proofs.get(key)
     if (cached !== undefined && cached.trust === trust && cached.token === token) {
@@ -82,7 +89,8 @@ export function createSessionReader(
     stats.misses++
     const claims = proveToken(token, trust)
     if (typeof claims === 'string') return claims
-    const session = newSession(flat(token), claims, trust)
+    const kept = flat(token)
+    const session = { ...NEW_SESSION, token: kept, claims, trust, carried: carry(kept, claims) }
     proofs.set(key, session)
     return session
   }
@@ -91,17 +99,17 @@ export function createSessionReader(
    * The session of a client that sends the very header it sent before: nothing has to be taken
    * apart again. Where any doubt is, the header is read from its beginning.
    */
-  function recall({ cookies, tenant }: SessionRequest): ProvenSession | undefined {
+  function recall({ cookies, tenant }: SessionRequest): Session | undefined {
     const at = cookies.indexOf(SESSION_COOKIE)
     if (at === -1) return undefined
     const semicolon = cookies.indexOf(';', at)
     const end = semicolon === -1 ? cookies.length : semicolon
     const session = proofs.get(cookies.slice(Math.max(0, end - CACHE_KEY_CHARACTERS), end))
     if (session === undefined || session.trust !== tenant.trust) return undefined
-    return session.seenKey === tenant.seenKey && session.cookies === cookies ? session : undefined
+    return session.seenKeys === tenant.seenKeys && session.cookies === cookies ? session : undefined
   }
 
-  function find(request: SessionRequest): ProvenSession | SignInReason {
+  function find(request: SessionRequest): Session | SignInReason {
     const token = readCookie(request.cookies, SESSION_COOKIE)
     if (token === undefined) return 'no_session'
     if (token === REPEATED) return 'session_repeated'
@@ -137,34 +145,27 @@ export function createSessionReader(
   }
 }
 
-function newSession(token: string, claims: TokenClaims, trust: TokenTrust): ProvenSession {
-  return {
-    token,
-    claims,
-    trust,
-    lines: new SessionLines(token, claims.sub),
-    cookies: '',
-    hasHops: false,
-    seenKey: NO_KEY,
-    seenText: '',
-    seen: undefined,
-    userAgent: '',
-    clientAddress: '',
-    fingerprint: '',
-    seenDue: '',
-  }
+const NEW_SESSION = {
+  cookies: '',
+  hasHops: false,
+  seenKeys: [],
+  seenText: '',
+  seen: undefined,
+  userAgent: '',
+  clientAddress: '',
+  fingerprint: '',
+  seenDue: '',
 }
-const NO_KEY = Buffer.alloc(0)
 
 /** Works out again only what differs from the session's last request: the proof, not the decision. */
 function refreshCookies(session: ProvenSession, request: SessionRequest) {
-  const { seenKey } = request.tenant
+  const { seenKeys } = request.tenant
   const seenText = readCookie(request.cookies, SEEN_COOKIE)
   const text = typeof seenText === 'string' ? seenText : ''
-  if (text === '' || text !== session.seenText || session.seenKey !== seenKey) {
-    session.seen = readSeen(text, session.claims.sid, seenKey)
+  if (text === '' || text !== session.seenText || session.seenKeys !== seenKeys) {
+    session.seen = readSeen(text, session.claims.sid, seenKeys)
     session.seenText = session.seen === undefined ? '' : flat(text)
-    session.seenKey = seenKey
+    session.seenKeys = seenKeys
   }
   // fifty thousand sessions of a long header each would be a gigabyte
   const isShort = request.cookies.length <= LIMITS.rememberedCookiesMax
@@ -182,5 +183,5 @@ function refreshClient(session: ProvenSession, request: SessionRequest) {
 
 function newSeen(session: ProvenSession, request: SessionRequest): string {
   const seen = { seconds: request.nowSeconds, fingerprint: session.fingerprint }
-  return writeSeen(seen, session.claims.sid, request.tenant.seenKey)
+  return writeSeen(seen, session.claims.sid, request.tenant.seenKeys[0])
 }

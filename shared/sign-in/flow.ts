@@ -3,8 +3,9 @@
  * several tabs do not disturb each other. Bounded in number, short-lived, cleared at the callback.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { FLOW_COOKIE_PREFIX, HOST_PREFIX } from '../../shared/enforcement/cookies.ts'
-import { LIMITS } from '../../shared/limits.ts'
+import { FLOW_COOKIE_PREFIX, HOST_PREFIX } from '../enforcement/cookies.ts'
+import type { SealingKeys } from '../enforcement/seen.ts'
+import { LIMITS } from '../limits.ts'
 
 export interface Flow {
   readonly state: string
@@ -51,16 +52,23 @@ export function sealFlow(flow: Flow, key: Buffer): string {
 }
 
 /** Undefined for whatever is not a flow of ours that is still young. */
-export function openFlow(value: string, key: Buffer, nowSeconds: number): Flow | undefined {
+export function openFlow(value: string, keys: SealingKeys, nowSeconds: number): Flow | undefined {
   const bytes = Buffer.from(value, 'base64url')
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined
+  for (const key of keys) {
+    const flow = openWith(bytes, key)
+    if (flow !== undefined)
+      return nowSeconds - flow.startedSeconds <= LIMITS.flowSecondsMax ? flow : undefined
+  }
+  return undefined
+}
+
+function openWith(bytes: Buffer, key: Buffer): Flow | undefined {
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
     const opened = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES))
-    const flow = JSON.parse(Buffer.concat([opened, decipher.final()]).toString('utf8')) as Flow
-    const isYoung = nowSeconds - flow.startedSeconds <= LIMITS.flowSecondsMax
-    return isYoung ? flow : undefined
+    return JSON.parse(Buffer.concat([opened, decipher.final()]).toString('utf8')) as Flow
   } catch {
     return undefined
   }

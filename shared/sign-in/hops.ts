@@ -1,6 +1,6 @@
 /** Sign-ins that lead nowhere, counted in a cookie, so that a loop ends on a page. */
-import { HOPS_COOKIE, readCookie, setCookie } from '../../shared/enforcement/cookies.ts'
-import type { RequestContext } from '../request.ts'
+import { HOPS_COOKIE, readCookie, setCookie } from '../enforcement/cookies.ts'
+import type { Visit } from './visit.ts'
 
 const HOPS_SECONDS = 60
 
@@ -10,8 +10,7 @@ export function hopsOf(cookies: string): number {
   return typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : 0
 }
 
-export function hopsCookie(context: RequestContext): string {
-  const hops = hopsOf(context.exchange.head.cookies) + 1
-  const isSecure = context.isCookieSecure
+export function hopsCookie({ cookies, isCookieSecure: isSecure }: Visit): string {
+  const hops = hopsOf(cookies) + 1
   return setCookie(HOPS_COOKIE, String(hops), { maxAgeSeconds: HOPS_SECONDS, isSecure })
 }

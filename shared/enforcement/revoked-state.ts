@@ -2,8 +2,8 @@
  * What is revoked for one tenant, as the decision core reads it. It outlives every recompilation of
  * its tenant, only grows, and forgets nothing that a living session could still be judged by.
  */
-import { LIMITS } from '../../shared/limits.ts'
-import type { Revoked } from '../../shared/snapshot.ts'
+import { LIMITS } from '../limits.ts'
+import type { Revoked } from '../snapshot.ts'
 
 /** A session may have been issued under a longer lifetime than the one in force today. */
 const SESSION_SECONDS_FLOOR = 86_400

@@ -1,10 +1,8 @@
 /**
- * The gateway as an OpenID Connect client of a tenant's realm. Standard code flow with PKCE, by
+ * The gateway, or the middleware, as an OpenID Connect client of a tenant's realm. Standard code flow with PKCE, by
  * openid-client; discovery is done once per client and shared by all who ask at the same time.
  */
 import * as oidc from 'openid-client'
-import { fetch, type Dispatcher } from 'undici'
-import type { CompiledTenant } from '../tenants/compiled.ts'
 
 export interface SignInStart {
   readonly location: string
@@ -12,11 +10,21 @@ export interface SignInStart {
   readonly codeVerifier: string
 }
 
+export interface RelyingPartyClient {
+  readonly issuer: string
+  readonly id: string
+  readonly secret: string
+}
+
+interface WithClient {
+  readonly client: RelyingPartyClient
+}
+
 export interface RelyingParty {
-  start(tenant: CompiledTenant, request: StartRequest): Promise<SignInStart>
+  start(tenant: WithClient, request: StartRequest): Promise<SignInStart>
   /** The ID token of the finished sign-in; throws when the realm or the answer is not in order. */
-  finish(tenant: CompiledTenant, request: FinishRequest): Promise<string>
-  endSessionLocation(tenant: CompiledTenant, request: LogoutRequest): Promise<string>
+  finish(tenant: WithClient, request: FinishRequest): Promise<string>
+  endSessionLocation(tenant: WithClient, request: LogoutRequest): Promise<string>
 }
 
 export interface StartRequest {
@@ -42,14 +50,14 @@ const DISCOVERY_KEPT_MS = 10 * 60_000
 const TIMEOUT_SECONDS = 10
 
 export function createRelyingParty(world: {
-  dispatcher: Dispatcher
+  fetch: oidc.CustomFetch
   nowMs: () => number
 }): RelyingParty {
   type Found = { config: Promise<oidc.Configuration>; atMs: number }
   /** Weak, so that a client that is no longer served is forgotten with its snapshot. */
-  const found = new WeakMap<CompiledTenant['client'], Found>()
+  const found = new WeakMap<RelyingPartyClient, Found>()
 
-  function discover(client: CompiledTenant['client']): Promise<oidc.Configuration> {
+  function discover(client: RelyingPartyClient): Promise<oidc.Configuration> {
     const known = found.get(client)
     if (known !== undefined && world.nowMs() - known.atMs < DISCOVERY_KEPT_MS) return known.config
     const config = oidc.discovery(
@@ -61,8 +69,7 @@ export function createRelyingParty(world: {
         timeout: TIMEOUT_SECONDS,
         // the control plane's own address decides; a fleet on one machine speaks plain http
         execute: client.issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
-        [oidc.customFetch]: ((url: string, init: object) =>
-          fetch(url, { ...init, dispatcher: world.dispatcher })) as unknown as oidc.CustomFetch,
+        [oidc.customFetch]: world.fetch,
       },
     )
     found.set(client, { config, atMs: world.nowMs() })

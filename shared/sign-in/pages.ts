@@ -1,5 +1,5 @@
 /**
- * The few pages that a gateway shows itself. No scripts, no foreign content, readable on a phone.
+ * The few pages that the service shows on a tenant's own hostname. No scripts, no foreign content, readable on a phone.
  */
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { RevokedState } from '../../../gateway/tenants/revoked-state.ts'
+import { RevokedState } from '../../../shared/enforcement/revoked-state.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
 const NOW = 2_000_000_000

@@ -1,0 +1,107 @@
+/** `/service/callback`: a code becomes a session, or the way goes back to the beginning. */
+import { nowSeconds } from '../clock.ts'
+import {
+  clearCookie,
+  readCookie,
+  SEEN_COOKIE,
+  SESSION_COOKIE,
+  setCookie,
+} from '../enforcement/cookies.ts'
+import { fingerprintOf } from '../enforcement/fingerprint.ts'
+import { writeSeen } from '../enforcement/seen.ts'
+import { isRevoked } from '../enforcement/session.ts'
+import { judgeTimes, proveToken, type TokenClaims } from '../enforcement/token.ts'
+import { cookieLines, methodRefused, pageAnswer, redirection, type Answer } from './answer.ts'
+import { flowCookieName, flowCookiePath, flowIdOf, openFlow, type Flow } from './flow.ts'
+import { hopsCookie } from './hops.ts'
+import { onlyParameter, reasonOf, type SignInWorld, type Visit } from './visit.ts'
+
+export async function callback<V extends Visit>(visit: V, world: SignInWorld<V>): Promise<Answer> {
+  const { tenant, query, isCookieSecure: isSecure } = visit
+  const { relyingParty, log } = world
+  if (visit.head.method !== 'GET') return methodRefused('GET')
+  const state = onlyParameter(query, 'state') ?? ''
+  const flowId = flowIdOf(state)
+  if (flowId === undefined) return startAgain(visit, world)
+  const cookieName = flowCookieName(flowId, isSecure)
+  const sealed = readCookie(visit.cookies, cookieName)
+  const flow =
+    typeof sealed === 'string' ? openFlow(sealed, tenant.flowKeys, visit.nowSeconds) : undefined
+  if (flow === undefined || flow.state !== state) return startAgain(visit, world)
+
+  const flowCleared = clearCookie(cookieName, isSecure, flowCookiePath(isSecure))
+  const error = onlyParameter(query, 'error')
+  if (error !== undefined) return signInEnded(visit, flow.returnTo, [flowCleared])
+
+  let token: string
+  try {
+    const callbackUrl = `${visit.edgeUrl}/service/callback?${query}`
+    token = await relyingParty.finish(tenant, { callbackUrl, ...flow })
+  } catch (failure) {
+    log.warn({ reason: reasonOf(failure), tenant: tenant.tenantId }, 'code exchange failed')
+    return signInEnded(visit, flow.returnTo, [flowCleared])
+  }
+  const claims = proveToken(token, tenant.trust)
+  const problem = typeof claims === 'string' ? claims : problemOf(claims, flow, visit, world)
+  if (typeof claims === 'string' || problem !== undefined) {
+    log.warn({ reason: problem, tenant: tenant.tenantId }, 'issued token refused')
+    return signInEnded(visit, flow.returnTo, [flowCleared])
+  }
+  return redirection(303, flow.returnTo, [
+    flowCleared,
+    ...sessionCookies(visit, world, token, claims),
+    hopsCookie(visit),
+  ])
+}
+
+/** A token fresh from the realm is judged like any other, so that what we set will also be taken. */
+function problemOf(
+  claims: TokenClaims,
+  flow: Flow,
+  { tenant, revoked }: Visit,
+  { clock }: Pick<SignInWorld, 'clock'>,
+): string | undefined {
+  // whoever dropped `prompt=login` on the way to the realm comes back with an old sign-in
+  if (flow.isFresh && claims.authTime < flow.startedSeconds) return 'not_fresh'
+  if (isRevoked(claims, revoked)) return 'revoked'
+  return judgeTimes(claims, nowSeconds(clock), tenant.sessionRules.sessionSecondsMax)
+}
+
+function sessionCookies(
+  visit: Visit,
+  { clock }: Pick<SignInWorld, 'clock'>,
+  token: string,
+  claims: TokenClaims,
+): string[] {
+  const { tenant, clientAddress, userAgent, isCookieSecure: isSecure } = visit
+  const seconds = nowSeconds(clock)
+  const fingerprint = fingerprintOf(userAgent, clientAddress)
+  const maxAgeSeconds = Math.max(1, claims.exp - seconds)
+  const seen = writeSeen({ seconds, fingerprint }, claims.sid, tenant.seenKeys[0])
+  return [
+    setCookie(SESSION_COOKIE, token, { maxAgeSeconds, isSecure }),
+    setCookie(SEEN_COOKIE, seen, { maxAgeSeconds, isSecure }),
+  ]
+}
+
+/** An old link, a restart, a cleared cookie: whoever is signed in goes on, others begin anew. */
+function startAgain(visit: Visit, { sessions }: Pick<SignInWorld, 'sessions'>): Answer {
+  if (sessions.read(visit).kind === 'valid') return redirection(303, '/')
+  return redirection(303, '/service/login?returnTo=%2F', [hopsCookie(visit)])
+}
+
+function signInEnded(visit: Visit, returnTo: string, cookies: readonly string[]): Answer {
+  return pageAnswer(
+    400,
+    {
+      title: 'The sign-in was not completed',
+      text: 'Nothing is lost. Start again to continue where you wanted to go.',
+      code: 'sign_in_incomplete',
+      action: {
+        href: `/service/login?returnTo=${encodeURIComponent(returnTo)}`,
+        label: 'Sign in again',
+      },
+    },
+    cookieLines([...cookies, hopsCookie(visit)]),
+  )
+}

@@ -1,0 +1,59 @@
+/**
+ * A request to the service's own addresses, whoever serves it: the gateway at the edge, or the
+ * middleware inside the application.
+ */
+import type { Clock } from '../clock.ts'
+import type { NavigationFacts } from '../enforcement/navigation.ts'
+import type { SessionReader, SessionRequest, SessionTenant } from '../enforcement/read-session.ts'
+import type { SealingKeys } from '../enforcement/seen.ts'
+import type { TokenClaims } from '../enforcement/token.ts'
+import type { RelyingParty, RelyingPartyClient } from './relying-party.ts'
+
+export interface SignInTenant extends SessionTenant {
+  readonly tenantId: string
+  readonly name: string
+  readonly client: RelyingPartyClient
+  readonly flowKeys: SealingKeys
+}
+
+export interface Visit extends SessionRequest {
+  readonly tenant: SignInTenant
+  readonly head: NavigationFacts & { readonly secFetchSite: string }
+  /** Behind the `?`, as received. */
+  readonly query: string
+  /** The tenant's own address as browsers see it, never what a header says. */
+  readonly edgeUrl: string
+  readonly isCookieSecure: boolean
+}
+
+export interface SignInWorld<V extends Visit = Visit> {
+  readonly sessions: SessionReader
+  readonly relyingParty: RelyingParty
+  readonly clock: Clock
+  /** The session ends here and now; the control plane ends it everywhere. */
+  endSession(visit: V, claims: TokenClaims, outcome: 'logout' | 'terminate'): void
+  readonly log: { warn(fields: object, text: string): void }
+}
+
+/** The session moved to another client, and its tenant wants it ended. */
+export function terminate<V extends Visit>(visit: V, world: SignInWorld<V>): void {
+  const session = world.sessions.claimsOf(visit)
+  if (session !== undefined) world.endSession(visit, session.claims, 'terminate')
+}
+
+/** A parameter that is given twice is given by nobody (CVE-2026-9689). */
+export function onlyParameter(query: string, name: string): string | undefined {
+  const values = new URLSearchParams(query).getAll(name)
+  return values.length === 1 ? values[0] : undefined
+}
+
+export function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+/** Codes and messages of libraries, never tokens: openid-client puts neither into its errors. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const code = (error as { code?: unknown }).code
+  return typeof code === 'string' ? `${code}: ${error.message}` : error.message
+}
