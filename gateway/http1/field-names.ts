@@ -1,7 +1,12 @@
 /**
- * What each header name means to the wire. Names are compared after `normalised`, so that a
- * framework that reads `X_Service_User` or `x.service.user` as our header finds it gone.
+ * What each header name means to the wire. Names are compared after `normalised`, in whatever
+ * spelling they come.
  */
+import {
+  CLIENT_CLAIMS,
+  normalised,
+  PATH_OVERRIDES,
+} from '../../shared/enforcement/foreign-headers.ts'
 
 /** What is to happen with a header line. `plain` goes on as it came. */
 export const FIELD = {
@@ -46,36 +51,13 @@ const HOP_BY_HOP = [
   'http2-settings',
 ]
 
-/** Frameworks let these override the path, the address or the decision (lessons: CVE-2025-29927). */
-const OVERRIDES = [
-  'x-original-url',
-  'x-original-uri',
-  'x-original-path',
-  'x-original-host',
-  'x-rewrite-url',
-  'x-override-url',
-  'x-http-path-override',
-  'x-envoy-original-path',
-  'x-waws-unencoded-url',
-  'x-proxy-url',
-  'x-accel-redirect',
-  'x-sendfile',
-  'request-uri',
-  'base-url',
-  'x-real-ip',
-  'true-client-ip',
-  'x-client-ip',
-  'x-middleware-subrequest',
-  'proxy',
-  'forwarded',
-]
-
 const dropped = (names: readonly string[]) =>
   names.map((name): [string, Field] => [name, FIELD.dropped])
 
 const REQUEST_FIELDS = new Map<string, Field>([
   ...dropped(HOP_BY_HOP),
-  ...dropped(OVERRIDES),
+  ...dropped(PATH_OVERRIDES),
+  ...dropped(CLIENT_CLAIMS),
   ['keep-alive', FIELD.dropped],
   ['host', FIELD.host],
   ['cookie', FIELD.cookie],
@@ -114,12 +96,6 @@ const RESPONSE_FIELDS = new Map<string, Field>([
   ['x-service-probe-reply', FIELD.probeReply],
   ['strict-transport-security', FIELD.strictTransport],
 ])
-
-/**
- * Lower-cased, and whatever is no letter or digit a dash: CGI and its heirs fold `_`, `.` and more
- * into one character (CVE-2025-64484).
- */
-export const normalised = (name: string): string => name.toLowerCase().replace(/[^a-z0-9-]/g, '-')
 
 /** Framing under a name that only some readers know: nothing good can be meant. */
 export const DISGUISED = 63

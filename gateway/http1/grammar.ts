@@ -3,8 +3,7 @@
  * class is disjoint from what may follow it, so no input makes one walk back more than once.
  */
 import { METHODS } from 'node:http'
-import { isIPv6 } from 'node:net'
-import { LIMITS } from '../../shared/limits.ts'
+import { ORIGIN_FORM } from '../../shared/enforcement/target.ts'
 
 /** tchar, RFC 9110 section 5.6.2. */
 const TCHAR = "!#$%&'*+\\-.^_`|~0-9A-Za-z"
@@ -12,13 +11,6 @@ const TCHAR = "!#$%&'*+\\-.^_`|~0-9A-Za-z"
 const VALUE = '\\t\\x20-\\x7e\\x80-\\xff'
 const FIELD_LINE = `[${TCHAR}]+:[${VALUE}]*\\r\\n`
 
-/**
- * What browsers really send: RFC 3986 plus the few characters that WHATWG URLs leave raw. In the
- * path a raw `\` would be a `/` to some readers, and `#` is nobody's to send.
- */
-const PATH = "!$%&'()*+,\\-./0-9:;=@A-Z\\[\\]\\^_a-z{|}~"
-const QUERY = '\\x21\\x22\\x24-\\x7e'
-const ORIGIN_FORM = `\\/[${PATH}]*(?:\\?[${QUERY}]*)?`
 /** Lower-case letters are left out: `get` must never pass a rule that was written for `GET`. */
 const METHOD = '[A-Z-]+'
 
@@ -54,36 +46,9 @@ const isWithin = (found: number, to: number): boolean => found !== -1 && found <
 const SERVED_METHODS = new Set(METHODS.filter((name) => name !== 'CONNECT' && name !== 'TRACE'))
 export const isServed = (method: string): boolean => method === 'GET' || SERVED_METHODS.has(method)
 
-const ORIGIN_FORM_ONLY = new RegExp(`^${ORIGIN_FORM}$`)
-const PERCENT_TRAP = /%(?:00|(?![0-9A-Fa-f]{2}))/
 const TOKEN_ONLY = new RegExp(`^[${TCHAR}]+$`)
 
 export const isToken = (value: string): boolean => TOKEN_ONLY.test(value)
-export const isOriginForm = (target: string): boolean => ORIGIN_FORM_ONLY.test(target)
-
-/** A cut escape, or `%00`, which ends the path for whoever decodes it into a C string. */
-export function hasBrokenEscape(target: string): boolean {
-  if (target.indexOf('%') === -1) return false
-  const query = target.indexOf('?')
-  return PERCENT_TRAP.test(query === -1 ? target : target.slice(0, query))
-}
-
-const AUTHORITY =
-  /^(?:([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)|\[([0-9A-Fa-f:.]+)\])(?::([1-9][0-9]{0,4}))?$/
-
-/**
- * `Example.com:8443` → `example.com`; undefined where the grammar is not met. A trailing dot, an
- * empty port and user information are refused: two spellings of one host are one too many.
- */
-export function hostOfAuthority(authority: string): string | undefined {
-  if (authority.length > LIMITS.authorityBytesMax) return undefined
-  const parts = AUTHORITY.exec(authority)
-  if (parts === null) return undefined
-  const [, name, literal, port] = parts
-  if (port !== undefined && Number(port) > 65535) return undefined
-  if (literal !== undefined) return isIPv6(literal) ? `[${literal.toLowerCase()}]` : undefined
-  return name!.toLowerCase()
-}
 
 const DIGITS = /^[0-9]+$/
 

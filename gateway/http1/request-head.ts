@@ -2,6 +2,7 @@
  * One pass over one head. A sticky expression is the gate: what it takes is within the grammar.
  * Then every line is classified once, and runs of kept lines are copied as they came.
  */
+import { hasBrokenEscape } from '../../shared/enforcement/target.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { RequestHead } from '../exchange.ts'
 import {
@@ -9,7 +10,6 @@ import {
   ODD_REQUEST_LINE,
   PARTIAL_LINE,
   REQUEST_LINE,
-  hasBrokenEscape,
   hasControls,
   isServed,
 } from './grammar.ts'

@@ -1,6 +1,12 @@
 /** What the lines of a head mean together: whose it is, how long its body is, what happens after. */
 import { flat } from '../../shared/enforcement/flat.ts'
-import { hostOfAuthority, isOriginForm, isToken, trimmed } from './grammar.ts'
+import {
+  agreesWith,
+  hostOfAuthority,
+  isOriginForm,
+  readAbsoluteForm,
+} from '../../shared/enforcement/target.ts'
+import { isToken, trimmed } from './grammar.ts'
 import { mayBeNominated } from './field-names.ts'
 import { REFUSALS } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
@@ -28,31 +34,19 @@ export function settleHost(
   return null
 }
 
-const ABSOLUTE_FORM = /^(https?):\/\/([^/?#]*)(.*)$/i
-const DEFAULT_PORTS: Record<string, string> = { http: '80', https: '443' }
-
 /** `*` with OPTIONS; absolute-form that agrees with Host becomes origin-form (RFC 9112 3.2.2). */
 export function settleTarget(head: ParsedHead): Refusal | null {
   if (head.target === '*') return head.method === 'OPTIONS' ? null : REFUSALS.target
-  const parts = ABSOLUTE_FORM.exec(head.target)
-  if (parts === null) return REFUSALS.target
-  const [, scheme, authority, rest] = parts as unknown as [string, string, string, string]
-  const host = hostOfAuthority(authority)
-  if (host === undefined) return REFUSALS.target
+  const form = readAbsoluteForm(head.target, head.method)
+  if (form === undefined) return REFUSALS.target
   if (head.authority === '') {
-    head.authority = authority
-    head.host = host
+    head.authority = form.authority
+    head.host = form.host
   }
-  const port = DEFAULT_PORTS[scheme.toLowerCase()]!
-  if (host !== head.host || portOf(authority, port) !== portOf(head.authority, port))
-    return REFUSALS.hostMismatch
-  if (rest === '' && head.method === 'OPTIONS') head.target = '*'
-  else head.target = rest.startsWith('/') ? rest : `/${rest}`
+  if (!agreesWith(form, head.authority)) return REFUSALS.hostMismatch
+  head.target = form.target
   return head.target === '*' || isOriginForm(head.target) ? null : REFUSALS.target
 }
-
-const portOf = (authority: string, otherwise: string): string =>
-  /:([0-9]+)$/.exec(authority)?.[1] ?? otherwise
 
 /** RFC 9112 section 6.3, and stricter: a length is said once, and in one way. */
 export function settleFraming(head: ParsedHead, notes: Notes): Refusal | null {

@@ -4,7 +4,8 @@
  * grammar, one table of names and one set of limits, and nothing can be meant in two ways.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import { hostOfAuthority, isOriginForm, isServed } from '../http1/grammar.ts'
+import { hostOfAuthority, isOriginForm } from '../../shared/enforcement/target.ts'
+import { isServed } from '../http1/grammar.ts'
 import { REFUSALS } from '../http1/refusals.ts'
 import type { Refusal } from '../http1/refusals.ts'
 import { ParsedHead, parseRequestHead } from '../http1/request-head.ts'
