@@ -4,12 +4,9 @@ import { createRateLimits } from '../shared/rate-limits.ts'
 import { answerError, requestIds } from './api/answers.ts'
 import type { ApiEnv } from './api/api-env.ts'
 import { createCallers } from './api/callers.ts'
-import { integrationContract } from './api/contract/contract.ts'
-import { healthRoutes } from './api/health-routes.ts'
+import { mount } from './api/endpoint.ts'
+import { apiEndpoints } from './api/endpoints.ts'
 import { answerUnknown } from './api/methods.ts'
-import { operatorRoutes } from './api/operator/operator-routes.ts'
-import { ownKeyRoutes, tenantKeyRoutes } from './api/public-key-routes.ts'
-import { verificationRoutes } from './api/verification-routes.ts'
 import { signpostRoutes } from './console/signpost.ts'
 import { mailboxKey } from './config.ts'
 import type { Mailbox } from './mail/mailbox.ts'
@@ -26,8 +23,6 @@ export function createApp(services: Services, { operatorKey, mailbox }: AppSetti
   const { tenants, clock, log } = services
   const rates = createRateLimits(clock)
   const callers = createCallers({ operatorKey, tenants, rates })
-  const world = { ...services, callers, rates }
-  const contract = integrationContract()
   const app = new Hono<ApiEnv>()
 
   app.use(requestIds)
@@ -36,12 +31,16 @@ export function createApp(services: Services, { operatorKey, mailbox }: AppSetti
 
   app.route('/', signpostRoutes(services.baseUrl))
   if (mailbox !== undefined) app.route('/', mailboxRoutes(mailbox, mailboxKey(operatorKey)))
-  app.route('/health', healthRoutes(services))
-  app.get('/api/v1/contract', callers.anyone, (c) => c.json(contract))
-  app.route('/api/v1/public-key', ownKeyRoutes(world))
-  app.route('/api/v1/operator', operatorRoutes(world))
-  app.route('/api/v1', verificationRoutes(world))
-  app.route('/tenants', tenantKeyRoutes(world))
+
+  /** Who changes something and looks at once should see it: the answer waits for the gateways. */
+  app.use('/api/v1/operator/tenants/*', async (c, next) => {
+    await next()
+    // what is created (201) is a draft or a user: no gateway has to hear of it
+    if (c.req.method !== 'GET' && c.res.ok && c.res.status !== 201) await services.changesSettled()
+  })
+  mount(app, apiEndpoints({ ...services, rates }), callers)
+  // who may not ask does not learn what exists
+  app.all('/api/v1/operator/*', callers.operator(false), answerUnknown(app))
 
   return app
 }

@@ -30,8 +30,12 @@ export function answerRefusal(c: ApiContext, refusal: Refusal): Response {
   const { retry_after: retryAfter } = refusal.fields
   const headers: Record<string, string> = {}
   if (typeof retryAfter === 'number') headers['Retry-After'] = String(retryAfter)
-  if (refusal.status === 401) headers['WWW-Authenticate'] = 'Bearer'
+  if (refusal.status === 401) headers['WWW-Authenticate'] = challengeOf(refusal)
   return c.json(refusal.body(), refusal.status as 400, headers)
+}
+
+function challengeOf({ code }: Refusal): string {
+  return code === 'client_credentials_invalid' ? 'Basic realm="service", charset="UTF-8"' : 'Bearer'
 }
 
 /** The message of a failed query holds its parameters, sealed secrets and hashes among them. */

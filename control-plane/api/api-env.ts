@@ -10,7 +10,7 @@ export interface ApiEnv {
   Variables: {
     requestId: string
     actor: Actor
-    /** Whose analyzer key came along. */
+    /** Whose analyzer key or client secret came along. */
     tenant: Tenant
   }
 }

@@ -6,21 +6,14 @@ import type { RateLimits } from '../../shared/rate-limits.ts'
 import { isSameSecret } from '../keys/vault.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
 import { addressOf, type ApiContext, type ApiEnv } from './api-env.ts'
+import type { Caller } from './endpoint.ts'
 
-export interface Callers {
-  readonly operator: MiddlewareHandler<ApiEnv>
-  /** `Authorization: Bearer <ANALYZER_KEY>`. */
-  readonly analyzer: MiddlewareHandler<ApiEnv>
-  /** The same without a rate: for what must never be refused. */
-  readonly analyzerUnlimited: MiddlewareHandler<ApiEnv>
-  /** `?api_key=`, for the few endpoints that a browser or `curl -O` fetches from. */
-  readonly analyzerInQuery: MiddlewareHandler<ApiEnv>
-  readonly anyone: MiddlewareHandler<ApiEnv>
-}
+/** Each makes the middleware of one endpoint; what is unlimited has no rate for who has the key. */
+export type Callers = Readonly<Record<Caller, (isUnlimited: boolean) => MiddlewareHandler<ApiEnv>>>
 
 export interface CallersWorld {
   readonly operatorKey: string
-  readonly tenants: Pick<Tenants, 'byAnalyzerKey'>
+  readonly tenants: Pick<Tenants, 'byAnalyzerKey' | 'byClientSecret'>
   readonly rates: RateLimits
 }
 
@@ -35,42 +28,47 @@ export function createCallers({ operatorKey, tenants, rates }: CallersWorld): Ca
     return tenant ?? refuse(c, 'analyzer_key_invalid')
   }
 
-  function admit(c: ApiContext, tenant: Tenant) {
+  function admit(c: ApiContext, tenant: Tenant, kind: 'analyzer' | 'client') {
     c.set('tenant', tenant)
-    const name = `analyzer:${tenant.tenantId}`
-    c.set('actor', { name, requestId: c.get('requestId') })
+    c.set('actor', { name: `${kind}:${tenant.tenantId}`, requestId: c.get('requestId') })
   }
 
   const limitAnalyzer = (c: ApiContext, tenant: Tenant) =>
     rates.take('analyzer', `${tenant.tenantId} ${addressOf(c)}`, LIMITS.rateAnalyzer)
 
   return {
-    async operator(c, next) {
+    operator: (isUnlimited) => async (c, next) => {
       const key = bearerOf(c)
       if (key === undefined || !isSameSecret(key, operatorKey)) refuse(c, 'operator_key_invalid')
-      rates.take('operator', addressOf(c), LIMITS.rateOperator)
+      if (!isUnlimited) rates.take('operator', addressOf(c), LIMITS.rateOperator)
       c.set('actor', { name: 'operator', requestId: c.get('requestId') })
       await next()
     },
-    async analyzer(c, next) {
+    analyzer: (isUnlimited) => async (c, next) => {
       const tenant = await tenantOf(c, bearerOf(c))
-      limitAnalyzer(c, tenant)
-      admit(c, tenant)
+      if (!isUnlimited) limitAnalyzer(c, tenant)
+      admit(c, tenant, 'analyzer')
       await next()
     },
-    async analyzerUnlimited(c, next) {
-      admit(c, await tenantOf(c, bearerOf(c)))
-      await next()
-    },
-    async analyzerInQuery(c, next) {
+    /** `?api_key=`, for the few endpoints that a browser or `curl -O` fetches from. */
+    analyzer_in_query: (isUnlimited) => async (c, next) => {
       const [key, ...others] = c.req.queries('api_key') ?? []
       const tenant = await tenantOf(c, others.length === 0 ? boundedSecret(key) : undefined)
-      limitAnalyzer(c, tenant)
-      admit(c, tenant)
+      if (!isUnlimited) limitAnalyzer(c, tenant)
+      admit(c, tenant, 'analyzer')
       await next()
     },
-    async anyone(c, next) {
-      rates.take('public', addressOf(c), LIMITS.ratePublic)
+    client: (isUnlimited) => async (c, next) => {
+      const given = basicOf(c)
+      const tenant = given && (await tenants.byClientSecret(given.clientId, given.clientSecret))
+      if (tenant === undefined) return refuse(c, 'client_credentials_invalid')
+      if (!isUnlimited)
+        rates.take('client', `${tenant.tenantId} ${addressOf(c)}`, LIMITS.rateClient)
+      admit(c, tenant, 'client')
+      await next()
+    },
+    anyone: (isUnlimited) => async (c, next) => {
+      if (!isUnlimited) rates.take('public', addressOf(c), LIMITS.ratePublic)
       await next()
     },
   }
@@ -83,6 +81,18 @@ export function createCallers({ operatorKey, tenants, rates }: CallersWorld): Ca
 function bearerOf(c: ApiContext): string | undefined {
   const match = /^Bearer ([\x21-\x7e]+)$/i.exec(c.req.header('authorization') ?? '')
   return boundedSecret(match?.[1])
+}
+
+/** RFC 7617; our ids hold no colon, and neither they nor our secrets anything to be escaped. */
+function basicOf(c: ApiContext): { clientId: string; clientSecret: string } | undefined {
+  const [, encoded] =
+    /^Basic ([A-Za-z0-9+/]+={0,2})$/i.exec(c.req.header('authorization') ?? '') ?? []
+  const given = Buffer.from(encoded ?? '', 'base64').toString('utf8')
+  const [, clientId, secret] = /^([^:]{1,100}):([\x21-\x7e]+)$/.exec(given) ?? []
+  const clientSecret = boundedSecret(secret)
+  return clientId === undefined || clientSecret === undefined
+    ? undefined
+    : { clientId, clientSecret }
 }
 
 function boundedSecret(secret: string | undefined): string | undefined {

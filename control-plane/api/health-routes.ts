@@ -1,18 +1,46 @@
 /** For whoever restarts or routes: is the process alive, and can it do its work. */
-import { Hono } from 'hono'
+import * as v from 'valibot'
 import type { Store } from '../store/store.ts'
-import type { ApiEnv } from './api-env.ts'
+import { endpoint, json, type Endpoint } from './endpoint.ts'
 
-export function healthRoutes({ store }: { store: Pick<Store, 'revision'> }) {
-  const app = new Hono<ApiEnv>()
-  app.get('/live', (c) => c.json({ status: 'live' }))
-  app.get('/ready', async (c) => {
-    try {
-      await store.revision()
-      return c.json({ status: 'ready' })
-    } catch {
-      return c.json({ status: 'not_ready', detail: 'The database does not answer.' }, 503)
-    }
-  })
-  return app
+const unasked = { method: 'GET', group: 'service', caller: 'anyone', isUnlimited: true } as const
+
+export interface HealthEndpointsWorld {
+  readonly store: Pick<Store, 'revision'>
+}
+
+export function healthEndpoints({ store }: HealthEndpointsWorld): readonly Endpoint[] {
+  return [
+    endpoint(
+      {
+        ...unasked,
+        path: '/health/live',
+        summary: 'Whether the process is alive.',
+        answers: { 200: json(v.strictObject({ status: v.literal('live') }), 'It is.') },
+      },
+      (c) => c.json({ status: 'live' }),
+    ),
+    endpoint(
+      {
+        ...unasked,
+        path: '/health/ready',
+        summary: 'Whether it can do its work.',
+        answers: {
+          200: json(v.strictObject({ status: v.literal('ready') }), 'It can.'),
+          503: json(
+            v.strictObject({ status: v.literal('not_ready'), detail: v.string() }),
+            'The database does not answer.',
+          ),
+        },
+      },
+      async (c) => {
+        try {
+          await store.revision()
+          return c.json({ status: 'ready' })
+        } catch {
+          return c.json({ status: 'not_ready', detail: 'The database does not answer.' }, 503)
+        }
+      },
+    ),
+  ]
 }

@@ -1,34 +1,43 @@
 /** `?limit=&cursor=` of every list. */
-import { Refusal } from '../../shared/errors.ts'
+import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
-import type { Page, PageRequest } from '../store/page.ts'
-import type { ApiContext } from './api-env.ts'
+import type { Page } from '../store/page.ts'
 
-export function pageRequestOf(c: ApiContext): PageRequest {
-  const limit = single(c, 'limit')
-  const cursor = single(c, 'cursor')
-  if (limit !== undefined && !(/^\d{1,4}$/.test(limit) && isPageSize(Number(limit))))
-    throw new Refusal(
-      'query_invalid',
-      { field: 'limit' },
-      `"limit" must be a whole number from 1 to ${LIMITS.pageItemsMax}.`,
-    )
-  if (cursor !== undefined && cursor.length > LIMITS.cursorCharactersMax)
-    throw new Refusal('query_invalid', { field: 'cursor' })
-  return { limit: limit === undefined ? LIMITS.pageItemsDefault : Number(limit), cursor }
-}
+const LIMIT_WISH = `a whole number from 1 to ${LIMITS.pageItemsMax}`
+const CURSOR_WISH = 'the "next" of the page before'
+
+export const PAGE_QUERY = {
+  limit: v.pipe(
+    v.optional(v.string(), String(LIMITS.pageItemsDefault)),
+    v.regex(/^\d{1,4}$/, LIMIT_WISH),
+    v.transform(Number),
+    v.number(),
+    v.integer(LIMIT_WISH),
+    v.minValue(1, LIMIT_WISH),
+    v.maxValue(LIMITS.pageItemsMax, LIMIT_WISH),
+    v.description(`How many items at most; ${LIMITS.pageItemsDefault} if it is left out.`),
+  ),
+  cursor: v.optional(
+    v.pipe(
+      v.string(),
+      v.minLength(1, CURSOR_WISH),
+      v.maxLength(LIMITS.cursorCharactersMax, CURSOR_WISH),
+      v.description('Where to go on: the `next` of the page before.'),
+    ),
+  ),
+} as const
 
 export function mapPage<From, To>(page: Page<From>, write: (item: From) => To): Page<To> {
   return { items: page.items.map(write), next: page.next }
 }
 
-/** A parameter that is given twice has no single meaning. */
-export function single(c: ApiContext, name: string): string | undefined {
-  const values = c.req.queries(name) ?? []
-  if (values.length > 1) throw new Refusal('query_invalid', { field: name })
-  return values[0]
-}
-
-function isPageSize(limit: number): boolean {
-  return limit >= 1 && limit <= LIMITS.pageItemsMax
+/** What a list answers with. */
+export function pageOf<Item extends v.GenericSchema>(item: Item) {
+  return v.strictObject({
+    items: v.array(item),
+    next: v.pipe(
+      v.nullable(v.string()),
+      v.description('The `cursor` of the next page; null: there is none.'),
+    ),
+  })
 }

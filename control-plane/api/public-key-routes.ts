@@ -1,43 +1,67 @@
 /** A tenant's public keys, for its application: no secret, but never from a stale cache either. */
-import { Hono } from 'hono'
 import { Refusal } from '../../shared/errors.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import type { Tenants } from '../tenants/tenants.ts'
-import type { ApiContext, ApiEnv } from './api-env.ts'
-import type { Callers } from './callers.ts'
+import { KeysAnswer } from './answer-fields.ts'
+import type { ApiContext } from './api-env.ts'
+import { endpoint, file, type Endpoint } from './endpoint.ts'
 
 export const PEM_TYPE = 'application/x-pem-file'
 export const PEM_FILENAME = 'service_public.pem'
 
-export interface PublicKeyRoutesWorld {
-  readonly callers: Callers
+export interface PublicKeyEndpointsWorld {
   readonly keys: Pick<SigningKeys, 'publicKeys'>
   readonly tenants: Pick<Tenants, 'get'>
 }
 
-/** `/tenants/{id}/public-key`: every key that the application should accept now, as a JWKS. */
-export function tenantKeyRoutes({ callers, keys, tenants }: PublicKeyRoutesWorld) {
-  const app = new Hono<ApiEnv>()
-  app.get('/:id/public-key', callers.anyone, async (c) => {
-    const tenant = await tenants.get(c.req.param('id'))
-    const published = await keys.publicKeys(tenant.tenantId)
-    if (published.length === 0) throw new Refusal('not_published')
-    c.header('Cache-Control', 'no-cache')
-    c.header('Vary', 'Accept')
-    return wantsPem(c) ? pemFile(c, published) : c.json({ keys: published })
-  })
-  return app
-}
-
-/** `/api/v1/public-key?api_key=`: the same keys as one file, for whoever holds the analyzer key. */
-export function ownKeyRoutes({ callers, keys }: PublicKeyRoutesWorld) {
-  const app = new Hono<ApiEnv>()
-  app.get('/', callers.analyzerInQuery, async (c) => {
-    const published = await keys.publicKeys(c.var.tenant.tenantId)
-    if (published.length === 0) throw new Refusal('not_published')
-    return pemFile(c, published)
-  })
-  return app
+export function publicKeyEndpoints(world: PublicKeyEndpointsWorld): readonly Endpoint[] {
+  const { keys, tenants } = world
+  return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/api/v1/public-key',
+        group: 'integration',
+        caller: 'analyzer_in_query',
+        summary: "The tenant's public keys as one PEM file.",
+        answers: { 200: file(PEM_TYPE, 'Each key that is accepted now, the current one first.') },
+        refusals: ['not_published'],
+      },
+      async (c) => {
+        const published = await keys.publicKeys(c.var.tenant.tenantId)
+        if (published.length === 0) throw new Refusal('not_published')
+        return pemFile(c, published)
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/tenants/{tenant_id}/public-key',
+        group: 'integration',
+        caller: 'anyone',
+        summary: 'Every public key that the application should accept now, usable as a JWKS.',
+        description:
+          'During a rotation there are two: the one in use and the one about to be. With ' +
+          `\`Accept: ${PEM_TYPE}\` they come as one PEM file.`,
+        headers: { Accept: `\`${PEM_TYPE}\` for PEM; anything else for JSON.` },
+        answers: {
+          200: {
+            description: 'The keys.',
+            content: { 'application/json': KeysAnswer, [PEM_TYPE]: null },
+          },
+        },
+        refusals: ['not_published'],
+      },
+      async (c, { path }) => {
+        const tenant = await tenants.get(path.tenant_id)
+        const published = await keys.publicKeys(tenant.tenantId)
+        if (published.length === 0) throw new Refusal('not_published')
+        c.header('Cache-Control', 'no-cache')
+        c.header('Vary', 'Accept')
+        return wantsPem(c) ? pemFile(c, published) : c.json({ keys: published })
+      },
+    ),
+  ]
 }
 
 function pemFile(c: ApiContext, published: readonly { readonly pem: string }[]): Response {

@@ -1,54 +1,110 @@
 /** Verification and going live, for the tenant whose analyzer key comes along. */
-import { Hono } from 'hono'
+import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
+import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Tenants } from '../tenants/tenants.ts'
 import type { Verification, VerificationStatus } from '../verification/verification.ts'
-import type { ApiEnv } from './api-env.ts'
-import { readJson } from './body.ts'
-import type { Callers } from './callers.ts'
+import { count, described, ProtectionAnswer, time } from './answer-fields.ts'
+import { endpoint, json, type Endpoint } from './endpoint.ts'
 import { NothingBody } from './operator/fields.ts'
 import { iso, protectionView } from './operator/views.ts'
-import type { RateLimits } from '../../shared/rate-limits.ts'
 
-export interface VerificationRoutesWorld {
-  readonly callers: Callers
+export interface VerificationEndpointsWorld {
   readonly rates: RateLimits
   readonly tenants: Pick<Tenants, 'goLive' | 'goBack'>
   readonly verification: Verification
   readonly changesSettled: () => Promise<unknown>
 }
 
-export function verificationRoutes(world: VerificationRoutesWorld) {
-  const { callers, rates, tenants, verification } = world
-  const app = new Hono<ApiEnv>()
+export const VerificationAnswer = v.strictObject({
+  status: described(
+    v.picklist(['pass', 'fail', 'unknown']),
+    '`fail` if the newest result of one check fails; `unknown` while none has run.',
+  ),
+  ran: described(count, 'How many checks have run.'),
+  checks: v.array(
+    v.strictObject({
+      check: v.string(),
+      status: v.picklist(['pass', 'fail', 'warn', 'skip']),
+      detail: described(v.string(), 'What was found. May be empty.'),
+      next_action: described(v.string(), 'What to do about a failure. May be empty.'),
+      at: time,
+      source: described(
+        v.picklist(['platform', 'self_report']),
+        'Seen by the platform itself, or only told to it.',
+      ),
+    }),
+  ),
+})
 
-  app.get('/verify/status', callers.analyzer, async (c) =>
-    c.json(statusView(await verification.status(c.var.tenant.tenantId))),
-  )
-
-  app.post('/verify/probe', callers.analyzer, async (c) => {
-    await readJson(c, NothingBody)
-    const { tenantId } = c.var.tenant
-    rates.take('probe', tenantId, LIMITS.rateProbe)
-    return c.json(statusView(await verification.probe(tenantId)))
-  })
-
-  app.post('/go-live', callers.analyzer, async (c) => {
-    await readJson(c, NothingBody) // `force` is the operator's alone, and audited
-    const { tenantId } = c.var.tenant
-    const state = await tenants.goLive(tenantId, { force: false }, c.var.actor)
-    await world.changesSettled()
-    return c.json(protectionView(state))
-  })
-
-  /** Never refused: no rate, and no body that could be wrong. */
-  app.post('/go-back', callers.analyzerUnlimited, async (c) => {
-    const state = await tenants.goBack(c.var.tenant.tenantId, c.var.actor)
-    await world.changesSettled()
-    return c.json(protectionView(state))
-  })
-
-  return app
+export function verificationEndpoints(world: VerificationEndpointsWorld): readonly Endpoint[] {
+  const { rates, tenants, verification } = world
+  return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/api/v1/verify/status',
+        group: 'verification',
+        caller: 'analyzer',
+        summary: 'What the checks have found.',
+        answers: { 200: json(VerificationAnswer, 'The newest result of each check.') },
+      },
+      async (c) => c.json(statusView(await verification.status(c.var.tenant.tenantId))),
+    ),
+    endpoint(
+      {
+        method: 'POST',
+        path: '/api/v1/verify/probe',
+        group: 'verification',
+        caller: 'analyzer',
+        summary: "Runs the platform's checks: probes, true and forged, through the service.",
+        body: NothingBody,
+        answers: { 200: json(VerificationAnswer, 'The results, as `verify/status` shows them.') },
+        refusals: ['tenant_draft', 'not_published', 'changed_meanwhile'],
+      },
+      async (c) => {
+        const { tenantId } = c.var.tenant
+        rates.take('probe', tenantId, LIMITS.rateProbe)
+        return c.json(statusView(await verification.probe(tenantId)))
+      },
+    ),
+    endpoint(
+      {
+        method: 'POST',
+        path: '/api/v1/go-live',
+        group: 'verification',
+        caller: 'analyzer',
+        summary: 'Turns protection on, once verification has confirmed the middleware and the key.',
+        description:
+          'From then on every request goes through sign-in. Asked again, it answers the same.',
+        body: NothingBody, // `force` is the operator's alone, and audited
+        answers: { 200: json(ProtectionAnswer, 'Protection is on.') },
+        refusals: ['not_verified', 'tenant_draft', 'licence_blocked'],
+      },
+      async (c) => {
+        const state = await tenants.goLive(c.var.tenant.tenantId, { force: false }, c.var.actor)
+        await world.changesSettled()
+        return c.json(protectionView(state))
+      },
+    ),
+    /** No rate, and no body that could be wrong. */
+    endpoint(
+      {
+        method: 'POST',
+        path: '/api/v1/go-back',
+        group: 'verification',
+        caller: 'analyzer',
+        isUnlimited: true,
+        summary: 'Returns to pass-through. Never refused.',
+        answers: { 200: json(ProtectionAnswer, 'Protection is off: all requests pass through.') },
+      },
+      async (c) => {
+        const state = await tenants.goBack(c.var.tenant.tenantId, c.var.actor)
+        await world.changesSettled()
+        return c.json(protectionView(state))
+      },
+    ),
+  ]
 }
 
 function statusView({ status, checks }: VerificationStatus) {

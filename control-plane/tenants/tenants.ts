@@ -96,6 +96,15 @@ export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) 
       return findTenantByAnalyzerHash(store.read, vault.hash(key))
     },
 
+    /** HTTP Basic of an application: the client id tells the tenant, the secret proves it. */
+    async byClientSecret(clientId: string, clientSecret: string): Promise<Tenant | undefined> {
+      const tenantId = clientId.slice(0, -clientIdOf('').length)
+      const secrets = await findTenantSecrets(store.read, tenantId)
+      const isRight =
+        clientId === clientIdOf(tenantId) && secrets?.clientSecretHash === vault.hash(clientSecret)
+      return isRight ? findTenant(store.read, tenantId) : undefined
+    },
+
     async list(page: PageRequest): Promise<Page<Tenant>> {
       const [after] = decodeCursor(page.cursor, 'string') ?? ['']
       const rows = await tenantsAfter(store.read, after, page.limit + 1)

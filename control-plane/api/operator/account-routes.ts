@@ -1,5 +1,5 @@
 /** A tenant's users, their sessions, and ending those. */
-import { Hono, type Context } from 'hono'
+import type { Context } from 'hono'
 import type * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
 import type { Clock } from '../../../shared/clock.ts'
@@ -9,13 +9,13 @@ import type { Sessions } from '../../accounts/sessions.ts'
 import type { UserPatch, Users } from '../../accounts/users.ts'
 import { textsFor } from '../../realm/pages/texts/languages.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
-import type { ApiEnv } from '../api-env.ts'
-import { readJson } from '../body.ts'
-import { mapPage, pageRequestOf } from '../paging.ts'
+import { InvitationAnswer, RevocationAnswer, Session, User } from '../answer-fields.ts'
+import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
 import { NewUserBody, NothingBody, RevocationBody, UserPatchBody } from './fields.ts'
 import { sessionView, userView } from './views.ts'
 
-export interface AccountRoutesWorld {
+export interface AccountEndpointsWorld {
   readonly tenants: Pick<Tenants, 'get'>
   readonly users: Users
   readonly sessions: Sessions
@@ -26,68 +26,137 @@ export interface AccountRoutesWorld {
   readonly revocationsSettled: () => Promise<unknown>
 }
 
-export function accountRoutes(world: AccountRoutesWorld) {
+const operator = { group: 'people', caller: 'operator' } as const
+const TENANT = '/api/v1/operator/tenants/{tenant_id}'
+const USERS = `${TENANT}/users` as const
+const USER = `${USERS}/{user_id}` as const
+
+export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoint[] {
   const { tenants, users, sessions, revocations, accountMail, clock } = world
-  const app = new Hono<ApiEnv>()
-
-  app.post('/:id/users', async (c) => {
-    const body = await readJson(c, NewUserBody)
-    const tenant = await tenants.get(c.req.param('id'))
-    const { invite, password = '', ...same } = body
-    if (password === '' && !invite)
-      throw new Refusal(
-        'field_invalid',
-        { field: 'password' },
-        'Give a "password", or "invite": true to have the person choose one.',
-      )
-    const input = { ...same, password, name: body.name ?? body.username }
-    const user = await users.create(tenant.tenantId, input, c.var.actor)
-    if (invite) await accountMail.invite(tenant.tenantId, user.userId, c.var.actor, language(c))
-    return c.json(userView(user), 201)
-  })
-
-  /** The link in the mail is for a first password, or for another one that the person chooses. */
-  app.post('/:id/users/:user/invite', async (c) => {
-    await readJson(c, NothingBody)
-    const { id, user } = c.req.param()
-    await accountMail.invite(id, user, c.var.actor, language(c))
-    return c.json({ user_id: user, invited: true })
-  })
-
-  app.get('/:id/users', async (c) => {
-    const tenant = await tenants.get(c.req.param('id'))
-    return c.json(mapPage(await users.list(tenant.tenantId, pageRequestOf(c)), userView))
-  })
-
-  app.patch('/:id/users/:user', async (c) => {
-    const patch = toPatch(await readJson(c, UserPatchBody))
-    const { id, user } = c.req.param()
-    const changed = await users.patch(id, user, patch, c.var.actor)
-    await world.revocationsSettled()
-    return c.json(userView(changed))
-  })
-
-  app.delete('/:id/users/:user', async (c) => {
-    const { id, user } = c.req.param()
-    await users.remove(id, user, c.var.actor)
-    await world.revocationsSettled()
-    return c.body(null, 204)
-  })
-
-  app.get('/:id/sessions', async (c) => {
-    const tenant = await tenants.get(c.req.param('id'))
-    const page = await sessions.list(tenant.tenantId, pageRequestOf(c))
-    return c.json(mapPage(page, (session) => sessionView(session, clock.nowMs())))
-  })
-
-  app.post('/:id/revocations', async (c) => {
-    const target = toTarget(await readJson(c, RevocationBody))
-    const result = await revocations.revoke(c.req.param('id'), target, c.var.actor)
-    await world.revocationsSettled()
-    return c.json({ ...target, not_before: result.notBefore, sessions: result.sessions })
-  })
-
-  return app
+  return [
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: USERS,
+        summary: 'Creates a user, with a password or with an invitation to choose one.',
+        body: NewUserBody,
+        example: { username: 'bob', email: 'bob@acme.example', name: 'Bob', invite: true },
+        answers: { 201: json(User, 'The user.') },
+        refusals: ['username_taken', 'email_taken', 'user_elsewhere', 'unavailable'],
+      },
+      async (c, { path, body: { invite, password = '', ...same } }) => {
+        const tenant = await tenants.get(path.tenant_id)
+        if (password === '' && !invite)
+          throw new Refusal(
+            'field_invalid',
+            { field: 'password' },
+            'Give a "password", or "invite": true to have the person choose one.',
+          )
+        const input = { ...same, password, name: same.name ?? same.username }
+        const user = await users.create(tenant.tenantId, input, c.var.actor)
+        if (invite) await accountMail.invite(tenant.tenantId, user.userId, c.var.actor, language(c))
+        return c.json(userView(user), 201)
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: USERS,
+        summary: 'Lists the users.',
+        query: PAGE_QUERY,
+        answers: { 200: json(pageOf(User), 'One page of them.') },
+      },
+      async (c, { path, query }) => {
+        const tenant = await tenants.get(path.tenant_id)
+        return c.json(mapPage(await users.list(tenant.tenantId, query), userView))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'PATCH',
+        path: USER,
+        summary: 'Changes a user. A new password, or being disabled, ends all their sessions.',
+        body: UserPatchBody,
+        example: { name: 'Robert' },
+        answers: { 200: json(User, 'The user as it is now.') },
+        refusals: ['username_taken', 'email_taken', 'user_elsewhere', 'unavailable'],
+      },
+      async (c, { path, body }) => {
+        const patch = toPatch(body)
+        const changed = await users.patch(path.tenant_id, path.user_id, patch, c.var.actor)
+        await world.revocationsSettled()
+        return c.json(userView(changed))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'DELETE',
+        path: USER,
+        summary: 'Removes a user and ends all their sessions.',
+        answers: { 204: nothing('The user is gone.') },
+      },
+      async (c, { path }) => {
+        await users.remove(path.tenant_id, path.user_id, c.var.actor)
+        await world.revocationsSettled()
+        return c.body(null, 204)
+      },
+    ),
+    /** The link in the mail is for a first password, or for another one that the person chooses. */
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${USER}/invite`,
+        summary: 'Mails a user a link to choose a password, in the language of Accept-Language.',
+        headers: { 'Accept-Language': 'The language of the mail.' },
+        body: NothingBody,
+        answers: { 200: json(InvitationAnswer, 'The mail is on its way.') },
+        refusals: ['user_elsewhere'],
+      },
+      async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
+        await accountMail.invite(tenantId, userId, c.var.actor, language(c))
+        return c.json({ user_id: userId, invited: true })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: `${TENANT}/sessions`,
+        summary: 'Lists the sessions, newest first.',
+        query: PAGE_QUERY,
+        answers: { 200: json(pageOf(Session), 'One page of them.') },
+      },
+      async (c, { path, query }) => {
+        const tenant = await tenants.get(path.tenant_id)
+        const page = await sessions.list(tenant.tenantId, query)
+        return c.json(mapPage(page, (session) => sessionView(session, clock.nowMs())))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${TENANT}/revocations`,
+        summary: 'Ends sessions everywhere: all, those of one user, or one.',
+        description: 'Exactly one of `all`, `subject` and `sid`. Signing in again works.',
+        body: RevocationBody,
+        example: { all: true },
+        answers: { 200: json(RevocationAnswer, 'From when on sessions count again.') },
+        refusals: ['user_not_found', 'session_not_found'],
+      },
+      async (c, { path, body }) => {
+        const target = toTarget(body)
+        const result = await revocations.revoke(path.tenant_id, target, c.var.actor)
+        await world.revocationsSettled()
+        return c.json({ ...target, not_before: result.notBefore, sessions: result.sessions })
+      },
+    ),
+  ]
 }
 
 /** Of the mail: what the caller would like to read itself is the best guess. */

@@ -1,54 +1,141 @@
 /** A tenant's own database as the source of its users. */
-import { Hono } from 'hono'
-import type * as v from 'valibot'
-import type { DryRun } from '../../directory/dry-run.ts'
+import * as v from 'valibot'
+import { STEPS, type DryRun } from '../../directory/dry-run.ts'
+import { DIRECTORY_KINDS, TLS_MODES } from '../../directory/settings.ts'
 import type {
   NewDirectory,
   StoredDirectory,
   UserDirectories,
 } from '../../directory/user-directories.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
-import type { ApiEnv } from '../api-env.ts'
-import { readJson } from '../body.ts'
+import { count, described, time } from '../answer-fields.ts'
+import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
 import { DryRunBody, UserDirectoryBody } from './directory-fields.ts'
 import { iso } from './views.ts'
 
-export interface DirectoryRoutesWorld {
+export interface DirectoryEndpointsWorld {
   readonly tenants: Pick<Tenants, 'get'>
   readonly directories: UserDirectories
 }
 
 const PORTS = { postgres: 5432, mysql: 3306 } as const
 
-export function directoryRoutes({ tenants, directories }: DirectoryRoutesWorld) {
-  const app = new Hono<ApiEnv>()
+const Tried = v.strictObject({
+  ok: described(v.boolean(), 'Whether a sign-in would work, as far as could be tried.'),
+  steps: v.array(
+    v.strictObject({
+      step: v.picklist(STEPS),
+      status: v.picklist(['pass', 'fail', 'skip']),
+      detail: v.string(),
+    }),
+  ),
+  sample: described(
+    v.nullable(v.record(v.string(), v.unknown())),
+    'Who was found with `login`, masked.',
+  ),
+})
 
-  app.put('/:id/user-directory', async (c) => {
-    const { login, ...body } = await readJson(c, UserDirectoryBody)
-    const { tenantId } = await tenants.get(c.req.param('id'))
-    const result = await directories.put(tenantId, toDirectory(body), login, c.var.actor)
-    return c.json({ ...directoryView(result.stored), ...triedView(result.tried) })
-  })
+const Directory = v.strictObject({
+  kind: v.picklist(DIRECTORY_KINDS),
+  host: v.string(),
+  port: count,
+  database: v.string(),
+  username: v.string(),
+  tls: v.picklist(TLS_MODES),
+  ca_pem: v.nullable(v.string()),
+  query: v.string(),
+  columns: v.record(v.string(), v.string()),
+  updated_at: time,
+})
 
-  app.get('/:id/user-directory', async (c) => {
-    const { tenantId } = await tenants.get(c.req.param('id'))
-    return c.json(directoryView(await directories.get(tenantId)))
-  })
+const TriedDirectory = v.strictObject({ ...Directory.entries, ...Tried.entries })
 
-  /** Answers 200 also where something is wrong: that is what was asked for. */
-  app.post('/:id/user-directory/dry-run', async (c) => {
-    const { login } = await readJson(c, DryRunBody)
-    const { tenantId } = await tenants.get(c.req.param('id'))
-    return c.json(triedView(await directories.dryRun(tenantId, login)))
-  })
+const operator = { group: 'directory', caller: 'operator' } as const
+const DIRECTORY = '/api/v1/operator/tenants/{tenant_id}/user-directory'
 
-  app.delete('/:id/user-directory', async (c) => {
-    const { tenantId } = await tenants.get(c.req.param('id'))
-    await directories.remove(tenantId, c.var.actor)
-    return c.body(null, 204)
-  })
-
-  return app
+export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly Endpoint[] {
+  const { tenants, directories } = world
+  return [
+    endpoint(
+      {
+        ...operator,
+        method: 'PUT',
+        path: DIRECTORY,
+        summary:
+          "Has sign-ins look people up in the tenant's own database, once it has been tried.",
+        body: UserDirectoryBody,
+        example: {
+          kind: 'postgres',
+          host: 'db.acme.example',
+          database: 'app',
+          username: 'sign_in',
+          password: '<DATABASE_PASSWORD>',
+          query: 'SELECT id, username, email, name, hash FROM users WHERE email = $1',
+          columns: {
+            id: 'id',
+            username: 'username',
+            email: 'email',
+            name: 'name',
+            password_hash: 'hash',
+          },
+          login: 'ada@acme.example',
+        },
+        answers: { 200: json(TriedDirectory, 'The settings without the password, and the trial.') },
+        refusals: ['directory_refused', 'changed_meanwhile', 'unavailable'],
+      },
+      async (c, { path, body: { login, ...body } }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        const result = await directories.put(tenantId, toDirectory(body), login, c.var.actor)
+        return c.json({ ...directoryView(result.stored), ...triedView(result.tried) })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: DIRECTORY,
+        summary: 'Shows the settings, without the password.',
+        answers: { 200: json(Directory, 'The settings.') },
+        refusals: ['directory_not_found'],
+      },
+      async (c, { path }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        return c.json(directoryView(await directories.get(tenantId)))
+      },
+    ),
+    /** Answers 200 also where something is wrong: that is what was asked for. */
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${DIRECTORY}/dry-run`,
+        summary: 'Tries all that a sign-in needs, step by step, and changes nothing.',
+        body: DryRunBody,
+        example: { login: 'ada@acme.example' },
+        answers: { 200: json(Tried, 'What came of each step; also where one fails.') },
+        refusals: ['directory_not_found'],
+      },
+      async (c, { path, body }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        return c.json(triedView(await directories.dryRun(tenantId, body.login)))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'DELETE',
+        path: DIRECTORY,
+        summary: 'Has sign-ins look no further than the users that are kept here.',
+        answers: { 204: nothing('The settings are gone.') },
+        refusals: ['directory_not_found'],
+      },
+      async (c, { path }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        await directories.remove(tenantId, c.var.actor)
+        return c.body(null, 204)
+      },
+    ),
+  ]
 }
 
 type DirectoryBody = Omit<v.InferOutput<typeof UserDirectoryBody>, 'login'>

@@ -1,55 +1,64 @@
 /** Everything under `/api/v1/operator`. */
-import { Hono } from 'hono'
-import type { GatewayStatus } from '../../fleet/gateway-book.ts'
+import * as v from 'valibot'
 import type { AuditTrail } from '../../accounts/audit-trail.ts'
-import type { ApiEnv } from '../api-env.ts'
-import type { Callers } from '../callers.ts'
-import { mapPage, pageRequestOf, single } from '../paging.ts'
-import { accountRoutes, type AccountRoutesWorld } from './account-routes.ts'
-import { directoryRoutes, type DirectoryRoutesWorld } from './directory-routes.ts'
-import { policyRoutes, type PolicyRoutesWorld } from './policy-routes.ts'
-import { signInRoutes, type SignInRoutesWorld } from './sign-in-routes.ts'
-import { tenantRoutes, type TenantRoutesWorld } from './tenant-routes.ts'
+import type { GatewayStatus } from '../../fleet/gateway-book.ts'
+import { AuditEntry, described, Gateway } from '../answer-fields.ts'
+import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
+import { accountEndpoints, type AccountEndpointsWorld } from './account-routes.ts'
+import { directoryEndpoints, type DirectoryEndpointsWorld } from './directory-routes.ts'
+import { keyEndpoints, type KeyEndpointsWorld } from './key-routes.ts'
+import { policyEndpoints, type PolicyEndpointsWorld } from './policy-routes.ts'
+import { signInEndpoints, type SignInEndpointsWorld } from './sign-in-routes.ts'
+import { tenantEndpoints, type TenantEndpointsWorld } from './tenant-routes.ts'
 import { auditView } from './views.ts'
 
-export interface OperatorRoutesWorld
+export interface OperatorEndpointsWorld
   extends
-    Omit<AccountRoutesWorld, 'tenants'>,
-    Omit<SignInRoutesWorld, 'tenants' | 'users'>,
-    TenantRoutesWorld,
-    PolicyRoutesWorld,
-    Omit<DirectoryRoutesWorld, 'tenants'> {
-  readonly callers: Callers
+    Omit<AccountEndpointsWorld, 'tenants'>,
+    Omit<SignInEndpointsWorld, 'tenants' | 'users'>,
+    TenantEndpointsWorld,
+    Omit<KeyEndpointsWorld, 'tenants'>,
+    PolicyEndpointsWorld,
+    Omit<DirectoryEndpointsWorld, 'tenants'> {
   readonly auditTrail: AuditTrail
   readonly gateways: () => readonly GatewayStatus[]
-  /** Settles when the connected gateways serve what has been committed, or after a short while. */
-  readonly changesSettled: () => Promise<unknown>
 }
 
-export function operatorRoutes(world: OperatorRoutesWorld) {
-  const app = new Hono<ApiEnv>()
-
-  app.use(world.callers.operator)
-
-  /** Who changes something and looks at once should see it: the answer waits for the gateways. */
-  app.use('/tenants/*', async (c, next) => {
-    await next()
-    // what is created (201) is a draft or a user: no gateway has to hear of it
-    if (c.req.method !== 'GET' && c.res.ok && c.res.status !== 201) await world.changesSettled()
-  })
-
-  app.route('/tenants', tenantRoutes(world))
-  app.route('/tenants', accountRoutes(world))
-  app.route('/tenants', policyRoutes(world))
-  app.route('/tenants', signInRoutes(world))
-  app.route('/tenants', directoryRoutes(world))
-
-  app.get('/gateways', (c) => c.json({ items: world.gateways(), next: null }))
-
-  app.get('/audit', async (c) => {
-    const page = await world.auditTrail.list(pageRequestOf(c), single(c, 'tenant_id'))
-    return c.json(mapPage(page, auditView))
-  })
-
-  return app
+export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpoint[] {
+  return [
+    ...tenantEndpoints(world),
+    ...keyEndpoints(world),
+    ...accountEndpoints(world),
+    ...policyEndpoints(world),
+    ...signInEndpoints(world),
+    ...directoryEndpoints(world),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/api/v1/operator/gateways',
+        group: 'fleet',
+        caller: 'operator',
+        summary: 'Lists the gateways: how far each has come, and what it could not serve.',
+        answers: { 200: json(pageOf(Gateway), 'All of them.') },
+      },
+      (c) => c.json({ items: world.gateways(), next: null }),
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/api/v1/operator/audit',
+        group: 'fleet',
+        caller: 'operator',
+        summary: 'Lists who has changed what, newest first.',
+        query: {
+          ...PAGE_QUERY,
+          tenant_id: v.optional(described(v.string(), 'Only what was about this tenant.')),
+        },
+        answers: { 200: json(pageOf(AuditEntry), 'One page of it.') },
+      },
+      async (c, { query: { tenant_id: tenantId, ...page } }) =>
+        c.json(mapPage(await world.auditTrail.list(page, tenantId), auditView)),
+    ),
+  ]
 }

@@ -36,34 +36,42 @@ const networks = v.pipe(
   v.maxLength(LIMITS.networksPerPolicyMax, `at most ${LIMITS.networksPerPolicyMax} networks`),
 )
 
-export const POLICY_BODIES = {
+/** What is answered: whole. */
+export const POLICY_ANSWERS = {
   password: v.strictObject({
-    min_length: v.optional(whole(LIMITS.passwordCharactersMin, 128)),
-    min_strength: v.optional(whole(0, 4)),
-    refuse_breached: v.optional(flag),
-    history: v.optional(whole(0, LIMITS.passwordHistoryMax)),
-    max_age_days: v.optional(v.nullable(whole(1, 3650))),
+    min_length: whole(LIMITS.passwordCharactersMin, 128),
+    min_strength: whole(0, 4),
+    refuse_breached: flag,
+    history: whole(0, LIMITS.passwordHistoryMax),
+    max_age_days: v.nullable(whole(1, 3650)),
   }),
   lockout: v.strictObject({
-    user_failures: v.optional(whole(1, 1000)),
-    address_failures: v.optional(whole(1, 1000)),
-    window_seconds: v.optional(whole(1, DAY_SECONDS)),
-    pause_seconds: v.optional(whole(1, DAY_SECONDS)),
+    user_failures: whole(1, 1000),
+    address_failures: whole(1, 1000),
+    window_seconds: whole(1, DAY_SECONDS),
+    pause_seconds: whole(1, DAY_SECONDS),
   }),
   mfa: v.strictObject({
-    mode: v.optional(oneOf(MFA_MODES)),
-    risks: v.optional(v.array(oneOf(MFA_RISKS), 'a list of risks')),
+    mode: oneOf(MFA_MODES),
+    risks: v.array(oneOf(MFA_RISKS), 'a list of risks'),
   }),
-  network: v.strictObject({ allow: v.optional(networks), deny: v.optional(networks) }),
-  device: v.strictObject({
-    require: v.optional(oneOf(DEVICE_DEMANDS)),
-    notify_new: v.optional(flag),
-  }),
+  network: v.strictObject({ allow: networks, deny: networks }),
+  device: v.strictObject({ require: oneOf(DEVICE_DEMANDS), notify_new: flag }),
   session: v.strictObject({
-    max_session_seconds: v.optional(seconds),
-    idle_seconds: v.optional(seconds),
-    session_binding: v.optional(oneOf(SESSION_BINDINGS)),
-    concurrent_max: v.optional(v.nullable(whole(1, 1000))),
-    when_full: v.optional(oneOf(WHEN_FULL)),
+    max_session_seconds: seconds,
+    idle_seconds: seconds,
+    session_binding: oneOf(SESSION_BINDINGS),
+    concurrent_max: v.nullable(whole(1, 1000)),
+    when_full: oneOf(WHEN_FULL),
   }),
+} as const satisfies Record<PolicyName, v.GenericSchema>
+
+/** What is taken: any part of it. */
+export const POLICY_BODIES = {
+  password: v.partial(POLICY_ANSWERS.password),
+  lockout: v.partial(POLICY_ANSWERS.lockout),
+  mfa: v.partial(POLICY_ANSWERS.mfa),
+  network: v.partial(POLICY_ANSWERS.network),
+  device: v.partial(POLICY_ANSWERS.device),
+  session: v.partial(POLICY_ANSWERS.session),
 } as const satisfies Record<PolicyName, v.GenericSchema>

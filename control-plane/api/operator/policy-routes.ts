@@ -1,16 +1,14 @@
 /** Who may sign in, how strongly, from where and on what: read, set, and tried on the past. */
-import { Hono } from 'hono'
 import * as v from 'valibot'
-import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { PolicyReplay } from '../../accounts/policy-replay.ts'
-import { POLICY_NAMES, type PolicyName } from '../../policy/policies.ts'
+import { DEFAULT_POLICIES, POLICY_NAMES } from '../../policy/policies.ts'
 import type { PolicyInput, TenantPolicies } from '../../tenants/policies.ts'
-import type { ApiEnv } from '../api-env.ts'
-import { readJson } from '../body.ts'
-import { POLICY_BODIES } from './policy-fields.ts'
+import { count, described, time } from '../answer-fields.ts'
+import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { POLICY_ANSWERS, POLICY_BODIES } from './policy-fields.ts'
 
-export interface PolicyRoutesWorld {
+export interface PolicyEndpointsWorld {
   readonly policies: TenantPolicies
   readonly replayPolicy: PolicyReplay
 }
@@ -26,53 +24,102 @@ const days = v.optional(
   7,
 )
 
-export function policyRoutes({ policies, replayPolicy }: PolicyRoutesWorld) {
-  const app = new Hono<ApiEnv>()
+const outcome = described(v.string(), '`signed_in`, or what stood in the way.')
+const ReplayAnswer = v.strictObject({
+  policy: v.picklist(POLICY_NAMES),
+  days: count,
+  sign_ins: count,
+  same: count,
+  differences: v.array(v.strictObject({ before: outcome, after: outcome, count })),
+  examples: v.array(
+    v.strictObject({
+      sign_in_id: v.string(),
+      at: time,
+      user_id: v.nullable(v.string()),
+      ip: v.string(),
+      before: outcome,
+      after: outcome,
+    }),
+  ),
+  truncated: described(v.boolean(), 'Only the oldest of these days were looked at.'),
+})
 
-  app.get('/:id/policies', async (c) => c.json(await policies.of(c.req.param('id'))))
+const operator = { group: 'policies', caller: 'operator' } as const
+const POLICIES = '/api/v1/operator/tenants/{tenant_id}/policies'
 
-  app.get('/:id/policies/:name', async (c) => {
-    const name = nameOf(c.req.param('name'))
-    return c.json((await policies.of(c.req.param('id')))[name])
-  })
-
-  app.put('/:id/policies/:name', async (c) => {
-    const name = nameOf(c.req.param('name'))
-    const input = (await readJson(c, POLICY_BODIES[name])) as PolicyInput<typeof name>
-    return c.json(await policies.put(c.req.param('id'), name, input, c.var.actor))
-  })
-
-  /** `{"days": 7, "policy": {…}}`: nothing is changed by it. */
-  app.post('/:id/policies/:name/replay', async (c) => {
-    const name = nameOf(c.req.param('name'))
-    const body = await readJson(c, v.strictObject({ days, policy: POLICY_BODIES[name] }))
-    const input = body.policy as PolicyInput<typeof name>
-    const result = await replayPolicy(c.req.param('id'), name, input, body.days)
-    return c.json({
-      policy: name,
-      days: body.days,
-      sign_ins: result.signIns,
-      same: result.same,
-      differences: result.differences,
-      examples: result.examples.map(({ id, at, userId, ...same }) => ({
-        sign_in_id: id,
-        at: new Date(at * 1000).toISOString(),
-        user_id: userId,
-        ...same,
-      })),
-      truncated: result.isCut,
-    })
-  })
-
-  return app
-}
-
-function nameOf(text: string): PolicyName {
-  const name = POLICY_NAMES.find((name) => name === text)
-  if (name !== undefined) return name
-  throw new Refusal(
-    'not_found',
-    {},
-    `There is no such policy; there are ${POLICY_NAMES.join(', ')}.`,
+export function policyEndpoints({ policies, replayPolicy }: PolicyEndpointsWorld) {
+  const all = endpoint(
+    {
+      ...operator,
+      method: 'GET',
+      path: POLICIES,
+      summary: 'Shows all policies of a tenant.',
+      answers: { 200: json(v.strictObject(POLICY_ANSWERS), 'Each as it holds now.') },
+    },
+    async (c, { path }) => c.json(await policies.of(path.tenant_id)),
   )
+
+  const each = POLICY_NAMES.flatMap((name): Endpoint[] => {
+    const policy = POLICY_BODIES[name]
+    const { [name]: example } = DEFAULT_POLICIES
+    const answers = { 200: json(POLICY_ANSWERS[name], 'The policy as it holds now.') }
+    return [
+      endpoint(
+        {
+          ...operator,
+          method: 'GET',
+          path: `${POLICIES}/${name}`,
+          summary: `Shows the ${name} policy.`,
+          answers,
+        },
+        async (c, { path }) => c.json((await policies.of(path.tenant_id))[name]),
+      ),
+      endpoint(
+        {
+          ...operator,
+          method: 'PUT',
+          path: `${POLICIES}/${name}`,
+          summary: `Sets the ${name} policy; what is left out gets its default.`,
+          body: policy,
+          example,
+          answers,
+        },
+        async (c, { path, body }) => {
+          const input = body as PolicyInput<typeof name>
+          return c.json(await policies.put(path.tenant_id, name, input, c.var.actor))
+        },
+      ),
+      endpoint(
+        {
+          ...operator,
+          method: 'POST',
+          path: `${POLICIES}/${name}/replay`,
+          summary: `Tells what another ${name} policy would have decided; changes nothing.`,
+          body: v.strictObject({ days, policy }),
+          example: { days: 7, policy: example },
+          answers: { 200: json(ReplayAnswer, 'The sign-ins of these days, decided anew.') },
+        },
+        async (c, { path, body }) => {
+          const input = body.policy as PolicyInput<typeof name>
+          const result = await replayPolicy(path.tenant_id, name, input, body.days)
+          return c.json({
+            policy: name,
+            days: body.days,
+            sign_ins: result.signIns,
+            same: result.same,
+            differences: result.differences,
+            examples: result.examples.map(({ id, at, userId, ...same }) => ({
+              sign_in_id: id,
+              at: new Date(at * 1000).toISOString(),
+              user_id: userId,
+              ...same,
+            })),
+            truncated: result.isCut,
+          })
+        },
+      ),
+    ]
+  })
+
+  return [all, ...each]
 }

@@ -1,51 +1,90 @@
 /** What stands between people and their sign-in: blocked addresses, and lost second factors. */
-import { Hono } from 'hono'
-import type { AddressBlock, AddressBlocks } from '../../accounts/address-blocks.ts'
-import type { Factor, Factors } from '../../accounts/factors.ts'
+import type { AddressBlock as Block, AddressBlocks } from '../../accounts/address-blocks.ts'
+import type { Factor as OwnFactor, Factors } from '../../accounts/factors.ts'
 import type { Users } from '../../accounts/users.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
-import type { ApiEnv } from '../api-env.ts'
-import { mapPage, pageRequestOf } from '../paging.ts'
+import { AddressBlock, Factor } from '../answer-fields.ts'
+import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
 import { iso } from './views.ts'
 
-export interface SignInRoutesWorld {
+export interface SignInEndpointsWorld {
   readonly tenants: Pick<Tenants, 'get'>
   readonly users: Pick<Users, 'get'>
   readonly addressBlocks: AddressBlocks
   readonly factors: Factors
 }
 
-export function signInRoutes({ tenants, users, addressBlocks, factors }: SignInRoutesWorld) {
-  const app = new Hono<ApiEnv>()
+const operator = { group: 'people', caller: 'operator' } as const
+const BLOCKS = '/api/v1/operator/tenants/{tenant_id}/address-blocks'
+const FACTORS = '/api/v1/operator/tenants/{tenant_id}/users/{user_id}/factors'
 
-  app.get('/:id/address-blocks', async (c) => {
-    const { tenantId } = await tenants.get(c.req.param('id'))
-    return c.json(mapPage(await addressBlocks.list(tenantId, pageRequestOf(c)), blockView))
-  })
-
-  app.delete('/:id/address-blocks/:address', async (c) => {
-    const { tenantId } = await tenants.get(c.req.param('id'))
-    await addressBlocks.lift(tenantId, c.req.param('address'), c.var.actor)
-    return c.body(null, 204)
-  })
-
-  app.get('/:id/users/:user/factors', async (c) => {
-    const { tenantId, userId } = await users.get(c.req.param('id'), c.req.param('user'))
-    const items = await factors.list({ tenantId, userId })
-    return c.json({ items: items.map(factorView), next: null })
-  })
-
-  /** For who has lost it: the next sign-in goes on as the policy has it without one. */
-  app.delete('/:id/users/:user/factors/:factor', async (c) => {
-    const { tenantId, userId } = await users.get(c.req.param('id'), c.req.param('user'))
-    await factors.remove({ tenantId, userId }, c.req.param('factor'), c.var.actor)
-    return c.body(null, 204)
-  })
-
-  return app
+export function signInEndpoints(world: SignInEndpointsWorld): readonly Endpoint[] {
+  const { tenants, users, addressBlocks, factors } = world
+  return [
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: BLOCKS,
+        summary: 'Lists the addresses that have failed too often and have to wait.',
+        query: PAGE_QUERY,
+        answers: { 200: json(pageOf(AddressBlock), 'One page of them.') },
+      },
+      async (c, { path, query }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        return c.json(mapPage(await addressBlocks.list(tenantId, query), blockView))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'DELETE',
+        path: `${BLOCKS}/{address}`,
+        summary: 'Lifts the block of one address.',
+        answers: { 204: nothing('It may try again at once.') },
+        refusals: ['address_block_not_found'],
+      },
+      async (c, { path }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        await addressBlocks.lift(tenantId, path.address, c.var.actor)
+        return c.body(null, 204)
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: FACTORS,
+        summary: "Lists a user's second factors.",
+        answers: { 200: json(pageOf(Factor), 'All of them.') },
+      },
+      async (c, { path }) => {
+        const { tenantId, userId } = await users.get(path.tenant_id, path.user_id)
+        const items = await factors.list({ tenantId, userId })
+        return c.json({ items: items.map(factorView), next: null })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'DELETE',
+        path: `${FACTORS}/{factor_id}`,
+        summary: 'Removes a second factor that somebody has lost.',
+        description: 'The next sign-in goes on as the policy has it without one.',
+        answers: { 204: nothing('It is gone.') },
+        refusals: ['factor_not_found'],
+      },
+      async (c, { path }) => {
+        const { tenantId, userId } = await users.get(path.tenant_id, path.user_id)
+        await factors.remove({ tenantId, userId }, path.factor_id, c.var.actor)
+        return c.body(null, 204)
+      },
+    ),
+  ]
 }
 
-function blockView({ address, failures, createdAt, blockedUntil }: AddressBlock) {
+function blockView({ address, failures, createdAt, blockedUntil }: Block) {
   return {
     address,
     failures,
@@ -54,7 +93,7 @@ function blockView({ address, failures, createdAt, blockedUntil }: AddressBlock)
   }
 }
 
-function factorView({ factorId, kind, createdAt, lastUsedAt }: Factor) {
+function factorView({ factorId, kind, createdAt, lastUsedAt }: OwnFactor) {
   return {
     factor_id: factorId,
     kind,

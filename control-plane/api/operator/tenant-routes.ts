@@ -1,146 +1,203 @@
 /** Tenants: what they are, and what state they are in. */
-import { Hono } from 'hono'
-import type { Certificates } from '../../tenants/certificates.ts'
 import type { NewTenant, TenantPatch, Tenants } from '../../tenants/tenants.ts'
-import type { SigningKeys } from '../../keys/signing-keys.ts'
-import type { ApiEnv } from '../api-env.ts'
-import { readJson } from '../body.ts'
-import { mapPage, pageRequestOf } from '../paging.ts'
+import { NewTenantAnswer, ProtectionAnswer, Tenant } from '../answer-fields.ts'
+import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
 import {
-  CertificateBody,
   GoLiveBody,
   LicenceBody,
   NewTenantBody,
   NothingBody,
   PlanBody,
-  RotationBody,
   TenantPatchBody,
 } from './fields.ts'
 import { protectionView, tenantView, type ViewWorld } from './views.ts'
 
-export interface TenantRoutesWorld extends ViewWorld {
+export interface TenantEndpointsWorld extends ViewWorld {
   readonly tenants: Tenants
-  readonly keys: SigningKeys
-  readonly certificates: Certificates
 }
 
-export function tenantRoutes(world: TenantRoutesWorld) {
-  const { tenants, keys, certificates } = world
-  const app = new Hono<ApiEnv>()
+const operator = { group: 'tenants', caller: 'operator' } as const
+const ONE = '/api/v1/operator/tenants/{tenant_id}'
+const theTenant = { 200: json(Tenant, 'The tenant as it is now.') }
 
-  app.post('/', async (c) => {
-    const body = await readJson(c, NewTenantBody)
-    const {
-      tenant_id: tenantId,
-      max_session_seconds,
-      idle_seconds,
-      session_binding,
-      ...same
-    } = body
-    const input: NewTenant = {
-      ...same,
-      tenantId,
-      name: body.name ?? tenantId,
-      maxSessionSeconds: max_session_seconds,
-      idleSeconds: idle_seconds,
-      sessionBinding: session_binding,
-    }
-    const created = await tenants.create(input, c.var.actor)
-    const secrets = {
-      analyzer_key: created.analyzerKey,
-      client_id: created.clientId,
-      client_secret: created.clientSecret,
-    }
-    return c.json({ ...tenantView(created.tenant, world), ...secrets }, 201)
-  })
+const STATES = {
+  publish: {
+    summary: 'Has the gateways serve the tenant, in pass-through; makes its first signing key.',
+    refusals: ['tenant_suspended'],
+  },
+  suspend: {
+    summary: 'Answers every request to the tenant with 503 and refuses sign-ins.',
+    refusals: ['tenant_draft'],
+  },
+  activate: { summary: 'Ends a suspension.', refusals: ['tenant_draft'] },
+} as const
 
-  app.get('/', async (c) => {
-    const page = await tenants.list(pageRequestOf(c))
-    return c.json(mapPage(page, (tenant) => tenantView(tenant, world)))
-  })
-
-  app.get('/:id', async (c) => c.json(tenantView(await tenants.get(c.req.param('id')), world)))
-
-  app.patch('/:id', async (c) => {
-    const patch = toPatch(await readJson(c, TenantPatchBody))
-    return c.json(tenantView(await tenants.patch(c.req.param('id'), patch, c.var.actor), world))
-  })
-
-  app.delete('/:id', async (c) => {
-    await tenants.remove(c.req.param('id'), c.var.actor)
-    return c.body(null, 204)
-  })
-
-  for (const state of ['publish', 'suspend', 'activate'] as const)
-    app.post(`/:id/${state}`, async (c) => {
-      await readJson(c, NothingBody)
-      return c.json(tenantView(await tenants[state](c.req.param('id'), c.var.actor), world))
-    })
-
-  app.post('/:id/go-live', async (c) => {
-    const options = await readJson(c, GoLiveBody)
-    return c.json(protectionView(await tenants.goLive(c.req.param('id'), options, c.var.actor)))
-  })
-
-  /** Whatever the body says: going back is never refused. */
-  app.post('/:id/go-back', async (c) =>
-    c.json(protectionView(await tenants.goBack(c.req.param('id'), c.var.actor))),
-  )
-
-  app.put('/:id/licence', async (c) => {
-    const { state, blocks_signin: blocksSignin } = await readJson(c, LicenceBody)
-    const id = c.req.param('id')
-    const tenant = await tenants.setLicence(id, { state, blocksSignin }, c.var.actor)
-    return c.json(tenantView(tenant, world))
-  })
-
-  app.put('/:id/plan', async (c) => {
-    const { plan } = await readJson(c, PlanBody)
-    return c.json(tenantView(await tenants.setPlan(c.req.param('id'), plan, c.var.actor), world))
-  })
-
-  app.post('/:id/keys/rotate', async (c) => {
-    const { private_key_pem: privateKeyPem, ...rotation } = await readJson(c, RotationBody)
-    const id = c.req.param('id')
-    return c.json({ keys: await keys.rotate(id, { ...rotation, privateKeyPem }, c.var.actor) })
-  })
-
-  app.put('/:id/certificates/:hostname', async (c) => {
-    const body = await readJson(c, CertificateBody)
-    const certificate = {
-      hostname: c.req.param('hostname').toLowerCase(),
-      certificatePem: body.certificate_pem,
-      privateKeyPem: body.private_key_pem,
-    }
-    const facts = await certificates.put(c.req.param('id'), certificate, c.var.actor)
-    return c.json({
-      hostname: facts.hostname,
-      not_before: facts.notBefore,
-      not_after: facts.notAfter,
-      fingerprint_sha256: facts.fingerprintSha256,
-    })
-  })
-
-  app.post('/:id/analyzer-key/rotate', async (c) => {
-    await readJson(c, NothingBody)
-    const id = c.req.param('id')
-    return c.json({
-      tenant_id: id,
-      analyzer_key: await tenants.rotateAnalyzerKey(id, c.var.actor),
-    })
-  })
-
-  app.post('/:id/client-secret/rotate', async (c) => {
-    await readJson(c, NothingBody)
-    const id = c.req.param('id')
-    return c.json({
-      tenant_id: id,
-      client_id: `${id}-user`,
-      client_secret: await tenants.rotateClientSecret(id, c.var.actor),
-    })
-  })
-
-  return app
+export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[] {
+  const { tenants } = world
+  return [
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: '/api/v1/operator/tenants',
+        summary: 'Creates a tenant: a draft, until it is published.',
+        body: NewTenantBody,
+        example: {
+          tenant_id: 'acme',
+          name: 'Acme',
+          mode: 'gateway',
+          plan: 'standard',
+          hostnames: ['app.acme.example'],
+          origin: 'http://10.0.0.5:3000',
+          sealed: ['/internal'],
+          excluded: ['/assets'],
+          health: '/health',
+          max_session_seconds: 28_800,
+          idle_seconds: 900,
+          session_binding: 'off',
+        },
+        answers: { 201: json(NewTenantAnswer, 'The tenant, with its secrets.') },
+        refusals: ['tenant_taken', 'hostname_taken'],
+      },
+      async (c, { body }) => {
+        const { tenant_id: tenantId, max_session_seconds, idle_seconds, session_binding } = body
+        const { name = tenantId, mode, plan, hostnames, origin, sealed, excluded, health } = body
+        const input: NewTenant = {
+          ...{ tenantId, name, mode, plan, hostnames, origin, sealed, excluded, health },
+          maxSessionSeconds: max_session_seconds,
+          idleSeconds: idle_seconds,
+          sessionBinding: session_binding,
+        }
+        const created = await tenants.create(input, c.var.actor)
+        const secrets = {
+          analyzer_key: created.analyzerKey,
+          client_id: created.clientId,
+          client_secret: created.clientSecret,
+        }
+        return c.json({ ...tenantView(created.tenant, world), ...secrets }, 201)
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: '/api/v1/operator/tenants',
+        summary: 'Lists the tenants, by their ids.',
+        query: PAGE_QUERY,
+        answers: { 200: json(pageOf(Tenant), 'One page of them.') },
+      },
+      async (c, { query }) =>
+        c.json(mapPage(await tenants.list(query), (tenant) => tenantView(tenant, world))),
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: ONE,
+        summary: 'Shows one tenant.',
+        answers: { 200: json(Tenant, 'The tenant.') },
+      },
+      async (c, { path }) => c.json(tenantView(await tenants.get(path.tenant_id), world)),
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'PATCH',
+        path: ONE,
+        summary: 'Changes settings of a tenant; what is left out stays.',
+        body: TenantPatchBody,
+        example: { name: 'Acme', sealed: ['/internal', '/admin'] },
+        answers: theTenant,
+        refusals: ['hostname_taken'],
+      },
+      async (c, { path, body }) => {
+        const tenant = await tenants.patch(path.tenant_id, toPatch(body), c.var.actor)
+        return c.json(tenantView(tenant, world))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'DELETE',
+        path: ONE,
+        summary: 'Removes a tenant with everything that belongs to it.',
+        answers: { 204: nothing('It is gone.') },
+      },
+      async (c, { path }) => {
+        await tenants.remove(path.tenant_id, c.var.actor)
+        return c.body(null, 204)
+      },
+    ),
+    ...(['publish', 'suspend', 'activate'] as const).map((state) =>
+      endpoint(
+        {
+          ...operator,
+          ...STATES[state],
+          method: 'POST',
+          path: `${ONE}/${state}`,
+          body: NothingBody,
+          answers: theTenant,
+        },
+        async (c, { path }) =>
+          c.json(tenantView(await tenants[state](path.tenant_id, c.var.actor), world)),
+      ),
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${ONE}/go-live`,
+        summary: 'Turns protection on; with `force`, without a verification.',
+        body: GoLiveBody,
+        example: { force: false },
+        answers: { 200: json(ProtectionAnswer, 'Protection is on.') },
+        refusals: ['not_verified', 'tenant_draft', 'licence_blocked'],
+      },
+      async (c, { path, body }) =>
+        c.json(protectionView(await tenants.goLive(path.tenant_id, body, c.var.actor))),
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${ONE}/go-back`,
+        summary: 'Returns to pass-through. Never refused.',
+        answers: { 200: json(ProtectionAnswer, 'Protection is off.') },
+      },
+      async (c, { path }) =>
+        c.json(protectionView(await tenants.goBack(path.tenant_id, c.var.actor))),
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'PUT',
+        path: `${ONE}/licence`,
+        summary: 'Sets the state of the licence.',
+        body: LicenceBody,
+        example: { state: 'grace', blocks_signin: false },
+        answers: theTenant,
+      },
+      async (c, { path, body: { state, blocks_signin: blocksSignin } }) => {
+        const licence = { state, blocksSignin }
+        const tenant = await tenants.setLicence(path.tenant_id, licence, c.var.actor)
+        return c.json(tenantView(tenant, world))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'PUT',
+        path: `${ONE}/plan`,
+        summary: 'Sets the plan.',
+        body: PlanBody,
+        example: { plan: 'premium' },
+        answers: theTenant,
+      },
+      async (c, { path, body }) =>
+        c.json(tenantView(await tenants.setPlan(path.tenant_id, body.plan, c.var.actor), world)),
+    ),
+  ]
 }
 
 type PatchBody = Record<string, unknown>

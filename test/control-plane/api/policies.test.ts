@@ -26,7 +26,7 @@ void t.test('who has decided nothing has the defaults', async (t) => {
   t.match(await api.operator('GET', '/tenants/none/policies'), { status: 404 })
   t.match(await api.operator('GET', '/tenants/acme/policies/none'), {
     status: 404,
-    body: { error: 'not_found', detail: /password, lockout, mfa/ },
+    body: { error: 'not_found' },
   })
 })
 

@@ -1,0 +1,163 @@
+/** What the API answers with, field by field. Strict: what is not declared here does not go out. */
+import * as v from 'valibot'
+import { LICENCES, MODES, PLANS, PROTECTIONS, SESSION_BINDINGS } from '../../shared/snapshot.ts'
+
+export const time = v.pipe(v.string(), v.isoTimestamp())
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+
+export const described = <Schema extends v.GenericSchema>(schema: Schema, description: string) =>
+  v.pipe(schema, v.description(description))
+
+/** Of every refusal; the case may add fields, which are named where they matter. */
+export const ErrorAnswer = v.looseObject({
+  error: described(v.string(), 'For programs: a code that stays the same.'),
+  detail: described(v.string(), 'For people: what is wrong, in a sentence.'),
+  field: v.optional(described(v.string(), 'Which field or parameter is meant.')),
+  retry_after: v.optional(described(v.number(), 'Seconds to wait; also in `Retry-After`.')),
+})
+
+export const ProtectionAnswer = v.strictObject({
+  tenant_id: v.string(),
+  protection: v.picklist(PROTECTIONS),
+  at: described(time, 'Since when it is so.'),
+})
+
+export const PublicKey = v.strictObject({
+  kid: v.string(),
+  kty: v.literal('RSA'),
+  alg: v.literal('RS256'),
+  use: v.literal('sig'),
+  n: v.string(),
+  e: v.string(),
+  status: v.picklist(['current', 'next', 'retired']),
+  pem: v.string(),
+})
+
+export const KeysAnswer = v.strictObject({ keys: v.array(PublicKey) })
+
+export const Tenant = v.strictObject({
+  tenant_id: v.string(),
+  name: v.string(),
+  mode: v.picklist(MODES),
+  plan: v.picklist(PLANS),
+  status: v.picklist(['draft', 'published', 'suspended']),
+  protection: v.picklist(PROTECTIONS),
+  licence: v.picklist(LICENCES),
+  licence_blocks_signin: v.boolean(),
+  hostnames: v.array(v.string()),
+  edge_urls: described(v.record(v.string(), v.string()), 'Where browsers reach each hostname.'),
+  origin: v.string(),
+  sealed: described(v.array(v.string()), 'Paths that do not exist for the outside.'),
+  excluded: described(v.array(v.string()), 'Paths that are served without a session.'),
+  health: v.string(),
+  max_session_seconds: count,
+  idle_seconds: count,
+  session_binding: v.picklist(SESSION_BINDINGS),
+  brand_colour: v.nullable(v.string()),
+  brand_logo_url: v.nullable(v.string()),
+  backchannel_logout_uri: v.nullable(v.string()),
+  issuer: v.string(),
+  client_id: v.string(),
+  revision: count,
+  created_at: time,
+  updated_at: time,
+  published_at: v.nullable(time),
+  protection_at: v.nullable(time),
+})
+
+export const NewTenantAnswer = v.strictObject({
+  ...Tenant.entries,
+  analyzer_key: described(v.string(), 'Shown here and never again.'),
+  client_secret: described(v.string(), 'Shown here and never again.'),
+})
+
+export const AnalyzerKeyAnswer = v.strictObject({
+  tenant_id: v.string(),
+  analyzer_key: described(v.string(), 'Shown here and never again.'),
+})
+
+export const ClientSecretAnswer = v.strictObject({
+  tenant_id: v.string(),
+  client_id: v.string(),
+  client_secret: described(v.string(), 'Shown here and never again.'),
+})
+
+export const CertificateAnswer = v.strictObject({
+  hostname: v.string(),
+  not_before: v.string(),
+  not_after: v.string(),
+  fingerprint_sha256: v.string(),
+})
+
+export const User = v.strictObject({
+  user_id: v.string(),
+  username: v.string(),
+  email: v.string(),
+  name: v.string(),
+  disabled: v.boolean(),
+  source: described(v.string(), "`directory`: known by the tenant's own database."),
+  created_at: time,
+  updated_at: time,
+})
+
+export const InvitationAnswer = v.strictObject({ user_id: v.string(), invited: v.literal(true) })
+
+export const Session = v.strictObject({
+  sid: v.string(),
+  user_id: v.string(),
+  state: v.picklist(['active', 'expired', 'ended']),
+  ip: v.nullable(v.string()),
+  user_agent: v.nullable(v.string()),
+  created_at: time,
+  issued_at: time,
+  expires_at: time,
+  last_seen_at: time,
+  ended_at: v.nullable(time),
+  end_reason: v.nullable(v.string()),
+})
+
+export const RevocationAnswer = v.strictObject({
+  all: v.optional(v.literal(true)),
+  subject: v.optional(v.string()),
+  sid: v.optional(v.string()),
+  not_before: described(count, 'Epoch seconds: what was issued before is worth nothing.'),
+  sessions: described(count, 'How many sessions that were alive have ended by it.'),
+})
+
+export const AddressBlock = v.strictObject({
+  address: v.string(),
+  failures: count,
+  created_at: time,
+  blocked_until: time,
+})
+
+export const Factor = v.strictObject({
+  factor_id: v.string(),
+  kind: v.string(),
+  created_at: time,
+  last_used_at: v.nullable(time),
+})
+
+export const Gateway = v.strictObject({
+  gateway_id: v.string(),
+  version: v.string(),
+  connected: v.boolean(),
+  connected_at: time,
+  last_seen_at: time,
+  revision: described(count, 'The last revision that all of its workers serve.'),
+  lag: described(v.number(), 'How many revisions it is behind.'),
+  durable: described(v.boolean(), 'Whether its disk holds what it serves.'),
+  rejections: v.array(
+    v.strictObject({ tenant_id: v.string(), revision: count, reason: v.string(), at: time }),
+  ),
+})
+
+export const AuditEntry = v.strictObject({
+  sequence: count,
+  at: time,
+  actor: v.string(),
+  action: v.string(),
+  tenant_id: v.nullable(v.string()),
+  details: v.record(v.string(), v.unknown()),
+  request_id: v.nullable(v.string()),
+})

@@ -1,0 +1,45 @@
+/** The integration contract as an endpoint. */
+import * as v from 'valibot'
+import { described } from '../answer-fields.ts'
+import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { integrationContract } from './contract.ts'
+
+const Snippet = v.strictObject({ install: v.string(), file: v.string(), code: v.string() })
+
+export const ContractAnswer = v.strictObject({
+  contract_version: v.string(),
+  transport: v.strictObject({
+    session_cookie: v.string(),
+    claims_header: v.string(),
+    user_header: v.string(),
+    verified_header: v.string(),
+    algorithm: v.string(),
+  }),
+  public_key: v.strictObject({ path: v.string(), filename: v.string() }),
+  packages: v.strictObject({ cli_binary: v.string() }),
+  frameworks: v.record(
+    v.string(),
+    v.strictObject({ name: v.string(), language: v.string(), modes: v.array(v.string()) }),
+  ),
+  snippets: described(
+    v.record(v.string(), v.record(v.string(), Snippet)),
+    'Per framework: `edge` for gateway and connector mode, `sdk` for sdk mode.',
+  ),
+})
+
+export function contractEndpoints(): readonly Endpoint[] {
+  const contract = integrationContract()
+  return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/api/v1/contract',
+        group: 'integration',
+        caller: 'anyone',
+        summary: 'The names that applications and tools may rely on, and code to paste.',
+        answers: { 200: json(ContractAnswer, 'The contract; the same for all tenants.') },
+      },
+      (c) => c.json(contract),
+    ),
+  ]
+}

@@ -1,0 +1,147 @@
+/**
+ * Every endpoint of the API is declared once. The route is mounted from its declaration: the caller
+ * is let in, path, query and body are read by it. The OpenAPI document, its page and the walk of
+ * bad input (test/control-plane/api/bad-input.test.ts) are made of the same declaration. To add one:
+ *
+ *     export function feedEndpoints({ feed }: FeedEndpointsWorld): readonly Endpoint[] {
+ *       return [
+ *         endpoint(
+ *           {
+ *             method: 'POST',
+ *             path: '/api/v1/enforcement/events', // whole; parameters as {tenant_id}
+ *             group: 'enforcement',
+ *             caller: 'client', // then c.var.tenant and c.var.actor are set
+ *             summary: 'Takes what the middleware has enforced.',
+ *             body: EventsBody, // a strictObject; a message completes «"field" must be …»
+ *             example: { events: [{ outcome: 'sealed' }] }, // a body that is taken
+ *             answers: { 200: json(BatchResult, 'How many were taken.') },
+ *             refusals: ['mode_not_sdk'], // its own; those of caller, query and body are added
+ *           },
+ *           async (c, { body }) => c.json(await feed.take(c.var.tenant, body.events)),
+ *         ),
+ *       ]
+ *     }
+ *
+ * and name it in `endpoints.ts`. An answer that is not JSON: `file('application/gzip', …)`; none at
+ * all, of 204 and 304: `nothing(…)`. Whoever registers a route in another way fails
+ * test/control-plane/api/openapi.test.ts.
+ */
+import type { Hono, MiddlewareHandler } from 'hono'
+import type * as v from 'valibot'
+import type { ErrorCode } from '../../shared/errors.ts'
+import type { ApiContext, ApiEnv } from './api-env.ts'
+import { readJson } from './body.ts'
+import type { Callers } from './callers.ts'
+import { readQuery, type QueryFields, type QueryValues } from './query.ts'
+
+/** In the order of the page. */
+export const GROUPS = {
+  integration: 'Integration',
+  analysis: 'Analysis',
+  verification: 'Verification and going live',
+  enforcement: 'Enforcement feed',
+  tenants: 'Operator: tenants',
+  keys: 'Operator: keys, secrets and certificates',
+  people: 'Operator: users and sessions',
+  policies: 'Operator: policies',
+  directory: 'Operator: user directory',
+  fleet: 'Operator: gateways and audit trail',
+  service: 'The service itself',
+} as const
+
+/**
+ * analyzer: `Authorization: Bearer <ANALYZER_KEY>`; analyzer_in_query: `?api_key=` instead; client:
+ * HTTP Basic with client id and secret; operator: `Authorization: Bearer <SERVICE_OPERATOR_KEY>`.
+ */
+export type Caller = 'anyone' | 'analyzer' | 'analyzer_in_query' | 'client' | 'operator'
+
+export interface Answer {
+  readonly description: string
+  /** Media types; null where it is not JSON. */
+  readonly content: Readonly<Record<string, v.GenericSchema | null>>
+  /** Headers worth knowing, with what they say. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Declaration {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly group: keyof typeof GROUPS
+  readonly caller: Caller
+  /** For what must never be refused: whoever has the key may call as often as they like. */
+  readonly isUnlimited?: boolean
+  /** One sentence. */
+  readonly summary: string
+  /** What else has to be known, if anything. */
+  readonly description?: string
+  readonly query?: QueryFields
+  /** Request headers that mean something, with what they mean. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Without one, nothing of a body is read. */
+  readonly body?: v.GenericSchema
+  readonly bodyBytesMax?: number
+  /** A body that is taken; needed where `{}` is not. */
+  readonly example?: unknown
+  readonly answers: Readonly<Record<number, Answer>>
+  readonly refusals?: readonly ErrorCode[]
+}
+
+export interface Endpoint {
+  readonly declaration: Declaration
+  readonly handle: (c: ApiContext) => Promise<Response>
+}
+
+type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterNames<Rest>
+  : never
+
+/** What came along, checked. */
+interface Sent<Path extends string, Body extends v.GenericSchema, Query extends QueryFields> {
+  readonly path: Readonly<Record<ParameterNames<Path>, string>>
+  readonly query: QueryValues<Query>
+  readonly body: v.InferOutput<Body>
+}
+
+export function endpoint<
+  const Path extends string,
+  Body extends v.GenericSchema = v.GenericSchema<undefined>,
+  const Query extends QueryFields = Record<never, never>,
+>(
+  declaration: Declaration & { readonly path: Path; readonly body?: Body; readonly query?: Query },
+  answer: (c: ApiContext, sent: Sent<Path, Body, Query>) => Response | Promise<Response>,
+): Endpoint {
+  const { query = {}, body, bodyBytesMax } = declaration
+  return {
+    declaration,
+    async handle(c) {
+      return answer(c, {
+        path: c.req.param() as Sent<Path, Body, Query>['path'],
+        query: readQuery(c, query) as QueryValues<Query>,
+        body: body === undefined ? undefined : await readJson(c, body, bodyBytesMax),
+      })
+    },
+  }
+}
+
+export function mount(app: Hono<ApiEnv>, endpoints: readonly Endpoint[], callers: Callers) {
+  for (const { declaration, handle } of endpoints) {
+    const path = declaration.path.replaceAll(/\{([^}]+)\}/g, ':$1')
+    app.on(declaration.method, path, admit(callers, declaration), handle)
+  }
+}
+
+function admit(callers: Callers, { caller, isUnlimited }: Declaration): MiddlewareHandler<ApiEnv> {
+  return callers[caller](isUnlimited === true)
+}
+
+export function json(schema: v.GenericSchema, description: string): Answer {
+  return { description, content: { 'application/json': schema } }
+}
+
+export function file(mediaType: string, description: string): Answer {
+  return { description, content: { [mediaType]: null } }
+}
+
+export function nothing(description: string): Answer {
+  return { description, content: {} }
+}

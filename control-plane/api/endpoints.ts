@@ -1,0 +1,22 @@
+/** The one table of endpoints: what is not named here does not exist. How to add one: endpoint.ts. */
+import { contractEndpoints } from './contract/contract-routes.ts'
+import type { Endpoint } from './endpoint.ts'
+import { healthEndpoints, type HealthEndpointsWorld } from './health-routes.ts'
+import { operatorEndpoints, type OperatorEndpointsWorld } from './operator/operator-routes.ts'
+import { publicKeyEndpoints, type PublicKeyEndpointsWorld } from './public-key-routes.ts'
+import { verificationEndpoints, type VerificationEndpointsWorld } from './verification-routes.ts'
+
+export type EndpointsWorld = OperatorEndpointsWorld &
+  PublicKeyEndpointsWorld &
+  VerificationEndpointsWorld &
+  HealthEndpointsWorld
+
+export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
+  return [
+    ...contractEndpoints(),
+    ...publicKeyEndpoints(world),
+    ...verificationEndpoints(world),
+    ...operatorEndpoints(world),
+    ...healthEndpoints(world),
+  ]
+}

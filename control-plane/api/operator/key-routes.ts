@@ -1,0 +1,107 @@
+/** What a tenant signs, proves itself and encrypts with; the secrets come out once, when they are made. */
+import type { SigningKeys } from '../../keys/signing-keys.ts'
+import type { Certificates } from '../../tenants/certificates.ts'
+import { clientIdOf, type Tenants } from '../../tenants/tenants.ts'
+import {
+  AnalyzerKeyAnswer,
+  CertificateAnswer,
+  ClientSecretAnswer,
+  KeysAnswer,
+} from '../answer-fields.ts'
+import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { CertificateBody, NothingBody, RotationBody } from './fields.ts'
+
+export interface KeyEndpointsWorld {
+  readonly tenants: Pick<Tenants, 'rotateAnalyzerKey' | 'rotateClientSecret'>
+  readonly keys: Pick<SigningKeys, 'rotate'>
+  readonly certificates: Pick<Certificates, 'put'>
+}
+
+const operator = { group: 'keys', caller: 'operator' } as const
+const ONE = '/api/v1/operator/tenants/{tenant_id}'
+
+export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
+  const { tenants, keys, certificates } = world
+  return [
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${ONE}/keys/rotate`,
+        summary: 'Takes the signing keys one step on: prepare, promote, retire.',
+        description:
+          'With `prepare` an RSA key of your own can be brought along. `retire` is refused while ' +
+          'a session of that key can still be alive, unless it is forced.',
+        body: RotationBody,
+        example: { phase: 'prepare' },
+        answers: { 200: json(KeysAnswer, 'All keys that are published now.') },
+        refusals: ['tenant_draft', 'rotation_state', 'key_still_used', 'key_taken'],
+      },
+      async (c, { path, body: { private_key_pem: privateKeyPem, ...rotation } }) => {
+        const wish = { ...rotation, privateKeyPem }
+        return c.json({ keys: await keys.rotate(path.tenant_id, wish, c.var.actor) })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'PUT',
+        path: `${ONE}/certificates/{hostname}`,
+        summary: 'Sets the TLS certificate of one hostname.',
+        body: CertificateBody,
+        example: {
+          certificate_pem: '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n',
+          private_key_pem: '-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----\n',
+        },
+        answers: { 200: json(CertificateAnswer, 'What the certificate says.') },
+        refusals: ['hostname_not_found', 'certificates_too_large'],
+      },
+      async (c, { path, body }) => {
+        const certificate = {
+          hostname: path.hostname.toLowerCase(),
+          certificatePem: body.certificate_pem,
+          privateKeyPem: body.private_key_pem,
+        }
+        const facts = await certificates.put(path.tenant_id, certificate, c.var.actor)
+        return c.json({
+          hostname: facts.hostname,
+          not_before: facts.notBefore,
+          not_after: facts.notAfter,
+          fingerprint_sha256: facts.fingerprintSha256,
+        })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${ONE}/analyzer-key/rotate`,
+        summary: 'Makes another analyzer key; the old one is worth nothing from the answer on.',
+        body: NothingBody,
+        answers: { 200: json(AnalyzerKeyAnswer, 'The new key.') },
+      },
+      async (c, { path: { tenant_id: tenantId } }) => {
+        const analyzerKey = await tenants.rotateAnalyzerKey(tenantId, c.var.actor)
+        return c.json({ tenant_id: tenantId, analyzer_key: analyzerKey })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${ONE}/client-secret/rotate`,
+        summary: 'Makes another client secret.',
+        body: NothingBody,
+        answers: { 200: json(ClientSecretAnswer, 'The new secret.') },
+      },
+      async (c, { path: { tenant_id: tenantId } }) => {
+        const clientSecret = await tenants.rotateClientSecret(tenantId, c.var.actor)
+        return c.json({
+          tenant_id: tenantId,
+          client_id: clientIdOf(tenantId),
+          client_secret: clientSecret,
+        })
+      },
+    ),
+  ]
+}
