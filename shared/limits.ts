@@ -158,6 +158,14 @@ export const LIMITS = {
   probesAtOnceMax: 16,
   probeClockSkewMsMax: 30_000,
   verificationValidMs: 24 * 3600 * 1000,
+  /** A sign-in from end to end, as a check of the integration: all of it, and each page. */
+  signInTrialMsMax: 60_000,
+  signInTrialPageMsMax: 10_000,
+  signInTrialPageBytesMax: 512 * 1024,
+  signInTrialCookiesMax: 100,
+  signInTrialRedirectsMax: 8,
+  /** How long an old session may live on after the sign-out, on top of what a poll takes. */
+  signOutSeenMsMax: 5000,
   // what the command line tool reports of itself
   selfReportChecksMax: 100,
   selfReportsKeptMax: 200,
@@ -171,6 +179,26 @@ export const LIMITS = {
   certificateBytesMax: 64 * 1024,
   privateKeyBytesMax: 16 * 1024,
   certificateBytesPerTenantMax: 512 * 1024,
+  /** How long the client secret before the newest one may count as well. */
+  secretOverlapSecondsMax: 30 * 24 * 3600,
+  secretOverlapSecondsDefault: 24 * 3600,
+  // the enforcement feed
+  feedPollsPerSecondMax: 500,
+  feedInstancesPerTenantMax: 10_000,
+  feedInstancesMax: 50_000,
+  feedInstanceKeptMs: 7 * 24 * 3600 * 1000,
+  /** Of the states that are kept to be answered with. */
+  feedStateBytesMax: 128 * 1024 * 1024,
+  rateFeedInstance: { burst: 10_000, perSecond: 50 },
+  rateFeedTenant: { burst: 30_000, perSecond: 2_000 },
+  eventsPerBatchMax: 1000,
+  eventTextCharactersMax: 200,
+  eventOutcomeCharactersMax: 50,
+  eventHostCharactersMax: 261,
+  enforcementEventsPerTenantMax: 100_000,
+  enforcementEventKeptMs: 35 * 24 * 3600 * 1000,
+  /** Single events, of a whole tenant. */
+  rateEnforcementEvents: { burst: 10_000, perSecond: 100 },
   // the fleet link
   snapshotBytesMax: 1024 * 1024,
   fleetMessageBytesMax: 4 * 1024 * 1024,
@@ -186,4 +214,9 @@ export const LIMITS = {
   fleetReceiptsWaitingMax: 1_000,
   revokedEntriesPerMessageMax: 5_000,
   revokedEntriesPerTenantMax: 50_000,
+  // the middleware in an application
+  enforcementStateBytesMax: 16 * 1024 * 1024,
+  enforcementBacklogBytesMax: 5 * 1024 * 1024,
+  enforcementBatchSentMax: 500,
+  enforcementBatchBytesSentMax: 256 * 1024,
 } as const

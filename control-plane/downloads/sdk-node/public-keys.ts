@@ -1,96 +1,168 @@
 /**
  * The keys that a tenant's sessions may be signed with: from a PEM file, from the service's
- * address, or both. During a rotation there are two; a new one is fetched when it first appears.
+ * address, or both. What is known is there at once; the network is only waited for where nothing
+ * is known yet, or where a token names a key that nobody has seen. What was good stays good while
+ * a source fails.
  */
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 
-export interface PublicKeysOptions {
+export type Keys = ReadonlyMap<string, KeyObject>
+
+export interface PublicKeysWorld {
   /** `{base_url}/tenants/<tenant_id>/public-key` */
-  readonly url?: string
-  /** A file with one or several PEM public keys. */
-  readonly file?: string
-  readonly fetch?: typeof fetch
-  readonly nowMs?: () => number
+  readonly url: string | undefined
+  /** With one or several PEM public keys. */
+  readonly file: string | undefined
+  readonly fetch: typeof fetch
+  readonly nowMs: () => number
+  readonly onWarning: (message: string) => void
 }
 
 export interface PublicKeys {
-  /** What is accepted now. Loads on first use; later failures keep the last good keys. */
-  current(): Promise<ReadonlyMap<string, KeyObject>>
-  /** After a token with an unknown key: asks again, at most every ten seconds. */
-  refresh(): Promise<ReadonlyMap<string, KeyObject>>
+  /** The same object until they change; undefined where none were ever loaded. */
+  current(): Keys | undefined
+  /** Waits for the first ones. Rejects where there are none. */
+  load(): Promise<Keys>
+  /** For a key that is not among them: looks again, at most every ten seconds. */
+  lookAgain(): Promise<Keys> | Keys
+  /** Settles when there are some, however long that takes. */
+  ready(): Promise<void>
+  close(): void
 }
 
-const KEPT_MS = 10 * 60_000
-const REFRESH_GAP_MS = 10_000
+const RENEW_MS = 10 * 60_000
+const LOOK_GAP_MS = 10_000
 const TIMEOUT_MS = 5000
 const ANSWER_BYTES_MAX = 64 * 1024
 
-export function createPublicKeys(options: PublicKeysOptions): PublicKeys {
-  if (options.url === undefined && options.file === undefined)
-    throw new TypeError('verifyClaims: give publicKeyFile, or baseUrl and tenantId')
-  const nowMs = options.nowMs ?? Date.now
-  let keys: ReadonlyMap<string, KeyObject> | undefined
-  let loadedAtMs = -Infinity
-  let pending: Promise<ReadonlyMap<string, KeyObject>> | undefined
+export function createPublicKeys(world: PublicKeysWorld): PublicKeys {
+  const { url, file, nowMs, onWarning } = world
+  const closing = new AbortController()
+  let keys: Keys | undefined
+  let fromFile: Keys = new Map()
+  let fromUrl: Keys = new Map()
+  let lookedAtMs = -Infinity
+  let pending: Promise<Keys> | undefined
 
-  /** One load for all who ask at the same time. */
-  function load(): Promise<ReadonlyMap<string, KeyObject>> {
-    pending ??= loadAll(options)
-      .then((loaded) => (keys = loaded))
-      .catch((error: unknown) => {
-        if (keys === undefined) throw error
-        return keys
-      })
-      .finally(() => {
-        loadedAtMs = nowMs()
-        pending = undefined
-      })
+  /** A clock that was set back must not keep the keys of yesterday. */
+  const isOver = (gapMs: number) => Math.abs(nowMs() - lookedAtMs) >= gapMs
+
+  /** One look for all who ask at the same time. */
+  function look(isKeyMissing: boolean): Promise<Keys> {
+    pending ??= lookAtAll(isKeyMissing).finally(() => {
+      lookedAtMs = nowMs()
+      pending = undefined
+    })
     return pending
   }
 
+  async function lookAtAll(isKeyMissing: boolean): Promise<Keys> {
+    const faults: string[] = []
+    if (file !== undefined) fromFile = await attempt(() => readKeyFile(file), fromFile, faults)
+    // a file that has all that is asked for needs no network
+    const isUrlNeeded = isKeyMissing || fromFile.size === 0 || fromUrl.size > 0
+    if (url !== undefined && isUrlNeeded)
+      fromUrl = await attempt(() => fetchKeys(url, world.fetch, closing.signal), fromUrl, faults)
+    if (faults.length > 0 && !closing.signal.aborted)
+      onWarning(`service-node: public keys could not be read: ${faults.join('; ')}`)
+    const all = new Map([...fromUrl, ...fromFile])
+    if (keys === undefined && all.size === 0) throw new Error(faults.join('; '))
+    if (keys === undefined || !areSame(keys, all)) keys = all
+    return keys
+  }
+
   return {
-    async current() {
-      return keys !== undefined && nowMs() - loadedAtMs < KEPT_MS ? keys : load()
+    current() {
+      if (keys !== undefined && isOver(RENEW_MS)) look(false).catch(() => undefined)
+      return keys
     },
-    async refresh() {
-      return keys !== undefined && nowMs() - loadedAtMs < REFRESH_GAP_MS ? keys : load()
+    load() {
+      if (keys !== undefined) return Promise.resolve(keys)
+      if (pending === undefined && !isOver(LOOK_GAP_MS))
+        return Promise.reject(new Error('there are no public keys yet'))
+      return look(true)
     },
+    lookAgain() {
+      if (pending !== undefined) return pending
+      return keys !== undefined && !isOver(LOOK_GAP_MS) ? keys : look(true)
+    },
+    async ready() {
+      while (keys === undefined && !closing.signal.aborted)
+        try {
+          await look(true)
+        } catch {
+          await pause(LOOK_GAP_MS, closing.signal)
+        }
+    },
+    close: () => closing.abort(),
   }
 }
 
-async function loadAll(options: PublicKeysOptions): Promise<ReadonlyMap<string, KeyObject>> {
-  const keys = new Map<string, KeyObject>()
-  if (options.file !== undefined)
-    for (const key of readPems(await readFile(options.file, 'utf8'))) keys.set(kidOf(key), key)
-  if (options.url !== undefined)
-    for (const [kid, key] of await fetchKeys(options.url, options.fetch ?? fetch))
-      keys.set(kid, key)
-  if (keys.size === 0) throw new Error('there is no public key yet: publish the tenant first')
-  return keys
+function pause(ms: number, closing: AbortSignal): Promise<void> {
+  return wait(ms, undefined, { signal: closing, ref: false }).catch(() => undefined)
 }
 
-function readPems(text: string): KeyObject[] {
-  const blocks = text.match(/-----BEGIN PUBLIC KEY-----[\s\S]+?-----END PUBLIC KEY-----/g) ?? []
-  return blocks.map((block) => createPublicKey(block))
+async function attempt(read: () => Promise<Keys>, lastGood: Keys, faults: string[]): Promise<Keys> {
+  try {
+    return await read()
+  } catch (error) {
+    faults.push(error instanceof Error ? error.message : String(error))
+    return lastGood
+  }
 }
 
-async function fetchKeys(url: string, fetchNow: typeof fetch): Promise<[string, KeyObject][]> {
+const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
+
+async function readKeyFile(file: string): Promise<Keys> {
+  const blocks = (await readFile(file, 'utf8')).match(PEM) ?? []
+  const keys = blocks.map((block) => createPublicKey(block)).filter(isRsa)
+  if (keys.length === 0) throw new Error(`${file} holds no RSA public key`)
+  return new Map(keys.map((key) => [kidOf(key), key]))
+}
+
+async function fetchKeys(url: string, fetchNow: typeof fetch, closing: AbortSignal): Promise<Keys> {
   const answer = await fetchNow(url, {
     headers: { accept: 'application/json' },
     redirect: 'error',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), closing]),
   })
+  const text = await readText(answer, url)
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}`)
-  const text = await answer.text()
-  if (text.length > ANSWER_BYTES_MAX) throw new Error(`${url} answered too much`)
-  const { keys } = JSON.parse(text) as {
-    keys: { kty: string; n: string; e: string; kid: string }[]
+  const keys = keysOf(JSON.parse(text))
+  if (keys.size === 0) throw new Error(`${url} names no RSA key`)
+  return keys
+}
+
+async function readText(answer: Response, url: string): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.length
+    if (length > ANSWER_BYTES_MAX) throw new Error(`${url} answered too much`)
+    chunks.push(chunk)
   }
-  return keys.map(({ kty, n, e, kid }) => [
-    kid,
-    createPublicKey({ key: { kty, n, e }, format: 'jwk' }),
-  ])
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** A key of another kind is not ours to judge, and no reason to do without the rest. */
+function keysOf(document: unknown): Keys {
+  const { keys } = (document ?? {}) as { keys?: unknown }
+  const entries: [string, KeyObject][] = []
+  for (const jwk of Array.isArray(keys) ? (keys as Record<string, unknown>[]) : []) {
+    const { kty, kid, n, e } = jwk ?? {}
+    if (kty !== 'RSA' || typeof kid !== 'string') continue
+    if (typeof n !== 'string' || typeof e !== 'string') continue
+    entries.push([kid, createPublicKey({ key: { kty, n, e }, format: 'jwk' })])
+  }
+  return new Map(entries)
+}
+
+const isRsa = (key: KeyObject) => key.asymmetricKeyType === 'rsa'
+
+function areSame(a: Keys, b: Keys): boolean {
+  return a.size === b.size && [...a].every(([kid, key]) => b.get(kid)?.equals(key) === true)
 }
 
 /** The service names its keys by their RFC 7638 thumbprint, so a PEM file needs no names. */

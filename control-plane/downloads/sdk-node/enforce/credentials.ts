@@ -1,0 +1,37 @@
+/** HTTP Basic with the client's secret; while it is rotated the other one is tried as well. */
+import type { EnforceSettings } from './options.ts'
+
+export interface Credentials {
+  /** The secret that was accepted last. */
+  readonly secret: string
+  /** Asks with the accepted secret first; a 401 is asked once more with the other. */
+  fetch(path: string, init: RequestInit & { headers: Record<string, string> }): Promise<Response>
+}
+
+export function createCredentials(
+  settings: Pick<EnforceSettings, 'baseUrl' | 'tenantId' | 'secrets' | 'fetch'>,
+): Credentials {
+  const { baseUrl, tenantId, secrets } = settings
+  let accepted: string = secrets[0]
+
+  function ask(secret: string, path: string, init: Parameters<Credentials['fetch']>[1]) {
+    const basic = Buffer.from(`${tenantId}-user:${secret}`).toString('base64')
+    const headers = { ...init.headers, authorization: `Basic ${basic}` }
+    return settings.fetch(baseUrl + path, { ...init, headers, redirect: 'error' })
+  }
+
+  return {
+    get secret() {
+      return accepted
+    },
+    async fetch(path, init) {
+      const answer = await ask(accepted, path, init)
+      const other = secrets.find((secret) => secret !== accepted)
+      if (answer.status !== 401 || other === undefined) return answer
+      await answer.body?.cancel()
+      const second = await ask(other, path, init)
+      if (second.status !== 401) accepted = other
+      return second
+    },
+  }
+}

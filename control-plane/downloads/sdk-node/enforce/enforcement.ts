@@ -1,0 +1,225 @@
+/** `enforce()`: the gateway's decisions, inside an application. The life of a request is `judge`. */
+import { nowSeconds } from '../../../../shared/clock.ts'
+import { createAddressReader, plainAddress } from '../../../../shared/client-address.ts'
+import {
+  clearCookie,
+  HOPS_COOKIE,
+  SEEN_COOKIE,
+  setCookie,
+} from '../../../../shared/enforcement/cookies.ts'
+import {
+  decide,
+  type Decision,
+  type ServiceEndpoint,
+} from '../../../../shared/enforcement/decide.ts'
+import {
+  createSessionReader,
+  type ProvenSession,
+} from '../../../../shared/enforcement/read-session.ts'
+import type { SignInReason } from '../../../../shared/reasons.ts'
+import { jsonAnswer, type Answer } from '../../../../shared/sign-in/answer.ts'
+import { callback } from '../../../../shared/sign-in/callback.ts'
+import { login } from '../../../../shared/sign-in/login.ts'
+import { logout } from '../../../../shared/sign-in/logout.ts'
+import { createRelyingParty } from '../../../../shared/sign-in/relying-party.ts'
+import { refusal, signInRequired, signInUnavailable } from '../../../../shared/sign-in/refusals.ts'
+import { reasonOf, terminate, type SignInWorld } from '../../../../shared/sign-in/visit.ts'
+import type { CustomFetch } from 'openid-client'
+import { environment } from '../config.ts'
+import type { Guard, GuardedRequest, Identity, Outcome } from '../guard.ts'
+import { judgeProbe } from '../probe.ts'
+import { readEnforceOptions, type EnforceOptions } from './options.ts'
+import { createRecentMoves } from './recent-moves.ts'
+import { BAD_REQUESTS, readFacts, type RequestFacts } from './request-facts.ts'
+import { createStanding } from './standing.ts'
+import type { EnforcedTenant } from './state.ts'
+import { Visitor } from './visitor.ts'
+
+type Session = ProvenSession<Identity>
+
+/** How long a request waits for the first state after the start, before it is told to come back. */
+const START_WAIT_MS = 5000
+
+export function createEnforcement(options: EnforceOptions = {}): Guard {
+  const settings = readEnforceOptions(options, environment())
+  const warn = (text: string) => settings.onWarning(`service-node: ${text}`)
+  const standing = createStanding(settings)
+  const { clock, events, revoked } = standing
+  const moves = createRecentMoves()
+  const addressOf = createAddressReader(settings.trustedProxies)
+  const sessions = createSessionReader<Identity>({ carry: (token, claims) => ({ token, claims }) })
+  const relyingParty = createRelyingParty({
+    fetch: settings.fetch as CustomFetch,
+    nowMs: settings.nowMs,
+  })
+  const signIn: SignInWorld<Visitor> = {
+    sessions,
+    relyingParty,
+    clock,
+    endSession(visit, { sub: subject, sid }, outcome) {
+      revoked.merge(
+        { all: 0, subjects: {}, sids: { [sid]: visit.nowSeconds + 1 } },
+        visit.nowSeconds,
+      )
+      events.add({ outcome, subject, sid, ...placeOf(visit) })
+    },
+    log: { warn: (fields, text) => warn(`${text}: ${JSON.stringify(fields)}`) },
+  }
+
+  function judge(request: GuardedRequest): Outcome | Promise<Outcome> {
+    const facts = readFacts(request)
+    if (typeof facts === 'string') return answered(badRequest(facts))
+    if (!standing.isStarted()) return judgeLater(request, facts)
+    return judgeNow(request, facts)
+  }
+
+  /** The first requests after the start wait for the first state, for a while. */
+  async function judgeLater(request: GuardedRequest, facts: RequestFacts): Promise<Outcome> {
+    await standing.started(START_WAIT_MS)
+    return standing.isStarted()
+      ? judgeNow(request, facts)
+      : answered(refusal(facts, 'not_ready', 503))
+  }
+
+  function judgeNow(request: GuardedRequest, facts: RequestFacts): Outcome | Promise<Outcome> {
+    const tenant = standing.tenant()
+    const peer = plainAddress(request.peerAddress) ?? request.peerAddress
+    const { address } = addressOf(peer, facts.forwardedFor)
+    const visit = new Visitor(facts, tenant, revoked, address, nowSeconds(clock))
+    if (facts.probe !== '' && visit.path === tenant.health && tenant.status === 'published')
+      return probed(facts.probe)
+    const decision = decide(tenant, visit.path, visit, sessions.read)
+    const looking = isOfUnknownKey(decision) ? standing.lookForKeys() : undefined
+    if (looking === undefined) return carryOut(visit, decision)
+    return looking.then(() => judgeVisit(visit.under(standing.tenant())))
+  }
+
+  function judgeVisit(visit: Visitor) {
+    return carryOut(visit, decide(visit.tenant, visit.path, visit, sessions.read))
+  }
+
+  function carryOut(visit: Visitor, decision: Decision<Session>): Outcome | Promise<Outcome> {
+    // Nobody has told us for too long who may still come in
+    if (standing.isTooOld() && needsState(decision))
+      return answered(refusal(visit.head, 'state_lost', 503))
+    switch (decision.kind) {
+      case 'forward':
+        return forward(visit, decision.session)
+      case 'service':
+        return serve(visit, decision.endpoint)
+      case 'sign_in':
+        return answered(askToSignIn(visit, decision.reason))
+      case 'refuse':
+        if (decision.reason === 'sealed') events.add({ outcome: 'sealed', ...placeOf(visit) })
+        return answered(refusal(visit.head, decision.reason, decision.status))
+    }
+  }
+
+  function forward(visit: Visitor, session: Session | undefined): Outcome {
+    const { target } = visit.head
+    if (session === undefined || standing.isTooOld())
+      return { kind: 'forward', target, identity: undefined, privateCookies: NONE }
+    const privateCookies = companions(visit, session)
+    return { kind: 'forward', target, identity: session.carried, privateCookies }
+  }
+
+  function askToSignIn(visit: Visitor, reason: SignInReason): Answer {
+    if (reason === 'binding_terminate') terminate(visit, signIn)
+    if (reason === 'binding_step_up') noteMove(visit)
+    const { head, tenant, edgeUrl } = visit
+    return signInRequired({ head, target: head.target, tenantId: tenant.tenantId, edgeUrl }, reason)
+  }
+
+  /** One session that moved is one event, however often its new place asks. */
+  function noteMove(visit: Visitor) {
+    const claims = sessions.claimsOf(visit)?.claims
+    if (claims === undefined || !moves.isNew(claims.sid, visit.nowSeconds)) return
+    const { sub: subject, sid } = claims
+    events.add({ outcome: 'step_up', reason: 'binding', subject, sid, ...placeOf(visit) })
+  }
+
+  async function serve(visit: Visitor, endpoint: ServiceEndpoint): Promise<Outcome> {
+    try {
+      return answered(await ENDPOINTS[endpoint](visit, signIn))
+    } catch (error) {
+      warn(`sign-in is not available: ${reasonOf(error)}`)
+      return answered(signInUnavailable())
+    }
+  }
+
+  async function probed(probe: string): Promise<Outcome> {
+    const judgeWith = ({ client, trust }: EnforcedTenant) =>
+      judgeProbe(probe, { audience: client.id, keys: trust.keys, nowSeconds: nowSeconds(clock) })
+    let verdict = judgeWith(standing.tenant())
+    if (verdict.kind === 'refused' && verdict.reason === 'key_unknown') {
+      await standing.lookForKeys()
+      verdict = judgeWith(standing.tenant())
+    }
+    return verdict.kind === 'genuine' ? probeAnswer(204, verdict.nonce) : probeAnswer(401, '')
+  }
+
+  return {
+    judge,
+    ready: () => standing.ready(),
+    async close() {
+      await standing.close()
+    },
+  }
+}
+
+const ENDPOINTS: Readonly<
+  Record<ServiceEndpoint, (visit: Visitor, world: SignInWorld<Visitor>) => Promise<Answer> | Answer>
+> = {
+  login,
+  callback,
+  logout,
+  // the list of one's own sessions is served by the edge only
+  me: ({ head }) => refusal(head, 'sealed', 404),
+}
+
+const NONE: readonly string[] = []
+const NO_STORE = ['Cache-Control', 'no-store'] as const
+
+function answered({ status, headerLines, body }: Answer): Outcome {
+  const headers = headerLines.map((line) => {
+    const colon = line.indexOf(':')
+    return [line.slice(0, colon), line.slice(colon + 2)] as const
+  })
+  return { kind: 'answer', status, headers, body }
+}
+
+function probeAnswer(status: 204 | 401, nonce: string): Outcome {
+  return { kind: 'answer', status, headers: [['X-Service-Probe-Reply', nonce], NO_STORE], body: '' }
+}
+
+function badRequest(problem: keyof typeof BAD_REQUESTS): Answer {
+  const { status, error, detail } = BAD_REQUESTS[problem]
+  return jsonAnswer(status, { error, detail }, ['Connection: close'])
+}
+
+/** As at the edge: most answers carry none. */
+function companions(visit: Visitor, session: Session): readonly string[] {
+  if (session.seenDue === '' && !session.hasHops) return NONE
+  const { isCookieSecure: isSecure } = visit
+  const cookies: string[] = []
+  const maxAgeSeconds = Math.max(1, session.carried.claims.exp - visit.nowSeconds)
+  if (session.seenDue !== '')
+    cookies.push(setCookie(SEEN_COOKIE, session.seenDue, { maxAgeSeconds, isSecure }))
+  if (session.hasHops) cookies.push(clearCookie(HOPS_COOKIE, isSecure))
+  return cookies
+}
+
+function placeOf({ clientAddress, head }: Visitor) {
+  return { ip: clientAddress, app_host: head.host }
+}
+
+function isOfUnknownKey(decision: Decision<Session>): boolean {
+  return decision.kind === 'sign_in' && decision.reason === 'key_unknown'
+}
+
+/** Sealed stays sealed and what everybody may see stays visible, however old the state is. */
+function needsState(decision: Decision<Session>): boolean {
+  return (
+    decision.kind !== 'refuse' && !(decision.kind === 'forward' && decision.reason === 'excluded')
+  )
+}

@@ -1,0 +1,126 @@
+/**
+ * Polls the enforcement state. Whatever goes wrong, the last state that was heard stays in force: a
+ * 401 is a refusal, never "nothing to enforce".
+ */
+import * as v from 'valibot'
+import { SECOND_MS } from '../../../../shared/clock.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import { VERSION } from '../../../../shared/version.ts'
+import type { EnforceSettings } from './options.ts'
+import { readBounded } from './bounded-text.ts'
+import type { Credentials } from './credentials.ts'
+import type { ServiceClock } from './service-clock.ts'
+import { StateSchema, type State } from './state.ts'
+
+export interface Feed {
+  /** Settles with the first attempt, whatever comes of it. */
+  readonly firstAttempt: Promise<void>
+  /** When the service last confirmed the state that is in force; by our own clock. */
+  heardMs(): number
+  close(): void
+}
+
+export interface FeedWorld {
+  readonly settings: EnforceSettings
+  readonly credentials: Credentials
+  readonly clock: ServiceClock
+  /** Throws for a state that cannot be enforced. */
+  onState(state: State): void
+  /** The state has been confirmed. */
+  onContact(): void
+  readonly random: () => number
+}
+
+const PATH = '/api/v1/enforcement/state'
+const POLL_SECONDS_MAX = 300
+/** After a failure: soon, then less and less often, never less than this. */
+const RETRY_MS_MAX = 15 * SECOND_MS
+const TIMEOUT_MS = 10 * SECOND_MS
+
+export function createFeed(world: FeedWorld): Feed {
+  const { settings, credentials, clock } = world
+  const { nowMs } = settings
+  const warn = (text: string) => settings.onWarning(`service-node: ${text}`)
+  let etag: string | undefined
+  let pollSeconds = 1
+  let failures = 0
+  let heardMs = -Infinity
+  let timer: NodeJS.Timeout | undefined
+  const closing = new AbortController()
+
+  async function poll(): Promise<void> {
+    const sentMs = nowMs()
+    const answer = await credentials.fetch(PATH, {
+      headers: {
+        accept: 'application/json',
+        'x-service-instance': settings.instance,
+        'x-service-sdk-version': VERSION,
+        'x-service-clock-offset': String(clock.offsetMs()),
+        ...(etag === undefined ? {} : { 'if-none-match': etag }),
+      },
+      signal: AbortSignal.any([closing.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    })
+    clock.observe(answer.headers.get('date'), sentMs, nowMs())
+    if (answer.status === 304 && etag !== undefined) return
+    if (answer.status !== 200) {
+      await answer.body?.cancel()
+      throw new Error(explain(answer.status))
+    }
+    const state = parse(await readBounded(answer, LIMITS.enforcementStateBytesMax))
+    world.onState(state)
+    etag = answer.headers.get('etag') ?? undefined
+    pollSeconds = Math.min(POLL_SECONDS_MAX, Math.max(1, state.poll_after))
+  }
+
+  async function round(): Promise<void> {
+    try {
+      await poll()
+      heardMs = nowMs()
+      if (failures > 0) warn('the service is reached again')
+      failures = 0
+      world.onContact()
+    } catch (error) {
+      failures++
+      if (failures === 1 && !closing.signal.aborted)
+        warn(`${reasonOf(error)}; the last known state stays in force`)
+    }
+    if (!closing.signal.aborted) timer = setTimeout(() => void round(), delayMs()).unref()
+  }
+
+  /** Never later than the service asks for; a little earlier, so that a fleet does not march. */
+  function delayMs(): number {
+    const spread = 1 - world.random() / 10
+    if (failures === 0) return pollSeconds * SECOND_MS * spread
+    return Math.min(RETRY_MS_MAX, SECOND_MS * 2 ** Math.min(failures - 1, 10)) * spread
+  }
+
+  return {
+    firstAttempt: round(),
+    heardMs: () => heardMs,
+    close() {
+      closing.abort()
+      clearTimeout(timer)
+    },
+  }
+}
+
+function parse(text: string): State {
+  const result = v.safeParse(StateSchema, JSON.parse(text), { abortEarly: true })
+  if (result.success) return result.output
+  const [issue] = result.issues
+  throw new Error(`the enforcement state cannot be read at ${v.getDotPath(issue) ?? 'its root'}`)
+}
+
+function explain(status: number): string {
+  if (status === 401)
+    return 'the client secret is refused (401): set SERVICE_CLIENT_SECRET to the one in force'
+  if (status === 409) return 'the tenant is not in sdk mode (409)'
+  return `the service answered ${status}`
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'the service cannot be reached'
+  const { cause } = error
+  const code = cause instanceof Error ? ((cause as { code?: string }).code ?? cause.message) : ''
+  return code === '' ? error.message : `the service cannot be reached (${code})`
+}

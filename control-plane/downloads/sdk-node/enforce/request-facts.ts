@@ -1,0 +1,123 @@
+/**
+ * What the decision needs of one request, read once from its raw lines. Node's parser lets pass what
+ * the edge refuses, so the same is refused here: two Hosts, a target that no browser sends, an
+ * absolute target that disagrees with Host.
+ */
+import type { NavigationFacts } from '../../../../shared/enforcement/navigation.ts'
+import {
+  agreesWith,
+  hasBrokenEscape,
+  hostOfAuthority,
+  isOriginForm,
+  readAbsoluteForm,
+} from '../../../../shared/enforcement/target.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import type { GuardedRequest } from '../guard.ts'
+
+export interface RequestFacts extends NavigationFacts {
+  readonly secFetchSite: string
+  readonly target: string
+  readonly host: string
+  readonly cookies: string
+  readonly userAgent: string
+  readonly forwardedFor: string
+  readonly probe: string
+}
+
+/** Header names in lower case; no other line matters to the decision. */
+const READ = {
+  host: 1,
+  cookie: 2,
+  accept: 3,
+  'sec-fetch-mode': 4,
+  'sec-fetch-site': 5,
+  'x-requested-with': 6,
+  'user-agent': 7,
+  'x-forwarded-for': 8,
+  'x-service-probe': 9,
+  upgrade: 10,
+} as const
+const FIELDS: ReadonlyMap<string, number> = new Map(Object.entries(READ))
+/** As the usual senders spell them, so that most lines need not be folded. Learns, within bounds. */
+const spellings = new Map<string, number>()
+const SPELLINGS_MAX = 500
+
+function fieldOf(name: string): number {
+  const known = spellings.get(name)
+  if (known !== undefined) return known
+  const field = FIELDS.get(name.toLowerCase()) ?? 0
+  if (spellings.size < SPELLINGS_MAX && name.length <= 40) spellings.set(name, field)
+  return field
+}
+
+/** The same codes and statuses as at the edge. */
+export const BAD_REQUESTS = {
+  host: { status: 400, error: 'bad_host', detail: 'Exactly one valid Host header is required.' },
+  mismatch: {
+    status: 400,
+    error: 'host_mismatch',
+    detail: 'The request target and the Host header disagree.',
+  },
+  target: { status: 400, error: 'bad_target', detail: 'The request target is not valid.' },
+  length: { status: 414, error: 'target_too_long', detail: 'The request target is too long.' },
+  method: {
+    status: 405,
+    error: 'method_not_allowed',
+    detail: 'This method is not served here.',
+  },
+} as const
+export type BadRequest = keyof typeof BAD_REQUESTS
+
+/** The facts, or what is wrong with the request. */
+export function readFacts({
+  method,
+  target,
+  rawHeaders,
+}: GuardedRequest): RequestFacts | BadRequest {
+  const values: (string | undefined)[] = []
+  let hosts = 0
+  let probes = 0
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const field = fieldOf(rawHeaders[at]!)
+    if (field === 0) continue
+    const value = rawHeaders[at + 1]!
+    const before = values[field]
+    if (field === READ.host) hosts++
+    if (field === READ['x-service-probe']) probes++
+    const separator = field === READ.cookie ? '; ' : ', '
+    values[field] = before === undefined ? value : before + separator + value
+  }
+  const authority = values[READ.host] ?? ''
+  if (hosts !== 1) return 'host'
+  const host = hostOfAuthority(authority)
+  if (host === undefined) return 'host'
+  if (target.length > LIMITS.targetBytesMax) return 'length'
+  if (method === 'CONNECT' || method === 'TRACE' || !/^[A-Z-]+$/.test(method)) return 'method'
+  const decided = targetOf(target, method, authority)
+  if (decided === 'target' || decided === 'mismatch') return decided
+  return {
+    method,
+    target: decided,
+    host,
+    cookies: values[READ.cookie] ?? '',
+    accept: values[READ.accept] ?? '',
+    secFetchMode: values[READ['sec-fetch-mode']] ?? '',
+    secFetchSite: values[READ['sec-fetch-site']] ?? '',
+    requestedWith: values[READ['x-requested-with']] ?? '',
+    userAgent: values[READ['user-agent']] ?? '',
+    forwardedFor: values[READ['x-forwarded-for']] ?? '',
+    probe: probes === 1 ? (values[READ['x-service-probe']] ?? '') : '',
+    isUpgrade: /\bwebsocket\b/i.test(values[READ.upgrade] ?? ''),
+  }
+}
+
+/** In origin-form, or `*`: neither can be taken for one of the problems. */
+function targetOf(target: string, method: string, authority: string): string {
+  if (target === '*') return method === 'OPTIONS' ? target : 'target'
+  if (isOriginForm(target)) return hasBrokenEscape(target) ? 'target' : target
+  const form = readAbsoluteForm(target, method)
+  if (form === undefined) return 'target'
+  if (!agreesWith(form, authority)) return 'mismatch'
+  if (form.target === '*') return '*'
+  return isOriginForm(form.target) && !hasBrokenEscape(form.target) ? form.target : 'target'
+}

@@ -1,0 +1,32 @@
+/**
+ * The service's time, as far as it can be told from here. Tokens are judged by the clock of whoever
+ * issued them: an application server whose clock is five minutes off neither refuses everybody nor
+ * lets anybody stay longer.
+ */
+import { SECOND_MS, type Clock } from '../../../../shared/clock.ts'
+
+export interface ServiceClock extends Clock {
+  /** A Date header and the moments, by our clock, between which it was written. */
+  observe(date: string | null, sentMs: number, receivedMs: number): void
+  /** Our clock minus the service's. */
+  offsetMs(): number
+}
+
+/** A Date header names a whole second: what is nearer than this is no difference. */
+const UNCERTAIN_MS = 2 * SECOND_MS
+
+export function createServiceClock(nowMs: () => number): ServiceClock {
+  let offsetMs = 0
+
+  return {
+    nowMs: () => nowMs() - offsetMs,
+    offsetMs: () => offsetMs,
+    observe(date, sentMs, receivedMs) {
+      const dateMs = date === null ? NaN : Date.parse(date)
+      if (Number.isNaN(dateMs)) return
+      const measuredMs = Math.round((sentMs + receivedMs) / 2 - (dateMs + SECOND_MS / 2))
+      const doubtMs = UNCERTAIN_MS + Math.max(0, receivedMs - sentMs) / 2
+      offsetMs = Math.abs(measuredMs) <= doubtMs ? 0 : measuredMs
+    },
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * How things stand: the tenant's state and keys as they were last heard, what is revoked, and how
+ * old all that is. A new state is compiled aside, then one reference is swapped.
+ */
+import { nowSeconds } from '../../../../shared/clock.ts'
+import { RevokedState } from '../../../../shared/enforcement/revoked-state.ts'
+import type { TokenTrust } from '../../../../shared/enforcement/token.ts'
+import type { EnforceSettings } from './options.ts'
+import { createPublicKeys, type Keys } from '../public-keys.ts'
+import { createCredentials } from './credentials.ts'
+import { createEvents } from './events.ts'
+import { createFeed } from './feed.ts'
+import { createServiceClock } from './service-clock.ts'
+import { compileTenant, sealingKeys, type EnforcedTenant, type State } from './state.ts'
+
+export type Standing = ReturnType<typeof createStanding>
+
+export function createStanding(settings: EnforceSettings) {
+  const { baseUrl, tenantId, secrets, nowMs } = settings
+  const clock = createServiceClock(nowMs)
+  const credentials = createCredentials(settings)
+  const events = createEvents({ credentials, onWarning: settings.onWarning, random: Math.random })
+  const sealing = sealingKeys(secrets)
+  const issuer = `${baseUrl}/auth/realms/${tenantId}`
+  const revoked = new RevokedState()
+  const publicKeys = createPublicKeys({
+    ...settings,
+    url: `${baseUrl}/tenants/${tenantId}/public-key`,
+    file: undefined,
+  })
+  let trust: TokenTrust = { issuer, audience: `${tenantId}-user`, keys: new Map() }
+  let state: State | undefined
+  let tenant: EnforcedTenant | undefined
+  const { promise: isReady, resolve: nowReady } = promised()
+
+  const feed = createFeed({
+    settings,
+    credentials,
+    clock,
+    random: Math.random,
+    onState(heard) {
+      const next = compile(heard)
+      revoked.expectSessionSeconds(heard.tenant.max_session_seconds)
+      revoked.merge(heard.revoked, nowSeconds(clock))
+      state = heard
+      tenant = next
+      if (trust.keys.size > 0) nowReady()
+    },
+    onContact() {
+      takeKeys()
+      // the other secret of a rotation has been accepted: sign-ins are finished with that one
+      if (state !== undefined && tenant?.client.secret !== credentials.secret)
+        tenant = compile(state)
+    },
+  })
+
+  /** Throws for a state that cannot be enforced; nothing has changed then. */
+  function compile(heard: State): EnforcedTenant {
+    if (heard.tenant.tenant_id !== tenantId) throw new Error('this is the state of another tenant')
+    const { secret } = credentials
+    const next = compileTenant({ state: heard, trust, keys: sealing, issuer, secret })
+    if (next.origin === '') throw new Error('the tenant has no origin: where is the application?')
+    return next
+  }
+
+  /** A token's proof is cached beside this very object, so it changes only with the keys. */
+  function trustIn(keys: Keys) {
+    if (keys === trust.keys) return
+    trust = { ...trust, keys }
+    if (state === undefined) return
+    tenant = compile(state)
+    nowReady()
+  }
+
+  /** Renews them in the background when they have been there for long. */
+  function takeKeys() {
+    const known = publicKeys.current()
+    if (known !== undefined) return trustIn(known)
+    publicKeys.load().then(trustIn, () => {}) // it warns by itself, and the next poll asks again
+  }
+
+  const isStarted = () => tenant !== undefined && trust.keys.size > 0
+
+  return {
+    clock,
+    events,
+    revoked,
+    isStarted,
+    ready: () => isReady,
+
+    /** Settles when there is a state, or after so long without one. */
+    async started(waitMs: number): Promise<void> {
+      if (isStarted()) return
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise((resolve) => (timer = setTimeout(resolve, waitMs).unref()))
+      await Promise.race([isReady, late])
+      clearTimeout(timer)
+    },
+
+    /** Only once it is started. */
+    tenant: (): EnforcedTenant => tenant!,
+
+    isTooOld: () =>
+      settings.afterOutage === 'refuse' && nowMs() - feed.heardMs() > settings.outageLimitMs,
+
+    /** For a key that nobody knows: undefined where there is nothing new to be found. */
+    lookForKeys(): Promise<void> | undefined {
+      const looked = publicKeys.lookAgain()
+      return looked instanceof Promise ? looked.then(trustIn, () => {}) : undefined
+    },
+
+    async close(): Promise<void> {
+      feed.close()
+      publicKeys.close()
+      await events.close()
+    },
+  }
+}
+
+function promised() {
+  let resolve = () => {}
+  const promise = new Promise<void>((settle) => (resolve = settle))
+  return { promise, resolve }
+}

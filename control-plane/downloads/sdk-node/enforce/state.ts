@@ -1,0 +1,87 @@
+/**
+ * The enforcement state as it comes from the feed, and what a request looks up of it. What this
+ * version does not know is left alone; what it knows and cannot read makes the whole state be
+ * refused, and the last good one stays.
+ */
+import * as v from 'valibot'
+import type { TenantRules } from '../../../../shared/enforcement/decide.ts'
+import { compileExcluded, compileSealed } from '../../../../shared/enforcement/path.ts'
+import { deriveKey, type SealingKeys } from '../../../../shared/enforcement/seen.ts'
+import type { TokenTrust } from '../../../../shared/enforcement/token.ts'
+import type { SignInTenant } from '../../../../shared/sign-in/visit.ts'
+import { RevokedSchema, SESSION_BINDINGS } from '../../../../shared/snapshot.ts'
+
+const seconds = v.pipe(v.number(), v.integer(), v.minValue(1))
+const prefixes = v.array(v.pipe(v.string(), v.startsWith('/')))
+
+export const StateSchema = v.object({
+  poll_after: v.pipe(v.number(), v.minValue(0)),
+  tenant: v.object({
+    tenant_id: v.string(),
+    mode: v.literal('sdk'),
+    status: v.string(),
+    sealed: prefixes,
+    excluded: prefixes,
+    health: v.pipe(v.string(), v.startsWith('/')),
+    max_session_seconds: seconds,
+    idle_seconds: seconds,
+    session_binding: v.picklist(SESSION_BINDINGS),
+    name: v.optional(v.string()),
+    protection: v.optional(v.string()),
+    origin: v.optional(v.pipe(v.string(), v.url())),
+  }),
+  revoked: RevokedSchema,
+})
+export type State = v.InferOutput<typeof StateSchema>
+
+export interface EnforcedTenant extends TenantRules, SignInTenant {
+  readonly health: string
+  /** How browsers reach the application; sign-ins return there, whatever a Host header says. */
+  readonly origin: string
+}
+
+export interface TenantKeys {
+  readonly seen: SealingKeys
+  readonly flow: SealingKeys
+}
+
+export function sealingKeys(secrets: readonly [string, ...string[]]): TenantKeys {
+  const [first, ...others] = secrets
+  const keysFor = (purpose: 'seen' | 'flow'): SealingKeys => [
+    deriveKey(first, purpose),
+    ...others.map((secret) => deriveKey(secret, purpose)),
+  ]
+  return { seen: keysFor('seen'), flow: keysFor('flow') }
+}
+
+export interface TenantParts {
+  readonly state: State
+  readonly trust: TokenTrust
+  readonly keys: TenantKeys
+  readonly issuer: string
+  readonly secret: string
+}
+
+/** What does not say that protection is off has it on; what is not published is closed. */
+export function compileTenant({ state, trust, keys, issuer, secret }: TenantParts): EnforcedTenant {
+  const { tenant } = state
+  return {
+    tenantId: tenant.tenant_id,
+    name: tenant.name ?? tenant.tenant_id,
+    status: tenant.status === 'published' ? 'published' : 'suspended',
+    protection: tenant.protection === 'pass-through' ? 'pass-through' : 'on',
+    sealed: compileSealed(tenant.sealed),
+    excluded: compileExcluded(tenant.excluded),
+    health: tenant.health,
+    origin: tenant.origin ?? '',
+    sessionRules: {
+      sessionSecondsMax: tenant.max_session_seconds,
+      idleSeconds: tenant.idle_seconds,
+      binding: tenant.session_binding,
+    },
+    trust,
+    client: { issuer, id: `${tenant.tenant_id}-user`, secret },
+    seenKeys: keys.seen,
+    flowKeys: keys.flow,
+  }
+}

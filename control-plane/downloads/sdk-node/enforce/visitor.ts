@@ -1,0 +1,53 @@
+/** One request as the sign-in and the session reader see it; it keeps the state that it began with. */
+import type { RevokedView } from '../../../../shared/enforcement/session.ts'
+import type { Visit } from '../../../../shared/sign-in/visit.ts'
+import type { RequestFacts } from './request-facts.ts'
+import type { EnforcedTenant } from './state.ts'
+
+export class Visitor implements Visit {
+  readonly head: RequestFacts
+  readonly tenant: EnforcedTenant
+  readonly revoked: RevokedView
+  readonly clientAddress: string
+  readonly nowSeconds: number
+  readonly path: string
+  readonly query: string
+
+  constructor(
+    head: RequestFacts,
+    tenant: EnforcedTenant,
+    revoked: RevokedView,
+    clientAddress: string,
+    nowSeconds: number,
+  ) {
+    const queryAt = head.target.indexOf('?')
+    this.head = head
+    this.tenant = tenant
+    this.revoked = revoked
+    this.clientAddress = clientAddress
+    this.nowSeconds = nowSeconds
+    this.path = queryAt === -1 ? head.target : head.target.slice(0, queryAt)
+    this.query = queryAt === -1 ? '' : head.target.slice(queryAt + 1)
+  }
+
+  get cookies(): string {
+    return this.head.cookies
+  }
+
+  get userAgent(): string {
+    return this.head.userAgent
+  }
+
+  get edgeUrl(): string {
+    return this.tenant.origin
+  }
+
+  get isCookieSecure(): boolean {
+    return this.tenant.origin.startsWith('https:')
+  }
+
+  /** The same request under another state of the tenant. */
+  under(tenant: EnforcedTenant): Visitor {
+    return new Visitor(this.head, tenant, this.revoked, this.clientAddress, this.nowSeconds)
+  }
+}
