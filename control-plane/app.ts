@@ -20,9 +20,9 @@ export interface AppSettings {
 }
 
 export function createApp(services: Services, { operatorKey, mailbox }: AppSettings) {
-  const { tenants, clock, log } = services
+  const { tenants, clients, clock, log } = services
   const rates = createRateLimits(clock)
-  const callers = createCallers({ operatorKey, tenants, rates })
+  const callers = createCallers({ operatorKey, tenants, clients, rates })
   const app = new Hono<ApiEnv>()
 
   app.use(requestIds)

@@ -27,12 +27,15 @@ export function startJobs(
     | 'tickets'
     | 'mails'
     | 'logoutNotices'
+    | 'instances'
+    | 'enforcement'
+    | 'tenants'
   >,
   log: Logger,
   everyMs = EVERY_MS,
 ): Jobs {
   const { sessions, revocations, realmRecords, attempts, addressBlocks, devices } = services
-  const { tickets, mails, logoutNotices } = services
+  const { tickets, mails, logoutNotices, instances, enforcement, tenants } = services
   const prunables: Record<string, Prunable> = {
     realmRecords,
     sessions,
@@ -41,6 +44,14 @@ export function startJobs(
     addressBlocks,
     devices,
     tickets,
+    instances: {
+      async prune(limit) {
+        await instances.write()
+        return instances.prune(limit)
+      },
+    },
+    enforcement,
+    secretOverlaps: { prune: (limit) => tenants.endSecretOverlaps(limit) },
   }
   let isClosed = false
   let running: Promise<void> | undefined

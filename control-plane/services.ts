@@ -23,6 +23,10 @@ import { createAddresses } from './directory/addresses.ts'
 import { createUserDirectories } from './directory/user-directories.ts'
 import { createEnforcement } from './events/enforcement.ts'
 import { createLogoutNotices } from './events/logout-notices.ts'
+import { createClients } from './feed/clients.ts'
+import { createFeed } from './feed/feed.ts'
+import { openInstances } from './feed/instances.ts'
+import { createFeedStates } from './feed/states.ts'
 import { createFleetHub } from './fleet/hub.ts'
 import { checkMasterKey } from './keys/master-key.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
@@ -84,7 +88,12 @@ export async function createServices(world: ServicesWorld) {
   const logoutNotices = createLogoutNotices({ store, tenants, keys, baseUrl, clock, log })
   const fleetSource = createFleetSource({ store, vault, revocations, baseUrl, edgeUrlFor })
 
-  const enforcement = createEnforcement({ store })
+  const feedStates = createFeedStates({ store, revocations })
+  const clients = createClients({ store, vault, states: feedStates, clock })
+  const instances = await openInstances({ store, states: feedStates, clock })
+  const feed = createFeed({ states: feedStates, instances, clock })
+
+  const enforcement = createEnforcement({ store, clock })
   const fleet = createFleetHub({
     source: fleetSource,
     fleetKey,
@@ -95,7 +104,7 @@ export async function createServices(world: ServicesWorld) {
       sessions.seen(
         seen.map(({ tenant_id, sid, at }) => ({ tenantId: tenant_id, sid, atMs: at * SECOND_MS })),
       ),
-    onEvents: (_gatewayId, events) => enforcement.receive(events),
+    onEvents: (gatewayId, events) => enforcement.receive(gatewayId, events),
   })
   store.onCommit(({ tenantIds, revoked }) => {
     for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
@@ -108,6 +117,7 @@ export async function createServices(world: ServicesWorld) {
     tenants,
     keys,
     client,
+    instances,
     clock,
     baseUrl,
     edgeUrlFor,
@@ -160,6 +170,10 @@ export async function createServices(world: ServicesWorld) {
     auditTrail: createAuditTrail({ store }),
     fleetSource,
     fleet,
+    clients,
+    instances,
+    feed,
+    enforcement,
     verification,
     realms,
     /** Pruned by the jobs; written by the realms. */
@@ -179,6 +193,7 @@ export async function createServices(world: ServicesWorld) {
       await directories.close()
       await verification.close()
       await fleet.close()
+      await instances.close()
       await logoutNotices.close()
       await mails.close()
       await strength.close()

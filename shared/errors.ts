@@ -41,6 +41,10 @@ export const ERRORS = {
   username_taken: { status: 409, detail: 'Another user of this tenant has this username.' },
   email_taken: { status: 409, detail: 'Another user of this tenant has this e-mail address.' },
   tenant_draft: { status: 409, detail: 'The tenant is not published yet.' },
+  mode_not_sdk: {
+    status: 409,
+    detail: 'The tenant is not in sdk mode: its edge enforces.',
+  },
   tenant_suspended: { status: 409, detail: 'The tenant is suspended: activate it first.' },
   key_taken: { status: 409, detail: 'This signing key is in use already.' },
   rotation_state: {

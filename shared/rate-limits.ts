@@ -11,20 +11,25 @@ export interface Rate {
 
 export interface RateLimits {
   /** undefined: taken. Else the bucket of `key` is empty, and full enough after so many seconds. */
-  waitSeconds(name: string, key: string, rate: Rate): number | undefined
+  waitSeconds(name: string, key: string, rate: Rate, cost?: number): number | undefined
   /** The same for those who answer with a refusal: throws `rate_limited`. */
-  take(name: string, key: string, rate: Rate): void
+  take(name: string, key: string, rate: Rate, cost?: number): void
 }
+
+type Asked = Parameters<RateLimits['waitSeconds']>
 
 interface Bucket {
   tokens: number
   filledMs: number
 }
 
-export function createRateLimits(clock: Clock): RateLimits {
-  const buckets = new LRUCache<string, Bucket>({ max: LIMITS.rateBucketsMax })
+export function createRateLimits(
+  clock: Clock,
+  bucketsMax: number = LIMITS.rateBucketsMax,
+): RateLimits {
+  const buckets = new LRUCache<string, Bucket>({ max: bucketsMax })
 
-  function waitSeconds(name: string, key: string, { burst, perSecond }: Rate): number | undefined {
+  function waitSeconds(...[name, key, { burst, perSecond }, cost = 1]: Asked): number | undefined {
     const nowMs = clock.nowMs()
     const id = `${name} ${key}`
     const bucket = buckets.get(id) ?? { tokens: burst, filledMs: nowMs }
@@ -32,8 +37,8 @@ export function createRateLimits(clock: Clock): RateLimits {
     bucket.tokens = Math.min(burst, bucket.tokens + elapsedSeconds * perSecond)
     bucket.filledMs = nowMs
     buckets.set(id, bucket)
-    if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond))
-    bucket.tokens -= 1
+    if (bucket.tokens < cost) return Math.max(1, Math.ceil((cost - bucket.tokens) / perSecond))
+    bucket.tokens -= cost
     return undefined
   }
 

@@ -71,6 +71,8 @@ export const TenantSnapshotSchema = v.object({
   issuer: v.pipe(v.string(), v.url()),
   client_id: text(200),
   client_secret: text(200),
+  /** What was written under it before the newest one came is still read. */
+  previous_client_secret: v.optional(text(200)),
   keys: v.pipe(v.array(PublicKeySchema), v.maxLength(10)),
   certificates: v.array(
     v.object({ hostname, certificate_pem: text(64 * 1024), private_key_pem: text(16 * 1024) }),

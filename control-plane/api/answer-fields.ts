@@ -80,6 +80,10 @@ export const ClientSecretAnswer = v.strictObject({
   tenant_id: v.string(),
   client_id: v.string(),
   client_secret: described(v.string(), 'Shown here and never again.'),
+  previous_valid_until: described(
+    v.nullable(time),
+    'Until then the secret before it counts as well; null: it does not.',
+  ),
 })
 
 export const CertificateAnswer = v.strictObject({

@@ -9,12 +9,13 @@ export async function readJson<Schema extends v.GenericSchema>(
   c: Context,
   schema: Schema,
   bytesMax: number = LIMITS.jsonBodyBytesMax,
+  areElementsApart = false,
 ): Promise<v.InferOutput<Schema>> {
   const bytes = await readBytes(c.req.raw, bytesMax)
   if (bytes.length > 0 && !isJson(c.req.header('content-type')))
     throw new Refusal('media_type_unsupported')
   // nothing at all stands for the empty object: `curl -X POST` on an endpoint without fields
-  return parseFields(schema, bytes.length === 0 ? {} : parseStrictJson(bytes))
+  return parseFields(schema, bytes.length === 0 ? {} : parseStrictJson(bytes, areElementsApart))
 }
 
 export function parseFields<Schema extends v.GenericSchema>(

@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono'
 import { Refusal, type ErrorCode } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
+import type { Clients } from '../feed/clients.ts'
 import { isSameSecret } from '../keys/vault.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
 import { addressOf, type ApiContext, type ApiEnv } from './api-env.ts'
@@ -13,11 +14,12 @@ export type Callers = Readonly<Record<Caller, (isUnlimited: boolean) => Middlewa
 
 export interface CallersWorld {
   readonly operatorKey: string
-  readonly tenants: Pick<Tenants, 'byAnalyzerKey' | 'byClientSecret'>
+  readonly tenants: Pick<Tenants, 'byAnalyzerKey'>
+  readonly clients: Pick<Clients, 'byClientSecret'>
   readonly rates: RateLimits
 }
 
-export function createCallers({ operatorKey, tenants, rates }: CallersWorld): Callers {
+export function createCallers({ operatorKey, tenants, clients, rates }: CallersWorld): Callers {
   function refuse(c: ApiContext, code: ErrorCode): never {
     rates.take('refused', addressOf(c), LIMITS.rateRefused)
     throw new Refusal(code)
@@ -60,7 +62,7 @@ export function createCallers({ operatorKey, tenants, rates }: CallersWorld): Ca
     },
     client: (isUnlimited) => async (c, next) => {
       const given = basicOf(c)
-      const tenant = given && (await tenants.byClientSecret(given.clientId, given.clientSecret))
+      const tenant = given && (await clients.byClientSecret(given.clientId, given.clientSecret))
       if (tenant === undefined) return refuse(c, 'client_credentials_invalid')
       if (!isUnlimited)
         rates.take('client', `${tenant.tenantId} ${addressOf(c)}`, LIMITS.rateClient)

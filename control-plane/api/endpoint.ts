@@ -80,6 +80,8 @@ export interface Declaration {
   /** Without one, nothing of a body is read. */
   readonly body?: v.GenericSchema
   readonly bodyBytesMax?: number
+  /** A wrong key in an element of a list makes that element null, and does not refuse the body. */
+  readonly areElementsApart?: boolean
   /** A body that is taken; needed where `{}` is not. */
   readonly example?: unknown
   readonly answers: Readonly<Record<number, Answer>>
@@ -110,14 +112,15 @@ export function endpoint<
   declaration: Declaration & { readonly path: Path; readonly body?: Body; readonly query?: Query },
   answer: (c: ApiContext, sent: Sent<Path, Body, Query>) => Response | Promise<Response>,
 ): Endpoint {
-  const { query = {}, body, bodyBytesMax } = declaration
+  const { query = {}, body, bodyBytesMax, areElementsApart } = declaration
   return {
     declaration,
     async handle(c) {
       return answer(c, {
         path: c.req.param() as Sent<Path, Body, Query>['path'],
         query: readQuery(c, query) as QueryValues<Query>,
-        body: body === undefined ? undefined : await readJson(c, body, bodyBytesMax),
+        body:
+          body === undefined ? undefined : await readJson(c, body, bodyBytesMax, areElementsApart),
       })
     },
   }

@@ -1,7 +1,9 @@
 /** The one table of endpoints: what is not named here does not exist. How to add one: endpoint.ts. */
 import { contractEndpoints } from './contract/contract-routes.ts'
 import type { Endpoint } from './endpoint.ts'
+import { feedEndpoints, type FeedEndpointsWorld } from './feed-routes.ts'
 import { healthEndpoints, type HealthEndpointsWorld } from './health-routes.ts'
+import { openApiEndpoints } from './openapi/openapi-routes.ts'
 import { operatorEndpoints, type OperatorEndpointsWorld } from './operator/operator-routes.ts'
 import { publicKeyEndpoints, type PublicKeyEndpointsWorld } from './public-key-routes.ts'
 import { verificationEndpoints, type VerificationEndpointsWorld } from './verification-routes.ts'
@@ -9,14 +11,18 @@ import { verificationEndpoints, type VerificationEndpointsWorld } from './verifi
 export type EndpointsWorld = OperatorEndpointsWorld &
   PublicKeyEndpointsWorld &
   VerificationEndpointsWorld &
+  FeedEndpointsWorld &
   HealthEndpointsWorld
 
 export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
-  return [
+  const endpoints: readonly Endpoint[] = [
     ...contractEndpoints(),
     ...publicKeyEndpoints(world),
     ...verificationEndpoints(world),
+    ...feedEndpoints(world),
     ...operatorEndpoints(world),
     ...healthEndpoints(world),
+    ...openApiEndpoints(world.baseUrl, () => endpoints.map(({ declaration }) => declaration)),
   ]
+  return endpoints
 }

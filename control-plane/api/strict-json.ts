@@ -8,7 +8,11 @@ import { LIMITS } from '../../shared/limits.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-export function parseStrictJson(bytes: Uint8Array): unknown {
+/**
+ * With `areElementsApart`, a wrong key inside an element of a list spoils that element alone, which
+ * becomes null: one reporter's mistake does not cost the reports of all others.
+ */
+export function parseStrictJson(bytes: Uint8Array, areElementsApart = false): unknown {
   let text: string
   let value: unknown
   try {
@@ -17,7 +21,8 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   } catch {
     throw new Refusal('body_not_json')
   }
-  checkKeys(text)
+  for (const { list, at } of checkKeys(text, areElementsApart))
+    (value as Record<string, unknown[]>)[list]![at] = null
   return value
 }
 
@@ -30,21 +35,39 @@ const isBlank = (code: number) => code === 0x20 || code === 0x0a || code === 0x0
  * One pass over text that is known to be valid JSON, so only strings and brackets matter. No
  * regular expression: a long string of escapes would overflow its stack.
  */
-function checkKeys(text: string) {
+function checkKeys(text: string, areElementsApart: boolean): Spoilt[] {
   const keysOf: (Set<string> | undefined)[] = []
+  const spoilt: Spoilt[] = []
+  let list = ''
+  let element = 0
   for (let at = 0; at < text.length; at++) {
     const character = text[at]
-    if (character === '{' || character === '[') {
+    if (character === ',' && keysOf.length === 2) element++
+    else if (character === '{' || character === '[') {
       keysOf.push(character === '{' ? new Set() : undefined)
       if (keysOf.length > LIMITS.jsonDepthMax)
         throw new Refusal('body_not_json', {}, 'The body is nested too deeply.')
+      if (keysOf.length === 2) element = 0
     } else if (character === '}' || character === ']') keysOf.pop()
     else if (character === '"') {
       const end = endOfString(text, at)
-      if (isKey(text, end)) checkKey(text.slice(at, end), keysOf.at(-1))
+      if (isKey(text, end)) {
+        const key = JSON.parse(text.slice(at, end)) as string
+        const problem = problemOf(key, keysOf.at(-1))
+        const isInElement = keysOf[0] !== undefined && keysOf.length > 2 && keysOf[1] === undefined
+        if (problem !== undefined && !(areElementsApart && isInElement)) throw problem
+        if (problem !== undefined) spoilt.push({ list, at: element })
+        if (keysOf.length === 1) list = key
+      }
       at = end - 1
     }
   }
+  return spoilt
+}
+
+interface Spoilt {
+  readonly list: string
+  readonly at: number
 }
 
 /** The index behind the closing quote. */
@@ -62,11 +85,11 @@ function isKey(text: string, end: number): boolean {
   return text.charCodeAt(at) === COLON
 }
 
-function checkKey(literal: string, seen: Set<string> | undefined) {
-  const key = JSON.parse(literal) as string
+function problemOf(key: string, seen: Set<string> | undefined): Refusal | undefined {
   if (key === '__proto__')
-    throw new Refusal('field_invalid', { field: key }, 'This field is not known here.')
+    return new Refusal('field_invalid', { field: key }, 'This field is not known here.')
   if (seen?.has(key))
-    throw new Refusal('field_invalid', { field: key.slice(0, 100) }, 'A field is given twice.')
+    return new Refusal('field_invalid', { field: key.slice(0, 100) }, 'A field is given twice.')
   seen?.add(key)
+  return undefined
 }

@@ -1,49 +1,136 @@
 /**
- * What gateways report of their own accord. A sign-out or a session that its binding has ended at
- * one gateway must be dead at all of them, so those become revocations here.
+ * What gateways and middlewares report of their own accord. A sign-out, or a session that its
+ * binding has ended, must be dead everywhere, so those become revocations here; all are kept for
+ * a while, for people to look at.
  */
+import type { Clock } from '../../shared/clock.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { createRateLimits } from '../../shared/rate-limits.ts'
 import type { EnforcementEvent } from '../../shared/snapshot.ts'
 import { revokeIn } from '../accounts/revocations.ts'
+import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
+import {
+  addEnforcementEvents,
+  deleteEnforcementEventsBefore,
+  enforcementEventsBefore,
+  type EnforcementEventRow,
+  type NewEnforcementEvent,
+} from '../store/queries/enforcement-events.ts'
+import { isSidRevoked } from '../store/queries/revocations.ts'
+import { findSession } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import type { Change, Store } from '../store/store.ts'
 
+export type KeptEvent = Readonly<EnforcementEventRow>
+/** Of one tenant: whose it is, the caller has proven. */
+export type OwnEvent = Omit<EnforcementEvent, 'tenant_id'>
+
 export type Enforcement = ReturnType<typeof createEnforcement>
 
-export function createEnforcement({ store }: { store: Store }) {
+export function createEnforcement({ store, clock }: { store: Store; clock: Clock }) {
+  const rates = createRateLimits(clock)
+  /** undefined: so many more may be written down. */
+  const waitSeconds = (tenantId: string, count: number) =>
+    rates.waitSeconds('events', tenantId, LIMITS.rateEnforcementEvents, count)
+
   return {
-    /** May be given the same batch twice: a session that has ended already stays as it is. */
-    async receive(events: readonly EnforcementEvent[]): Promise<void> {
+    /**
+     * What a gateway saw of its tenants. May be given twice: a session that has ended stays as it
+     * is. A gateway waits for nobody, so what is too much is not written down, but still enforced.
+     */
+    async receive(gatewayId: string, events: readonly EnforcementEvent[]): Promise<void> {
       if (events.length === 0) return
       await store.change(async (change) => {
-        const known = new Map<string, boolean>()
-        for (const event of events) {
-          const { tenant_id: tenantId } = event
-          if (!known.has(tenantId))
-            known.set(tenantId, (await findTenant(change.queries, tenantId)) !== undefined)
-          if (known.get(tenantId) === true) await take(change, event)
+        for (const [tenantId, own] of Map.groupBy(events, (event) => event.tenant_id)) {
+          if ((await findTenant(change.queries, tenantId)) === undefined) continue
+          const isTooMuch = waitSeconds(tenantId, own.length) !== undefined
+          await enforce(change, tenantId, own)
+          if (!isTooMuch) await keep(change, tenantId, gatewayId, own)
         }
       })
+    },
+
+    /** What an instance of the tenant's application saw. Too much is refused, to be sent later. */
+    async take(tenantId: string, instance: string, events: readonly OwnEvent[]): Promise<void> {
+      const retryAfter = waitSeconds(tenantId, Math.max(1, events.length))
+      if (retryAfter !== undefined) throw new Refusal('rate_limited', { retry_after: retryAfter })
+      if (events.length === 0) return
+      await store.change(async (change) => {
+        if ((await findTenant(change.queries, tenantId)) === undefined)
+          throw new Refusal('tenant_not_found')
+        await enforce(change, tenantId, events)
+        await keep(change, tenantId, instance, events)
+      })
+    },
+
+    /** Newest first. */
+    async list(tenantId: string, page: PageRequest): Promise<Page<KeptEvent>> {
+      const [before] = decodeCursor(page.cursor, 'number') ?? []
+      const rows = await enforcementEventsBefore(store.read, tenantId, before, page.limit + 1)
+      return toPage(rows, page.limit, ({ sequence }) => [sequence])
+    },
+
+    async prune(limit: number): Promise<number> {
+      return store.change(({ queries, nowMs }) =>
+        deleteEnforcementEventsBefore(queries, nowMs - LIMITS.enforcementEventKeptMs, limit),
+      )
     },
   }
 }
 
-async function take(change: Change, event: EnforcementEvent): Promise<void> {
-  const { tenant_id: tenantId, outcome, sid } = event
-  switch (outcome) {
-    case 'logout':
-      if (sid !== undefined) await revokeIn(change, tenantId, { sid }, 'signed_out', null)
-      return
-    case 'terminate':
-      if (sid !== undefined) await revokeIn(change, tenantId, { sid }, 'terminated', null)
-      return change.emit('session.terminated', tenantId, contentOf(event))
-    case 'step_up':
-      return change.emit('signin.step_up', tenantId, contentOf(event))
-    default:
-      return // counted by the gateway's own metrics
+async function enforce(change: Change, tenantId: string, events: readonly OwnEvent[]) {
+  for (const event of events) {
+    switch (event.outcome) {
+      case 'logout':
+        await end(change, tenantId, event, 'signed_out')
+        break
+      case 'terminate':
+        if (await end(change, tenantId, event, 'terminated'))
+          await change.emit('session.terminated', tenantId, contentOf(event))
+        break
+      case 'step_up':
+        await change.emit('signin.step_up', tenantId, contentOf(event))
+        break
+      default: // only to be looked at
+    }
   }
 }
 
-function contentOf(event: EnforcementEvent): Record<string, unknown> {
-  const { tenant_id: _tenant, outcome: _outcome, ...content } = event
-  return content
+/** Whether it is news: a session of another tenant, or one that has ended so already, is none. */
+async function end(change: Change, tenantId: string, { sid }: OwnEvent, reason: string) {
+  if (sid === undefined) return true // from a middleware that knows only whose session it was
+  if ((await findSession(change.queries, tenantId, sid)) === undefined) return false
+  if (await isSidRevoked(change.queries, tenantId, sid)) return false
+  await revokeIn(change, tenantId, { sid }, reason, null)
+  return true
+}
+
+async function keep(
+  { queries, nowMs }: Change,
+  tenantId: string,
+  instance: string,
+  events: readonly OwnEvent[],
+) {
+  const rows = events.map((event) => rowOf(event, nowMs, instance))
+  await addEnforcementEvents(queries, tenantId, rows, LIMITS.enforcementEventsPerTenantMax)
+}
+
+function rowOf(event: OwnEvent, at: number, instance: string): NewEnforcementEvent {
+  const text = (value: string | undefined) =>
+    value === undefined || value === '' ? null : value.slice(0, LIMITS.eventTextCharactersMax)
+  return {
+    at,
+    outcome: event.outcome,
+    subject: text(event.subject),
+    sid: text(event.sid),
+    reason: text(event.reason),
+    ip: text(event.ip),
+    appHost: event.app_host?.slice(0, LIMITS.eventHostCharactersMax) ?? null,
+    instance,
+  }
+}
+
+function contentOf({ subject, sid, reason, ip, app_host }: OwnEvent): Record<string, unknown> {
+  return { subject, sid, reason, ip, app_host }
 }

@@ -6,6 +6,7 @@ import type { EventEmitter } from 'node:events'
 import type { KoaContextWithOIDC, Provider as OidcProvider } from 'oidc-provider'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { clientIdOf } from '../tenants/tenants.ts'
+import { takePreviousSecret } from './client-secret.ts'
 import { providerConfiguration } from './configuration.ts'
 import { Provider } from './oidc.ts'
 import type { RealmRecords } from './records.ts'
@@ -46,8 +47,8 @@ export async function createRealm(world: RealmWorld, tenant: Tenant): Promise<Re
   const issuer = issuerOf(baseUrl, tenantId)
   const base = new URL(baseUrl)
   const clientId = clientIdOf(tenantId)
-  const [clientSecret, { jwks }] = await Promise.all([
-    world.tenants.clientSecret(tenantId),
+  const [clientSecrets, { jwks }] = await Promise.all([
+    world.tenants.clientSecrets(tenantId),
     world.keys.signingSet(tenantId),
   ])
   const [key] = jwks
@@ -70,7 +71,7 @@ export async function createRealm(world: RealmWorld, tenant: Tenant): Promise<Re
       mountPath: `/auth/realms/${tenantId}`,
       isHttps: base.protocol === 'https:',
       clientId,
-      clientSecret,
+      clientSecret: clientSecrets.current,
       redirectUris,
       postLogoutRedirectUris: applicationUrls,
       jwks,
@@ -94,6 +95,7 @@ export async function createRealm(world: RealmWorld, tenant: Tenant): Promise<Re
   )
   const provider = new RealmProvider(issuer, configuration)
   answerUnder(provider, base)
+  takePreviousSecret(provider, clientSecrets, clock)
   issueSessionTokens(provider, { issuer, clientId, tenant, key }, world)
   logProblems(provider, tenantId, log)
   const realm: Realm = { tenant, clientId, issuer, provider, records, applicationUrls }

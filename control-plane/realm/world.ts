@@ -18,7 +18,7 @@ import type { Tenants } from '../tenants/tenants.ts'
 export interface RealmWorld {
   readonly store: Store
   readonly vault: Vault
-  readonly tenants: Pick<Tenants, 'find' | 'clientSecret' | 'redirectUris' | 'logo'>
+  readonly tenants: Pick<Tenants, 'find' | 'clientSecrets' | 'redirectUris' | 'logo'>
   readonly keys: Pick<SigningKeys, 'signingSet'>
   readonly policies: { of(tenantId: string): Promise<Policies> }
   readonly users: Pick<

@@ -13,12 +13,13 @@ import {
   findTombstone,
   tenantsWithRevocationsAfter,
   versionsOf,
+  type TenantVersion,
 } from '../store/queries/fleet.ts'
 import { signingKeysOfAll } from '../store/queries/signing-keys.ts'
 import { findTenant, findTenants, tenantsAfter, type Tenant } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
 import { openCertificate } from './certificates.ts'
-import { clientSecretPurpose } from './secrets.ts'
+import { openClientSecrets } from './client-secrets.ts'
 import { buildSnapshot, isServed } from './snapshot.ts'
 
 export interface FleetSourceWorld {
@@ -40,7 +41,7 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
     const certificatesByTenant = Map.groupBy(certificates, (row) => row.tenantId)
     const versions = await versionsOf(store.read, ids)
 
-    function build(tenant: Tenant, clientSecretSealed: string): TenantChange {
+    function build(tenant: Tenant, version: TenantVersion): TenantChange {
       const { tenantId, revision } = tenant
       try {
         const rows = certificatesByTenant.get(tenantId) ?? []
@@ -48,7 +49,8 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
           tenant,
           keys: (keys.get(tenantId) ?? []).map(toVerifyingKey),
           certificates: rows.map((row) => openCertificate(row, vault)),
-          clientSecret: vault.open(clientSecretSealed, clientSecretPurpose(tenantId)),
+          // by what is stored and not by the clock: the end of an overlap is a change like others
+          clientSecrets: openClientSecrets(version, tenantId, vault, 0),
           baseUrl,
           edgeUrlFor,
         })
@@ -65,8 +67,7 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
       const { tenantId, revision } = tenant
       const version = versions.get(tenantId)
       if (!isServed(tenant)) changes.push({ tenant_id: tenantId, revision, snapshot: null })
-      else if (version?.revision === revision)
-        changes.push(build(tenant, version.clientSecretSealed))
+      else if (version?.revision === revision) changes.push(build(tenant, version))
       else changes.push(...(await newestOf(tenantId)))
     }
     return changes

@@ -6,13 +6,14 @@ import type { TenantSnapshot } from '../../shared/snapshot.ts'
 import type { VerifyingKey } from '../keys/signing-keys.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import type { OpenCertificate } from './certificates.ts'
+import type { ClientSecrets } from './client-secrets.ts'
 import { clientIdOf } from './tenants.ts'
 
 export interface SnapshotParts {
   readonly tenant: Tenant
   readonly keys: readonly VerifyingKey[]
   readonly certificates: readonly OpenCertificate[]
-  readonly clientSecret: string
+  readonly clientSecrets: ClientSecrets
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
 }
@@ -24,7 +25,8 @@ export function isServed({ mode, status }: Pick<Tenant, 'mode' | 'status'>): boo
 
 /** null: gateways have nothing to do with this tenant. */
 export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
-  const { tenant, keys, certificates, clientSecret, baseUrl, edgeUrlFor } = parts
+  const { tenant, keys, certificates, clientSecrets, baseUrl, edgeUrlFor } = parts
+  const { current, previous } = clientSecrets
   const { mode, status } = tenant
   if (mode === 'sdk' || status === 'draft') return null
   return {
@@ -46,7 +48,8 @@ export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
     session_binding: tenant.sessionBinding,
     issuer: issuerOf(baseUrl, tenant.tenantId),
     client_id: clientIdOf(tenant.tenantId),
-    client_secret: clientSecret,
+    client_secret: current,
+    ...(previous && { previous_client_secret: previous.secret }),
     keys: [...keys],
     certificates: certificates.map(({ hostname, certificatePem, privateKeyPem }) => ({
       hostname,

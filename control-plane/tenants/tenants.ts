@@ -22,8 +22,9 @@ import {
 import { forgetPlatformChecks } from '../store/queries/verification.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
+import { createClientSecrets } from './client-secrets.ts'
 import { logoMediaType, logoTag, type Logo } from './logo.ts'
-import { clientSecretPurpose, newAnalyzerKey, newClientSecret } from './secrets.ts'
+import { newAnalyzerKey, newClientSecret } from './secrets.ts'
 import { createTenantStates, type ProtectionState } from './tenant-states.ts'
 
 export type { ProtectionState, Tenant }
@@ -77,7 +78,7 @@ export function clientIdOf(tenantId: string): string {
   return `${tenantId}-user`
 }
 
-export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) {
+export function createTenants({ store, vault, keys, clock, edgeUrlFor }: TenantsWorld) {
   const alter = createAlter(store)
 
   async function get(tenantId: string): Promise<Tenant> {
@@ -86,6 +87,7 @@ export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) 
 
   return {
     ...createTenantStates({ store, keys, alter }),
+    ...createClientSecrets({ store, vault, clock, alter }),
     get,
     async find(tenantId: string): Promise<Tenant | undefined> {
       return findTenant(store.read, tenantId)
@@ -94,15 +96,6 @@ export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) 
     /** Constant work, whatever the key: it is found by its hash. */
     async byAnalyzerKey(key: string): Promise<Tenant | undefined> {
       return findTenantByAnalyzerHash(store.read, vault.hash(key))
-    },
-
-    /** HTTP Basic of an application: the client id tells the tenant, the secret proves it. */
-    async byClientSecret(clientId: string, clientSecret: string): Promise<Tenant | undefined> {
-      const tenantId = clientId.slice(0, -clientIdOf('').length)
-      const secrets = await findTenantSecrets(store.read, tenantId)
-      const isRight =
-        clientId === clientIdOf(tenantId) && secrets?.clientSecretHash === vault.hash(clientSecret)
-      return isRight ? findTenant(store.read, tenantId) : undefined
     },
 
     async list(page: PageRequest): Promise<Page<Tenant>> {
@@ -198,28 +191,6 @@ export function createTenants({ store, vault, keys, edgeUrlFor }: TenantsWorld) 
         await deleteTenant(change.queries, tenantId, revision)
         await change.audit(actor, { action: 'tenant.removed', tenantId })
       })
-    },
-
-    async clientSecret(tenantId: string): Promise<string> {
-      const secrets = await findTenantSecrets(store.read, tenantId)
-      if (secrets === undefined) throw new Refusal('tenant_not_found')
-      return vault.open(secrets.clientSecretSealed, clientSecretPurpose(tenantId))
-    },
-
-    /**
-     * The old one is worth nothing from the answer on. Everybody signs in once more: gateways
-     * derive the key of the companion cookie from this secret.
-     */
-    async rotateClientSecret(tenantId: string, actor: Actor): Promise<string> {
-      const secret = newClientSecret(vault, tenantId)
-      await alter(tenantId, actor, 'client_secret.rotated', async ({ queries }) => {
-        await updateTenant(queries, tenantId, {
-          clientSecretSealed: secret.sealed,
-          clientSecretHash: secret.hash,
-        })
-        return {}
-      })
-      return secret.plain
     },
 
     async rotateAnalyzerKey(tenantId: string, actor: Actor): Promise<string> {

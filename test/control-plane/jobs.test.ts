@@ -75,6 +75,9 @@ void t.test('a job that fails is logged, and the others run', async (t) => {
       addressBlocks: prunable('addressBlocks') as never,
       devices: prunable('devices') as never,
       tickets: prunable('tickets') as never,
+      instances: { write: () => Promise.resolve(), ...prunable('instances') } as never,
+      enforcement: prunable('enforcement') as never,
+      tenants: { endSecretOverlaps: prunable('secretOverlaps').prune } as never,
       logoutNotices: { send: () => Promise.resolve() } as never,
       mails: { deliver: () => Promise.resolve(void ran.push('mails')) } as never,
     },
@@ -91,6 +94,9 @@ void t.test('a job that fails is logged, and the others run', async (t) => {
     'addressBlocks',
     'devices',
     'tickets',
+    'instances',
+    'enforcement',
+    'secretOverlaps',
   ])
   t.match(lines, [/"job":"sessions".*tidying up failed/])
 })

@@ -167,6 +167,20 @@ export const TenantPatchBody = v.strictObject({
 const flag = v.boolean('true or false')
 
 export const NothingBody = v.strictObject({})
+
+const OVERLAP_WISH = `a whole number of seconds from 0 to ${LIMITS.secretOverlapSecondsMax}`
+export const SecretRotationBody = v.strictObject({
+  overlap_seconds: v.optional(
+    v.pipe(
+      v.number(OVERLAP_WISH),
+      v.integer(OVERLAP_WISH),
+      v.minValue(0, OVERLAP_WISH),
+      v.maxValue(LIMITS.secretOverlapSecondsMax, OVERLAP_WISH),
+      v.description('How long the secret before it counts as well; 0 ends it at once.'),
+    ),
+    LIMITS.secretOverlapSecondsDefault,
+  ),
+})
 export const GoLiveBody = v.strictObject({ force: v.optional(flag, false) })
 export const LicenceBody = v.strictObject({
   state: oneOf(LICENCES),

@@ -9,7 +9,8 @@ import {
   KeysAnswer,
 } from '../answer-fields.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
-import { CertificateBody, NothingBody, RotationBody } from './fields.ts'
+import { CertificateBody, NothingBody, RotationBody, SecretRotationBody } from './fields.ts'
+import { isoOrNull } from './views.ts'
 
 export interface KeyEndpointsWorld {
   readonly tenants: Pick<Tenants, 'rotateAnalyzerKey' | 'rotateClientSecret'>
@@ -90,16 +91,20 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
         ...operator,
         method: 'POST',
         path: `${ONE}/client-secret/rotate`,
-        summary: 'Makes another client secret.',
-        body: NothingBody,
+        summary: 'Makes another client secret; the one before it counts as well for a while.',
+        description:
+          'Time to give the application the new one: nobody is signed out. Another rotation ' +
+          'within that time ends the oldest at once; so does `overlap_seconds: 0` with all others.',
+        body: SecretRotationBody,
         answers: { 200: json(ClientSecretAnswer, 'The new secret.') },
       },
-      async (c, { path: { tenant_id: tenantId } }) => {
-        const clientSecret = await tenants.rotateClientSecret(tenantId, c.var.actor)
+      async (c, { path: { tenant_id: tenantId }, body: { overlap_seconds: seconds } }) => {
+        const rotated = await tenants.rotateClientSecret(tenantId, seconds, c.var.actor)
         return c.json({
           tenant_id: tenantId,
           client_id: clientIdOf(tenantId),
-          client_secret: clientSecret,
+          client_secret: rotated.secret,
+          previous_valid_until: isoOrNull(rotated.previousUntilMs),
         })
       },
     ),

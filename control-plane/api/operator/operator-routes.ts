@@ -7,6 +7,7 @@ import { endpoint, json, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
 import { accountEndpoints, type AccountEndpointsWorld } from './account-routes.ts'
 import { directoryEndpoints, type DirectoryEndpointsWorld } from './directory-routes.ts'
+import { operatorFeedEndpoints, type OperatorFeedEndpointsWorld } from './feed-routes.ts'
 import { keyEndpoints, type KeyEndpointsWorld } from './key-routes.ts'
 import { policyEndpoints, type PolicyEndpointsWorld } from './policy-routes.ts'
 import { signInEndpoints, type SignInEndpointsWorld } from './sign-in-routes.ts'
@@ -20,7 +21,8 @@ export interface OperatorEndpointsWorld
     TenantEndpointsWorld,
     Omit<KeyEndpointsWorld, 'tenants'>,
     PolicyEndpointsWorld,
-    Omit<DirectoryEndpointsWorld, 'tenants'> {
+    Omit<DirectoryEndpointsWorld, 'tenants'>,
+    Omit<OperatorFeedEndpointsWorld, 'tenants'> {
   readonly auditTrail: AuditTrail
   readonly gateways: () => readonly GatewayStatus[]
 }
@@ -33,6 +35,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...policyEndpoints(world),
     ...signInEndpoints(world),
     ...directoryEndpoints(world),
+    ...operatorFeedEndpoints(world),
     endpoint(
       {
         method: 'GET',

@@ -91,4 +91,4 @@ export function auditView(entry: AuditRow) {
 }
 
 export const iso = (ms: number) => new Date(ms).toISOString()
-const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms))
+export const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms))

@@ -52,15 +52,18 @@ export interface TenantVersion {
   readonly tenantId: string
   readonly revision: number
   readonly clientSecretSealed: string
+  readonly previousSecretSealed: string | null
+  readonly previousSecretUntil: number | null
 }
 
 export async function versionsOf(
   queries: Queries,
   tenantIds: readonly string[],
 ): Promise<Map<string, TenantVersion>> {
-  const { tenantId, revision, clientSecretSealed } = schema.tenants
+  const { tenantId, revision, clientSecretSealed, previousSecretSealed, previousSecretUntil } =
+    schema.tenants
   const rows = await queries
-    .select({ tenantId, revision, clientSecretSealed })
+    .select({ tenantId, revision, clientSecretSealed, previousSecretSealed, previousSecretUntil })
     .from(schema.tenants)
     .where(inArray(tenantId, [...tenantIds]))
   return new Map(rows.map((row) => [row.tenantId, row]))

@@ -42,6 +42,18 @@ export async function notBeforeOf(
   return row?.notBefore ?? 0
 }
 
+export async function isSidRevoked(
+  queries: Queries,
+  tenantId: string,
+  sid: string,
+): Promise<boolean> {
+  const rows = await queries
+    .select({ notBefore: table.notBefore })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), eq(table.kind, 'sid'), eq(table.target, sid)))
+  return rows.length > 0
+}
+
 /**
  * What the realm keeps for these sessions: no code or provider session makes a new token. A sign-in
  * page that somebody is looking at stays: what follows from it is judged by its own time.

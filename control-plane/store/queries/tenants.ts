@@ -62,6 +62,19 @@ export async function findTenants(
   return withHostnames(queries, rows)
 }
 
+/** When each was created, of those that there are. */
+export async function tenantsCreatedAt(
+  queries: Queries,
+  tenantIds: readonly string[],
+): Promise<Map<string, number>> {
+  const { tenantId, createdAt } = schema.tenants
+  const rows = await queries
+    .select({ tenantId, createdAt })
+    .from(schema.tenants)
+    .where(inArray(tenantId, [...tenantIds]))
+  return new Map(rows.map((row) => [row.tenantId, row.createdAt]))
+}
+
 export async function findTenantByAnalyzerHash(
   queries: Queries,
   hash: string,

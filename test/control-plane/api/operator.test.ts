@@ -277,8 +277,11 @@ void t.test('secrets are rotated: the old one is worth nothing from the answer o
   const { body } = await operator('POST', '/tenants/acme/analyzer-key/rotate')
   t.equal((await status(old.analyzer_key)).status, 401)
   t.equal((await status(String(body['analyzer_key']))).status, 200)
-  const rotated = await operator('POST', '/tenants/acme/client-secret/rotate')
+  const rotated = await operator('POST', '/tenants/acme/client-secret/rotate', {
+    overlap_seconds: 0,
+  })
   t.match(rotated.body, { tenant_id: 'acme', client_id: 'acme-user', client_secret: /^scs_/ })
+  t.equal(rotated.body['previous_valid_until'], null)
   t.not(rotated.body['client_secret'], old.client_secret)
   t.equal(await services.tenants.clientSecret('acme'), rotated.body['client_secret'])
 })

@@ -19,7 +19,7 @@ async function startReports(t: Parameters<typeof startServices>[0]) {
       expiresAtMs: clock.nowMs() + 3_600_000,
     })
   const enforcement = createEnforcement(services)
-  const receive = (events: EnforcementEvent[]) => enforcement.receive(events)
+  const receive = (events: EnforcementEvent[]) => enforcement.receive('gateway-1', events)
   const report = (outcome: string, changes: Partial<EnforcementEvent> = {}) =>
     receive([
       { tenant_id: 'acme', outcome, sid: 's1', subject: 'ada', ip: '192.0.2.1', ...changes },

@@ -61,12 +61,51 @@ t.test('a rotation in the middle of a sign-in is not noticed', async (t) => {
   t.equal((await flow.finish(url)).claims()?.sub, acme.ada.userId)
 })
 
-t.test('a new client secret counts at once, and the old one for nothing', async (t) => {
-  const world = await startWorld(t)
-  const acme = await world.tenant('acme')
-  await signIn(new Browser(world.baseUrl), acme)
-  const clientSecret = await world.tenants.rotateClientSecret('acme', ACTOR)
-  const refused = await signIn(new Browser(world.baseUrl), acme).catch((error: unknown) => error)
-  t.match(refused, { error: 'invalid_client' })
-  await t.resolves(signIn(new Browser(world.baseUrl), { ...acme, clientSecret }))
-})
+t.test(
+  'a new client secret counts at once, and the one before it until its time is over',
+  async (t) => {
+    let aheadMs = 0
+    const world = await startWorld(t, { clock: { nowMs: () => Date.now() + aheadMs } })
+    const acme = await world.tenant('acme')
+    const signInWith = (clientSecret: string) =>
+      signIn(new Browser(world.baseUrl), { ...acme, clientSecret }).then(
+        () => 'signed in',
+        (error: { error?: string }) => error.error,
+      )
+    t.equal(await signInWith(acme.clientSecret), 'signed in', 'the realm is built by now')
+    const { secret, previousUntilMs } = await world.tenants.rotateClientSecret('acme', 20, ACTOR)
+    t.equal(await signInWith(secret), 'signed in')
+    t.equal(await signInWith(acme.clientSecret), 'signed in', 'nobody is signed out')
+    t.equal(await signInWith(`${secret}x`), 'invalid_client')
+
+    aheadMs = (previousUntilMs ?? 0) - Date.now()
+    t.equal(await signInWith(acme.clientSecret), 'invalid_client', 'whether a job has run or not')
+    t.equal(await signInWith(secret), 'signed in')
+  },
+)
+
+t.test(
+  'of three client secrets the oldest is worth nothing, and with no overlap all but one',
+  async (t) => {
+    const world = await startWorld(t)
+    const acme = await world.tenant('acme')
+    const rotate = async (seconds: number) =>
+      (await world.tenants.rotateClientSecret('acme', seconds, ACTOR)).secret
+    const second = await rotate(3600)
+    const third = await rotate(3600)
+    const answers = async (...secrets: string[]) => {
+      const taken: boolean[] = []
+      for (const clientSecret of secrets)
+        taken.push(
+          await signIn(new Browser(world.baseUrl), { ...acme, clientSecret }).then(
+            () => true,
+            () => false,
+          ),
+        )
+      return taken
+    }
+    t.strictSame(await answers(acme.clientSecret, second, third), [false, true, true])
+    const fourth = await rotate(0)
+    t.strictSame(await answers(second, third, fourth), [false, false, true])
+  },
+)

@@ -1,0 +1,126 @@
+/** The enforcement feed: what a middleware in sdk mode asks for, and what it reports. */
+import * as v from 'valibot'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import {
+  LICENCES,
+  MODES,
+  PROTECTIONS,
+  SESSION_BINDINGS,
+  TENANT_STATUSES,
+} from '../../shared/snapshot.ts'
+import type { Enforcement } from '../events/enforcement.ts'
+import { readBatch } from '../events/event-batch.ts'
+import { requireFeed, type Feed } from '../feed/feed.ts'
+import { POLL_HEADERS, readPoll } from '../feed/poll-headers.ts'
+import { count, described } from './answer-fields.ts'
+import { endpoint, json, nothing, type Endpoint } from './endpoint.ts'
+
+export interface FeedEndpointsWorld {
+  readonly feed: Feed
+  readonly enforcement: Pick<Enforcement, 'take'>
+}
+
+const notBefores = v.record(v.string(), count)
+
+const FeedState = v.strictObject({
+  poll_after: described(count, 'Seconds to wait before the next poll.'),
+  tenant: v.strictObject({
+    tenant_id: v.string(),
+    name: v.string(),
+    mode: v.picklist(MODES),
+    status: v.picklist(TENANT_STATUSES),
+    protection: v.picklist(PROTECTIONS),
+    licence: v.picklist(LICENCES),
+    licence_blocks_signin: v.boolean(),
+    origin: described(v.string(), 'The public address of the application.'),
+    sealed: described(v.array(v.string()), 'Path prefixes that are answered with 404.'),
+    excluded: described(v.array(v.string()), 'Path prefixes that need no session.'),
+    health: v.string(),
+    max_session_seconds: count,
+    idle_seconds: count,
+    session_binding: v.picklist(SESSION_BINDINGS),
+  }),
+  revoked: v.strictObject({
+    all: described(count, 'Epoch seconds: sessions issued before are worth nothing. 0: none.'),
+    subjects: described(notBefores, 'The same, by user.'),
+    sids: described(notBefores, 'The same, by session.'),
+  }),
+})
+
+const EventsBody = v.strictObject({
+  events: v.pipe(
+    v.array(v.unknown(), 'an array of events'),
+    v.description(
+      `At most ${LIMITS.eventsPerBatchMax}. One that cannot be read is counted as rejected, and ` +
+        'costs the others nothing. Fields beyond these are ignored, a time of the client too.',
+    ),
+  ),
+})
+
+const client = { group: 'enforcement', caller: 'client' } as const
+
+export function feedEndpoints({ feed, enforcement }: FeedEndpointsWorld): readonly Endpoint[] {
+  return [
+    endpoint(
+      {
+        ...client,
+        method: 'GET',
+        path: '/api/v1/enforcement/state',
+        isUnlimited: true, // but by instance and tenant: below
+        summary: 'What to enforce in sdk mode, and which sessions are revoked.',
+        description: 'A suspended tenant is told so; a draft, and one whose edge enforces, is not.',
+        headers: POLL_HEADERS,
+        answers: {
+          200: {
+            ...json(FeedState, 'The whole state.'),
+            headers: { ETag: 'Of this state: send it with the next poll.' },
+          },
+          304: nothing('Nothing has changed.'),
+        },
+        refusals: ['mode_not_sdk', 'tenant_draft', 'rate_limited'],
+      },
+      async (c) => {
+        const header = (name: string) => c.req.header(name)
+        const poll = readPoll(header)
+        feed.admit(c.var.tenant, poll.name)
+        const { etag, body } = await feed.poll(c.var.tenant, poll, header('if-none-match'))
+        if (body === undefined) return c.body(null, 304, { ETag: etag })
+        return c.body(body, 200, { 'Content-Type': 'application/json', ETag: etag })
+      },
+    ),
+    endpoint(
+      {
+        ...client,
+        method: 'POST',
+        path: '/api/v1/enforcement/events',
+        summary: 'Takes what a middleware has enforced.',
+        description:
+          'The time of an event is that of its arrival. `terminate` and `logout` with a `sid` end ' +
+          'that session everywhere. With 429 the batch should be kept and sent again.',
+        headers: { 'X-Service-Instance': POLL_HEADERS['X-Service-Instance'] },
+        body: EventsBody,
+        areElementsApart: true,
+        example: { events: [{ outcome: 'sealed', ip: '192.0.2.1', app_host: 'app.example.com' }] },
+        answers: {
+          200: json(v.strictObject({ accepted: count, rejected: count }), 'How many were taken.'),
+        },
+        refusals: ['mode_not_sdk', 'tenant_draft'],
+      },
+      async (c, { body }) => {
+        const { tenant } = c.var
+        requireFeed(tenant)
+        if (body.events.length > LIMITS.eventsPerBatchMax)
+          throw new Refusal(
+            'body_too_large',
+            { field: 'events', items_max: LIMITS.eventsPerBatchMax },
+            `"events" must hold at most ${LIMITS.eventsPerBatchMax} events.`,
+          )
+        const { events, rejected } = readBatch(body.events)
+        const { name } = readPoll((header) => c.req.header(header))
+        await enforcement.take(tenant.tenantId, name, events)
+        return c.json({ accepted: events.length, rejected })
+      },
+    ),
+  ]
+}

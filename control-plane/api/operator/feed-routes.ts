@@ -1,0 +1,99 @@
+/** What a tenant's enforcement looks like from here: who polls, and what was enforced. */
+import * as v from 'valibot'
+import type { Enforcement, KeptEvent } from '../../events/enforcement.ts'
+import type { FeedInstance, Instances } from '../../feed/instances.ts'
+import type { Tenants } from '../../tenants/tenants.ts'
+import { described, time } from '../answer-fields.ts'
+import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
+import { iso } from './views.ts'
+
+export interface OperatorFeedEndpointsWorld {
+  readonly tenants: Pick<Tenants, 'get'>
+  readonly instances: Pick<Instances, 'list'>
+  readonly enforcement: Pick<Enforcement, 'list'>
+}
+
+const Instance = v.strictObject({
+  name: described(v.string(), 'As it calls itself; all that do not are one, without a name.'),
+  version: described(v.string(), 'Of the middleware; empty where it does not say.'),
+  last_poll_at: time,
+  up_to_date: described(v.boolean(), 'Whether it has the state as it is now.'),
+  clock_offset_ms: described(
+    v.nullable(v.pipe(v.number(), v.integer())),
+    'Its clock minus ours, as it measured; null while it has not said.',
+  ),
+})
+
+const EnforcementEvent = v.strictObject({
+  sequence: v.pipe(v.number(), v.integer()),
+  at: described(time, 'When it arrived.'),
+  outcome: v.string(),
+  subject: v.nullable(v.string()),
+  sid: v.nullable(v.string()),
+  reason: v.nullable(v.string()),
+  ip: v.nullable(v.string()),
+  app_host: v.nullable(v.string()),
+  instance: described(v.string(), 'The instance, or the gateway, that enforced.'),
+})
+
+const operator = { group: 'tenants', caller: 'operator' } as const
+const TENANT = '/api/v1/operator/tenants/{tenant_id}'
+
+export function operatorFeedEndpoints(world: OperatorFeedEndpointsWorld): readonly Endpoint[] {
+  const { tenants, instances, enforcement } = world
+  return [
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: `${TENANT}/instances`,
+        summary: 'Lists the instances of the application that poll the enforcement feed, by name.',
+        query: PAGE_QUERY,
+        answers: { 200: json(pageOf(Instance), 'One page of them.') },
+      },
+      async (c, { path, query }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        return c.json(mapPage(await instances.list(tenantId, query), instanceView))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: `${TENANT}/enforcement-events`,
+        summary: 'Lists what gateways and middlewares have enforced, newest first.',
+        query: PAGE_QUERY,
+        answers: { 200: json(pageOf(EnforcementEvent), 'One page of it.') },
+      },
+      async (c, { path, query }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        return c.json(mapPage(await enforcement.list(tenantId, query), eventView))
+      },
+    ),
+  ]
+}
+
+function instanceView(instance: FeedInstance) {
+  return {
+    name: instance.name,
+    version: instance.version,
+    last_poll_at: iso(instance.lastPollMs),
+    up_to_date: instance.etagIsCurrent,
+    clock_offset_ms: instance.clockOffsetMs,
+  }
+}
+
+function eventView(event: KeptEvent) {
+  return {
+    sequence: event.sequence,
+    at: iso(event.at),
+    outcome: event.outcome,
+    subject: event.subject,
+    sid: event.sid,
+    reason: event.reason,
+    ip: event.ip,
+    app_host: event.appHost,
+    instance: event.instance,
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * A batch as an instance sends it, element by element: one that cannot be read is counted and left
+ * out, and the others are taken. What an element says beyond its fields is ignored, its own time
+ * above all.
+ */
+import { isIP } from 'node:net'
+import * as v from 'valibot'
+import { LIMITS } from '../../shared/limits.ts'
+import type { OwnEvent } from './enforcement.ts'
+
+/** Nothing that a database or a terminal would stumble over. */
+const text = (charactersMax: number) =>
+  v.pipe(
+    v.string(),
+    v.maxLength(charactersMax),
+    v.check((value) => value.isWellFormed() && !/\p{Cc}/u.test(value)),
+  )
+
+export const EnforcementEventBody = v.object({
+  outcome: v.pipe(text(LIMITS.eventOutcomeCharactersMax), v.minLength(1)),
+  subject: v.optional(text(LIMITS.eventTextCharactersMax)),
+  /** Of the session; with `terminate` and `logout` it ends everywhere. */
+  sid: v.optional(text(LIMITS.eventTextCharactersMax)),
+  reason: v.optional(text(LIMITS.eventTextCharactersMax)),
+  ip: v.optional(
+    v.pipe(
+      text(LIMITS.addressTextMax),
+      v.check((value) => isIP(value) !== 0),
+    ),
+  ),
+  app_host: v.optional(text(LIMITS.eventHostCharactersMax)),
+})
+
+export interface EventBatch {
+  readonly events: readonly OwnEvent[]
+  readonly rejected: number
+}
+
+export function readBatch(elements: readonly unknown[]): EventBatch {
+  const events: OwnEvent[] = []
+  for (const element of elements) {
+    const result = v.safeParse(EnforcementEventBody, element, { abortEarly: true })
+    if (result.success && !Array.isArray(element)) events.push(result.output)
+  }
+  return { events, rejected: elements.length - events.length }
+}

@@ -1,0 +1,208 @@
+/**
+ * Who polls the feed, which state they have, and how many they are. A poll only changes memory;
+ * what has changed is written in batches, each instance once a minute at most, so that a restart
+ * knows them again.
+ */
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
+import {
+  deleteFeedInstances,
+  deleteFeedInstancesBefore,
+  newestFeedInstances,
+  upsertFeedInstances,
+} from '../store/queries/feed-instances.ts'
+import { tenantsCreatedAt } from '../store/queries/tenants.ts'
+import type { Store } from '../store/store.ts'
+import type { Poll } from './poll-headers.ts'
+import { pollInterval, POLL_STEPS_SECONDS } from './poll-interval.ts'
+import type { FeedStates } from './states.ts'
+
+export interface FeedInstance {
+  /** Empty: it does not say; all of those are one. */
+  readonly name: string
+  readonly version: string
+  readonly lastPollMs: number
+  /** Whether it has had the state as it is now. */
+  readonly etagIsCurrent: boolean
+  /** Its clock minus ours, as it measured; null when it has not said. */
+  readonly clockOffsetMs: number | null
+}
+
+export interface Instances {
+  polled(tenantId: string, poll: Poll, stateHash: string): void
+  /** How long an instance waits before it asks again. */
+  pollSeconds(): number
+  /** By name. */
+  of(tenantId: string): Promise<FeedInstance[]>
+  list(tenantId: string, page: PageRequest): Promise<Page<FeedInstance>>
+  /** Writes what has not been written yet. */
+  write(): Promise<void>
+  prune(limit: number): Promise<number>
+  close(): Promise<void>
+}
+
+interface Known extends Poll {
+  readonly tenantId: string
+  version: string
+  clockOffsetMs: number | null
+  stateHash: string
+  lastPollMs: number
+  isWritten: boolean
+}
+
+/** Three times the longest interval: who has missed two polls in a row is gone. */
+const POLLING_MS = 3 * POLL_STEPS_SECONDS.at(-1)! * SECOND_MS
+const BATCH = 500
+
+export async function openInstances(world: {
+  readonly store: Store
+  readonly states: Pick<FeedStates, 'current'>
+  readonly clock: Clock
+}): Promise<Instances> {
+  const { store, states, clock } = world
+  /** Per tenant, and all of them: whoever polled last comes last. */
+  const byTenant = new Map<string, Map<string, Known>>()
+  const all = new Set<Known>()
+  /** Until when each counts as polling. */
+  const polling = new Map<Known, number>()
+  const unwritten = new Set<Known>()
+  const gone = new Set<Known>()
+  let seconds: number = POLL_STEPS_SECONDS[0]
+  let writing: Promise<void> | undefined
+
+  function keep(known: Known, countsUntilMs: number) {
+    const siblings = byTenant.get(known.tenantId) ?? new Map<string, Known>()
+    byTenant.set(known.tenantId, siblings)
+    siblings.delete(known.name)
+    siblings.set(known.name, known)
+    all.delete(known)
+    all.add(known)
+    polling.delete(known)
+    polling.set(known, countsUntilMs)
+    if (siblings.size > LIMITS.feedInstancesPerTenantMax) forget(first(siblings.values()))
+    if (all.size > LIMITS.feedInstancesMax) forget(first(all))
+  }
+
+  function forget(known: Known) {
+    const siblings = byTenant.get(known.tenantId)
+    siblings?.delete(known.name)
+    if (siblings?.size === 0) byTenant.delete(known.tenantId)
+    all.delete(known)
+    polling.delete(known)
+    unwritten.delete(known)
+    if (known.isWritten) gone.add(known)
+  }
+
+  /** As it was when the last of them polled: who was polling then has its time to come back. */
+  async function load() {
+    const rows = await newestFeedInstances(store.read, LIMITS.feedInstancesMax)
+    const nowMs = clock.nowMs()
+    const awayMs = nowMs - (rows[0]?.lastPollAt ?? nowMs)
+    for (const { lastPollAt: lastPollMs, etag: stateHash, ...row } of rows.reverse())
+      keep({ ...row, stateHash, lastPollMs, isWritten: true }, lastPollMs + awayMs + POLLING_MS)
+    dropAbsent(nowMs)
+    seconds = pollInterval(polling.size, seconds)
+  }
+
+  function dropAbsent(nowMs: number) {
+    for (const [known, untilMs] of polling) {
+      if (untilMs > nowMs) return
+      polling.delete(known)
+    }
+  }
+
+  async function view(tenantId: string): Promise<FeedInstance[]> {
+    const known = byTenant.get(tenantId)
+    const state = known && (await states.current(tenantId))
+    if (known === undefined || state === undefined) return []
+    return [...known.values()]
+      .filter(({ lastPollMs }) => lastPollMs >= state.tenant.createdAt) // not of its namesake
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map(({ name, version, lastPollMs, stateHash, clockOffsetMs }) => ({
+        name,
+        version,
+        lastPollMs,
+        etagIsCurrent: stateHash === state.hash,
+        clockOffsetMs,
+      }))
+  }
+
+  async function writeAll() {
+    while (unwritten.size > 0 || gone.size > 0) {
+      const leaving = take(gone, BATCH)
+      const changed = gone.size === 0 ? take(unwritten, BATCH) : [] // one may have come back
+      for (const known of changed) known.isWritten = true
+      try {
+        await store.change(async ({ queries }) => {
+          await deleteFeedInstances(queries, leaving)
+          const createdAt = await tenantsCreatedAt(queries, [
+            ...new Set(changed.map(({ tenantId }) => tenantId)),
+          ])
+          const rows = changed.filter(
+            ({ tenantId, lastPollMs }) => lastPollMs >= (createdAt.get(tenantId) ?? Infinity),
+          )
+          await upsertFeedInstances(queries, rows.map(rowOf))
+        })
+      } catch (error) {
+        for (const known of leaving) gone.add(known)
+        for (const known of changed) if (all.has(known)) unwritten.add(known)
+        throw error
+      }
+    }
+  }
+
+  const write = () => (writing ??= writeAll().finally(() => (writing = undefined)))
+
+  await load()
+  return {
+    polled(tenantId, { name, version, clockOffsetMs }, stateHash) {
+      const nowMs = clock.nowMs()
+      const before = byTenant.get(tenantId)?.get(name)
+      const known = before ?? { tenantId, name, isWritten: false, ...UNSEEN }
+      known.version = version
+      known.clockOffsetMs = clockOffsetMs
+      known.stateHash = stateHash
+      known.lastPollMs = nowMs
+      keep(known, nowMs + POLLING_MS)
+      unwritten.add(known)
+      dropAbsent(nowMs)
+      seconds = pollInterval(polling.size, seconds)
+    },
+    pollSeconds: () => seconds,
+    of: view,
+    async list(tenantId, page) {
+      const [after] = decodeCursor(page.cursor, 'string') ?? []
+      const later = (await view(tenantId)).filter(({ name }) => after === undefined || name > after)
+      return toPage(later.slice(0, page.limit + 1), page.limit, ({ name }) => [name])
+    },
+    write,
+    async prune(limit) {
+      const beforeMs = clock.nowMs() - LIMITS.feedInstanceKeptMs
+      for (const known of all) {
+        if (known.lastPollMs >= beforeMs) break
+        forget(known)
+      }
+      return store.change(({ queries }) => deleteFeedInstancesBefore(queries, beforeMs, limit))
+    },
+    close: write,
+  }
+}
+
+const UNSEEN = { version: '', clockOffsetMs: null, stateHash: '', lastPollMs: 0 }
+
+function rowOf({ tenantId, name, version, clockOffsetMs, ...known }: Known) {
+  const { stateHash: etag, lastPollMs: lastPollAt } = known
+  return { tenantId, name, version, etag, clockOffsetMs, lastPollAt }
+}
+
+function first<T>(items: Iterable<T>): T {
+  for (const item of items) return item
+  throw new Error('there is none')
+}
+
+function take<T>(items: Set<T>, most: number): T[] {
+  const taken = [...items.values().take(most)]
+  for (const item of taken) items.delete(item)
+  return taken
+}
