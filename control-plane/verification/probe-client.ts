@@ -4,6 +4,7 @@
  */
 import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:dns'
 import { Agent, type Dispatcher } from 'undici'
+import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { PROBE_CARRIED_HEADER, PROBE_REPLY_HEADER } from '../../shared/probe.ts'
 
@@ -14,12 +15,21 @@ export type Answer =
       /** undefined: no such header, which a mounted middleware always sends. */
       readonly reply: string | undefined
       readonly carried: string
-      /** How far the other side's clock is ahead of ours; 0 where it does not say. */
-      readonly clockAheadMs: number
+      /** How far the other side's clock is ahead of ours; undefined where it does not say. */
+      readonly clockAheadMs: number | undefined
     }
   | { readonly kind: 'unanswered'; readonly problem: Problem }
 
-export type Problem = 'unresolved' | 'refused' | 'timeout' | 'tls' | 'broken'
+/** As they complete «https://app.example.com/health: …». */
+export const PROBLEMS = {
+  unresolved: 'the name does not resolve',
+  refused: 'the connection is refused',
+  unreachable: 'no connection is made',
+  timeout: 'there is no answer in time',
+  tls: 'the TLS certificate is not accepted',
+  broken: 'the answer is not HTTP, or breaks off',
+} as const
+export type Problem = keyof typeof PROBLEMS
 
 export interface ProbeClient {
   get(url: string, headers: Record<string, string>): Promise<Answer>
@@ -32,6 +42,9 @@ type LookupCallback = (
   family?: number,
 ) => void
 
+/** Of the deadline, so that who is not there is told from who stays silent. */
+const CONNECT_SHARE = 0.6
+
 export function createProbeClient({
   timeoutMs = LIMITS.probeTimeoutMs,
   nowMs,
@@ -40,7 +53,7 @@ export function createProbeClient({
   nowMs: () => number
 }): ProbeClient {
   const agent = new Agent({
-    connect: { timeout: timeoutMs, lookup: lookupLocalhost },
+    connect: { timeout: timeoutMs * CONNECT_SHARE, lookup: lookupLocalhost },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     pipelining: 0,
@@ -48,6 +61,7 @@ export function createProbeClient({
 
   return {
     async get(url, headers) {
+      const askedMs = nowMs()
       try {
         const answer = await agent.request({
           origin: new URL(url).origin,
@@ -57,7 +71,7 @@ export function createProbeClient({
           reset: true,
           signal: AbortSignal.timeout(timeoutMs),
         })
-        const read = toAnswer(answer, nowMs())
+        const read = toAnswer(answer, askedMs, nowMs())
         await answer.body.dump({ limit: LIMITS.probeBodyBytesMax }).catch(() => {})
         return read
       } catch (error) {
@@ -69,7 +83,11 @@ export function createProbeClient({
 }
 
 /** `*.localhost` is this machine (RFC 6761, section 6.3), whatever a resolver makes of it. */
-function lookupLocalhost(hostname: string, options: LookupOptions, callback: LookupCallback): void {
+export function lookupLocalhost(
+  hostname: string,
+  options: LookupOptions,
+  callback: LookupCallback,
+): void {
   if (!/(?:^|\.)localhost\.?$/i.test(hostname)) return resolve(hostname, options, callback)
   const addresses = [
     { address: '127.0.0.1', family: 4 },
@@ -79,26 +97,33 @@ function lookupLocalhost(hostname: string, options: LookupOptions, callback: Loo
   else callback(null, '127.0.0.1', 4)
 }
 
-function toAnswer({ statusCode, headers }: Dispatcher.ResponseData, nowMs: number): Answer {
+function toAnswer(
+  { statusCode, headers }: Dispatcher.ResponseData,
+  askedMs: number,
+  answeredMs: number,
+): Answer {
   const text = (name: string) => {
     const value = headers[name]
     return Array.isArray(value) ? value.join(', ') : value
   }
-  const dateMs = Date.parse(text('date') ?? '')
+  // Date leaves out the milliseconds, and was written somewhere between the question and the answer
+  const dateMs = Date.parse(text('date') ?? '') + SECOND_MS / 2
+  const aheadMs = dateMs - (askedMs + answeredMs) / 2
   return {
     kind: 'answered',
     status: statusCode,
     reply: text(PROBE_REPLY_HEADER),
     carried: text(PROBE_CARRIED_HEADER) ?? '',
-    clockAheadMs: Number.isNaN(dateMs) ? 0 : dateMs - nowMs,
+    clockAheadMs: Number.isNaN(aheadMs) ? undefined : aheadMs,
   }
 }
 
-function problemOf(error: NodeJS.ErrnoException): Problem {
+export function problemOf(error: NodeJS.ErrnoException): Problem {
   const code = error.code ?? ''
   if (/^(?:ENOTFOUND|EAI_|ENODATA)/.test(code)) return 'unresolved'
   if (/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(code)) return 'refused'
-  if (/TIMEOUT|ETIMEDOUT/.test(code) || error.name === 'TimeoutError') return 'timeout'
+  if (/^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/.test(code)) return 'unreachable'
+  if (/TIMEOUT/.test(code) || error.name === 'TimeoutError') return 'timeout'
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_/.test(code)) return 'tls'
   if (error instanceof AggregateError)
     return problemOf((error.errors[0] ?? {}) as NodeJS.ErrnoException)

@@ -1,6 +1,6 @@
 /** Verification: looks at a tenant from the outside, and remembers what it found. */
 import type { Clock } from '../../shared/clock.ts'
-import { nowSeconds } from '../../shared/clock.ts'
+import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import {
@@ -10,6 +10,7 @@ import {
   PROBE_PASS_HEADER,
   probeKeyOf,
 } from '../../shared/probe.ts'
+import type { Instances } from '../feed/instances.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { checksOf, upsertChecks, type CheckRow } from '../store/queries/verification.ts'
@@ -17,12 +18,15 @@ import type { Store } from '../store/store.ts'
 import { issuerOf } from '../tenants/snapshot.ts'
 import { clientIdOf, type Tenant, type Tenants } from '../tenants/tenants.ts'
 import { atMostAtOnce } from './at-most-at-once.ts'
-import { judge, PLATFORM_CHECKS, type Observations } from './judge.ts'
+import { inOrder, overallOf, type OverallStatus } from './checks.ts'
+import { judge } from './judge.ts'
+import type { FeedObservation, Observations } from './observations.ts'
 import type { Answer, ProbeClient } from './probe-client.ts'
+import { createSharedRuns } from './shared-runs.ts'
 import { signProbes, type ProbePair } from './probe-tokens.ts'
 
 export interface VerificationStatus {
-  readonly status: 'pass' | 'fail' | 'unknown'
+  readonly status: OverallStatus
   readonly checks: readonly CheckRow[]
 }
 
@@ -33,6 +37,7 @@ export interface VerificationWorld {
   readonly client: ProbeClient
   readonly clock: Clock
   readonly baseUrl: string
+  readonly instances: Pick<Instances, 'of' | 'pollSeconds'>
   readonly edgeUrlFor: (hostname: string) => string
 }
 
@@ -40,7 +45,7 @@ export type Verification = ReturnType<typeof createVerification>
 
 export function createVerification(world: VerificationWorld) {
   const { store, tenants, client } = world
-  const running = new Map<string, Promise<VerificationStatus>>()
+  const runs = createSharedRuns<VerificationStatus>()
 
   async function status(tenantId: string): Promise<VerificationStatus> {
     const checks = await checksOf(store.read, tenantId)
@@ -69,18 +74,11 @@ export function createVerification(world: VerificationWorld) {
   return {
     status,
 
-    /** Whoever asks while a run is under way gets the result of that run. */
-    async probe(tenantId: string): Promise<VerificationStatus> {
-      const pending = running.get(tenantId)
-      if (pending !== undefined) return pending
-      const started = run(tenantId).finally(() => running.delete(tenantId))
-      running.set(tenantId, started)
-      return started
-    },
+    probe: (tenantId: string) => runs.run(tenantId, () => run(tenantId)),
 
     async close(): Promise<void> {
       await client.close()
-      await Promise.allSettled(running.values())
+      await runs.settled()
     },
   }
 }
@@ -128,13 +126,16 @@ async function observe(world: VerificationWorld, tenant: Tenant): Promise<Observ
     isProtected ? atMostAtOnce(LIMITS.probesAtOnceMax, sealed, askSealed) : undefined,
   ])
   return {
+    tenantId: tenant.tenantId,
+    baseUrl,
     hasEdge,
     isSuspended: tenant.status === 'suspended',
     origin: tenant.origin,
-    keysUrl: `${baseUrl}/tenants/${tenant.tenantId}/public-key`,
+    health: tenant.health,
     addresses,
     unaskedAddresses: hasEdge ? tenant.hostnames.length - hostnames.length : 0,
     keys: keyAnswers,
+    feed: hasEdge ? undefined : await observeFeed(world, tenant.tenantId),
     sealed: sealedAnswers,
   }
 }
@@ -143,23 +144,20 @@ function isCarried(answer: Answer, probe: ProbePair, key: Buffer): boolean {
   return answer.kind === 'answered' && isCarriedProof(key, probe.genuine.token, answer.carried)
 }
 
-/** The platform's in their own order, then what the integrator's machine reports. */
-function inOrder(checks: readonly CheckRow[]): CheckRow[] {
-  const place = ({ check, source }: CheckRow) => {
-    const index = (PLATFORM_CHECKS as readonly string[]).indexOf(check)
-    return (index === -1 ? PLATFORM_CHECKS.length : index) + (source === 'platform' ? 0 : 100)
+async function observeFeed(
+  { instances, clock }: VerificationWorld,
+  tenantId: string,
+): Promise<FeedObservation> {
+  const nowMs = clock.nowMs()
+  const known = await instances.of(tenantId)
+  return {
+    pollAfterMs: instances.pollSeconds() * SECOND_MS,
+    instances: known.map(({ name, version, lastPollMs, etagIsCurrent, clockOffsetMs }) => ({
+      instance: name,
+      sdkVersion: version,
+      polledAgoMs: nowMs - lastPollMs,
+      hasNewestState: etagIsCurrent,
+      clockAheadMs: clockOffsetMs ?? undefined,
+    })),
   }
-  return [...checks].sort((a, b) => place(a) - place(b))
-}
-
-/** The newest result of each check counts: one failure fails, and a skipped check has not run. */
-export function overallOf(
-  checks: readonly Pick<CheckRow, 'check' | 'status' | 'at'>[],
-): VerificationStatus['status'] {
-  const newest = new Map<string, Pick<CheckRow, 'status' | 'at'>>()
-  for (const row of checks)
-    if (row.at >= (newest.get(row.check)?.at ?? -Infinity)) newest.set(row.check, row)
-  const statuses = [...newest.values()].map((row) => row.status)
-  if (statuses.includes('fail')) return 'fail'
-  return statuses.some((status) => status !== 'skip') ? 'pass' : 'unknown'
 }

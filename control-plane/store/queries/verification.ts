@@ -1,4 +1,4 @@
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray } from 'drizzle-orm'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
@@ -50,4 +50,21 @@ export async function freshPasses(
 
 export async function forgetPlatformChecks(queries: Queries, tenantId: string): Promise<void> {
   await queries.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.source, 'platform')))
+}
+
+/** Keeps the newest ones; the names of checks are free, so their number is not. */
+export async function trimSelfReports(
+  queries: Queries,
+  tenantId: string,
+  most: number,
+): Promise<void> {
+  const isSelfReport = and(eq(table.tenantId, tenantId), eq(table.source, 'self_report'))
+  const rows = await queries
+    .select({ check: table.check })
+    .from(table)
+    .where(isSelfReport)
+    .orderBy(desc(table.at), asc(table.check))
+  const surplus = rows.slice(most).map(({ check }) => check)
+  if (surplus.length === 0) return
+  await queries.delete(table).where(and(isSelfReport, inArray(table.check, surplus)))
 }

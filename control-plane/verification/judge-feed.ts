@@ -1,0 +1,79 @@
+/** In sdk mode nothing is enforced but by a middleware that polls: who does, and is up to date? */
+import { SECOND_MS } from '../../shared/clock.ts'
+import {
+  clockOf,
+  clockOffsetOf,
+  describeClock,
+  whatToDoAboutTheClock,
+} from './application-clock.ts'
+import { fail, pass, warn, type CheckResult } from './checks.ts'
+import type { FeedObservation, InstanceObservation, Observations } from './observations.ts'
+
+/** Polls that an instance may miss (a deploy, a hiccup) before it counts as gone. */
+const MISSED_POLLS_MAX = 3
+/** A list for a person. */
+const NAMED_MAX = 5
+
+export function feedPolled(
+  seen: Observations,
+  { instances, pollAfterMs }: FeedObservation,
+): CheckResult {
+  const check = 'feed_polled'
+  const { baseUrl, tenantId } = seen
+  const tryIt = `curl -u ${tenantId}-user:$SERVICE_CLIENT_SECRET ${baseUrl}/api/v1/enforcement/state`
+  if (instances.length === 0)
+    return fail(
+      check,
+      'No instance of the application has polled the enforcement feed yet, so nothing is enforced.',
+      `Start the application with enforce() mounted and the client secret set; from its machine this must answer 200: ${tryIt}`,
+    )
+  const newestFirst = [...instances].sort((a, b) => a.polledAgoMs - b.polledAgoMs)
+  const alive = newestFirst.filter(
+    ({ polledAgoMs }) => polledAgoMs <= (MISSED_POLLS_MAX + 1) * pollAfterMs,
+  )
+  if (alive.length === 0)
+    return fail(
+      check,
+      `Nobody polls the enforcement feed any more: ${listOf(newestFirst)}.`,
+      `Start the application again, or find what keeps it from asking; from its machine this must answer 200: ${tryIt}`,
+    )
+  const detail = `${listOf(alive)}.`
+  const behind = alive.filter(({ hasNewestState }) => !hasNewestState)
+  if (behind.length > 0)
+    return warn(
+      check,
+      detail,
+      `Wait ${Math.ceil(pollAfterMs / SECOND_MS)} s for the next poll and probe again; who still has an older state then does not take the new one: look at the log of ${nameOf(behind[0])}.`,
+    )
+  const clock = clockOf(seen.addresses[0]?.answer)
+  const wrong = alive.find(({ clockAheadMs }) => clockOffsetOf(clockAheadMs) !== undefined)
+  const offset = clockOffsetOf(wrong?.clockAheadMs) ?? clock
+  if (offset !== undefined) {
+    const whose = wrong === undefined ? undefined : `The clock of ${nameOf(wrong)}`
+    return warn(check, `${detail} ${describeClock(offset, whose)}`, whatToDoAboutTheClock(offset))
+  }
+  return pass(check, detail)
+}
+
+function listOf(instances: readonly InstanceObservation[]): string {
+  const named = instances.slice(0, NAMED_MAX).map((instance) => {
+    const { sdkVersion, polledAgoMs, hasNewestState } = instance
+    const version = sdkVersion === '' ? 'version not told' : `version ${sdkVersion}`
+    const state = hasNewestState ? 'has the newest state' : 'has an older state'
+    return `${nameOf(instance)} (${version}) polled ${agoOf(polledAgoMs)} ago and ${state}`
+  })
+  const more = instances.length - named.length
+  return named.join('; ') + (more > 0 ? `; and ${more} more` : '')
+}
+
+const nameOf = (instance: InstanceObservation | undefined) =>
+  instance === undefined || instance.instance === '' ? 'an unnamed instance' : instance.instance
+
+function agoOf(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / SECOND_MS))
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 120) return `${minutes} min`
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`
+}

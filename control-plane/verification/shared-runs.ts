@@ -1,0 +1,21 @@
+/** One run at a time for each tenant: whoever asks while it is under way gets its result. */
+export interface SharedRuns<Result> {
+  run(tenantId: string, work: () => Promise<Result>): Promise<Result>
+  /** When nothing is under way any more. */
+  settled(): Promise<unknown>
+}
+
+export function createSharedRuns<Result>(): SharedRuns<Result> {
+  const running = new Map<string, Promise<Result>>()
+
+  return {
+    run(tenantId, work) {
+      const pending = running.get(tenantId)
+      if (pending !== undefined) return pending
+      const started = work().finally(() => running.delete(tenantId))
+      running.set(tenantId, started)
+      return started
+    },
+    settled: () => Promise.allSettled(running.values()),
+  }
+}
