@@ -158,6 +158,14 @@ export const LIMITS = {
   probesAtOnceMax: 16,
   probeClockSkewMsMax: 30_000,
   verificationValidMs: 24 * 3600 * 1000,
+  /** A sign-in from end to end, as a check of the integration: all of it, and each page. */
+  signInTrialMsMax: 60_000,
+  signInTrialPageMsMax: 10_000,
+  signInTrialPageBytesMax: 512 * 1024,
+  signInTrialCookiesMax: 100,
+  signInTrialRedirectsMax: 8,
+  /** How long an old session may live on after the sign-out, on top of what a poll takes. */
+  signOutSeenMsMax: 5000,
   // what the command line tool reports of itself
   selfReportChecksMax: 100,
   selfReportsKeptMax: 200,
