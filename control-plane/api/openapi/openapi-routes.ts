@@ -1,0 +1,45 @@
+/** The API tells of itself: to programs as OpenAPI, to people as a page. */
+import * as v from 'valibot'
+import { styledPageHeaders } from '../../console/look.ts'
+import { described } from '../answer-fields.ts'
+import { endpoint, file, json, type Declaration, type Endpoint } from '../endpoint.ts'
+import { docsPage } from './docs-page.ts'
+import { DOCS_STYLE } from './docs-style.ts'
+import { openApiDocument, type OpenApiDocument } from './document.ts'
+
+const about = { method: 'GET', group: 'service', caller: 'anyone' } as const
+
+/** Made when first asked for: most control planes that start are never asked. */
+export function openApiEndpoints(
+  baseUrl: string,
+  declarations: () => readonly Declaration[],
+): readonly Endpoint[] {
+  const headers = styledPageHeaders(DOCS_STYLE)
+  let document: OpenApiDocument | undefined
+  let page: Promise<string> | undefined
+  return [
+    endpoint(
+      {
+        ...about,
+        path: '/api/v1/openapi.json',
+        summary: 'All of this for programs, as OpenAPI 3.1.',
+        answers: {
+          200: json(
+            v.looseObject({ openapi: described(v.string(), 'The version of OpenAPI.') }),
+            'The document.',
+          ),
+        },
+      },
+      (c) => c.json((document ??= openApiDocument(declarations(), baseUrl))),
+    ),
+    endpoint(
+      {
+        ...about,
+        path: '/api/v1/docs',
+        summary: 'All of this for people: this page.',
+        answers: { 200: file('text/html', 'The page.') },
+      },
+      async (c) => c.html(await (page ??= docsPage(declarations(), baseUrl)), 200, headers),
+    ),
+  ]
+}

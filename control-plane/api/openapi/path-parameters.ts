@@ -1,0 +1,21 @@
+/** What stands in paths as `{name}`. */
+
+export const PATH_PARAMETERS = {
+  tenant_id: { description: 'The id of the tenant.', example: 'acme' },
+  user_id: {
+    description: 'The id of the user.',
+    example: 'usr_1b9f6c1e2d3a4b5c',
+  },
+  hostname: { description: 'One of the hostnames of the tenant.', example: 'app.acme.example' },
+  address: { description: 'The address that has to wait.', example: '192.0.2.7' },
+  factor_id: { description: 'The id of the second factor.', example: 'fac_1b9f6c1e2d3a4b5c' },
+} as const
+
+export type PathParameter = keyof typeof PATH_PARAMETERS
+
+export function parametersIn(path: string): readonly PathParameter[] {
+  return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => {
+    if (!(name in PATH_PARAMETERS)) throw new Error(`path-parameters.ts says nothing of {${name}}`)
+    return name as PathParameter
+  })
+}
