@@ -2,11 +2,11 @@
  * The application that a newcomer sees first. An ordinary `node:http` server behind the edge: it
  * believes nothing but the signature on `X-Service-Claims`, which it verifies itself.
  */
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import type { TokenClaims } from '../../shared/enforcement/token.ts'
-import { verifyClaims } from '../downloads/sdk-node/verify-claims.ts'
+import { verifyClaims } from '../downloads/sdk-node/index.ts'
 
 export interface DemoSettings {
   readonly tenantId: string
@@ -14,23 +14,20 @@ export interface DemoSettings {
 }
 
 export function createDemoApplication(settings: DemoSettings): Server {
-  const claims = verifyClaims(settings)
-  return createServer((request: IncomingMessage & { serviceClaims?: TokenClaims }, response) => {
-    const path = request.url?.split('?', 1)[0] ?? '/'
-    const isProbed = request.headers['x-service-probe'] !== undefined
-    if (path === '/health' && !isProbed) {
-      response.writeHead(200, { 'Content-Type': 'text/plain' }).end('healthy\n')
-      return
-    }
-    claims.middleware(request, response, () => {
-      if (path !== '/' || request.serviceClaims === undefined) {
+  const service = verifyClaims({ ...settings, excluded: ['/health'] })
+  return createServer(
+    service.node((request, response) => {
+      const path = request.url?.split('?', 1)[0] ?? '/'
+      if (path === '/health') {
+        response.writeHead(200, { 'Content-Type': 'text/plain' }).end('healthy\n')
+      } else if (path !== '/' || request.serviceClaims === undefined) {
         response.writeHead(404, { 'Content-Type': 'text/plain' }).end('There is nothing here.\n')
-        return
+      } else {
+        const headers = { 'Content-Type': 'text/html; charset=utf-8' }
+        response.writeHead(200, headers).end(greeting(request.serviceClaims))
       }
-      const headers = { 'Content-Type': 'text/html; charset=utf-8' }
-      response.writeHead(200, headers).end(greeting(request.serviceClaims))
-    })
-  })
+    }),
+  )
 }
 
 const STYLE = `

@@ -1,90 +1,194 @@
 /**
  * For applications behind the edge (gateway and connector mode): believes nothing but a signature.
  * A request carries its user in `X-Service-Claims`, signed with the tenant's key; whatever does not
- * verify is refused. Answers the platform's probes on the way.
+ * verify is refused. Answers the platform's probes on the way. A token that was seen before costs
+ * no signature check; its times are judged every time.
  */
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { judgeTimes, proveToken, type TokenClaims } from '../../../shared/enforcement/token.ts'
-import { createPublicKeys } from './public-keys.ts'
-import { answerProbe } from './probe.ts'
+import { flat } from '../../../shared/enforcement/flat.ts'
+import { compileExcluded, pathOf } from '../../../shared/enforcement/path.ts'
+import { RecentlyUsed } from '../../../shared/enforcement/recently-used.ts'
+import {
+  judgeTimes,
+  proveToken,
+  type TimeReason,
+  type TokenReason,
+  type TokenTrust,
+} from '../../../shared/enforcement/token.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { environment } from './config.ts'
+import type { Guard, GuardedRequest, Identity, Outcome } from './guard.ts'
+import { judgeProbe } from './probe.ts'
+import { createPublicKeys, type Keys } from './public-keys.ts'
+import { targetOf } from './target.ts'
+import { readVerifyClaimsOptions, type VerifyClaimsOptions } from './verify-claims-options.ts'
 
-export interface VerifyClaimsOptions {
-  readonly tenantId: string
-  readonly baseUrl: string
-  readonly publicKeyFile?: string
-  readonly fetch?: typeof fetch
-  readonly nowMs?: () => number
-}
+type Reason = TokenReason | TimeReason | 'no_claims' | 'claims_repeated'
 
-export type ClaimsVerdict =
-  | { readonly kind: 'verified'; readonly claims: TokenClaims }
-  | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'probe'; readonly status: 204 | 401; readonly reply: string }
-
-export interface ClaimsVerifier {
-  verify(headers: IncomingHttpHeaders): Promise<ClaimsVerdict>
-  /**
-   * For `node:http` and everything that takes `(request, response, next)`. Verified claims are at
-   * `request.serviceClaims`.
-   */
-  middleware(
-    request: IncomingMessage & { serviceClaims?: TokenClaims },
-    response: ServerResponse,
-    next: () => void,
-  ): void
+interface Proof extends Identity {
+  readonly trust: TokenTrust
 }
 
 /** The edge enforces the tenant's own maximum; a token's `exp` is the bound here. */
 const SESSION_SECONDS_MAX = Number.MAX_SAFE_INTEGER / 2
+/** The end of a signature tells tokens apart and is hashed fast; the whole token is compared. */
+const CACHE_KEY_CHARACTERS = 12
+const NO_COOKIES: readonly string[] = []
 
-export function verifyClaims(options: VerifyClaimsOptions): ClaimsVerifier {
-  const baseUrl = options.baseUrl.replace(/\/+$/, '')
-  const issuer = `${baseUrl}/auth/realms/${options.tenantId}`
-  const audience = `${options.tenantId}-user`
-  const nowMs = options.nowMs ?? Date.now
-  const keys = createPublicKeys({
-    ...options,
-    ...(options.publicKeyFile === undefined
-      ? { url: `${baseUrl}/tenants/${options.tenantId}/public-key` }
-      : { file: options.publicKeyFile }),
+export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
+  const settings = readVerifyClaimsOptions(options, environment())
+  const { issuer, audience, nowMs } = settings
+  const isExcluded = compileExcluded(settings.excluded)
+  const proofs = new RecentlyUsed<Proof>(LIMITS.verifyCacheEntriesMax)
+  const publicKeys = createPublicKeys({
+    ...settings,
+    url: settings.publicKeyUrl,
+    file: settings.publicKeyFile,
   })
+  let trust: TokenTrust | undefined
 
-  async function verify(headers: IncomingHttpHeaders): Promise<ClaimsVerdict> {
-    const probe = headers['x-service-probe']
-    if (typeof probe === 'string') return answerProbe(probe, { audience, keys, nowMs })
-    const token = headers['x-service-claims']
-    if (typeof token !== 'string') return { kind: 'refused', reason: 'no_claims' }
-    let claims = proveToken(token, { issuer, audience, keys: await keys.current() })
-    if (claims === 'key_unknown')
-      claims = proveToken(token, { issuer, audience, keys: await keys.refresh() })
-    if (typeof claims === 'string') return { kind: 'refused', reason: claims }
-    const reason = judgeTimes(claims, Math.floor(nowMs() / 1000), SESSION_SECONDS_MAX)
-    return reason === undefined ? { kind: 'verified', claims } : { kind: 'refused', reason }
+  /** The proofs of a key set end with it. */
+  function trustIn(keys: Keys): TokenTrust {
+    if (trust?.keys !== keys) trust = { issuer, audience, keys }
+    return trust
+  }
+
+  function prove(token: string, trusted: TokenTrust): Proof | TokenReason {
+    const key = token.slice(-CACHE_KEY_CHARACTERS)
+    const cached = proofs.get(key)
+    if (cached !== undefined && cached.trust === trusted && cached.token === token) return cached
+    const claims = proveToken(token, trusted)
+    if (typeof claims === 'string') return claims
+    const proof: Proof = { token: flat(token), claims, trust: trusted }
+    proofs.set(flat(key), proof)
+    return proof
+  }
+
+  function judgeToken(token: string, keys: Keys): Proof | TokenReason | TimeReason {
+    const proof = prove(token, trustIn(keys))
+    if (typeof proof === 'string') return proof
+    return judgeTimes(proof.claims, nowSeconds(), SESSION_SECONDS_MAX) ?? proof
+  }
+
+  const nowSeconds = () => Math.floor(nowMs() / 1000)
+
+  /** With the keys that are known, or once more with those that are found on another look. */
+  function withKeys<Verdict>(
+    judge: (keys: Keys) => Verdict,
+    isKeyUnknown: (verdict: Verdict) => boolean,
+    conclude: (verdict: Verdict | 'keys_unavailable') => Outcome,
+  ): Outcome | Promise<Outcome> {
+    const keys = publicKeys.current()
+    if (keys === undefined)
+      return publicKeys.load().then(
+        (loaded) => conclude(judge(loaded)),
+        () => conclude('keys_unavailable'),
+      )
+    const verdict = judge(keys)
+    if (!isKeyUnknown(verdict)) return conclude(verdict)
+    const looked = publicKeys.lookAgain()
+    if (!(looked instanceof Promise)) return conclude(verdict)
+    return looked.then(
+      (found) => conclude(judge(found)),
+      () => conclude(verdict),
+    )
+  }
+
+  function judgeClaims(token: string, target: string): Outcome | Promise<Outcome> {
+    return withKeys(
+      (keys) => judgeToken(token, keys),
+      (verdict) => verdict === 'key_unknown',
+      (verdict) => {
+        if (typeof verdict === 'object') return forward(target, verdict)
+        if (isExcluded(pathOf(target))) return forward(target, undefined)
+        return verdict === 'keys_unavailable' ? UNAVAILABLE : refusal(settings.tenantId, verdict)
+      },
+    )
+  }
+
+  function answerProbe(probe: string): Outcome | Promise<Outcome> {
+    return withKeys(
+      (keys) => judgeProbe(probe, { audience, keys, nowSeconds: nowSeconds() }),
+      (verdict) => verdict.kind === 'refused' && verdict.reason === 'key_unknown',
+      (verdict) => {
+        if (verdict === 'keys_unavailable') return UNAVAILABLE
+        return verdict.kind === 'genuine' ? probeAnswer(204, verdict.nonce) : probeAnswer(401, '')
+      },
+    )
   }
 
   return {
-    verify,
-    middleware(request, response, next) {
-      verify(request.headers).then(
-        (verdict) => {
-          if (verdict.kind === 'verified') {
-            request.serviceClaims = verdict.claims
-            return next()
-          }
-          if (verdict.kind === 'probe')
-            return void response
-              .writeHead(verdict.status, { 'X-Service-Probe-Reply': verdict.reply })
-              .end()
-          refuse(response, 401, verdict.reason)
-        },
-        () => refuse(response, 503, 'keys_unavailable'),
-      )
+    judge(request) {
+      const target = targetOf(request)
+      if (target === undefined) return UNREADABLE
+      const { probes, tokens, probe, token } = readLines(request)
+      if (probes > 1) return probeAnswer(401, '')
+      if (probes === 1) return answerProbe(probe)
+      if (tokens === 1) return judgeClaims(token, target)
+      if (isExcluded(pathOf(target))) return forward(target, undefined)
+      return refusal(settings.tenantId, tokens === 0 ? 'no_claims' : 'claims_repeated')
+    },
+    ready: () => publicKeys.ready(),
+    async close() {
+      publicKeys.close()
     },
   }
 }
 
-function refuse(response: ServerResponse, status: 401 | 503, reason: string) {
-  const body = JSON.stringify({ error: reason, detail: 'This request was not signed in.' })
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
-  response.end(body)
+const CLAIMS_NAME = 'x-service-claims'
+const PROBE_NAME = 'x-service-probe'
+
+/** Names as the edge writes them, in any case; other spellings are nobody's. */
+function readLines({ rawHeaders }: GuardedRequest) {
+  let tokens = 0
+  let probes = 0
+  let token = ''
+  let probe = ''
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.length === CLAIMS_NAME.length && name.toLowerCase() === CLAIMS_NAME) {
+      tokens++
+      token = rawHeaders[at + 1]!
+    } else if (name.length === PROBE_NAME.length && name.toLowerCase() === PROBE_NAME) {
+      probes++
+      probe = rawHeaders[at + 1]!
+    }
+  }
+  return { tokens, probes, token, probe }
+}
+
+function forward(target: string, identity: Identity | undefined): Outcome {
+  return { kind: 'forward', target, identity, privateCookies: NO_COOKIES }
+}
+
+function answer(
+  status: number,
+  headers: readonly (readonly [string, string])[],
+  body: string,
+): Outcome {
+  return { kind: 'answer', status, headers: [...headers, ['Cache-Control', 'no-store']], body }
+}
+
+const probeAnswer = (status: 204 | 401, nonce: string) =>
+  answer(status, [['X-Service-Probe-Reply', nonce]], '')
+
+const JSON_TYPE = ['Content-Type', 'application/json'] as const
+
+const UNREADABLE = answer(
+  400,
+  [JSON_TYPE],
+  JSON.stringify({ error: 'request_invalid', detail: 'This is not a well-formed HTTP request.' }),
+)
+const UNAVAILABLE = answer(
+  503,
+  [JSON_TYPE, ['Retry-After', '5']],
+  JSON.stringify({
+    error: 'keys_unavailable',
+    detail: 'The keys that sessions are signed with cannot be read now; try again shortly.',
+  }),
+)
+
+function refusal(tenantId: string, reason: Reason): Outcome {
+  const detail = 'This request was not signed in.'
+  const body = JSON.stringify({ error: 'claims_refused', reason, detail })
+  return answer(401, [JSON_TYPE, ['WWW-Authenticate', `Session realm="${tenantId}"`]], body)
 }

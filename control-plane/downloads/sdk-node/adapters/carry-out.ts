@@ -1,0 +1,98 @@
+/**
+ * What every adapter on Node does with an outcome. A guard that fails in spite of its promise is
+ * an answer as well: nothing gets past it. What the application throws stays the application's.
+ */
+import type { Guard, GuardedRequest, Outcome } from '../guard.ts'
+import { addToAnswer } from './private-answers.ts'
+import { writeIdentity } from './identity-headers.ts'
+import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
+
+export type Forward = Extract<Outcome, { kind: 'forward' }>
+export type Answer = Extract<Outcome, { kind: 'answer' }>
+
+const FAILED: Answer = {
+  kind: 'answer',
+  status: 503,
+  headers: [
+    ['Content-Type', 'application/json'],
+    ['Cache-Control', 'no-store'],
+    ['Retry-After', '5'],
+  ],
+  body: JSON.stringify({
+    error: 'unavailable',
+    detail: 'The service cannot answer this now; try again shortly.',
+  }),
+}
+
+/** At once where the guard answers at once, and then on the caller's own stack. */
+export function judge(
+  guard: Guard,
+  request: GuardedRequest,
+  then: (outcome: Outcome) => void,
+): void {
+  const outcome = judgement(guard, request)
+  if (!(outcome instanceof Promise)) return then(outcome)
+  // a microtask of its own: what `then` throws is an uncaught error as ever, no rejection of ours
+  void outcome.then((settled) => queueMicrotask(() => then(settled)))
+}
+
+/** Never throws, never rejects. */
+export function judgement(guard: Guard, request: GuardedRequest): Outcome | Promise<Outcome> {
+  try {
+    const outcome = guard.judge(request)
+    return outcome instanceof Promise ? outcome.catch(() => FAILED) : outcome
+  } catch {
+    return FAILED
+  }
+}
+
+/**
+ * Answers the request, or hands it to `onForward` as the application is to see it. A request that
+ * has come through this guard already goes on: around a server and inside it, it is judged once.
+ */
+export function guardMessages(
+  guard: Guard,
+  { request, response, target }: { request: Incoming; response: Outgoing; target?: string },
+  onForward: (outcome: Forward | undefined) => void,
+  onAnswered?: () => void,
+): void {
+  if (request[PASSED] === guard) return onForward(undefined)
+  judge(guard, new IncomingRequest(request, target), (outcome) => {
+    if (response.destroyed) return onAnswered?.() // the client is gone: there is nobody to serve
+    if (outcome.kind === 'forward') {
+      request[PASSED] = guard
+      admit(request, response, outcome)
+      return onForward(outcome)
+    }
+    sendAnswer(request, response, outcome)
+    onAnswered?.()
+  })
+}
+
+export function admit(request: Incoming, response: Outgoing, outcome: Forward): void {
+  const { identity, privateCookies } = outcome
+  writeIdentity(request, identity)
+  request.serviceClaims = identity?.claims
+  addToAnswer(response, { isPrivate: identity !== undefined, cookies: privateCookies })
+}
+
+export function sendAnswer(request: Incoming, response: Outgoing, answer: Answer): void {
+  if (response.headersSent) return
+  const { status, body } = answer
+  for (const [name, value] of Object.entries(fieldsOf(answer))) response.setHeader(name, value)
+  response.statusCode = status
+  if (hasBody(status)) response.setHeader('Content-Length', Buffer.byteLength(body))
+  response.end(request.method === 'HEAD' || !hasBody(status) ? undefined : body)
+}
+
+/** Repeated fields, Set-Cookie among them, as lists. */
+export function fieldsOf({ headers }: Answer): Record<string, string | string[]> {
+  const fields: Record<string, string | string[]> = {}
+  for (const [name, value] of headers) {
+    const before = fields[name]
+    fields[name] = before === undefined ? value : [before, value].flat()
+  }
+  return fields
+}
+
+export const hasBody = (status: number): boolean => status !== 204 && status !== 304

@@ -1,0 +1,35 @@
+/** `app.use(service.express())`: Express 4 and 5, and whatever else takes `(request, response, next)`. */
+import type { Guard } from '../guard.ts'
+import { guardMessages, sendAnswer, type Answer } from './carry-out.ts'
+import type { Incoming, Outgoing } from './messages.ts'
+
+/** `originalUrl` is the target, `url` what is left of it below `baseUrl`. */
+export type Mounted = Incoming & { originalUrl?: string; baseUrl?: string }
+export type Handler = (request: Mounted, response: Outgoing, next: () => void) => void
+
+export function expressAdapter(guard: Guard): Handler {
+  return (request, response, next) => {
+    const target = request.originalUrl ?? request.url ?? ''
+    guardMessages(guard, { request, response, target }, (outcome) => {
+      if (outcome === undefined || outcome.target === target) return next()
+      // below a mount Express puts the origin back in front of what is routed by
+      if ((request.baseUrl ?? '') !== '') return sendAnswer(request, response, ABSOLUTE_BELOW_MOUNT)
+      request.url = outcome.target
+      if (request.originalUrl !== undefined) request.originalUrl = outcome.target
+      next()
+    })
+  }
+}
+
+const ABSOLUTE_BELOW_MOUNT: Answer = {
+  kind: 'answer',
+  status: 400,
+  headers: [
+    ['Content-Type', 'application/json'],
+    ['Cache-Control', 'no-store'],
+  ],
+  body: JSON.stringify({
+    error: 'request_invalid',
+    detail: 'This is not a well-formed HTTP request.',
+  }),
+}

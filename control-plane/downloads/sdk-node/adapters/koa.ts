@@ -1,0 +1,38 @@
+/** `app.use(service.koa())`. */
+import type { TokenClaims } from '../../../../shared/enforcement/token.ts'
+import type { Guard } from '../guard.ts'
+import { guardMessages } from './carry-out.ts'
+import type { Incoming, Outgoing } from './messages.ts'
+
+export interface KoaContext {
+  readonly req: Incoming
+  readonly res: Outgoing
+  readonly state: { serviceClaims?: TokenClaims | undefined }
+  originalUrl: string
+  /** `false`: the answer is written already. */
+  respond?: boolean
+}
+
+export function koaAdapter(guard: Guard) {
+  return (context: KoaContext, next: () => Promise<unknown>): Promise<unknown> => {
+    const { req: request, res: response, originalUrl: target } = context
+    return new Promise((resolve, reject) => {
+      guardMessages(
+        guard,
+        { request, response, target },
+        (outcome) => {
+          context.state.serviceClaims = request.serviceClaims
+          if (outcome !== undefined && outcome.target !== target) {
+            request.url = outcome.target
+            context.originalUrl = outcome.target
+          }
+          next().then(resolve, reject)
+        },
+        () => {
+          context.respond = false
+          resolve(undefined)
+        },
+      )
+    })
+  }
+}

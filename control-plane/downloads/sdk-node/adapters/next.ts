@@ -1,0 +1,29 @@
+/**
+ * `export const proxy = service.next(NextResponse)` in `proxy.ts` on the Node runtime. Next.js has
+ * read the request before this sees it, so a path is decided on as Next.js spells it; what reaches
+ * a custom server first goes through `service.node()` as it stood on the wire.
+ */
+import type { Guard } from '../guard.ts'
+import { judgement } from './carry-out.ts'
+import { requestOf, responseOf } from './hono.ts'
+import { writeIdentityTo } from './identity-headers.ts'
+import { addToResponse } from './private-answers.ts'
+
+export interface NextResponses {
+  next(init: { request: { headers: Headers } }): Response
+}
+
+export function nextAdapter(guard: Guard, responses: NextResponses) {
+  if (typeof responses?.next !== 'function')
+    throw new TypeError("service-node: next(NextResponse): give it NextResponse of 'next/server'")
+  return async (request: Request): Promise<Response> => {
+    const outcome = await judgement(guard, requestOf(request))
+    if (outcome.kind === 'answer') return responseOf(outcome)
+    const { identity, privateCookies } = outcome
+    const headers = new Headers(request.headers)
+    writeIdentityTo(headers, identity)
+    const response = responses.next({ request: { headers } })
+    addToResponse(response.headers, { isPrivate: identity !== undefined, cookies: privateCookies })
+    return response
+  }
+}

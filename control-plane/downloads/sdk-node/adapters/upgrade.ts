@@ -1,0 +1,38 @@
+/** `server.on('upgrade', service.upgrade(listener))`: a WebSocket is a request like any other. */
+import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Guard } from '../guard.ts'
+import { judge, hasBody, type Answer } from './carry-out.ts'
+import { writeIdentity } from './identity-headers.ts'
+import { IncomingRequest, PASSED, type Incoming } from './messages.ts'
+
+export type UpgradeListener = (request: Incoming, socket: Duplex, head: Buffer) => unknown
+
+export function upgradeAdapter(guard: Guard, listener: UpgradeListener): UpgradeListener {
+  return (request, socket, head) => {
+    // Node has let go of the socket: an error that nobody hears would end the process
+    socket.on('error', ignore)
+    judge(guard, new IncomingRequest(request), (outcome) => {
+      if (socket.destroyed) return
+      if (outcome.kind === 'answer') return refuse(socket, outcome)
+      socket.off('error', ignore)
+      request[PASSED] = guard
+      request.url = outcome.target
+      writeIdentity(request, outcome.identity)
+      request.serviceClaims = outcome.identity?.claims
+      listener(request, socket, head)
+    })
+  }
+}
+
+const ignore = () => undefined
+
+function refuse(socket: Duplex, { status, headers, body }: Answer): void {
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  const length = hasBody(status) ? `Content-Length: ${Buffer.byteLength(body)}\r\n` : ''
+  const reason = STATUS_CODES[status] ?? ''
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\n${lines}${length}Connection: close\r\n\r\n` +
+      (hasBody(status) ? body : ''),
+  )
+}

@@ -1,0 +1,11 @@
+/** What `import … from 'service-node'` gives; `package/index.d.ts` says the same to TypeScript. */
+import { createService, type Service } from './service.ts'
+import { createClaimsGuard } from './verify-claims.ts'
+import type { VerifyClaimsOptions } from './verify-claims-options.ts'
+
+export { VERSION as version } from '../../../shared/version.ts'
+
+/** Behind the edge: every request has to carry claims that the tenant's key has signed. */
+export function verifyClaims(options?: VerifyClaimsOptions): Service {
+  return createService(createClaimsGuard(options))
+}
