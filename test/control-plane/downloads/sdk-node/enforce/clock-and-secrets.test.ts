@@ -1,0 +1,109 @@
+/** An application whose clock is wrong, and one whose secret is being rotated. */
+import t from 'tap'
+import { CLIENT_SECRET } from '../../../../support/feed-service.ts'
+import { startGuard } from '../../../../support/asked-guard.ts'
+
+const FIVE_MINUTES_MS = 300_000
+
+for (const aheadMs of [-FIVE_MINUTES_MS, FIVE_MINUTES_MS])
+  t.test(`a clock that is ${aheadMs / 1000} s off neither refuses nor lengthens`, async (t) => {
+    const { ask, service, pass, guard } = await startGuard(t)
+    pass(aheadMs)
+    await guard.ready()
+    await service.polled(3)
+    t.match(await ask('/', { cookie: service.session() }), { kind: 'forward', user: 'ada' })
+    const ending = service.session({ issuedAgoSeconds: 3600, lifeSeconds: 3590 })
+    t.match(await ask('/', { cookie: ending }), { kind: 401, reason: 'expired' })
+    const longer = service.session({ issuedAgoSeconds: 3500, lifeSeconds: 3600 })
+    t.match(await ask('/', { cookie: longer }), { kind: 'forward' })
+    const reported = Number(service.polls.at(-1)?.headers['x-service-clock-offset'])
+    t.ok(Math.abs(reported - aheadMs) < 3000, `reported as ${reported} ms`)
+  })
+
+t.test('a clock that is put right again is believed again', async (t) => {
+  const { ask, service, pass, guard } = await startGuard(t)
+  pass(FIVE_MINUTES_MS)
+  await guard.ready()
+  await service.polled(2)
+  pass(-FIVE_MINUTES_MS)
+  await service.polled(2)
+  t.match(await ask('/', { cookie: service.session() }), { kind: 'forward' })
+  t.equal(service.polls.at(-1)?.headers['x-service-clock-offset'], '0')
+})
+
+t.test(
+  'while a secret is rotated either one is asked with, and what either wrote is read',
+  async (t) => {
+    const options = { clientSecret: 'the new one', previousClientSecret: CLIENT_SECRET }
+    const { ask, service, guard } = await startGuard(t, {}, options)
+    await guard.ready()
+    t.same(
+      service.polls.slice(0, 2).map(({ status }) => status),
+      [401, 200],
+      'the old is tried',
+    )
+    const written = service.session()
+    t.match(await ask('/', { cookie: written }), { kind: 'forward' })
+    service.control.secrets = ['the new one']
+    await service.polled(3)
+    t.equal(service.polls.at(-1)?.status, 304, 'now the new one is')
+    t.match(await ask('/', { cookie: written }), { kind: 'forward' }, 'nobody is signed out')
+    const fresh = service.session({ secret: 'the new one' })
+    t.match(await ask('/', { cookie: fresh }), { kind: 'forward' })
+    const foreign = service.session({ secret: 'a third one' })
+    t.match(await ask('/', { cookie: foreign }), { kind: 401, reason: 'seen_missing' })
+  },
+)
+
+t.test(
+  'a key that is new is looked for once, and a token of nobody’s key is refused',
+  async (t) => {
+    const { ask, service, pass, guard } = await startGuard(t)
+    await guard.ready()
+    pass(11_000) // beyond the gap between two looks
+    const { newSigningKey } = await import('../../../../support/tokens.ts')
+    const rotated = newSigningKey('k2')
+    service.keys.push(rotated)
+    t.match(await ask('/', { cookie: service.session({ key: rotated }) }), { kind: 'forward' })
+    const foreign = service.session({ key: newSigningKey('k3') })
+    t.match(await ask('/', { cookie: foreign }), { kind: 401, reason: 'key_unknown' })
+  },
+)
+
+t.test('each option is checked where it is given, and the error names it', async (t) => {
+  const { readEnforceOptions } =
+    await import('../../../../../control-plane/downloads/sdk-node/enforce/options.ts')
+  const good = { baseUrl: 'https://service.example/', tenantId: 'app', clientSecret: 'scs_secret' }
+  t.match(readEnforceOptions(good, {}), {
+    baseUrl: 'https://service.example',
+    secrets: ['scs_secret'],
+  })
+  const environment = {
+    SERVICE_BASE_URL: 'http://localhost:8080',
+    SERVICE_TENANT_ID: 'app',
+    SERVICE_CLIENT_SECRET: 'new',
+    SERVICE_CLIENT_SECRET_PREVIOUS: 'old',
+    SERVICE_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+  }
+  t.match(readEnforceOptions({}, environment), {
+    secrets: ['new', 'old'],
+    trustedProxies: ['10.0.0.0/8', '::1'],
+  })
+  const wrong: [object, RegExp][] = [
+    [{ ...good, baseUrl: undefined }, /baseUrl is missing: give it, or set SERVICE_BASE_URL/],
+    [{ ...good, baseUrl: 'service.example' }, /baseUrl must be an address/],
+    [{ ...good, baseUrl: 'https://me:secret@service.example' }, /baseUrl must be an address/],
+    [{ ...good, tenantId: 'App' }, /tenantId must be/],
+    [{ ...good, clientSecret: '' }, /clientSecret is missing/],
+    [{ ...good, trustedProxies: ['ten.0.0.0'] }, /trustedProxies must be/],
+    [{ ...good, trustedProxies: '10.0.0.0/8' }, /trustedProxies must be/],
+    [{ ...good, outage: { then: 'open' } }, /outage.then must be/],
+    [{ ...good, outage: { limitSeconds: -1 } }, /outage.limitSeconds must be/],
+    [{ ...good, instance: 'two words' }, /instance must be/],
+    [{ ...good, secret: 'x' }, /secret is no option/],
+  ]
+  for (const [options, wish] of wrong) {
+    t.throws(() => readEnforceOptions(options, {}), wish)
+    t.throws(() => readEnforceOptions(options, {}), /^(?!.*scs_secret)/s, 'and never the value')
+  }
+})

@@ -1,0 +1,171 @@
+/** What the middleware makes of its feed: the last good state stays, and nothing opens by itself. */
+import t from 'tap'
+import { startGuard } from '../../../../support/asked-guard.ts'
+
+const HOUR_MS = 3_600_000
+
+t.test('who is signed in is let in, and what is sealed is not there', async (t) => {
+  const { ask, service } = await startGuard(t)
+  t.match(await ask('/'), { kind: 401, reason: 'no_session' })
+  t.match(await ask('/', { cookie: service.session() }), { kind: 'forward', user: 'ada' })
+  t.match(await ask('/admin/x', { cookie: service.session() }), { kind: 404, reason: 'not_found' })
+  t.match(await ask('/health'), { kind: 'forward', user: undefined })
+})
+
+t.test('each poll names the instance, its version and the state that it has', async (t) => {
+  const { guard, service } = await startGuard(t, {}, { instance: 'web-7' })
+  await guard.ready()
+  await service.polled(2)
+  const [first, ...others] = service.polls
+  t.match(first?.headers, {
+    'x-service-instance': 'web-7',
+    'x-service-sdk-version': /^\d+\.\d+\.\d+$/,
+    'x-service-clock-offset': '0',
+  })
+  t.equal(first?.headers['if-none-match'], undefined)
+  t.equal(first?.status, 200)
+  for (const { headers, status } of others) {
+    t.equal(headers['if-none-match'], '"v1.1"')
+    t.equal(status, 304)
+  }
+})
+
+t.test(
+  'a revocation is enforced from the next poll on, and a later sign-in is accepted',
+  async (t) => {
+    const { ask, service } = await startGuard(t)
+    const before = service.session({ issuedAgoSeconds: 5 })
+    t.match(await ask('/', { cookie: before }), { kind: 'forward' })
+    service.revoke({ subjects: { ada: service.nowSeconds() } })
+    await service.polled()
+    t.match(await ask('/', { cookie: before }), { kind: 401, reason: 'revoked' })
+    t.match(await ask('/', { cookie: service.session() }), { kind: 'forward' })
+    t.match(
+      await ask('/', { cookie: service.session({ sub: 'constructor', issuedAgoSeconds: 9 }) }),
+      {
+        kind: 'forward',
+      },
+    )
+  },
+)
+
+for (const status of [401, 403, 409, 429, 500])
+  t.test(`a feed that answers ${status} opens nothing and ends nothing`, async (t) => {
+    const { ask, service, warnings } = await startGuard(t)
+    await ask('/')
+    service.control.feedStatus = status
+    await service.polled()
+    t.match(await ask('/'), { kind: 401, reason: 'no_session' })
+    t.match(await ask('/admin'), { kind: 404 })
+    t.match(await ask('/', { cookie: service.session() }), { kind: 'forward' })
+    t.ok(
+      warnings.some((text) => text.includes(String(status))),
+      'and it is said',
+    )
+    t.notOk(
+      warnings.some((text) => text.includes('client secret of')),
+      'without the secret',
+    )
+  })
+
+t.test('with a feed that refuses from the start nobody is let in', async (t) => {
+  const { ask, guard, service } = await startGuard(t, {}, { clientSecret: 'a wrong one' })
+  t.match(await ask('/health'), { kind: 503, reason: 'not_ready' })
+  t.match(await ask('/', { cookie: service.session() }), { kind: 503, reason: 'not_ready' })
+  await guard.close()
+})
+
+t.test('a state that cannot be read is left, and the last good one stays', async (t) => {
+  const { ask, service, warnings } = await startGuard(t)
+  await ask('/')
+  const bad = [
+    { session_binding: 'sometimes' },
+    { sealed: 'none' },
+    { idle_seconds: -1 },
+    { tenant_id: 'another' },
+    { mode: 'gateway' },
+  ]
+  for (const change of bad) {
+    const name = Object.keys(change)[0]!
+    const good = { session_binding: 'off', sealed: ['/admin'], idle_seconds: 900 }
+    service.put({ ...good, tenant_id: 'app', mode: 'sdk', excluded: ['/everything'], ...change })
+    await service.polled()
+    t.match(await ask('/everything'), { kind: 401 }, name)
+    t.match(await ask('/admin'), { kind: 404 }, name)
+  }
+  t.ok(warnings.length > 0)
+})
+
+t.test('fields that this version does not know change nothing', async (t) => {
+  const { ask, service } = await startGuard(t, { sealed_by_country: ['xx'], mood: { any: 1 } })
+  t.match(await ask('/admin'), { kind: 404 })
+  t.match(await ask('/', { cookie: service.session() }), { kind: 'forward', user: 'ada' })
+})
+
+t.test('a state that does not say whether protection is on has it on', async (t) => {
+  const { ask } = await startGuard(t, { protection: undefined })
+  t.match(await ask('/'), { kind: 401, reason: 'no_session' })
+})
+
+t.test('pass-through lets everybody by, and names who is signed in', async (t) => {
+  const { ask, service } = await startGuard(t, { protection: 'pass-through' })
+  t.match(await ask('/admin'), { kind: 'forward', user: undefined })
+  t.match(await ask('/admin', { cookie: service.session() }), { kind: 'forward', user: 'ada' })
+})
+
+t.test('a tenant that is suspended, or in a state nobody knows, is closed', async (t) => {
+  const { ask, service } = await startGuard(t, { status: 'suspended' })
+  t.match(await ask('/health'), { kind: 503, reason: 'suspended' })
+  service.put({ status: 'half-open' })
+  await service.polled()
+  t.match(await ask('/', { cookie: service.session() }), { kind: 503, reason: 'suspended' })
+})
+
+t.test('an hour without the service ends no session; then its news arrive', async (t) => {
+  const { ask, service, pass } = await startGuard(t, { idle_seconds: 9000 })
+  const cookie = service.session({ lifeSeconds: 20_000 })
+  t.match(await ask('/', { cookie }), { kind: 'forward' })
+  await service.stop()
+  pass(HOUR_MS)
+  t.match(await ask('/', { cookie }), { kind: 'forward', user: 'ada' })
+  t.match(await ask('/admin'), { kind: 404 })
+  service.control.aheadMs = HOUR_MS
+  service.revoke({ sids: { 'sid-1': service.nowSeconds() } })
+  await service.startAgain()
+  await service.polled()
+  t.match(await ask('/', { cookie }), { kind: 401, reason: 'revoked' })
+})
+
+t.test('behind the limit of an outage whoever needs a session is refused', async (t) => {
+  const world = await startGuard(t, { idle_seconds: 9000 }, { outage: { limitSeconds: 1800 } })
+  const { ask, service, pass } = world
+  const cookie = service.session({ lifeSeconds: 20_000 })
+  t.match(await ask('/', { cookie }), { kind: 'forward' })
+  await service.stop()
+  pass(HOUR_MS)
+  t.match(await ask('/', { cookie }), { kind: 503, reason: 'state_lost' })
+  t.match(await ask('/'), { kind: 503, reason: 'state_lost' })
+  t.match(await ask('/service/login'), { kind: 503, reason: 'state_lost' })
+  t.match(await ask('/admin', { cookie }), { kind: 404 }, 'sealed stays sealed')
+  t.match(await ask('/health', { cookie }), { kind: 'forward', user: undefined }, 'nobody is named')
+})
+
+t.test('pass-through is not gone on with for ever either', async (t) => {
+  const outage = { limitSeconds: 1800 }
+  const { ask, service, pass } = await startGuard(t, { protection: 'pass-through' }, { outage })
+  t.match(await ask('/'), { kind: 'forward' })
+  await service.stop()
+  pass(HOUR_MS)
+  t.match(await ask('/'), { kind: 503, reason: 'state_lost' })
+})
+
+t.test('whoever chose to keep goes on with the last state', async (t) => {
+  const outage = { limitSeconds: 0, then: 'keep' } as const
+  const { ask, service, pass } = await startGuard(t, { idle_seconds: 9000 }, { outage })
+  const cookie = service.session({ lifeSeconds: 20_000 })
+  t.match(await ask('/', { cookie }), { kind: 'forward' })
+  await service.stop()
+  pass(HOUR_MS)
+  t.match(await ask('/', { cookie }), { kind: 'forward', user: 'ada' })
+  t.match(await ask('/'), { kind: 401, reason: 'no_session' })
+})
