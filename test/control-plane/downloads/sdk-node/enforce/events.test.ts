@@ -13,7 +13,7 @@ function talk(answer: (events: EnforcedEvent[]) => number) {
   const credentials = {
     secret: '',
     async fetch(_path: string, { body }: RequestInit) {
-      const { events } = JSON.parse(String(body)) as { events: EnforcedEvent[] }
+      const { events } = JSON.parse(body as string) as { events: EnforcedEvent[] }
       const status = answer(events)
       if (status === 200) batches.push(events)
       return new Response('', { status })
