@@ -25,6 +25,7 @@ export function startJobs(
     | 'addressBlocks'
     | 'devices'
     | 'tickets'
+    | 'trialPeople'
     | 'mails'
     | 'logoutNotices'
     | 'instances'
@@ -35,7 +36,7 @@ export function startJobs(
   everyMs = EVERY_MS,
 ): Jobs {
   const { sessions, revocations, realmRecords, attempts, addressBlocks, devices } = services
-  const { tickets, mails, logoutNotices, instances, enforcement, tenants } = services
+  const { tickets, trialPeople, mails, logoutNotices, instances, enforcement, tenants } = services
   const prunables: Record<string, Prunable> = {
     realmRecords,
     sessions,
@@ -44,6 +45,7 @@ export function startJobs(
     addressBlocks,
     devices,
     tickets,
+    trialPeople,
     instances: {
       async prune(limit) {
         await instances.write()

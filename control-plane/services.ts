@@ -17,6 +17,7 @@ import { createTickets } from './accounts/tickets.ts'
 import { createMails, type MailTransport } from './mail/mails.ts'
 import { createAuditTrail } from './accounts/audit-trail.ts'
 import { createSessions } from './accounts/sessions.ts'
+import { createTrialPeople } from './accounts/trial-people.ts'
 import { createTurns } from './accounts/turns.ts'
 import { createUsers } from './accounts/users.ts'
 import { createAddresses } from './directory/addresses.ts'
@@ -41,6 +42,8 @@ import { createFleetSource } from './tenants/fleet-source.ts'
 import { createPolicies } from './tenants/policies.ts'
 import { createTenants } from './tenants/tenants.ts'
 import { createProbeClient } from './verification/probe-client.ts'
+import { createIntegration } from './verification/integration.ts'
+import { createSelfReports } from './verification/self-reports.ts'
 import { createVerification } from './verification/verification.ts'
 
 export interface ServicesWorld {
@@ -122,6 +125,17 @@ export async function createServices(world: ServicesWorld) {
     baseUrl,
     edgeUrlFor,
   })
+  const trialPeople = createTrialPeople({ store, passwords, clock })
+  const integration = createIntegration({
+    store,
+    tenants,
+    people: trialPeople,
+    instances,
+    clock,
+    baseUrl,
+    edgeUrlFor,
+    log,
+  })
   const realms = createRealms({
     store,
     vault,
@@ -175,6 +189,9 @@ export async function createServices(world: ServicesWorld) {
     feed,
     enforcement,
     verification,
+    selfReports: createSelfReports({ store }),
+    integration,
+    trialPeople,
     realms,
     /** Pruned by the jobs; written by the realms. */
     realmRecords: {
@@ -191,6 +208,7 @@ export async function createServices(world: ServicesWorld) {
     async close(): Promise<void> {
       realms.close()
       await directories.close()
+      await integration.close()
       await verification.close()
       await fleet.close()
       await instances.close()

@@ -63,6 +63,10 @@ export const ERRORS = {
     status: 409,
     detail: 'Verification has not confirmed the middleware and the key.',
   },
+  not_complete: {
+    status: 409,
+    detail: 'The sign-in does not work from end to end yet; the checks say what to do.',
+  },
   licence_blocked: {
     status: 409,
     detail: 'The licence blocks sign-in: with protection on nobody could get in.',

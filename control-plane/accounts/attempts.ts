@@ -21,6 +21,7 @@ import {
   upsertAddressBlock,
   wasRefusedSince,
 } from '../store/queries/attempts.ts'
+import { isTrialId } from '../store/queries/users.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Change, Store } from '../store/store.ts'
 import { fold } from './users.ts'
@@ -115,6 +116,7 @@ export function createAttempts({
       const isNews = !(await wasRefusedSince(queries, row, nowMs - DENIED_AGAIN_MS))
       await insertSignIn(queries, row)
       if (row.isFailure) await blockAddress(change, attempt, known, policies)
+      if (attempt.userId !== undefined && isTrialId(attempt.userId)) return state // nobody's news
       const content = { ...(attempt.userId && { user_id: attempt.userId }), reason, ip: row.ip }
       if (state.kind === 'refused' && isNews)
         await change.emit('signin.denied', attempt.tenantId, content)

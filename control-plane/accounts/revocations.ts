@@ -21,7 +21,7 @@ import {
   type SessionTarget,
 } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
-import { findUser } from '../store/queries/users.ts'
+import { findUser, isTrialId } from '../store/queries/users.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 
@@ -87,9 +87,18 @@ export async function revokeIn(
   const sessions = await endSessions(queries, tenantId, target, { atMs: nowMs, reason })
   await deleteRealmRecords(queries, tenantId, target)
   const content = { ...target, not_before: row.notBefore, sessions, reason }
-  if (event !== null) await change.emit(event, tenantId, content)
+  if (event !== null && !(await isOfTrial(queries, tenantId, target)))
+    await change.emit(event, tenantId, content)
   change.revoke(tenantId, toRevoked([row]))
   return { notBefore: row.notBefore, sessions }
+}
+
+/** Somebody who only exists for a check of the sign-in is nobody's news. */
+async function isOfTrial(queries: Queries, tenantId: string, target: SessionTarget) {
+  if ('all' in target) return false
+  if ('subject' in target) return isTrialId(target.subject)
+  const session = await findSession(queries, tenantId, target.sid)
+  return session !== undefined && isTrialId(session.userId)
 }
 
 function columnsOf(target: SessionTarget): Pick<RevocationRow, 'kind' | 'target'> {

@@ -63,6 +63,10 @@ export const Tenant = v.strictObject({
   updated_at: time,
   published_at: v.nullable(time),
   protection_at: v.nullable(time),
+  integration_completed_at: described(
+    v.nullable(time),
+    'Since when a sign-in from end to end has been seen to work.',
+  ),
 })
 
 export const NewTenantAnswer = v.strictObject({

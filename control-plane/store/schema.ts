@@ -57,7 +57,7 @@ export function defineSchema(c: Columns) {
       previousSecretSealed: c.text('previous_secret_sealed'),
       previousSecretHash: c.text('previous_secret_hash'),
       previousSecretUntil: c.whole('previous_secret_until'),
-      /** When a sign-in from end to end was last seen to work. */
+      /** Since when a sign-in from end to end has been seen to work. */
       integrationCompletedAt: c.whole('integration_completed_at'),
     },
     (table) => [
@@ -131,8 +131,11 @@ export function defineSchema(c: Columns) {
       isDisabled: c.flag('is_disabled').notNull(),
       createdAt: c.whole('created_at').notNull(),
       updatedAt: c.whole('updated_at').notNull(),
-      /** `directory`: the record of somebody whose password is in the tenant's own database. */
-      source: c.text('source').$type<'own' | 'directory'>().notNull().default('own'),
+      /**
+       * `directory`: the record of somebody whose password is in the tenant's own database; `trial`:
+       * somebody who exists for one check of the sign-in.
+       */
+      source: c.text('source').$type<'own' | 'directory' | 'trial'>().notNull().default('own'),
       passwordChangedAt: c.whole('password_changed_at').notNull().default(0),
       /** When the person proved that mail to the address reaches them. */
       emailProvenAt: c.whole('email_proven_at'),

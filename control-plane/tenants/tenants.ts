@@ -175,8 +175,10 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
           await replaceHostnames(queries, tenantId, hostnames)
           await keepCertificatesOf(queries, tenantId, hostnames)
         }
-        if (VERIFIED_SETTINGS.some((name) => isOther(before[name], patch[name])))
+        if (VERIFIED_SETTINGS.some((name) => isOther(before[name], patch[name]))) {
           await forgetPlatformChecks(queries, tenantId)
+          await updateTenant(queries, tenantId, { integrationCompletedAt: null })
+        }
         const names = changed.map(([name]) => name)
         if (SESSION_SETTINGS.some((name) => names.includes(name)))
           await change.emit('policy.session.updated', tenantId, { changed: names })

@@ -41,6 +41,7 @@ export function tenantView(tenant: Tenant, { baseUrl, edgeUrlFor }: ViewWorld) {
     updated_at: iso(tenant.updatedAt),
     published_at: isoOrNull(tenant.publishedAt),
     protection_at: isoOrNull(tenant.protectionAt),
+    integration_completed_at: isoOrNull(tenant.integrationCompletedAt),
   }
 }
 

@@ -71,7 +71,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
       await records.saveSignIn(change.queries, uid, resumed)
       const { deviceCookie: cookie, userAgent, ip } = caller
       await devices.remember(change, { tenantId, userId, cookie, userAgent, ip })
-      if (!facts.device.isKnown && policies.device.notify_new)
+      if (!facts.device.isKnown && policies.device.notify_new && user.source !== 'trial')
         await accountMail.newDevice(
           change,
           { tenant, user, ip, userAgent, atMs: change.nowMs },

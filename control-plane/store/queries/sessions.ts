@@ -206,3 +206,11 @@ export async function surplusSids(
   const rows = await queries.select({ sid: ranked.sid }).from(ranked).where(gt(ranked.place, most))
   return rows.map((row) => row.sid)
 }
+
+export async function deleteSessionsOf(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+): Promise<void> {
+  await queries.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.userId, userId)))
+}

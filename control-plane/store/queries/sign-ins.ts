@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, or } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, or } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -22,4 +22,25 @@ export async function signInsSince(
     .where(and(eq(table.tenantId, tenantId), gte(table.at, sinceMs), isLater))
     .orderBy(asc(table.at), asc(table.signInId))
     .limit(limit)
+}
+
+const isOf = (tenantId: string, userId: string) =>
+  and(eq(table.tenantId, tenantId), eq(table.userId, userId))
+
+export async function newestSignInOf(queries: Queries, tenantId: string, userId: string) {
+  const [row] = await queries
+    .select()
+    .from(table)
+    .where(isOf(tenantId, userId))
+    .orderBy(desc(table.at))
+    .limit(1)
+  return row
+}
+
+export async function deleteSignInsOf(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+): Promise<void> {
+  await queries.delete(table).where(isOf(tenantId, userId))
 }

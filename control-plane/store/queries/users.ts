@@ -1,10 +1,16 @@
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, lt, ne } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { refuseTaken } from './conflicts.ts'
 
 export type UserRow = typeof schema.users.$inferSelect
 export type UserChanges = Partial<Omit<UserRow, 'userId' | 'tenantId' | 'createdAt'>>
+
+/** Of people who exist for one check of the sign-in; by it they are found without an index of their own. */
+export const TRIAL_PREFIX = 'trial_'
+const BEHIND_TRIALS = 'trial`' // the character after `_`
+
+export const isTrialId = (userId: string) => userId.startsWith(TRIAL_PREFIX)
 
 const UNIQUE = [
   {
@@ -46,7 +52,13 @@ export async function usersAfter(
   return await queries
     .select()
     .from(schema.users)
-    .where(and(eq(schema.users.tenantId, tenantId), gt(schema.users.usernameKey, usernameKey)))
+    .where(
+      and(
+        eq(schema.users.tenantId, tenantId),
+        gt(schema.users.usernameKey, usernameKey),
+        ne(schema.users.source, 'trial'),
+      ),
+    )
     .orderBy(asc(schema.users.usernameKey))
     .limit(limit)
 }
@@ -67,4 +79,13 @@ export async function updateUser(
 
 export async function deleteUser(queries: Queries, tenantId: string, userId: string) {
   await queries.delete(schema.users).where(isUser(tenantId, userId))
+}
+
+export async function trialUsersBefore(queries: Queries, beforeMs: number, limit: number) {
+  const { userId, tenantId, createdAt } = schema.users
+  return await queries
+    .select({ userId, tenantId })
+    .from(schema.users)
+    .where(and(gte(userId, TRIAL_PREFIX), lt(userId, BEHIND_TRIALS), lt(createdAt, beforeMs)))
+    .limit(limit)
 }

@@ -1,0 +1,104 @@
+/** What the command line tool reports, and the end of an integration: a sign-in from end to end. */
+import * as v from 'valibot'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { RateLimits } from '../../shared/rate-limits.ts'
+import type { CheckResult } from '../verification/checks.ts'
+import type { Integration } from '../verification/integration.ts'
+import type { SelfReports } from '../verification/self-reports.ts'
+import { count, described, time } from './answer-fields.ts'
+import { endpoint, json, type Endpoint } from './endpoint.ts'
+import { SelfReportBody } from './integration-fields.ts'
+import { NothingBody } from './operator/fields.ts'
+import { iso } from './operator/views.ts'
+
+export interface IntegrationEndpointsWorld {
+  readonly rates: RateLimits
+  readonly selfReports: SelfReports
+  readonly integration: Integration
+}
+
+const RecordedAnswer = v.strictObject({
+  recorded: described(count, 'How many results were recorded.'),
+})
+
+const IntegrationAnswer = v.strictObject({
+  completed_at: described(time, 'Since when the integration has been complete.'),
+  checks: described(
+    v.array(
+      v.strictObject({
+        check: v.string(),
+        status: described(
+          v.picklist(['pass', 'fail', 'warn', 'skip']),
+          '`skip`: the detail says what stands in the way, a policy for example.',
+        ),
+        detail: v.string(),
+        next_action: v.string(),
+      }),
+    ),
+    'The steps of one sign-in, in their order.',
+  ),
+})
+
+export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly Endpoint[] {
+  const { rates, selfReports, integration } = world
+  return [
+    endpoint(
+      {
+        method: 'POST',
+        path: '/api/v1/verify/local',
+        group: 'verification',
+        caller: 'analyzer',
+        summary: 'Records what the command line tool has found on the local machine.',
+        description:
+          'As a self-report: `verify/status` labels it as one, it never counts for going live, and it never hides what the platform has seen. The newest result of a check replaces the one before.',
+        body: SelfReportBody,
+        example: {
+          cli_version: '0.1.0',
+          project: { framework: 'express', language: 'typescript' },
+          checks: [{ check: 'config_found', status: 'pass', detail: '', next_action: '' }],
+        },
+        answers: { 200: json(RecordedAnswer, 'What was recorded.') },
+      },
+      async (c, { body }) => {
+        const { tenantId } = c.var.tenant
+        rates.take('self_report', tenantId, LIMITS.rateProbe)
+        const { cli_version: cliVersion, project, checks } = body
+        const report = { cliVersion, ...project, checks: checks.map(toResult) }
+        return c.json({ recorded: await selfReports.record(tenantId, report, c.var.actor) })
+      },
+    ),
+    endpoint(
+      {
+        method: 'POST',
+        path: '/api/v1/integration-complete',
+        group: 'verification',
+        caller: 'analyzer',
+        summary: 'Tries one sign-in from end to end, and marks the integration complete.',
+        description:
+          'As a browser would, with a person who exists for this alone: front page, sign-in page, callback, application, sign-out. Besides, the platform must have confirmed the middleware and the key. What a policy leaves to a person is skipped. Otherwise 409 `not_complete` names the checks that are `missing`. Asked again, it looks again.',
+        body: NothingBody,
+        answers: { 200: json(IntegrationAnswer, 'The integration is complete.') },
+        refusals: ['not_complete', 'tenant_draft', 'tenant_suspended', 'changed_meanwhile'],
+      },
+      async (c) => {
+        const { tenantId } = c.var.tenant
+        rates.take('integration', tenantId, LIMITS.rateProbe)
+        const result = await integration.complete(tenantId, c.var.actor)
+        const checks = result.checks.map(checkView)
+        const { completedAtMs, missing } = result
+        if (completedAtMs === null) throw new Refusal('not_complete', { missing, checks })
+        return c.json({ completed_at: iso(completedAtMs), checks })
+      },
+    ),
+  ]
+}
+
+function toResult(sent: v.InferOutput<typeof SelfReportBody>['checks'][number]): CheckResult {
+  const { next_action: nextAction, ...result } = sent
+  return { ...result, nextAction }
+}
+
+function checkView({ check, status, detail, nextAction }: CheckResult) {
+  return { check, status, detail, next_action: nextAction }
+}

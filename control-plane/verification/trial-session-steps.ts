@@ -1,0 +1,92 @@
+/** What a session is worth, and that it ends. */
+import { LIMITS } from '../../shared/limits.ts'
+import { fail, pass, warn, type CheckResult } from './checks.ts'
+import { isFrontGuarded, signOutMsMax, type Trial } from './sign-in-trial.ts'
+import { describePage, type NoPage, type Page } from './trial-browser.ts'
+import { goOn } from './trial-sign-in-steps.ts'
+
+const LOOK_AGAIN_MS = 250
+
+export async function identityReceived(trial: Trial): Promise<CheckResult> {
+  const check = 'identity_received'
+  const { base, baseUrl } = trial
+  const page = await trial.browser.open(trial.page?.location ?? `${base}/`)
+  const found = `With a session, ${page.url} ${describePage(page)}.`
+  if (page.kind === 'no_page')
+    return fail(check, found, `Look at the log of the application: curl -v ${base}/`)
+  if (isSentToSignIn(trial, page))
+    return fail(
+      check,
+      `${found} So the session that was just opened is not accepted.`,
+      `Run service-analyzer probe: application_reached tells whether a clock is off, key_installed whether a key is missing (POST ${baseUrl}/api/v1/verify/probe).`,
+    )
+  if (page.status === 401 || page.status === 403)
+    return fail(
+      check,
+      found,
+      `Let the application accept who X-Service-Claims names, as the snippets in ${baseUrl}/api/v1/contract show: a person whom it has not seen before is to be let in, or created.`,
+    )
+  if (page.status >= 500)
+    return fail(
+      check,
+      found,
+      'Look at the log of the application: it fails for a signed-in person.',
+    )
+  if (page.status === 404)
+    return warn(
+      check,
+      found,
+      `Serve a page at / : it is where people arrive after signing in (curl -i ${base}/).`,
+    )
+  return pass(check, found)
+}
+
+export async function signedOut(trial: Trial): Promise<CheckResult> {
+  const check = 'signed_out'
+  const { base, issuer, browser } = trial
+  const old = browser.copy()
+  const logoutUrl = `${base}/service/logout`
+  const left = await goOn(trial, await browser.open(logoutUrl), issuer)
+  const isDone = left?.kind === 'page' && left.status < 400
+  if (!isDone || browser.cookie(`${base}/`, 'service_session') !== undefined)
+    return fail(
+      check,
+      `${logoutUrl} ${left === undefined ? 'leads in a circle' : describePage(left)}${isDone ? ', and leaves the session cookie in the browser' : ''}.`,
+      `Let nothing in front of /service/* answer it, or change its cookies: curl -i ${logoutUrl}`,
+    )
+  const isRefused = isFrontGuarded(trial)
+    ? async () => isWithoutSession(trial, await old.open(`${base}/`))
+    : async () => trial.person === undefined || !(await trial.people.isSignedIn(trial.person))
+  if (await becomesTrue(trial, isRefused))
+    return pass(
+      check,
+      isFrontGuarded(trial)
+        ? 'After the sign-out the old session is refused.'
+        : 'After the sign-out the session has ended. (Nothing is refused while the front page is open to all.)',
+    )
+  return fail(
+    check,
+    `The old session still opened ${base}/ some seconds after the sign-out.`,
+    trial.tenant.mode === 'sdk'
+      ? 'Make feed_polled pass: an instance that does not poll does not hear of ended sessions.'
+      : `See whether every gateway is connected and up to date: ${trial.baseUrl}/api/v1/operator/gateways.`,
+  )
+}
+
+/** Everywhere soon is not at once: other gateways and instances hear of it a moment later. */
+async function becomesTrue(trial: Trial, isTrue: () => Promise<boolean>): Promise<boolean> {
+  const looks = Math.ceil(signOutMsMax(trial, LIMITS.signOutSeenMsMax) / LOOK_AGAIN_MS)
+  for (let look = 0; look < looks; look++) {
+    if (await isTrue()) return true
+    await trial.wait(LOOK_AGAIN_MS)
+  }
+  return isTrue()
+}
+
+function isSentToSignIn({ base }: Trial, page: Page): boolean {
+  return page.location?.startsWith(`${base}/service/login`) === true
+}
+
+function isWithoutSession(trial: Trial, page: Page | NoPage): boolean {
+  return page.kind === 'page' && (page.status === 401 || isSentToSignIn(trial, page))
+}
