@@ -1,0 +1,60 @@
+/**
+ * One call of each endpoint that succeeds in the world of endpoint-world.ts. Where nothing is said
+ * here, it is the example of the declaration, for the tenant `acme`. An endpoint that needs more
+ * than that is named here; one whose success is shown by another test is named in `ELSEWHERE`.
+ */
+import type { Declaration } from '../../../control-plane/api/endpoint.ts'
+import { ADDRESS, type Prepared } from './endpoint-world.ts'
+
+export interface GoodCall {
+  readonly tenant: keyof Prepared['tenants']
+  readonly path: string
+  readonly body: unknown
+}
+
+type Special = Partial<Pick<GoodCall, 'tenant' | 'body'>> & {
+  /** Other values of what stands in the path as `{name}`. */
+  readonly path?: Readonly<Record<string, string>>
+}
+
+const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
+  'POST /api/v1/operator/tenants': () => ({
+    body: { tenant_id: 'fresh', hostnames: ['fresh.localhost'], origin: 'http://127.0.0.1:9000' },
+  }),
+  'POST /api/v1/operator/tenants/{tenant_id}/go-live': () => ({ body: { force: true } }),
+  'PUT /api/v1/operator/tenants/{tenant_id}/certificates/{hostname}': ({ certificate }) => ({
+    body: certificate,
+  }),
+}
+
+/** Where success takes more than an API: a database of people, an edge with an application. */
+export const ELSEWHERE: Readonly<Record<string, string>> = {
+  'POST /api/v1/go-live': 'test/flows: what verification has confirmed',
+  'POST /api/v1/integration-complete': 'test/flows: a sign-in from end to end',
+  'PUT /api/v1/operator/tenants/{tenant_id}/user-directory': 'directory/postgres.test.ts',
+  'GET /api/v1/operator/tenants/{tenant_id}/user-directory': 'directory/postgres.test.ts',
+  'DELETE /api/v1/operator/tenants/{tenant_id}/user-directory': 'directory/postgres.test.ts',
+  'POST /api/v1/operator/tenants/{tenant_id}/user-directory/dry-run': 'directory/postgres.test.ts',
+}
+
+export function callOf(declaration: Declaration, prepared: Prepared): GoodCall {
+  const special = SPECIAL[nameOf(declaration)]?.(prepared) ?? {}
+  const tenant = special.tenant ?? (declaration.caller === 'client' ? 'apps' : 'acme')
+  const values: Readonly<Record<string, string>> = {
+    tenant_id: tenant,
+    user_id: prepared.userId,
+    factor_id: prepared.factorId,
+    hostname: 'acme.localhost',
+    address: ADDRESS,
+    ...special.path,
+  }
+  const path = declaration.path.replaceAll(
+    /\{([^}]+)\}/g,
+    (_, name: string) => values[name] ?? name,
+  )
+  return { tenant, path, body: special.body ?? declaration.example ?? {} }
+}
+
+export function nameOf({ method, path }: Declaration): string {
+  return `${method} ${path}`
+}

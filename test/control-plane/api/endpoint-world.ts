@@ -1,0 +1,177 @@
+/**
+ * Something of everything that endpoints speak of, made once; each test gets a copy of its own.
+ * `acme` is served by an edge, `apps` is in sdk mode, `other` has nothing to do with either.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { apiEndpoints } from '../../../control-plane/api/endpoints.ts'
+import type { Caller, Declaration } from '../../../control-plane/api/endpoint.ts'
+import { upsertAddressBlock } from '../../../control-plane/store/queries/attempts.ts'
+import { createRateLimits } from '../../../shared/rate-limits.ts'
+import { OPERATOR_KEY, startApi, type CallOptions } from '../../support/api.ts'
+import { movableClock, temporaryFolder } from '../../support/control-plane.ts'
+import { acme as ACME } from '../../support/certificates.ts'
+import { callOf } from './endpoint-calls.ts'
+
+export interface Teardown {
+  teardown(work: () => unknown): void
+}
+
+/** What is known of the prepared world, for the calls that speak of it. */
+export interface Prepared {
+  readonly userId: string
+  readonly factorId: string
+  readonly certificate: { readonly certificate_pem: string; readonly private_key_pem: string }
+  readonly tenants: Readonly<Record<'acme' | 'apps' | 'other', Secrets>>
+}
+
+export interface Secrets {
+  readonly analyzer_key: string
+  readonly client_id: string
+  readonly client_secret: string
+}
+
+export const ADDRESS = '192.0.2.7'
+
+export async function prepareWorld(t: Teardown) {
+  const masterKey = randomBytes(32)
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'prepared.db')
+  const clock = movableClock()
+  const api = await startApi(t, { file, masterKey, clock })
+  const { services, operator, tenant } = api
+
+  const tenants = {
+    acme: await tenant('acme'),
+    apps: await tenant('apps', { mode: 'sdk', hostnames: [], origin: 'http://apps.example' }),
+    other: await tenant('other'),
+  }
+  for (const id of Object.keys(tenants)) await operator('POST', `/tenants/${id}/publish`)
+  const ada = { username: 'ada', email: 'ada@acme.example', password: 'long enough' }
+  const { body } = await operator('POST', '/tenants/acme/users', ada)
+  const userId = String(body['user_id'])
+  const nowMs = clock.nowMs()
+  await services.sessions.record({
+    tenantId: 'acme',
+    sid: 'sid-of-ada',
+    userId,
+    ip: '192.0.2.1',
+    userAgent: 'a browser',
+    issuedAtMs: nowMs,
+    expiresAtMs: nowMs + 3_600_000,
+  })
+  await services.store.change(async (change) => {
+    await services.factors.addTotp(change, { tenantId: 'acme', userId }, 'JBSWY3DPEHPK3PXP', 1)
+    await upsertAddressBlock(change.queries, {
+      tenantId: 'acme',
+      address: ADDRESS,
+      failures: 100,
+      createdAt: nowMs,
+      blockedUntil: nowMs + 3_600_000,
+    })
+  })
+  const [factor] = await services.factors.list({ tenantId: 'acme', userId })
+  await services.close()
+
+  const prepared: Prepared = {
+    userId,
+    factorId: factor?.factorId ?? '',
+    certificate: { certificate_pem: ACME.certificatePem, private_key_pem: ACME.privateKeyPem },
+    tenants,
+  }
+  let copies = 0
+  return {
+    prepared,
+    async copy(t: Teardown) {
+      const own = join(folder, `copy-${copies++}.db`)
+      copyFileSync(file, own)
+      return startCopy(t, own, masterKey, prepared)
+    },
+  }
+}
+
+export type EndpointWorld = Awaited<ReturnType<Awaited<ReturnType<typeof prepareWorld>>['copy']>>
+
+async function startCopy(t: Teardown, file: string, masterKey: Buffer, prepared: Prepared) {
+  const clock = movableClock()
+  const api = await startApi(t, { file, masterKey, clock })
+  const looking = new Database(file, { readonly: true })
+  t.teardown(() => looking.close())
+  const rates = createRateLimits(clock)
+  const endpoints = apiEndpoints({ ...api.services, rates })
+  let calls = 0
+
+  return {
+    ...api,
+    declarations: endpoints.map(({ declaration }) => declaration),
+
+    /** As the endpoint takes it, but for what is said otherwise; each from an address of its own. */
+    async ask(declaration: Declaration, otherwise: Otherwise = {}) {
+      const call = callOf(declaration, prepared)
+      const { method = declaration.method, path = call.path, query = '' } = otherwise
+      const authorization =
+        otherwise.authorization === undefined
+          ? authorizationOf(declaration.caller, call.tenant)
+          : otherwise.authorization
+      const key = declaration.caller === 'analyzer_in_query' ? keyIn(call.tenant, otherwise) : ''
+      const address = `2001:db8::${(calls++).toString(16)}`
+      const headers = {
+        ...otherwise.headers,
+        ...(authorization === null ? {} : { authorization }),
+      }
+      const hasBody = method !== 'GET' && method !== 'HEAD'
+      const body = hasBody && declaration.body !== undefined ? call.body : undefined
+      const asked = [key, query].filter((part) => part !== '').join('&')
+      return api.call(method, asked === '' ? path : `${path}?${asked}`, body, {
+        ...otherwise,
+        key: null,
+        headers,
+        address,
+      })
+    },
+
+    /** Every row of every table. */
+    written(): string {
+      const tables = looking
+        .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+        .all() as { name: string }[]
+      const hash = createHash('sha256')
+      for (const { name } of tables)
+        hash.update(name + JSON.stringify(looking.prepare(`SELECT * FROM "${name}"`).all()))
+      return hash.digest('hex')
+    },
+  }
+
+  function authorizationOf(caller: Caller, tenant: keyof Prepared['tenants']): string | null {
+    const { analyzer_key, client_id, client_secret } = prepared.tenants[tenant]
+    switch (caller) {
+      case 'operator':
+        return `Bearer ${OPERATOR_KEY}`
+      case 'analyzer':
+        return `Bearer ${analyzer_key}`
+      case 'client':
+        return basic(client_id, client_secret)
+      default:
+        return null
+    }
+  }
+
+  function keyIn(tenant: keyof Prepared['tenants'], { keyInQuery }: Otherwise): string {
+    return keyInQuery ?? `api_key=${prepared.tenants[tenant].analyzer_key}`
+  }
+}
+
+export interface Otherwise extends Omit<CallOptions, 'key' | 'address'> {
+  readonly method?: string
+  readonly path?: string
+  readonly query?: string
+  /** null: none. */
+  readonly authorization?: string | null
+  readonly keyInQuery?: string
+}
+
+export function basic(name: string, password: string): string {
+  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
+}

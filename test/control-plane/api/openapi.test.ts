@@ -1,0 +1,151 @@
+/** The document says what is there, no more and no less, and real answers are as it says. */
+import { execFileSync } from 'node:child_process'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import * as v from 'valibot'
+import t from 'tap'
+import type { Declaration } from '../../../control-plane/api/endpoint.ts'
+import { curlLine } from '../../../control-plane/api/openapi/curl.ts'
+import type { OpenApiDocument } from '../../../control-plane/api/openapi/document.ts'
+import { startApi, type ApiAnswer } from '../../support/api.ts'
+import { ELSEWHERE, nameOf } from './endpoint-calls.ts'
+import { prepareWorld, type EndpointWorld } from './endpoint-world.ts'
+
+/** For people, and no part of the API. */
+const PAGES = ['GET /', 'GET /console', 'GET /mailbox']
+
+const world = await prepareWorld(t)
+
+async function documentOf({ call }: Pick<EndpointWorld, 'call'>) {
+  const { body } = await call('GET', '/api/v1/openapi.json', undefined, { key: null })
+  return body as unknown as OpenApiDocument
+}
+
+void t.test('the document is OpenAPI 3.1 by the official schema', async (t) => {
+  const document = await documentOf(await startApi(t))
+  const result = await new Validator().validate(structuredClone(document))
+  t.same(result.errors ?? [], [])
+  t.equal(document.openapi, '3.1.0')
+  const ids = Object.values(document.paths).flatMap((path) =>
+    Object.values(path).map((operation) => (operation as { operationId: string }).operationId),
+  )
+  t.equal(new Set(ids).size, ids.length, 'each operation has a name of its own')
+})
+
+void t.test('every route is declared, and every declaration is a route', async (t) => {
+  const { app, call } = await startApi(t)
+  const routes = app.routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => `${method} ${path.replaceAll(/:([^/]+)/g, '{$1}')}`)
+    .filter((route) => !PAGES.includes(route))
+  const { paths } = await documentOf({ call })
+  const documented = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  const undeclared = [...new Set(routes)].filter((route) => !documented.includes(route))
+  t.same(undeclared, [], 'declare it with endpoint() and name it in control-plane/api/endpoints.ts')
+  t.same(
+    documented.filter((route) => !routes.includes(route)),
+    [],
+    'what is declared is mounted',
+  )
+  t.equal(new Set(documented).size, documented.length)
+})
+
+void t.test('what an example shows is taken by the schema that validates', async (t) => {
+  const { declarations } = await world.copy(t)
+  for (const declaration of declarations.filter(({ body }) => body !== undefined)) {
+    const { body, example = {} } = declaration
+    const result = v.safeParse(body as v.GenericSchema, example)
+    t.same(result.issues?.map(({ message }) => message) ?? [], [], nameOf(declaration))
+  }
+})
+
+void t.test('real answers are as the document says, good ones and refusals', async (t) => {
+  const check = checker(await documentOf(await world.copy(t)))
+  const { declarations } = await world.copy(t)
+  for (const declaration of declarations) {
+    const name = nameOf(declaration)
+    await t.test(name, async (t) => {
+      const { ask } = await world.copy(t)
+      if (declaration.caller !== 'anyone') {
+        const wrong = declaration.caller === 'analyzer_in_query' ? 'api_key=x' : undefined
+        const refused = await ask(declaration, {
+          authorization: 'Bearer wrong',
+          ...(wrong === undefined ? {} : { keyInQuery: wrong }),
+        })
+        t.equal(refused.status, 401)
+        t.same(check(declaration, refused), [], 'as it refuses a wrong key')
+      }
+      const answer = await ask(declaration)
+      t.same(check(declaration, answer), [], `as it answers ${answer.status}`)
+      if (name in ELSEWHERE)
+        t.ok(answer.status < 500, `its success is elsewhere: ${ELSEWHERE[name]}`)
+      else
+        t.ok(
+          answer.status in declaration.answers,
+          `${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}: ` +
+            'a call that succeeds belongs in endpoint-calls.ts',
+        )
+    })
+  }
+})
+
+void t.test('a line for a shell is one that a shell takes, and holds no secret', async (t) => {
+  const { declarations } = await world.copy(t)
+  for (const declaration of declarations) {
+    const line = curlLine(declaration, 'http://localhost:8080')
+    t.doesNotThrow(() =>
+      execFileSync('sh', ['-n'], { input: line, stdio: ['pipe', 'pipe', 'pipe'] }),
+    )
+    const words = execFileSync('sh', ['-c', line.replace(/^curl/, 'printf "%s\\n"')], {
+      env: { SERVICE_OPERATOR_KEY: 'the-key', SERVICE_ANALYZER_KEY: 'the-key' },
+      encoding: 'utf8',
+    })
+    if (declaration.caller === 'operator') t.match(words, /^Authorization: Bearer the-key$/m, line)
+    if (declaration.example !== undefined)
+      t.match(words, JSON.stringify(declaration.example), 'the body arrives as one word')
+  }
+})
+
+/** What of an answer is not as the document says. */
+function checker(document: OpenApiDocument) {
+  const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }))
+  ajv.addSchema(document, 'api')
+
+  return ({ method, path }: Declaration, answer: ApiAnswer): string[] => {
+    const operation = `/paths/${path.replaceAll('/', '~1')}/${method.toLowerCase()}`
+    const at = resolve(document, `${operation}/responses/${answer.status}`)
+    const [pointer, response] = at ?? []
+    if (response === undefined) return [`${answer.status} is not declared`]
+    const missing = Object.keys(response.headers ?? {}).filter((name) => !answer.headers.has(name))
+    if (response.content === undefined) return missing
+    const type = (answer.headers.get('content-type') ?? '').split(';', 1)[0] ?? ''
+    const content = response.content[type]
+    if (content === undefined) return [...missing, `the media type ${type} is not declared`]
+    if (content.schema === undefined) return missing
+    const schema = `api#${pointer}/content/${type.replaceAll('/', '~1')}/schema`
+    const validate = ajv.getSchema(schema)
+    if (validate === undefined) return [`no schema ${schema}`]
+    return validate(answer.body)
+      ? missing
+      : [...missing, ...(validate.errors ?? []).map((error) => ajv.errorsText([error]))]
+  }
+}
+
+interface ResponseObject {
+  readonly $ref?: string
+  readonly headers?: Record<string, unknown>
+  readonly content?: Record<string, { readonly schema?: unknown }>
+}
+
+function resolve(document: unknown, pointer: string): [string, ResponseObject] | undefined {
+  const steps = pointer.slice(1).split('/')
+  let value: unknown = document
+  for (const step of steps)
+    value = (value as Record<string, unknown> | undefined)?.[step.replaceAll('~1', '/')]
+  const response = value as ResponseObject | undefined
+  if (response?.$ref !== undefined) return resolve(document, response.$ref.slice(1))
+  return response === undefined ? undefined : [pointer, response]
+}
