@@ -8,6 +8,7 @@ import {
   withoutSessionCookie,
 } from '../shared/enforcement/cookies.ts'
 import { decide, type Decision, type ServiceEndpoint } from '../shared/enforcement/decide.ts'
+import { isOwnOrigin } from '../shared/enforcement/own-origin.ts'
 import type { RevokedView } from '../shared/enforcement/session.ts'
 import { carriedProof, checkPass } from '../shared/probe.ts'
 import type { AddressReader } from '../shared/client-address.ts'
@@ -17,12 +18,12 @@ import { refusal, signInRequired } from '../shared/sign-in/refusals.ts'
 import type { Visit } from '../shared/sign-in/visit.ts'
 import { respond } from './answers.ts'
 import type { Exchange, ForwardPlan, RequestHead } from './exchange.ts'
+import { valuesOf } from './http1/websocket-request.ts'
 import { isRequestId } from './request-ids.ts'
 import type { ProvenSession, SessionReader } from './session/sessions.ts'
 import { isTraceparent, keptTracestate } from './telemetry/trace.ts'
 import type { CompiledTenant } from './tenants/compiled.ts'
 import type { HostLookup, Served } from './tenants/directory.ts'
-import { isOwnOrigin } from './upgrade/own-origin.ts'
 import type { Upgrades } from './upgrade/upgrades.ts'
 import { forwardingLines } from './upstream/forwarding-lines.ts'
 import type { Upstream } from './upstream/upstream.ts'
@@ -114,6 +115,14 @@ export class RequestContext implements Visit {
     return this.edgeUrl.startsWith('https:')
   }
 
+  /** No page of another site asked for this. */
+  get isFromOwnOrigin(): boolean {
+    const { keptLines, authority } = this.exchange.head
+    const edgeUrls = this.tenant.edgeUrls.values()
+    const origins = valuesOf(keptLines, 'origin')
+    return isOwnOrigin({ origins, edgeUrls, protocol: this.protocol, authority })
+  }
+
   readSession() {
     return this.edge.sessions.read(this)
   }
@@ -195,10 +204,9 @@ function forward(context: RequestContext, session: ProvenSession | undefined): v
  * for that page too, but nobody is named there.
  */
 function forwardUpgrade(context: RequestContext, given: ProvenSession | undefined): void {
-  const { exchange, tenant, protocol, edge } = context
-  const { keptLines, authority, cookies } = exchange.head
-  const edgeUrls = tenant.edgeUrls.values()
-  const isOwn = given === undefined || isOwnOrigin({ keptLines, edgeUrls, protocol, authority })
+  const { exchange, tenant, edge } = context
+  const { authority, cookies } = exchange.head
+  const isOwn = given === undefined || context.isFromOwnOrigin
   if (!isOwn && context.reason === 'session') return refuseUpgrade(context, 'origin_foreign', 403)
   const session = isOwn ? given : undefined
   const claim = { tenantId: tenant.tenantId, sid: session?.claims.sid ?? '' }

@@ -16,7 +16,6 @@ import { FORM_PAGE_HEADER_LINES } from '../../shared/sign-in/pages.ts'
 import { isRead, onlyParameter } from '../../shared/sign-in/visit.ts'
 import { BodyTooLarge } from '../exchange.ts'
 import type { RequestContext } from '../request.ts'
-import { isOwnOrigin } from '../upgrade/own-origin.ts'
 import type { EndpointWorld } from './endpoint-world.ts'
 import { mePageHtml, type MePage } from './me-page.ts'
 import type { Ending } from './own-sessions.ts'
@@ -94,10 +93,10 @@ async function end(
 }
 
 /** The lock is the value in the form; this keeps another site's form from even trying. */
-function isFromOwnPage({ exchange, tenant, protocol }: RequestContext): boolean {
-  const { secFetchSite, keptLines, authority } = exchange.head
+function isFromOwnPage(context: RequestContext): boolean {
+  const { secFetchSite } = context.head
   if (secFetchSite !== '' && secFetchSite !== 'same-origin' && secFetchSite !== 'none') return false
-  return isOwnOrigin({ keptLines, edgeUrls: tenant.edgeUrls.values(), protocol, authority })
+  return context.isFromOwnOrigin
 }
 
 async function fieldsOf({ exchange }: RequestContext): Promise<string | undefined> {

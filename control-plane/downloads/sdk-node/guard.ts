@@ -28,6 +28,8 @@ export type Outcome =
       /** Path and query that were decided on; the application is to route by no other. */
       readonly target: string
       readonly identity: Identity | undefined
+      /** A page of another site asked: nobody is named, and `service_session` does not go on. */
+      readonly isForeignPage: boolean
       /** Values of Set-Cookie, for an answer that no shared cache may store; else left out. */
       readonly privateCookies: readonly string[]
     }
@@ -41,6 +43,8 @@ export type Outcome =
 export interface Guard {
   /** At once where nothing has to be asked for: most requests. Never throws, never rejects. */
   judge(request: GuardedRequest): Outcome | Promise<Outcome>
+  /** Calls `end` when somebody who was let in no longer would be; answers how to stop looking. */
+  watch?(identity: Identity, end: () => void): () => void
   /** Settles when the guard has what it needs to let anybody in. */
   ready(): Promise<void>
   close(): Promise<void>

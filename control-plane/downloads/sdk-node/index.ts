@@ -1,4 +1,6 @@
 /** What `import … from 'service-node'` gives; `package/index.d.ts` says the same to TypeScript. */
+import { createEnforcement } from './enforce/enforcement.ts'
+import type { EnforceOptions } from './enforce/options.ts'
 import { createService, type Service } from './service.ts'
 import { createClaimsGuard } from './verify-claims.ts'
 import type { VerifyClaimsOptions } from './verify-claims-options.ts'
@@ -8,4 +10,9 @@ export { VERSION as version } from '../../../shared/version.ts'
 /** Behind the edge: every request has to carry claims that the tenant's key has signed. */
 export function verifyClaims(options?: VerifyClaimsOptions): Service {
   return createService(createClaimsGuard(options))
+}
+
+/** In sdk mode: decides inside the application what the edge would decide in front of it. */
+export function enforce(options?: EnforceOptions): Service {
+  return createService(createEnforcement(options))
 }

@@ -157,7 +157,7 @@ function readLines({ rawHeaders }: GuardedRequest) {
 }
 
 function forward(target: string, identity: Identity | undefined): Outcome {
-  return { kind: 'forward', target, identity, privateCookies: NO_COOKIES }
+  return { kind: 'forward', target, identity, isForeignPage: false, privateCookies: NO_COOKIES }
 }
 
 function answer(

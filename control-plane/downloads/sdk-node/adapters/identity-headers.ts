@@ -3,7 +3,7 @@
  * the request first, in every place where a framework may read it and in every spelling; then the
  * verified identity is put there.
  */
-import { withoutServiceCookies } from '../../../../shared/enforcement/cookies.ts'
+import { withoutServiceCookies, withoutSessionCookie } from '../../../../shared/enforcement/cookies.ts'
 import { isForeign } from '../../../../shared/enforcement/foreign-headers.ts'
 import type { Identity } from '../guard.ts'
 import type { Incoming } from './messages.ts'
@@ -44,6 +44,16 @@ export function writeIdentity(request: Incoming, identity: Identity | undefined)
     headers[VERIFIED_KEY] = 'true'
   }
   if ('headersDistinct' in request) Object.defineProperty(request, 'headersDistinct', DISTINCT)
+}
+
+/** For what another site's page asks: nothing of it is to be taken for its user's own. */
+export function withholdSession({ headers, rawHeaders }: Incoming): void {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    if (rawHeaders[at]!.toLowerCase() === 'cookie')
+      rawHeaders[at + 1] = withoutSessionCookie(rawHeaders[at + 1]!)
+  const kept = withoutSessionCookie(headers.cookie ?? '')
+  if (kept === '') delete headers.cookie
+  else headers.cookie = kept
 }
 
 /** The same for the standard's Headers. */

@@ -1,9 +1,9 @@
 /** `server.on('upgrade', service.upgrade(listener))`: a WebSocket is a request like any other. */
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Guard } from '../guard.ts'
+import type { Guard, Identity } from '../guard.ts'
 import { judge, hasBody, type Answer } from './carry-out.ts'
-import { writeIdentity } from './identity-headers.ts'
+import { withholdSession, writeIdentity } from './identity-headers.ts'
 import { IncomingRequest, PASSED, type Incoming } from './messages.ts'
 
 export type UpgradeListener = (request: Incoming, socket: Duplex, head: Buffer) => unknown
@@ -19,13 +19,21 @@ export function upgradeAdapter(guard: Guard, listener: UpgradeListener): Upgrade
       request[PASSED] = guard
       request.url = outcome.target
       writeIdentity(request, outcome.identity)
+      if (outcome.isForeignPage) withholdSession(request)
       request.serviceClaims = outcome.identity?.claims
+      if (outcome.identity !== undefined) watch(guard, socket, outcome.identity)
       listener(request, socket, head)
     })
   }
 }
 
 const ignore = () => undefined
+
+/** Where the session ends the socket does: a WebSocket outlives no sign-out (pomerium 1279). */
+function watch(guard: Guard, socket: Duplex, identity: Identity): void {
+  const release = guard.watch?.(identity, () => socket.destroy())
+  if (release !== undefined) socket.once('close', release)
+}
 
 function refuse(socket: Duplex, { status, headers, body }: Answer): void {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')

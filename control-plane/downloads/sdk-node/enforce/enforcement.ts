@@ -12,11 +12,12 @@ import {
   type Decision,
   type ServiceEndpoint,
 } from '../../../../shared/enforcement/decide.ts'
+import { isOwnOrigin } from '../../../../shared/enforcement/own-origin.ts'
 import {
   createSessionReader,
   type ProvenSession,
 } from '../../../../shared/enforcement/read-session.ts'
-import type { SignInReason } from '../../../../shared/reasons.ts'
+import type { ForwardReason, SignInReason } from '../../../../shared/reasons.ts'
 import { jsonAnswer, type Answer } from '../../../../shared/sign-in/answer.ts'
 import { callback } from '../../../../shared/sign-in/callback.ts'
 import { login } from '../../../../shared/sign-in/login.ts'
@@ -57,10 +58,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     relyingParty,
     clock,
     endSession(visit, { sub: subject, sid }, outcome) {
-      revoked.merge(
-        { all: 0, subjects: {}, sids: { [sid]: visit.nowSeconds + 1 } },
-        visit.nowSeconds,
-      )
+      standing.endSession(sid)
       events.add({ outcome, subject, sid, ...placeOf(visit) })
     },
     log: { warn: (fields, text) => warn(`${text}: ${JSON.stringify(fields)}`) },
@@ -104,7 +102,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
       return answered(refusal(visit.head, 'state_lost', 503))
     switch (decision.kind) {
       case 'forward':
-        return forward(visit, decision.session)
+        return forward(visit, decision.reason, decision.session)
       case 'service':
         return serve(visit, decision.endpoint)
       case 'sign_in':
@@ -115,12 +113,16 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     }
   }
 
-  function forward(visit: Visitor, session: Session | undefined): Outcome {
-    const { target } = visit.head
-    if (session === undefined || standing.isTooOld())
-      return { kind: 'forward', target, identity: undefined, privateCookies: NONE }
+  function forward(visit: Visitor, reason: ForwardReason, given: Session | undefined): Outcome {
+    const { target, isUpgrade } = visit.head
+    const isForeignPage = isUpgrade && given !== undefined && !isOwnPage(visit)
+    if (isForeignPage && reason === 'session')
+      return answered(refusal(visit.head, 'origin_foreign', 403))
+    const session = isForeignPage || standing.isTooOld() ? undefined : given
+    if (session === undefined)
+      return { kind: 'forward', target, isForeignPage, identity: undefined, privateCookies: NONE }
     const privateCookies = companions(visit, session)
-    return { kind: 'forward', target, identity: session.carried, privateCookies }
+    return { kind: 'forward', target, isForeignPage, identity: session.carried, privateCookies }
   }
 
   function askToSignIn(visit: Visitor, reason: SignInReason): Answer {
@@ -160,6 +162,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
 
   return {
     judge,
+    watch: (identity, end) => standing.watch(identity.claims, end),
     ready: () => standing.ready(),
     async close() {
       await standing.close()
@@ -207,6 +210,13 @@ function companions(visit: Visitor, session: Session): readonly string[] {
     cookies.push(setCookie(SEEN_COOKIE, session.seenDue, { maxAgeSeconds, isSecure }))
   if (session.hasHops) cookies.push(clearCookie(HOPS_COOKIE, isSecure))
   return cookies
+}
+
+/** A browser lets any site's page open a WebSocket here, with the cookies of its user. */
+function isOwnPage({ head, edgeUrl, isCookieSecure }: Visitor): boolean {
+  const { origins, authority } = head
+  const protocol = isCookieSecure ? 'https' : 'http'
+  return isOwnOrigin({ origins, authority, protocol, edgeUrls: [edgeUrl] })
 }
 
 function placeOf({ clientAddress, head }: Visitor) {

@@ -22,6 +22,8 @@ export interface RequestFacts extends NavigationFacts {
   readonly userAgent: string
   readonly forwardedFor: string
   readonly probe: string
+  readonly authority: string
+  readonly origins: readonly string[]
 }
 
 /** Header names in lower case; no other line matters to the decision. */
@@ -36,6 +38,7 @@ const READ = {
   'x-forwarded-for': 8,
   'x-service-probe': 9,
   upgrade: 10,
+  origin: 11,
 } as const
 const FIELDS: ReadonlyMap<string, number> = new Map(Object.entries(READ))
 /** As the usual senders spell them, so that most lines need not be folded. Learns, within bounds. */
@@ -75,6 +78,7 @@ export function readFacts({
   rawHeaders,
 }: GuardedRequest): RequestFacts | BadRequest {
   const values: (string | undefined)[] = []
+  const origins: string[] = []
   let hosts = 0
   let probes = 0
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -83,6 +87,7 @@ export function readFacts({
     const value = rawHeaders[at + 1]!
     const before = values[field]
     if (field === READ.host) hosts++
+    if (field === READ.origin) origins.push(value)
     if (field === READ['x-service-probe']) probes++
     const separator = field === READ.cookie ? '; ' : ', '
     values[field] = before === undefined ? value : before + separator + value
@@ -98,6 +103,8 @@ export function readFacts({
   return {
     method,
     target: decided,
+    authority,
+    origins,
     host,
     cookies: values[READ.cookie] ?? '',
     accept: values[READ.accept] ?? '',

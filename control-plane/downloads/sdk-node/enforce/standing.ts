@@ -3,14 +3,20 @@
  * old all that is. A new state is compiled aside, then one reference is swapped.
  */
 import { nowSeconds } from '../../../../shared/clock.ts'
+import { isRevoked } from '../../../../shared/enforcement/session.ts'
 import { RevokedState } from '../../../../shared/enforcement/revoked-state.ts'
-import type { TokenTrust } from '../../../../shared/enforcement/token.ts'
+import {
+  judgeTimes,
+  type TokenClaims,
+  type TokenTrust,
+} from '../../../../shared/enforcement/token.ts'
 import type { EnforceSettings } from './options.ts'
 import { createPublicKeys, type Keys } from '../public-keys.ts'
 import { createCredentials } from './credentials.ts'
 import { createEvents } from './events.ts'
 import { createFeed } from './feed.ts'
 import { createServiceClock } from './service-clock.ts'
+import { createWatch } from './watch.ts'
 import { compileTenant, sealingKeys, type EnforcedTenant, type State } from './state.ts'
 
 export type Standing = ReturnType<typeof createStanding>
@@ -31,6 +37,7 @@ export function createStanding(settings: EnforceSettings) {
   let trust: TokenTrust = { issuer, audience: `${tenantId}-user`, keys: new Map() }
   let state: State | undefined
   let tenant: EnforcedTenant | undefined
+  const watch = createWatch(mayStay)
   const { promise: isReady, resolve: nowReady } = promised()
 
   const feed = createFeed({
@@ -44,6 +51,7 @@ export function createStanding(settings: EnforceSettings) {
       revoked.merge(heard.revoked, nowSeconds(clock))
       state = heard
       tenant = next
+      watch.look()
       if (trust.keys.size > 0) nowReady()
     },
     onContact() {
@@ -79,6 +87,15 @@ export function createStanding(settings: EnforceSettings) {
     publicKeys.load().then(trustIn, () => {}) // it warns by itself, and the next poll asks again
   }
 
+  const isTooOld = () =>
+    settings.afterOutage === 'refuse' && nowMs() - feed.heardMs() > settings.outageLimitMs
+
+  function mayStay(claims: TokenClaims): boolean {
+    if (tenant?.status !== 'published' || isTooOld() || isRevoked(claims, revoked)) return false
+    const { sessionSecondsMax } = tenant.sessionRules
+    return judgeTimes(claims, nowSeconds(clock), sessionSecondsMax) === undefined
+  }
+
   const isStarted = () => tenant !== undefined && trust.keys.size > 0
 
   return {
@@ -100,8 +117,15 @@ export function createStanding(settings: EnforceSettings) {
     /** Only once it is started. */
     tenant: (): EnforcedTenant => tenant!,
 
-    isTooOld: () =>
-      settings.afterOutage === 'refuse' && nowMs() - feed.heardMs() > settings.outageLimitMs,
+    isTooOld,
+    watch: watch.add,
+
+    /** The session is over here at once; the service hears of it by an event. */
+    endSession(sid: string) {
+      const seconds = nowSeconds(clock)
+      revoked.merge({ all: 0, subjects: {}, sids: { [sid]: seconds + 1 } }, seconds)
+      watch.look()
+    },
 
     /** For a key that nobody knows: undefined where there is nothing new to be found. */
     lookForKeys(): Promise<void> | undefined {
@@ -112,6 +136,7 @@ export function createStanding(settings: EnforceSettings) {
     async close(): Promise<void> {
       feed.close()
       publicKeys.close()
+      watch.close()
       await events.close()
     },
   }

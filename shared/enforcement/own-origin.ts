@@ -2,10 +2,9 @@
  * Cross-site WebSocket hijacking: a browser opens WebSockets to anywhere, with cookies, and asks
  * nobody. Only the Origin header tells that it was another site's page that did (CWE-1385).
  */
-import { valuesOf } from '../http1/websocket-request.ts'
-
 export interface OriginFacts {
-  readonly keptLines: string
+  /** Every Origin of the request, as received. */
+  readonly origins: readonly string[]
   /** The tenant's addresses, as browsers see them. */
   readonly edgeUrls: Iterable<string>
   readonly protocol: 'http' | 'https'
@@ -17,11 +16,11 @@ export interface OriginFacts {
 const ORIGIN = /^https?:\/\/[^/?#@\s]+$/i
 
 /** Programs send no Origin, and nobody can make a browser leave it out. */
-export function isOwnOrigin({ keptLines, edgeUrls, protocol, authority }: OriginFacts): boolean {
-  const given = valuesOf(keptLines, 'origin')
-  if (given.length === 0) return true
-  if (given.length > 1 || !ORIGIN.test(given[0]!)) return false
-  const origin = originOf(given[0]!)
+export function isOwnOrigin({ origins, edgeUrls, protocol, authority }: OriginFacts): boolean {
+  const [given, ...others] = origins
+  if (given === undefined) return true
+  if (others.length > 0 || !ORIGIN.test(given)) return false
+  const origin = originOf(given)
   if (origin === undefined) return false
   if (origin === originOf(`${protocol}://${authority}`)) return true
   for (const url of edgeUrls) if (origin === originOf(url)) return true
@@ -29,4 +28,5 @@ export function isOwnOrigin({ keptLines, edgeUrls, protocol, authority }: Origin
 }
 
 /** `https://App.example:443` → `https://app.example`. */
-const originOf = (text: string): string | undefined => URL.parse(text)?.origin
+const originOf = (text: string): string | undefined =>
+  URL.canParse(text) ? new URL(text).origin : undefined

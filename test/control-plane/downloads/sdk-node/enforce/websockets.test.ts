@@ -1,0 +1,113 @@
+/** A WebSocket through the middleware: asked for like any request, and over when the session is. */
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { createService } from '../../../../../control-plane/downloads/sdk-node/service.ts'
+import { startGuard, type AskedGuard } from '../../../../support/asked-guard.ts'
+import { USER_AGENT } from '../../../../support/feed-service.ts'
+
+interface Opened {
+  readonly status: number
+  readonly seen: Record<string, unknown> | undefined
+  /** Settles when the other side has ended the connection. */
+  readonly ended: Promise<void>
+}
+
+async function startSocketServer(t: Test, { guard }: AskedGuard) {
+  const service = createService(guard)
+  const server = createServer(service.node((_request, response) => response.end('page')))
+  let seen: Record<string, unknown> | undefined
+  server.on(
+    'upgrade',
+    service.upgrade(({ headers }, socket) => {
+      seen = headers
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
+      )
+    }),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const sockets: Socket[] = []
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  return (headers: Record<string, string>, path = '/socket') =>
+    new Promise<Opened>((resolve, reject) => {
+      seen = undefined
+      const asked = httpRequest({
+        port,
+        path,
+        headers: {
+          host: 'app.localhost',
+          'user-agent': USER_AGENT,
+          connection: 'Upgrade',
+          upgrade: 'websocket',
+          ...headers,
+        },
+      })
+      asked.on('error', reject)
+      asked.on('response', (answer) => {
+        answer.resume()
+        resolve({ status: answer.statusCode ?? 0, seen, ended: Promise.resolve() })
+      })
+      asked.on('upgrade', (_answer, socket) => {
+        sockets.push(socket)
+        socket.on('error', () => {})
+        const ended = new Promise<void>((settle) => socket.once('close', () => settle()))
+        resolve({ status: 101, seen, ended })
+      })
+      asked.end()
+    })
+}
+
+t.test('nobody opens a WebSocket without a session, and nobody a sealed one', async (t) => {
+  const world = await startGuard(t)
+  const open = await startSocketServer(t, world)
+  t.match(await open({}), { status: 401 })
+  const cookie = world.service.session()
+  t.match(await open({ cookie }, '/admin'), { status: 404 })
+  t.match(await open({ cookie, 'x-service-user': 'root' }), {
+    status: 101,
+    seen: { 'x-service-user': 'ada', 'x-service-verified': 'true' },
+  })
+})
+
+t.test('a WebSocket ends when its session is revoked, and the others stay', async (t) => {
+  const world = await startGuard(t)
+  const open = await startSocketServer(t, world)
+  const session = (sid: string) => world.service.session({ sid, issuedAgoSeconds: 5 })
+  const revoked = await open({ cookie: session('sid-1') })
+  const other = await open({ cookie: session('sid-2') })
+  let isOtherOver = false
+  void other.ended.then(() => (isOtherOver = true))
+  world.service.revoke({ sids: { 'sid-1': world.service.nowSeconds() } })
+  await revoked.ended
+  t.notOk(isOtherOver)
+  world.service.put({ status: 'suspended' })
+  await other.ended
+})
+
+t.test('a WebSocket ends with its session’s time', async (t) => {
+  const world = await startGuard(t)
+  const open = await startSocketServer(t, world)
+  const short = await open({ cookie: world.service.session({ lifeSeconds: 2 }) })
+  t.equal(short.status, 101)
+  await short.ended
+})
+
+t.test('a page of another site opens no WebSocket in its user’s name', async (t) => {
+  const world = await startGuard(t, { excluded: ['/open'] })
+  const open = await startSocketServer(t, world)
+  const cookie = `theme=dark; ${world.service.session()}`
+  t.match(await open({ cookie, origin: 'https://evil.example' }), { status: 403 })
+  t.match(await open({ cookie, origin: 'http://app.localhost' }), { status: 101 })
+  const foreign = await open({ cookie, origin: 'https://evil.example' }, '/open')
+  t.match(foreign, { status: 101, seen: { cookie: 'theme=dark' } }, 'what is open is open')
+  t.equal(foreign.seen?.['x-service-user'], undefined, 'but nobody is named')
+  const own = await open({ cookie, origin: 'http://app.localhost' }, '/open')
+  t.match(own, { status: 101, seen: { 'x-service-user': 'ada' } })
+})
