@@ -3,8 +3,8 @@ import type { FrameworkSnippet } from './snippet.ts'
 
 const CODE = String.raw`// Run it with: go run main.go
 //
-// Believes nothing but the signature of X-Service-Claims, and answers the service's probes. Let only
-// the gateway reach this application all the same: it is there that sessions end before their time.
+// Believes nothing but the signature of X-Service-Claims, and answers the service's probes. Let
+// only the gateway reach this application all the same: sessions are ended early there, not here.
 package main
 
 import (

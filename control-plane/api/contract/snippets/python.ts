@@ -92,7 +92,7 @@ def check(token, probe):
 const HEAD = (where: string, packages: string) => `"""${where}
 
 Believes nothing but the signature of X-Service-Claims, and answers the service's probes. Let only
-the gateway reach this application all the same: it is there that sessions end before their time.
+the gateway reach this application all the same: sessions are ended early there, not here.
 """
 import base64
 import hashlib

@@ -4,10 +4,10 @@
  */
 import type { FrameworkSnippet } from './snippet.ts'
 
-const CODE = String.raw`# config/initializers/service_claims.rb: nothing else is to be done in Rails.
+const CODE = String.raw`# An initializer: nothing else is to be done in Rails.
 #
-# Believes nothing but the signature of X-Service-Claims, and answers the service's probes. Let only
-# the gateway reach this application all the same: it is there that sessions end before their time.
+# Believes nothing but the signature of X-Service-Claims, and answers the service's probes. Let
+# only the gateway reach this application all the same: sessions are ended early there, not here.
 require 'digest'
 require 'json'
 require 'jwt'
@@ -45,18 +45,17 @@ class ServiceClaims
   private
 
   def answer(probe)
-    return [401, { 'x-service-probe-reply' => '' }, []] unless probe && probe['exp'] - probe['iat'] <= 60
-
-    [204, { 'x-service-probe-reply' => probe['nonce'] }, []]
+    is_fresh = probe && probe['exp'] - probe['iat'] <= 60
+    [is_fresh ? 204 : 401, { 'x-service-probe-reply' => is_fresh ? probe['nonce'] : '' }, []]
   end
 
   # The claims that the service signed for this application, or nil: deny when unsure.
   def proven(token, typ, *names)
     return unless TOKEN.match?(token)
 
-    required = { algorithms: ['RS256'], iss: ISSUER, verify_iss: true, aud: AUDIENCE, verify_aud: true }
-    claims, header = JWT.decode(token, nil, true, required) { |unproven| key_for(unproven['kid']) }
-    return unless header['alg'] == 'RS256' && header.fetch('typ', 'JWT') == typ && !header.key?('crit')
+    options = { algorithms: ['RS256'], iss: ISSUER, verify_iss: true, aud: AUDIENCE, verify_aud: true }
+    claims, header = JWT.decode(token, nil, true, options) { |unproven| key_for(unproven['kid']) }
+    return if header['alg'] != 'RS256' || header.fetch('typ', 'JWT') != typ || header.key?('crit')
 
     exp, iat = claims.values_at('exp', 'iat')
     is_timely = [exp, iat].all?(Numeric) && exp > Time.now.to_i && iat <= Time.now.to_i + 60
