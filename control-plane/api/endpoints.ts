@@ -1,5 +1,6 @@
 /** The one table of endpoints: what is not named here does not exist. How to add one: endpoint.ts. */
 import { contractEndpoints } from './contract/contract-routes.ts'
+import { downloadEndpoints } from './download-routes.ts'
 import type { Endpoint } from './endpoint.ts'
 import { feedEndpoints, type FeedEndpointsWorld } from './feed-routes.ts'
 import { healthEndpoints, type HealthEndpointsWorld } from './health-routes.ts'
@@ -18,6 +19,7 @@ export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
   const endpoints: readonly Endpoint[] = [
     ...contractEndpoints(),
     ...publicKeyEndpoints(world),
+    ...downloadEndpoints(),
     ...verificationEndpoints(world),
     ...feedEndpoints(world),
     ...operatorEndpoints(world),

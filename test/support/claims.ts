@@ -1,4 +1,5 @@
 /** A tenant's keys and tokens, and a `fetch` that stands for the service's key endpoint. */
+import { createHash } from 'node:crypto'
 import { newSigningKey, signRs256, type SigningKey } from './tokens.ts'
 
 export const BASE_URL = 'https://service.example.test'
@@ -9,7 +10,14 @@ const keyCache: SigningKey[] = []
 
 /** Making one costs more than most tests: they share a few. */
 export function signingKey(index = 0): SigningKey {
-  return (keyCache[index] ??= newSigningKey(`key-${index}`))
+  return (keyCache[index] ??= named(newSigningKey('')))
+}
+
+/** The service names its keys by their RFC 7638 thumbprint; who reads them from a file does too. */
+function named(key: SigningKey): SigningKey {
+  const { e, kty, n } = key.publicKey.export({ format: 'jwk' })
+  const kid = createHash('sha256').update(JSON.stringify({ e, kty, n })).digest('base64url')
+  return { ...key, kid }
 }
 
 export function claimsOf(more: Record<string, unknown> = {}): Record<string, unknown> {

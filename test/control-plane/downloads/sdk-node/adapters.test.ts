@@ -62,7 +62,7 @@ for (const [name, start] of Object.entries(GUARDED_APPS)) {
       t.equal((await who(CLAIMS)).user, 'usr_ada')
       const refused = {
         missing: '',
-        forged: `X-Service-Claims: ${tokenOf({}, { ...signingKey(1), kid: 'key-0' })}\r\n`,
+        forged: `X-Service-Claims: ${tokenOf({}, { ...signingKey(1), kid: signingKey().kid })}\r\n`,
         expired: `X-Service-Claims: ${tokenOf({ exp: 1 })}\r\n`,
         foreign: `X-Service-Claims: ${tokenOf({ aud: 'other-user' })}\r\n`,
         'given twice': CLAIMS + CLAIMS,

@@ -1,0 +1,43 @@
+/** What a customer's machine fetches from here: packages, made when they are first asked for. */
+import { VERSION } from '../../shared/version.ts'
+import type { Download } from '../downloads/bundling/made-once.ts'
+import { sdkTarball } from '../downloads/sdk-node/tarball.ts'
+import { isNoneMatch } from '../feed/poll-headers.ts'
+import type { ApiContext } from './api-env.ts'
+import { endpoint, file, nothing, type Endpoint } from './endpoint.ts'
+
+const TARBALL_TYPE = 'application/gzip'
+
+export function downloadEndpoints(): readonly Endpoint[] {
+  return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/api/v1/sdk/node',
+        group: 'integration',
+        caller: 'anyone',
+        summary: 'The Node middleware: `npm install` takes this very address.',
+        headers: { 'If-None-Match': 'The last ETag received.' },
+        answers: {
+          200: {
+            ...file(TARBALL_TYPE, 'The npm package `service-node`, of the version that runs here.'),
+            headers: { ETag: 'Of these bytes: the same as long as the version is.' },
+          },
+          304: nothing('Nothing has changed.'),
+        },
+      },
+      async (c) => send(c, await sdkTarball(), `service-node-${VERSION}.tgz`),
+    ),
+  ]
+}
+
+/** May be kept, and is asked for again each time: the same address holds the next version. */
+function send(c: ApiContext, { bytes, etag }: Download, filename: string): Response {
+  const headers = { ETag: etag, 'Cache-Control': 'no-cache' }
+  if (isNoneMatch(c.req.header('if-none-match'), etag)) return c.body(null, 304, headers)
+  return c.body(new Uint8Array(bytes), 200, {
+    ...headers,
+    'Content-Type': TARBALL_TYPE,
+    'Content-Disposition': `attachment; filename="${filename}"`,
+  })
+}
