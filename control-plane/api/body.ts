@@ -25,8 +25,22 @@ export function parseFields<Schema extends v.GenericSchema>(
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Refusal('field_invalid', { field: 'body' }, 'The body must be a JSON object.')
   const result = v.safeParse(schema, value, { abortEarly: true })
-  if (result.success) return result.output
-  throw refusalOf(result.issues[0])
+  if (!result.success) throw refusalOf(result.issues[0])
+  const misread = listReadAsObject(value, result.output)
+  if (misread === undefined) return result.output
+  const [field = 'body'] = misread
+  throw new Refusal('field_invalid', { field }, `"${misread.join('.')}" must be a JSON object.`)
+}
+
+/** valibot takes `[]` for an object all of whose fields may be left out. */
+function listReadAsObject(given: unknown, read: unknown): readonly string[] | undefined {
+  if (typeof given !== 'object' || typeof read !== 'object' || !given || !read) return undefined
+  if (Array.isArray(given) !== Array.isArray(read)) return []
+  for (const [name, value] of Object.entries(given)) {
+    const inside = listReadAsObject(value, (read as Record<string, unknown>)[name])
+    if (inside !== undefined) return [name, ...inside]
+  }
+  return undefined
 }
 
 /** Names the field and what is wanted, never the value: it may be a password or a key. */

@@ -43,7 +43,8 @@ export async function startApi(...args: Parameters<typeof startServices>) {
     const answer = await app.request(path, init, { address })
     const text = await answer.text()
     const isJson = answer.headers.get('content-type')?.includes('json') === true
-    const read = isJson ? (JSON.parse(text) as Record<string, unknown>) : { text }
+    const isEmpty = text === '' // as of HEAD
+    const read = isJson && !isEmpty ? (JSON.parse(text) as Record<string, unknown>) : { text }
     const items = ('items' in read ? read.items : []) as ApiAnswer['items']
     const next = typeof read['next'] === 'string' ? read['next'] : null
     return { status: answer.status, headers: answer.headers, body: read, items, next }

@@ -1,292 +1,116 @@
-import t from 'tap'
-import { LIMITS } from '../../../shared/limits.ts'
-import { newTenant, startApi, type CallOptions } from '../../support/api.ts'
+/**
+ * Every endpoint × everything that can be wrong with a call: the right 4xx with `error` and
+ * `detail`, the field named, nothing written, and nothing of what was sent in the answer. The cases
+ * are made from the declarations (bad-input-cases.ts); values that only one field knows to be
+ * wrong are in wrong-values.test.ts.
+ */
+import t, { type Test } from 'tap'
+import type { Declaration } from '../../../control-plane/api/endpoint.ts'
+import { refusalsOf } from '../../../control-plane/api/refusals.ts'
+import { OPERATOR_KEY, type ApiAnswer } from '../../support/api.ts'
+import { badCases, MARKER, type BadCase } from './bad-input-cases.ts'
+import { nameOf } from './endpoint-calls.ts'
+import { prepareWorld, type EndpointWorld, type Prepared } from './endpoint-world.ts'
 
-/** Every endpoint that reads a body, with one that it takes, and the wrong values of its fields. */
-const BODIES: readonly {
-  method: string
-  path: string
-  good: Record<string, unknown>
-  required: readonly string[]
-  wrong: Record<string, readonly unknown[]>
-}[] = [
-  {
-    method: 'POST',
-    path: '/tenants',
-    good: newTenant('fresh'),
-    required: ['tenant_id', 'origin', 'hostnames'],
-    wrong: {
-      tenant_id: ['', 'A', 'a_b', '-a', 'a-', 'a'.repeat(64), 'console', '../x', 1, null, ['a']],
-      name: ['', ' ', 'a\u0000b', 'x'.repeat(201), '\ud800', 7, null],
-      mode: ['edge', '', 1, null],
-      plan: ['gold', 1, null],
-      hostnames: [
-        'acme.localhost',
-        [],
-        [1],
-        [''],
-        ['a b'],
-        ['a..b'],
-        ['.a'],
-        ['a.'],
-        ['*.example.com'],
-        ['a_b.example'],
-        ['127.0.0.1'],
-        ['10.1'],
-        ['exämple.com'],
-        ['a.example:80'],
-        ['http://a.example'],
-        ['a.example/x'],
-        [`${'a'.repeat(64)}.example`],
-        ['twice.example', 'TWICE.example'],
-        Array.from({ length: LIMITS.hostnamesPerTenantMax + 1 }, (_, index) => `h${index}.example`),
-      ],
-      origin: [
-        '',
-        'a.example',
-        'ftp://a.example',
-        'http://a.example/path',
-        'http://a.example?x',
-        'http://a.example#x',
-        'http://user:secret@a.example',
-        'http://a.example:0',
-        'http://a.example:99999',
-        'http:a.example',
-        'http:\\\\a.example',
-        'http://a.example\\@b.example',
-        'http://a b.example',
-        'http://a.example\n',
-        ' http://a.example',
-        'http://',
-        'http://[::1',
-        'javascript:alert(1)',
-        1,
-        null,
-      ],
-      sealed: [
-        '/admin',
-        ['admin'],
-        [''],
-        ['/a?b'],
-        ['/a#b'],
-        ['/a%2fb'],
-        ['/a//b'],
-        ['//a'],
-        ['/../a'],
-        ['/a/./b'],
-        ['/a\\b'],
-        ['/a;b'],
-        ['/a\r\nb'],
-        ['/é'],
-        [1],
-        [null],
-        ['/' + 'a'.repeat(LIMITS.pathPrefixBytesMax)],
-        Array.from({ length: LIMITS.pathPrefixesPerTenantMax + 1 }, (_, index) => `/p${index}`),
-      ],
-      excluded: ['/', ['x'], ['/a%20b'], ['/a/..'], null],
-      health: ['health', '/a?b', '/a/../b', '//x', '', 1, null],
-      max_session_seconds: [0, -1, 1.5, '60', 1e12, null, Infinity],
-      idle_seconds: [0, 0.5, '1', LIMITS.sessionSecondsMax + 1, null],
-      session_binding: ['on', true, null],
-    },
-  },
-  {
-    method: 'PATCH',
-    path: '/tenants/acme',
-    good: { name: 'Acme' },
-    required: [],
-    wrong: {
-      name: ['', 1],
-      mode: ['x'],
-      hostnames: [[], 'x', ['A B']],
-      origin: ['http://x/y'],
-      sealed: [['x']],
-      excluded: [['/%41']],
-      health: ['x'],
-      max_session_seconds: [0],
-      idle_seconds: ['1'],
-      session_binding: ['none'],
-      tenant_id: ['other'],
-      plan: ['free'],
-      status: ['published'],
-      protection: ['on'],
-    },
-  },
-  {
-    method: 'POST',
-    path: '/tenants/acme/go-live',
-    good: { force: true },
-    required: [],
-    wrong: { force: ['yes', 1, null] },
-  },
-  {
-    method: 'PUT',
-    path: '/tenants/acme/licence',
-    good: { state: 'grace', blocks_signin: false },
-    required: ['state'],
-    wrong: { state: ['', 'on', 1, null], blocks_signin: ['no', 0, null] },
-  },
-  {
-    method: 'PUT',
-    path: '/tenants/acme/plan',
-    good: { plan: 'premium' },
-    required: ['plan'],
-    wrong: { plan: ['', 'gold', 1, null, ['free']] },
-  },
-  {
-    method: 'POST',
-    path: '/tenants/acme/keys/rotate',
-    good: { phase: 'prepare' },
-    required: ['phase'],
-    wrong: {
-      phase: ['', 'next', 1, null],
-      private_key_pem: ['', 'x', 1, null, 'x'.repeat(LIMITS.privateKeyBytesMax + 1)],
-      force: ['yes'],
-    },
-  },
-  {
-    method: 'PUT',
-    path: '/tenants/acme/certificates/acme.localhost',
-    good: { certificate_pem: 'x', private_key_pem: 'y' },
-    required: ['certificate_pem', 'private_key_pem'],
-    wrong: { certificate_pem: [1, null, 'x'.repeat(LIMITS.certificateBytesMax + 1)] },
-  },
-  {
-    method: 'POST',
-    path: '/tenants/acme/users',
-    good: { username: 'bob', email: 'bob@example.test', name: 'Bob', password: 'long enough' },
-    required: ['username', 'email', 'password'],
-    wrong: {
-      username: ['', ' ', ' bob', 'a\tb', 'x'.repeat(101), 'eve@example.test', 1, null],
-      email: ['', 'bob', '@x', 'a@', 'a b@c', 'a@b@c', `${'a'.repeat(251)}@b.c`, 1, null],
-      name: ['', 1, '\u0007'],
-      password: ['', 'short', 'x'.repeat(LIMITS.passwordBytesMax + 1), 12345678, null],
-    },
-  },
-  {
-    method: 'POST',
-    path: '/tenants/acme/revocations',
-    good: { all: true },
-    required: [],
-    wrong: { all: [false, 1, 'true', null], subject: ['', 1, 'a b', null], sid: ['', 1, 'a\n'] },
-  },
-]
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'PURGE']
 
-const NO_FIELDS = [
-  '/tenants/acme/publish',
-  '/tenants/acme/suspend',
-  '/tenants/acme/activate',
-  '/tenants/acme/analyzer-key/rotate',
-  '/tenants/acme/client-secret/rotate',
-]
+const world = await prepareWorld(t)
+const secrets = secretsOf(world.prepared)
+const all = (await world.copy(t)).declarations
 
-void t.test('a wrong body is 400 or 413, names the field, and changes nothing', async (t) => {
-  const { operator, tenant, services } = await startApi(t)
-  await tenant('acme')
-  const revision = await services.store.revision()
-
-  for (const { method, path, good, required, wrong } of BODIES) {
-    const refused = async (
-      what: string,
-      status: number,
-      field: unknown,
-      sent: CallOptions = {},
-    ) => {
-      const answer = await operator(method, path, undefined, sent)
-      const name = `${method} ${path}: ${what}`
-      t.equal(answer.status, status, name)
-      const error = {
-        400: /^(?:field_invalid|body_not_json)$/,
-        413: 'body_too_large',
-        415: 'media_type_unsupported',
-      }[status]
-      t.match(answer.body, { error, detail: /./ }, name)
-      if (field !== undefined) t.equal(answer.body['field'], field, `${name} names the field`)
-      t.ok(answer.headers.get('x-request-id'), `${name} has a request id`)
+for (const declaration of all)
+  void t.test(`${nameOf(declaration)}: bad input is refused, and changes nothing`, async (t) => {
+    const own = await world.copy(t)
+    const cases = badCases(declaration, world.prepared)
+    const problems: string[] = []
+    let before = own.written()
+    for (const bad of cases) {
+      const answer = await own.ask(declaration, bad.otherwise)
+      const after = own.written()
+      const found = problemsOf(declaration, bad, answer)
+      if (after !== before) found.push('something was written')
+      before = after
+      problems.push(...found.map((problem) => `${bad.name}: ${problem}`))
     }
-    const json = (body: unknown) => ({ raw: JSON.stringify(body) })
+    t.same(problems, [], `${cases.length} cases`)
+    await walkMethods(t, own, declaration)
+  })
 
-    for (const [field, values] of Object.entries(wrong))
-      for (const value of values)
-        await refused(`${field} = ${String(JSON.stringify(value)).slice(0, 60)}`, 400, field, {
-          ...json({ ...good, [field]: value }),
-        })
-    for (const field of required) {
-      const { [field]: _, ...rest } = good
-      await refused(`without ${field}`, 400, field, json(rest))
+async function walkMethods(t: Test, own: EndpointWorld, declaration: Declaration) {
+  const here = all.filter(({ path }) => path === declaration.path).map(({ method }) => method)
+  const before = own.written()
+  for (const method of METHODS.filter((method) => !(here as string[]).includes(method))) {
+    const isHead = method === 'HEAD'
+    const answer = await own.ask(declaration, { method })
+    if (isHead && here.includes('GET')) {
+      t.ok(answer.status < 500 && answer.body['text'] === '', 'HEAD answers as GET, without a body')
+      continue
     }
-    await refused('unknown field', 400, 'colour', json({ ...good, colour: 'red' }))
-    await refused('constructor', 400, 'constructor', json({ ...good, constructor: 1 }))
-    await refused('a list', 400, 'body', json([good]))
-    await refused('null', 400, 'body', { raw: 'null' })
-    await refused('a text', 400, 'body', { raw: '"x"' })
-    await refused('not JSON', 400, undefined, { raw: '{"a":' })
-    await refused('broken UTF-8', 400, undefined, { raw: Uint8Array.from([0x7b, 0xff, 0x7d]) })
-    await refused('too deep', 400, undefined, { raw: '['.repeat(1000) + ']'.repeat(1000) })
-    await refused('form', 415, undefined, { raw: 'a=b', type: 'application/x-www-form-urlencoded' })
-    await refused('text', 415, undefined, { ...json(good), type: 'text/plain' })
-    await refused('no media type', 415, undefined, { ...json(good), type: '' })
-    await refused('latin1', 415, undefined, {
-      ...json(good),
-      type: 'application/json;charset=latin1',
+    t.equal(answer.status, 405, method)
+    t.equal(answer.headers.get('allow'), here.join(', '), `${method}: what is allowed`)
+    if (!isHead) t.match(answer.body, { error: 'method_not_allowed', detail: /./ }, method)
+    if (declaration.caller !== 'operator') continue
+    const unasked = await own.ask(declaration, { method, authorization: null })
+    t.equal(unasked.status, 401, `${method}: who may not ask does not learn what exists`)
+  }
+  t.equal(own.written(), before, 'a wrong method changes nothing')
+}
+
+function problemsOf(declaration: Declaration, bad: BadCase, answer: ApiAnswer): string[] {
+  const { status, headers, body } = answer
+  const problems: string[] = []
+  const said = JSON.stringify(body) + JSON.stringify([...headers])
+  if (status !== bad.status)
+    return [`expected ${bad.status} and got ${status} ${said.slice(0, 200)}`]
+  const error = String(body['error'])
+  if (typeof bad.error === 'string' ? error !== bad.error : !bad.error.test(error))
+    problems.push(`the error is ${error}`)
+  if (error !== 'not_found' && !(refusalsOf(declaration) as readonly string[]).includes(error))
+    problems.push(`${error} is not among the declared refusals`)
+  if (typeof body['detail'] !== 'string' || body['detail'] === '') problems.push('no detail')
+  if (bad.field !== undefined && body['field'] !== bad.field)
+    problems.push(`the field named is ${String(body['field'])}, not ${bad.field}`)
+  if (!headers.has('x-request-id')) problems.push('no request id')
+  if (status === 401 && !headers.has('www-authenticate')) problems.push('no WWW-Authenticate')
+  for (const secret of secrets) if (said.includes(secret)) problems.push(`it says ${secret}`)
+  return problems
+}
+
+function secretsOf({ tenants }: Prepared): string[] {
+  const ofTenants = Object.values(tenants).flatMap((own) => [own.analyzer_key, own.client_secret])
+  return [OPERATOR_KEY, MARKER, ...ofTenants]
+}
+
+void t.test("a key opens its own tenant and leaves the others' alone", async (t) => {
+  const { tenants } = world.prepared
+  for (const declaration of all.filter(({ caller }) => /^(?:analyzer|client)/.test(caller))) {
+    const own = await world.copy(t)
+    const before = own.rowsOf('acme') + own.rowsOf('apps')
+    const { analyzer_key, client_id, client_secret } = tenants.other
+    const answer = await own.ask(declaration, {
+      authorization:
+        declaration.caller === 'client'
+          ? `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`
+          : `Bearer ${analyzer_key}`,
+      keyInQuery: `api_key=${analyzer_key}`,
+      query: 'tenant_id=acme',
+      headers: { 'x-tenant-id': 'acme' },
     })
-    const proto = JSON.stringify(good).replace('{', '{"__proto__":{"x":1},')
-    await refused('__proto__', 400, '__proto__', { raw: proto })
-    const escaped = proto.replace('__proto__', '\\u005f_proto__')
-    await refused('__proto__, escaped', 400, '__proto__', { raw: escaped })
-    const [first = ''] = Object.keys(good)
-    const twice = JSON.stringify(good).replace('{', `{${JSON.stringify(first)}:1,`)
-    await refused('a field twice', 400, first, { raw: twice })
-    const large = JSON.stringify({ ...good, filler: 'x'.repeat(LIMITS.jsonBodyBytesMax) })
-    await refused('too large', 413, undefined, { raw: large })
-  }
-  for (const path of NO_FIELDS) {
-    const answer = await operator('POST', path, { force: true })
-    t.match(answer, { status: 400, body: { error: 'field_invalid', field: 'force' } }, path)
-  }
-  t.equal(await services.store.revision(), revision, 'nothing has changed')
-  t.equal((await operator('GET', '/audit')).items.length, 1, 'and nothing was noted')
-})
-
-void t.test('exactly one target is revoked at a time', async (t) => {
-  const { operator, tenant } = await startApi(t)
-  await tenant('acme')
-  for (const body of [{}, { all: true, sid: 'x' }, { subject: 'x', sid: 'x' }]) {
-    const answer = await operator('POST', '/tenants/acme/revocations', body)
-    t.match(answer, { status: 400, body: { error: 'field_invalid' } }, JSON.stringify(body))
+    t.ok(answer.status < 500, `${nameOf(declaration)}: ${answer.status}`)
+    t.notMatch(JSON.stringify(answer.body), /"(?:acme|apps)"/, nameOf(declaration))
+    t.equal(own.rowsOf('acme') + own.rowsOf('apps'), before, nameOf(declaration))
   }
 })
 
-void t.test('a body of exactly the limit is read', async (t) => {
-  const { operator } = await startApi(t)
-  const body = JSON.stringify(newTenant('acme'))
-  const padded = body + ' '.repeat(LIMITS.jsonBodyBytesMax - body.length)
-  t.equal((await operator('POST', '/tenants', undefined, { raw: padded })).status, 201)
-  const over = await operator('POST', '/tenants', undefined, { raw: `${padded} ` })
-  t.equal(over.status, 413)
+void t.test('an encoded address asks for the same key', async (t) => {
+  const own = await world.copy(t)
+  const before = own.written()
+  for (const declaration of all.filter(({ caller }) => caller !== 'anyone')) {
+    const path = declaration.path.replace(/\w(?=\w*$)/, encoded).replace('/api', '/%61pi')
+    const answer = await own.ask(declaration, { path, authorization: null, keyInQuery: '' })
+    t.ok([401, 404].includes(answer.status), `${path}: ${answer.status}`)
+  }
+  t.equal(own.written(), before)
 })
 
-void t.test('wrong pages are refused, of every list', async (t) => {
-  const { operator, tenant } = await startApi(t)
-  await tenant('acme')
-  const foreign = Buffer.from('[1,2,3]').toString('base64url')
-  for (const list of ['/tenants', '/tenants/acme/users', '/tenants/acme/sessions', '/audit'])
-    for (const query of [
-      'limit=0',
-      'limit=-1',
-      'limit=1.5',
-      'limit=x',
-      'limit=',
-      `limit=${LIMITS.pageItemsMax + 1}`,
-      'limit=1&limit=2',
-      'cursor=x',
-      'cursor=',
-      `cursor=${foreign}`,
-      'cursor=a&cursor=b',
-      `cursor=${'x'.repeat(LIMITS.cursorCharactersMax + 1)}`,
-    ]) {
-      const answer = await operator('GET', `${list}?${query}`)
-      t.match(answer, { status: 400, body: { error: 'query_invalid' } }, `${list}?${query}`)
-    }
-  t.equal((await operator('GET', `/tenants?limit=${LIMITS.pageItemsMax}`)).status, 200)
-})
+const encoded = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`

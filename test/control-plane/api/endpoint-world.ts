@@ -99,6 +99,11 @@ async function startCopy(t: Teardown, file: string, masterKey: Buffer, prepared:
   const api = await startApi(t, { file, masterKey, clock })
   const looking = new Database(file, { readonly: true })
   t.teardown(() => looking.close())
+  const tables = looking
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    .pluck()
+    .all() as string[]
+  const reads = tables.map((name) => looking.prepare(`SELECT * FROM "${name}"`))
   const rates = createRateLimits(clock)
   const endpoints = apiEndpoints({ ...api.services, rates })
   let calls = 0
@@ -133,15 +138,17 @@ async function startCopy(t: Teardown, file: string, masterKey: Buffer, prepared:
     },
 
     /** Every row of every table. */
-    written(): string {
-      const tables = looking
-        .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-        .all() as { name: string }[]
-      const hash = createHash('sha256')
-      for (const { name } of tables)
-        hash.update(name + JSON.stringify(looking.prepare(`SELECT * FROM "${name}"`).all()))
-      return hash.digest('hex')
-    },
+    written: (): string => rows(() => true),
+
+    /** Every row that names this tenant. */
+    rowsOf: (tenantId: string): string => rows((row) => row['tenant_id'] === tenantId),
+  }
+
+  function rows(isMeant: (row: Record<string, unknown>) => boolean): string {
+    const hash = createHash('sha256')
+    for (const read of reads)
+      hash.update(JSON.stringify((read.all() as Record<string, unknown>[]).filter(isMeant)))
+    return hash.digest('hex')
   }
 
   function authorizationOf(caller: Caller, tenant: keyof Prepared['tenants']): string | null {

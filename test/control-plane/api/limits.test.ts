@@ -3,7 +3,7 @@ import { parseStrictJson } from '../../../control-plane/api/strict-json.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { newTenant, startApi } from '../../support/api.ts'
 
-/** N + 1 is refused in bad-input.test.ts. */
+/** N + 1 is refused in wrong-values.test.ts. */
 void t.test('everything is taken up to its limit', async (t) => {
   const { operator } = await startApi(t)
   const longest = {
