@@ -4,7 +4,8 @@ import { Agent, fetch } from 'undici'
 import type { Clock } from '../shared/clock.ts'
 import { createRelyingParty } from '../shared/sign-in/relying-party.ts'
 import { terminate } from '../shared/sign-in/visit.ts'
-import { createAddressReader, createTrust } from '../shared/client-address.ts'
+import { createAddressReader } from '../shared/client-address.ts'
+import { networkList } from '../shared/networks.ts'
 import type { GatewaySettings } from './config.ts'
 import { createRequestIds } from './request-ids.ts'
 import { handleRequest, type Edge, type RequestContext } from './request.ts'
@@ -159,7 +160,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     },
     onExchangeEnd,
     onRefusal: telemetry.onRefusal,
-    isExempt: createTrust(settings.trustedProxies),
+    isExempt: networkList(settings.trustedProxies),
     onError: (error) => log.error({ error }, 'a request failed inside'),
     ...createWireAnswers(nextRequestId),
     contextFor(host) {

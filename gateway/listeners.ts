@@ -6,7 +6,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { MINUTE_MS, type Clock } from '../shared/clock.ts'
 import { withoutMapping } from './address-counts.ts'
-import { createTrust } from '../shared/client-address.ts'
+import { networkList } from '../shared/networks.ts'
 import type { GatewaySettings } from './config.ts'
 import { createProxyProtocol, type Proxied } from './proxy-protocol.ts'
 import type { Wires } from './wires.ts'
@@ -29,7 +29,7 @@ export interface Listeners {
 }
 
 export function createListeners({ settings, wires, log, clock }: ListenersOptions): Listeners {
-  const isTrusted = createTrust(settings.trustedProxies)
+  const isTrusted = networkList(settings.trustedProxies)
   const proxyProtocol = createProxyProtocol({
     headMs: settings.timeouts.head,
     onMalformed: (peerAddress) =>

@@ -2,7 +2,8 @@
  * Who is the client? The peer, unless the peer is one of the operator's own proxies: then the first
  * address from the right that is not. What cannot be read is not believed (CVE-2023-36456).
  */
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { networkList } from './networks.ts'
 
 export interface ClientAddress {
   readonly address: string
@@ -17,7 +18,7 @@ export type AddressReader = (peerAddress: string, forwardedFor: string) => Clien
 export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
   if (trustedProxies.length === 0)
     return (peerAddress) => ({ address: peerAddress, chain: '', isPeerTrusted: false })
-  const isTrusted = createTrust(trustedProxies)
+  const isTrusted = networkList(trustedProxies)
 
   return (peerAddress, forwardedFor) => {
     if (!isTrusted(peerAddress)) return { address: peerAddress, chain: '', isPeerTrusted: false }
@@ -32,28 +33,8 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressR
   }
 }
 
-/** Whether an address is one of the operator's own proxies; never for what is no address. */
-export function createTrust(trustedProxies: readonly string[]): (address: string) => boolean {
-  const trusted = blockListOf(trustedProxies)
-  return (address) => {
-    const family = isIP(address)
-    return family !== 0 && trusted.check(address, family === 6 ? 'ipv6' : 'ipv4')
-  }
-}
-
 /** `::ffff:10.0.0.1` → `10.0.0.1`, so that one client has one spelling. */
 export function plainAddress(text: string): string | undefined {
   const bare = text.trim().replace(/^::ffff:(?=\d+\.)/i, '')
   return isIP(bare) === 0 ? undefined : bare
-}
-
-function blockListOf(cidrs: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const cidr of cidrs) {
-    const [address = '', bits] = cidr.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) list.addAddress(address, family)
-    else list.addSubnet(address, Number(bits), family)
-  }
-  return list
 }

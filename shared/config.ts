@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
+import { parseNetwork } from './networks.ts'
 
 export interface Listen {
   readonly host: string
@@ -33,16 +34,6 @@ function isHttpBase(value: string): boolean {
   return isBare && /^https?:$/.test(url.protocol)
 }
 
-const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/
-
-function isCidr(value: string): boolean {
-  const [address = '', bits, ...rest] = value.split('/')
-  const isV4 = IPV4.test(address)
-  if (!isV4 && !URL.canParse(`http://[${address}]/`)) return false
-  const isLength = bits === undefined || /^\d{1,3}$/.test(bits)
-  return rest.length === 0 && isLength && Number(bits ?? 0) <= (isV4 ? 32 : 128)
-}
-
 function read<T>(wish: string, parse: (value: string) => T | undefined) {
   return v.pipe(
     v.string(wish),
@@ -69,7 +60,9 @@ const database = read('sqlite or postgres://…', (value) =>
   value === 'sqlite' || /^postgres(?:ql)?:\/\//.test(value) ? value : undefined,
 )
 const cidrs = v.array(
-  read('an address or CIDR like 10.0.0.0/8', (value) => (isCidr(value) ? value : undefined)),
+  read('an address or CIDR like 10.0.0.0/8', (value) =>
+    parseNetwork(value) === undefined ? undefined : value,
+  ),
   'a list of addresses',
 )
 const whole = (min: number, max: number) => {

@@ -1,21 +1,18 @@
 /**
  * Where a tenant's database may be. Private networks are what this is for; but a name must not
  * lead back into this machine, its neighbours on the link or the cloud's metadata service, whose
- * answers an error message would pass on. Names are asked over c-ares, since `getaddrinfo` holds
- * one of four threads for as long as a name server is silent, and passwords need those.
+ * answers an error message would pass on.
  */
-import { readFile } from 'node:fs/promises'
-import { Resolver } from 'node:dns/promises'
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { LIMITS } from '../../shared/limits.ts'
+import { networkList } from '../../shared/networks.ts'
+import { resolveName, type Resolve } from '../resolve-name.ts'
 import { DirectoryFault } from './faults.ts'
 
 export interface Addresses {
   /** An address that was checked: the connection goes there and asks no name server again. */
   find(host: string): Promise<string>
 }
-
-export type Resolve = (name: string) => Promise<readonly string[]>
 
 const REFUSED = [
   '0.0.0.0/8',
@@ -38,14 +35,11 @@ const REFUSED = [
 /** `allowed` are CIDRs that the service's own settings make an exception of. */
 export function createAddresses(
   allowed: readonly string[] = [],
-  resolve: Resolve = resolveName,
+  resolve: Resolve = (name) => resolveName(name, LIMITS.directoryConnectMsMax),
 ): Addresses {
-  const refused = listOf(REFUSED)
-  const exceptions = listOf(allowed)
-  const isAllowed = (address: string) => {
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    return exceptions.check(address, family) || !refused.check(address, family)
-  }
+  const isRefused = networkList(REFUSED)
+  const isExempt = networkList(allowed)
+  const isAllowed = (address: string) => isExempt(address) || !isRefused(address)
 
   return {
     async find(host) {
@@ -57,34 +51,4 @@ export function createAddresses(
       return first
     },
   }
-}
-
-function listOf(cidrs: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const cidr of cidrs) {
-    const [address = '', bits] = cidr.split('/')
-    const isV6 = isIP(address) === 6
-    list.addSubnet(address, Number(bits ?? (isV6 ? 128 : 32)), isV6 ? 'ipv6' : 'ipv4')
-  }
-  return list
-}
-
-async function resolveName(name: string): Promise<string[]> {
-  const listed = await fromHostsFile(name)
-  if (listed.length > 0) return listed
-  const resolver = new Resolver({ timeout: LIMITS.directoryConnectMsMax / 2, tries: 2 })
-  const [four, six] = await Promise.all([
-    resolver.resolve4(name).catch((): string[] => []),
-    resolver.resolve6(name).catch((): string[] => []),
-  ])
-  return [...four, ...six]
-}
-
-async function fromHostsFile(name: string): Promise<string[]> {
-  const text = await readFile('/etc/hosts', 'latin1').catch(() => '')
-  const found = text.split('\n').flatMap((line) => {
-    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)
-    return isIP(address) !== 0 && names.includes(name) ? [address] : []
-  })
-  return found.sort((a, b) => isIP(a) - isIP(b))
 }

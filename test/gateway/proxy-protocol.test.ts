@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 import t from 'tap'
-import { createAddressReader, createTrust } from '../../shared/client-address.ts'
+import { createAddressReader } from '../../shared/client-address.ts'
+import { networkList } from '../../shared/networks.ts'
 import { createListeners } from '../../gateway/listeners.ts'
 import { crc32c, parseProxyHeader } from '../../gateway/proxy-header.ts'
 import { createProxyProtocol, type Proxied } from '../../gateway/proxy-protocol.ts'
@@ -272,5 +273,5 @@ t.test('the client is the first from the right that is no proxy of ours', async 
     t.match(client, { address, chain, isPeerTrusted: chain !== '' }, `${peer} ← ${forwardedFor}`)
   }
   t.same(createAddressReader([])('10.0.0.1', '1.2.3.4').address, '10.0.0.1')
-  t.notOk(createTrust(['0.0.0.0/0'])('nonsense'))
+  t.notOk(networkList(['0.0.0.0/0'])('nonsense'))
 })

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { LIMITS } from '../../../shared/limits.ts'
 import { SESSION_BINDINGS } from '../../../shared/snapshot.ts'
-import { parseNetwork } from '../../policy/network.ts'
+import { parseNetwork } from '../../../shared/networks.ts'
 import {
   DEVICE_DEMANDS,
   MFA_MODES,

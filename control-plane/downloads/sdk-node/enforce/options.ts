@@ -1,6 +1,6 @@
 /** What `enforce()` is told, each option checked where it is given; the error names it. */
 import { hostname } from 'node:os'
-import { createTrust } from '../../../../shared/client-address.ts'
+import { networkList } from '../../../../shared/networks.ts'
 import { HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { TENANT_ID } from '../../../../shared/snapshot.ts'
 
@@ -119,7 +119,7 @@ function proxiesOf(option: readonly string[] | undefined, environment: Environme
   if (!Array.isArray(list)) throw wrong('trustedProxies', wish)
   try {
     const cidrs = (list as string[]).map((cidr) => cidr.trim()).filter((cidr) => cidr !== '')
-    createTrust(cidrs)
+    networkList(cidrs)
     return cidrs
   } catch {
     throw wrong('trustedProxies', wish)
