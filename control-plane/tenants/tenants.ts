@@ -11,7 +11,6 @@ import {
   findTenant,
   findTenantByAnalyzerHash,
   findTenantLogo,
-  findTenantSecrets,
   insertTenant,
   replaceHostnames,
   tenantsAfter,
@@ -24,6 +23,7 @@ import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
 import { createClientSecrets } from './client-secrets.ts'
 import { logoMediaType, logoTag, type Logo } from './logo.ts'
+import { policiesIn } from './policies.ts'
 import { newAnalyzerKey, newClientSecret } from './secrets.ts'
 import { createTenantStates, type ProtectionState } from './tenant-states.ts'
 
@@ -71,8 +71,12 @@ export type Tenants = ReturnType<typeof createTenants>
 /** A verification says something about what it has seen: other addresses, another verification. */
 const VERIFIED_SETTINGS = ['mode', 'hostnames', 'origin', 'health'] as const
 
-/** The part of the session policy that is a tenant's own. */
-const SESSION_SETTINGS = ['maxSessionSeconds', 'idleSeconds', 'sessionBinding'] as const
+/** The part of the session policy that is a tenant's own, and how the policy names it. */
+const SESSION_SETTINGS: ReadonlyMap<string, string> = new Map([
+  ['maxSessionSeconds', 'max_session_seconds'],
+  ['idleSeconds', 'idle_seconds'],
+  ['sessionBinding', 'session_binding'],
+])
 
 export function clientIdOf(tenantId: string): string {
   return `${tenantId}-user`
@@ -180,8 +184,12 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
           await updateTenant(queries, tenantId, { integrationCompletedAt: null })
         }
         const names = changed.map(([name]) => name)
-        if (SESSION_SETTINGS.some((name) => names.includes(name)))
-          await change.emit('policy.session.updated', tenantId, { changed: names })
+        const sessionSettings = names.flatMap((name) => SESSION_SETTINGS.get(name) ?? [])
+        if (sessionSettings.length > 0) {
+          const { session } = await policiesIn(queries, tenantId)
+          const data = { settings: { ...session }, changed: sessionSettings }
+          await change.emit('policy.session.updated', tenantId, data)
+        }
         return { changed: names }
       })
     },

@@ -7,7 +7,6 @@ import { createPublicKey } from 'node:crypto'
 import { nowSeconds } from '../../../shared/clock.ts'
 import { judgeTimes, proveToken, type TokenClaims } from '../../../shared/enforcement/token.ts'
 import { browserName } from '../../accounts/browser-name.ts'
-import { isSameSecret } from '../../keys/vault.ts'
 import { notBeforeOf } from '../../store/queries/revocations.ts'
 import { readForm } from '../form.ts'
 import type { Realm, RealmContext } from '../realm.ts'
@@ -65,9 +64,10 @@ export function ownSessions(realm: Realm, world: RealmWorld) {
   async function isOurClient(authorization: string): Promise<boolean> {
     const encoded = /^Basic ([A-Za-z0-9+/=]{1,2000})$/i.exec(authorization)?.[1]
     const client = await provider.Client.find(clientId)
-    if (encoded === undefined || client?.clientSecret === undefined) return false
+    if (encoded === undefined || client === undefined) return false
     const given = Buffer.from(encoded, 'base64').toString('utf8')
-    return isSameSecret(given, `${clientId}:${client.clientSecret}`)
+    const own = `${clientId}:`
+    return given.startsWith(own) && (await client.compareClientSecret(given.slice(own.length)))
   }
 
   /** The token is judged as at any gateway, and the store is asked besides. */

@@ -114,6 +114,17 @@ t.test('what belongs to another person or another realm is not there', async (t)
   t.equal((await ask(acme, { session_token: elsewhere.token })).status, 403, 'a foreign token')
 })
 
+t.test('a gateway that has not heard of the new secret yet still gets its answer', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const fields = { session_token: (await signedIn(world, acme)).token }
+  const { secret } = await world.tenants.rotateClientSecret('acme', 60, ACTOR)
+  t.equal((await ask(acme, fields)).status, 200)
+  t.equal((await ask({ ...acme, clientSecret: secret }, fields)).status, 200)
+  await world.tenants.rotateClientSecret('acme', 0, ACTOR)
+  t.equal((await ask(acme, fields)).status, 401)
+})
+
 t.test('the client has to show its secret, and a token that holds', async (t) => {
   const clock = movableClock(Date.now())
   const world = await startWorld(t, { clock })
