@@ -17,7 +17,7 @@ export type EndpointsWorld = OperatorEndpointsWorld &
 
 export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
   const endpoints: readonly Endpoint[] = [
-    ...contractEndpoints(),
+    ...contractEndpoints(world.baseUrl),
     ...publicKeyEndpoints(world),
     ...downloadEndpoints(),
     ...verificationEndpoints(world),

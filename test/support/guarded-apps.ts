@@ -146,7 +146,8 @@ async function startKoa(service: Service): Promise<GuardedApp> {
         throw new Error('the application’s own')
     }
   })
-  return ofServer(createServer(app.callback()))
+  const listener = app.callback()
+  return ofServer(createServer((request, response) => void listener(request, response)))
 }
 
 async function startFastify(service: Service): Promise<GuardedApp> {

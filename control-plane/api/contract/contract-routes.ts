@@ -27,8 +27,8 @@ export const ContractAnswer = v.strictObject({
   ),
 })
 
-export function contractEndpoints(): readonly Endpoint[] {
-  const contract = integrationContract()
+export function contractEndpoints(baseUrl: string): readonly Endpoint[] {
+  const contract = integrationContract(baseUrl)
   return [
     endpoint(
       {

@@ -1,8 +1,8 @@
 /** The integration contract: the names that applications and tools may rely on. No tenant values. */
 import { PEM_FILENAME } from '../public-key-routes.ts'
-import { FRAMEWORKS, SNIPPETS } from './snippets.ts'
+import { FRAMEWORKS, snippets } from './snippets.ts'
 
-export function integrationContract() {
+export function integrationContract(baseUrl: string) {
   return {
     contract_version: '1.0',
     transport: {
@@ -15,6 +15,6 @@ export function integrationContract() {
     public_key: { path: '/api/v1/public-key', filename: PEM_FILENAME },
     packages: { cli_binary: 'service-analyzer' },
     frameworks: FRAMEWORKS,
-    snippets: SNIPPETS,
+    snippets: snippets(baseUrl),
   }
 }

@@ -10,7 +10,7 @@ import { JAVASCRIPT } from './snippets/javascript.ts'
 import { PHP } from './snippets/php.ts'
 import { PYTHON } from './snippets/python.ts'
 import { RUBY } from './snippets/ruby.ts'
-import type { FrameworkSnippet } from './snippets/snippet.ts'
+import type { FrameworkSnippet, Snippet } from './snippets/snippet.ts'
 
 const TABLE: Readonly<Record<string, FrameworkSnippet>> = {
   ...JAVASCRIPT,
@@ -25,8 +25,14 @@ const TABLE: Readonly<Record<string, FrameworkSnippet>> = {
 /** What the contract tells under `frameworks`: what there is, without the code. */
 export const FRAMEWORKS = mapped(({ name, language, modes }) => ({ name, language, modes }))
 
-/** And under `snippets`. */
-export const SNIPPETS = mapped(({ edge }) => ({ edge }))
+/** And under `snippets`: the base address is where packages come from, and no value of a tenant. */
+export function snippets(baseUrl: string) {
+  const at = (snippet: Snippet): Snippet => ({
+    ...snippet,
+    install: snippet.install.replaceAll('{base_url}', baseUrl),
+  })
+  return mapped(({ edge, sdk }) => ({ edge: at(edge), ...(sdk && { sdk: at(sdk) }) }))
+}
 
 function mapped<T>(part: (framework: FrameworkSnippet) => T): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(TABLE).map(([name, entry]) => [name, part(entry)]))

@@ -1,7 +1,6 @@
 /** Judges the platform's probe: the nonce to answer it with when the tenant's key verifies it. */
-import { proveJws, type TokenReason } from '../../../shared/enforcement/token.ts'
+import { proveJws, type TokenReason, type TokenTrust } from '../../../shared/enforcement/token.ts'
 import { PROBE_SECONDS, PROBE_TYPE } from '../../../shared/probe.ts'
-import type { Keys } from './public-keys.ts'
 
 const CLOCK_SKEW_SECONDS = 60
 
@@ -11,14 +10,11 @@ export type ProbeVerdict =
 
 const REFUSED: ProbeVerdict = { kind: 'refused', reason: 'probe_refused' }
 
-export function judgeProbe(
-  probe: string,
-  { audience, keys, nowSeconds }: { audience: string; keys: Keys; nowSeconds: number },
-): ProbeVerdict {
-  const claims = proveJws(probe, keys, (typ) => typ === PROBE_TYPE)
+export function judgeProbe(probe: string, trust: TokenTrust, nowSeconds: number): ProbeVerdict {
+  const claims = proveJws(probe, trust.keys, (typ) => typ === PROBE_TYPE)
   if (typeof claims === 'string') return { kind: 'refused', reason: claims }
-  const { aud, nonce, iat, exp } = claims
-  if (aud !== audience) return REFUSED
+  const { iss, aud, nonce, iat, exp } = claims
+  if (iss !== trust.issuer || aud !== trust.audience) return REFUSED
   if (typeof iat !== 'number' || typeof exp !== 'number') return REFUSED
   if (exp + CLOCK_SKEW_SECONDS <= nowSeconds || iat > nowSeconds + CLOCK_SKEW_SECONDS)
     return REFUSED

@@ -43,16 +43,17 @@ export function createPublicKeys(world: PublicKeysWorld): PublicKeys {
   let keys: Keys | undefined
   let fromFile: Keys = new Map()
   let fromUrl: Keys = new Map()
+  let renewedAtMs = -Infinity
   let lookedAtMs = -Infinity
   let pending: Promise<Keys> | undefined
 
   /** A clock that was set back must not keep the keys of yesterday. */
-  const isOver = (gapMs: number) => Math.abs(nowMs() - lookedAtMs) >= gapMs
+  const isOver = (sinceMs: number, gapMs: number) => Math.abs(nowMs() - sinceMs) >= gapMs
 
   /** One look for all who ask at the same time. */
   function look(isKeyMissing: boolean): Promise<Keys> {
     pending ??= lookAtAll(isKeyMissing).finally(() => {
-      lookedAtMs = nowMs()
+      renewedAtMs = nowMs()
       pending = undefined
     })
     return pending
@@ -63,6 +64,7 @@ export function createPublicKeys(world: PublicKeysWorld): PublicKeys {
     if (file !== undefined) fromFile = await attempt(() => readKeyFile(file), fromFile, faults)
     // a file that has all that is asked for needs no network
     const isUrlNeeded = isKeyMissing || fromFile.size === 0 || fromUrl.size > 0
+    if (isUrlNeeded) lookedAtMs = nowMs()
     if (url !== undefined && isUrlNeeded)
       fromUrl = await attempt(() => fetchKeys(url, world.fetch, closing.signal), fromUrl, faults)
     if (faults.length > 0 && !closing.signal.aborted)
@@ -75,23 +77,23 @@ export function createPublicKeys(world: PublicKeysWorld): PublicKeys {
 
   return {
     current() {
-      if (keys !== undefined && isOver(RENEW_MS)) look(false).catch(() => undefined)
+      if (keys !== undefined && isOver(renewedAtMs, RENEW_MS)) look(false).catch(() => undefined)
       return keys
     },
     load() {
       if (keys !== undefined) return Promise.resolve(keys)
-      if (pending === undefined && !isOver(LOOK_GAP_MS))
+      if (pending === undefined && !isOver(lookedAtMs, LOOK_GAP_MS))
         return Promise.reject(new Error('there are no public keys yet'))
-      return look(true)
+      return look(false)
     },
     lookAgain() {
-      if (pending !== undefined) return pending
-      return keys !== undefined && !isOver(LOOK_GAP_MS) ? keys : look(true)
+      if (keys !== undefined && !isOver(lookedAtMs, LOOK_GAP_MS)) return pending ?? keys
+      return look(true)
     },
     async ready() {
       while (keys === undefined && !closing.signal.aborted)
         try {
-          await look(true)
+          await look(false)
         } catch {
           await pause(LOOK_GAP_MS, closing.signal)
         }

@@ -15,7 +15,7 @@ import {
   type TokenTrust,
 } from '../../../shared/enforcement/token.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { environment } from './config.ts'
+import { environmentWithKeyFile } from './config.ts'
 import type { Guard, GuardedRequest, Identity, Outcome } from './guard.ts'
 import { judgeProbe } from './probe.ts'
 import { createPublicKeys, type Keys } from './public-keys.ts'
@@ -35,7 +35,7 @@ const CACHE_KEY_CHARACTERS = 12
 const NO_COOKIES: readonly string[] = []
 
 export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
-  const settings = readVerifyClaimsOptions(options, environment())
+  const settings = readVerifyClaimsOptions(options, environmentWithKeyFile())
   const { issuer, audience, nowMs } = settings
   const isExcluded = compileExcluded(settings.excluded)
   const proofs = new RecentlyUsed<Proof>(LIMITS.verifyCacheEntriesMax)
@@ -77,20 +77,18 @@ export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
     isKeyUnknown: (verdict: Verdict) => boolean,
     conclude: (verdict: Verdict | 'keys_unavailable') => Outcome,
   ): Outcome | Promise<Outcome> {
-    const keys = publicKeys.current()
-    if (keys === undefined)
-      return publicKeys.load().then(
-        (loaded) => conclude(judge(loaded)),
-        () => conclude('keys_unavailable'),
+    const judgeWith = (keys: Keys): Outcome | Promise<Outcome> => {
+      const verdict = judge(keys)
+      const looking = isKeyUnknown(verdict) ? publicKeys.lookAgain() : keys
+      if (!(looking instanceof Promise)) return conclude(verdict)
+      return looking.then(
+        (found) => conclude(judge(found)),
+        () => conclude(verdict),
       )
-    const verdict = judge(keys)
-    if (!isKeyUnknown(verdict)) return conclude(verdict)
-    const looked = publicKeys.lookAgain()
-    if (!(looked instanceof Promise)) return conclude(verdict)
-    return looked.then(
-      (found) => conclude(judge(found)),
-      () => conclude(verdict),
-    )
+    }
+    const keys = publicKeys.current()
+    if (keys !== undefined) return judgeWith(keys)
+    return publicKeys.load().then(judgeWith, () => conclude('keys_unavailable'))
   }
 
   function judgeClaims(token: string, target: string): Outcome | Promise<Outcome> {
@@ -107,7 +105,7 @@ export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
 
   function answerProbe(probe: string): Outcome | Promise<Outcome> {
     return withKeys(
-      (keys) => judgeProbe(probe, { audience, keys, nowSeconds: nowSeconds() }),
+      (keys) => judgeProbe(probe, trustIn(keys), nowSeconds()),
       (verdict) => verdict.kind === 'refused' && verdict.reason === 'key_unknown',
       (verdict) => {
         if (verdict === 'keys_unavailable') return UNAVAILABLE

@@ -1,143 +1,170 @@
-/** JavaScript: every one is run by test/control-plane/api/contract.test.ts. */
+/** JavaScript: every one is run by test/control-plane/api/snippets/javascript.test.ts. */
 import type { FrameworkSnippet } from './snippet.ts'
 
-type Name = 'node' | 'express' | 'fastify' | 'hono' | 'koa'
+type Name = 'node' | 'express' | 'fastify' | 'koa' | 'hono' | 'nest' | 'next'
 
-/** The part that all share: which user a request carries, or that it is a probe. */
-const VERIFY = `import { createPublicKey } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { createRemoteJWKSet, jwtVerify } from 'jose'
-
-const { SERVICE_BASE_URL, SERVICE_TENANT_ID, SERVICE_PUBLIC_KEY_FILE } = process.env
-const base = SERVICE_BASE_URL.replace(/\\/+$/, '')
-const issuer = \`\${base}/auth/realms/\${SERVICE_TENANT_ID}\`
-const audience = \`\${SERVICE_TENANT_ID}-user\`
-const pems = readFileSync(SERVICE_PUBLIC_KEY_FILE ?? 'service_public.pem', 'utf8')
-const installed = pems.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g)
-// the keys of the file first; what was rotated in since then is fetched once and kept
-const keys = [
-  ...installed.map((pem) => createPublicKey(pem)),
-  createRemoteJWKSet(new URL(\`\${base}/tenants/\${SERVICE_TENANT_ID}/public-key\`)),
-]
-
-async function verified(token, typ) {
-  for (const key of keys) {
-    try {
-      const options = { algorithms: ['RS256'], issuer, audience }
-      const { payload, protectedHeader } = await jwtVerify(token, key, options)
-      if ((protectedHeader.typ ?? 'JWT') === typ) return payload
-    } catch {
-      // not this key's: try the next
-    }
-  }
+interface Program {
+  readonly name: string
+  readonly packages: string
+  readonly file: string
+  /** `{guard}` is the function of the mode, `{name}` how its claims greet. */
+  readonly code: string
 }
 
-/** Believes nothing but a signature. Answers the service's own probes on the way. */
-async function check(headers) {
-  const probe = headers['x-service-probe']
-  if (probe !== undefined) {
-    const claims = await verified(probe, 'service-probe+jwt')
-    return { status: claims ? 204 : 401, reply: claims?.nonce ?? '' }
-  }
-  const claims = await verified(headers['x-service-claims'] ?? '', 'JWT')
-  return claims ? { user: claims } : { status: 401, reply: '' }
-}
-`
+const PORT = 'process.env.PORT ?? 3000'
 
-const PORT = `process.env.PORT ?? 3000`
-
-const PROGRAMS: Record<Name, { name: string; install: string; head: string; body: string }> = {
+const PROGRAMS: Readonly<Record<Name, Program>> = {
   node: {
     name: 'Node.js (node:http)',
-    install: 'npm install jose',
-    head: `import { createServer } from 'node:http'`,
-    body: `createServer(async (request, response) => {
-  const { user, status, reply } = await check(request.headers)
-  if (!user) return response.writeHead(status, { 'X-Service-Probe-Reply': reply }).end()
-  response.setHeader('Content-Type', 'text/plain; charset=utf-8')
-  response.end(\`Hello \${user.name}\\n\`)
-}).listen(${PORT})
+    packages: '',
+    file: 'server.mjs',
+    code: `import { createServer } from 'node:http'
+import { {guard} } from 'service-node'
+
+const service = {guard}()
+
+const server = createServer(
+  service.node((request, response) => {
+    response.setHeader('Content-Type', 'text/plain; charset=utf-8')
+    response.end(\`Hello \${request.serviceClaims{name}}\\n\`)
+  }),
+)
+// with WebSockets: server.on('upgrade', service.upgrade((request, socket, head) => { … }))
+server.listen(${PORT})
 `,
   },
   express: {
     name: 'Express',
-    install: 'npm install express jose',
-    head: `import express from 'express'`,
-    body: `const app = express()
+    packages: ' express',
+    file: 'server.mjs',
+    code: `import express from 'express'
+import { {guard} } from 'service-node'
 
-app.use(async (request, response, next) => {
-  const { user, status, reply } = await check(request.headers)
-  if (!user) return response.status(status).set('X-Service-Probe-Reply', reply).end()
-  request.user = user
-  next()
+const service = {guard}()
+const app = express()
+app.use(service.express()) // before everything else
+
+app.get('/', (request, response) => {
+  response.type('text').send(\`Hello \${request.serviceClaims{name}}\\n\`)
 })
-
-app.get('/', (request, response) => response.type('text').send(\`Hello \${request.user.name}\\n\`))
 app.listen(${PORT})
 `,
   },
   fastify: {
     name: 'Fastify',
-    install: 'npm install fastify jose',
-    head: `import fastify from 'fastify'`,
-    body: `const app = fastify()
+    packages: ' fastify',
+    file: 'server.mjs',
+    code: `import fastify from 'fastify'
+import { {guard} } from 'service-node'
 
-app.addHook('onRequest', async (request, answer) => {
-  const { user, status, reply } = await check(request.headers)
-  if (!user) return answer.code(status).header('X-Service-Probe-Reply', reply).send()
-  request.user = user
-})
+const service = {guard}()
+const app = fastify()
+await app.register(service.fastify()) // before every other plugin
 
-app.get('/', (request) => \`Hello \${request.user.name}\\n\`)
+app.get('/', (request) => \`Hello \${request.serviceClaims{name}}\\n\`)
 await app.listen({ port: Number(${PORT}) })
-`,
-  },
-  hono: {
-    name: 'Hono',
-    install: 'npm install hono @hono/node-server jose',
-    head: `import { serve } from '@hono/node-server'\nimport { Hono } from 'hono'`,
-    body: `const app = new Hono()
-
-app.use(async (c, next) => {
-  const { user, status, reply } = await check(c.req.header())
-  if (!user) return c.body(null, status, { 'X-Service-Probe-Reply': reply })
-  c.set('user', user)
-  await next()
-})
-
-app.get('/', (c) => c.text(\`Hello \${c.get('user').name}\\n\`))
-serve({ fetch: app.fetch, port: Number(${PORT}) })
 `,
   },
   koa: {
     name: 'Koa',
-    install: 'npm install koa jose',
-    head: `import Koa from 'koa'`,
-    body: `const app = new Koa()
+    packages: ' koa',
+    file: 'server.mjs',
+    code: `import Koa from 'koa'
+import { {guard} } from 'service-node'
 
-app.use(async (context, next) => {
-  const { user, status, reply } = await check(context.headers)
-  if (user) {
-    context.state.user = user
-    return next()
-  }
-  context.status = status
-  context.set('X-Service-Probe-Reply', reply)
-  context.body = null
-  context.status = status
-})
+const service = {guard}()
+const app = new Koa()
+app.use(service.koa()) // before everything else
 
 app.use((context) => {
-  context.body = \`Hello \${context.state.user.name}\\n\`
+  context.body = \`Hello \${context.state.serviceClaims{name}}\\n\`
 })
 app.listen(${PORT})
 `,
   },
+  hono: {
+    name: 'Hono',
+    packages: ' hono @hono/node-server',
+    file: 'server.mjs',
+    code: `import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
+import { {guard} } from 'service-node'
+
+const service = {guard}()
+const app = new Hono()
+app.use(service.hono()) // before everything else
+
+app.get('/', (c) => c.text(\`Hello \${c.get('serviceClaims'){name}}\\n\`))
+serve({ fetch: app.fetch, port: Number(${PORT}) })
+`,
+  },
+  nest: {
+    name: 'NestJS',
+    packages: '',
+    file: 'src/main.ts',
+    code: `import { Controller, Get, Module, Req } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
+import { {guard}, type Guarded } from 'service-node'
+
+@Controller()
+class AppController {
+  @Get()
+  hello(@Req() request: Guarded) { // on Fastify: request.raw
+    return \`Hello \${request.serviceClaims{name}}\\n\`
+  }
 }
 
-export const JAVASCRIPT: Readonly<Record<string, FrameworkSnippet>> = Object.fromEntries(
-  Object.entries(PROGRAMS).map(([framework, { name, install, head, body }]) => {
-    const edge = { install, file: 'server.mjs', code: `${head}\n${VERIFY}\n${body}` }
-    return [framework, { name, language: 'javascript', modes: ['gateway', 'connector'], edge }]
-  }),
-)
+@Module({ controllers: [AppController] })
+class AppModule {}
+
+async function bootstrap() {
+  const app = await NestFactory.create(AppModule)
+  app.use({guard}().nest()) // before everything else
+  await app.listen(${PORT})
+}
+void bootstrap()
+`,
+  },
+  next: {
+    name: 'Next.js',
+    packages: '',
+    file: 'server.mjs',
+    // proxy.ts would see what Next.js has made of a request; this sees the request
+    code: `import { createServer } from 'node:http'
+import next from 'next'
+import { {guard} } from 'service-node'
+
+// instead of \`next start\`; pages read headers(): x-service-user, and x-service-claims to decode
+const service = {guard}()
+const app = next({ dev: process.env.NODE_ENV === 'development' })
+await app.prepare()
+
+const server = createServer(service.node(app.getRequestHandler()))
+server.on('upgrade', service.upgrade(app.getUpgradeHandler()))
+server.listen(${PORT})
+`,
+  },
+}
+
+function snippetOf({ packages, file, code }: Program, guard: 'verifyClaims' | 'enforce') {
+  // before protection is on, nobody is signed in
+  const name = guard === 'enforce' ? "?.name ?? 'stranger'" : '.name'
+  return {
+    install: `npm install {base_url}/api/v1/sdk/node${packages}`,
+    file,
+    code: code.replaceAll('{guard}', guard).replaceAll('{name}', name),
+  }
+}
+
+export const JAVASCRIPT = Object.fromEntries(
+  Object.entries(PROGRAMS).map(([framework, program]): [string, FrameworkSnippet] => [
+    framework,
+    {
+      name: program.name,
+      language: framework === 'nest' ? 'typescript' : 'javascript',
+      modes: ['gateway', 'connector', 'sdk'],
+      edge: snippetOf(program, 'verifyClaims'),
+      sdk: snippetOf(program, 'enforce'),
+    },
+  ]),
+) as Readonly<Record<Name, FrameworkSnippet & { readonly sdk: FrameworkSnippet['edge'] }>>

@@ -1,5 +1,5 @@
 export interface Snippet {
-  /** What to run once, in the project's folder. */
+  /** What to run once, in the project's folder; `{base_url}` is where the service is. */
   readonly install: string
   readonly file: string
   readonly code: string
@@ -12,4 +12,6 @@ export interface FrameworkSnippet {
   readonly modes: readonly ('gateway' | 'connector' | 'sdk')[]
   /** Behind the edge: believes the signature that came with the request. */
   readonly edge: Snippet
+  /** Without an edge: enforces by itself. */
+  readonly sdk?: Snippet
 }

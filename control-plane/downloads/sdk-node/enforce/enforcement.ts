@@ -150,8 +150,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
   }
 
   async function probed(probe: string): Promise<Outcome> {
-    const judgeWith = ({ client, trust }: EnforcedTenant) =>
-      judgeProbe(probe, { audience: client.id, keys: trust.keys, nowSeconds: nowSeconds(clock) })
+    const judgeWith = ({ trust }: EnforcedTenant) => judgeProbe(probe, trust, nowSeconds(clock))
     let verdict = judgeWith(standing.tenant())
     if (verdict.kind === 'refused' && verdict.reason === 'key_unknown') {
       await standing.lookForKeys()

@@ -22,7 +22,10 @@ export interface VerifyClaimsOptions {
   readonly baseUrl?: string
   /** Default: `SERVICE_TENANT_ID`. */
   readonly tenantId?: string
-  /** One or several PEM public keys. Default: `SERVICE_PUBLIC_KEY_FILE`, else no file. */
+  /**
+   * One or several PEM public keys. Default: `SERVICE_PUBLIC_KEY_FILE`, else `service_public.pem`
+   * where the application was started, if there is one.
+   */
   readonly publicKeyFile?: string
   /** Default: the tenant's own address at the service; `false`: the file alone. */
   readonly publicKeyUrl?: string | false
