@@ -1,4 +1,5 @@
 /** The one table of endpoints: what is not named here does not exist. How to add one: endpoint.ts. */
+import { cliEndpoints, type CliEndpointsWorld } from './cli-routes.ts'
 import { contractEndpoints } from './contract/contract-routes.ts'
 import { downloadEndpoints } from './download-routes.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -6,12 +7,15 @@ import { feedEndpoints, type FeedEndpointsWorld } from './feed-routes.ts'
 import { healthEndpoints, type HealthEndpointsWorld } from './health-routes.ts'
 import { openApiEndpoints } from './openapi/openapi-routes.ts'
 import { operatorEndpoints, type OperatorEndpointsWorld } from './operator/operator-routes.ts'
+import { integrationEndpoints, type IntegrationEndpointsWorld } from './integration-routes.ts'
 import { publicKeyEndpoints, type PublicKeyEndpointsWorld } from './public-key-routes.ts'
 import { verificationEndpoints, type VerificationEndpointsWorld } from './verification-routes.ts'
 
 export type EndpointsWorld = OperatorEndpointsWorld &
   PublicKeyEndpointsWorld &
   VerificationEndpointsWorld &
+  IntegrationEndpointsWorld &
+  CliEndpointsWorld &
   FeedEndpointsWorld &
   HealthEndpointsWorld
 
@@ -19,8 +23,10 @@ export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
   const endpoints: readonly Endpoint[] = [
     ...contractEndpoints(world.baseUrl),
     ...publicKeyEndpoints(world),
+    ...cliEndpoints(world),
     ...downloadEndpoints(),
     ...verificationEndpoints(world),
+    ...integrationEndpoints(world),
     ...feedEndpoints(world),
     ...operatorEndpoints(world),
     ...healthEndpoints(world),

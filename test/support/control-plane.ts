@@ -36,6 +36,7 @@ export interface ServicesOptions {
   readonly file?: string
   readonly clock?: Clock
   readonly masterKey?: Buffer
+  readonly baseUrl?: string
   readonly edgeUrlFor?: (hostname: string) => string
   /** Where mails end; nowhere, if nobody looks. */
   readonly mailTransport?: MailTransport
@@ -49,7 +50,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     engine: openSqlite(file),
     masterKey: options.masterKey ?? randomBytes(32),
     fleetKey: FLEET_KEY,
-    baseUrl: 'http://localhost:8080',
+    baseUrl: options.baseUrl ?? 'http://localhost:8080',
     edgeUrlFor: options.edgeUrlFor ?? ((hostname) => `http://${hostname}:8000`),
     mailTransport: options.mailTransport ?? { send: async () => {}, close: () => undefined },
     directoryAddresses: options.directoryAddresses ?? ['127.0.0.0/8'],

@@ -1,0 +1,50 @@
+/** The command line tool, and the script that installs it. Neither is kept by anybody in between. */
+import { createAnalyzerDownloads } from '../downloads/analyzer/program-download.ts'
+import { endpoint, file, type Endpoint } from './endpoint.ts'
+
+export interface CliEndpointsWorld {
+  readonly baseUrl: string
+}
+
+const SCRIPT_TYPE = 'text/x-shellscript'
+const PROGRAM_TYPE = 'text/javascript'
+
+export function cliEndpoints({ baseUrl }: CliEndpointsWorld): readonly Endpoint[] {
+  const downloads = createAnalyzerDownloads(baseUrl)
+  return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/api/v1/cli/install',
+        group: 'integration',
+        caller: 'anyone',
+        summary: 'A shell script that installs `service-analyzer`: pipe it into `sh`.',
+        description:
+          'It checks the SHA-256 of what it downloads before it installs anything, into `${SERVICE_INSTALL_DIR:-$HOME/.local/bin}`. `SERVICE_BASE_URL` names another address of the same service.',
+        answers: { 200: file(SCRIPT_TYPE, 'A POSIX shell script.') },
+      },
+      async (c) => {
+        const { bytes } = await downloads.installer()
+        return c.body(new Uint8Array(bytes), 200, {
+          'Content-Type': `${SCRIPT_TYPE}; charset=utf-8`,
+        })
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/api/v1/cli/service-analyzer.mjs',
+        group: 'integration',
+        caller: 'anyone',
+        summary: 'The command line tool: one file for Node 20 and later.',
+        answers: { 200: file(PROGRAM_TYPE, 'What the script installs.') },
+      },
+      async (c) => {
+        const { bytes } = await downloads.program()
+        return c.body(new Uint8Array(bytes), 200, {
+          'Content-Type': `${PROGRAM_TYPE}; charset=utf-8`,
+        })
+      },
+    ),
+  ]
+}
