@@ -11,16 +11,10 @@ import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
 import { deleteFactors } from '../store/queries/factors.ts'
 import { forgetPasswords } from '../store/queries/password-history.ts'
 import { deleteRealmRecords } from '../store/queries/revocations.ts'
-import {
-  aliveSids,
-  deleteSessionsOf,
-  findSession,
-  type SessionTarget,
-} from '../store/queries/sessions.ts'
+import { aliveSids, deleteSessionsOf } from '../store/queries/sessions.ts'
 import { deleteSignInsOf, newestSignInOf } from '../store/queries/sign-ins.ts'
 import { deleteTicketsOf } from '../store/queries/tickets.ts'
 import { deleteUser, insertUser, trialUsersBefore, TRIAL_PREFIX } from '../store/queries/users.ts'
-import type { Queries } from '../store/sqlite.ts'
 import type { Change, Store } from '../store/store.ts'
 import type { PasswordHasher } from './passwords.ts'
 import { revokeIn } from './revocations.ts'

@@ -62,7 +62,7 @@ void t.test('one sign-in from end to end', async (t) => {
     }
   }
   const ALL_PASS = STEPS.map(() => 'pass')
-  const nothingLeft = (t: Pick<Test, 'equal'>, tenantId: string) => {
+  const nothingLeft = (t: Pick<Test, 'equal' | 'notMatch'>, tenantId: string) => {
     const mine = `tenant_id = '${tenantId}'`
     for (const table of ['users', 'sessions', 'sign_ins', 'known_devices', 'mails'])
       t.equal(count(table, mine), 0, `nobody is left in ${table}`)

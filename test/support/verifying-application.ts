@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
+import { createLocalJWKSet, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose'
 
 export interface VerifyingApplication {
   readonly origin: string
@@ -33,7 +33,7 @@ export async function startVerifyingApplication(
     if (typeof probe === 'string') {
       const options = { audience, typ: 'service-probe+jwt', currentDate: now(), clockTolerance: 60 }
       const verified = await jwtVerify(probe, await keys(), options).catch(() => undefined)
-      response.setHeader('X-Service-Probe-Reply', String(verified?.payload['nonce'] ?? ''))
+      response.setHeader('X-Service-Probe-Reply', nonceOf(verified?.payload))
       return response.writeHead(verified === undefined ? 401 : 204).end()
     }
     const token = String(request.headers['x-service-claims'] ?? '')
@@ -62,4 +62,9 @@ export async function startVerifyingApplication(
     seen: [],
   }
   return application
+}
+
+function nonceOf(claims: JWTPayload | undefined): string {
+  const nonce = claims?.['nonce']
+  return typeof nonce === 'string' ? nonce : ''
 }
