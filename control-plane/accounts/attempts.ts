@@ -117,11 +117,11 @@ export function createAttempts({
       await insertSignIn(queries, row)
       if (row.isFailure) await blockAddress(change, attempt, known, policies)
       if (attempt.userId !== undefined && isTrialId(attempt.userId)) return state // nobody's news
-      const content = { ...(attempt.userId && { user_id: attempt.userId }), reason, ip: row.ip }
+      const data = { ...(attempt.userId && { subject: attempt.userId }), reason, ip: row.ip }
       if (state.kind === 'refused' && isNews)
-        await change.emit('signin.denied', attempt.tenantId, content)
+        await change.emit('signin.denied', attempt.tenantId, data)
       if (reason === 'second_factor_needed' || reason === 'enrolment_needed')
-        await change.emit('signin.step_up', attempt.tenantId, content)
+        await change.emit('signin.step_up', attempt.tenantId, data)
       return state
     },
 

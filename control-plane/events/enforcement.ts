@@ -87,10 +87,10 @@ async function enforce(change: Change, tenantId: string, events: readonly OwnEve
         break
       case 'terminate':
         if (await end(change, tenantId, event, 'terminated'))
-          await change.emit('session.terminated', tenantId, contentOf(event))
+          await change.emit('session.terminated', tenantId, dataOf(event))
         break
       case 'step_up':
-        await change.emit('signin.step_up', tenantId, contentOf(event))
+        await change.emit('signin.step_up', tenantId, dataOf(event))
         break
       default: // only to be looked at
     }
@@ -117,20 +117,22 @@ async function keep(
 }
 
 function rowOf(event: OwnEvent, at: number, instance: string): NewEnforcementEvent {
-  const text = (value: string | undefined) =>
-    value === undefined || value === '' ? null : value.slice(0, LIMITS.eventTextCharactersMax)
+  const { subject = null, sid = null, reason = null, ip = null, app_host } = dataOf(event)
   return {
-    at,
-    outcome: event.outcome,
-    subject: text(event.subject),
-    sid: text(event.sid),
-    reason: text(event.reason),
-    ip: text(event.ip),
-    appHost: event.app_host?.slice(0, LIMITS.eventHostCharactersMax) ?? null,
+    ...{ at, outcome: event.outcome, subject, sid, reason, ip, appHost: app_host ?? null },
     instance,
   }
 }
 
-function contentOf({ subject, sid, reason, ip, app_host }: OwnEvent): Record<string, unknown> {
-  return { subject, sid, reason, ip, app_host }
+/** What there is to say, and no more of it than there may be. */
+function dataOf({ subject, sid, reason, ip, app_host }: OwnEvent) {
+  const text = (value: string | undefined) =>
+    value === undefined || value === '' ? undefined : value.slice(0, LIMITS.eventTextCharactersMax)
+  return {
+    subject: text(subject),
+    sid: text(sid),
+    reason: text(reason),
+    ip: text(ip),
+    app_host: app_host?.slice(0, LIMITS.eventHostCharactersMax),
+  }
 }

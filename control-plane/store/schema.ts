@@ -2,6 +2,7 @@
  * The schema, once for SQLite and Postgres. Times are epoch milliseconds (`_at`); columns that end
  * in `_sealed` are encrypted under the master key; ones that end in `_hash` cannot be turned back.
  */
+import type { EventName } from '../../shared/events.ts'
 import type { Columns } from './columns.ts'
 import { sqliteColumns } from './columns.ts'
 import { defineFeedTables } from './feed-tables.ts'
@@ -219,7 +220,7 @@ export function defineSchema(c: Columns) {
       sequence: c.whole('sequence').primaryKey(),
       eventId: c.text('event_id').notNull(),
       tenantId: c.text('tenant_id').notNull(),
-      event: c.text('event').notNull(),
+      event: c.text('event').$type<EventName>().notNull(),
       content: c.json('content').$type<Record<string, unknown>>().notNull(),
       createdAt: c.whole('created_at').notNull(),
     },

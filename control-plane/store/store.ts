@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import type { Clock } from '../../shared/clock.ts'
+import type { EventData, EventName } from '../../shared/events.ts'
 import { mergeRevoked, nothingRevoked, type Revoked } from '../../shared/snapshot.ts'
 import { schema } from './schema.ts'
 import type { Engine, Queries } from './sqlite.ts'
@@ -28,7 +29,7 @@ export interface Change {
   touch(tenantId: string): Promise<number>
   /** The tenant's revocations changed; `revoked` is what is new. */
   revoke(tenantId: string, revoked: Revoked): void
-  emit(event: string, tenantId: string, content: Record<string, unknown>): Promise<void>
+  emit<Name extends EventName>(event: Name, tenantId: string, data: EventData<Name>): Promise<void>
   audit(actor: Actor, entry: AuditEntry): Promise<void>
 }
 
@@ -106,12 +107,12 @@ function openChange(
       const before = committed.revoked.get(tenantId) ?? nothingRevoked()
       committed.revoked.set(tenantId, mergeRevoked(before, revoked))
     },
-    async emit(event, tenantId, content) {
+    async emit(event, tenantId, data) {
       const sequence = await nextOf(queries, 'event')
       const eventId = randomUUID()
       await queries
         .insert(schema.outbox)
-        .values({ sequence, eventId, tenantId, event, content, createdAt: nowMs })
+        .values({ sequence, eventId, tenantId, event, content: data, createdAt: nowMs })
       committed.hasEvents = true
     },
     async audit(actor, entry) {

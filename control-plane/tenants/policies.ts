@@ -46,8 +46,9 @@ export function createPolicies({ store }: { store: Store }) {
           updatedAt: change.nowMs,
         })
         if (name === 'session') await applySession(change, tenantId, put as Policies['session'])
-        await change.emit(`policy.${name}.updated`, tenantId, { settings: put, changed })
-        return { settings: put, changed }
+        const data = { settings: { ...put } as Record<string, unknown>, changed }
+        await change.emit(`policy.${name as PolicyName}.updated`, tenantId, data)
+        return data
       })
       if (settings === undefined) throw new Error(`the ${name} policy was not put`)
       return settings
@@ -65,7 +66,8 @@ export function putTogether<Name extends PolicyName>(
   return { ...base, ...input }
 }
 
-async function policiesIn(queries: Queries, tenantId: string): Promise<Policies> {
+/** As they are inside a change. */
+export async function policiesIn(queries: Queries, tenantId: string): Promise<Policies> {
   const tenant = await findTenant(queries, tenantId)
   if (tenant === undefined) throw new Refusal('tenant_not_found')
   const decided = new Map<PolicyName, object>(

@@ -185,7 +185,7 @@ t.test('refusals are events, once a minute, and say nothing of what was typed', 
     for (const username of ['ada', 'hunter2']) await guess(world, acme, { ...ADA, username })
   const denied = await eventsOf(world, 'signin.denied')
   t.strictSame(denied, [
-    { user_id: acme.ada.userId, reason: 'user_paused', ip: '127.0.0.1' },
+    { subject: acme.ada.userId, reason: 'user_paused', ip: '127.0.0.1' },
     { reason: 'user_paused', ip: '127.0.0.1' },
   ])
   const rows = await recordedSignIns(world)

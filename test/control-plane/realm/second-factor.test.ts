@@ -22,7 +22,7 @@ t.test('who has an app is asked for its code, and the token says so', async (t) 
   t.ok(isAskingForCode(asked.html))
   t.match(asked.html, /You are signing in as ada/)
   t.match(await eventsOf(world, 'signin.step_up'), [
-    { user_id: acme.ada.userId, reason: 'second_factor_needed', ip: '127.0.0.1' },
+    { subject: acme.ada.userId, reason: 'second_factor_needed', ip: '127.0.0.1' },
   ])
 
   const wrong = await person.send({ code: '000000' })
@@ -251,7 +251,7 @@ t.test('a session of a password alone is asked for the factor only, and once', a
   const app = await enrolApp(world, acme)
   const stepUp = await begin(world, acme, { acr_values: 'aal2' }, browser)
   t.ok(isAskingForCode(stepUp.page.html))
-  t.match(await eventsOf(world, 'signin.step_up'), [{ user_id: acme.ada.userId }])
+  t.match(await eventsOf(world, 'signin.step_up'), [{ subject: acme.ada.userId }])
   t.equal((await stepUp.claims((await stepUp.send({ code: app.code() })).url)).acr, 'aal2')
   const again = await begin(world, acme, { acr_values: 'aal2' }, browser)
   t.equal((await again.claims(again.page.url)).acr, 'aal2', 'not again')

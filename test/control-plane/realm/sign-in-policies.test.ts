@@ -40,7 +40,7 @@ t.test(
     t.equal(answer.response.status, 403)
     t.match(answer.html, /You cannot sign in with this device/)
     t.match(await eventsOf(world, 'signin.denied'), [
-      { user_id: acme.ada.userId, reason: 'device_not_enrolled', ip: '127.0.0.1' },
+      { subject: acme.ada.userId, reason: 'device_not_enrolled', ip: '127.0.0.1' },
     ])
   },
 )

@@ -3,6 +3,7 @@ import { asc, eq } from 'drizzle-orm'
 import { TOTP, Secret } from 'otpauth'
 import type { Policies, PolicyName } from '../../../control-plane/policy/policies.ts'
 import { newSeed } from '../../../control-plane/accounts/totp.ts'
+import type { EventName } from '../../../shared/events.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import {
   ACTOR,
@@ -78,7 +79,7 @@ export function isAskingForPassword(html: string): boolean {
   return html.includes('name="password"')
 }
 
-export async function eventsOf(world: World, event: string) {
+export async function eventsOf(world: World, event: EventName) {
   const rows = await world.store.read
     .select()
     .from(schema.outbox)

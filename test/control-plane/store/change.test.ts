@@ -25,7 +25,7 @@ void t.test(
       store.change(async (change) => {
         await change.queries.update(schema.tenants).set({ name: 'changed' })
         await change.touch('acme')
-        await change.emit('tenant.suspended', 'acme', {})
+        await change.emit('tenant.suspended', 'acme', { status: 'suspended' })
         await change.audit(ACTOR, { action: 'test', tenantId: 'acme' })
         change.revoke('acme', { all: 1, subjects: {}, sids: {} })
         throw new Error('at the very end')
@@ -79,14 +79,16 @@ void t.test('a second start keeps the data, the epoch and the revision', async (
   const first = await openStore(openSqlite(file), movableClock())
   await first.change(async (change) => {
     await change.touch('acme')
-    await change.emit('x', 'acme', { n: 1 })
+    await change.emit('tenant.suspended', 'acme', { status: 'suspended' })
   })
   const { epoch } = first
   await first.close()
   const second = await openStore(openSqlite(file), movableClock())
   t.equal(second.epoch, epoch)
   t.equal(await second.revision(), 1)
-  t.match(await second.read.select().from(schema.outbox), [{ sequence: 1, content: { n: 1 } }])
+  t.match(await second.read.select().from(schema.outbox), [
+    { sequence: 1, event: 'tenant.suspended', content: { status: 'suspended' } },
+  ])
   await second.close()
 })
 

@@ -1,0 +1,241 @@
+/**
+ * What tenants are told of by webhooks: each event with the operation behind it, what its `data`
+ * holds, and an example. `change.emit` is typed by this table, `/api/v1/events` shows it. No data
+ * holds a secret or a token: it goes to other people's servers, and lies in their logs.
+ */
+import * as v from 'valibot'
+
+const described = <Schema extends v.GenericSchema>(schema: Schema, description: string) =>
+  v.pipe(schema, v.description(description))
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+const time = v.pipe(v.string(), v.isoTimestamp())
+const subject = described(v.string(), 'The id of the user.')
+const sid = described(v.string(), 'The id of the session.')
+const ip = described(v.string(), 'The address of the client.')
+
+interface EventDefinition {
+  /** Completes «Sent when …». */
+  readonly sentWhen: string
+  /** What in this service sends it. */
+  readonly sentBy: string
+  readonly data: v.GenericSchema
+  readonly example: unknown
+}
+
+const policyUpdated = v.strictObject({
+  settings: described(v.record(v.string(), v.unknown()), 'The whole policy, as it is now.'),
+  changed: described(v.array(v.string()), 'Which of the settings are other than before.'),
+})
+
+const policyEvent = <const Example extends v.InferInput<typeof policyUpdated>>(
+  policy: string,
+  example: Example,
+) => ({
+  sentWhen: `${policy} policy changed.`,
+  sentBy: 'Setting the policy.',
+  data: policyUpdated,
+  example,
+})
+
+const tenantState = <const Status extends string>(status: Status) =>
+  v.strictObject({ status: v.literal(status) })
+
+export const EVENTS = {
+  'alert.triggered': {
+    sentWhen: 'A configured threshold alert has tripped.',
+    sentBy: 'A metric that reaches its threshold within its window; once per crossing.',
+    data: v.strictObject({
+      alert_id: v.string(),
+      metric: v.string(),
+      threshold: described(v.number(), 'What was configured.'),
+      value: described(v.number(), 'What was counted within the window.'),
+      window_seconds: count,
+      at: time,
+    }),
+    example: {
+      alert_id: 'alert_5f0c8a',
+      metric: 'signin_denied',
+      threshold: 100,
+      value: 104,
+      window_seconds: 300,
+      at: '2026-03-02T09:30:00.000Z',
+    },
+  },
+  'credentials.updated': {
+    sentWhen: 'Database credentials changed.',
+    sentBy: "Setting or removing the tenant's user directory.",
+    data: v.strictObject({
+      change: v.picklist(['set', 'removed']),
+      kind: described(v.string(), 'Which kind of database.'),
+      host: v.string(),
+      port: count,
+      database: v.string(),
+      username: described(v.string(), 'Who the service is there; never the password.'),
+    }),
+    example: {
+      change: 'set',
+      kind: 'postgres',
+      host: 'db.acme.example',
+      port: 5432,
+      database: 'app',
+      username: 'sign_in',
+    },
+  },
+  'ip.block.lifted': {
+    sentWhen: 'An IP block was lifted.',
+    sentBy: 'An operator who lifts the block of an address.',
+    data: v.strictObject({
+      address: described(v.string(), 'The address, or the network, that may try again.'),
+      failures: described(count, 'How many failures had led to the block.'),
+    }),
+    example: { address: '192.0.2.7', failures: 100 },
+  },
+  'licence.changed': {
+    sentWhen: 'Licence state changed.',
+    sentBy: 'Setting the licence of the tenant.',
+    data: v.strictObject({
+      state: v.picklist(['active', 'grace', 'expired']),
+      blocks_signin: described(v.boolean(), 'Whether new sign-ins are refused because of it.'),
+    }),
+    example: { state: 'grace', blocks_signin: false },
+  },
+  'monitoring.digest': {
+    sentWhen: 'Weekly summary of what the policy decided.',
+    sentBy: "The end of a week in the tenant's time zone.",
+    data: v.strictObject({
+      from: time,
+      to: time,
+      time_zone: v.string(),
+      outcomes: described(v.record(v.string(), count), 'How often each outcome was decided.'),
+      reasons: described(v.record(v.string(), count), 'How often each reason was given.'),
+    }),
+    example: {
+      from: '2026-02-22T23:00:00.000Z',
+      to: '2026-03-01T23:00:00.000Z',
+      time_zone: 'Europe/Berlin',
+      outcomes: { signed_in: 1840, step_up: 212, refused: 17 },
+      reasons: { second_factor_needed: 212, network_denied: 12, user_paused: 5 },
+    },
+  },
+  'policy.device.updated': policyEvent('Device', {
+    settings: { require: 'known', notify_new: true },
+    changed: ['require'],
+  }),
+  'policy.lockout.updated': policyEvent('Lockout', {
+    settings: {
+      user_failures: 5,
+      address_failures: 100,
+      window_seconds: 900,
+      pause_seconds: 900,
+    },
+    changed: ['user_failures'],
+  }),
+  'policy.mfa.updated': policyEvent('Multi-factor', {
+    settings: { mode: 'required', risks: ['new_device', 'new_network'] },
+    changed: ['mode'],
+  }),
+  'policy.network.updated': policyEvent('Network', {
+    settings: { allow: ['192.0.2.0/24'], deny: [] },
+    changed: ['allow'],
+  }),
+  'policy.password.updated': policyEvent('Password', {
+    settings: {
+      min_length: 12,
+      min_strength: 3,
+      refuse_breached: true,
+      history: 5,
+      max_age_days: null,
+    },
+    changed: ['min_length', 'history'],
+  }),
+  'policy.session.updated': policyEvent('Session', {
+    settings: {
+      max_session_seconds: 14_400,
+      idle_seconds: 900,
+      session_binding: 'step_up',
+      concurrent_max: null,
+      when_full: 'end_oldest',
+    },
+    changed: ['max_session_seconds'],
+  }),
+  'session.revoked': {
+    sentWhen: 'Sessions were revoked for a user.',
+    sentBy:
+      'A revocation, of a session, of a user or of everybody; and whatever includes one, as a new ' +
+      'password or the removal of a user.',
+    data: v.strictObject({
+      all: v.optional(described(v.literal(true), 'Every session of the tenant.')),
+      subject: v.optional(subject),
+      sid: v.optional(sid),
+      not_before: described(count, 'Epoch seconds: what was issued before is worth nothing.'),
+      sessions: described(count, 'How many sessions that were alive have ended by it.'),
+      reason: v.string(),
+    }),
+    example: {
+      subject: 'usr_1b9f6c1e2d3a4b5c',
+      not_before: 1_772_443_801,
+      sessions: 2,
+      reason: 'revoked',
+    },
+  },
+  'session.terminated': {
+    sentWhen: 'A session was terminated.',
+    sentBy: 'A gateway or a middleware that finds a session on another device or network.',
+    data: v.strictObject({
+      subject: v.optional(subject),
+      sid: v.optional(sid),
+      reason: v.optional(v.string()),
+      ip: v.optional(ip),
+      app_host: v.optional(described(v.string(), 'The hostname of the application.')),
+    }),
+    example: {
+      subject: 'usr_1b9f6c1e2d3a4b5c',
+      sid: 'c2Vzc2lvbg',
+      reason: 'binding_terminate',
+      ip: '192.0.2.7',
+      app_host: 'app.acme.example',
+    },
+  },
+  'signin.denied': {
+    sentWhen: 'A sign-in was refused by policy.',
+    sentBy: 'An attempt to sign in; the same one again counts once a minute.',
+    data: v.strictObject({
+      subject: v.optional(described(v.string(), 'The user, where the name is one of an account.')),
+      reason: described(v.string(), 'Which policy refused, and why.'),
+      ip,
+    }),
+    example: { subject: 'usr_1b9f6c1e2d3a4b5c', reason: 'network_denied', ip: '192.0.2.7' },
+  },
+  'signin.step_up': {
+    sentWhen: 'A sign-in required additional verification.',
+    sentBy:
+      'An attempt to sign in that a second factor is asked of; and a gateway or a middleware that ' +
+      'asks for one because a session has moved.',
+    data: v.strictObject({
+      subject: v.optional(subject),
+      sid: v.optional(sid),
+      reason: v.optional(v.string()),
+      ip: v.optional(ip),
+      app_host: v.optional(described(v.string(), 'The hostname of the application.')),
+    }),
+    example: { subject: 'usr_1b9f6c1e2d3a4b5c', reason: 'second_factor_needed', ip: '192.0.2.7' },
+  },
+  'tenant.activated': {
+    sentWhen: 'The tenant was reactivated.',
+    sentBy: 'Activating a tenant that was suspended.',
+    data: tenantState('published'),
+    example: { status: 'published' },
+  },
+  'tenant.suspended': {
+    sentWhen: 'The tenant was suspended.',
+    sentBy: 'Suspending a tenant.',
+    data: tenantState('suspended'),
+    example: { status: 'suspended' },
+  },
+} as const satisfies Record<string, EventDefinition>
+
+export type EventName = keyof typeof EVENTS
+export type EventData<Name extends EventName> = v.InferInput<(typeof EVENTS)[Name]['data']>
+
+export const EVENT_NAMES = Object.keys(EVENTS) as EventName[]
