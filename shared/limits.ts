@@ -199,6 +199,20 @@ export const LIMITS = {
   enforcementEventKeptMs: 35 * 24 * 3600 * 1000,
   /** Single events, of a whole tenant. */
   rateEnforcementEvents: { burst: 10_000, perSecond: 100 },
+  // monitoring
+  figureMinutesKeptMs: 25 * 3600 * 1000,
+  figureHoursKeptMs: 14 * 24 * 3600 * 1000,
+  figureDaysKeptMs: 400 * 24 * 3600 * 1000,
+  /** Of hours or days that one answer tells of. */
+  figureTimesMax: 400,
+  /** How long a gateway may keep a batch of counts and have it told from one that was taken. */
+  figureBatchKeptMs: 35 * 24 * 3600 * 1000,
+  alertsPerTenantMax: 20,
+  alertThresholdMax: 1_000_000_000,
+  alertWindowSecondsMax: 24 * 3600,
+  alertCoolDownSecondsMax: 7 * 24 * 3600,
+  digestsKeptMs: 400 * 24 * 3600 * 1000,
+  timeZoneCharactersMax: 64,
   // the fleet link
   snapshotBytesMax: 1024 * 1024,
   fleetMessageBytesMax: 4 * 1024 * 1024,
@@ -209,6 +223,9 @@ export const LIMITS = {
   fleetPageItemsMax: 200,
   fleetReportItemsMax: 1000,
   fleetReportsHeldMax: 10_000,
+  /** Counts per tenant, decision and reason: in one message, and held while there is no link. */
+  fleetFiguresSentMax: 2000,
+  fleetFiguresHeldMax: 20_000,
   fleetGatewaysKnownMax: 1000,
   fleetRejectionsKeptMax: 100,
   fleetReceiptsWaitingMax: 1_000,
@@ -219,4 +236,11 @@ export const LIMITS = {
   enforcementBacklogBytesMax: 5 * 1024 * 1024,
   enforcementBatchSentMax: 500,
   enforcementBatchBytesSentMax: 256 * 1024,
+  // deliveries of webhooks, to receivers that tenants name
+  webhookUrlCharactersMax: 2000,
+  webhookAddressesMax: 64,
+  webhookMsMax: 8000,
+  webhookAnswerBytesMax: 64 * 1024,
+  webhookSocketsPerReceiverMax: 4,
+  webhookKeepAliveMsMax: 10_000,
 } as const

@@ -1,0 +1,76 @@
+/**
+ * Which addresses a webhook may lead to: global unicast and nothing else. A tenant chooses the
+ * name, and must not choose our own machine, its neighbours or a cloud's metadata service with it,
+ * in any spelling and with any answer of a name server (CVE-2024-29415, CVE-2026-43929).
+ */
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { networkList, type NetworkList } from '../../shared/networks.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { Resolve } from '../resolve-name.ts'
+
+/** The allocated part of IPv6: everything else is reserved, local, mapped or translated. */
+const IPV6_UNICAST = networkList(['2000::/3'])
+/** In public ranges, and yet inside: Azure's host, and the metadata of Oracle and Alibaba. */
+const INSIDE = networkList(['168.63.129.16', '192.0.0.192', '100.100.100.200'])
+
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 0 || INSIDE(address)) return false
+  if (ipaddr.parse(address).range() !== 'unicast') return false // 6to4, NAT64, mapped: not unicast
+  return isIP(address) === 4 || IPV6_UNICAST(address)
+}
+
+export interface ReceiverAddresses {
+  /**
+   * The addresses behind a host, all of them such that a delivery may go there; else throws. A
+   * delivery goes to one of these and asks no name server again.
+   */
+  find(host: string): Promise<readonly string[]>
+  mayReach(address: string): boolean
+}
+
+/** What is wrong with an address, in words for the tenant who wrote it. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused'
+}
+
+export function createReceiverAddresses(world: {
+  readonly resolve: Resolve
+  /** CIDRs that the operator opens for test installations. */
+  readonly allowPrivate: readonly string[]
+}): ReceiverAddresses {
+  const isOpened: NetworkList = networkList(world.allowPrivate)
+  const mayReach = (address: string) => isOpened(address) || isPublicAddress(address)
+
+  return {
+    mayReach,
+    async find(host) {
+      const bare = host.replace(/^\[(.*)\]$/, '$1')
+      const found = isIP(bare) === 0 ? await world.resolve(bare) : [bare]
+      if (found.length === 0) throw new AddressRefused('the name does not resolve')
+      // one inside address is enough: which of them is taken is not up to us everywhere
+      if (found.length > LIMITS.webhookAddressesMax || !found.every(mayReach))
+        throw new AddressRefused('the name leads to a network that webhooks do not reach')
+      return found
+    },
+  }
+}
+
+/**
+ * As it is kept and asked for: `https`, a host, nothing that names a person. The host is what the
+ * URL standard makes of it, so `0x7f.1`, `2130706433` and full-width digits are 127.0.0.1 from here.
+ */
+export function readReceiverUrl(text: string): URL {
+  if (text.length > LIMITS.webhookUrlCharactersMax)
+    throw new AddressRefused('the address is too long')
+  if (/[\s\\\p{Cc}]/u.test(text) || !/^https:\/\/[^/?#]/i.test(text) || !URL.canParse(text))
+    throw new AddressRefused('the address has to begin with https:// and a host')
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '')
+    throw new AddressRefused('the address must not hold a name or a password')
+  if (url.hash !== '' || text.includes('#'))
+    throw new AddressRefused('the address must not have a fragment')
+  if (url.hostname.endsWith('.')) throw new AddressRefused('the host must not end with a dot')
+  if (url.port === '0') throw new AddressRefused('the port must be from 1 to 65535')
+  return url
+}
