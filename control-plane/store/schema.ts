@@ -7,6 +7,7 @@ import type { Columns } from './columns.ts'
 import { sqliteColumns } from './columns.ts'
 import { defineFeedTables } from './feed-tables.ts'
 import { defineSignInTables } from './sign-in-tables.ts'
+import { defineWebhookTables } from './webhook-tables.ts'
 
 export function defineSchema(c: Columns) {
   /** Named whole numbers that only grow, the fleet's `revision` among them. */
@@ -224,7 +225,10 @@ export function defineSchema(c: Columns) {
       content: c.json('content').$type<Record<string, unknown>>().notNull(),
       createdAt: c.whole('created_at').notNull(),
     },
-    (table) => [c.index('outbox_tenant').on(table.tenantId, table.sequence)],
+    (table) => [
+      c.index('outbox_tenant').on(table.tenantId, table.sequence),
+      c.index('outbox_created').on(table.createdAt),
+    ],
   )
 
   const audit = c.table(
@@ -238,7 +242,10 @@ export function defineSchema(c: Columns) {
       content: c.json('content').$type<Record<string, unknown>>().notNull(),
       requestId: c.text('request_id').notNull(),
     },
-    (table) => [c.index('audit_tenant').on(table.tenantId, table.sequence)],
+    (table) => [
+      c.index('audit_tenant').on(table.tenantId, table.sequence),
+      c.index('audit_at').on(table.at),
+    ],
   )
 
   const verificationChecks = c.table(
@@ -272,6 +279,7 @@ export function defineSchema(c: Columns) {
     verificationChecks,
     ...defineSignInTables(c),
     ...defineFeedTables(c),
+    ...defineWebhookTables(c),
   }
 }
 

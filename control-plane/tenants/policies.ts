@@ -47,7 +47,7 @@ export function createPolicies({ store }: { store: Store }) {
         })
         if (name === 'session') await applySession(change, tenantId, put as Policies['session'])
         const data = { settings: { ...put } as Record<string, unknown>, changed }
-        await change.emit(`policy.${name as PolicyName}.updated`, tenantId, data)
+        await change.emit(`policy.${name}.updated`, tenantId, data)
         return data
       })
       if (settings === undefined) throw new Error(`the ${name} policy was not put`)
