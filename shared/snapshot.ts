@@ -138,6 +138,7 @@ export const DownMessageSchema = v.variant('type', [
     state_hash: v.optional(text(100)),
   }),
   v.object({ type: v.literal('events_received'), batch: sequence }),
+  v.object({ type: v.literal('figures_received'), run: text(50), batch: sequence }),
   v.object({ type: v.literal('refused'), reason: v.string() }),
 ])
 export type DownMessage = v.InferOutput<typeof DownMessageSchema>
@@ -160,6 +161,27 @@ export const EnforcementEventSchema = v.object({
   app_host: v.optional(v.string()),
 })
 export type EnforcementEvent = v.InferOutput<typeof EnforcementEventSchema>
+
+/** How many requests of a tenant were decided so, with that reason. */
+export const DecisionCountSchema = v.tuple([
+  tenantId,
+  text(50),
+  v.pipe(v.string(), v.maxLength(50)),
+  v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+])
+export type DecisionCount = v.InferOutput<typeof DecisionCountSchema>
+
+/**
+ * A batch of counts. `run` and `batch` name it for good: it is sent until `figures_received`, and
+ * added once. The gateway's clock may be wrong, so it says how long ago it began to count.
+ */
+export const DecisionFiguresSchema = v.object({
+  run: text(50),
+  batch: sequence,
+  age_seconds: second,
+  counts: v.pipe(v.array(DecisionCountSchema), v.maxLength(LIMITS.fleetFiguresSentMax)),
+})
+export type DecisionFigures = v.InferOutput<typeof DecisionFiguresSchema>
 
 /** Gateway → control plane. */
 export const UpMessageSchema = v.variant('type', [
@@ -201,6 +223,7 @@ export const UpMessageSchema = v.variant('type', [
     batch: sequence,
     events: v.pipe(v.array(EnforcementEventSchema), v.maxLength(LIMITS.fleetReportItemsMax)),
   }),
+  v.object({ type: v.literal('figures'), ...DecisionFiguresSchema.entries }),
 ])
 export type UpMessage = v.InferOutput<typeof UpMessageSchema>
 

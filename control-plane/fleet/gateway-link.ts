@@ -37,6 +37,7 @@ export interface GatewayLink {
   consumed(messages: number): void
   revokedApplied(sequence: number): void
   eventsReceived(batch: number): void
+  figuresReceived(run: string, batch: number): void
   /** Whether this gateway enforces everything that was revoked up to `sequence`. */
   hasRevoked(sequence: number): boolean
   /** Sends the state hash as soon as it can be compared. */
@@ -185,6 +186,7 @@ export function openGatewayLink(
       revokedAppliedSequence = Math.max(revokedAppliedSequence, sequence)
     },
     eventsReceived: (batch) => tell({ type: 'events_received', batch }),
+    figuresReceived: (run, batch) => tell({ type: 'figures_received', run, batch }),
     hasRevoked: (sequence) => revokedAppliedSequence >= Math.max(sequence, revokedStateSequence),
     compare() {
       isCompareDue = true

@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type {
+  DecisionFigures,
   EnforcementEvent,
   FleetSettings,
   Revoked,
@@ -40,6 +41,8 @@ export interface FleetHubOptions {
   readonly onActivity?: (gatewayId: string, sessions: SessionActivity[]) => void | Promise<void>
   /** Once it has settled, the gateway forgets these events; it may see a batch twice. */
   readonly onEvents?: (gatewayId: string, events: EnforcementEvent[]) => void | Promise<void>
+  /** The same; it sees a batch twice, too, and has to tell. */
+  readonly onFigures?: (gatewayId: string, figures: DecisionFigures) => void | Promise<void>
   readonly timing?: Partial<FleetTiming>
 }
 
@@ -162,6 +165,9 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
       case 'events':
         await options.onEvents?.(gatewayId, message.events)
         return link.eventsReceived(message.batch)
+      case 'figures':
+        await options.onFigures?.(gatewayId, message)
+        return link.figuresReceived(message.run, message.batch)
       case 'hello':
         return
       default:

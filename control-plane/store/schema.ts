@@ -6,6 +6,7 @@ import type { EventName } from '../../shared/events.ts'
 import type { Columns } from './columns.ts'
 import { sqliteColumns } from './columns.ts'
 import { defineFeedTables } from './feed-tables.ts'
+import { defineMonitoringTables } from './monitoring-tables.ts'
 import { defineSignInTables } from './sign-in-tables.ts'
 import { defineWebhookTables } from './webhook-tables.ts'
 
@@ -61,8 +62,18 @@ export function defineSchema(c: Columns) {
       previousSecretUntil: c.whole('previous_secret_until'),
       /** Since when a sign-in from end to end has been seen to work. */
       integrationCompletedAt: c.whole('integration_completed_at'),
+      /** IANA name: when a week ends, and what its digest tells of. */
+      timeZone: c.text('time_zone').notNull().default('UTC'),
+      /** When the licence goes on by itself, and whether sign-ins are refused from its end on. */
+      licenceGraceFrom: c.whole('licence_grace_from'),
+      licenceExpiresAt: c.whole('licence_expires_at'),
+      licenceExpiryBlocks: c.flag('licence_expiry_blocks').notNull().default(false),
+      /** The next of the two; null: there is none. */
+      licenceDueAt: c.whole('licence_due_at'),
     },
     (table) => [
+      c.index('tenants_time_zone').on(table.timeZone, table.tenantId),
+      c.index('tenants_licence_due').on(table.licenceDueAt),
       c.index('tenants_previous_secret').on(table.previousSecretUntil),
       c.uniqueIndex('tenants_analyzer_key_hash').on(table.analyzerKeyHash),
       c.index('tenants_revision').on(table.revision),
@@ -279,6 +290,7 @@ export function defineSchema(c: Columns) {
     verificationChecks,
     ...defineSignInTables(c),
     ...defineFeedTables(c),
+    ...defineMonitoringTables(c),
     ...defineWebhookTables(c),
   }
 }

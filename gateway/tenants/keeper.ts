@@ -110,6 +110,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       case 'refused':
         return log.error({ reason: message.reason }, 'the control plane refuses this gateway')
       case 'events_received':
+      case 'figures_received':
         return
       default:
         return unreachable(message)

@@ -189,6 +189,9 @@ export async function deleteTenant(
     schema.userDirectories,
     schema.feedInstances,
     schema.enforcementEvents,
+    schema.figures,
+    schema.alerts,
+    schema.digests,
   ]
   for (const table of owned) await queries.delete(table).where(eq(table.tenantId, tenantId))
   await queries

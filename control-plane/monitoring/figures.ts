@@ -1,0 +1,82 @@
+/**
+ * How often was what decided, per tenant and hour: fed by sign-ins (accounts/attempts.ts), by what
+ * middlewares report (events/enforcement.ts) and by the counts of gateways; read as series.
+ */
+import type { Clock } from '../../shared/clock.ts'
+import { SECOND_MS } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { DecisionFigures } from '../../shared/snapshot.ts'
+import { deleteFigureBatchesBefore, takeFigureBatch } from '../store/queries/figure-batches.ts'
+import {
+  addFigures,
+  beginOf,
+  deleteFiguresBefore,
+  figuresWithin,
+  rollUpHours,
+} from '../store/queries/figures.ts'
+import { tenantsCreatedAt } from '../store/queries/tenants.ts'
+import type { Store } from '../store/store.ts'
+import { ofEdge, type Figure } from './outcomes.ts'
+import { toSeries, type Series, type SeriesSpan } from './series.ts'
+
+export type Figures = ReturnType<typeof createFigures>
+
+export function createFigures({ store, clock }: { store: Store; clock: Clock }) {
+  /** Whole days, so that no day is begun twice. */
+  const hoursKeptFrom = () => beginOf('day', clock.nowMs() - LIMITS.figureHoursKeptMs)
+
+  return {
+    /**
+     * What a gateway has counted. It sends a batch until it hears that it was taken, over as many
+     * connections and starts of its own as that takes; one that was taken is not added again.
+     */
+    async receive(gatewayId: string, report: DecisionFigures): Promise<void> {
+      const { run, batch, age_seconds: ageSeconds, counts } = report
+      await store.change(async ({ queries, nowMs }) => {
+        if (!(await takeFigureBatch(queries, { gatewayId, run, batch, takenAt: nowMs }))) return
+        const ageMs = Math.min(ageSeconds * SECOND_MS, LIMITS.figureHoursKeptMs)
+        const byTenant = Map.groupBy(counts, ([tenantId]) => tenantId)
+        const known = await tenantsCreatedAt(queries, [...byTenant.keys()])
+        for (const [tenantId, own] of byTenant)
+          if (known.has(tenantId))
+            await addFigures(queries, tenantId, 'edge', nowMs - ageMs, edgeFigures(own))
+      })
+    },
+
+    /** Days hold the hours that have not become part of their day yet, too. */
+    async series(tenantId: string, { fromMs, toMs, step }: SeriesSpan): Promise<Series> {
+      const hours = await figuresWithin(store.read, tenantId, 'hour', fromMs, toMs)
+      const days =
+        step === 'day' ? await figuresWithin(store.read, tenantId, 'day', fromMs, toMs) : []
+      return toSeries([...days, ...hours], { fromMs, toMs, step })
+    },
+
+    /** Minutes go after a day, hours become days after two weeks, and days go after a year. */
+    async prune(limit: number): Promise<number> {
+      const nowMs = clock.nowMs()
+      const works = [
+        (queries: Store['read']) =>
+          deleteFiguresBefore(queries, 'minute', nowMs - LIMITS.figureMinutesKeptMs, limit),
+        (queries: Store['read']) => rollUpHours(queries, hoursKeptFrom(), limit),
+        (queries: Store['read']) =>
+          deleteFiguresBefore(queries, 'day', nowMs - LIMITS.figureDaysKeptMs, limit),
+        (queries: Store['read']) =>
+          deleteFigureBatchesBefore(queries, nowMs - LIMITS.figureBatchKeptMs, limit),
+      ]
+      const done = []
+      for (const work of works) done.push(await store.change(({ queries }) => work(queries)))
+      return Math.max(...done)
+    },
+  }
+}
+
+function edgeFigures(counts: DecisionFigures['counts']): readonly Figure[] {
+  const figures = new Map<string, Figure>()
+  for (const [, decision, reason, count] of counts) {
+    const counted = ofEdge(decision, reason)
+    if (counted === undefined) continue
+    const key = `${counted.outcome} ${counted.reason}`
+    figures.set(key, { ...counted, count: count + (figures.get(key)?.count ?? 0) })
+  }
+  return [...figures.values()]
+}

@@ -1,0 +1,36 @@
+/** Which batch of counts was the last that was taken from each gateway. */
+import { eq, inArray, lt } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+const table = schema.figureBatches
+
+/** False: it has been taken before. */
+export async function takeFigureBatch(
+  queries: Queries,
+  taken: typeof table.$inferSelect,
+): Promise<boolean> {
+  const { gatewayId, run, batch, takenAt } = taken
+  const [last] = await queries.select().from(table).where(eq(table.gatewayId, gatewayId))
+  if (last?.run === run && last.batch >= batch) return false
+  await queries
+    .insert(table)
+    .values(taken)
+    .onConflictDoUpdate({ target: table.gatewayId, set: { run, batch, takenAt } })
+  return true
+}
+
+export async function deleteFigureBatchesBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const old = await queries
+    .select({ gatewayId: table.gatewayId })
+    .from(table)
+    .where(lt(table.takenAt, beforeMs))
+    .limit(limit)
+  const ids = old.map(({ gatewayId }) => gatewayId)
+  if (ids.length > 0) await queries.delete(table).where(inArray(table.gatewayId, ids))
+  return ids.length
+}

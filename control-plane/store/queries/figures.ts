@@ -1,0 +1,155 @@
+/** Figures: added to their minute and hour at once, read as sums, rolled up by the hour. */
+import { and, asc, eq, gte, inArray, lt, sql, sum } from 'drizzle-orm'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
+import type { Figure, FigureOutcome, FigureSource, FigureStep } from '../../monitoring/outcomes.ts'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+const table = schema.figures
+export type FigureRow = typeof table.$inferSelect
+export type FigureSum = Pick<FigureRow, 'source' | 'outcome' | 'reason' | 'count'>
+
+const ROWS_PER_STATEMENT = 100
+export const STEP_MS: Readonly<Record<FigureStep, number>> = {
+  minute: MINUTE_MS,
+  hour: HOUR_MS,
+  day: DAY_MS,
+}
+
+export const beginOf = (step: FigureStep, atMs: number) => atMs - (atMs % STEP_MS[step])
+
+export async function addFigures(
+  queries: Queries,
+  tenantId: string,
+  source: FigureSource,
+  atMs: number,
+  figures: readonly Figure[],
+): Promise<void> {
+  const steps = ['minute', 'hour'] as const
+  await addRows(
+    queries,
+    figures.flatMap((figure) =>
+      steps.map((step) => ({ ...figure, tenantId, source, step, at: beginOf(step, atMs) })),
+    ),
+  )
+}
+
+async function addRows(queries: Queries, rows: readonly FigureRow[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
+    await queries
+      .insert(table)
+      .values(rows.slice(at, at + ROWS_PER_STATEMENT))
+      .onConflictDoUpdate({
+        target: [table.tenantId, table.step, table.at, table.source, table.outcome, table.reason],
+        set: { count: sql`${table.count} + excluded.count` },
+      })
+}
+
+const isWithin = (tenantId: string, step: FigureStep, fromMs: number, toMs: number) =>
+  and(eq(table.tenantId, tenantId), eq(table.step, step), gte(table.at, fromMs), lt(table.at, toMs))
+
+/** In the order of time. */
+export async function figuresWithin(
+  queries: Queries,
+  tenantId: string,
+  step: FigureStep,
+  fromMs: number,
+  toMs: number,
+): Promise<FigureRow[]> {
+  return await queries
+    .select()
+    .from(table)
+    .where(isWithin(tenantId, step, fromMs, toMs))
+    .orderBy(asc(table.at))
+}
+
+export async function figureSums(
+  queries: Queries,
+  tenantId: string,
+  step: FigureStep,
+  fromMs: number,
+  toMs: number,
+): Promise<FigureSum[]> {
+  const { source, outcome, reason } = table
+  return await queries
+    .select({ source, outcome, reason, count: sql<number>`sum(${table.count})` })
+    .from(table)
+    .where(isWithin(tenantId, step, fromMs, toMs))
+    .groupBy(source, outcome, reason)
+}
+
+/** How often these outcomes were counted in the minutes from `fromMs` up to before `toMs`. */
+export async function countOutcomes(
+  queries: Queries,
+  tenantId: string,
+  outcomes: readonly FigureOutcome[],
+  fromMs: number,
+  toMs: number,
+): Promise<number> {
+  const [row] = await queries
+    .select({ count: sum(table.count) })
+    .from(table)
+    .where(and(isWithin(tenantId, 'minute', fromMs, toMs), inArray(table.outcome, [...outcomes])))
+  return Number(row?.count ?? 0)
+}
+
+/** Rows of `step` that begin before, oldest first. */
+async function oldest(queries: Queries, step: FigureStep, beforeMs: number, limit: number) {
+  return await queries
+    .select()
+    .from(table)
+    .where(and(eq(table.step, step), lt(table.at, beforeMs)))
+    .orderBy(asc(table.at))
+    .limit(limit)
+}
+
+export async function deleteFiguresBefore(
+  queries: Queries,
+  step: FigureStep,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const rows = await oldest(queries, step, beforeMs, limit)
+  await deleteRows(queries, rows)
+  return rows.length
+}
+
+/** Minutes that lie ahead were written under a clock that was wrong. */
+export async function deleteMinutesFrom(queries: Queries, fromMs: number): Promise<void> {
+  await queries.delete(table).where(and(eq(table.step, 'minute'), gte(table.at, fromMs)))
+}
+
+/** Hours that begin before become part of their day. */
+export async function rollUpHours(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const rows = await oldest(queries, 'hour', beforeMs, limit)
+  const days = new Map<string, FigureRow>()
+  for (const row of rows) {
+    const at = beginOf('day', row.at)
+    const key = [row.tenantId, at, row.source, row.outcome, row.reason].join(' ')
+    const count = (days.get(key)?.count ?? 0) + row.count
+    days.set(key, { ...row, step: 'day', at, count })
+  }
+  await addRows(queries, [...days.values()])
+  await deleteRows(queries, rows)
+  return rows.length
+}
+
+async function deleteRows(queries: Queries, rows: readonly FigureRow[]): Promise<void> {
+  for (const { tenantId, step, at, source, outcome, reason } of rows)
+    await queries
+      .delete(table)
+      .where(
+        and(
+          eq(table.tenantId, tenantId),
+          eq(table.step, step),
+          eq(table.at, at),
+          eq(table.source, source),
+          eq(table.outcome, outcome),
+          eq(table.reason, reason),
+        ),
+      )
+}
