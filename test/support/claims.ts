@@ -41,7 +41,13 @@ export function tokenOf(more: Record<string, unknown> = {}, key = signingKey()):
 }
 
 export function probeOf(more: Record<string, unknown> = {}, key = signingKey()): string {
-  const claims = { aud: 'acme-user', nonce: 'a-nonce-of-this-probe', iat: NOW, exp: NOW + 60 }
+  const claims = {
+    iss: `${BASE_URL}/auth/realms/acme`,
+    aud: 'acme-user',
+    nonce: 'a-nonce-of-this-probe',
+    iat: NOW,
+    exp: NOW + 60,
+  }
   return signRs256(
     key,
     { alg: 'RS256', kid: key.kid, typ: 'service-probe+jwt' },

@@ -4,7 +4,7 @@
  */
 import type { Guard, GuardedRequest, Outcome } from '../guard.ts'
 import { addToAnswer } from './private-answers.ts'
-import { writeIdentity } from './identity-headers.ts'
+import { withholdSession, writeIdentity } from './identity-headers.ts'
 import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
 
 export type Forward = Extract<Outcome, { kind: 'forward' }>
@@ -70,8 +70,9 @@ export function guardMessages(
 }
 
 export function admit(request: Incoming, response: Outgoing, outcome: Forward): void {
-  const { identity, privateCookies } = outcome
+  const { identity, privateCookies, isForeignPage } = outcome
   writeIdentity(request, identity)
+  if (isForeignPage) withholdSession(request)
   request.serviceClaims = identity?.claims
   addToAnswer(response, { isPrivate: identity !== undefined, cookies: privateCookies })
 }

@@ -3,7 +3,10 @@
  * the request first, in every place where a framework may read it and in every spelling; then the
  * verified identity is put there.
  */
-import { withoutServiceCookies, withoutSessionCookie } from '../../../../shared/enforcement/cookies.ts'
+import {
+  withoutServiceCookies,
+  withoutSessionCookie,
+} from '../../../../shared/enforcement/cookies.ts'
 import { isForeign } from '../../../../shared/enforcement/foreign-headers.ts'
 import type { Identity } from '../guard.ts'
 import type { Incoming } from './messages.ts'

@@ -30,13 +30,16 @@ export function upgradeAdapter(guard: Guard, listener: UpgradeListener): Upgrade
 const ignore = () => undefined
 
 /** Where the session ends the socket does: a WebSocket outlives no sign-out (pomerium 1279). */
-function watch(guard: Guard, socket: Duplex, identity: Identity): void {
+export function watch(guard: Guard, socket: Duplex, identity: Identity): void {
   const release = guard.watch?.(identity, () => socket.destroy())
   if (release !== undefined) socket.once('close', release)
 }
 
 function refuse(socket: Duplex, { status, headers, body }: Answer): void {
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  const lines = headers
+    .filter(([name]) => !/^(?:connection|content-length)$/i.test(name))
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
   const length = hasBody(status) ? `Content-Length: ${Buffer.byteLength(body)}\r\n` : ''
   const reason = STATUS_CODES[status] ?? ''
   socket.end(
