@@ -10,7 +10,7 @@ export const LOOK = `
 body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif }
 a { color: var(--accent); text-underline-offset: .25em; overflow-wrap: anywhere }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
-code { font-size: .9em }
+code { font-size: .9em; overflow-wrap: anywhere }
 `
 
 /** A page may hold this style and nothing else. */
