@@ -21,12 +21,16 @@ export function describeClock(aheadSeconds: ClockOffset, whose = 'Its clock'): s
   return `${whose} is ${Math.abs(aheadSeconds)} s ${side} the service's.`
 }
 
-/** Until it is mended: what a middleware does by our rules for `iat` and `exp` (token.ts). */
-export function whatToDoAboutTheClock(aheadSeconds: ClockOffset): string {
+/**
+ * Until it is mended: what our rules for `iat` and `exp` (token.ts) come to by that clock. In sdk
+ * mode the middleware hears the service's time with every poll, and judges by that.
+ */
+export function whatToDoAboutTheClock(aheadSeconds: ClockOffset, hasEdge: boolean): string {
   const seconds = Math.abs(aheadSeconds)
   const tolerated = LIMITS.issuedAheadSecondsMax
-  const until =
-    aheadSeconds > 0
+  const until = !hasEdge
+    ? "the middleware judges by the service's time, and the rest of the application by a wrong one"
+    : aheadSeconds > 0
       ? `sessions end ${seconds} s too early`
       : seconds > tolerated
         ? `whoever signs in is refused for the first ${seconds - tolerated} s`

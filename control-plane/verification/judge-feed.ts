@@ -11,6 +11,7 @@ import type { FeedObservation, InstanceObservation, Observations } from './obser
 
 /** Polls that an instance may miss (a deploy, a hiccup) before it counts as gone. */
 const MISSED_POLLS_MAX = 3
+const GONE_MS_MIN = 15 * SECOND_MS
 /** A list for a person. */
 const NAMED_MAX = 5
 
@@ -28,9 +29,8 @@ export function feedPolled(
       `Start the application with enforce() mounted and the client secret set; from its machine this must answer 200: ${tryIt}`,
     )
   const newestFirst = [...instances].sort((a, b) => a.polledAgoMs - b.polledAgoMs)
-  const alive = newestFirst.filter(
-    ({ polledAgoMs }) => polledAgoMs <= (MISSED_POLLS_MAX + 1) * pollAfterMs,
-  )
+  const goneMs = Math.max(GONE_MS_MIN, (MISSED_POLLS_MAX + 1) * pollAfterMs)
+  const alive = newestFirst.filter(({ polledAgoMs }) => polledAgoMs <= goneMs)
   if (alive.length === 0)
     return fail(
       check,
@@ -50,7 +50,11 @@ export function feedPolled(
   const offset = clockOffsetOf(wrong?.clockAheadMs) ?? clock
   if (offset !== undefined) {
     const whose = wrong === undefined ? undefined : `The clock of ${nameOf(wrong)}`
-    return warn(check, `${detail} ${describeClock(offset, whose)}`, whatToDoAboutTheClock(offset))
+    return warn(
+      check,
+      `${detail} ${describeClock(offset, whose)}`,
+      whatToDoAboutTheClock(offset, seen.hasEdge),
+    )
   }
   return pass(check, detail)
 }

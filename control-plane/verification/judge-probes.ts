@@ -69,7 +69,11 @@ export function keyInstalled(seen: Observations): CheckResult {
   // a probe is good for a minute, so a clock that is far off looks like a key that is missing
   const clock = clockOf(first.genuine)
   if (clock !== undefined && missing.length === keys.length && statusOf(first.genuine) === 401)
-    return fail(check, `${detail} ${describeClock(clock)}`, whatToDoAboutTheClock(clock))
+    return fail(
+      check,
+      `${detail} ${describeClock(clock)}`,
+      whatToDoAboutTheClock(clock, seen.hasEdge),
+    )
   return fail(
     check,
     detail,

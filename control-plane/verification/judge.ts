@@ -103,7 +103,7 @@ function applicationReached(seen: Observations): CheckResult {
   const detail = `The application answers ${answer.status} at ${url}.`
   const clock = clockOf(answer)
   if (clock === undefined) return pass(check, detail)
-  return warn(check, `${detail} ${describeClock(clock)}`, whatToDoAboutTheClock(clock))
+  return warn(check, `${detail} ${describeClock(clock)}`, whatToDoAboutTheClock(clock, hasEdge))
 }
 
 function wayToApplication({ origin, health }: Observations, url: string): string {
