@@ -45,6 +45,7 @@ export const GROUPS = {
   people: 'Operator: users and sessions',
   policies: 'Operator: policies',
   directory: 'Operator: user directory',
+  monitoring: 'Operator: figures and alerts',
   fleet: 'Operator: gateways and audit trail',
   service: 'The service itself',
 } as const
@@ -80,8 +81,11 @@ export interface Declaration {
   /** Without one, nothing of a body is read. */
   readonly body?: v.GenericSchema
   readonly bodyBytesMax?: number
-  /** A wrong key in an element of a list makes that element null, and does not refuse the body. */
-  readonly areElementsApart?: boolean
+  /**
+   * Lists of the body whose elements stand for themselves: what they should be, for the document.
+   * A wrong key in one makes it null and does not refuse the body; the handler judges each.
+   */
+  readonly elements?: Readonly<Record<string, v.GenericSchema>>
   /** A body that is taken; needed where `{}` is not. */
   readonly example?: unknown
   readonly answers: Readonly<Record<number, Answer>>
@@ -112,7 +116,7 @@ export function endpoint<
   declaration: Declaration & { readonly path: Path; readonly body?: Body; readonly query?: Query },
   answer: (c: ApiContext, sent: Sent<Path, Body, Query>) => Response | Promise<Response>,
 ): Endpoint {
-  const { query = {}, body, bodyBytesMax, areElementsApart } = declaration
+  const { query = {}, body, bodyBytesMax, elements } = declaration
   return {
     declaration,
     async handle(c) {
@@ -120,7 +124,9 @@ export function endpoint<
         path: c.req.param() as Sent<Path, Body, Query>['path'],
         query: readQuery(c, query) as QueryValues<Query>,
         body:
-          body === undefined ? undefined : await readJson(c, body, bodyBytesMax, areElementsApart),
+          body === undefined
+            ? undefined
+            : await readJson(c, body, bodyBytesMax, elements !== undefined),
       })
     },
   }

@@ -10,7 +10,7 @@ import {
   TENANT_STATUSES,
 } from '../../shared/snapshot.ts'
 import type { Enforcement } from '../events/enforcement.ts'
-import { readBatch } from '../events/event-batch.ts'
+import { EnforcementEventBody, readBatch } from '../events/event-batch.ts'
 import { requireFeed, type Feed } from '../feed/feed.ts'
 import { POLL_HEADERS, readPoll } from '../feed/poll-headers.ts'
 import { count, described } from './answer-fields.ts'
@@ -100,7 +100,7 @@ export function feedEndpoints({ feed, enforcement }: FeedEndpointsWorld): readon
           'that session everywhere. With 429 the batch should be kept and sent again.',
         headers: { 'X-Service-Instance': POLL_HEADERS['X-Service-Instance'] },
         body: EventsBody,
-        areElementsApart: true,
+        elements: { events: EnforcementEventBody },
         example: { events: [{ outcome: 'sealed', ip: '192.0.2.1', app_host: 'app.example.com' }] },
         answers: {
           200: json(v.strictObject({ accepted: count, rejected: count }), 'How many were taken.'),

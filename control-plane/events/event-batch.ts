@@ -17,10 +17,18 @@ const text = (charactersMax: number) =>
   )
 
 export const EnforcementEventBody = v.object({
-  outcome: v.pipe(text(LIMITS.eventOutcomeCharactersMax), v.minLength(1)),
-  subject: v.optional(text(LIMITS.eventTextCharactersMax)),
-  /** Of the session; with `terminate` and `logout` it ends everywhere. */
-  sid: v.optional(text(LIMITS.eventTextCharactersMax)),
+  outcome: v.pipe(
+    text(LIMITS.eventOutcomeCharactersMax),
+    v.minLength(1),
+    v.description('What was done: `sealed`, `step_up`, `terminate`, `logout` and others.'),
+  ),
+  subject: v.optional(v.pipe(text(LIMITS.eventTextCharactersMax), v.description('The user.'))),
+  sid: v.optional(
+    v.pipe(
+      text(LIMITS.eventTextCharactersMax),
+      v.description('The session; with `terminate` and `logout` it ends everywhere.'),
+    ),
+  ),
   reason: v.optional(text(LIMITS.eventTextCharactersMax)),
   ip: v.optional(
     v.pipe(

@@ -108,7 +108,7 @@ function endpointCard(declaration: Declaration, baseUrl: string): Html {
   </details>`
 }
 
-function sent({ path, query = {}, headers = {}, body }: Declaration): Html {
+function sent({ path, query = {}, headers = {}, body, elements }: Declaration): Html {
   const parameters: DescribedField[] = [
     ...parametersIn(path).map((name) =>
       parameter(name, 'in the path', PATH_PARAMETERS[name].description, true),
@@ -119,7 +119,7 @@ function sent({ path, query = {}, headers = {}, body }: Declaration): Html {
     }),
     ...Object.entries(headers).map(([name, meaning]) => parameter(name, 'header', meaning, false)),
   ]
-  const fields = body === undefined ? [] : describedFields(sentSchema(body))
+  const fields = body === undefined ? [] : describedFields(sentSchema(body, elements))
   if (parameters.length + fields.length === 0) return html`<p>Nothing.</p>`
   return fieldList([...parameters, ...fields], true)
 }

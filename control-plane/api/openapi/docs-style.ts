@@ -36,7 +36,7 @@ dd dl.fields { margin-top: .25rem; padding-left: .75rem; border-left: 2px solid 
 .fields dt code { font-weight: 600 }
 .fields dt span { color: var(--quiet); font-size: .9rem }
 .refusals { margin-top: .75rem; color: var(--quiet) }
-.refusals a { margin-right: .5rem; white-space: normal }
+.refusals a { display: inline-block; margin-right: .5rem }
 pre { margin: .25rem 0 0; padding: .75rem 1rem; background: var(--ground); border: 1px solid var(--line);
   border-radius: .5rem; white-space: pre-wrap; overflow-wrap: anywhere }
 @media (min-width: 60rem) {

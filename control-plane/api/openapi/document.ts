@@ -105,7 +105,9 @@ function operation(declaration: Declaration, shared: Record<string, unknown>) {
     ...(description === undefined ? {} : { description }),
     security: SECURITY[caller],
     parameters: parameters(declaration),
-    ...(body === undefined ? {} : { requestBody: requestBody(declaration, sentSchema(body)) }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: requestBody(declaration, sentSchema(body, declaration.elements)) }),
     responses: responses(declaration, shared),
   }
 }

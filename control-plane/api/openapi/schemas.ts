@@ -58,8 +58,16 @@ const config: ConversionConfig = {
 }
 
 /** What may be sent, before anything is made of it. */
-export function sentSchema(schema: v.GenericSchema): JsonSchema {
-  return plain(toJsonSchema(schema, { ...config, typeMode: 'input' }))
+export function sentSchema(
+  schema: v.GenericSchema,
+  elements: Readonly<Record<string, v.GenericSchema>> = {},
+): JsonSchema {
+  const sent = plain(toJsonSchema(schema, { ...config, typeMode: 'input' }))
+  for (const [name, element] of Object.entries(elements)) {
+    const list = sent.properties?.[name]
+    if (typeof list === 'object') list.items = sentSchema(element)
+  }
+  return sent
 }
 
 /** What a text in the query has to mean. */
