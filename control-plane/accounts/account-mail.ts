@@ -2,6 +2,7 @@
 import { Refusal } from '../../shared/errors.ts'
 import { letter, mailTextsFor } from '../mail/letters.ts'
 import type { Mails } from '../mail/mails.ts'
+import type { FactorChange } from '../mail/texts/english.ts'
 import { findTenant, type Tenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
@@ -110,6 +111,14 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
       const application = await applicationOf(change, tenantId)
       const link = `${realmUrl(tenantId)}/account/forgotten`
       const text = mailTextsFor(language).passwordChanged({ application, name, link })
+      await mails.queue(change, tenantId, letter(user.email, text))
+    },
+
+    async tellFactorsChanged(change: Change, user: User, what: FactorChange, language: string) {
+      const { tenantId, name } = user
+      const application = await applicationOf(change, tenantId)
+      const link = `${realmUrl(tenantId)}/account`
+      const text = mailTextsFor(language).factorsChanged({ application, name, what, link })
       await mails.queue(change, tenantId, letter(user.email, text))
     },
 

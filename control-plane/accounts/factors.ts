@@ -172,7 +172,14 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
       owner: Owner,
       factorId: string,
       actor: Actor,
-      { mustKeepOne = false } = {},
+      {
+        mustKeepOne = false,
+        alongside,
+      }: {
+        mustKeepOne?: boolean
+        /** What else belongs to this change. */
+        alongside?: (change: Change, gone: Pick<FactorRow, 'kind'>) => Promise<void>
+      } = {},
     ): Promise<void> {
       const { tenantId, userId } = owner
       await store.change(async (change) => {
@@ -184,6 +191,7 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
         if (isLast) await deleteFactors(change.queries, tenantId, userId, ['recovery'])
         const content = { user_id: userId, kind: gone.kind }
         await change.audit(actor, { action: 'factor.removed', tenantId, content })
+        await alongside?.(change, gone)
       })
     },
   }

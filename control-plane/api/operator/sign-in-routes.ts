@@ -1,4 +1,5 @@
 /** What stands between people and their sign-in: blocked addresses, and lost second factors. */
+import type { AccountMail } from '../../accounts/account-mail.ts'
 import type { AddressBlock as Block, AddressBlocks } from '../../accounts/address-blocks.ts'
 import type { Factor as OwnFactor, Factors } from '../../accounts/factors.ts'
 import type { Users } from '../../accounts/users.ts'
@@ -13,6 +14,7 @@ export interface SignInEndpointsWorld {
   readonly users: Pick<Users, 'get'>
   readonly addressBlocks: AddressBlocks
   readonly factors: Factors
+  readonly accountMail: Pick<AccountMail, 'tellFactorsChanged' | 'deliver'>
 }
 
 const operator = { group: 'people', caller: 'operator' } as const
@@ -20,7 +22,7 @@ const BLOCKS = '/api/v1/operator/tenants/{tenant_id}/address-blocks'
 const FACTORS = '/api/v1/operator/tenants/{tenant_id}/users/{user_id}/factors'
 
 export function signInEndpoints(world: SignInEndpointsWorld): readonly Endpoint[] {
-  const { tenants, users, addressBlocks, factors } = world
+  const { tenants, users, addressBlocks, factors, accountMail } = world
   return [
     endpoint(
       {
@@ -76,8 +78,14 @@ export function signInEndpoints(world: SignInEndpointsWorld): readonly Endpoint[
         refusals: ['factor_not_found'],
       },
       async (c, { path }) => {
-        const { tenantId, userId } = await users.get(path.tenant_id, path.user_id)
-        await factors.remove({ tenantId, userId }, path.factor_id, c.var.actor)
+        const user = await users.get(path.tenant_id, path.user_id)
+        await factors.remove(user, path.factor_id, c.var.actor, {
+          alongside: async (change, { kind }) => {
+            if (kind !== 'recovery')
+              await accountMail.tellFactorsChanged(change, user, `${kind}_removed`, '')
+          },
+        })
+        accountMail.deliver()
         return c.body(null, 204)
       },
     ),

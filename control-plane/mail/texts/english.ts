@@ -19,6 +19,10 @@ export interface DeviceFacts {
   readonly link: string
 }
 
+/** What has happened to the second factors of an account. */
+export type FactorChange =
+  'totp_added' | 'passkey_added' | 'totp_removed' | 'passkey_removed' | 'codes_renewed'
+
 export interface MailTexts {
   readonly invite: (facts: MailFacts) => MailText
   readonly reset: (facts: MailFacts) => MailText
@@ -26,6 +30,15 @@ export interface MailTexts {
   readonly emailChanged: (facts: Omit<MailFacts, 'link'> & { readonly email: string }) => MailText
   readonly passwordChanged: (facts: MailFacts) => MailText
   readonly newDevice: (facts: DeviceFacts) => MailText
+  readonly factorsChanged: (facts: MailFacts & { readonly what: FactorChange }) => MailText
+}
+
+const factorChanges: Readonly<Record<FactorChange, string>> = {
+  totp_added: 'an authenticator app was added',
+  passkey_added: 'a passkey was added',
+  totp_removed: 'an authenticator app was removed',
+  passkey_removed: 'a passkey was removed',
+  codes_renewed: 'new recovery codes were made, and the old ones are worth nothing now',
 }
 
 export const english: MailTexts = {
@@ -79,6 +92,15 @@ export const english: MailTexts = {
       `Hello ${name},`,
       `your account at ${application} was used by a browser that we had not seen before: ${browser}, from ${ip}, ${at}.`,
       'If it was you, there is nothing to do. If not, choose a new password at once:',
+      link,
+    ],
+  }),
+  factorsChanged: ({ application, name, what, link }) => ({
+    subject: `The second factors of your account for ${application} have changed`,
+    lines: [
+      `Hello ${name},`,
+      `on your account at ${application}, ${factorChanges[what]}.`,
+      'If it was you, there is nothing to do. If not, look at your account and choose a new password at once:',
       link,
     ],
   }),

@@ -1,4 +1,12 @@
-import type { MailTexts } from './english.ts'
+import type { FactorChange, MailTexts } from './english.ts'
+
+const factorChanges: Readonly<Record<FactorChange, string>> = {
+  totp_added: 'wurde eine Authenticator-App hinzugefügt',
+  passkey_added: 'wurde ein Passkey hinzugefügt',
+  totp_removed: 'wurde eine Authenticator-App entfernt',
+  passkey_removed: 'wurde ein Passkey entfernt',
+  codes_renewed: 'wurden neue Wiederherstellungscodes erstellt; die alten gelten nicht mehr',
+}
 
 export const german: MailTexts = {
   invite: ({ application, name, link }) => ({
@@ -51,6 +59,15 @@ export const german: MailTexts = {
       `Guten Tag ${name},`,
       `Ihr Konto bei ${application} wurde mit einem Browser benutzt, den wir noch nicht kannten: ${browser}, von ${ip}, ${at}.`,
       'Waren Sie es, ist nichts zu tun. Wenn nicht, wählen Sie sofort ein neues Passwort:',
+      link,
+    ],
+  }),
+  factorsChanged: ({ application, name, what, link }) => ({
+    subject: `Die zweiten Faktoren Ihres Kontos bei ${application} haben sich geändert`,
+    lines: [
+      `Guten Tag ${name},`,
+      `bei Ihrem Konto für ${application} ${factorChanges[what]}.`,
+      'Waren Sie es selbst, ist nichts zu tun. Wenn nicht, sehen Sie Ihr Konto an und wählen Sie sofort ein neues Passwort:',
       link,
     ],
   }),

@@ -14,6 +14,7 @@ import {
   type PasskeySite,
 } from '../../accounts/passkeys.ts'
 import { enrolmentUri, newSeed, stepOf } from '../../accounts/totp.ts'
+import type { FactorChange } from '../../mail/texts/english.ts'
 import { factorsOf } from '../../store/queries/factors.ts'
 import type { Change } from '../../store/store.ts'
 import { addAppPage, addPasskeyPage } from '../pages/account/factor-pages.ts'
@@ -40,7 +41,7 @@ export function factorChanges(
 ): Readonly<Record<string, OwnPage>> {
   const { tenant, issuer } = realm
   const { tenantId } = tenant
-  const { store, vault, clock, factors, policies, baseUrl } = world
+  const { store, vault, clock, factors, policies, accountMail, baseUrl } = world
   const { accountUrl } = back
   const site = passkeySite(baseUrl)
 
@@ -49,6 +50,15 @@ export function factorChanges(
     return { name: holder.user.userId, requestId: requestIdOf(ctx) }
   }
   const sealPurpose = ({ holder }: OwnRequest) => `realm.account.seed:${holder.mark}`
+
+  /** Whoever holds the session need not be the person: the mailbox hears of it. */
+  const tell = (change: Change, { ctx, holder }: OwnRequest, what: FactorChange) =>
+    accountMail.tellFactorsChanged(
+      change,
+      holder.user,
+      what,
+      placeOf(ctx, world, realm).texts.language,
+    )
 
   return {
     '/account/authenticator': { proof: 'always', get: (one) => showApp(one), post: addApp },
@@ -162,6 +172,7 @@ export function factorChanges(
       await insert(change)
       const content = { user_id: userId, kind }
       await change.audit(actorOf(request), { action: 'factor.added', tenantId, content })
+      await tell(change, request, `${kind}_added`)
       if (real.length > 0) return { kind: 'another' }
       return { kind: 'first', codes: await factors.renewRecoveryCodes(change, ownerOf(request)) }
     })
@@ -170,6 +181,7 @@ export function factorChanges(
   async function answer(request: OwnRequest, added: Added, done: 'app' | 'passkey') {
     const { ctx, holder } = request
     if (added.kind === 'full') return back.problem(request, 'factors_full')
+    accountMail.deliver()
     proofs.remember(ctx, holder, true) // what was just set up was just shown
     return added.kind === 'first' ? showCodes(ctx, added.codes) : back.done(ctx, done)
   }
@@ -186,8 +198,10 @@ export function factorChanges(
     const codes = await store.change(async (change) => {
       const content = { user_id: holder.user.userId }
       await change.audit(actorOf(request), { action: 'recovery_codes.renewed', tenantId, content })
+      await tell(change, request, 'codes_renewed')
       return factors.renewRecoveryCodes(change, ownerOf(request))
     })
+    accountMail.deliver()
     return showCodes(ctx, codes)
   }
 
@@ -198,13 +212,19 @@ export function factorChanges(
     if (!isReal) return back.problem(request, 'factor_gone', 404)
     const mustKeepOne = (await policies.of(tenantId)).mfa.mode === 'required'
     try {
-      await factors.remove(ownerOf(request), factorId, actorOf(request), { mustKeepOne })
+      await factors.remove(ownerOf(request), factorId, actorOf(request), {
+        mustKeepOne,
+        alongside: async (change, { kind }) => {
+          if (kind !== 'recovery') await tell(change, request, `${kind}_removed`)
+        },
+      })
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       if (error.code === 'factor_needed') return back.problem(request, 'factor_needed', 409)
       if (error.code === 'factor_not_found') return back.problem(request, 'factor_gone', 404)
       throw error
     }
+    accountMail.deliver()
     return back.done(request.ctx, 'factor')
   }
 

@@ -1,6 +1,7 @@
 /** Name, e-mail address and password, changed by the person themselves. */
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { isEmailAddress } from '../../accounts/email-address.ts'
 import {
   changeEmailPage,
   changeNamePage,
@@ -14,8 +15,6 @@ import type { RealmWorld } from '../world.ts'
 import type { freshProofs } from './fresh-proof.ts'
 import type { Back, OwnPage, OwnRequest } from './own-account.ts'
 
-/** As the operator API takes them. */
-const EMAIL = /^[^\s@\p{Cc}<>"(),:;\\]+@[^\s@\p{Cc}<>"(),:;\\]+$/u
 const NAME = /^[^\p{C}]+$/u
 
 export function personChanges(
@@ -81,7 +80,7 @@ export function personChanges(
     const place = placeOf(ctx, world, realm)
     const { problems } = place.texts.account.own
     const email = (fields.get('email') ?? '').trim()
-    if (!EMAIL.test(email) || email.length > LIMITS.emailCharactersMax)
+    if (!isEmailAddress(email))
       return askForEmail(request, email.slice(0, LIMITS.emailCharactersMax), problems.email_invalid)
     const { user } = holder
     const actor = { name: user.userId, requestId: requestIdOf(ctx) }
@@ -116,7 +115,7 @@ export function personChanges(
           accountMail.tellPasswordChanged(change, before, place.texts.language),
       })
       if (problem !== undefined)
-        return await askForPassword(request, account.passwordProblems[problem], 422)
+        return await askForPassword(request, place.texts.steps.passwordProblem[problem], 422)
     } catch (error) {
       if (error instanceof Refusal && error.code === 'unavailable')
         return askForPassword(request, place.texts.busy, 503)

@@ -86,7 +86,7 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
     const { texts } = placeOf(ctx, world, realm)
     const form = await readForm(ctx.req)
     if (form.kind === 'refused')
-      return askForPassword(ctx, kind, texts.account.passwordProblems.password_too_long)
+      return askForPassword(ctx, kind, texts.steps.passwordProblem.password_too_long)
     const plain = form.fields.get('password') ?? ''
     if (plain !== form.fields.get('repeated'))
       return askForPassword(ctx, kind, texts.account.passwordsDiffer)
@@ -106,7 +106,7 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
         },
       })
       if (problem !== undefined)
-        return await askForPassword(ctx, kind, texts.account.passwordProblems[problem])
+        return await askForPassword(ctx, kind, texts.steps.passwordProblem[problem])
     } catch (error) {
       if (error instanceof Refusal && error.code === 'ticket_spent') return linkGone(ctx)
       if (error instanceof Refusal && error.code === 'unavailable')

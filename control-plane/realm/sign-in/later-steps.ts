@@ -40,6 +40,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
   const { tenant, records, provider } = realm
   const { tenantId } = tenant
   const { store, vault, users, attempts, devices, policies, factors, clock, baseUrl } = world
+  const { accountMail } = world
   const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
   const finish = finishing(realm, world)
   const { proofOf } = proofs(realm, world, passkeySite(baseUrl))
@@ -84,6 +85,12 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     const isFirst = (payload: AdapterPayload) => begun === undefined && !isExhausted(payload)
     const proof = await proofOf(stepOf(before), { user, state }, input)
     if (!(await finish.untilIssuable(userId))) return { kind: 'unavailable' }
+    const noteFactor = async (change: Change, kind: 'totp' | 'passkey') => {
+      const actor = { name: userId, requestId: requestIdOf(ctx) }
+      const content = { user_id: userId, kind }
+      await change.audit(actor, { action: 'factor.added', tenantId, content })
+      await accountMail.tellFactorsChanged(change, user, `${kind}_added`, language)
+    }
     const outcome = await store.change(async (change): Promise<Outcome | undefined> => {
       const { queries, nowMs } = change
       const record = await records.signInIn(queries, visit.uid)
@@ -131,6 +138,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
         if (proof.step === 'second_factor')
           return { next, facts: { ...facts, proof: proof.kind }, isNewFactor: false }
         const recoveryCodes = await factors.renewRecoveryCodes(change, owner)
+        if (proof.kind !== 'recovery') await noteFactor(change, proof.kind)
         return {
           next: { ...next, recoveryCodes },
           facts: { ...facts, factors: kinds, proof: proof.kind },
@@ -138,6 +146,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
         }
       }
     })
+    accountMail.deliver()
     if (outcome?.kind !== 'signed_in' || decided.session.concurrent_max === null) return outcome
     return { ...outcome, replaced: await ownSid(ctx, userId) }
 
@@ -158,7 +167,8 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     /** What the person chooses is noted with it: they know it, and every session from before ends. */
     async function choose(plain: string, { userId, passwordHash }: User) {
       const actor = { name: 'realm', requestId: requestIdOf(ctx) }
-      const alongside = async ({ queries, nowMs }: Change, before: User) => {
+      const alongside = async (change: Change, before: User) => {
+        const { queries, nowMs } = change
         const record = await records.signInIn(queries, visit.uid)
         const payload = record?.payload ?? visit.interaction
         const current = stateOf(payload, nowMs)
@@ -168,9 +178,12 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
         const { sessionTs: _replaced, ...rest } = current
         const next = { ...rest, passwordAt, chosenHash: chosenHashOf(visit.uid, plain) }
         await records.saveSignIn(queries, visit.uid, withState(payload, next))
+        await accountMail.tellPasswordChanged(change, before, language)
       }
       try {
-        return await users.choosePassword(tenantId, userId, plain, actor, { alongside })
+        const problem = await users.choosePassword(tenantId, userId, plain, actor, { alongside })
+        accountMail.deliver()
+        return problem
       } catch (error) {
         if (error instanceof Overtaken) return 'overtaken'
         if (error instanceof Refusal && error.code === 'unavailable') return 'busy'

@@ -1,5 +1,5 @@
 /** Recorded sign-ins as lockout counts them, and the addresses that it blocks. */
-import { and, desc, eq, gt, inArray, lt } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lt, type SQL } from 'drizzle-orm'
 import type { AttemptReason } from '../../policy/verdict.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
@@ -14,27 +14,33 @@ export async function insertSignIn(queries: Queries, row: SignInRow): Promise<vo
 }
 
 /** The newest `limit` failures after `sinceMs`, as milliseconds, oldest first. */
-export async function failuresOfLogin(
+async function failuresWhere(
   queries: Queries,
-  who: Pick<SignInRow, 'tenantId' | 'loginHash' | 'isKnownDevice'>,
+  isMeant: SQL | undefined,
   sinceMs: number,
   limit: number,
 ): Promise<number[]> {
   const rows = await queries
     .select({ at: signIns.at })
     .from(signIns)
-    .where(
-      and(
-        eq(signIns.tenantId, who.tenantId),
-        eq(signIns.loginHash, who.loginHash),
-        gt(signIns.at, sinceMs),
-        eq(signIns.isFailure, true),
-        eq(signIns.isKnownDevice, who.isKnownDevice),
-      ),
-    )
+    .where(and(isMeant, gt(signIns.at, sinceMs), eq(signIns.isFailure, true)))
     .orderBy(desc(signIns.at))
     .limit(limit)
   return rows.map(({ at }) => at).reverse()
+}
+
+export async function failuresOfLogin(
+  queries: Queries,
+  who: Pick<SignInRow, 'tenantId' | 'loginHash' | 'isKnownDevice'>,
+  sinceMs: number,
+  limit: number,
+): Promise<number[]> {
+  const isMeant = and(
+    eq(signIns.tenantId, who.tenantId),
+    eq(signIns.loginHash, who.loginHash),
+    eq(signIns.isKnownDevice, who.isKnownDevice),
+  )
+  return failuresWhere(queries, isMeant, sinceMs, limit)
 }
 
 export async function failuresOfAddress(
@@ -43,20 +49,9 @@ export async function failuresOfAddress(
   sinceMs: number,
   limit: number,
 ): Promise<number[]> {
-  const rows = await queries
-    .select({ at: signIns.at })
-    .from(signIns)
-    .where(
-      and(
-        eq(signIns.tenantId, from.tenantId),
-        eq(signIns.countedAs, from.countedAs),
-        gt(signIns.at, sinceMs),
-        eq(signIns.isFailure, true),
-      ),
-    )
-    .orderBy(desc(signIns.at))
-    .limit(limit)
-  return rows.map(({ at }) => at).reverse()
+  const { tenantId, countedAs } = from
+  const isMeant = and(eq(signIns.tenantId, tenantId), eq(signIns.countedAs, countedAs))
+  return failuresWhere(queries, isMeant, sinceMs, limit)
 }
 
 /** Whatever name is typed there: names cost nothing to invent. */

@@ -44,6 +44,10 @@ t.test('an app is set up, recovery codes are kept, and the next sign-in asks', a
 
   const codes = await person.send({ code: appCode(world, page.html) })
   t.equal(recoveryCodesIn(codes.html).length, 10)
+  await world.mails.deliver()
+  t.match(world.sentMails, [{ text: /an authenticator app was added/ }])
+  const { items } = await world.auditTrail.list({ limit: 50, cursor: undefined }, 'acme')
+  t.equal(items.filter(({ action }) => action === 'factor.added').length, 1)
   const again = await person.browser.visit(person.page.url)
   t.strictSame(recoveryCodesIn(again.html), recoveryCodesIn(codes.html), 'until they are kept')
   const claims = await person.claims((await person.send({ codes_saved: '1' })).url)

@@ -49,6 +49,19 @@ t.test('an app is set up, signs in, and is removed again', async (t) => {
   await setPolicy(world, 'mfa', { mode: 'optional' })
   t.match(await second.send('/factor', { factor: factorId }), { url: second.url('?done=factor') })
   t.same(await world.factors.list(owner), [])
+
+  await world.mails.deliver()
+  const factorMails = world.sentMails.filter(({ subject }) => subject.includes('second factors'))
+  t.match(
+    factorMails,
+    [
+      { to: 'ada@example.test', text: /an authenticator app was added/ },
+      { to: 'ada@example.test', text: /new recovery codes were made/ },
+      { to: 'ada@example.test', text: /an authenticator app was removed/ },
+    ],
+    'and the person hears of each',
+  )
+  t.equal(factorMails.length, 3, 'once')
 })
 
 t.test('with a factor, the password alone confirms nothing', async (t) => {

@@ -72,7 +72,7 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
     choosePasswordPage({
       ...choosing(place),
       kind: 'reset',
-      problem: place.texts.account.passwordProblems.password_too_weak,
+      problem: place.texts.steps.passwordProblem.password_too_weak,
     }),
   passwordChangedPage: (place) => passwordChangedPage(place, APPLICATION),
   confirmEmailPage: (place) =>

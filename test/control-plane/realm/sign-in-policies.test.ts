@@ -128,6 +128,12 @@ t.test('a password that is too old is replaced at the end of the way in', async 
   t.match((await next.password()).html, /do not match/)
   const right = await next.send({ ...ADA, password: NEW_PASSWORD })
   t.equal((await next.claims(right.url)).sub, acme.ada.userId)
+  await world.mails.deliver()
+  t.match(
+    world.sentMails.filter(({ subject }) => /password .* has changed/.test(subject)),
+    { length: 1 },
+    'the person hears of it by mail, once',
+  )
 })
 
 t.test('a second click that comes while the first sets the password goes on with it', async (t) => {

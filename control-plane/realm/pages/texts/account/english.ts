@@ -1,15 +1,5 @@
 /** What the pages about a person's own account say. */
-import type { PasswordProblem } from '../../../../policy/new-password.ts'
 import { own } from './own-english.ts'
-
-const passwordProblems: Record<PasswordProblem, string> = {
-  password_too_short: 'That password is too short.',
-  password_too_long: 'That password is longer than a password may be.',
-  password_too_weak:
-    'That password is easy to guess. Use several words that have nothing to do with each other.',
-  password_breached: 'That password is on lists that attackers use. Choose another one.',
-  password_used_before: 'You have used that password before. Choose another one.',
-}
 
 export const account = {
   own,
@@ -40,7 +30,6 @@ export const account = {
   passwordHint: (characters: number) =>
     `At least ${characters} characters. Long and easy to remember is good.`,
   passwordsDiffer: 'The two passwords are not the same. Enter both again.',
-  passwordProblems,
   savePassword: 'Save the password',
   passwordChanged: {
     title: 'Your password is saved',

@@ -30,14 +30,6 @@ export const account: typeof english = {
   passwordHint: (characters) =>
     `Mindestens ${characters} Zeichen. Lang und leicht zu merken ist gut.`,
   passwordsDiffer: 'Die beiden Passwörter sind nicht gleich. Geben Sie beide noch einmal ein.',
-  passwordProblems: {
-    password_too_short: 'Dieses Passwort ist zu kurz.',
-    password_too_long: 'Dieses Passwort ist länger, als ein Passwort sein darf.',
-    password_too_weak:
-      'Dieses Passwort ist leicht zu erraten. Nehmen Sie mehrere Wörter, die nichts miteinander zu tun haben.',
-    password_breached: 'Dieses Passwort steht auf Listen von Angreifern. Wählen Sie ein anderes.',
-    password_used_before: 'Dieses Passwort hatten Sie schon einmal. Wählen Sie ein anderes.',
-  },
   savePassword: 'Passwort speichern',
   passwordChanged: {
     title: 'Ihr Passwort ist gespeichert',
