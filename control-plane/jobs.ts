@@ -1,6 +1,7 @@
 /** What has to be tidied up from time to time. Nothing breaks when it runs late, or twice. */
 import type { Logger } from 'pino'
 import { SECOND_MS } from '../shared/clock.ts'
+import { createRounds } from './rounds.ts'
 import type { Services } from './services.ts'
 
 export interface Jobs {
@@ -10,6 +11,8 @@ export interface Jobs {
 }
 
 const EVERY_MS = 60 * SECOND_MS
+/** About as often as gateways report what they have counted. */
+const ALERTS_EVERY_MS = 10 * SECOND_MS
 /** So many rows per change, so that no change keeps others waiting for long. */
 const BATCH = 500
 
@@ -31,12 +34,15 @@ export function startJobs(
     | 'instances'
     | 'enforcement'
     | 'tenants'
+    | 'figures'
+    | 'alerts'
   >,
   log: Logger,
   everyMs = EVERY_MS,
 ): Jobs {
   const { sessions, revocations, realmRecords, attempts, addressBlocks, devices } = services
   const { tickets, trialPeople, mails, logoutNotices, instances, enforcement, tenants } = services
+  const { figures, alerts } = services
   const prunables: Record<string, Prunable> = {
     realmRecords,
     sessions,
@@ -53,6 +59,7 @@ export function startJobs(
       },
     },
     enforcement,
+    figures,
     secretOverlaps: { prune: (limit) => tenants.endSecretOverlaps(limit) },
   }
   let isClosed = false
@@ -74,12 +81,19 @@ export function startJobs(
   const run = () => (running ??= round().finally(() => (running = undefined)))
   const timer = setInterval(() => void run(), everyMs)
   timer.unref()
+  const watching = createRounds(alerts.evaluate, (error) =>
+    log.error({ error }, 'looking at alerts failed, trying again later'),
+  )
+  const alertTimer = setInterval(() => void watching.run(), ALERTS_EVERY_MS)
+  alertTimer.unref()
 
   return {
     run,
     async close() {
       isClosed = true
       clearInterval(timer)
+      clearInterval(alertTimer)
+      await watching.close()
       await running
     },
   }

@@ -29,6 +29,8 @@ import { createFeed } from './feed/feed.ts'
 import { openInstances } from './feed/instances.ts'
 import { createFeedStates } from './feed/states.ts'
 import { createFleetHub } from './fleet/hub.ts'
+import { createAlerts } from './monitoring/alerts.ts'
+import { createFigures } from './monitoring/figures.ts'
 import { checkMasterKey } from './keys/master-key.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import { createVault } from './keys/vault.ts'
@@ -96,6 +98,7 @@ export async function createServices(world: ServicesWorld) {
   const instances = await openInstances({ store, states: feedStates, clock })
   const feed = createFeed({ states: feedStates, instances, clock })
 
+  const figures = createFigures({ store, clock })
   const enforcement = createEnforcement({ store, clock })
   const fleet = createFleetHub({
     source: fleetSource,
@@ -108,6 +111,7 @@ export async function createServices(world: ServicesWorld) {
         seen.map(({ tenant_id, sid, at }) => ({ tenantId: tenant_id, sid, atMs: at * SECOND_MS })),
       ),
     onEvents: (gatewayId, events) => enforcement.receive(gatewayId, events),
+    onFigures: (gatewayId, counted) => figures.receive(gatewayId, counted),
   })
   store.onCommit(({ tenantIds, revoked }) => {
     for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
@@ -188,6 +192,8 @@ export async function createServices(world: ServicesWorld) {
     instances,
     feed,
     enforcement,
+    figures,
+    alerts: createAlerts({ store }),
     verification,
     selfReports: createSelfReports({ store }),
     integration,

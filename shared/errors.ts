@@ -76,6 +76,8 @@ export const ERRORS = {
     status: 409,
     detail: 'The certificates of this tenant are larger, together, than gateways take.',
   },
+  alert_not_found: { status: 404, detail: 'The tenant has no such alert.' },
+  alerts_exhausted: { status: 409, detail: 'The tenant has as many alerts as it may have.' },
   directory_not_found: { status: 404, detail: 'The tenant has no user directory.' },
   directory_refused: {
     status: 409,

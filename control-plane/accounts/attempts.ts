@@ -7,10 +7,11 @@ import type { Clock } from '../../shared/clock.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
+import { ofSignIn, tally } from '../monitoring/outcomes.ts'
 import { LOCKOUT_MEMORY_SECONDS, pausedUntil } from '../policy/lockout.ts'
 import type { Policies } from '../policy/policies.ts'
 import { judge, type SignInState } from '../policy/sign-in.ts'
-import type { SignInFacts } from '../policy/verdict.ts'
+import type { AttemptReason, SignInFacts } from '../policy/verdict.ts'
 import {
   addressesOfUser,
   deleteSignInsBefore,
@@ -21,6 +22,7 @@ import {
   upsertAddressBlock,
   wasRefusedSince,
 } from '../store/queries/attempts.ts'
+import { addFigures } from '../store/queries/figures.ts'
 import { isTrialId } from '../store/queries/users.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Change, Store } from '../store/store.ts'
@@ -117,6 +119,9 @@ export function createAttempts({
       await insertSignIn(queries, row)
       if (row.isFailure) await blockAddress(change, attempt, known, policies)
       if (attempt.userId !== undefined && isTrialId(attempt.userId)) return state // nobody's news
+      const begun = row.isFailure ? begunPauses(known, policies) : []
+      const figures = tally(ofSignIn(state, row.isFailure, begun))
+      await addFigures(queries, attempt.tenantId, 'realm', nowMs, figures)
       const data = { ...(attempt.userId && { subject: attempt.userId }), reason, ip: row.ip }
       if (state.kind === 'refused' && isNews)
         await change.emit('signin.denied', attempt.tenantId, data)
@@ -153,6 +158,16 @@ const OUTCOMES = { asking: 'asking', refused: 'refused', signed_in: 'signed_in' 
 /** A disabled account counts like a wrong password: else the count would tell them apart. */
 function isFailed({ password, proof }: OwnFacts): boolean {
   return password === 'wrong' || password === 'right_but_disabled' || proof === 'wrong'
+}
+
+/** A failure is only looked at while there is no pause: if there is one now, it has just begun. */
+function begunPauses({ failures, at }: SignInFacts, { lockout }: Policies): AttemptReason[] {
+  const isBegun = (times: readonly number[], most: number) =>
+    pausedUntil([...times, at], most, lockout) > at
+  const begun: AttemptReason[] = []
+  if (isBegun(failures.address, lockout.address_failures)) begun.push('address_blocked')
+  if (isBegun(failures.user, lockout.user_failures)) begun.push('user_paused')
+  return begun
 }
 
 /** The failure that fills the count begins a block, which operators can see and lift. */

@@ -9,6 +9,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 import type { EnforcementEvent } from '../../shared/snapshot.ts'
 import { revokeIn } from '../accounts/revocations.ts'
+import { ofApplication, tally } from '../monitoring/outcomes.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import {
   addEnforcementEvents,
@@ -17,6 +18,7 @@ import {
   type EnforcementEventRow,
   type NewEnforcementEvent,
 } from '../store/queries/enforcement-events.ts'
+import { addFigures } from '../store/queries/figures.ts'
 import { isSidRevoked } from '../store/queries/revocations.ts'
 import { findSession } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
@@ -61,6 +63,9 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
           throw new Refusal('tenant_not_found')
         await enforce(change, tenantId, events)
         await keep(change, tenantId, instance, events)
+        // gateways count on their own: fleet/hub.ts
+        const figures = tally(events.map(ofApplication))
+        await addFigures(change.queries, tenantId, 'application', change.nowMs, figures)
       })
     },
 

@@ -4,7 +4,7 @@
  */
 import { FORWARD_REASONS, REFUSE_REASONS, SIGN_IN_REASONS } from '../../shared/reasons.ts'
 import type { SignInState } from '../policy/sign-in.ts'
-import { ATTEMPT_REASONS } from '../policy/verdict.ts'
+import { ATTEMPT_REASONS, type AttemptReason } from '../policy/verdict.ts'
 
 export const FIGURE_STEPS = ['minute', 'hour', 'day'] as const
 export type FigureStep = (typeof FIGURE_STEPS)[number]
@@ -70,22 +70,27 @@ function edgeOutcome(decision: string, reason: string): FigureOutcome {
   }
 }
 
-export function ofApplication({ outcome, reason }: { outcome: string; reason?: string }): Counted {
+interface Reported {
+  readonly outcome: string
+  readonly reason?: string | undefined
+}
+
+export function ofApplication({ outcome, reason = '' }: Reported): Counted {
   const isKnown = Object.hasOwn(FIGURE_OUTCOMES, outcome)
   return {
     outcome: isKnown ? (outcome as FigureOutcome) : 'other',
-    reason: reasonOf(reason ?? ''),
+    reason: reasonOf(reason),
   }
 }
 
-/** `began`: the pause that this failure began, if it did. */
+/** `begun`: the pauses that this failure has begun. */
 export function ofSignIn(
   state: SignInState,
   isFailure: boolean,
-  began: 'user_paused' | 'address_blocked' | undefined,
+  begun: readonly AttemptReason[],
 ): readonly Counted[] {
-  const lockout = began === undefined ? [] : [{ outcome: 'lockout', reason: began } as const]
-  return [signInOutcome(state, isFailure), ...lockout]
+  const lockouts = begun.map((reason) => ({ outcome: 'lockout', reason }) as const)
+  return [signInOutcome(state, isFailure), ...lockouts]
 }
 
 function signInOutcome(state: SignInState, isFailure: boolean): Counted {

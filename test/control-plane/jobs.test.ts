@@ -78,7 +78,15 @@ void t.test('a job that fails is logged, and the others run', async (t) => {
       trialPeople: prunable('trialPeople') as never,
       instances: { write: () => Promise.resolve(), ...prunable('instances') } as never,
       enforcement: prunable('enforcement') as never,
+      deliveries: {
+        ...prunable('deliveries'),
+        pruneEvents: prunable('events').prune,
+      } as never,
+      auditTrail: prunable('auditTrail') as never,
+      dispatcher: { run: () => Promise.resolve() } as never,
       tenants: { endSecretOverlaps: prunable('secretOverlaps').prune } as never,
+      figures: prunable('figures') as never,
+      alerts: { evaluate: () => Promise.resolve() } as never,
       logoutNotices: { send: () => Promise.resolve() } as never,
       mails: { deliver: () => Promise.resolve(void ran.push('mails')) } as never,
     },
@@ -98,6 +106,10 @@ void t.test('a job that fails is logged, and the others run', async (t) => {
     'trialPeople',
     'instances',
     'enforcement',
+    'figures',
+    'deliveries',
+    'events',
+    'auditTrail',
     'secretOverlaps',
   ])
   t.match(lines, [/"job":"sessions".*tidying up failed/])

@@ -9,6 +9,7 @@ import { accountEndpoints, type AccountEndpointsWorld } from './account-routes.t
 import { directoryEndpoints, type DirectoryEndpointsWorld } from './directory-routes.ts'
 import { operatorFeedEndpoints, type OperatorFeedEndpointsWorld } from './feed-routes.ts'
 import { keyEndpoints, type KeyEndpointsWorld } from './key-routes.ts'
+import { monitoringEndpoints, type MonitoringEndpointsWorld } from './monitoring-routes.ts'
 import { policyEndpoints, type PolicyEndpointsWorld } from './policy-routes.ts'
 import { signInEndpoints, type SignInEndpointsWorld } from './sign-in-routes.ts'
 import { tenantEndpoints, type TenantEndpointsWorld } from './tenant-routes.ts'
@@ -22,7 +23,8 @@ export interface OperatorEndpointsWorld
     Omit<KeyEndpointsWorld, 'tenants'>,
     PolicyEndpointsWorld,
     Omit<DirectoryEndpointsWorld, 'tenants'>,
-    Omit<OperatorFeedEndpointsWorld, 'tenants'> {
+    Omit<OperatorFeedEndpointsWorld, 'tenants'>,
+    Omit<MonitoringEndpointsWorld, 'tenants'> {
   readonly auditTrail: AuditTrail
   readonly gateways: () => readonly GatewayStatus[]
 }
@@ -36,6 +38,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...signInEndpoints(world),
     ...directoryEndpoints(world),
     ...operatorFeedEndpoints(world),
+    ...monitoringEndpoints(world),
     endpoint(
       {
         method: 'GET',

@@ -44,6 +44,7 @@ export function callOf(declaration: Declaration, prepared: Prepared): GoodCall {
     tenant_id: tenant,
     user_id: prepared.userId,
     factor_id: prepared.factorId,
+    alert_id: prepared.alertId,
     hostname: 'acme.localhost',
     address: ADDRESS,
     ...special.path,

@@ -23,6 +23,7 @@ export interface Teardown {
 export interface Prepared {
   readonly userId: string
   readonly factorId: string
+  readonly alertId: string
   readonly certificate: { readonly certificate_pem: string; readonly private_key_pem: string }
   readonly tenants: Readonly<Record<'acme' | 'apps' | 'other', Secrets>>
 }
@@ -62,6 +63,8 @@ export async function prepareWorld(t: Teardown) {
     issuedAtMs: nowMs,
     expiresAtMs: nowMs + 3_600_000,
   })
+  const alert = { metric: 'sealed_hits', threshold: 5 }
+  const { body: created } = await operator('POST', '/tenants/acme/alerts', alert)
   await services.store.change(async (change) => {
     await services.factors.addTotp(change, { tenantId: 'acme', userId }, 'JBSWY3DPEHPK3PXP', 1)
     await upsertAddressBlock(change.queries, {
@@ -78,6 +81,7 @@ export async function prepareWorld(t: Teardown) {
   const prepared: Prepared = {
     userId,
     factorId: factor?.factorId ?? '',
+    alertId: String(created['alert_id']),
     certificate: { certificate_pem: ACME.certificatePem, private_key_pem: ACME.privateKeyPem },
     tenants,
   }

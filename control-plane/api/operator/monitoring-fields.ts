@@ -1,0 +1,62 @@
+/** What the operator API takes for monitoring. A message completes «"field" must be …». */
+import * as v from 'valibot'
+import { LIMITS } from '../../../shared/limits.ts'
+import { ALERT_METRIC_NAMES } from '../../monitoring/metrics.ts'
+
+function whole(what: string, min: number, max: number) {
+  const wish = `a whole number${what} from ${min} to ${max}`
+  return v.pipe(v.number(wish), v.integer(wish), v.minValue(min, wish), v.maxValue(max, wish))
+}
+
+const alert = {
+  metric: v.picklist(ALERT_METRIC_NAMES, `one of ${ALERT_METRIC_NAMES.join(', ')}`),
+  threshold: whole('', 1, LIMITS.alertThresholdMax),
+  window_seconds: whole(' of seconds', 60, LIMITS.alertWindowSecondsMax),
+  cool_down_seconds: whole(' of seconds', 0, LIMITS.alertCoolDownSecondsMax),
+  is_enabled: v.boolean('true or false'),
+}
+
+export const NewAlertBody = v.strictObject({
+  metric: alert.metric,
+  threshold: alert.threshold,
+  window_seconds: v.optional(alert.window_seconds, 300),
+  cool_down_seconds: v.optional(alert.cool_down_seconds, 3600),
+  is_enabled: v.optional(alert.is_enabled, true),
+})
+
+export const AlertPatchBody = v.strictObject({
+  metric: v.optional(alert.metric),
+  threshold: v.optional(alert.threshold),
+  window_seconds: v.optional(alert.window_seconds),
+  cool_down_seconds: v.optional(alert.cool_down_seconds),
+  is_enabled: v.optional(alert.is_enabled),
+})
+
+const TIME_WISH = 'a time like 2026-03-01T00:00:00Z'
+const TIME_CHARACTERS_MAX = 35
+/** With its zone: what «local» would be, nobody knows here. */
+const TIME = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/
+
+/** An instant, as it was written. */
+export const moment = (description?: string) =>
+  v.pipe(
+    v.string(TIME_WISH),
+    v.maxLength(TIME_CHARACTERS_MAX, TIME_WISH),
+    v.regex(TIME, TIME_WISH),
+    v.check((value) => isMoment(value), TIME_WISH),
+    v.description(description ?? `${TIME_WISH.slice(0, 1).toUpperCase()}${TIME_WISH.slice(1)}.`),
+  )
+
+/** `Date.parse` takes the 31st of a shorter month for a day of the next one. */
+function isMoment(value: string): boolean {
+  const day = Number(value.slice(8, 10))
+  const asUtc = new Date(Date.parse(`${value.slice(0, 10)}T00:00:00Z`))
+  return !Number.isNaN(Date.parse(value)) && asUtc.getUTCDate() === day
+}
+
+const STEP_WISH = 'hour or day'
+export const SPAN_QUERY = {
+  from: v.optional(moment('The first hour or day; a day, or 30 days, before `to` if left out.')),
+  to: v.optional(moment('Up to before this; now if it is left out.')),
+  step: v.optional(v.picklist(['hour', 'day'], STEP_WISH), 'hour'),
+} as const

@@ -1,0 +1,227 @@
+/** What the policies decided, as figures to draw; and the alerts that watch them. */
+import * as v from 'valibot'
+import { Refusal } from '../../../shared/errors.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import type { Clock } from '../../../shared/clock.ts'
+import type { Alert as KeptAlert, AlertPatch, Alerts, NewAlert } from '../../monitoring/alerts.ts'
+import type { Figures } from '../../monitoring/figures.ts'
+import { ALERT_METRIC_NAMES, ALERT_METRICS } from '../../monitoring/metrics.ts'
+import { FIGURE_OUTCOMES, FIGURE_SOURCES } from '../../monitoring/outcomes.ts'
+import { wholeSteps } from '../../monitoring/series.ts'
+import { STEP_MS } from '../../store/queries/figures.ts'
+import type { Tenants } from '../../tenants/tenants.ts'
+import { count, described, time } from '../answer-fields.ts'
+import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
+import { AlertPatchBody, NewAlertBody, SPAN_QUERY } from './monitoring-fields.ts'
+import { iso, isoOrNull } from './views.ts'
+
+export interface MonitoringEndpointsWorld {
+  readonly tenants: Pick<Tenants, 'get'>
+  readonly figures: Pick<Figures, 'series'>
+  readonly alerts: Alerts
+  readonly clock: Clock
+}
+
+const outcomes = Object.keys(FIGURE_OUTCOMES) as (keyof typeof FIGURE_OUTCOMES)[]
+const listed = (texts: Readonly<Record<string, string>>) =>
+  Object.entries(texts)
+    .map(([name, text]) => `\`${name}\`: ${text}`)
+    .join(' ')
+
+const FiguresAnswer = v.strictObject({
+  step: v.picklist(['hour', 'day']),
+  from: time,
+  to: time,
+  times: described(v.array(time), 'When each hour or day (UTC) begins.'),
+  series: v.array(
+    v.strictObject({
+      source: described(
+        v.picklist(FIGURE_SOURCES),
+        'Who decided: a gateway, the middleware in the application, or the sign-in pages.',
+      ),
+      outcome: described(v.picklist(outcomes), listed(FIGURE_OUTCOMES)),
+      reason: described(v.string(), 'Empty where there is nothing to give a reason for.'),
+      total: count,
+      counts: described(v.array(count), 'One for each of `times`.'),
+    }),
+  ),
+})
+
+const Alert = v.strictObject({
+  alert_id: v.string(),
+  metric: described(v.picklist(ALERT_METRIC_NAMES), listed(ALERT_METRICS)),
+  threshold: count,
+  window_seconds: count,
+  cool_down_seconds: count,
+  is_enabled: v.boolean(),
+  is_above: described(v.boolean(), 'Whether it has been told of, and has not fallen below since.'),
+  triggered_at: described(v.nullable(time), 'When it was told of last.'),
+  created_at: time,
+  updated_at: time,
+})
+
+const operator = { group: 'monitoring', caller: 'operator' } as const
+const TENANT = '/api/v1/operator/tenants/{tenant_id}'
+const ALERTS = `${TENANT}/alerts` as const
+const ONE = `${ALERTS}/{alert_id}` as const
+const HOUR_SPAN_MS = 24 * STEP_MS.hour
+const DAY_SPAN_MS = 30 * STEP_MS.day
+
+export function monitoringEndpoints(world: MonitoringEndpointsWorld): readonly Endpoint[] {
+  return [figuresEndpoint(world), ...alertEndpoints(world)]
+}
+
+function figuresEndpoint({ tenants, figures, clock }: MonitoringEndpointsWorld): Endpoint {
+  return endpoint(
+    {
+      ...operator,
+      method: 'GET',
+      path: `${TENANT}/figures`,
+      summary: 'Shows how often was what decided, hour by hour or day by day.',
+      description:
+        'Hours are kept for 14 days, days for 400. Gateways report what they count every few seconds.',
+      query: SPAN_QUERY,
+      answers: { 200: json(FiguresAnswer, 'A line for each outcome and reason that there was.') },
+    },
+    async (c, { path, query: { from, to, step } }) => {
+      const { tenantId } = await tenants.get(path.tenant_id)
+      const toMs = to === undefined ? clock.nowMs() : Date.parse(to)
+      const spanMs = step === 'hour' ? HOUR_SPAN_MS : DAY_SPAN_MS
+      const fromMs = from === undefined ? toMs - spanMs : Date.parse(from)
+      if (fromMs >= toMs)
+        throw new Refusal('query_invalid', { field: 'from' }, '"from" must be before "to".')
+      const span = wholeSteps({ fromMs, toMs, step })
+      if (span.toMs - span.fromMs > LIMITS.figureTimesMax * STEP_MS[step]) {
+        const most = `"from" and "to" must be at most ${LIMITS.figureTimesMax} ${step}s apart.`
+        throw new Refusal('query_invalid', { field: 'from' }, most)
+      }
+      const { times, lines } = await figures.series(tenantId, span)
+      return c.json({
+        step,
+        from: iso(span.fromMs),
+        to: iso(span.toMs),
+        times: times.map(iso),
+        series: lines,
+      })
+    },
+  )
+}
+
+function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly Endpoint[] {
+  const theAlert = { 200: json(Alert, 'The alert as it is now.') }
+  return [
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: ALERTS,
+        summary: 'Creates an alert: `alert.triggered` is sent when a number reaches a threshold.',
+        description:
+          'Once per crossing: it has to fall below before it is told of again, and not within the ' +
+          'cool-down. The window is counted in whole minutes.',
+        body: NewAlertBody,
+        example: {
+          metric: 'refused_sign_ins',
+          threshold: 100,
+          window_seconds: 300,
+          cool_down_seconds: 3600,
+        },
+        answers: { 201: json(Alert, 'The alert.') },
+        refusals: ['alerts_exhausted'],
+      },
+      async (c, { path, body }) => {
+        const input: NewAlert = {
+          metric: body.metric,
+          threshold: body.threshold,
+          windowSeconds: body.window_seconds,
+          coolDownSeconds: body.cool_down_seconds,
+          isEnabled: body.is_enabled,
+        }
+        return c.json(alertView(await alerts.create(path.tenant_id, input, c.var.actor)), 201)
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: ALERTS,
+        summary: 'Lists the alerts of a tenant.',
+        query: PAGE_QUERY,
+        answers: { 200: json(pageOf(Alert), 'One page of them.') },
+      },
+      async (c, { path, query }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        return c.json(mapPage(await alerts.list(tenantId, query), alertView))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: ONE,
+        summary: 'Shows one alert.',
+        answers: theAlert,
+        refusals: ['alert_not_found'],
+      },
+      async (c, { path }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        return c.json(alertView(await alerts.get(tenantId, path.alert_id)))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'PATCH',
+        path: ONE,
+        summary: 'Changes an alert; what is left out stays.',
+        description: 'Another question, as another threshold, may be told of anew.',
+        body: AlertPatchBody,
+        example: { threshold: 50, is_enabled: true },
+        answers: theAlert,
+        refusals: ['alert_not_found'],
+      },
+      async (c, { path, body }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        const patch: AlertPatch = {
+          ...(body.metric !== undefined && { metric: body.metric }),
+          ...(body.threshold !== undefined && { threshold: body.threshold }),
+          ...(body.window_seconds !== undefined && { windowSeconds: body.window_seconds }),
+          ...(body.cool_down_seconds !== undefined && { coolDownSeconds: body.cool_down_seconds }),
+          ...(body.is_enabled !== undefined && { isEnabled: body.is_enabled }),
+        }
+        return c.json(alertView(await alerts.patch(tenantId, path.alert_id, patch, c.var.actor)))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'DELETE',
+        path: ONE,
+        summary: 'Removes an alert.',
+        answers: { 204: nothing('It is gone.') },
+        refusals: ['alert_not_found'],
+      },
+      async (c, { path }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        await alerts.remove(tenantId, path.alert_id, c.var.actor)
+        return c.body(null, 204)
+      },
+    ),
+  ]
+}
+
+function alertView(alert: KeptAlert) {
+  return {
+    alert_id: alert.alertId,
+    metric: alert.metric,
+    threshold: alert.threshold,
+    window_seconds: alert.windowSeconds,
+    cool_down_seconds: alert.coolDownSeconds,
+    is_enabled: alert.isEnabled,
+    is_above: alert.isAbove,
+    triggered_at: isoOrNull(alert.triggeredAt),
+    created_at: iso(alert.createdAt),
+    updated_at: iso(alert.updatedAt),
+  }
+}

@@ -1,0 +1,166 @@
+/** Threshold alerts: what administrators want to be told of, and the round that looks. */
+import { randomUUID } from 'node:crypto'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { MINUTE_MS } from '../../shared/clock.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
+import {
+  alertsAfter,
+  countAlerts,
+  deleteAlert,
+  enabledAlertsAfter,
+  findAlert,
+  findWatch,
+  insertAlert,
+  putWatch,
+  updateAlert,
+  type AlertRow,
+} from '../store/queries/alerts.ts'
+import { beginOf, deleteMinutesFrom } from '../store/queries/figures.ts'
+import { findTenant } from '../store/queries/tenants.ts'
+import type { Queries } from '../store/sqlite.ts'
+import type { Actor, Store } from '../store/store.ts'
+import { judgeAlert, spanOf, watchAt, type Watch } from './alert-judgement.ts'
+import { countMetric } from './metrics.ts'
+
+export type Alert = Readonly<AlertRow>
+export type NewAlert = Pick<
+  Alert,
+  'metric' | 'threshold' | 'windowSeconds' | 'coolDownSeconds' | 'isEnabled'
+>
+export type AlertPatch = Partial<NewAlert>
+
+export type Alerts = ReturnType<typeof createAlerts>
+
+/** What makes it another question: what was told of before says nothing about it. */
+const QUESTION = ['metric', 'threshold', 'windowSeconds', 'isEnabled'] as const
+const PAGE = 200
+
+export function createAlerts({ store }: { store: Store }) {
+  async function get(tenantId: string, alertId: string): Promise<Alert> {
+    return found(await findAlert(store.read, tenantId, alertId))
+  }
+
+  /** What lies ahead of now was counted while the clock was wrong, and will not be counted again. */
+  function watch(): Promise<Watch> {
+    return store.change(async ({ queries, nowMs }) => {
+      const next = watchAt(nowMs, await findWatch(queries))
+      await deleteMinutesFrom(queries, beginOf('minute', nowMs) + MINUTE_MS)
+      await putWatch(queries, next)
+      return next
+    })
+  }
+
+  async function judge(queries: Queries, alert: Alert, watched: Watch) {
+    const span = spanOf(alert, watched)
+    const value = await countMetric(queries, alert.tenantId, alert.metric, span)
+    return { value, ...judgeAlert(alert, alert, value, watched) }
+  }
+
+  /** Judged again with the writer: whoever else looked meanwhile has told of it. */
+  async function settle({ tenantId, alertId }: Alert, watched: Watch): Promise<void> {
+    await store.change(async (change) => {
+      const alert = await findAlert(change.queries, tenantId, alertId)
+      if (alert?.isEnabled !== true) return
+      const { value, isTriggered, state } = await judge(change.queries, alert, watched)
+      await updateAlert(change.queries, alert, state)
+      if (!isTriggered) return
+      await change.emit('alert.triggered', tenantId, {
+        alert_id: alertId,
+        metric: alert.metric,
+        threshold: alert.threshold,
+        value,
+        window_seconds: alert.windowSeconds,
+        at: new Date(watched.judgedAt).toISOString(),
+      })
+    })
+  }
+
+  return {
+    get,
+
+    async list(tenantId: string, page: PageRequest): Promise<Page<Alert>> {
+      const [after] = decodeCursor(page.cursor, 'string') ?? ['']
+      const rows = await alertsAfter(store.read, tenantId, after, page.limit + 1)
+      return toPage(rows, page.limit, ({ alertId }) => [alertId])
+    },
+
+    async create(tenantId: string, input: NewAlert, actor: Actor): Promise<Alert> {
+      return store.change(async (change) => {
+        const { queries, nowMs } = change
+        if ((await findTenant(queries, tenantId)) === undefined)
+          throw new Refusal('tenant_not_found')
+        if ((await countAlerts(queries, tenantId)) >= LIMITS.alertsPerTenantMax)
+          throw new Refusal('alerts_exhausted', { alerts_max: LIMITS.alertsPerTenantMax })
+        const alert: AlertRow = {
+          ...input,
+          alertId: `alert_${randomUUID().replaceAll('-', '')}`,
+          tenantId,
+          createdAt: nowMs,
+          updatedAt: nowMs,
+          isAbove: false,
+          triggeredAt: null,
+        }
+        await insertAlert(queries, alert)
+        const content = { alert_id: alert.alertId, ...input }
+        await change.audit(actor, { action: 'alert.created', tenantId, content })
+        return alert
+      })
+    },
+
+    async patch(
+      tenantId: string,
+      alertId: string,
+      patch: AlertPatch,
+      actor: Actor,
+    ): Promise<Alert> {
+      return store.change(async (change) => {
+        const before = found(await findAlert(change.queries, tenantId, alertId))
+        const isOther = (name: keyof NewAlert) =>
+          patch[name] !== undefined && patch[name] !== before[name]
+        const changed = (Object.keys(patch) as (keyof NewAlert)[]).filter(isOther)
+        if (changed.length === 0) return before
+        await updateAlert(change.queries, before, {
+          ...patch,
+          updatedAt: change.nowMs,
+          ...(QUESTION.some(isOther) && { isAbove: false }),
+        })
+        const content = { alert_id: alertId, changed }
+        await change.audit(actor, { action: 'alert.changed', tenantId, content })
+        return found(await findAlert(change.queries, tenantId, alertId))
+      })
+    },
+
+    async remove(tenantId: string, alertId: string, actor: Actor): Promise<void> {
+      await store.change(async (change) => {
+        if (!(await deleteAlert(change.queries, tenantId, alertId)))
+          throw new Refusal('alert_not_found')
+        const content = { alert_id: alertId }
+        await change.audit(actor, { action: 'alert.removed', tenantId, content })
+      })
+    },
+
+    /** One round over all alerts. Nothing is written about one that stays as it is. */
+    async evaluate(isClosed: () => boolean = () => false): Promise<void> {
+      let page = await enabledAlertsAfter(store.read, '', PAGE)
+      if (page.length === 0) return
+      const watched = await watch()
+      while (page.length > 0) {
+        for (const alert of page) {
+          if (isClosed()) return
+          const { state } = await judge(store.read, alert, watched)
+          const isNews = state.isAbove !== alert.isAbove || state.triggeredAt !== alert.triggeredAt
+          if (isNews) await settle(alert, watched)
+        }
+        await breathe()
+        page = await enabledAlertsAfter(store.read, page.at(-1)?.alertId ?? '', PAGE)
+      }
+    },
+  }
+}
+
+function found(alert: AlertRow | undefined): Alert {
+  if (alert === undefined) throw new Refusal('alert_not_found')
+  return alert
+}
