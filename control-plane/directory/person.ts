@@ -1,5 +1,6 @@
 /** One row of a tenant's database, read as a person. Pure. */
 import { LIMITS } from '../../shared/limits.ts'
+import { isEmailAddress } from '../accounts/email-address.ts'
 import type { Row } from './connection.ts'
 import { parseHash } from './hashes/hash-formats.ts'
 import { describeShape, type KnownHash } from './hashes/hash-shapes.ts'
@@ -30,7 +31,6 @@ export const isProblem = (person: Person | RowProblem): person is RowProblem => 
 
 /** Whatever says no, in the spellings of both databases. Everything else means disabled. */
 const NO = new Set(['', '0', 'f', 'false', 'n', 'no', 'off'])
-const EMAIL = /^[^\s@\p{Cc}<>"(),:;\\]+@[^\s@\p{Cc}<>"(),:;\\]+$/u
 const UNSHOWABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u
 
 export function readRow(row: Row, columns: Columns): Found {
@@ -57,7 +57,7 @@ function toPerson(text: (role: Role) => string): Person | RowProblem {
     value !== '' && value.length <= max && !UNSHOWABLE.test(value) && value.isWellFormed()
   if (!isFit(person.externalId, LIMITS.directoryIdCharactersMax))
     return { role: 'id', wish: 'must name the person for good and not be empty' }
-  if (!EMAIL.test(email) || email.length > LIMITS.emailCharactersMax)
+  if (!isEmailAddress(email))
     return { role: 'email', wish: 'must be an e-mail address' }
   if (!isFit(person.username, LIMITS.usernameCharactersMax))
     return {

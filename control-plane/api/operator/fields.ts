@@ -10,6 +10,7 @@ import {
   SESSION_BINDINGS,
   TENANT_ID,
 } from '../../../shared/snapshot.ts'
+import { isEmailAddress } from '../../accounts/email-address.ts'
 import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
 import { logoMediaType } from '../../tenants/logo.ts'
 
@@ -205,7 +206,7 @@ const EMAIL_WISH = 'an e-mail address'
 const email = v.pipe(
   v.string(EMAIL_WISH),
   v.maxLength(LIMITS.emailCharactersMax, EMAIL_WISH),
-  v.regex(/^[^\s@\p{Cc}<>"(),:;\\]+@[^\s@\p{Cc}<>"(),:;\\]+$/u, EMAIL_WISH),
+  v.check(isEmailAddress, EMAIL_WISH),
 )
 const PASSWORD_WISH = `text of at least ${LIMITS.passwordCharactersMin} characters and at most ${LIMITS.passwordBytesMax} bytes`
 const password = v.pipe(
