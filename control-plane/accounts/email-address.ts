@@ -5,7 +5,5 @@ import { LIMITS } from '../../shared/limits.ts'
 const EMAIL_ADDRESS = /^[^\s@\p{Cc}<>"(),:;\\]+@[^\s@\p{Cc}<>"(),:;\\]+$/u
 
 export function isEmailAddress(text: string): boolean {
-  return (
-    text.length <= LIMITS.emailCharactersMax && text.isWellFormed() && EMAIL_ADDRESS.test(text)
-  )
+  return text.length <= LIMITS.emailCharactersMax && text.isWellFormed() && EMAIL_ADDRESS.test(text)
 }

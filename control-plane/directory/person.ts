@@ -57,8 +57,7 @@ function toPerson(text: (role: Role) => string): Person | RowProblem {
     value !== '' && value.length <= max && !UNSHOWABLE.test(value) && value.isWellFormed()
   if (!isFit(person.externalId, LIMITS.directoryIdCharactersMax))
     return { role: 'id', wish: 'must name the person for good and not be empty' }
-  if (!isEmailAddress(email))
-    return { role: 'email', wish: 'must be an e-mail address' }
+  if (!isEmailAddress(email)) return { role: 'email', wish: 'must be an e-mail address' }
   if (!isFit(person.username, LIMITS.usernameCharactersMax))
     return {
       role: 'username',
