@@ -1,7 +1,7 @@
 /**
  * Code to paste, one whole program or file per framework, a room per language. Each runs as it
- * stands with SERVICE_BASE_URL, SERVICE_TENANT_ID and SERVICE_PUBLIC_KEY_FILE set, and every one
- * is run by a test.
+ * stands with SERVICE_BASE_URL, SERVICE_TENANT_ID and SERVICE_PUBLIC_KEY_FILE set, and is run by a
+ * test wherever its language is there.
  */
 import { CSHARP } from './snippets/csharp.ts'
 import { GO } from './snippets/go.ts'

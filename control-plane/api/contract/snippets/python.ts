@@ -117,7 +117,8 @@ from jwt.algorithms import RSAAlgorithm`,
 )}
 
 class ServiceClaims:
-    """Views find the user's claims in request.service_user."""
+    """Views find the user's claims in request.service_user. What runs beside Django's views, such
+    as consumers of Channels, is not behind it."""
 
     def __init__(self, get_response):
         self.get_response = get_response

@@ -53,12 +53,14 @@ class ServiceClaims
   def proven(token, typ, *names)
     return unless TOKEN.match?(token)
 
-    options = { algorithms: ['RS256'], iss: ISSUER, verify_iss: true, aud: AUDIENCE, verify_aud: true }
-    claims, header = JWT.decode(token, nil, true, options) { |unproven| key_for(unproven['kid']) }
+    expected = { iss: ISSUER, verify_iss: true, aud: AUDIENCE, verify_aud: true }
+    claims, header = JWT.decode(token, nil, true, algorithms: ['RS256'], **expected) do |unproven|
+      key_for(unproven['kid'])
+    end
     return if header['alg'] != 'RS256' || header.fetch('typ', 'JWT') != typ || header.key?('crit')
 
     exp, iat = claims.values_at('exp', 'iat')
-    is_timely = [exp, iat].all?(Numeric) && exp > Time.now.to_i && iat <= Time.now.to_i + 60
+    is_timely = [exp, iat].all?(Numeric) && iat <= Time.now.to_i + 60 # exp is judged above
     is_whole = names.all? { |name| claims[name].is_a?(String) && !claims[name].empty? }
     claims if is_timely && is_whole && claims['aud'] == AUDIENCE
   rescue JWT::DecodeError, ArgumentError, NoMethodError, TypeError

@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { calculateJwkThumbprint } from 'jose'
 import { request } from 'undici'
@@ -139,16 +139,23 @@ export function installApplication(
       return { status: answer.statusCode, reply: answer.headers['x-service-probe-reply'], text }
     }
 
-    for (;;) {
-      try {
-        await ask([])
-        return { ask, output: () => output }
-      } catch {
-        if (child.exitCode !== null) throw new Error(`${program} ended:\n${output}`)
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
+    while (!(await takesConnections(port))) {
+      if (child.exitCode !== null) throw new Error(`${program} ended:\n${output}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
     }
+    return { ask, output: () => output }
   }
+}
+
+function takesConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+  })
 }
 
 export function issuerOf(base: string, key: SigningKey): Issuer {

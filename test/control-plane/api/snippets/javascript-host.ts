@@ -1,0 +1,62 @@
+/** Where JavaScript snippets run: the frameworks themselves, and the package as npm has installed it. */
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { installSdk } from '../../../support/installed-sdk.ts'
+import type { Host } from './application.ts'
+
+const ROOT = new URL('../../../../', import.meta.url).pathname
+
+/** What Nest's command line tool does with a project. */
+const COMPILE = [
+  `const ts = require('typescript'), fs = require('fs')`,
+  `const compilerOptions = { experimentalDecorators: true, emitDecoratorMetadata: true, module: 'esnext', target: 'es2023' }`,
+  `const { outputText } = ts.transpileModule(fs.readFileSync('src/main.ts', 'utf8'), { compilerOptions })`,
+  `fs.writeFileSync('main.mjs', outputText)`,
+].join(';')
+
+/** The one route of an application on Next.js. */
+const ROUTE = `export function GET(request) {
+  const token = request.headers.get('x-service-claims')
+  const name = token && JSON.parse(Buffer.from(token.split('.')[1], 'base64url')).name
+  return new Response(\`Hello \${name ?? 'stranger'}\\n\`)
+}
+`
+
+export async function javascriptHosts(t: Test) {
+  const { folder, url } = await installSdk(t)
+  const sdk = join(folder, 'node_modules', 'service-node')
+  const link = `mkdir node_modules && ln -s ${ROOT}node_modules/* node_modules && cp -r ${sdk} node_modules`
+  const node: Host = {
+    missing: false,
+    build: ['/bin/sh', '-ec', link],
+    start: [process.execPath, 'server.mjs'],
+  }
+  const nest: Host = {
+    ...node,
+    build: ['/bin/sh', '-ec', `${link} && ${process.execPath} -e "${COMPILE}"`],
+    start: [process.execPath, 'main.mjs'],
+  }
+  return { node, express: node, fastify: node, koa: node, hono: node, nest, next: nextHost(url) }
+}
+
+/** It weighs 340 MB, too much for everybody's `npm ci`: fetched here, where npm can be reached. */
+function nextHost(sdkUrl: string): Host {
+  const npm = (...args: string[]) =>
+    execFileSync('npm', args, { encoding: 'utf8', timeout: 60_000, stdio: 'pipe' }).trim()
+  const packages = ['next@16', 'react@19', 'react-dom@19']
+  try {
+    npm('view', 'next@16', 'version')
+    const install = `npm install --cache ${npm('config', 'get', 'cache')} --no-audit --no-fund ${packages.join(' ')} ${sdkUrl}`
+    const build = `${process.execPath} node_modules/next/dist/bin/next build`
+    return {
+      missing: false,
+      files: { 'app/route.js': ROUTE, 'package.json': '{ "private": true }' },
+      build: ['/bin/sh', '-ec', `${install} && NEXT_TELEMETRY_DISABLED=1 ${build}`],
+      start: [process.execPath, 'server.mjs'],
+    }
+  } catch (error) {
+    const reason = String(error).split('\n')[0]
+    return { missing: `Next.js cannot be fetched from npm: ${reason}`, start: [] }
+  }
+}
