@@ -141,7 +141,8 @@ export function handleRequest(exchange: Exchange, edge: Edge): void {
   if (found.kind === 'unknown') return refuseUnserved(exchange, edge, 'host_unknown', 404)
   if (found.kind === 'held') return refuseUnserved(exchange, edge, found.reason, 503)
   const context = new RequestContext(exchange, edge, found.served)
-  if (exchange.head.probePass !== '' && isOwnProbe(context)) return carryProbe(context)
+  const probeKey = exchange.head.probePass === '' ? undefined : keyOfOwnProbe(context)
+  if (probeKey !== undefined) return carryProbe(context, probeKey)
   if (belongsOverTls(context)) return moveToTls(context)
   const decision = decide(context.tenant, context.path, context, readSession)
   return carryOut(context, decision)
@@ -290,22 +291,23 @@ function refuse(exchange: Exchange, reason: RefuseReason, status: 400 | 403 | 40
   respond(exchange, refusal(exchange.head, reason, status))
 }
 
-/** Our control plane checks that its requests travel through here to the application. */
-function isOwnProbe({ exchange, tenant, path, nowSeconds }: RequestContext): boolean {
+/**
+ * Our control plane checks that its requests travel through here to the application. It may have
+ * signed the pass under the client secret before the newest one, and knows the proof by the same.
+ */
+function keyOfOwnProbe(context: RequestContext): Buffer | undefined {
+  const { exchange, tenant, path, nowSeconds } = context
   const { probe, probePass } = exchange.head
-  return (
-    tenant.status === 'published' &&
-    path === tenant.health &&
-    checkPass(tenant.probeKey, probePass, probe, nowSeconds)
-  )
+  if (tenant.status !== 'published' || path !== tenant.health) return undefined
+  return tenant.probeKeys.find((key) => checkPass(key, probePass, probe, nowSeconds))
 }
 
-function carryProbe(context: RequestContext): void {
+function carryProbe(context: RequestContext, probeKey: Buffer): void {
   const { exchange, tenant, requestId } = context
   context.decision = 'probe'
   context.reason = 'probe'
   const lines = forwardingLines(exchange.head, context)
-  const proof = carriedProof(tenant.probeKey, exchange.head.probe)
+  const proof = carriedProof(probeKey, exchange.head.probe)
   exchange.forward({
     upstream: tenant.upstream,
     requestLines: `${lines}X-Service-Probe: ${exchange.head.probe}\r\n`,

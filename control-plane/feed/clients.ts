@@ -35,6 +35,7 @@ export function createClients(world: {
       const known = await states.known(tenantId)
       if (known !== undefined && isClientSecret(hash, known.secrets, nowMs)) return known.tenant
 
+      // what no database would take as text is looked for all the same, as nobody
       const found = await findTenantSecrets(store.read, TENANT_ID.test(tenantId) ? tenantId : '')
       const isRight = isClientSecret(hash, found ? secretHashesOf(found) : nobody, nowMs)
       if (!isRight || found === undefined || clientSecret === '') return undefined

@@ -79,7 +79,8 @@ async function end(
   if (!isFromOwnPage(context)) return refuse(context, 'cross_site_form')
   const fields = await fieldsOf(context)
   if (fields === undefined) return refuse(context, 'form_too_large')
-  if (!isSame(onlyParameter(fields, 'csrf') ?? '', csrfOf(tenant.seenKeys[0], claims.sid)))
+  const csrf = onlyParameter(fields, 'csrf') ?? ''
+  if (!tenant.seenKeys.some((key) => isSame(csrf, csrfOf(key, claims.sid))))
     return refuse(context, 'cross_site_form')
   const ending = endingIn(fields)
   if (ending === undefined) return refuse(context, 'form_invalid')

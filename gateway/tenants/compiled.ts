@@ -28,7 +28,7 @@ export interface CompiledTenant extends TenantRules {
   readonly client: { readonly issuer: string; readonly id: string; readonly secret: string }
   readonly seenKeys: SealingKeys
   readonly flowKeys: SealingKeys
-  readonly probeKey: Buffer
+  readonly probeKeys: SealingKeys
   readonly upstream: Upstream
   /** By hostname; loaded when the host is first asked for. */
   readonly certificates: HostCertificates
@@ -108,7 +108,9 @@ export function checkSnapshot(snapshot: TenantSnapshot): void {
 type Stateless = Omit<CompiledTenant, 'trust' | 'upstream' | 'certificates'>
 
 function readSnapshot(snapshot: TenantSnapshot): Stateless {
-  const secret = snapshot.client_secret
+  const { client_secret: secret, previous_client_secret: previous } = snapshot
+  const keysOf = (derive: (from: string) => Buffer): SealingKeys =>
+    previous === undefined ? [derive(secret)] : [derive(secret), derive(previous)]
   return {
     tenantId: snapshot.tenant_id,
     revision: snapshot.revision,
@@ -127,9 +129,9 @@ function readSnapshot(snapshot: TenantSnapshot): Stateless {
       binding: snapshot.session_binding,
     },
     client: { issuer: snapshot.issuer, id: snapshot.client_id, secret },
-    seenKeys: [deriveKey(secret, 'seen')],
-    flowKeys: [deriveKey(secret, 'flow')],
-    probeKey: probeKeyOf(secret),
+    seenKeys: keysOf((from) => deriveKey(from, 'seen')),
+    flowKeys: keysOf((from) => deriveKey(from, 'flow')),
+    probeKeys: keysOf(probeKeyOf),
   }
 }
 

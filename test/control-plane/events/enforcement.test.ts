@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createEnforcement } from '../../../control-plane/events/enforcement.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import type { EnforcementEvent } from '../../../shared/snapshot.ts'
 import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
 
@@ -18,7 +18,7 @@ async function startReports(t: Parameters<typeof startServices>[0]) {
       issuedAtMs: clock.nowMs(),
       expiresAtMs: clock.nowMs() + 3_600_000,
     })
-  const enforcement = createEnforcement(services)
+  const { enforcement } = services
   const receive = (events: EnforcementEvent[]) => enforcement.receive('gateway-1', events)
   const report = (outcome: string, changes: Partial<EnforcementEvent> = {}) =>
     receive([
@@ -74,4 +74,16 @@ void t.test('a batch that comes twice, or names nobody, does no harm', async (t)
   await receive([])
   t.strictSame(await revocations.revokedState('none'), { all: 0, subjects: {}, sids: {} })
   t.strictSame(await events(), [])
+})
+
+void t.test('a gateway that reports too much is still heeded, but not written down', async (t) => {
+  const { receive, enforcement, sessions } = await startReports(t)
+  const most = LIMITS.rateEnforcementEvents.burst
+  const sealed = { tenant_id: 'acme', outcome: 'sealed' }
+  for (let sent = 0; sent < most; sent += 1000)
+    await receive(Array.from({ length: 1000 }, () => sealed))
+  await receive([sealed, { tenant_id: 'acme', outcome: 'logout', sid: 's1' }])
+  t.match(await sessions.find('acme', 's1'), { endReason: 'signed_out' })
+  const { items } = await enforcement.list('acme', { limit: 1 })
+  t.match(items, [{ sequence: most, outcome: 'sealed', instance: 'gateway-1' }])
 })
