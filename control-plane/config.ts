@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import * as files from 'node:fs'
 import { ConfigError, edgeUrlFor, type Listen } from '../shared/config.ts'
 import { readSettings, type Settings } from '../shared/settings.ts'
+import type { ReceiverWorld } from './webhooks/receiver-client.ts'
 
 export interface ControlPlaneSettings {
   readonly baseUrl: string
@@ -15,6 +16,8 @@ export interface ControlPlaneSettings {
   readonly masterKey: Buffer
   /** CIDRs where a tenant's database may be although such addresses are refused. */
   readonly directoryAddresses?: readonly string[]
+  /** How webhooks are reached. */
+  readonly receivers?: ReceiverWorld
   readonly breachListFile: string | null
   readonly mailFrom: string
   /** Holds a password, as a rule; null: mails go to the mailbox. */
@@ -36,6 +39,10 @@ export function controlPlaneSettings({ config, secrets }: Settings): ControlPlan
     operatorKey: secrets.SERVICE_OPERATOR_KEY,
     fleetKey: secrets.SERVICE_FLEET_KEY,
     directoryAddresses: config.user_directory.allow,
+    receivers: {
+      allowPrivate: config.webhooks.allow_private,
+      egressProxy: config.webhooks.egress_proxy,
+    },
     masterKey: masterKeyOf(secrets.SERVICE_MASTER_KEY),
     breachListFile: config.passwords.breach_list,
     mailFrom: config.mail.from,

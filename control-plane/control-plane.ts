@@ -49,6 +49,7 @@ export async function startControlPlane(
       'control_plane.fleet_listen',
     )
     const jobs = startJobs(services, log)
+    services.dispatcher.start()
     return {
       address,
       fleetAddress,

@@ -213,6 +213,27 @@ export const LIMITS = {
   alertCoolDownSecondsMax: 7 * 24 * 3600,
   digestsKeptMs: 400 * 24 * 3600 * 1000,
   timeZoneCharactersMax: 64,
+  // webhooks and what waits for them
+  webhooksPerTenantMax: 100,
+  webhookDescriptionCharactersMax: 500,
+  webhookAttemptsMax: 6,
+  /** Of what a receiver answers, for people to look at. */
+  webhookAnswerCharactersKept: 2000,
+  /** Deliveries that wait for one webhook; more are failures at once. */
+  webhookPendingMax: 10_000,
+  /** Under way at the same time: in all, to receivers that fail or are slow, and to one. */
+  webhookSendsMax: 512,
+  webhookSlowSendsMax: 256,
+  webhookSendsPerTenantMax: 64,
+  webhookSendsPerWebhookMax: 8,
+  webhookEventsAtOnceMax: 200,
+  webhookResultsAtOnceMax: 500,
+  /** So many failures over so long without a success, and a webhook is paused. */
+  webhookFailuresBeforePauseMin: 20,
+  webhookFailingMsBeforePause: 3 * 24 * 3600 * 1000,
+  webhookDeliveryKeptMs: 30 * 24 * 3600 * 1000,
+  outboxKeptMs: 7 * 24 * 3600 * 1000,
+  auditKeptMs: 400 * 24 * 3600 * 1000,
   // the fleet link
   snapshotBytesMax: 1024 * 1024,
   fleetMessageBytesMax: 4 * 1024 * 1024,

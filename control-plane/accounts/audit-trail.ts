@@ -1,6 +1,7 @@
 /** Who changed what: written by every change itself (`change.audit`), read here. */
+import { LIMITS } from '../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
-import { auditBefore, type AuditRow } from '../store/queries/audit.ts'
+import { auditBefore, deleteAuditBefore, type AuditRow } from '../store/queries/audit.ts'
 import type { Store } from '../store/store.ts'
 
 export type AuditTrail = ReturnType<typeof createAuditTrail>
@@ -11,6 +12,12 @@ export function createAuditTrail({ store }: { store: Store }) {
       const [before] = decodeCursor(page.cursor, 'number') ?? []
       const rows = await auditBefore(store.read, tenantId, before, page.limit + 1)
       return toPage(rows, page.limit, (entry) => [entry.sequence])
+    },
+
+    async prune(limit: number): Promise<number> {
+      return store.change(({ queries, nowMs }) =>
+        deleteAuditBefore(queries, nowMs - LIMITS.auditKeptMs, limit),
+      )
     },
   }
 }

@@ -57,6 +57,7 @@ export function defineWebhookTables(c: Columns) {
       c.index('webhook_deliveries_listed').on(table.webhookId, table.createdAt, table.deliveryId),
       c.index('webhook_deliveries_tenant').on(table.tenantId, table.state),
       c.index('webhook_deliveries_settled').on(table.state, table.updatedAt),
+      c.index('webhook_deliveries_replayed').on(table.replayedFrom),
     ],
   )
 

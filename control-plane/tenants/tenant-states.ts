@@ -4,6 +4,8 @@ import type { Licence, Plan } from '../../shared/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.ts'
 import { freshPasses } from '../store/queries/verification.ts'
+import { endPending } from '../store/queries/webhook-deliveries.ts'
+import { listenFromNow } from '../store/queries/webhooks.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { found, type Alter } from './alter.ts'
 import { REQUIRED_CHECKS, refuseGoLive } from './protection.ts'
@@ -101,10 +103,24 @@ export function createTenantStates(world: { store: Store; keys: SigningKeys; alt
       return alter(tenantId, actor, 'plan.changed', async (change, before) => {
         if (before.plan === plan) return undefined
         await updateTenant(change.queries, tenantId, { plan })
-        return { plan, was: before.plan }
+        const cancelled = await followPlan(change, tenantId, plan)
+        return { plan, was: before.plan, ...(cancelled > 0 && { deliveries_cancelled: cancelled }) }
       })
     },
   }
+}
+
+/**
+ * Webhooks come with premium. Who loses it gets nothing more, not even what waits; who gets it back
+ * is told of what happens from now on.
+ */
+async function followPlan({ queries, nowMs }: Change, tenantId: string, plan: Plan) {
+  if (plan === 'premium') {
+    await listenFromNow(queries, tenantId)
+    return 0
+  }
+  const problem = 'the plan of the tenant has no webhooks any more'
+  return endPending(queries, { tenantId }, { state: 'cancelled', problem, atMs: nowMs })
 }
 
 async function setProtection(

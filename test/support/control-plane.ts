@@ -9,6 +9,7 @@ import type { MailTransport } from '../../control-plane/mail/mails.ts'
 import { createServices } from '../../control-plane/services.ts'
 import { openSqlite } from '../../control-plane/store/sqlite.ts'
 import type { NewTenant } from '../../control-plane/tenants/tenants.ts'
+import type { ReceiverWorld } from '../../control-plane/webhooks/receiver-client.ts'
 
 interface Teardown {
   teardown(work: () => unknown): void
@@ -42,6 +43,16 @@ export interface ServicesOptions {
   readonly mailTransport?: MailTransport
   /** Where the databases of tenants may be; all of ours are on this machine. */
   readonly directoryAddresses?: readonly string[]
+  /** How webhooks are reached; every name is one of a public address, where nobody listens. */
+  readonly receivers?: ReceiverWorld
+}
+
+/** 192.0.2.0/24 is for documentation: no packet goes there, since it is refused on the socket. */
+const NOBODY: ReceiverWorld = {
+  allowPrivate: ['192.0.2.0/24'],
+  egressProxy: null,
+  resolve: () => Promise.resolve(['192.0.2.1']),
+  timeoutMs: 1,
 }
 
 export async function startServices(t: Teardown, options: ServicesOptions = {}) {
@@ -54,6 +65,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     edgeUrlFor: options.edgeUrlFor ?? ((hostname) => `http://${hostname}:8000`),
     mailTransport: options.mailTransport ?? { send: async () => {}, close: () => undefined },
     directoryAddresses: options.directoryAddresses ?? ['127.0.0.0/8'],
+    receivers: options.receivers ?? NOBODY,
     clock: options.clock ?? movableClock(),
     log: pino({ level: 'silent' }),
   })

@@ -20,6 +20,7 @@ export const webhooks = {
       ON webhook_deliveries (webhook_id, created_at, delivery_id)`,
     `CREATE INDEX webhook_deliveries_tenant ON webhook_deliveries (tenant_id, state)`,
     `CREATE INDEX webhook_deliveries_settled ON webhook_deliveries (state, updated_at)`,
+    `CREATE INDEX webhook_deliveries_replayed ON webhook_deliveries (replayed_from)`,
     `CREATE TABLE webhook_attempts (
       delivery_id TEXT NOT NULL, number BIGINT NOT NULL, tenant_id TEXT NOT NULL,
       at BIGINT NOT NULL, status BIGINT, milliseconds BIGINT NOT NULL, first_bytes TEXT NOT NULL,

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -23,4 +23,21 @@ export async function auditBefore(
     )
     .orderBy(desc(audit.sequence))
     .limit(limit)
+}
+
+export async function deleteAuditBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const { audit } = schema
+  const old = await queries
+    .select({ sequence: audit.sequence })
+    .from(audit)
+    .where(lt(audit.at, beforeMs))
+    .limit(limit)
+  if (old.length === 0) return 0
+  const sequences = old.map(({ sequence }) => sequence)
+  await queries.delete(audit).where(inArray(audit.sequence, sequences))
+  return sequences.length
 }

@@ -1,0 +1,61 @@
+import { and, asc, eq, gt, inArray, lt, lte } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+const { outbox, counters } = schema
+export type OutboxRow = typeof outbox.$inferSelect
+
+const POSITION = 'webhooks'
+const NEWEST = 'event'
+
+/** Up to where deliveries have been made of events. */
+export async function outboxPosition(queries: Queries): Promise<number> {
+  return counterOf(queries, POSITION)
+}
+
+/** The number of the newest event that there is. */
+export async function newestEvent(queries: Queries): Promise<number> {
+  return counterOf(queries, NEWEST)
+}
+
+export async function moveOutboxPosition(queries: Queries, sequence: number): Promise<void> {
+  await queries
+    .insert(counters)
+    .values({ name: POSITION, value: sequence })
+    .onConflictDoUpdate({ target: counters.name, set: { value: sequence } })
+}
+
+export async function outboxAfter(
+  queries: Queries,
+  sequence: number,
+  limit: number,
+): Promise<OutboxRow[]> {
+  return await queries
+    .select()
+    .from(outbox)
+    .where(gt(outbox.sequence, sequence))
+    .orderBy(asc(outbox.sequence))
+    .limit(limit)
+}
+
+/** Only what deliveries have been made of. */
+export async function deleteOutboxBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const old = await queries
+    .select({ sequence: outbox.sequence })
+    .from(outbox)
+    .where(and(lt(outbox.createdAt, beforeMs), lte(outbox.sequence, await outboxPosition(queries))))
+    .limit(limit)
+  if (old.length === 0) return 0
+  const sequences = old.map(({ sequence }) => sequence)
+  await queries.delete(outbox).where(inArray(outbox.sequence, sequences))
+  return sequences.length
+}
+
+async function counterOf(queries: Queries, name: string): Promise<number> {
+  const [row] = await queries.select().from(counters).where(eq(counters.name, name))
+  return row?.value ?? 0
+}

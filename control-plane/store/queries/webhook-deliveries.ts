@@ -1,0 +1,270 @@
+import { and, asc, count, desc, eq, getTableColumns, gte, inArray, lt, or, sql } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+const table = schema.webhookDeliveries
+const { webhookAttempts } = schema
+export type DeliveryRow = typeof table.$inferSelect
+export type DeliveryState = DeliveryRow['state']
+export type AttemptRow = typeof webhookAttempts.$inferSelect
+
+/** A body may be large, and a list has many: it is read where it is needed. */
+const { body: _, ...listedColumns } = getTableColumns(table)
+export type ListedDelivery = Omit<DeliveryRow, 'body'>
+
+const ROWS_PER_INSERT = 100
+
+export async function insertDeliveries(
+  queries: Queries,
+  rows: readonly DeliveryRow[],
+): Promise<void> {
+  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
+    await queries.insert(table).values(rows.slice(at, at + ROWS_PER_INSERT))
+}
+
+export async function findDelivery(
+  queries: Queries,
+  webhookId: string,
+  deliveryId: string,
+): Promise<DeliveryRow | undefined> {
+  const [row] = await queries
+    .select()
+    .from(table)
+    .where(and(eq(table.webhookId, webhookId), eq(table.deliveryId, deliveryId)))
+  return row
+}
+
+/** Those that there still are. */
+export async function findDeliveryStates(
+  queries: Queries,
+  deliveryIds: readonly string[],
+): Promise<Pick<DeliveryRow, 'deliveryId' | 'state' | 'leaseOwner' | 'attempts' | 'isTest'>[]> {
+  return await queries
+    .select({
+      deliveryId: table.deliveryId,
+      state: table.state,
+      leaseOwner: table.leaseOwner,
+      attempts: table.attempts,
+      isTest: table.isTest,
+    })
+    .from(table)
+    .where(inArray(table.deliveryId, [...deliveryIds]))
+}
+
+/** The newest first. */
+export async function deliveriesBefore(
+  queries: Queries,
+  webhookId: string,
+  state: DeliveryState | undefined,
+  before: readonly [number, string] | undefined,
+  limit: number,
+): Promise<ListedDelivery[]> {
+  const isEarlier =
+    before === undefined
+      ? undefined
+      : or(
+          lt(table.createdAt, before[0]),
+          and(eq(table.createdAt, before[0]), lt(table.deliveryId, before[1])),
+        )
+  return await queries
+    .select(listedColumns)
+    .from(table)
+    .where(
+      and(
+        eq(table.webhookId, webhookId),
+        state === undefined ? undefined : eq(table.state, state),
+        isEarlier,
+      ),
+    )
+    .orderBy(desc(table.createdAt), desc(table.deliveryId))
+    .limit(limit)
+}
+
+export async function attemptsOf(
+  queries: Queries,
+  deliveryIds: readonly string[],
+): Promise<AttemptRow[]> {
+  if (deliveryIds.length === 0) return []
+  return await queries
+    .select()
+    .from(webhookAttempts)
+    .where(inArray(webhookAttempts.deliveryId, [...deliveryIds]))
+    .orderBy(asc(webhookAttempts.number))
+}
+
+/** What waits for this webhook, in the order in which it becomes due. */
+export async function pendingOf(
+  queries: Queries,
+  webhookId: string,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  return await queries
+    .select()
+    .from(table)
+    .where(and(eq(table.state, 'pending'), eq(table.webhookId, webhookId)))
+    .orderBy(asc(table.nextAt))
+    .limit(limit)
+}
+
+export async function countPending(queries: Queries, webhookId: string): Promise<number> {
+  const [row] = await queries
+    .select({ count: count() })
+    .from(table)
+    .where(and(eq(table.state, 'pending'), eq(table.webhookId, webhookId)))
+  return row?.count ?? 0
+}
+
+export async function countAllPending(queries: Queries): Promise<number> {
+  const [row] = await queries
+    .select({ count: count() })
+    .from(table)
+    .where(eq(table.state, 'pending'))
+  return row?.count ?? 0
+}
+
+/**
+ * For each webhook that something waits for: when the first of it is due. The index is asked once
+ * per webhook and not read through, since a broken receiver has thousands in it.
+ */
+export async function pendingWebhooks(
+  queries: Queries,
+): Promise<{ webhookId: string; tenantId: string; dueMs: number }[]> {
+  const waiting = sql`(
+    WITH RECURSIVE waiting (webhook_id) AS (
+      SELECT min(webhook_id) FROM webhook_deliveries WHERE state = 'pending'
+      UNION ALL
+      SELECT (SELECT min(later.webhook_id) FROM webhook_deliveries AS later
+              WHERE later.state = 'pending' AND later.webhook_id > waiting.webhook_id)
+      FROM waiting WHERE waiting.webhook_id IS NOT NULL)
+    SELECT webhooks.webhook_id, webhooks.tenant_id,
+      (SELECT min(due.next_at) FROM webhook_deliveries AS due
+       WHERE due.state = 'pending' AND due.webhook_id = waiting.webhook_id) AS due_at
+    FROM waiting JOIN webhooks ON webhooks.webhook_id = waiting.webhook_id) AS found`
+  return await queries
+    .select({
+      webhookId: sql<string>`found.webhook_id`,
+      tenantId: sql<string>`found.tenant_id`,
+      dueMs: sql<number>`found.due_at`.mapWith(Number),
+    })
+    .from(waiting)
+}
+
+export async function updateDeliveries(
+  queries: Queries,
+  deliveryIds: readonly string[],
+  changes: Partial<DeliveryRow>,
+): Promise<void> {
+  if (deliveryIds.length === 0) return
+  await queries
+    .update(table)
+    .set(changes)
+    .where(inArray(table.deliveryId, [...deliveryIds]))
+}
+
+/** The next attempt is counted before it is made. */
+export async function leaseDeliveries(
+  queries: Queries,
+  deliveryIds: readonly string[],
+  { owner, untilMs, nowMs }: { owner: string; untilMs: number; nowMs: number },
+): Promise<void> {
+  if (deliveryIds.length === 0) return
+  await queries
+    .update(table)
+    .set({
+      attempts: sql`${table.attempts} + 1`,
+      leaseOwner: owner,
+      leaseUntil: untilMs,
+      nextAt: untilMs,
+      updatedAt: nowMs,
+    })
+    .where(inArray(table.deliveryId, [...deliveryIds]))
+}
+
+/** What is known better later replaces what was only supposed. */
+export async function insertAttempts(queries: Queries, rows: readonly AttemptRow[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
+    await queries
+      .insert(webhookAttempts)
+      .values(rows.slice(at, at + ROWS_PER_INSERT))
+      .onConflictDoUpdate({
+        target: [webhookAttempts.deliveryId, webhookAttempts.number],
+        set: {
+          at: sql`excluded.at`,
+          status: sql`excluded.status`,
+          milliseconds: sql`excluded.milliseconds`,
+          firstBytes: sql`excluded.first_bytes`,
+          problem: sql`excluded.problem`,
+        },
+      })
+}
+
+/** Ends what waits, of a tenant or of one webhook; what is under way may still arrive. */
+export async function endPending(
+  queries: Queries,
+  whose: { readonly tenantId: string } | { readonly webhookId: string },
+  end: { readonly state: 'cancelled' | 'failed'; readonly problem: string; readonly atMs: number },
+): Promise<number> {
+  const isMeant =
+    'webhookId' in whose ? eq(table.webhookId, whose.webhookId) : eq(table.tenantId, whose.tenantId)
+  const ended = await queries
+    .update(table)
+    .set({ state: end.state, problem: end.problem, leaseOwner: null, updatedAt: end.atMs })
+    .where(and(eq(table.state, 'pending'), isMeant))
+    .returning({ deliveryId: table.deliveryId })
+  return ended.length
+}
+
+/** The oldest first; those that have been sent again already are not among them. */
+export async function failedSince(
+  queries: Queries,
+  webhookId: string,
+  sinceMs: number,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  return await queries
+    .select()
+    .from(table)
+    .where(
+      and(
+        eq(table.webhookId, webhookId),
+        eq(table.state, 'failed'),
+        gte(table.updatedAt, sinceMs),
+        sql`NOT EXISTS (SELECT 1 FROM webhook_deliveries AS again
+          WHERE again.replayed_from = ${table.deliveryId})`,
+      ),
+    )
+    .orderBy(asc(table.createdAt), asc(table.deliveryId))
+    .limit(limit)
+}
+
+export async function deleteDeliveriesOf(queries: Queries, webhookId: string): Promise<void> {
+  const own = queries
+    .select({ deliveryId: table.deliveryId })
+    .from(table)
+    .where(eq(table.webhookId, webhookId))
+  await queries.delete(webhookAttempts).where(inArray(webhookAttempts.deliveryId, own))
+  await queries.delete(table).where(eq(table.webhookId, webhookId))
+}
+
+/** What is over, whichever way, with its attempts. */
+export async function deleteSettledBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const old = await queries
+    .select({ deliveryId: table.deliveryId })
+    .from(table)
+    .where(
+      and(
+        inArray(table.state, ['delivered', 'failed', 'cancelled']),
+        lt(table.updatedAt, beforeMs),
+      ),
+    )
+    .limit(limit)
+  const ids = old.map(({ deliveryId }) => deliveryId)
+  if (ids.length === 0) return 0
+  await queries.delete(webhookAttempts).where(inArray(webhookAttempts.deliveryId, ids))
+  await queries.delete(table).where(inArray(table.deliveryId, ids))
+  return ids.length
+}

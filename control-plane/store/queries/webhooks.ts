@@ -1,0 +1,114 @@
+import { and, asc, count, eq, gt, inArray, or } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+import { newestEvent } from './outbox.ts'
+
+const { webhooks, tenants } = schema
+export type WebhookRow = typeof webhooks.$inferSelect
+
+export async function insertWebhook(queries: Queries, row: WebhookRow): Promise<void> {
+  await queries.insert(webhooks).values(row)
+}
+
+export async function findWebhook(
+  queries: Queries,
+  tenantId: string,
+  webhookId: string,
+): Promise<WebhookRow | undefined> {
+  const [row] = await queries
+    .select()
+    .from(webhooks)
+    .where(and(eq(webhooks.tenantId, tenantId), eq(webhooks.webhookId, webhookId)))
+  return row
+}
+
+export async function findWebhooks(
+  queries: Queries,
+  webhookIds: readonly string[],
+): Promise<WebhookRow[]> {
+  return await queries
+    .select()
+    .from(webhooks)
+    .where(inArray(webhooks.webhookId, [...webhookIds]))
+}
+
+export async function countWebhooks(queries: Queries, tenantId: string): Promise<number> {
+  const [row] = await queries
+    .select({ count: count() })
+    .from(webhooks)
+    .where(eq(webhooks.tenantId, tenantId))
+  return row?.count ?? 0
+}
+
+/** The oldest first. */
+export async function webhooksAfter(
+  queries: Queries,
+  tenantId: string,
+  [createdAt, webhookId]: readonly [number, string],
+  limit: number,
+): Promise<WebhookRow[]> {
+  const isLater = or(
+    gt(webhooks.createdAt, createdAt),
+    and(eq(webhooks.createdAt, createdAt), gt(webhooks.webhookId, webhookId)),
+  )
+  return await queries
+    .select()
+    .from(webhooks)
+    .where(and(eq(webhooks.tenantId, tenantId), isLater))
+    .orderBy(asc(webhooks.createdAt), asc(webhooks.webhookId))
+    .limit(limit)
+}
+
+/** Those that are told of events: active, and of tenants whose plan has webhooks. */
+export async function listeningWebhooks(
+  queries: Queries,
+  tenantIds: readonly string[],
+): Promise<Pick<WebhookRow, 'webhookId' | 'tenantId' | 'events' | 'fromSequence'>[]> {
+  return await queries
+    .select({
+      webhookId: webhooks.webhookId,
+      tenantId: webhooks.tenantId,
+      events: webhooks.events,
+      fromSequence: webhooks.fromSequence,
+    })
+    .from(webhooks)
+    .innerJoin(tenants, eq(tenants.tenantId, webhooks.tenantId))
+    .where(
+      and(
+        inArray(webhooks.tenantId, [...tenantIds]),
+        eq(webhooks.state, 'active'),
+        eq(tenants.plan, 'premium'),
+      ),
+    )
+}
+
+export async function updateWebhook(
+  queries: Queries,
+  webhookId: string,
+  changes: Partial<Omit<WebhookRow, 'webhookId' | 'tenantId' | 'createdAt'>>,
+): Promise<void> {
+  await queries.update(webhooks).set(changes).where(eq(webhooks.webhookId, webhookId))
+}
+
+/** Of those that had failed: something has arrived. */
+export async function forgetFailures(
+  queries: Queries,
+  webhookIds: readonly string[],
+): Promise<void> {
+  await queries
+    .update(webhooks)
+    .set({ failedCount: 0, failingSince: null })
+    .where(and(inArray(webhooks.webhookId, [...webhookIds]), gt(webhooks.failedCount, 0)))
+}
+
+/** What has happened so far is none of theirs. */
+export async function listenFromNow(queries: Queries, tenantId: string): Promise<void> {
+  await queries
+    .update(webhooks)
+    .set({ fromSequence: await newestEvent(queries) })
+    .where(eq(webhooks.tenantId, tenantId))
+}
+
+export async function deleteWebhook(queries: Queries, webhookId: string): Promise<void> {
+  await queries.delete(webhooks).where(eq(webhooks.webhookId, webhookId))
+}

@@ -1,0 +1,230 @@
+/**
+ * The life of a delivery: an event becomes deliveries (fan-out.ts), each is leased with its attempt
+ * counted (claims.ts), sent, and what came of it is written down (results.ts). One turn does all
+ * three for many deliveries in one change, because a change costs a wait for the disk; sending
+ * goes on meanwhile. Whose turn it is, says agenda.ts; how much at a time, pace.ts.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { Vault } from '../keys/vault.ts'
+import { createRounds } from '../rounds.ts'
+import { pendingWebhooks } from '../store/queries/webhook-deliveries.ts'
+import type { Store } from '../store/store.ts'
+import { createAgenda, type Wanted } from './agenda.ts'
+import { claim, type Claimed, type Claims } from './claims.ts'
+import { fanOut, type FannedOut } from './fan-out.ts'
+import { createPaces } from './pace.ts'
+import type { ReceiverAnswer, ReceiverClient } from './receiver.ts'
+import { isDelivered, record, type Recorded, type Result } from './results.ts'
+import { openSecrets } from './secrets.ts'
+import { deliveryHeaders, signatureOf } from './signature.ts'
+
+export interface DispatcherWorld {
+  readonly store: Store
+  readonly vault: Pick<Vault, 'open'>
+  readonly receiver: ReceiverClient
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  /** From 0 up to 1. */
+  readonly random?: () => number
+}
+
+export interface DispatchCounts {
+  readonly delivered: number
+  readonly failedAttempts: number
+  readonly givenUp: number
+  readonly paused: number
+  readonly underWay: number
+}
+
+export type Dispatcher = ReturnType<typeof createDispatcher>
+
+/** So often the store is searched for what nobody here has heard of: others may have died. */
+const SEARCH_MS = 15 * SECOND_MS
+/** Answers that come within it are written down together. */
+const GATHER_MS = 5
+/** After a change that failed: a full disk is not asked a thousand times a second. */
+const AFTER_FAILURE_MS = SECOND_MS
+
+export function createDispatcher(world: DispatcherWorld) {
+  const { store, vault, receiver, clock, log, random = Math.random } = world
+  /** Of this process, for its leases. */
+  const owner = randomUUID()
+  const paces = createPaces()
+  const agenda = createAgenda(paces)
+  const results: Result[] = []
+  const counts = { delivered: 0, failedAttempts: 0, givenUp: 0, paused: 0 }
+  let hasEvents = true // of whoever ran before
+  let isSearchDue = true
+  let searchedMs = -Infinity
+  let timer: NodeJS.Timeout | undefined
+  let signal = Promise.withResolvers<void>()
+  let isStopped = false
+
+  const rounds = createRounds(work, (error) => log.error({ err: error }, 'deliveries wait'))
+
+  store.onCommit((committed) => {
+    if (!committed.hasEvents) return
+    hasEvents = true
+    wake()
+  })
+
+  function wake() {
+    signal.resolve()
+    if (!isStopped) void rounds.run()
+  }
+
+  /** Until nothing is due and nothing under way. */
+  async function work() {
+    clearTimeout(timer)
+    for (;;) {
+      signal = Promise.withResolvers()
+      const isMore = await turnSafely()
+      if (isMore) continue
+      if (agenda.underWay === 0 && results.length === 0) break
+      await signal.promise
+      if (results.length > 0 && !hasEvents) await pause(GATHER_MS)
+    }
+    sleep()
+  }
+
+  /** The timer looks at the next that is due, and now and then at the store. */
+  function sleep() {
+    if (isStopped) return
+    const dueMs = Math.min(agenda.nextMs() ?? Infinity, searchedMs + SEARCH_MS)
+    const sleepMs = Math.min(SEARCH_MS, Math.max(1, dueMs - clock.nowMs()))
+    timer = setTimeout(() => {
+      isSearchDue = clock.nowMs() >= searchedMs + SEARCH_MS
+      wake()
+    }, sleepMs)
+    timer.unref()
+  }
+
+  async function turnSafely(): Promise<boolean> {
+    try {
+      return await turn()
+    } catch (error) {
+      log.error({ err: error }, 'deliveries could not be written down; trying again')
+      if (isStopped)
+        results.length = 0 // their leases end, and somebody sends them again
+      else await pause(AFTER_FAILURE_MS)
+      return !isStopped
+    }
+  }
+
+  /** Whether there may be more to do at once. */
+  async function turn(): Promise<boolean> {
+    if (isSearchDue && !isStopped) await search()
+    const settled = results.splice(0, LIMITS.webhookResultsAtOnceMax)
+    const isFanningOut = hasEvents && !isStopped
+    const chosen = isStopped ? [] : agenda.choose(clock.nowMs())
+    if (settled.length === 0 && !isFanningOut && chosen.length === 0) return false
+    hasEvents &&= isStopped
+    try {
+      const done = await store.change(async (change) => ({
+        recorded: await record(change, settled, owner, random),
+        fannedOut: isFanningOut ? await fanOut(change) : NOTHING,
+        claims: await claim(change, chosen, owner),
+      }))
+      takeIn(settled, done.recorded)
+      hasEvents ||= done.fannedOut.hasMore
+      begin(chosen, done.claims)
+      for (const { webhookId, tenantId, state } of done.fannedOut.deliveries)
+        if (state === 'pending') agenda.note(webhookId, tenantId, 0)
+      return true
+    } catch (error) {
+      results.unshift(...settled)
+      hasEvents ||= isFanningOut
+      for (const { webhookId, limit } of chosen) agenda.release(webhookId, limit)
+      throw error
+    }
+  }
+
+  async function search() {
+    isSearchDue = false
+    searchedMs = clock.nowMs()
+    hasEvents = true // whoever emitted may have died before this program heard of it
+    for (const { webhookId, tenantId, dueMs } of await pendingWebhooks(store.read))
+      agenda.note(webhookId, tenantId, dueMs)
+  }
+
+  function takeIn(settled: readonly Result[], recorded: Recorded) {
+    counts.delivered += recorded.delivered
+    counts.failedAttempts += settled.filter((result) => !isDelivered(result)).length
+    counts.givenUp += recorded.givenUp
+    counts.paused += recorded.paused.length
+    for (const { webhookId, tenantId, dueMs } of recorded.retries)
+      agenda.note(webhookId, tenantId, dueMs)
+    for (const webhookId of recorded.paused)
+      log.warn({ webhook_id: webhookId }, 'webhook paused: it has failed for days')
+  }
+
+  function begin(chosen: readonly Wanted[], { claimed, nextDue }: Claims) {
+    const taken = Map.groupBy(claimed, ({ delivery }) => delivery.webhookId)
+    for (const { webhookId, limit } of chosen) {
+      agenda.looked(webhookId, nextDue.get(webhookId))
+      agenda.release(webhookId, limit - (taken.get(webhookId)?.length ?? 0))
+    }
+    for (const one of claimed) void send(one)
+  }
+
+  async function send(claimed: Claimed) {
+    const { webhookId } = claimed.delivery
+    const startedAtMs = clock.nowMs()
+    const answer = await post(claimed, startedAtMs)
+    const result = { ...claimed, answer, startedAtMs }
+    paces.learn(webhookId, isDelivered(result), answer.milliseconds)
+    results.push(result)
+    agenda.release(webhookId, 1)
+    signal.resolve()
+  }
+
+  /** Never rejects: what cannot even be sent has used up one of its attempts. */
+  async function post({ delivery, webhook }: Claimed, nowMs: number): Promise<ReceiverAnswer> {
+    try {
+      const body = Buffer.from(delivery.body)
+      const secrets = openSecrets(webhook, vault, nowMs)
+      const signature = signatureOf(secrets, Math.floor(nowMs / SECOND_MS), body)
+      const headers = deliveryHeaders(delivery, signature)
+      return await receiver.post({ url: webhook.url, headers, body })
+    } catch (error) {
+      log.error({ err: error, webhook_id: webhook.webhookId }, 'a delivery could not be sent')
+      const problem = 'the service could not send this delivery'
+      return { status: undefined, milliseconds: 0, firstBytes: '', problem }
+    }
+  }
+
+  return {
+    /** Begins with what is there from before. */
+    start: () => wake(),
+
+    /** Something of this webhook is due now; to be called after the commit. */
+    noted(webhookId: string, tenantId: string) {
+      agenda.note(webhookId, tenantId, 0)
+      wake()
+    },
+
+    /** Everything that is due, until nothing is under way. */
+    async run(): Promise<void> {
+      isSearchDue = true
+      signal.resolve()
+      await rounds.run()
+    },
+
+    counts: (): DispatchCounts => ({ ...counts, underWay: agenda.underWay }),
+
+    /** Takes nothing new, and writes down what comes of what is under way. */
+    async close(): Promise<void> {
+      isStopped = true
+      clearTimeout(timer)
+      signal.resolve()
+      await rounds.close()
+      await receiver.close()
+    },
+  }
+}
+
+const NOTHING: FannedOut = { deliveries: [], hasMore: false }

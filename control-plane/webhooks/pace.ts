@@ -1,0 +1,41 @@
+/**
+ * How much is sent to one webhook at a time. Whoever answers well gets more; whoever fails or is
+ * slow gets little, and shares what there is for all such, so that the others never wait for them.
+ */
+import { LRUCache } from 'lru-cache'
+import { SECOND_MS } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+
+export interface Pace {
+  readonly sendsMax: number
+  readonly isSlow: boolean
+}
+
+export interface Paces {
+  of(webhookId: string): Pace
+  /** What came of one attempt. */
+  learn(webhookId: string, isDelivered: boolean, milliseconds: number): void
+}
+
+const FIRST: Pace = { sendsMax: 4, isSlow: false }
+const SENDS_MIN = 2
+const SLOW_MS = SECOND_MS
+
+/** Kept in memory only: whoever is forgotten is met anew. */
+const KEPT = 20_000
+
+export function createPaces(): Paces {
+  const paces = new LRUCache<string, Pace>({ max: KEPT })
+  return {
+    of: (webhookId) => paces.get(webhookId) ?? FIRST,
+    learn(webhookId, isDelivered, milliseconds) {
+      paces.set(webhookId, next(paces.get(webhookId) ?? FIRST, isDelivered, milliseconds))
+    },
+  }
+}
+
+function next({ sendsMax }: Pace, isDelivered: boolean, milliseconds: number): Pace {
+  const isSlow = !isDelivered || milliseconds > SLOW_MS
+  if (!isDelivered) return { sendsMax: Math.max(SENDS_MIN, Math.floor(sendsMax / 2)), isSlow }
+  return { sendsMax: Math.min(LIMITS.webhookSendsPerWebhookMax, sendsMax + 1), isSlow }
+}

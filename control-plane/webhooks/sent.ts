@@ -1,0 +1,161 @@
+/** Deliveries as people see them: looked at, tried out, sent once more. */
+import { Refusal } from '../../shared/errors.ts'
+import { EVENTS, type EventName } from '../../shared/events.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
+import { deleteOutboxBefore } from '../store/queries/outbox.ts'
+import {
+  attemptsOf,
+  countPending,
+  deleteSettledBefore,
+  deliveriesBefore,
+  failedSince,
+  findDelivery,
+  insertDeliveries,
+  type AttemptRow,
+  type DeliveryRow,
+  type DeliveryState,
+  type ListedDelivery,
+} from '../store/queries/webhook-deliveries.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
+import { newDelivery, replayOf } from './deliveries.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import { requirePlan, requireWebhook } from './webhooks.ts'
+
+/** With every attempt at it, the first one first. */
+export type Delivery = Readonly<ListedDelivery> & { readonly tries: readonly AttemptRow[] }
+
+export type Deliveries = ReturnType<typeof createDeliveries>
+
+export function createDeliveries({
+  store,
+  dispatcher,
+}: {
+  readonly store: Store
+  readonly dispatcher: Pick<Dispatcher, 'noted'>
+}) {
+  /** `make` answers what is to be sent; the audit trail tells of it. */
+  async function send(
+    tenantId: string,
+    webhookId: string,
+    actor: Actor,
+    action: string,
+    make: (change: Change) => Promise<readonly DeliveryRow[]>,
+  ): Promise<readonly DeliveryRow[]> {
+    const sent = await store.change(async (change) => {
+      const made = await make(change)
+      if (made.length === 0) return made
+      const waiting = await countPending(change.queries, webhookId)
+      if (waiting + made.length > LIMITS.webhookPendingMax)
+        throw new Refusal('deliveries_exhausted')
+      await insertDeliveries(change.queries, made)
+      const content = { webhook_id: webhookId, deliveries: made.length }
+      await change.audit(actor, { action, tenantId, content })
+      return made
+    })
+    if (sent.length > 0) dispatcher.noted(webhookId, tenantId)
+    return sent
+  }
+
+  async function requireSendable(change: Change, tenantId: string, webhookId: string) {
+    const webhook = await requireWebhook(change.queries, tenantId, webhookId)
+    await requirePlan(change.queries, tenantId)
+    return webhook
+  }
+
+  return {
+    /** Newest first. */
+    async list(
+      tenantId: string,
+      webhookId: string,
+      page: PageRequest,
+      state?: DeliveryState,
+    ): Promise<Page<Delivery>> {
+      await requireWebhook(store.read, tenantId, webhookId)
+      const before = decodeCursor(page.cursor, 'number', 'string')
+      const rows = await deliveriesBefore(store.read, webhookId, state, before, page.limit + 1)
+      const listed = toPage(rows, page.limit, (row) => [row.createdAt, row.deliveryId])
+      const tries = Map.groupBy(
+        await attemptsOf(
+          store.read,
+          listed.items.map(({ deliveryId }) => deliveryId),
+        ),
+        ({ deliveryId }) => deliveryId,
+      )
+      const items = listed.items.map((row) => ({ ...row, tries: tries.get(row.deliveryId) ?? [] }))
+      return { ...listed, items }
+    },
+
+    /**
+     * A delivery like any other, of the example of an event. A paused webhook may be tried as well:
+     * that is how one finds out whether it would work again.
+     */
+    async test(
+      tenantId: string,
+      webhookId: string,
+      wanted: EventName | undefined,
+      actor: Actor,
+    ): Promise<Delivery> {
+      const [made] = await send(tenantId, webhookId, actor, 'webhook.tested', async (change) => {
+        const webhook = await requireSendable(change, tenantId, webhookId)
+        const event = wanted ?? webhook.events[0] ?? 'tenant.activated'
+        const happening = { event, data: EVENTS[event].example, happenedAtMs: change.nowMs }
+        return [newDelivery(webhook, happening, change.nowMs, true)]
+      })
+      return fresh(made)
+    },
+
+    async replay(
+      tenantId: string,
+      webhookId: string,
+      deliveryId: string,
+      actor: Actor,
+    ): Promise<Delivery> {
+      const [made] = await send(tenantId, webhookId, actor, 'webhook.replayed', async (change) => {
+        const { state } = await requireSendable(change, tenantId, webhookId)
+        const original = await findDelivery(change.queries, webhookId, deliveryId)
+        if (original === undefined) throw new Refusal('delivery_not_found')
+        if (state === 'paused') throw new Refusal('webhook_paused')
+        return [replayOf(original, change.nowMs)]
+      })
+      return fresh(made)
+    },
+
+    /** All that have failed since then and were not sent again; answers how many. */
+    async replayFailed(
+      tenantId: string,
+      webhookId: string,
+      sinceMs: number,
+      actor: Actor,
+    ): Promise<number> {
+      const most = LIMITS.webhookPendingMax
+      const made = await send(tenantId, webhookId, actor, 'webhook.replayed', async (change) => {
+        const { state } = await requireSendable(change, tenantId, webhookId)
+        if (state === 'paused') throw new Refusal('webhook_paused')
+        const room = most - (await countPending(change.queries, webhookId))
+        const failed = await failedSince(change.queries, webhookId, sinceMs, Math.max(0, room))
+        return failed.map((original) => replayOf(original, change.nowMs))
+      })
+      return made.length
+    },
+
+    async prune(limit: number): Promise<number> {
+      return store.change(({ queries, nowMs }) =>
+        deleteSettledBefore(queries, nowMs - LIMITS.webhookDeliveryKeptMs, limit),
+      )
+    },
+
+    /** Of events that have become deliveries, or that nobody had chosen. */
+    async pruneEvents(limit: number): Promise<number> {
+      return store.change(({ queries, nowMs }) =>
+        deleteOutboxBefore(queries, nowMs - LIMITS.outboxKeptMs, limit),
+      )
+    },
+  }
+}
+
+function fresh(made: DeliveryRow | undefined): Delivery {
+  if (made === undefined) throw new Error('no delivery was made')
+  const { body: _, ...listed } = made
+  return { ...listed, tries: [] }
+}
