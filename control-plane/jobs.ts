@@ -36,6 +36,9 @@ export function startJobs(
     | 'tenants'
     | 'figures'
     | 'alerts'
+    | 'deliveries'
+    | 'dispatcher'
+    | 'auditTrail'
   >,
   log: Logger,
   everyMs = EVERY_MS,
@@ -43,6 +46,7 @@ export function startJobs(
   const { sessions, revocations, realmRecords, attempts, addressBlocks, devices } = services
   const { tickets, trialPeople, mails, logoutNotices, instances, enforcement, tenants } = services
   const { figures, alerts } = services
+  const { deliveries, dispatcher, auditTrail } = services
   const prunables: Record<string, Prunable> = {
     realmRecords,
     sessions,
@@ -59,6 +63,9 @@ export function startJobs(
       },
     },
     enforcement,
+    deliveries,
+    events: { prune: (limit) => deliveries.pruneEvents(limit) },
+    auditTrail,
     figures,
     secretOverlaps: { prune: (limit) => tenants.endSecretOverlaps(limit) },
   }
@@ -69,6 +76,7 @@ export function startJobs(
     // neither rejects; nobody waits for other people's servers
     void mails.deliver()
     void logoutNotices.send()
+    void dispatcher.run()
     for (const [name, prunable] of Object.entries(prunables)) {
       try {
         while (!isClosed && (await prunable.prune(BATCH)) === BATCH);

@@ -47,6 +47,14 @@ import { createProbeClient } from './verification/probe-client.ts'
 import { createIntegration } from './verification/integration.ts'
 import { createSelfReports } from './verification/self-reports.ts'
 import { createVerification } from './verification/verification.ts'
+import { createDispatcher } from './webhooks/dispatcher.ts'
+import {
+  createAddressCheck,
+  createReceiverClient,
+  type ReceiverWorld,
+} from './webhooks/receiver-client.ts'
+import { createDeliveries } from './webhooks/sent.ts'
+import { createWebhooks } from './webhooks/webhooks.ts'
 
 export interface ServicesWorld {
   readonly engine: Engine
@@ -58,9 +66,13 @@ export interface ServicesWorld {
   readonly mailTransport: MailTransport
   /** CIDRs where a tenant's database may be although such addresses are refused. */
   readonly directoryAddresses?: readonly string[]
+  /** How webhooks are reached. */
+  readonly receivers?: ReceiverWorld
   readonly clock: Clock
   readonly log: Logger
 }
+
+const PUBLIC_RECEIVERS: ReceiverWorld = { allowPrivate: [], egressProxy: null }
 
 export type Services = Awaited<ReturnType<typeof createServices>>
 
@@ -117,6 +129,13 @@ export async function createServices(world: ServicesWorld) {
     for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
     for (const [tenantId, state] of revoked) fleet.revoked(tenantId, state)
   })
+
+  const { receivers = PUBLIC_RECEIVERS } = world
+  const receiver = createReceiverClient(receivers)
+  const dispatcher = createDispatcher({ store, vault, receiver, clock, log })
+  const checkAddress = createAddressCheck(receivers)
+  const webhooks = createWebhooks({ store, vault, checkAddress, clock })
+  const deliveries = createDeliveries({ store, dispatcher })
 
   const client = createProbeClient({ nowMs: () => clock.nowMs() })
   const verification = createVerification({
@@ -185,6 +204,9 @@ export async function createServices(world: ServicesWorld) {
     sessions,
     revocations,
     logoutNotices,
+    webhooks,
+    deliveries,
+    dispatcher,
     auditTrail: createAuditTrail({ store }),
     fleetSource,
     fleet,
@@ -219,6 +241,7 @@ export async function createServices(world: ServicesWorld) {
       await fleet.close()
       await instances.close()
       await logoutNotices.close()
+      await dispatcher.close()
       await mails.close()
       await strength.close()
       await breaches.close()

@@ -76,6 +76,18 @@ export const ERRORS = {
     status: 409,
     detail: 'The certificates of this tenant are larger, together, than gateways take.',
   },
+  webhook_not_found: { status: 404, detail: 'The tenant has no such webhook.' },
+  delivery_not_found: { status: 404, detail: 'The webhook has no such delivery.' },
+  plan_without_webhooks: {
+    status: 409,
+    detail: 'The plan of this tenant has no webhooks: they come with premium.',
+  },
+  webhook_paused: { status: 409, detail: 'The webhook is paused: set it to active first.' },
+  webhooks_exhausted: { status: 409, detail: 'The tenant has as many webhooks as it may have.' },
+  deliveries_exhausted: {
+    status: 409,
+    detail: 'As many deliveries as may are waiting for this webhook; try again later.',
+  },
   alert_not_found: { status: 404, detail: 'The tenant has no such alert.' },
   alerts_exhausted: { status: 409, detail: 'The tenant has as many alerts as it may have.' },
   directory_not_found: { status: 404, detail: 'The tenant has no user directory.' },
