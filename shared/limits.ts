@@ -33,7 +33,8 @@ export const LIMITS = {
   acceptBacklogMax: 4096,
   // what the edge tells of itself
   logCharactersHeldMax: 1024 * 1024,
-  /** Tenants beyond it are counted together. */
+  /** Tenants beyond it are counted together: by a worker between two reports, and in metrics. */
+  countedTenantsMax: 5000,
   metricTenantsMax: 500,
   webSocketsPerSessionMax: 64,
   webSocketsPerTenantMax: 10_000,
@@ -253,6 +254,8 @@ export const LIMITS = {
   revokedEntriesPerMessageMax: 5_000,
   revokedEntriesPerTenantMax: 50_000,
   // the middleware in an application
+  /** In the application's own memory: a few kilobytes each. */
+  enforcedSessionsRememberedMax: 10_000,
   enforcementStateBytesMax: 16 * 1024 * 1024,
   enforcementBacklogBytesMax: 5 * 1024 * 1024,
   enforcementBatchSentMax: 500,

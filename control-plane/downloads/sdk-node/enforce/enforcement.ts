@@ -17,6 +17,7 @@ import {
   createSessionReader,
   type ProvenSession,
 } from '../../../../shared/enforcement/read-session.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
 import type { ForwardReason, SignInReason } from '../../../../shared/reasons.ts'
 import { jsonAnswer, type Answer } from '../../../../shared/sign-in/answer.ts'
 import { callback } from '../../../../shared/sign-in/callback.ts'
@@ -48,7 +49,10 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
   const { clock, events, revoked } = standing
   const moves = createRecentMoves()
   const addressOf = createAddressReader(settings.trustedProxies)
-  const sessions = createSessionReader<Identity>({ carry: (token, claims) => ({ token, claims }) })
+  const sessions = createSessionReader<Identity>({
+    entriesMax: LIMITS.enforcedSessionsRememberedMax,
+    carry: (token, claims) => ({ token, claims }),
+  })
   const relyingParty = createRelyingParty({
     fetch: settings.fetch as CustomFetch,
     nowMs: settings.nowMs,

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { networkList } from '../../../../shared/networks.ts'
 import { HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
-import { TENANT_ID } from '../../../../shared/snapshot.ts'
+import { optionReaders } from '../option-readers.ts'
 
 export interface OutageRule {
   /** How long the last state that was heard is gone by while the service cannot be reached. */
@@ -49,7 +49,7 @@ export interface EnforceSettings {
 type Environment = Readonly<Record<string, string | undefined>>
 
 const OUTAGE_LIMIT_SECONDS = (24 * HOUR_MS) / SECOND_MS
-const OPTIONS = new Set<string>([
+const OPTIONS = [
   'baseUrl',
   'tenantId',
   'clientSecret',
@@ -60,84 +60,80 @@ const OPTIONS = new Set<string>([
   'onWarning',
   'fetch',
   'nowMs',
-] satisfies (keyof EnforceOptions)[])
+] satisfies (keyof EnforceOptions)[]
+
+const read = optionReaders('enforce')
 
 export function readEnforceOptions(
   options: EnforceOptions,
   environment: Environment,
 ): EnforceSettings {
-  if (typeof options !== 'object' || options === null) throw wrong('options', 'must be an object')
-  for (const name of Object.keys(options))
-    if (!OPTIONS.has(name)) throw wrong(name, `is no option; there are ${[...OPTIONS].join(', ')}`)
-  const secret = wanted('clientSecret', options.clientSecret, environment, 'SERVICE_CLIENT_SECRET')
-  const previous =
-    options.previousClientSecret ?? (environment['SERVICE_CLIENT_SECRET_PREVIOUS'] || undefined)
-  return {
-    baseUrl: baseUrlOf(wanted('baseUrl', options.baseUrl, environment, 'SERVICE_BASE_URL')),
-    tenantId: tenantIdOf(wanted('tenantId', options.tenantId, environment, 'SERVICE_TENANT_ID')),
-    secrets: previous === undefined || previous === secret ? [secret] : [secret, previous],
+  read.known(options, OPTIONS)
+  const settings = {
+    baseUrl: read.baseUrl(options.baseUrl ?? environment['SERVICE_BASE_URL']),
+    tenantId: read.tenantId(options.tenantId ?? environment['SERVICE_TENANT_ID']),
+    secrets: secretsOf(options, environment),
     instance: instanceOf(options.instance),
     trustedProxies: proxiesOf(options.trustedProxies, environment),
     ...outageOf(options.outage ?? {}),
-    onWarning: options.onWarning ?? warnProcess,
-    fetch: options.fetch ?? globalThis.fetch,
-    nowMs: options.nowMs ?? Date.now,
+    onWarning: read.warning(options.onWarning),
+    fetch: read.func('fetch', options.fetch) ?? globalThis.fetch,
+    nowMs: read.func('nowMs', options.nowMs) ?? Date.now,
   }
+  if (isInTheClear(settings.baseUrl))
+    settings.onWarning(
+      'service-node: baseUrl begins with http://, so the client secret can be read on the way',
+    )
+  return settings
 }
 
-function wanted(name: string, option: unknown, environment: Environment, variable: string): string {
-  const value = option ?? environment[variable]
-  if (value === undefined || value === '')
-    throw wrong(name, `is missing: give it, or set ${variable}`)
-  if (typeof value !== 'string') throw wrong(name, 'must be a text')
-  return value
+/** On the way to this very machine there is nobody who could read along. */
+function isInTheClear(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl)
+  return protocol === 'http:' && !/^(?:127\.[\d.]+|\[::1\]|(?:.+\.)?localhost)$/.test(hostname)
 }
 
-/** `https://service.example/` → `https://service.example`. */
-function baseUrlOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const isPlain = url !== undefined && url.username === '' && url.search === '' && url.hash === ''
-  if (!isPlain || !/^https?:$/.test(url.protocol))
-    throw wrong('baseUrl', 'must be an address like https://service.example.com')
-  return text.replace(/\/+$/, '')
-}
-
-function tenantIdOf(text: string): string {
-  if (TENANT_ID.test(text)) return text
-  throw wrong('tenantId', 'must be the id of a tenant: lower-case letters, digits and dashes')
+function secretsOf(
+  { clientSecret, previousClientSecret }: EnforceOptions,
+  environment: Environment,
+): EnforceSettings['secrets'] {
+  const secret = clientSecret ?? environment['SERVICE_CLIENT_SECRET']
+  const previous = previousClientSecret ?? environment['SERVICE_CLIENT_SECRET_PREVIOUS']
+  if (secret === undefined || secret === '')
+    throw read.wrong('clientSecret', 'is missing: give it, or set SERVICE_CLIENT_SECRET')
+  for (const [name, value] of Object.entries({
+    clientSecret: secret,
+    previousClientSecret: previous,
+  }))
+    if (value !== undefined && typeof value !== 'string') throw read.wrong(name, 'must be a text')
+  return previous === undefined || previous === '' || previous === secret
+    ? [secret]
+    : [secret, previous]
 }
 
 function instanceOf(option: string | undefined): string {
   const name = option ?? `${hostname()}-${process.pid}`.replace(/[^A-Za-z0-9._-]/g, '-').slice(-64)
   if (/^[A-Za-z0-9._-]{1,64}$/.test(name)) return name
-  throw wrong('instance', 'must be 1 to 64 letters, digits, dots, dashes or underscores')
+  throw read.wrong('instance', 'must be 1 to 64 letters, digits, dots, dashes or underscores')
 }
 
 function proxiesOf(option: readonly string[] | undefined, environment: Environment): string[] {
   const list = option ?? (environment['SERVICE_TRUSTED_PROXIES'] ?? '').split(',')
   const wish = 'must be a list of addresses or networks like 10.0.0.0/8'
-  if (!Array.isArray(list)) throw wrong('trustedProxies', wish)
+  if (!Array.isArray(list)) throw read.wrong('trustedProxies', wish)
   try {
     const cidrs = (list as string[]).map((cidr) => cidr.trim()).filter((cidr) => cidr !== '')
     networkList(cidrs)
     return cidrs
   } catch {
-    throw wrong('trustedProxies', wish)
+    throw read.wrong('trustedProxies', wish)
   }
 }
 
 function outageOf({ limitSeconds = OUTAGE_LIMIT_SECONDS, then = 'refuse' }: OutageRule) {
   if (typeof limitSeconds !== 'number' || !(limitSeconds >= 0))
-    throw wrong('outage.limitSeconds', 'must be a number of seconds')
-  if (then !== 'refuse' && then !== 'keep') throw wrong('outage.then', `must be 'refuse' or 'keep'`)
+    throw read.wrong('outage.limitSeconds', 'must be a number of seconds')
+  if (then !== 'refuse' && then !== 'keep')
+    throw read.wrong('outage.then', `must be 'refuse' or 'keep'`)
   return { outageLimitMs: limitSeconds * SECOND_MS, afterOutage: then }
-}
-
-/** Never with the value: somebody may have put a secret where an address belongs. */
-function wrong(name: string, wish: string): TypeError {
-  return new TypeError(`enforce: ${name} ${wish}`)
-}
-
-function warnProcess(message: string): void {
-  process.emitWarning(message, { code: 'SERVICE_NODE' })
 }

@@ -107,3 +107,28 @@ t.test('each option is checked where it is given, and the error names it', async
     t.throws(() => readEnforceOptions(options, {}), /^(?!.*scs_secret)/s, 'and never the value')
   }
 })
+
+t.test(
+  'a secret on its way in the clear is warned of, and a warning that throws harms nobody',
+  async (t) => {
+    const { readEnforceOptions } =
+      await import('../../../../../control-plane/downloads/sdk-node/enforce/options.ts')
+    const warned = (baseUrl: string) => {
+      const warnings: string[] = []
+      const onWarning = (text: string) => {
+        warnings.push(text)
+        throw new Error('the application does not like warnings')
+      }
+      readEnforceOptions({ baseUrl, tenantId: 'app', clientSecret: 's', onWarning }, {})
+      return warnings.length
+    }
+    for (const clear of [
+      'http://service.example',
+      'http://10.0.0.1:8080',
+      'http://localhost.example',
+    ])
+      t.equal(warned(clear), 1, clear)
+    for (const fine of ['https://service.example', 'http://localhost:8080', 'http://[::1]:8080'])
+      t.equal(warned(fine), 0, fine)
+  },
+)
