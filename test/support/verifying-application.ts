@@ -4,7 +4,15 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createLocalJWKSet, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose'
+import {
+  createLocalJWKSet,
+  jwtVerify,
+  type JSONWebKeySet,
+  type JWTPayload,
+  type JWTVerifyOptions,
+} from 'jose'
+
+const TOLERATED_SECONDS = 60
 
 export interface VerifyingApplication {
   readonly origin: string
@@ -27,21 +35,27 @@ export async function startVerifyingApplication(
   }
   const now = () => new Date(Date.now() + application.clockAheadSeconds * 1000)
 
+  /** What the keys verify; undefined where they do not, or where it is from the future. */
+  async function verify(token: string, options: JWTVerifyOptions) {
+    const rules = { audience, currentDate: now(), ...options }
+    const verified = await jwtVerify(token, await keys(), rules).catch(() => undefined)
+    const isFuture = Number(verified?.payload.iat) > now().getTime() / 1000 + TOLERATED_SECONDS
+    return isFuture ? undefined : verified?.payload
+  }
+
   async function serve(request: IncomingMessage, response: ServerResponse) {
     response.setHeader('Date', now().toUTCString())
     const probe = request.headers['x-service-probe']
     if (typeof probe === 'string') {
-      const options = { audience, typ: 'service-probe+jwt', currentDate: now(), clockTolerance: 60 }
-      const verified = await jwtVerify(probe, await keys(), options).catch(() => undefined)
-      response.setHeader('X-Service-Probe-Reply', nonceOf(verified?.payload))
-      return response.writeHead(verified === undefined ? 401 : 204).end()
+      const options = { typ: 'service-probe+jwt', clockTolerance: TOLERATED_SECONDS }
+      const claims = await verify(probe, options)
+      response.setHeader('X-Service-Probe-Reply', nonceOf(claims))
+      return response.writeHead(claims === undefined ? 401 : 204).end()
     }
     const token = String(request.headers['x-service-claims'] ?? '')
-    const options = { audience, issuer: `${baseUrl}/auth/realms/${tenantId}`, currentDate: now() }
-    const verified = await jwtVerify(token, await keys(), options).catch(() => undefined)
-    const isFuture = Number(verified?.payload.iat) > now().getTime() / 1000 + 60
-    if (verified === undefined || isFuture) return response.writeHead(401).end('who are you?')
-    application.seen.push({ sub: String(verified.payload.sub), url: request.url ?? '' })
+    const claims = await verify(token, { issuer: `${baseUrl}/auth/realms/${tenantId}` })
+    if (claims === undefined) return response.writeHead(401).end('who are you?')
+    application.seen.push({ sub: String(claims.sub), url: request.url ?? '' })
     if (application.answer !== undefined) return application.answer(request, response)
     return response.writeHead(200, { 'Content-Type': 'text/plain' }).end('hello')
   }

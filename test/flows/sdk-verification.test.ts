@@ -1,0 +1,124 @@
+/** Sdk mode from end to end: the middleware in a real application, verified and taken live. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { enforce } from '../../control-plane/downloads/sdk-node/index.ts'
+import { tenantBody } from '../support/application.ts'
+import { startFleet } from '../support/programs.ts'
+
+interface Check {
+  readonly check: string
+  readonly status: string
+  readonly detail: string
+  readonly next_action: string
+}
+
+/** An address whose listener can be changed under way. */
+async function startPlace(t: Test) {
+  const place = { listener: (_request, response) => void response.end('open to all') } as {
+    listener: Parameters<typeof createServer>[1] & {}
+  }
+  const server = createServer((request, response) => void place.listener(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  return Object.assign(place, { origin: `http://127.0.0.1:${port}` })
+}
+
+void t.test('sdk mode from end to end', async (t) => {
+  const fleet = await startFleet(t)
+  const { baseUrl } = fleet
+
+  async function start(t: Test, tenantId: string) {
+    const place = await startPlace(t)
+    const body = tenantBody(tenantId, place.origin, { mode: 'sdk', hostnames: [] })
+    const created = await fleet.operator('POST', '/tenants', body)
+    const key = String(created.body['analyzer_key'])
+    await fleet.operator('POST', `/tenants/${tenantId}/publish`)
+
+    async function ask(method: string, path: string) {
+      const { status, body } = await fleet.api(key, method, path)
+      const checks = (body['checks'] ?? []) as unknown as Check[]
+      const at = (name: string) => checks.find(({ check }) => check === name)
+      return { status, body, at, statuses: checks.map(({ status }) => status) }
+    }
+    return {
+      place,
+      probe: () => ask('POST', '/verify/probe'),
+      complete: () => ask('POST', '/integration-complete'),
+      goLive: () => ask('POST', '/go-live'),
+      /** The middleware as the snippet mounts it. */
+      async mount(clientSecret = String(created.body['client_secret'])) {
+        const service = enforce({ baseUrl, tenantId, clientSecret, instance: 'web-1' })
+        t.after(() => service.close())
+        place.listener = service.node((request, response) => {
+          response.end(`hello ${String(request.headers['x-service-user'])}`)
+        })
+        return service
+      },
+    }
+  }
+
+  await t.test('the middleware is verified, completed and live', async (t) => {
+    const { place, probe, complete, goLive, mount } = await start(t, 'inside')
+    const before = await probe()
+    t.match(before.at('application_reached'), { status: 'pass' })
+    t.match(before.at('middleware_mounted'), { status: 'fail' })
+    t.match(before.at('feed_polled'), { status: 'fail', detail: /No instance/ })
+    t.notOk(before.at('hostname_routed'), 'there is no edge')
+    t.match((await complete()).at('sign_in_started'), {
+      status: 'fail',
+      next_action: /^Mount enforce\(\) in front of all routes, \/service\/login included/,
+    })
+
+    const service = await mount()
+    await service.ready()
+    const mounted = await probe()
+    t.match(mounted.body, { status: 'pass' }, JSON.stringify(mounted.body))
+    t.match(mounted.at('feed_polled'), {
+      status: 'pass',
+      detail: /^web-1 \(version [\d.]+\) polled \d s ago and has the newest state\.$/,
+    })
+    const open = await complete()
+    t.match(open, { status: 200 }, JSON.stringify(open.body))
+    t.strictSame(open.statuses, ['pass', 'pass', 'pass', 'pass', 'pass'])
+
+    t.equal((await goLive()).status, 200)
+    // it has heard of it when the front page is no longer open to all
+    while ((await fetch(place.origin)).status === 200)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    const live = await complete()
+    t.match(live, { status: 200 }, JSON.stringify(live.body))
+    t.match(live.at('signed_out'), { detail: 'After the sign-out the old session is refused.' })
+    const sealed = await probe()
+    t.match(sealed.at('sealed_hidden'), { status: 'pass' }, JSON.stringify(sealed.body))
+
+    // the front page that somebody has put in front of the middleware
+    const { listener } = place
+    place.listener = (request, response) =>
+      request.url === '/' ? void response.end('welcome') : void listener(request, response)
+    t.match((await complete()).at('sign_in_started'), {
+      status: 'fail',
+      detail: /answers 200, although protection is on/,
+      next_action: /^Mount enforce\(\) in front of the route of the front page too/,
+    })
+  })
+
+  await t.test('a wrong client secret is named where it shows', async (t) => {
+    const { probe, complete, mount } = await start(t, 'wrong')
+    await mount('a secret of somebody else, long enough')
+    const { at } = await probe()
+    t.match(at('feed_polled'), {
+      status: 'fail',
+      next_action: /curl -u wrong-user:\$SERVICE_CLIENT_/,
+    })
+    const { status, at: step } = await complete()
+    t.equal(status, 409)
+    const started = step('sign_in_started')
+    t.equal(started?.status, 'fail')
+    t.match(started?.next_action, /realm|feed_polled/, JSON.stringify(started))
+  })
+})
