@@ -31,11 +31,12 @@ export interface FeedStates {
 export function createFeedStates(world: {
   readonly store: Store
   readonly revocations: Pick<Revocations, 'revokedState'>
+  readonly bytesMax?: number
 }): FeedStates {
-  const { store, revocations } = world
+  const { store, revocations, bytesMax = LIMITS.feedStateBytesMax } = world
   const states = new LRUCache<string, Kept>({
-    maxSize: LIMITS.feedStateBytesMax,
-    maxEntrySize: LIMITS.feedStateBytesMax,
+    maxSize: bytesMax,
+    maxEntrySize: bytesMax,
     sizeCalculation: ({ bytes }) => bytes,
   })
   // A reading that a commit overtakes is not among them any more when it ends

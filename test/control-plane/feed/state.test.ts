@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createFeedStates } from '../../../control-plane/feed/states.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import { basic, etagOf, startFeedApi } from '../../support/feed-api.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -336,3 +337,37 @@ void t.test(
     t.equal((await poll('acme', headers)).status, 200)
   },
 )
+
+void t.test(
+  'a tenant that invents instances is slowed down, and other tenants are not',
+  async (t) => {
+    const { sdkTenant, services, poll, clock } = await startFeedApi(t)
+    await sdkTenant('acme')
+    await sdkTenant('other')
+    const acme = await services.tenants.get('acme')
+    for (let count = 0; count < LIMITS.rateFeedTenant.burst; count++)
+      services.feed.admit(acme, `invented-${count % 5}-${count}`)
+    t.match(await poll('acme'), { status: 429, body: { error: 'rate_limited' } })
+    t.equal((await poll('other')).status, 200)
+    clock.advance(1000)
+    t.equal((await poll('acme')).status, 200)
+  },
+)
+
+void t.test('a state that is too large to be kept is still told', async (t) => {
+  const { sdkTenant, services, poll } = await startFeedApi(t)
+  await sdkTenant('acme')
+  const states = createFeedStates({
+    store: services.store,
+    revocations: services.revocations,
+    bytesMax: 5000,
+  })
+  t.equal(states.known('acme'), undefined)
+  t.ok(await states.current('acme'))
+  t.ok(states.known('acme'), 'a small one is kept')
+  await services.tenants.patch('acme', { sealed: ['/' + 'a'.repeat(500)] }, ACTOR)
+  const state = await states.current('acme')
+  t.match(state?.body(1), 'aaaa')
+  t.equal(states.known('acme'), undefined)
+  t.equal((await poll('acme')).status, 200)
+})
