@@ -22,6 +22,7 @@ export interface ServerWorld {
 
 const REALMS_PREFIX = '/auth/realms/'
 const INVALID = new Refusal('request_invalid')
+const NO_TUNNEL = new Refusal('method_not_allowed')
 
 export function createPublicServer({ app, realms, log, clock }: ServerWorld): Server {
   const api = getRequestListener((request, env) => app.fetch(request, env), {
@@ -67,18 +68,29 @@ export function createPublicServer({ app, realms, log, clock }: ServerWorld): Se
   )
   server.maxHeadersCount = LIMITS.headerCountMax
   server.on('clientError', refuseBrokenRequest)
+  server.on('connect', (_request: IncomingMessage, socket: Socket) =>
+    endWith(socket, '405 Method Not Allowed', NO_TUNNEL),
+  )
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    response.setHeader('X-Request-Id', randomUUID())
+    refuse(response)
+  })
   return server
 }
 
 function refuse(response: ServerResponse) {
-  response.writeHead(INVALID.status, { 'Content-Type': 'application/json', Connection: 'close' })
-  response.end(JSON.stringify(INVALID.body()))
+  const body = JSON.stringify(INVALID.body())
+  response.writeHead(INVALID.status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  })
+  response.end(body)
 }
 
 /** What the parser refused never becomes a request, but is answered like one. */
 function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket) {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-  const body = JSON.stringify(INVALID.body())
   const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW'
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
   const status = isTooLarge
@@ -86,6 +98,11 @@ function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket) {
     : isLate
       ? '408 Request Timeout'
       : '400 Bad Request'
+  endWith(socket, status, INVALID)
+}
+
+function endWith(socket: Socket, status: string, refusal: Refusal) {
+  const body = JSON.stringify(refusal.body())
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

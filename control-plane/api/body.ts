@@ -14,6 +14,8 @@ export async function readJson<Schema extends v.GenericSchema>(
   const bytes = await readBytes(c.req.raw, bytesMax)
   if (bytes.length > 0 && !isJson(c.req.header('content-type')))
     throw new Refusal('media_type_unsupported')
+  if (isPacked(c.req.header('content-encoding')))
+    throw new Refusal('media_type_unsupported', {}, 'Send the body as it is, not compressed.')
   // nothing at all stands for the empty object: `curl -X POST` on an endpoint without fields
   return parseFields(schema, bytes.length === 0 ? {} : parseStrictJson(bytes, areElementsApart))
 }
@@ -57,6 +59,11 @@ function refusalOf(issue: v.BaseIssue<unknown>): Refusal {
 
 function isJson(contentType: string | undefined): boolean {
   return /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(contentType ?? '')
+}
+
+/** Nothing is unpacked: a small body could become a large one, or be read otherwise by others. */
+function isPacked(contentEncoding = 'identity'): boolean {
+  return contentEncoding.trim().toLowerCase() !== 'identity'
 }
 
 /** Counts what arrives, whatever Content-Length says. */
