@@ -22,6 +22,7 @@ import { addFigures } from '../store/queries/figures.ts'
 import { isSidRevoked } from '../store/queries/revocations.ts'
 import { findSession } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
+import { isTrialId } from '../store/queries/users.ts'
 import type { Change, Store } from '../store/store.ts'
 
 export type KeptEvent = Readonly<EnforcementEventRow>
@@ -35,6 +36,27 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
   /** undefined: so many more may be written down. */
   const waitSeconds = (tenantId: string, count: number) =>
     rates.waitSeconds('events', tenantId, LIMITS.rateEnforcementEvents, count)
+  /** What stands for no session of ours costs nothing to invent: it is told of now and then. */
+  const isWorthTelling = (tenantId: string, { outcome, subject = '' }: OwnEvent) =>
+    rates.waitSeconds(outcome, `${tenantId} ${subject}`, LIMITS.rateToldOfPerson) === undefined &&
+    rates.waitSeconds('told', tenantId, LIMITS.rateTold) === undefined
+
+  async function enforce(change: Change, tenantId: string, events: readonly OwnEvent[]) {
+    const tell = (name: string, event: OwnEvent) => change.emit(name, tenantId, contentOf(event))
+    for (const event of events) {
+      const { outcome, sid } = event
+      if (outcome === 'logout' && sid !== undefined) await end(change, tenantId, sid, 'signed_out')
+      if (outcome === 'terminate') {
+        const hasEnded =
+          sid === undefined // from a middleware that knows only whose session it was
+            ? isWorthTelling(tenantId, event)
+            : await end(change, tenantId, sid, 'terminated')
+        if (hasEnded) await tell('session.terminated', event)
+      }
+      if (outcome === 'step_up' && isWorthTelling(tenantId, event))
+        await tell('signin.step_up', event)
+    }
+  }
 
   return {
     /**
@@ -48,7 +70,7 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
           if ((await findTenant(change.queries, tenantId)) === undefined) continue
           const isTooMuch = waitSeconds(tenantId, own.length) !== undefined
           await enforce(change, tenantId, own)
-          if (!isTooMuch) await keep(change, tenantId, gatewayId, own)
+          if (!isTooMuch) await keep(change, tenantId, gatewayId, own.filter(isOfPerson))
         }
       })
     },
@@ -62,9 +84,10 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
         if ((await findTenant(change.queries, tenantId)) === undefined)
           throw new Refusal('tenant_not_found')
         await enforce(change, tenantId, events)
-        await keep(change, tenantId, instance, events)
+        const told = events.filter(isOfPerson)
+        await keep(change, tenantId, instance, told)
         // gateways count on their own: fleet/hub.ts
-        const figures = tally(events.map(ofApplication))
+        const figures = tally(told.map(ofApplication))
         await addFigures(change.queries, tenantId, 'application', change.nowMs, figures)
       })
     },
@@ -84,27 +107,13 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
   }
 }
 
-async function enforce(change: Change, tenantId: string, events: readonly OwnEvent[]) {
-  for (const event of events) {
-    switch (event.outcome) {
-      case 'logout':
-        await end(change, tenantId, event, 'signed_out')
-        break
-      case 'terminate':
-        if (await end(change, tenantId, event, 'terminated'))
-          await change.emit('session.terminated', tenantId, dataOf(event))
-        break
-      case 'step_up':
-        await change.emit('signin.step_up', tenantId, dataOf(event))
-        break
-      default: // only to be looked at
-    }
-  }
+/** Who exists for a check of the sign-in alone is in no list and in no figure. */
+function isOfPerson({ subject }: OwnEvent): boolean {
+  return subject === undefined || !isTrialId(subject)
 }
 
 /** Whether it is news: a session of another tenant, or one that has ended so already, is none. */
-async function end(change: Change, tenantId: string, { sid }: OwnEvent, reason: string) {
-  if (sid === undefined) return true // from a middleware that knows only whose session it was
+async function end(change: Change, tenantId: string, sid: string, reason: string) {
   if ((await findSession(change.queries, tenantId, sid)) === undefined) return false
   if (await isSidRevoked(change.queries, tenantId, sid)) return false
   await revokeIn(change, tenantId, { sid }, reason, null)

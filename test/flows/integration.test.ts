@@ -66,6 +66,7 @@ void t.test('one sign-in from end to end', async (t) => {
     const mine = `tenant_id = '${tenantId}'`
     for (const table of ['users', 'sessions', 'sign_ins', 'known_devices', 'mails'])
       t.equal(count(table, mine), 0, `nobody is left in ${table}`)
+    t.equal(count('enforcement_events', `${mine} AND outcome = 'logout'`), 0)
     t.equal(count('realm_records', `${mine} AND account_id LIKE 'trial%'`), 0)
     const news = `${mine} AND (event LIKE 'session.%' OR event LIKE 'signin.%')`
     t.equal(count('outbox', news), 0, 'and nobody was told of them')
