@@ -7,10 +7,12 @@ import { VERSION } from '../shared/version.ts'
 import type { GatewaySettings } from './config.ts'
 import { startCrew } from './crew.ts'
 import { lockInstance } from './instance-lock.ts'
+import { decisionCounts } from './telemetry/decision-counts.ts'
 import { createGatherer } from './telemetry/gather.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { openStatusServer, type Readiness, type StatusServer } from './telemetry/status-server.ts'
 import { checkSnapshot } from './tenants/compiled.ts'
+import { FIGURES_EVERY_MS } from './tenants/figures-outbox.ts'
 import { startFleetLink } from './tenants/fleet-link.ts'
 import { clusterWorkerPort } from './tenants/ports.ts'
 
@@ -38,7 +40,13 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
     random: Math.random,
   })
   const metrics = createMetrics({ id, version: VERSION, nowMs: () => systemClock.nowMs() })
-  const gatherer = createGatherer({ absorb: (slot, report) => metrics.absorb(slot, report) })
+  const gatherer = createGatherer({
+    absorb(slot, report) {
+      metrics.absorb(slot, report)
+      link.countDecisions(decisionCounts(report.counts.requests))
+    },
+  })
+  const gathering = setInterval(() => void gatherer.gather(), FIGURES_EVERY_MS)
   let status: StatusServer | undefined
   let isStopping = false
 
@@ -106,6 +114,7 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
     if (isStopping) return
     isStopping = true
     if (line !== undefined) process.stderr.write(`${line}\n`)
+    clearInterval(gathering)
     await crew.stop()
     gatherer.close()
     await status?.close()

@@ -134,13 +134,16 @@ export function createMetrics({ id, version, nowMs }: MetricsOptions) {
     upstreams.set({ state: 'busy' }, busy)
     upstreams.set({ state: 'idle' }, idle)
     waiting.set(held)
+    for (const [slot, gauges] of gaugesBySlot) gaugesBySlot.set(slot, { ...gauges, loopLagMs: 0 })
   }
 
   return {
     contentType: registry.contentType,
     /** `slot` is 1 to the number of workers: a worker that takes another's place has its slot. */
     absorb(slot: number, { counts, gauges }: WorkerReport): void {
-      gaugesBySlot.set(slot, gauges)
+      // reports come more often than somebody asks: the longest delay in between is what counts
+      const loopLagMs = Math.max(gauges.loopLagMs, gaugesBySlot.get(slot)?.loopLagMs ?? 0)
+      gaugesBySlot.set(slot, { ...gauges, loopLagMs })
       for (const [tenantId, outcome, statusClass, count] of counts.requests) {
         const { decision = '', reason = '' } = OUTCOMES[outcome] ?? {}
         const status = STATUS_CLASSES[statusClass] ?? ''

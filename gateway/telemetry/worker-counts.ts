@@ -82,7 +82,7 @@ export function createWorkerCounter(totals: () => RunningTotals) {
   let told: RunningTotals = { verifyHits: 0, verifyMisses: 0, linesDropped: 0 }
 
   function newRow(tenantId: string): Uint32Array {
-    const isFull = rows.size >= LIMITS.metricTenantsMax
+    const isFull = rows.size >= LIMITS.countedTenantsMax
     if (isFull && tenantId !== OTHER_TENANTS)
       return rows.get(OTHER_TENANTS) ?? newRow(OTHER_TENANTS)
     const row = new Uint32Array(OUTCOMES.length * STATUS_CLASSES.length)

@@ -2,10 +2,13 @@
  * Everything between the control plane and the workers, for the primary process: what the disk
  * remembers, what the control plane sends, and who is told.
  */
+import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
-import type { TenantSnapshot } from '../../shared/snapshot.ts'
+import type { DecisionCount, TenantSnapshot } from '../../shared/snapshot.ts'
 import { openFeed, type FeedTiming } from './feed.ts'
+import { openFiguresFile } from './figures-file.ts'
+import { createFiguresOutbox } from './figures-outbox.ts'
 import { createKeeper, type KeeperStatus } from './keeper.ts'
 import { openLastKnownGood } from './last-known-good.ts'
 import { endsSession } from './relay-messages.ts'
@@ -28,12 +31,14 @@ export interface FleetLinkOptions {
   readonly log: Logger
   readonly random: () => number
   readonly timing?: Partial<
-    FeedTiming & { retryMs: number; gatherMs: number; handlingMsMax: number }
+    FeedTiming & { retryMs: number; gatherMs: number; handlingMsMax: number; figuresMs: number }
   >
 }
 
 export interface FleetLink {
   attachWorker(port: WorkerPort): void
+  /** What workers have decided since the last time, for the control plane's figures. */
+  countDecisions(counts: readonly DecisionCount[]): void
   status(): FleetLinkStatus
   close(): Promise<void>
 }
@@ -87,9 +92,13 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
     hello: () => keeper.hello(),
     onMessage(message) {
       keeper.receive(message)
-      if (message.type === 'welcome') outbox.connected()
+      if (message.type === 'welcome') {
+        outbox.connected()
+        figures.connected()
+      }
       if (message.type === 'synced') syncedMs = clock.nowMs()
       if (message.type === 'events_received') outbox.eventsReceived(message.batch)
+      if (message.type === 'figures_received') figures.received(message.run, message.batch)
     },
     onMalformed: (type, reason, content) => keeper.malformed(type, reason, content),
     ...(timing === undefined ? {} : { timing }),
@@ -99,9 +108,18 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
     send: (message) => feed.send(message),
     gatherMs: timing?.gatherMs ?? 200,
   })
+  const figures = createFiguresOutbox({
+    log,
+    clock,
+    file: openFiguresFile(directory, log),
+    run: randomUUID(),
+    send: (message) => feed.send(message),
+    ...(timing?.figuresMs === undefined ? {} : { everyMs: timing.figuresMs }),
+  })
 
   return {
     attachWorker: (port) => relay.attach(port),
+    countDecisions: (counts) => figures.add(counts),
     status: () => ({
       ...keeper.status(),
       isConnected: feed.isConnected(),
@@ -111,6 +129,7 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
     }),
     async close() {
       outbox.close()
+      figures.close()
       await feed.close()
       relay.close()
       // What has been written is claimed by a last position; a long queue is not waited for.

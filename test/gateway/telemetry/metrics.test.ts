@@ -1,4 +1,5 @@
 import t from 'tap'
+import { decisionCounts } from '../../../gateway/telemetry/decision-counts.ts'
 import { createGatherer, type ReportingWorker } from '../../../gateway/telemetry/gather.ts'
 import { createMetrics } from '../../../gateway/telemetry/metrics.ts'
 import type { WorkerReport } from '../../../gateway/telemetry/messages.ts'
@@ -104,6 +105,39 @@ t.test('the counts of all workers are added up, and each is told once', async (t
   t.equal(samples.get('gateway_link_connected'), '1')
 })
 
+t.test('the longest delay between two scrapes is shown, whoever asked in between', async (t) => {
+  const metrics = createMetrics({ id: 'edge-1', version: '1.0.0', nowMs: () => 0 })
+  const report = (loopLagMs: number) => ({
+    counts: counter().take(),
+    gauges: { ...GAUGES, loopLagMs },
+  })
+  for (const loopLagMs of [3, 80, 5]) metrics.absorb(1, report(loopLagMs))
+  const lag = async () =>
+    (await samplesOf(metrics)).get('gateway_event_loop_lag_seconds{worker="1"}')
+  t.equal(await lag(), '0.08')
+  metrics.absorb(1, report(4))
+  t.equal(await lag(), '0.004', 'since it was last asked for')
+})
+
+t.test('the control plane is told of decisions about tenants, and of nothing else', async (t) => {
+  const counted = counter()
+  for (const status of [200, 200, 502]) counted.count(request({ status }))
+  counted.count(request({ decision: 'refuse', reason: 'sealed', status: 404 }))
+  counted.count(request({ tenantId: 'beta', decision: 'sign_in', reason: 'idle', status: 302 }))
+  for (const change of [
+    { tenantId: '', decision: 'refuse', reason: 'host_unknown' },
+    { tenantId: OTHER_TENANTS },
+    { decision: 'service', reason: '' },
+    { decision: 'probe', reason: 'probe' },
+  ])
+    counted.count(request(change))
+  t.strictSame(decisionCounts(counted.take().requests), [
+    ['acme', 'refuse', 'sealed', 1],
+    ['acme', 'forward', 'session', 3],
+    ['beta', 'sign_in', 'idle', 1],
+  ])
+})
+
 t.test('every decision and reason has its own series, and they are few', async (t) => {
   const counted = counter()
   for (const { decision, reason } of OUTCOMES) counted.count(request({ decision, reason }))
@@ -115,10 +149,13 @@ t.test('every decision and reason has its own series, and they are few', async (
 
 t.test('tenants beyond the limit are counted together', async (t) => {
   const counted = counter()
-  for (let index = 0; index <= LIMITS.metricTenantsMax; index++)
+  for (let index = 0; index < LIMITS.countedTenantsMax; index++)
     counted.count(request({ tenantId: `tenant-${index}` }))
+  counted.count(request({ tenantId: 'tenant-0' }))
+  counted.count(request({ tenantId: 'one-too-many' }))
   const rows = counted.take().requests
-  t.equal(rows.length, LIMITS.metricTenantsMax + 1)
+  t.equal(rows.length, LIMITS.countedTenantsMax + 1)
+  t.strictSame([rows[0]?.[0], rows[0]?.[3]], ['tenant-0', 2])
   t.equal(rows.at(-1)?.[0], OTHER_TENANTS)
 
   const metrics = createMetrics({ id: 'edge-1', version: '1.0.0', nowMs: () => 0 })
