@@ -36,13 +36,20 @@ export async function startEdge(
   origin: string,
   change: Partial<TenantSnapshot> = {},
   timeouts: { idle?: number; connect?: number; first_byte?: number } = {},
-  settings: { trustedProxies?: readonly string[]; accessLogSample?: number } = {},
+  {
+    nowMs = systemClock.nowMs,
+    ...settings
+  }: {
+    trustedProxies?: readonly string[]
+    accessLogSample?: number
+    nowMs?: () => number
+  } = {},
 ) {
   const ports = createPortPair()
   const { log } = createTestLog()
   const lines: Record<string, unknown>[] = []
   let aheadMs = 0
-  const clock = { nowMs: () => systemClock.nowMs() + aheadMs }
+  const clock = { nowMs: () => nowMs() + aheadMs }
   const reports: Report[] = []
   const gateway = createGateway({
     settings: {

@@ -32,8 +32,12 @@ export interface SessionWish {
 
 export type FeedService = Awaited<ReturnType<typeof startFeedService>>
 
-export async function startFeedService(t: Teardown, change: Record<string, unknown> = {}) {
-  const keys = [newSigningKey('k1')]
+export async function startFeedService(
+  t: Teardown,
+  change: Record<string, unknown> = {},
+  { nowMs = Date.now, key = newSigningKey('k1') }: { nowMs?: () => number; key?: SigningKey } = {},
+) {
+  const keys = [key]
   const polls: { headers: IncomingHttpHeaders; status: number }[] = []
   const batches: unknown[][] = []
   let tenant: Record<string, unknown> = {
@@ -66,7 +70,7 @@ export async function startFeedService(t: Teardown, change: Record<string, unkno
   }
 
   function answerState(request: IncomingMessage) {
-    const etag = `"v${version}.${control.pollSeconds}"`
+    const etag = currentEtag()
     if (!isClient(request)) return { status: 401, headers: { 'www-authenticate': 'Basic' } }
     if (control.feedStatus !== undefined) return { status: control.feedStatus }
     if (request.headers['if-none-match'] === etag) return { status: 304, headers: { etag } }
@@ -76,6 +80,8 @@ export async function startFeedService(t: Teardown, change: Record<string, unkno
       body: { poll_after: control.pollSeconds, tenant, revoked },
     }
   }
+
+  const currentEtag = () => `"v${version}.${control.pollSeconds}"`
 
   function isClient({ headers }: IncomingMessage): boolean {
     const given = headers.authorization ?? ''
@@ -114,7 +120,7 @@ export async function startFeedService(t: Teardown, change: Record<string, unkno
 
   const server = createServer((request, response) => {
     void answer(request).then(({ status, headers = {}, body }: Answered) => {
-      response.setHeader('date', new Date(Date.now() + control.aheadMs).toUTCString())
+      response.setHeader('date', new Date(nowMs() + control.aheadMs).toUTCString())
       response.writeHead(status, { 'content-type': 'application/json', ...headers })
       response.end(body === undefined ? undefined : JSON.stringify(body))
     })
@@ -127,7 +133,7 @@ export async function startFeedService(t: Teardown, change: Record<string, unkno
     server.closeAllConnections()
     server.close()
   })
-  const nowSeconds = () => Math.floor((Date.now() + control.aheadMs) / 1000)
+  const nowSeconds = () => Math.floor((nowMs() + control.aheadMs) / 1000)
 
   return {
     baseUrl,
@@ -152,6 +158,16 @@ export async function startFeedService(t: Teardown, change: Record<string, unkno
     async polled(times = 2): Promise<void> {
       const wanted = polls.length + times
       while (polls.length < wanted) await new Promise((resolve) => setTimeout(resolve, 20))
+    },
+    /** Settles when each of these instances has said with a poll that it holds the newest state. */
+    async acknowledged(instances: readonly string[]): Promise<void> {
+      const holds = (instance: string) =>
+        polls.some(
+          ({ headers }) =>
+            headers['x-service-instance'] === instance &&
+            headers['if-none-match'] === currentEtag(),
+        )
+      while (!instances.every(holds)) await new Promise((resolve) => setTimeout(resolve, 20))
     },
     stop: () =>
       new Promise<void>((resolve) => {

@@ -1,0 +1,139 @@
+/**
+ * Runs a table: each case is asked of every target at the same time; every cell has to be what the
+ * table requires, and all cells of a case have to be equal.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { Test } from 'tap'
+import { cellOf, type Cell, type Outcome, type Received } from './cell.ts'
+import type { Target } from './target.ts'
+import type { As } from './world.ts'
+import { DIFFERENCES } from './wire-differences.ts'
+
+export interface Required extends Partial<Omit<Cell, 'application' | 'outcome'>> {
+  /** One of several where all of them are safe; the targets still have to agree. */
+  readonly outcome?: Outcome | readonly Outcome[]
+  readonly application?: Partial<Received> | null
+}
+
+export interface Case {
+  readonly name: string
+  /** The bytes that are sent. */
+  readonly ask: string
+  readonly required: Required
+  /** The status with which Node's own parser refuses these bytes; 0: it hangs up. */
+  readonly nodeAnswers?: 0 | 400 | 431
+}
+
+/** What is to come of a request to an ordinary path: who is let in, or why nobody is. */
+export type Sight = { readonly user: string } | { readonly reason: string }
+
+export function expected(sight: Sight, as: As): Required {
+  if ('user' in sight) {
+    const { user } = sight
+    return { outcome: 'forward', application: { user, verified: 'true', foreign: [] } }
+  }
+  if (as === 'navigation') return { outcome: 'sign_in_redirect', application: null }
+  const reason = `sign_in_required: ${sight.reason}`
+  return { outcome: 'sign_in_401', reason, application: null }
+}
+
+/** What matters is which cell it is, not which line of this file. */
+const NO_PLACE = { at: null, stack: '', source: '' }
+const LINE_CHARACTERS_MAX = 70
+const linesOf = (text: string) =>
+  text
+    .trimEnd()
+    .split('\r\n')
+    .filter((line) => !line.startsWith('User-Agent: '))
+    .map((line) => line.slice(0, LINE_CHARACTERS_MAX))
+
+export async function runTable(
+  t: Test,
+  targets: readonly Target[],
+  cases: readonly Case[],
+): Promise<void> {
+  for (const given of cases) {
+    const problems = await problemsOf(given, targets)
+    if (problems.length === 0) t.pass(given.name)
+    else t.fail(given.name, { problems, asked: linesOf(given.ask), ...NO_PLACE })
+  }
+  t.comment(`${cases.length} cases × ${targets.length} targets`)
+}
+
+async function problemsOf(given: Case, targets: readonly Target[]): Promise<string[]> {
+  const isOurs = /^[^ ]+ \/service\//.test(given.ask)
+  const cells = await Promise.all(
+    targets.map(async (target) => cellOf(await target.ask(given.ask), isOurs)),
+  )
+  const first = cells[0]!
+  const targetsByProblem = new Map<string, string[]>()
+  targets.forEach(({ name }, index) => {
+    const problems = problemsOfCell(given, name, first, cells[index]!)
+    for (const problem of problems)
+      targetsByProblem.set(problem, [...(targetsByProblem.get(problem) ?? []), name])
+  })
+  return [...targetsByProblem].map(([problem, names]) => `${names.join(', ')}: ${problem}`)
+}
+
+function problemsOfCell(given: Case, target: string, first: Cell, cell: Cell): string[] {
+  for (const { expected, why } of DIFFERENCES) {
+    const other = expected(target, first, given)
+    if (other === undefined) continue
+    const isStale = isDeepStrictEqual(first, cell)
+    return isStale ? [`is as the gateway now, strike this: ${why}`] : violations(other, cell)
+  }
+  return [...violations(given.required, cell), ...inequalities(first, cell)]
+}
+
+/** `outcome: required sealed_404, came forward`. */
+function violations(required: Required, cell: Cell): string[] {
+  return Object.entries(required).flatMap(([field, wanted]) => {
+    const came = cell[field as keyof Cell]
+    if (field === 'outcome' && Array.isArray(wanted))
+      return wanted.includes(came)
+        ? []
+        : [`outcome: required ${wanted.join(' or ')}, came ${cell.outcome}`]
+    if (field !== 'application' || wanted === null) return compared(field, 'required', wanted, came)
+    if (came === null) return [] // nothing was forwarded, and whether that is right says `outcome`
+    return Object.entries(wanted as Partial<Received>).flatMap(([part, value]) =>
+      compared(
+        `application.${part}`,
+        'required',
+        value,
+        (came as Received)[part as keyof Received],
+      ),
+    )
+  })
+}
+
+function inequalities(first: Cell, cell: Cell): string[] {
+  return (Object.keys(first) as (keyof Cell)[]).flatMap((field) => {
+    const [wanted, came] = [first[field], cell[field]]
+    if (field !== 'application' || wanted === null || came === null)
+      return compared(field, 'the gateway', wanted, came)
+    return (Object.keys(wanted) as (keyof Received)[]).flatMap((part) =>
+      compared(
+        `application.${part}`,
+        'the gateway',
+        (wanted as Received)[part],
+        (came as Received)[part],
+      ),
+    )
+  })
+}
+
+function compared(field: string, who: string, wanted: unknown, came: unknown): string[] {
+  if (isDeepStrictEqual(wanted, came)) return []
+  if (!Array.isArray(wanted) || !Array.isArray(came))
+    return [`${field}: ${who} ${shown(wanted)}, came ${shown(came)}`]
+  const missing = (wanted as unknown[]).filter((item) => !came.includes(item))
+  const added = (came as unknown[]).filter((item) => !wanted.includes(item))
+  return [`${field}: ${who} ${shown(missing)}, came ${shown(added)}`]
+}
+
+const SHOWN_CHARACTERS_MAX = 400
+const shown = (value: unknown) =>
+  (typeof value === 'string' && value !== '' ? value : JSON.stringify(value)).slice(
+    0,
+    SHOWN_CHARACTERS_MAX,
+  )
