@@ -5,7 +5,7 @@ import { described } from '../answer-fields.ts'
 import { endpoint, file, json, type Declaration, type Endpoint } from '../endpoint.ts'
 import { docsPage } from './docs-page.ts'
 import { DOCS_STYLE } from './docs-style.ts'
-import { openApiDocument, type OpenApiDocument } from './document.ts'
+import { openApiDocument } from './document.ts'
 
 const about = { method: 'GET', group: 'service', caller: 'anyone' } as const
 
@@ -15,7 +15,7 @@ export function openApiEndpoints(
   declarations: () => readonly Declaration[],
 ): readonly Endpoint[] {
   const headers = styledPageHeaders(DOCS_STYLE)
-  let document: OpenApiDocument | undefined
+  let document: string | undefined
   let page: Promise<string> | undefined
   return [
     endpoint(
@@ -30,7 +30,10 @@ export function openApiEndpoints(
           ),
         },
       },
-      (c) => c.json((document ??= openApiDocument(declarations(), baseUrl))),
+      (c) => {
+        document ??= JSON.stringify(openApiDocument(declarations(), baseUrl))
+        return c.body(document, 200, { 'Content-Type': 'application/json' })
+      },
     ),
     endpoint(
       {

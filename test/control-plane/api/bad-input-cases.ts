@@ -120,7 +120,9 @@ function sizeCases({ bodyBytesMax }: Declaration, good: object): readonly BadCas
 }
 
 function mediaTypeCases(good: object): readonly BadCase[] {
-  return [
+  const surplus = JSON.stringify({ ...good, surplus: 1 })
+  const unsupported = { status: 415, error: 'media_type_unsupported' }
+  const types = [
     '',
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -130,12 +132,19 @@ function mediaTypeCases(good: object): readonly BadCase[] {
     'application/json;charset=utf-16',
     'application/json, text/plain',
     'text/plain; application/json',
-  ].map((type) => ({
-    name: `sent as ${type === '' ? 'nothing' : type}`,
-    otherwise: { raw: JSON.stringify({ ...good, surplus: 1 }), type },
-    status: 415,
-    error: 'media_type_unsupported',
-  }))
+  ]
+  return [
+    ...types.map((type) => ({
+      ...unsupported,
+      name: `sent as ${type === '' ? 'nothing' : type}`,
+      otherwise: { raw: surplus, type },
+    })),
+    ...['gzip', 'br', 'identity, gzip'].map((encoding) => ({
+      ...unsupported,
+      name: `packed by ${encoding}`,
+      otherwise: { raw: surplus, headers: { 'content-encoding': encoding } },
+    })),
+  ]
 }
 
 function queryCases({ query = {} }: Declaration): readonly BadCase[] {

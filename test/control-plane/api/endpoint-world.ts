@@ -34,6 +34,9 @@ export interface Secrets {
   readonly client_secret: string
 }
 
+/** Where nobody listens, so that no probe finds somebody else's gateway. */
+const nowhere = (hostname: string) => `http://${hostname}:9`
+
 export const ADDRESS = '192.0.2.7'
 
 export async function prepareWorld(t: Teardown) {
@@ -41,7 +44,7 @@ export async function prepareWorld(t: Teardown) {
   const folder = temporaryFolder(t)
   const file = join(folder, 'prepared.db')
   const clock = movableClock()
-  const api = await startApi(t, { file, masterKey, clock })
+  const api = await startApi(t, { file, masterKey, clock, edgeUrlFor: nowhere })
   const { services, operator, tenant } = api
 
   const tenants = {
@@ -100,7 +103,7 @@ export type EndpointWorld = Awaited<ReturnType<Awaited<ReturnType<typeof prepare
 
 async function startCopy(t: Teardown, file: string, masterKey: Buffer, prepared: Prepared) {
   const clock = movableClock()
-  const api = await startApi(t, { file, masterKey, clock })
+  const api = await startApi(t, { file, masterKey, clock, edgeUrlFor: nowhere })
   const looking = new Database(file, { readonly: true })
   t.teardown(() => looking.close())
   const tables = looking
