@@ -42,7 +42,6 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
     rates.waitSeconds('told', tenantId, LIMITS.rateTold) === undefined
 
   async function enforce(change: Change, tenantId: string, events: readonly OwnEvent[]) {
-    const tell = (name: string, event: OwnEvent) => change.emit(name, tenantId, contentOf(event))
     for (const event of events) {
       const { outcome, sid } = event
       if (outcome === 'logout' && sid !== undefined) await end(change, tenantId, sid, 'signed_out')
@@ -51,10 +50,10 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
           sid === undefined // from a middleware that knows only whose session it was
             ? isWorthTelling(tenantId, event)
             : await end(change, tenantId, sid, 'terminated')
-        if (hasEnded) await tell('session.terminated', event)
+        if (hasEnded) await change.emit('session.terminated', tenantId, dataOf(event))
       }
       if (outcome === 'step_up' && isWorthTelling(tenantId, event))
-        await tell('signin.step_up', event)
+        await change.emit('signin.step_up', tenantId, dataOf(event))
     }
   }
 

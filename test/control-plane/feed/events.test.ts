@@ -245,6 +245,32 @@ void t.test('what names no session is an event all the same', async (t) => {
   ])
 })
 
+void t.test('one person is one event a minute, and a tenant’s people are bounded', async (t) => {
+  const api = await startFeedApi(t)
+  await api.sdkTenant('acme')
+  const stepUp = (subject: string) => ({ outcome: 'step_up', subject })
+  const ada = { events: [stepUp('ada'), stepUp('ada'), { outcome: 'terminate', subject: 'ada' }] }
+  const told = async () => (await emitted(api)).length
+  t.strictSame((await api.report('acme', ada)).body, { accepted: 3, rejected: 0 })
+  t.equal(await told(), 2)
+  await api.report('acme', ada)
+  t.equal(await told(), 2)
+  t.equal((await kept(api)).length, 6, 'kept all the same')
+  api.clock.advance(60_000)
+  await api.report('acme', ada)
+  t.equal(await told(), 4)
+
+  api.clock.advance(600_000)
+  const { burst } = LIMITS.rateTold
+  const people = Array.from({ length: burst + 1 }, (_, index) => stepUp(`person-${index}`))
+  await api.report('acme', { events: people })
+  t.equal(await told(), 4 + burst)
+  for (let index = 0; index <= burst; index++) await api.session('acme', `s${index}`)
+  const real = people.map((_, index) => ({ outcome: 'terminate', sid: `s${index}` }))
+  await api.report('acme', { events: real })
+  t.equal(await told(), 4 + burst + real.length, 'sessions that really ended are told of, all')
+})
+
 void t.test('too many events are put off and not lost; the next minute takes them', async (t) => {
   const api = await startFeedApi(t)
   await api.sdkTenant('acme')
