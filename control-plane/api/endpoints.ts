@@ -3,6 +3,7 @@ import { cliEndpoints, type CliEndpointsWorld } from './cli-routes.ts'
 import { contractEndpoints } from './contract/contract-routes.ts'
 import { downloadEndpoints } from './download-routes.ts'
 import type { Endpoint } from './endpoint.ts'
+import { eventEndpoints } from './events/events-routes.ts'
 import { feedEndpoints, type FeedEndpointsWorld } from './feed-routes.ts'
 import { healthEndpoints, type HealthEndpointsWorld } from './health-routes.ts'
 import { openApiEndpoints } from './openapi/openapi-routes.ts'
@@ -28,6 +29,7 @@ export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
     ...verificationEndpoints(world),
     ...integrationEndpoints(world),
     ...feedEndpoints(world),
+    ...eventEndpoints(),
     ...operatorEndpoints(world),
     ...healthEndpoints(world),
     ...openApiEndpoints(world.baseUrl, () => endpoints.map(({ declaration }) => declaration)),

@@ -86,6 +86,14 @@ export function createDeliveries({
       return { ...listed, items }
     },
 
+    /** With what is sent. */
+    async get(tenantId: string, webhookId: string, deliveryId: string) {
+      await requireWebhook(store.read, tenantId, webhookId)
+      const row = await findDelivery(store.read, webhookId, deliveryId)
+      if (row === undefined) throw new Refusal('delivery_not_found')
+      return { ...row, tries: await attemptsOf(store.read, [deliveryId]) }
+    },
+
     /**
      * A delivery like any other, of the example of an event. A paused webhook may be tried as well:
      * that is how one finds out whether it would work again.

@@ -14,6 +14,7 @@ import { policyEndpoints, type PolicyEndpointsWorld } from './policy-routes.ts'
 import { signInEndpoints, type SignInEndpointsWorld } from './sign-in-routes.ts'
 import { tenantEndpoints, type TenantEndpointsWorld } from './tenant-routes.ts'
 import { auditView } from './views.ts'
+import { webhookEndpoints, type WebhookEndpointsWorld } from './webhook-routes.ts'
 
 export interface OperatorEndpointsWorld
   extends
@@ -24,6 +25,7 @@ export interface OperatorEndpointsWorld
     PolicyEndpointsWorld,
     Omit<DirectoryEndpointsWorld, 'tenants'>,
     Omit<OperatorFeedEndpointsWorld, 'tenants'>,
+    Omit<WebhookEndpointsWorld, 'tenants'>,
     Omit<MonitoringEndpointsWorld, 'tenants'> {
   readonly auditTrail: AuditTrail
   readonly gateways: () => readonly GatewayStatus[]
@@ -38,6 +40,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...signInEndpoints(world),
     ...directoryEndpoints(world),
     ...operatorFeedEndpoints(world),
+    ...webhookEndpoints(world),
     ...monitoringEndpoints(world),
     endpoint(
       {

@@ -45,6 +45,8 @@ export function callOf(declaration: Declaration, prepared: Prepared): GoodCall {
     user_id: prepared.userId,
     factor_id: prepared.factorId,
     alert_id: prepared.alertId,
+    webhook_id: prepared.webhookId,
+    delivery_id: prepared.deliveryId,
     hostname: 'acme.localhost',
     address: ADDRESS,
     ...special.path,

@@ -24,6 +24,8 @@ export interface Prepared {
   readonly userId: string
   readonly factorId: string
   readonly alertId: string
+  readonly webhookId: string
+  readonly deliveryId: string
   readonly certificate: { readonly certificate_pem: string; readonly private_key_pem: string }
   readonly tenants: Readonly<Record<'acme' | 'apps' | 'other', Secrets>>
 }
@@ -79,12 +81,18 @@ export async function prepareWorld(t: Teardown) {
     })
   })
   const [factor] = await services.factors.list({ tenantId: 'acme', userId })
+  const hook = { url: 'https://hooks.example/in', events: ['tenant.suspended'] }
+  const { body: webhook } = await operator('POST', '/tenants/acme/webhooks', hook)
+  const webhookId = String(webhook['webhook_id'])
+  const { body: sent } = await operator('POST', `/tenants/acme/webhooks/${webhookId}/test`)
   await services.close()
 
   const prepared: Prepared = {
     userId,
     factorId: factor?.factorId ?? '',
     alertId: String(created['alert_id']),
+    webhookId,
+    deliveryId: String(sent['delivery_id']),
     certificate: { certificate_pem: ACME.certificatePem, private_key_pem: ACME.privateKeyPem },
     tenants,
   }

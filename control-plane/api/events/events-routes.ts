@@ -1,0 +1,53 @@
+/** What tenants can be told of: to programs as JSON, to a browser as a page. */
+import * as v from 'valibot'
+import { styledPageHeaders } from '../../console/look.ts'
+import { described } from '../answer-fields.ts'
+import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { DOCS_STYLE } from '../openapi/docs-style.ts'
+import { describedEvents } from './described-events.ts'
+import { eventsPage } from './events-page.ts'
+
+const EventsAnswer = v.strictObject({
+  items: v.array(
+    v.strictObject({
+      event: described(v.string(), 'What `X-Service-Event` says, and the `event` of the body.'),
+      sent_when: v.string(),
+      sent_by: described(v.string(), 'Which operation sends it.'),
+      data: described(v.record(v.string(), v.unknown()), 'JSON Schema of the `data` of the body.'),
+      example: described(v.record(v.string(), v.unknown()), 'A whole body.'),
+    }),
+  ),
+  next: v.null(),
+})
+
+export function eventEndpoints(): readonly Endpoint[] {
+  const headers = styledPageHeaders(DOCS_STYLE)
+  let page: Promise<string> | undefined
+  const items = describedEvents()
+  return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/api/v1/events',
+        group: 'events',
+        caller: 'anyone',
+        summary: 'What webhooks tell of: every event with its data and an example.',
+        description: 'For a browser it is a page, which says how to check the signature as well.',
+        headers: { Accept: '`text/html` asks for the page.' },
+        answers: {
+          200: {
+            ...json(EventsAnswer, 'All of them.'),
+            content: { 'application/json': EventsAnswer, 'text/html': null },
+            headers: { Vary: 'What the answer depends on.' },
+          },
+        },
+      },
+      async (c) => {
+        c.header('Vary', 'Accept')
+        const isBrowser = c.req.header('accept')?.includes('text/html') === true
+        if (!isBrowser) return c.json({ items, next: null })
+        return c.html(await (page ??= eventsPage(items)), 200, headers)
+      },
+    ),
+  ]
+}
