@@ -71,7 +71,7 @@ def proven(token, typ, names):
         is_ours = claims['aud'] == AUDIENCE and claims['iat'] <= time.time() + 60
         is_whole = all(isinstance(claims.get(name), str) and claims[name] for name in names)
         return claims if is_ours and is_whole else None
-    except OSError as error:
+    except (OSError, http.client.HTTPException) as error:
         logging.warning('could not fetch the public keys: %s', error)
     except (jwt.PyJWTError, KeyError, TypeError, ValueError):
         pass
@@ -96,6 +96,7 @@ the gateway reach this application all the same: sessions are ended early there,
 """
 import base64
 import hashlib
+import http.client
 import json
 import logging
 import os

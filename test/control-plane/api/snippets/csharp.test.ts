@@ -1,4 +1,5 @@
 /** Debian has no .NET; where somebody has installed it, the snippet is run like the others. */
+import { execFileSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { CSHARP } from '../../../../control-plane/api/contract/snippets/csharp.ts'
@@ -19,21 +20,28 @@ function findProgram(name: string): string | undefined {
 }
 
 /** What `dotnet new web` makes, for whichever .NET is here. */
-const PROJECT = `<Project Sdk="Microsoft.NET.Sdk.Web">
+function projectOf(program: string): string {
+  const [version = ''] = execFileSync(program, ['--version']).toString().split('.')
+  return `<Project Sdk="Microsoft.NET.Sdk.Web">
   <PropertyGroup>
-    <TargetFramework>net$(BundledNETCoreAppTargetFrameworkVersion)</TargetFramework>
+    <TargetFramework>net${version}.0</TargetFramework>
     <Nullable>enable</Nullable>
     <ImplicitUsings>enable</ImplicitUsings>
-    <TreatWarningsAsErrors>true</TreatWarningsAsErrors>
   </PropertyGroup>
 </Project>
 `
+}
 
 const dotnet = findProgram('dotnet')
 
-keepsItsPromises(CSHARP['aspnet'], {
-  missing: dotnet === undefined && '.NET is not installed here, and Debian has none',
-  files: { 'application.csproj': PROJECT },
-  build: [dotnet ?? '', 'build', '--output', 'out', '--nologo'],
-  start: [dotnet ?? '', 'out/application.dll'],
-})
+keepsItsPromises(
+  CSHARP['aspnet'],
+  dotnet === undefined
+    ? { missing: '.NET is not installed here, and Debian has none', start: [] }
+    : {
+        missing: false,
+        files: { 'application.csproj': projectOf(dotnet) },
+        build: [dotnet, 'build', '--output', 'out', '--nologo'],
+        start: [dotnet, 'out/application.dll'],
+      },
+)

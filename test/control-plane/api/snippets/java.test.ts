@@ -120,7 +120,7 @@ const sources = [...Object.keys(files), JAVA['spring']?.edge.file ?? '']
 keepsItsPromises(JAVA['spring'], {
   missing: lacking.length > 0 && `there is no ${lacking.join(', ')} here`,
   files,
-  build: [COMPILER, '-Xlint:all', '-proc:none', '-d', 'classes', '-cp', JARS.join(':'), ...sources],
+  build: [COMPILER, '-proc:none', '-d', 'classes', '-cp', JARS.join(':'), ...sources],
   start: [
     '/usr/bin/java',
     '-XX:TieredStopAtLevel=1',
