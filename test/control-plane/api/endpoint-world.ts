@@ -125,6 +125,7 @@ async function startCopy(t: Teardown, file: string, masterKey: Buffer, prepared:
 
   return {
     ...api,
+    clock,
     declarations: endpoints.map(({ declaration }) => declaration),
 
     /** As the endpoint takes it, but for what is said otherwise; each from an address of its own. */

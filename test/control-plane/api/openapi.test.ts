@@ -1,20 +1,25 @@
 /** The document says what is there, no more and no less, and real answers are as it says. */
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { pino } from 'pino'
 import * as v from 'valibot'
 import t from 'tap'
 import type { Declaration } from '../../../control-plane/api/endpoint.ts'
 import { curlLine } from '../../../control-plane/api/openapi/curl.ts'
 import type { OpenApiDocument } from '../../../control-plane/api/openapi/document.ts'
-import { startApi, type ApiAnswer } from '../../support/api.ts'
+import { createPublicServer } from '../../../control-plane/server.ts'
+import { OPERATOR_KEY, startApi, type ApiAnswer } from '../../support/api.ts'
 import { ELSEWHERE, nameOf } from './endpoint-calls.ts'
 import { prepareWorld, type EndpointWorld } from './endpoint-world.ts'
 
 /** For people, and no part of the API. */
 const PAGES = ['GET /', 'GET /console', 'GET /mailbox']
 
+const run = promisify(execFile)
 const world = await prepareWorld(t)
 
 async function documentOf({ call }: Pick<EndpointWorld, 'call'>) {
@@ -106,6 +111,42 @@ void t.test('a line for a shell is one that a shell takes, and holds no secret',
     if (declaration.caller === 'operator') t.match(words, /^Authorization: Bearer the-key$/m, line)
     if (declaration.example !== undefined)
       t.match(words, JSON.stringify(declaration.example), 'the body arrives as one word')
+  }
+})
+
+const WITHOUT_CURL =
+  spawnSync('curl', ['--version']).status === 0
+    ? false
+    : 'curl is not installed (Debian package curl)'
+
+void t.test('each line for a shell is understood by the service, without a change', { skip: WITHOUT_CURL }, async (t) => {
+  const { app, declarations, clock } = await world.copy(t)
+  const log = pino({ level: 'silent' })
+  const server = createPublicServer({
+    app,
+    realms: { handle: () => undefined },
+    log,
+    clock,
+  } as never)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { acme, apps } = world.prepared.tenants
+
+  for (const declaration of declarations) {
+    const own = declaration.caller === 'client' ? apps : acme
+    const env = {
+      PATH: process.env['PATH'],
+      SERVICE_OPERATOR_KEY: OPERATOR_KEY,
+      SERVICE_ANALYZER_KEY: own.analyzer_key,
+      SERVICE_TENANT_ID: own.client_id.replace(/-user$/, ''),
+      SERVICE_CLIENT_SECRET: own.client_secret,
+    }
+    const line = curlLine(declaration, `http://127.0.0.1:${port}`)
+    const script = `${line} -s -o /dev/null -w '%{http_code}'`
+    const { stdout } = await run('sh', ['-c', script], { env })
+    const isRefused = ['400', '401', '403', '405', '413', '415', '429'].includes(stdout)
+    t.ok(/^[2-4]\d\d$/.test(stdout) && !isRefused, `${stdout}: ${line}`)
   }
 })
 
