@@ -191,8 +191,28 @@ interface HttpCase {
   readonly raw: string
   readonly why: string
   readonly expect: 'forward' | 'forward-normalised' | 'reject'
-  readonly send?: string
 }
+
+/** Samples that Node's own parser refuses, with what. */
+const NODE_ANSWERS: Readonly<Record<string, 400 | 431>> = {
+  'rl-tab-sep': 400,
+  'rl-space-in-target': 400,
+  'rl-version-lower': 400,
+  'rl-version-1.10': 400,
+  'rl-version-1.2': 400,
+  'rl-h2-preface': 400,
+  'rl-method-lower': 400,
+  'rl-method-nul': 400,
+  'rl-authority-form-get': 400,
+  'rl-query-only': 400,
+  'rl-ctl-target': 400,
+  'rl-del-target': 400,
+  'rl-target-200k': 431,
+  'host-folded-second': 400,
+  'host-space-colon': 400,
+}
+/** A cell is one whole request: these are two, or not even one, and the wire's (test/security). */
+const NO_CELLS = new Set(['ok-pipeline2', 'ok-split-bytes', 'rl-http09'])
 
 t.test('the samples of HTTP that every target can be asked', async (t) => {
   const file = new URL('../fixtures/http-cases.json', import.meta.url)
@@ -203,18 +223,51 @@ t.test('the samples of HTTP that every target can be asked', async (t) => {
   ) as { cases: HttpCase[] }
   const world = await startWorld(t)
   const groups = ['baseline', 'request-line', 'host']
-  // a cell is one request: two in one write, or one in many, are the wire's (test/security)
-  const samples = cases.filter(
-    ({ id, group, send }) => groups.includes(group) && send === undefined && id !== 'ok-pipeline2',
-  )
+  const samples = cases.filter(({ id, group }) => groups.includes(group) && !NO_CELLS.has(id))
   t.ok(samples.length > 30)
   await runTable(
     t,
     world.targets,
-    samples.map(({ id, raw, why, expect }) => ({
-      name: `${id} (${why})`,
-      ask: raw,
-      required: expect === 'reject' ? { application: null } : { outcome: 'forward' },
-    })),
+    samples.map(({ id, raw, why, expect }): Case => {
+      const node = NODE_ANSWERS[id]
+      const inside = { outcome: 'forward', application: { target: '/health/echo' } } as const
+      return {
+        name: `${id} (${why})`,
+        ask: raw,
+        // without a session, to whatever is not excluded
+        required:
+          expect === 'reject'
+            ? { application: null }
+            : { outcome: id === 'abs-double-scheme' ? 'sign_in_401' : 'forward' },
+        ...(node !== undefined && { nodeAnswers: node }),
+        ...((id === 'host-unknown' || id === 'host-ip') && { inside }),
+      }
+    }),
   )
+})
+
+t.test('a host that the edge does not know is no way past the middleware', async (t) => {
+  const world = await startWorld(t)
+  const at = (target: string) => raw(`GET ${target} HTTP/1.1`, 'Host: beta.localhost')
+  const unknown = { outcome: 'refused_404', reason: 'host_unknown', application: null } as const
+  await runTable(t, world.targets, [
+    {
+      name: 'a path',
+      ask: at('/work'),
+      required: unknown,
+      inside: { outcome: 'sign_in_401', application: null },
+    },
+    {
+      name: 'a sealed path',
+      ask: at('/admin'),
+      required: unknown,
+      inside: { outcome: 'sealed_404', application: null },
+    },
+    {
+      name: 'an excluded path',
+      ask: at('/health'),
+      required: unknown,
+      inside: { outcome: 'forward' },
+    },
+  ])
 })

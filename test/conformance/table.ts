@@ -22,6 +22,8 @@ export interface Case {
   readonly required: Required
   /** The status with which Node's own parser refuses these bytes; 0: it hangs up. */
   readonly nodeAnswers?: 0 | 400 | 431
+  /** What is required inside an application, where the edge knows no tenant of that host. */
+  readonly inside?: Required
 }
 
 /** What is to come of a request to an ordinary path: who is let in, or why nobody is. */

@@ -2,8 +2,8 @@
  * THE list of what may differ between an edge and a middleware: the wire they speak, never what
  * they decide. Nothing else is left out of a comparison, and what stops being different fails.
  */
-import type { Cell } from './cell.ts'
-import type { Case } from './table.ts'
+import type { Cell, Outcome } from './cell.ts'
+import type { Case, Required } from './table.ts'
 
 export type Side = 'request' | 'own answer' | 'application answer' | 'refusal of the wire'
 
@@ -81,7 +81,7 @@ export function isOfTheWire(name: string, side: Side): boolean {
 export interface Difference {
   readonly why: string
   /** What is required instead of what the gateway did; undefined where nothing else is. */
-  expected(target: string, edge: Cell, given: Case): Partial<Cell> | undefined
+  expected(target: string, edge: Cell, given: Case): Required | undefined
 }
 
 const targetOf = ({ ask }: Case) => ask.split(' ', 2)[1] ?? ''
@@ -95,7 +95,12 @@ export const DIFFERENCES: readonly Difference[] = [
     expected: (target, _edge, { nodeAnswers }) =>
       target === 'gateway' || nodeAnswers === undefined
         ? undefined
-        : { outcome: `refused_${nodeAnswers}`, application: null },
+        : { outcome: outcomesOf(nodeAnswers), application: null },
+  },
+  {
+    why: 'an application belongs to one tenant, whatever it is called: hosts are told apart in front of it',
+    expected: (target, edge, { inside }) =>
+      target !== 'gateway' && edge.reason === 'host_unknown' ? inside : undefined,
   },
   {
     why: 'Fastify refuses a path that decodeURIComponent cannot read before its first hook, whatever the edge says of it: nobody is let in by that',
@@ -154,6 +159,10 @@ export const DIFFERENCES: readonly Difference[] = [
         : undefined,
   },
 ]
+
+/** What is too long is not read to its end, so the answer to it may be lost with the connection. */
+const outcomesOf = (status: number): readonly Outcome[] =>
+  status === 431 ? ['refused_431', 'refused_0'] : [`refused_${status}`]
 
 function isForFastify(given: Case): boolean {
   return canBeDecoded(pathOf(given)) && !targetOf(given).startsWith('http:///')
