@@ -107,6 +107,66 @@ void t.test('sdk mode from end to end', async (t) => {
     })
   })
 
+  await t.test('each step that fails says what stands in its way', async (t) => {
+    const { place, probe, complete, goLive, mount } = await start(t, 'meddled')
+    await (await mount()).ready()
+    await probe()
+    t.equal((await goLive()).status, 200)
+    while ((await fetch(place.origin)).status === 200)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    const { listener: sound } = place
+
+    /** Something in front of the middleware answers a path of its own accord. */
+    const meddle = async (path: string, answer: typeof sound, step: string, expected: object) => {
+      place.listener = (request, response) =>
+        request.url?.split('?')[0] === path ? answer(request, response) : sound(request, response)
+      const { status, body, at } = await complete()
+      t.match({ status, missing: body['missing'] }, { status: 409, missing: [step] })
+      t.match(at(step), { status: 'fail', ...expected }, JSON.stringify(body))
+    }
+    const answering =
+      (status: number, headers: Record<string, string> = {}): typeof sound =>
+      (_request, response) =>
+        void response.writeHead(status, headers).end()
+
+    await meddle('/service/login', answering(503), 'sign_in_started', {
+      next_action: /^Let the application reach the realm; from its machine .*openid-configuration/,
+    })
+    await meddle('/service/login', answering(302, { Location: '/home' }), 'sign_in_started', {
+      detail: /leads to http:\/\/127\.0\.0\.1:\d+\/home, instead of leading to/,
+      next_action: /^Mount enforce\(\)/,
+    })
+    const issuer = `${baseUrl}/auth/realms/meddled`
+    const elsewhere = `${issuer}/authorize?redirect_uri=https%3A%2F%2Fother.example%2Fcallback`
+    await meddle('/service/login', answering(302, { Location: elsewhere }), 'sign_in_page_shown', {
+      detail:
+        /would return to https:\/\/other\.example\/callback, and only .*\/service\/callback is/,
+      next_action: /^Start the middleware with the public address .*"origin": PATCH/,
+    })
+    const callback = encodeURIComponent(`${place.origin}/service/callback`)
+    const unknown = `${issuer}/authorize?client_id=nobody&redirect_uri=${callback}`
+    await meddle('/service/login', answering(302, { Location: unknown }), 'sign_in_page_shown', {
+      detail: /there is no form for user name and password: it answers 400/,
+    })
+    await meddle('/service/callback', answering(502), 'sign_in_completed', {
+      detail: /\/service\/callback answers 502, without a session cookie/,
+      next_action: /^Give the application the client secret/,
+    })
+    await meddle('/service/logout', answering(404), 'signed_out', {
+      detail: /\/service\/logout answers 404/,
+    })
+    await meddle('/service/logout', answering(200), 'signed_out', {
+      detail: /answers 200, and leaves the session cookie in the browser/,
+    })
+    const cleared = 'service_session=; Path=/; Max-Age=0'
+    await meddle('/service/logout', answering(200, { 'Set-Cookie': cleared }), 'signed_out', {
+      detail: /^The old session still opened/,
+      next_action: /^Make feed_polled pass/,
+    })
+    place.listener = sound
+    t.match(await complete(), { status: 200 }, 'and without any of it all is well')
+  })
+
   await t.test('a wrong client secret is named where it shows', async (t) => {
     const { probe, complete, mount } = await start(t, 'wrong')
     await mount('a secret of somebody else, long enough')
