@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { temporaryFolder } from '../../../support/control-plane.ts'
 import { installSdk } from '../../../support/installed-sdk.ts'
 import type { Host } from './application.ts'
 
@@ -24,7 +25,7 @@ const ROUTE = `export function GET(request) {
 `
 
 export async function javascriptHosts(t: Test) {
-  const { folder, url } = await installSdk(t)
+  const { folder } = await installSdk(t)
   const sdk = join(folder, 'node_modules', 'service-node')
   const link = `mkdir node_modules && ln -s ${ROOT}node_modules/* node_modules && cp -r ${sdk} node_modules`
   const node: Host = {
@@ -37,26 +38,35 @@ export async function javascriptHosts(t: Test) {
     build: ['/bin/sh', '-ec', `${link} && ${process.execPath} -e "${COMPILE}"`],
     start: [process.execPath, 'main.mjs'],
   }
-  return { node, express: node, fastify: node, koa: node, hono: node, nest, next: nextHost(url) }
+  return {
+    node,
+    express: node,
+    fastify: node,
+    koa: node,
+    hono: node,
+    nest,
+    next: () => nextHost(t, sdk),
+  }
 }
 
 /** It weighs 340 MB, too much for everybody's `npm ci`: fetched here, where npm can be reached. */
-function nextHost(sdkUrl: string): Host {
-  const npm = (...args: string[]) =>
-    execFileSync('npm', args, { encoding: 'utf8', timeout: 60_000, stdio: 'pipe' }).trim()
+function nextHost(t: Test, sdk: string): Host {
+  const folder = temporaryFolder(t)
   const packages = ['next@16', 'react@19', 'react-dom@19']
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
   try {
-    npm('view', 'next@16', 'version')
-    const install = `npm install --cache ${npm('config', 'get', 'cache')} --no-audit --no-fund ${packages.join(' ')} ${sdkUrl}`
-    const build = `${process.execPath} node_modules/next/dist/bin/next build`
-    return {
-      missing: false,
-      files: { 'app/route.js': ROUTE, 'package.json': '{ "private": true }' },
-      build: ['/bin/sh', '-ec', `${install} && NEXT_TELEMETRY_DISABLED=1 ${build}`],
-      start: [process.execPath, 'server.mjs'],
-    }
+    const options = { cwd: folder, timeout: 120_000, stdio: 'pipe' } as const
+    execFileSync('npm', ['install', '--prefix', folder, ...quiet, ...packages], options)
   } catch (error) {
-    const reason = String(error).split('\n')[0]
+    const reason = error instanceof Error ? error.message.split('\n')[0] : ''
     return { missing: `Next.js cannot be fetched from npm: ${reason}`, start: [] }
+  }
+  const copy = `cp -al ${folder}/node_modules . && cp -r ${sdk} node_modules`
+  const build = `NEXT_TELEMETRY_DISABLED=1 ${process.execPath} node_modules/next/dist/bin/next build`
+  return {
+    missing: false,
+    files: { 'app/route.js': ROUTE, 'package.json': '{ "private": true }' },
+    build: ['/bin/sh', '-ec', `${copy} && ${build}`],
+    start: [process.execPath, 'server.mjs'],
   }
 }
