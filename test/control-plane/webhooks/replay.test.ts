@@ -1,0 +1,100 @@
+import t from 'tap'
+import { HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
+import { insertDeliveries } from '../../../control-plane/store/queries/webhook-deliveries.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { ACTOR } from '../../support/control-plane.ts'
+import { createReceivers } from '../../support/receivers.ts'
+import { startWebhooks } from './webhook-world.ts'
+
+const receivers = createReceivers(t)
+
+async function givenUp(t: Parameters<typeof startWebhooks>[0], count: number) {
+  const world = await startWebhooks(t, receivers)
+  const receiver = await receivers.start(t, () => 500)
+  const { id } = await world.webhook(receiver.url)
+  await world.emit(count)
+  await world.dispatcher.run()
+  for (const minutes of [1, 2, 6, 28, 100]) await world.later(minutes * MINUTE_MS)
+  return { world, receiver, id }
+}
+
+void t.test('a replay is the same event under a new id, and says what it repeats', async (t) => {
+  const { world, receiver, id } = await givenUp(t, 1)
+  const original = await world.only(id)
+  receiver.answerWith(() => 200)
+  const again = await world.deliveries.replay('acme', id, original.deliveryId, ACTOR)
+  await world.dispatcher.run()
+  const [first] = receiver.received
+  const last = receiver.received.at(-1)!
+  t.equal(last.body.id, again.deliveryId)
+  t.not(last.body.id, original.deliveryId)
+  t.equal(last.headers['x-service-delivery'], again.deliveryId)
+  t.strictSame({ ...last.body, id: '' }, { ...first!.body, id: '' })
+  t.match(await world.deliveries.get('acme', id, again.deliveryId), {
+    state: 'delivered',
+    replayedFrom: original.deliveryId,
+    attempts: 1,
+  })
+  t.equal((await world.deliveries.get('acme', id, original.deliveryId)).state, 'failed')
+})
+
+void t.test('all that failed since then are sent once more, and only once', async (t) => {
+  const { world, receiver, id } = await givenUp(t, 3)
+  receiver.answerWith(() => 200)
+  const nowMs = world.clock.nowMs()
+  t.equal(await world.deliveries.replayFailed('acme', id, nowMs + 1, ACTOR), 0, 'none since now')
+  t.equal(await world.deliveries.replayFailed('acme', id, nowMs - HOUR_MS, ACTOR), 3)
+  await world.dispatcher.run()
+  t.equal(await world.deliveries.replayFailed('acme', id, nowMs - HOUR_MS, ACTOR), 0)
+  const states = (await world.deliveriesOf(id)).map(({ state }) => state).sort()
+  t.strictSame(states, [...Array<string>(3).fill('delivered'), ...Array<string>(3).fill('failed')])
+})
+
+void t.test('a delivery that arrived can be sent again too', async (t) => {
+  const world = await startWebhooks(t, receivers)
+  const receiver = await receivers.start(t)
+  const { id } = await world.webhook(receiver.url)
+  await world.emit(1)
+  await world.dispatcher.run()
+  await world.deliveries.replay('acme', id, (await world.only(id)).deliveryId, ACTOR)
+  await world.dispatcher.run()
+  t.equal(receiver.received.length, 2)
+})
+
+void t.test("another webhook's delivery is not found", async (t) => {
+  const { world, receiver, id } = await givenUp(t, 1)
+  const other = await world.webhook(receiver.url)
+  const { deliveryId } = await world.only(id)
+  await t.rejects(world.deliveries.replay('acme', other.id, deliveryId, ACTOR), {
+    code: 'delivery_not_found',
+  })
+})
+
+void t.test('as many wait as may, and one more is told to come back', async (t) => {
+  const world = await startWebhooks(t, receivers)
+  const receiver = await receivers.start(t, () => 500)
+  const { id } = await world.webhook(receiver.url)
+  const most = LIMITS.webhookPendingMax
+  await world.emit(1)
+  await world.dispatcher.run()
+  const row = (await world.rows())[0]!
+  const later = world.clock.nowMs() + 24 * HOUR_MS
+  await world.store.change(({ queries }) =>
+    insertDeliveries(
+      queries,
+      Array.from({ length: most - 2 }, (_, at) => ({
+        ...row,
+        deliveryId: `dlv_${at}`,
+        nextAt: later,
+      })),
+    ),
+  )
+  await world.deliveries.test('acme', id, undefined, ACTOR)
+  await t.rejects(world.deliveries.test('acme', id, undefined, ACTOR), {
+    code: 'deliveries_exhausted',
+  })
+  await world.emit(1)
+  await world.dispatcher.run()
+  const failed = await world.deliveries.list('acme', id, { limit: 10 }, 'failed')
+  t.match(failed.items, [{ problem: /more than 10000/, attempts: 0 }], 'an event too many is seen')
+})
