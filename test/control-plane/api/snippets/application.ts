@@ -2,8 +2,8 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import { connect, createServer as createTcpServer, type AddressInfo, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { calculateJwkThumbprint } from 'jose'
 import { request } from 'undici'
@@ -73,9 +73,9 @@ export async function keyOfTheService(): Promise<SigningKey> {
   return { ...key, kid: await calculateJwkThumbprint(key.publicKey.export({ format: 'jwk' })) }
 }
 
-/** Takes connections and breaks them. */
+/** Answers what is no HTTP, and hangs up. */
 export async function startBrokenControlPlane(t: Teardown) {
-  const server = createServer((incoming) => incoming.socket.destroy())
+  const server = createTcpServer((socket) => socket.on('error', () => {}).end('what?\r\n\r\n'))
   return { base: await listen(t, server), key: await keyOfTheService() }
 }
 
