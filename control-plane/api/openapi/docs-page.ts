@@ -48,6 +48,9 @@ export async function docsPage(declarations: readonly Declaration[], baseUrl: st
       <h1>API</h1>
       <p>Every endpoint of <code>${baseUrl}</code>: who calls it, what is sent, what comes back. For
         programs the same is at <a href="/api/v1/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+      <p>The lines for a shell take secrets from its variables, so that none is in what you paste.
+        The analyzer key and the client secret come with the tenant when it is created; the operator
+        key is in the environment of whoever runs the service.</p>
     </header>
     <nav aria-label="Groups">
       <ul>

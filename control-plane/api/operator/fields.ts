@@ -13,6 +13,7 @@ import {
 import { isEmailAddress } from '../../accounts/email-address.ts'
 import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
 import { logoMediaType } from '../../tenants/logo.ts'
+import { described } from '../answer-fields.ts'
 
 /** Realms of our own that no customer may be mistaken for. */
 const RESERVED_TENANT_IDS: readonly string[] = ['console']
@@ -123,15 +124,18 @@ const logoutUri = v.pipe(
 
 const settings = {
   name: text('text', LIMITS.nameCharactersMax),
-  mode: oneOf(MODES),
-  hostnames,
-  origin,
-  sealed: prefixes,
-  excluded: prefixes,
-  health: path,
-  max_session_seconds: seconds(),
-  idle_seconds: seconds(),
-  session_binding: oneOf(SESSION_BINDINGS),
+  mode: described(oneOf(MODES), 'Where it is enforced: at the edge, or inside the application.'),
+  hostnames: described(hostnames, 'What browsers ask for; at least one, unless in sdk mode.'),
+  origin: described(origin, `Where the application is: ${ORIGIN_WISH}.`),
+  sealed: described(prefixes, 'What is answered with 404 as if it did not exist.'),
+  excluded: described(prefixes, 'What is served without a session.'),
+  health: described(path, 'Where the application says that it is well, and answers probes.'),
+  max_session_seconds: described(seconds(), 'How long a session lasts at most.'),
+  idle_seconds: described(seconds(), 'How long a session lasts without a request.'),
+  session_binding: described(
+    oneOf(SESSION_BINDINGS),
+    'What happens to a session that turns up in another browser or network.',
+  ),
 }
 
 export const NewTenantBody = v.strictObject({
@@ -139,13 +143,13 @@ export const NewTenantBody = v.strictObject({
   name: v.optional(settings.name),
   mode: v.optional(settings.mode, 'gateway'),
   plan: v.optional(oneOf(PLANS), 'free'),
-  hostnames: v.optional(hostnames, []),
-  origin,
-  sealed: v.optional(prefixes, []),
-  excluded: v.optional(prefixes, []),
-  health: v.optional(path, '/health'),
-  max_session_seconds: v.optional(seconds(), 28_800),
-  idle_seconds: v.optional(seconds(), 900),
+  hostnames: v.optional(settings.hostnames, []),
+  origin: settings.origin,
+  sealed: v.optional(settings.sealed, []),
+  excluded: v.optional(settings.excluded, []),
+  health: v.optional(settings.health, '/health'),
+  max_session_seconds: v.optional(settings.max_session_seconds, 28_800),
+  idle_seconds: v.optional(settings.idle_seconds, 900),
   session_binding: v.optional(settings.session_binding, 'off'),
 })
 
