@@ -148,16 +148,6 @@ export const DIFFERENCES: readonly Difference[] = [
         ? { outcome: 'sealed_404', application: null }
         : undefined,
   },
-  {
-    why: 'new Response with an empty text has a Content-Type, until the adapter gives it none',
-    expected: (target, edge, given) =>
-      target === 'Hono' &&
-      /(?:redirect|_30[0-9])$/.test(edge.outcome) &&
-      isForNodeServer(given) &&
-      !given.ask.startsWith('HEAD ')
-        ? { ...edge, lines: [...edge.lines, 'content-type: text/plain; charset=UTF-8'].sort() }
-        : undefined,
-  },
 ]
 
 /** What is too long is not read to its end, so the answer to it may be lost with the connection. */

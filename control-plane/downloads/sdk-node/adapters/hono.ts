@@ -95,5 +95,5 @@ export function responseOf(answer: Answer): Response {
   for (const [name, value] of Object.entries(fieldsOf(answer)))
     for (const one of [value].flat()) headers.append(name, one)
   const { status, body } = answer
-  return new Response(hasBody(status) ? body : null, { status, headers })
+  return new Response(body !== '' && hasBody(status) ? body : null, { status, headers })
 }
