@@ -61,6 +61,7 @@ function wrongValues(schema: JsonSchema, good: unknown): readonly unknown[] {
       .filter(([type]) => !types.has(type))
       .map(([, value]) => value),
     ...(isFixed ? [TEXT, '', false] : []),
+    ...(types.has('string') ? ['half a \ud800', 'a \u0000', 'a \u001b[2J'] : []),
     ...(types.has('integer') ? [1.5, '1', -1] : []),
     ...(minimum === undefined ? [] : [minimum - 1]),
     ...(maximum === undefined ? [] : [maximum + 1]),
