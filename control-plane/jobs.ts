@@ -36,6 +36,7 @@ export function startJobs(
     | 'tenants'
     | 'figures'
     | 'alerts'
+    | 'digests'
     | 'deliveries'
     | 'dispatcher'
     | 'auditTrail'
@@ -45,7 +46,7 @@ export function startJobs(
 ): Jobs {
   const { sessions, revocations, realmRecords, attempts, addressBlocks, devices } = services
   const { tickets, trialPeople, mails, logoutNotices, instances, enforcement, tenants } = services
-  const { figures, alerts } = services
+  const { figures, alerts, digests } = services
   const { deliveries, dispatcher, auditTrail } = services
   const prunables: Record<string, Prunable> = {
     realmRecords,
@@ -67,8 +68,13 @@ export function startJobs(
     events: { prune: (limit) => deliveries.pruneEvents(limit) },
     auditTrail,
     figures,
+    digests,
+    licences: { prune: (limit) => tenants.advanceLicences(limit) },
     secretOverlaps: { prune: (limit) => tenants.endSecretOverlaps(limit) },
   }
+  const weekly = createRounds(digests.send, (error) =>
+    log.error({ error }, 'digests wait for the next round'),
+  )
   let isClosed = false
   let running: Promise<void> | undefined
 
@@ -84,6 +90,7 @@ export function startJobs(
         log.error({ error, job: name }, 'tidying up failed, trying again later')
       }
     }
+    await weekly.run()
   }
 
   const run = () => (running ??= round().finally(() => (running = undefined)))
@@ -101,7 +108,7 @@ export function startJobs(
       isClosed = true
       clearInterval(timer)
       clearInterval(alertTimer)
-      await watching.close()
+      await Promise.all([watching.close(), weekly.close()])
       await running
     },
   }

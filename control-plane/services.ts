@@ -30,6 +30,7 @@ import { openInstances } from './feed/instances.ts'
 import { createFeedStates } from './feed/states.ts'
 import { createFleetHub } from './fleet/hub.ts'
 import { createAlerts } from './monitoring/alerts.ts'
+import { createDigests } from './monitoring/digests.ts'
 import { createFigures } from './monitoring/figures.ts'
 import { checkMasterKey } from './keys/master-key.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
@@ -216,6 +217,7 @@ export async function createServices(world: ServicesWorld) {
     enforcement,
     figures,
     alerts: createAlerts({ store }),
+    digests: createDigests({ store, clock, log }),
     verification,
     selfReports: createSelfReports({ store }),
     integration,

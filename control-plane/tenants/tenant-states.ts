@@ -1,6 +1,6 @@
 /** The states that a tenant can be in, and the ways between them. */
 import { Refusal } from '../../shared/errors.ts'
-import type { Licence, Plan } from '../../shared/snapshot.ts'
+import type { Plan } from '../../shared/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.ts'
 import { freshPasses } from '../store/queries/verification.ts'
@@ -78,25 +78,6 @@ export function createTenantStates(world: { store: Store; keys: SigningKeys; alt
         return {}
       })
       return protectionOf(tenant)
-    },
-
-    async setLicence(
-      tenantId: string,
-      licence: { readonly state: Licence; readonly blocksSignin: boolean },
-      actor: Actor,
-    ): Promise<Tenant> {
-      const content = { state: licence.state, blocks_signin: licence.blocksSignin }
-      return alter(tenantId, actor, 'licence.changed', async (change, before) => {
-        const isSame =
-          before.licence === licence.state && before.licenceBlocksSignin === licence.blocksSignin
-        if (isSame) return undefined
-        await updateTenant(change.queries, tenantId, {
-          licence: licence.state,
-          licenceBlocksSignin: licence.blocksSignin,
-        })
-        await change.emit('licence.changed', tenantId, content)
-        return content
-      })
     },
 
     async setPlan(tenantId: string, plan: Plan, actor: Actor): Promise<Tenant> {

@@ -22,6 +22,7 @@ import { forgetPlatformChecks } from '../store/queries/verification.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
 import { createClientSecrets } from './client-secrets.ts'
+import { createLicences } from './licences.ts'
 import { logoMediaType, logoTag, type Logo } from './logo.ts'
 import { policiesIn } from './policies.ts'
 import { newAnalyzerKey, newClientSecret } from './secrets.ts'
@@ -42,6 +43,7 @@ export interface NewTenant {
   readonly maxSessionSeconds: number
   readonly idleSeconds: number
   readonly sessionBinding: SessionBinding
+  readonly timeZone?: string
 }
 export type TenantPatch = Partial<Omit<NewTenant, 'tenantId' | 'plan'>> & {
   /** `#rrggbb` */
@@ -91,6 +93,7 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
 
   return {
     ...createTenantStates({ store, keys, alter }),
+    ...createLicences({ store, clock, alter }),
     ...createClientSecrets({ store, vault, clock, alter }),
     get,
     async find(tenantId: string): Promise<Tenant | undefined> {

@@ -84,9 +84,13 @@ void t.test('a job that fails is logged, and the others run', async (t) => {
       } as never,
       auditTrail: prunable('auditTrail') as never,
       dispatcher: { run: () => Promise.resolve() } as never,
-      tenants: { endSecretOverlaps: prunable('secretOverlaps').prune } as never,
+      tenants: {
+        endSecretOverlaps: prunable('secretOverlaps').prune,
+        advanceLicences: prunable('licences').prune,
+      } as never,
       figures: prunable('figures') as never,
       alerts: { evaluate: () => Promise.resolve() } as never,
+      digests: { send: () => Promise.resolve(), ...prunable('digests') } as never,
       logoutNotices: { send: () => Promise.resolve() } as never,
       mails: { deliver: () => Promise.resolve(void ran.push('mails')) } as never,
     },
@@ -106,10 +110,12 @@ void t.test('a job that fails is logged, and the others run', async (t) => {
     'trialPeople',
     'instances',
     'enforcement',
-    'figures',
     'deliveries',
     'events',
     'auditTrail',
+    'figures',
+    'digests',
+    'licences',
     'secretOverlaps',
   ])
   t.match(lines, [/"job":"sessions".*tidying up failed/])

@@ -12,8 +12,10 @@ import {
 } from '../../../shared/snapshot.ts'
 import { isEmailAddress } from '../../accounts/email-address.ts'
 import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
+import { timeZoneNamed } from '../../monitoring/weeks.ts'
 import { logoMediaType } from '../../tenants/logo.ts'
 import { described } from '../answer-fields.ts'
+import { moment } from './monitoring-fields.ts'
 
 /** Realms of our own that no customer may be mistaken for. */
 const RESERVED_TENANT_IDS: readonly string[] = ['console']
@@ -94,6 +96,14 @@ const prefixes = v.pipe(
   v.transform((values) => [...new Set(values)]),
 )
 
+const TIME_ZONE_WISH = 'a time zone like Europe/Berlin'
+const timeZone = v.pipe(
+  v.string(TIME_ZONE_WISH),
+  v.maxLength(LIMITS.timeZoneCharactersMax, TIME_ZONE_WISH),
+  v.check((value) => timeZoneNamed(value) !== undefined, TIME_ZONE_WISH),
+  v.transform((value) => timeZoneNamed(value) ?? value),
+)
+
 const COLOUR_WISH = 'a colour like #1f45ae, or null'
 const colour = v.nullable(
   v.pipe(v.string(COLOUR_WISH), v.regex(/^#[0-9a-f]{6}$/i, COLOUR_WISH), v.toLowerCase()),
@@ -151,6 +161,7 @@ export const NewTenantBody = v.strictObject({
   max_session_seconds: v.optional(settings.max_session_seconds, 28_800),
   idle_seconds: v.optional(settings.idle_seconds, 900),
   session_binding: v.optional(settings.session_binding, 'off'),
+  time_zone: v.optional(timeZone, 'UTC'),
 })
 
 export const TenantPatchBody = v.strictObject({
@@ -164,6 +175,7 @@ export const TenantPatchBody = v.strictObject({
   max_session_seconds: v.optional(settings.max_session_seconds),
   idle_seconds: v.optional(settings.idle_seconds),
   session_binding: v.optional(settings.session_binding),
+  time_zone: v.optional(timeZone),
   brand_colour: v.optional(colour),
   brand_logo: v.optional(logo),
   backchannel_logout_uri: v.optional(v.nullable(logoutUri)),
@@ -190,6 +202,17 @@ export const GoLiveBody = v.strictObject({ force: v.optional(flag, false) })
 export const LicenceBody = v.strictObject({
   state: oneOf(LICENCES),
   blocks_signin: v.optional(flag, false),
+  grace_from: v.optional(
+    v.nullable(moment('When an active licence comes to its grace; null: never by itself.')),
+  ),
+  expires_at: v.optional(v.nullable(moment('When it expires; null: never by itself.'))),
+  blocks_signin_when_expired: v.optional(
+    v.pipe(
+      flag,
+      v.description('Whether new sign-ins are refused from then on, if they are not already.'),
+    ),
+    false,
+  ),
 })
 export const PlanBody = v.strictObject({ plan: oneOf(PLANS) })
 

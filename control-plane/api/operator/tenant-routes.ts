@@ -68,6 +68,7 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
           maxSessionSeconds: max_session_seconds,
           idleSeconds: idle_seconds,
           sessionBinding: session_binding,
+          timeZone: body.time_zone,
         }
         const created = await tenants.create(input, c.var.actor)
         const secrets = {
@@ -173,13 +174,22 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
         ...operator,
         method: 'PUT',
         path: `${ONE}/licence`,
-        summary: 'Sets the state of the licence.',
+        summary: 'Sets the state of the licence, and when it goes on by itself.',
+        description:
+          'Active, grace, expired: with dates it goes on at its time, with `licence.changed`. What is ' +
+          'put says everything. Running sessions go on in every state.',
         body: LicenceBody,
-        example: { state: 'grace', blocks_signin: false },
+        example: { state: 'active', blocks_signin: false, expires_at: '2099-12-31T23:00:00Z' },
         answers: theTenant,
       },
-      async (c, { path, body: { state, blocks_signin: blocksSignin } }) => {
-        const licence = { state, blocksSignin }
+      async (c, { path, body }) => {
+        const licence = {
+          state: body.state,
+          blocksSignin: body.blocks_signin,
+          graceFrom: msOf(body.grace_from),
+          expiresAt: msOf(body.expires_at),
+          expiryBlocks: body.blocks_signin_when_expired,
+        }
         const tenant = await tenants.setLicence(path.tenant_id, licence, c.var.actor)
         return c.json(tenantView(tenant, world))
       },
@@ -202,10 +212,13 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
 
 type PatchBody = Record<string, unknown>
 
+const msOf = (time: string | null | undefined) => (time == null ? null : Date.parse(time))
+
 const RENAMED: Readonly<Record<string, keyof TenantPatch>> = {
   max_session_seconds: 'maxSessionSeconds',
   idle_seconds: 'idleSeconds',
   session_binding: 'sessionBinding',
+  time_zone: 'timeZone',
   brand_colour: 'brandColour',
   brand_logo: 'brandLogo',
   backchannel_logout_uri: 'backchannelLogoutUri',

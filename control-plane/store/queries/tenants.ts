@@ -1,4 +1,4 @@
-import { asc, eq, getTableColumns, gt, inArray } from 'drizzle-orm'
+import { asc, eq, getTableColumns, gt, inArray, lte } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { refuseTaken } from './conflicts.ts'
@@ -98,6 +98,22 @@ export async function tenantsAfter(
     .orderBy(asc(schema.tenants.tenantId))
     .limit(limit)
   return withHostnames(queries, rows)
+}
+
+/** Whose licence goes on by itself by now, the longest due first. */
+export async function tenantsWithLicenceDue(
+  queries: Queries,
+  nowMs: number,
+  limit: number,
+): Promise<string[]> {
+  const { tenantId, licenceDueAt } = schema.tenants
+  const rows = await queries
+    .select({ tenantId })
+    .from(schema.tenants)
+    .where(lte(licenceDueAt, nowMs))
+    .orderBy(asc(licenceDueAt))
+    .limit(limit)
+  return rows.map((row) => row.tenantId)
 }
 
 export async function findTenantSecrets(

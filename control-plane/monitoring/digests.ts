@@ -1,0 +1,114 @@
+/** Once a week every tenant is told what was decided in the week that has ended. */
+import type { Logger } from 'pino'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import {
+  deleteDigestsBefore,
+  insertDigest,
+  newestDigest,
+  tenantsWithoutDigest,
+  timeZonesInUse,
+  type DigestRow,
+} from '../store/queries/digests.ts'
+import { beginOf, figureSums, type FigureSum } from '../store/queries/figures.ts'
+import { findTenant } from '../store/queries/tenants.ts'
+import type { Queries } from '../store/sqlite.ts'
+import type { Change, Store } from '../store/store.ts'
+import { countedFrom, newestWeek, type Week } from './weeks.ts'
+
+export interface DigestsWorld {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'error'>
+}
+
+export type Digests = ReturnType<typeof createDigests>
+
+const PAGE = 100
+
+export function createDigests({ store, clock, log }: DigestsWorld) {
+  async function tellZone(timeZone: string, isClosed: () => boolean) {
+    const week = newestWeek(clock.nowMs(), timeZone)
+    for (let after = ''; ;) {
+      const page = await tenantsWithoutDigest(store.read, timeZone, week.name, after, PAGE)
+      for (const tenantId of page) {
+        if (isClosed()) return
+        await store.change((change) => tell(change, tenantId, timeZone, week))
+      }
+      after = page.at(-1) ?? ''
+      if (page.length < PAGE) return
+    }
+  }
+
+  return {
+    /** One round: whoever has not been told of the newest week is. */
+    async send(isClosed: () => boolean = () => false): Promise<void> {
+      for (const timeZone of await timeZonesInUse(store.read))
+        await tellZone(timeZone, isClosed).catch((error: unknown) =>
+          log.error({ error, timeZone }, 'digests wait for the next round'),
+        )
+    },
+
+    async prune(limit: number): Promise<number> {
+      return store.change(({ queries, nowMs }) =>
+        deleteDigestsBefore(queries, nowMs - LIMITS.digestsKeptMs, limit),
+      )
+    },
+  }
+}
+
+/** In the order of time: what is known up to `until` is told, and remembered with it. */
+async function tell(change: Change, tenantId: string, timeZone: string, week: Week) {
+  const { queries, nowMs } = change
+  const tenant = await findTenant(queries, tenantId)
+  if (tenant?.timeZone !== timeZone) return // moved meanwhile: it has another week now
+  const last = await newestDigest(queries, tenantId, nowMs)
+  const mark = (row: Pick<DigestRow, 'until' | 'edge'>) =>
+    insertDigest(queries, { tenantId, week: week.name, ...row })
+  if (last === undefined) {
+    // from now on: what was before, nobody has watched
+    const until = beginOf('minute', nowMs)
+    return void (await mark({ until, edge: await edgeOf(queries, tenantId, until) }))
+  }
+  const fromMs = countedFrom(week, last.until)
+  if (fromMs >= week.toMs) return void (await mark(last))
+  const edge = await edgeOf(queries, tenantId, week.toMs)
+  if (!(await mark({ until: week.toMs, edge })) || tenant.status === 'draft') return
+  const earlier = fromMs === last.until ? last.edge : []
+  const hours = [beginOf('hour', fromMs), beginOf('hour', week.toMs)] as const
+  const sums = await figureSums(queries, tenantId, 'hour', ...hours)
+  await change.emit('monitoring.digest', tenantId, {
+    from: new Date(fromMs).toISOString(),
+    to: new Date(week.toMs).toISOString(),
+    time_zone: timeZone,
+    ...addUp(sums, edge, earlier),
+  })
+}
+
+type Edge = DigestRow['edge']
+
+/** Not every week ends with an hour of UTC: what its last hour holds before its end. */
+async function edgeOf(queries: Queries, tenantId: string, atMs: number): Promise<Edge> {
+  const minutes = await figureSums(queries, tenantId, 'minute', beginOf('hour', atMs), atMs)
+  return minutes.map(({ source, outcome, reason, count }) => [source, outcome, reason, count])
+}
+
+/** What was simply let through has no reason that anybody would ask for. */
+const UNEVENTFUL: ReadonlySet<string> = new Set(['forwarded', 'signed_in'])
+
+function addUp(sums: readonly FigureSum[], edge: Edge, earlier: Edge) {
+  const outcomes: Record<string, number> = {}
+  const reasons: Record<string, number> = {}
+  const add = (outcome: string, reason: string, count: number) => {
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + count
+    if (reason !== '' && !UNEVENTFUL.has(outcome)) reasons[reason] = (reasons[reason] ?? 0) + count
+  }
+  for (const { outcome, reason, count } of sums) add(outcome, reason, count)
+  for (const [, outcome, reason, count] of edge) add(outcome, reason, count)
+  for (const [, outcome, reason, count] of earlier) add(outcome, reason, -count)
+  return { outcomes: positive(outcomes), reasons: positive(reasons) }
+}
+
+function positive(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))
+}
