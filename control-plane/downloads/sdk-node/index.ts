@@ -5,6 +5,7 @@ import { createService, type Service } from './service.ts'
 import { createClaimsGuard } from './verify-claims.ts'
 import type { VerifyClaimsOptions } from './verify-claims-options.ts'
 
+export type { Service } from './service.ts'
 export { VERSION as version } from '../../../shared/version.ts'
 
 /** Behind the edge: every request has to carry claims that the tenant's key has signed. */

@@ -273,6 +273,39 @@ t.test('Fastify: routes that would not be guarded stop the start', async (t) => 
   await t.rejects(async () => app.register(service.fastify()), /before every other plugin/)
 })
 
+t.test('a page of another site is not given its user’s session', async (t) => {
+  const foreign = forward({ identity: undefined, isForeignPage: true })
+  const listener = serviceOf(() => foreign).node((request, response) =>
+    response.end(JSON.stringify([request.headers, request.rawHeaders])),
+  )
+  const cookies = 'Cookie: a=1; service_session=secret\r\n'
+  const { body } = await ask(t, createServer(listener), 'GET / HTTP/1.1', cookies)
+  t.match(body, 'a=1')
+  t.notMatch(body, 'secret')
+})
+
+t.test('Fastify: a connection that was upgraded ends with its session', async (t) => {
+  let end: (() => void) | undefined
+  const app = fastify()
+  const watch: Guard['watch'] = (_identity, given) => {
+    end = given
+    return () => undefined
+  }
+  const judge = () => forward()
+  const service = createService({ judge, watch, ready: async () => {}, close: async () => {} })
+  await app.register(service.fastify())
+  app.get('/', () => 'in')
+  await app.ready()
+  const client = new RawClient(await listen(t, app.server))
+  client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await client.answer()
+  t.equal(end, undefined, 'no other connection is looked at')
+  client.send('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+  await client.answer()
+  end?.()
+  await client.closed
+})
+
 t.test('Hono without a server: the standard’s Request is cleaned as well', async (t) => {
   const service = verifyClaims(claimsWorld().options)
   const app = new Hono<{ Variables: { serviceClaims: { sub: string } | undefined } }>()

@@ -3,6 +3,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { VERSION } from '../../../../shared/version.ts'
 import { startApi } from '../../../support/api.ts'
@@ -22,6 +23,8 @@ t.test('the tarball is always the same bytes, and is not sent twice', async (t) 
   t.equal(first.headers.get('content-disposition'), `attachment; filename="service-node-${VERSION}.tgz"`) // prettier-ignore
   const etag = first.headers.get('etag') ?? ''
   t.match(etag, /^"[0-9a-f]{32}"$/)
+  const tar = gunzipSync(await first.arrayBuffer())
+  t.equal(parseInt(tar.toString('latin1', 136, 147), 8), Date.UTC(1985, 9, 26, 8, 15) / 1000)
   const again = await ask({ 'if-none-match': etag })
   t.equal(again.status, 304)
   t.equal(await again.text(), '')
