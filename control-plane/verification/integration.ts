@@ -35,13 +35,25 @@ export interface IntegrationWorld {
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
   readonly log: Pick<Logger, 'error'>
+  readonly timing?: TrialTiming
+}
+
+export interface TrialTiming {
+  /** All of one sign-in, and each page of it. */
+  readonly trialMsMax: number
+  readonly pageMsMax: number
+}
+
+const TIMING: TrialTiming = {
+  trialMsMax: LIMITS.signInTrialMsMax,
+  pageMsMax: LIMITS.signInTrialPageMsMax,
 }
 
 export type Integration = ReturnType<typeof createIntegration>
 
 export function createIntegration(world: IntegrationWorld) {
-  const { store, tenants, people, log } = world
-  const agent = createTrialAgent()
+  const { store, tenants, people, log, timing = TIMING } = world
+  const agent = createTrialAgent(timing.pageMsMax)
   const closing = new AbortController()
   const runs = createSharedRuns<IntegrationResult>()
 
@@ -71,7 +83,7 @@ export function createIntegration(world: IntegrationWorld) {
   }
 
   async function tryAndTidy(tenant: Tenant): Promise<CheckResult[]> {
-    const late = AbortSignal.timeout(LIMITS.signInTrialMsMax)
+    const late = AbortSignal.timeout(timing.trialMsMax)
     const signal = AbortSignal.any([late, closing.signal])
     const trial = await prepare(tenant, signal)
     try {

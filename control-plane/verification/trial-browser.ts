@@ -37,7 +37,7 @@ export interface TrialBrowser {
 
 const USER_AGENT = 'Mozilla/5.0 (compatible; Service-Verify/1)'
 
-export function createTrialAgent(timeoutMs: number = LIMITS.signInTrialPageMsMax): Agent {
+export function createTrialAgent(timeoutMs: number): Agent {
   return new Agent({
     connect: { timeout: timeoutMs, lookup: lookupLocalhost },
     headersTimeout: timeoutMs,
@@ -63,7 +63,9 @@ export function createTrialBrowser(
     cookies.filter(({ hostname, path }) => hostname === url.hostname && isUnder(url.pathname, path))
 
   function remember(url: URL, headers: Headers) {
-    for (const { name, value, path = '/', maxAge, expires } of getSetCookies(headers)) {
+    for (const cookie of getSetCookies(headers)) {
+      const { name, value, path = '/', maxAge, expires, secure } = cookie
+      if (secure === true && !isTrustworthy(url)) continue
       const isSame = (cookie: Cookie) =>
         cookie.name === name && cookie.hostname === url.hostname && cookie.path === path
       cookies = cookies.filter((cookie) => !isSame(cookie))
@@ -122,6 +124,13 @@ export function createTrialBrowser(
   }
 }
 
+/** Where browsers keep Secure cookies: encrypted, or on the machine itself. */
+function isTrustworthy({ protocol, hostname }: URL): boolean {
+  return (
+    protocol === 'https:' || /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+  )
+}
+
 /** RFC 6265, section 5.1.4. */
 function isUnder(pathname: string, path: string): boolean {
   return pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`)
@@ -141,6 +150,13 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
     if (bytes > LIMITS.signInTrialPageBytesMax) break
   }
   return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Whether a redirect goes to this address, to one below it, or to it with a query. */
+export function leadsTo(location: string | undefined, address: string): location is string {
+  const wanted = new URL(address).href.replace(/\/$/, '') // as a browser spells it
+  if (location?.startsWith(wanted) !== true) return false
+  return location.length === wanted.length || '/?'.includes(location.charAt(wanted.length))
 }
 
 /** As it completes «https://app.example.com/ …». */

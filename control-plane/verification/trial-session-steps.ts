@@ -2,7 +2,7 @@
 import { LIMITS } from '../../shared/limits.ts'
 import { fail, pass, warn, type CheckResult } from './checks.ts'
 import { isFrontGuarded, signOutMsMax, type Trial } from './sign-in-trial.ts'
-import { describePage, type NoPage, type Page } from './trial-browser.ts'
+import { describePage, leadsTo, type NoPage, type Page } from './trial-browser.ts'
 import { goOn } from './trial-sign-in-steps.ts'
 
 const LOOK_AGAIN_MS = 250
@@ -84,7 +84,7 @@ async function becomesTrue(trial: Trial, isTrue: () => Promise<boolean>): Promis
 }
 
 function isSentToSignIn({ base }: Trial, page: Page): boolean {
-  return page.location?.startsWith(`${base}/service/login`) === true
+  return leadsTo(page.location, `${base}/service/login`)
 }
 
 function isWithoutSession(trial: Trial, page: Page | NoPage): boolean {

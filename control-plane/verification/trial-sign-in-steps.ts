@@ -4,7 +4,7 @@ import type { AttemptReason } from '../policy/verdict.ts'
 import { fail, pass, skip, type CheckResult } from './checks.ts'
 import { operatorUrlOf } from './observations.ts'
 import { isFrontGuarded, type Trial } from './sign-in-trial.ts'
-import { describePage, type NoPage, type Page } from './trial-browser.ts'
+import { describePage, leadsTo, type NoPage, type Page } from './trial-browser.ts'
 
 const SESSION_COOKIE = 'service_session'
 const probeFirst = ({ baseUrl }: Trial) =>
@@ -18,11 +18,11 @@ export async function signInStarted(trial: Trial): Promise<CheckResult> {
   if (isFrontGuarded(trial)) {
     const front = await trial.browser.open(`${base}/`)
     const location = front.kind === 'page' ? front.location : undefined
-    if (location?.startsWith(loginUrl) !== true) return frontOpen(trial, front)
+    if (!leadsTo(location, loginUrl)) return frontOpen(trial, front)
     start = location
   }
   const page = await trial.browser.open(start)
-  if (page.kind === 'page' && page.location?.startsWith(`${issuer}/`)) {
+  if (page.kind === 'page' && leadsTo(page.location, issuer)) {
     trial.page = page
     return pass(check, `${base} sends whoever is not signed in to ${issuer}.`)
   }
@@ -121,17 +121,17 @@ export async function signInCompleted(trial: Trial): Promise<CheckResult> {
       "Not tried: the users are in the tenant's own database, where the service adds nobody. Sign in once yourself.",
     )
   const form = shown && formOf(shown)
-  if (shown === undefined || form?.startsWith(`${issuer}/`) !== true)
+  if (shown === undefined || !leadsTo(form, issuer))
     return fail(check, 'The form of the sign-in page leads elsewhere.', probeFirst(trial))
   trial.person = await trial.people.create(tenant.tenantId)
   const { username, password } = trial.person
   const answered = await trial.browser.open(form, { username, password })
   const reached = await goOn(trial, answered, issuer)
   const callback = reached?.kind === 'page' ? reached.location : undefined
-  if (callback?.startsWith(`${base}/service/callback?`) !== true) return refused(trial, reached)
+  if (!leadsTo(callback, `${base}/service/callback`)) return refused(trial, reached)
   const back = await trial.browser.open(callback)
   const hasSession = trial.browser.cookie(`${base}/`, SESSION_COOKIE) !== undefined
-  if (back.kind === 'page' && back.location?.startsWith(`${base}/`) && hasSession) {
+  if (back.kind === 'page' && leadsTo(back.location, base) && hasSession) {
     trial.page = back
     return pass(check, `A sign-in comes back to ${base} with a session.`)
   }
@@ -174,7 +174,7 @@ export async function goOn(
 ): Promise<Page | NoPage | undefined> {
   let page = start
   for (let hops = 0; hops <= LIMITS.signInTrialRedirectsMax; hops++) {
-    if (page?.kind !== 'page' || page.location?.startsWith(`${within}/`) !== true) return page
+    if (page?.kind !== 'page' || !leadsTo(page.location, within)) return page
     page = await browser.open(page.location)
   }
   return undefined
