@@ -48,7 +48,7 @@ export function readBatch(elements: readonly unknown[]): EventBatch {
   const events: OwnEvent[] = []
   for (const element of elements) {
     const result = v.safeParse(EnforcementEventBody, element, { abortEarly: true })
-    if (result.success && !Array.isArray(element)) events.push(result.output)
+    if (result.success) events.push(result.output)
   }
   return { events, rejected: elements.length - events.length }
 }

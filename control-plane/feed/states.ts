@@ -36,7 +36,6 @@ export function createFeedStates(world: {
   const { store, revocations, bytesMax = LIMITS.feedStateBytesMax } = world
   const states = new LRUCache<string, Kept>({
     maxSize: bytesMax,
-    maxEntrySize: bytesMax,
     sizeCalculation: ({ bytes }) => bytes,
   })
   // A reading that a commit overtakes is not among them any more when it ends
