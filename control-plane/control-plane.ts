@@ -14,6 +14,7 @@ import type { MailTransport } from './mail/mails.ts'
 import { createSmtp } from './mail/smtp.ts'
 import { WrongMasterKey } from './keys/master-key.ts'
 import { startJobs } from './jobs.ts'
+import { answerMetrics, createMetrics } from './metrics.ts'
 import { createPublicServer } from './server.ts'
 import { createServices } from './services.ts'
 import { openSqlite } from './store/sqlite.ts'
@@ -39,7 +40,7 @@ export async function startControlPlane(
   const services = await openServices(settings, world, mailTransport)
   const app = createApp(services, { ...settings, mailbox })
   const server = createPublicServer({ app, realms: services.realms, log, clock })
-  const fleetServer = createServer((_request, response) => void response.writeHead(404).end())
+  const fleetServer = createServer(answerMetrics(createMetrics(services), settings.fleetKey))
   services.fleet.attach(fleetServer)
   try {
     const address = await listen(server, settings.listen, 'control_plane.listen')

@@ -1,0 +1,68 @@
+/**
+ * What the control plane tells of itself in figures, for the operator's own machines: on the fleet
+ * listener, which no browser reaches, and for whoever has the fleet key.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Counter, Gauge, Registry } from 'prom-client'
+import { isSameSecret } from './keys/vault.ts'
+import { newestEvent, outboxPosition } from './store/queries/outbox.ts'
+import { countAllPending } from './store/queries/webhook-deliveries.ts'
+import type { Store } from './store/store.ts'
+import type { Dispatcher } from './webhooks/dispatcher.ts'
+
+export interface MetricsWorld {
+  readonly store: Pick<Store, 'read'>
+  readonly dispatcher: Pick<Dispatcher, 'counts'>
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+export function createMetrics({ store, dispatcher }: MetricsWorld) {
+  const registry = new Registry()
+  const registers = [registry]
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `control_plane_webhook_${name}`, help, registers })
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `control_plane_webhook_${name}`, help, labelNames, registers })
+
+  const events = gauge('events_waiting', 'Events that no deliveries have been made of yet.')
+  const waiting = gauge(
+    'deliveries_waiting',
+    'Deliveries that are not over: the depth of the queue.',
+  )
+  const underWay = gauge('deliveries_under_way', 'Requests that this program waits for.')
+  const over = counter('deliveries_total', 'Deliveries that are over, since the start.', ['result'])
+  const failed = counter('attempts_failed_total', 'Attempts without a 2xx, since the start.')
+  const paused = counter('pauses_total', 'Webhooks paused after days of failures, since the start.')
+
+  return {
+    contentType: registry.contentType,
+    async text(): Promise<string> {
+      const counts = dispatcher.counts()
+      events.set(Math.max(0, (await newestEvent(store.read)) - (await outboxPosition(store.read))))
+      waiting.set(await countAllPending(store.read))
+      underWay.set(counts.underWay)
+      for (const one of [over, failed, paused]) one.reset() // the dispatcher does the counting
+      over.inc({ result: 'delivered' }, counts.delivered)
+      over.inc({ result: 'given_up' }, counts.givenUp)
+      failed.inc(counts.failedAttempts)
+      paused.inc(counts.paused)
+      return registry.metrics()
+    },
+  }
+}
+
+/** Whatever else is asked of the fleet listener, there is nothing. */
+export function answerMetrics(metrics: Metrics, fleetKey: string) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const key = /^Bearer ([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    if (request.method !== 'GET' || request.url !== '/metrics')
+      return void response.writeHead(404).end()
+    if (key === undefined || !isSameSecret(key, fleetKey))
+      return void response.writeHead(401, { 'WWW-Authenticate': 'Bearer' }).end()
+    metrics.text().then(
+      (text) => response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text),
+      () => response.writeHead(503).end(),
+    )
+  }
+}

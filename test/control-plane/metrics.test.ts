@@ -1,0 +1,45 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { request } from 'undici'
+import { answerMetrics, createMetrics } from '../../control-plane/metrics.ts'
+import { createReceivers } from '../support/receivers.ts'
+import { FLEET_KEY } from '../support/control-plane.ts'
+import { startWebhooks } from './webhooks/webhook-world.ts'
+
+const receivers = createReceivers(t)
+
+void t.test('the depth of the queue, and what came of deliveries, can be read', async (t) => {
+  const world = await startWebhooks(t, receivers)
+  const [good, bad] = [await receivers.start(t), await receivers.start(t, () => 500)]
+  await world.webhook(good.url)
+  await world.webhook(bad.url)
+  await world.emit(3)
+  await world.dispatcher.run()
+  const metrics = createMetrics(world)
+  const text = await metrics.text()
+  t.match(text, /^control_plane_webhook_deliveries_waiting 3$/m)
+  t.match(text, /^control_plane_webhook_events_waiting 0$/m)
+  t.match(text, /^control_plane_webhook_deliveries_under_way 0$/m)
+  t.match(text, /^control_plane_webhook_deliveries_total\{result="delivered"\} 3$/m)
+  t.match(text, /^control_plane_webhook_attempts_failed_total 3$/m)
+  t.equal(await metrics.text(), text, 'looking at it counts nothing')
+})
+
+void t.test('only whoever has the fleet key gets figures', async (t) => {
+  const world = await startWebhooks(t, receivers)
+  const server = createServer(answerMetrics(createMetrics(world), FLEET_KEY))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const ask = async (path: string, key?: string, method: 'GET' | 'POST' = 'GET') => {
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
+    const answer = await request(`http://127.0.0.1:${port}${path}`, { method, headers })
+    return { status: answer.statusCode, text: await answer.body.text() }
+  }
+  t.match(await ask('/metrics', FLEET_KEY), { status: 200, text: /^# HELP control_plane_/ })
+  t.match(await ask('/metrics'), { status: 401, text: '' })
+  t.match(await ask('/metrics', 'another'), { status: 401, text: '' })
+  t.match(await ask('/metrics', FLEET_KEY, 'POST'), { status: 404, text: '' })
+  t.match(await ask('/', FLEET_KEY), { status: 404, text: '' })
+})
