@@ -1,4 +1,7 @@
-/** HTTP Basic with the client's secret; while it is rotated the other one is tried as well. */
+/**
+ * HTTP Basic with the client's secret; while it is rotated the other one is tried as well. Whatever
+ * is asked or reported says which instance it is.
+ */
 import type { EnforceSettings } from './options.ts'
 
 export interface Credentials {
@@ -9,14 +12,18 @@ export interface Credentials {
 }
 
 export function createCredentials(
-  settings: Pick<EnforceSettings, 'baseUrl' | 'tenantId' | 'secrets' | 'fetch'>,
+  settings: Pick<EnforceSettings, 'baseUrl' | 'tenantId' | 'secrets' | 'instance' | 'fetch'>,
 ): Credentials {
-  const { baseUrl, tenantId, secrets } = settings
+  const { baseUrl, tenantId, secrets, instance } = settings
   let accepted: string = secrets[0]
 
   function ask(secret: string, path: string, init: Parameters<Credentials['fetch']>[1]) {
     const basic = Buffer.from(`${tenantId}-user:${secret}`).toString('base64')
-    const headers = { ...init.headers, authorization: `Basic ${basic}` }
+    const headers = {
+      ...init.headers,
+      authorization: `Basic ${basic}`,
+      'x-service-instance': instance,
+    }
     return settings.fetch(baseUrl + path, { ...init, headers, redirect: 'error' })
   }
 

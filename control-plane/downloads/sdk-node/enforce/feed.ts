@@ -53,7 +53,6 @@ export function createFeed(world: FeedWorld): Feed {
     const answer = await credentials.fetch(PATH, {
       headers: {
         accept: 'application/json',
-        'x-service-instance': settings.instance,
         'x-service-sdk-version': VERSION,
         'x-service-clock-offset': String(clock.offsetMs()),
         ...(etag === undefined ? {} : { 'if-none-match': etag }),
