@@ -58,11 +58,12 @@ sha256_of() {
   fi
 }
 
+# No time-out for wget: that of busybox 1.35 crashes on the option, and each has one of its own.
 fetch() {
   if has curl; then
     curl -fsSL --max-time 300 -o "$2" "$1"
   else
-    wget -q -T 300 -O "$2" "$1"
+    wget -q -O "$2" "$1"
   fi
 }
 

@@ -1,5 +1,5 @@
 /** The installer, run by real shells against a real server, each in a home of its own. */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import {
   existsSync,
@@ -131,6 +131,44 @@ void t.test('any one tool to fetch and any one to check is enough', async (t) =>
         t.match(await install(t, script, { path }), { code: 0, err: '', installed: WHOLE })
       })
     }
+})
+
+void t.test('busybox alone is enough', { skip: !find('busybox') && 'no busybox' }, async (t) => {
+  const { script } = await start(t)
+  const applet = (name: string) => [name, `#!/bin/sh\nexec ${find('busybox')} ${name} "$@"\n`]
+  const applets = [...BASICS, 'wget', 'sha256sum'].map(applet)
+  const path = toolbox(t, ['node'], Object.fromEntries(applets) as Record<string, string>)
+  t.match(await install(t, script, { path }), { code: 0, err: '', installed: WHOLE })
+})
+
+void t.test('who stops it finds nothing of it', async (t) => {
+  const { script } = await start(t)
+  const slow = createServer() // takes the request and says nothing
+  const asked = new Promise<void>((resolve) => slow.once('request', () => resolve()))
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    slow.closeAllConnections()
+    slow.close()
+  })
+  const { port } = slow.address() as AddressInfo
+  const [home, temporary] = [temporaryFolder(t), temporaryFolder(t)]
+  const child = spawn('/bin/sh', {
+    detached: true, // a terminal's Ctrl-C reaches all of the group
+    env: {
+      PATH: toolbox(t, ['node', 'curl', 'sha256sum']),
+      HOME: home,
+      TMPDIR: temporary,
+      SERVICE_BASE_URL: `http://127.0.0.1:${port}`,
+    },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  const ended = new Promise<unknown>((resolve) => child.once('exit', (...how) => resolve(how)))
+  child.stdin?.end(script)
+  await asked
+  t.equal(readdirSync(temporary).length, 1)
+  process.kill(-(child.pid ?? 0), 'SIGINT')
+  await ended
+  t.strictSame([readdirSync(temporary), readdirSync(home)], [[], []])
 })
 
 void t.test('a download that is not the one it was made for is not installed', async (t) => {

@@ -147,6 +147,10 @@ void t.test(
     const at = (baseUrl: string) => ({ SERVICE_ANALYZER_KEY: key, SERVICE_BASE_URL: baseUrl })
     const nobody = await run(['verify'], at('http://127.0.0.1:1'))
     t.match(nobody, { code: 3, err: /http:\/\/127\.0\.0\.1:1 cannot be reached/ })
+    t.notMatch(nobody.err, 'not encrypted')
+    const open = await run(['verify'], at('http://nobody.invalid'))
+    t.match(open, { code: 3, err: /http:\/\/nobody\.invalid is not encrypted, so the key can be/ })
+    t.match(open.err, 'the name does not resolve')
 
     const seen: IncomingMessage[] = []
     let reply: (response: ServerResponse) => unknown
