@@ -31,10 +31,10 @@ const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/v1/go-live': 'test/flows: what verification has confirmed',
   'POST /api/v1/integration-complete': 'test/flows: a sign-in from end to end',
-  'PUT /api/v1/operator/tenants/{tenant_id}/user-directory': 'directory/postgres.test.ts',
-  'GET /api/v1/operator/tenants/{tenant_id}/user-directory': 'directory/postgres.test.ts',
-  'DELETE /api/v1/operator/tenants/{tenant_id}/user-directory': 'directory/postgres.test.ts',
-  'POST /api/v1/operator/tenants/{tenant_id}/user-directory/dry-run': 'directory/postgres.test.ts',
+  'PUT /api/v1/operator/tenants/{tenant_id}/user-directory': 'below, with a database',
+  'GET /api/v1/operator/tenants/{tenant_id}/user-directory': 'below, with a database',
+  'DELETE /api/v1/operator/tenants/{tenant_id}/user-directory': 'below, with a database',
+  'POST /api/v1/operator/tenants/{tenant_id}/user-directory/dry-run': 'below, with a database',
 }
 
 export function callOf(declaration: Declaration, prepared: Prepared): GoodCall {

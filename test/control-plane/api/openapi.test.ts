@@ -13,6 +13,8 @@ import { curlLine } from '../../../control-plane/api/openapi/curl.ts'
 import type { OpenApiDocument } from '../../../control-plane/api/openapi/document.ts'
 import { createPublicServer } from '../../../control-plane/server.ts'
 import { OPERATOR_KEY, startApi, type ApiAnswer } from '../../support/api.ts'
+import { NO_POSTGRES, startPostgres } from '../../support/postgres.ts'
+import { ADA_EMAIL, fillDatabase, settingsOf } from '../directory/directory-world.ts'
 import { ELSEWHERE, nameOf } from './endpoint-calls.ts'
 import { prepareWorld, type EndpointWorld } from './endpoint-world.ts'
 
@@ -97,6 +99,23 @@ void t.test('real answers are as the document says, good ones and refusals', asy
   }
 })
 
+void t.test('a user directory answers as the document says', { skip: NO_POSTGRES }, async (t) => {
+  const database = await startPostgres(t)
+  await fillDatabase(database)
+  const { ask, call, declarations } = await world.copy(t)
+  const check = checker(await documentOf({ call }))
+  const body = settingsOf(database, { login: ADA_EMAIL })
+  const bodies = [body, undefined, { login: ADA_EMAIL }, undefined]
+  const own = declarations.filter(({ group }) => group === 'directory')
+  t.equal(own.length, bodies.length)
+  for (const [at, declaration] of own.entries()) {
+    const sent = bodies[at]
+    const answer = await ask(declaration, sent === undefined ? {} : { raw: JSON.stringify(sent) })
+    t.ok(answer.status < 300, nameOf(declaration))
+    t.same(check(declaration, answer), [], nameOf(declaration))
+  }
+})
+
 void t.test('a line for a shell is one that a shell takes, and holds no secret', async (t) => {
   const { declarations } = await world.copy(t)
   for (const declaration of declarations) {
@@ -119,36 +138,40 @@ const WITHOUT_CURL =
     ? false
     : 'curl is not installed (Debian package curl)'
 
-void t.test('each line for a shell is understood by the service, without a change', { skip: WITHOUT_CURL }, async (t) => {
-  const { app, declarations, clock } = await world.copy(t)
-  const log = pino({ level: 'silent' })
-  const server = createPublicServer({
-    app,
-    realms: { handle: () => undefined },
-    log,
-    clock,
-  } as never)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
-  const { acme, apps } = world.prepared.tenants
+void t.test(
+  'each line for a shell is understood by the service, without a change',
+  { skip: WITHOUT_CURL },
+  async (t) => {
+    const { app, declarations, clock } = await world.copy(t)
+    const log = pino({ level: 'silent' })
+    const server = createPublicServer({
+      app,
+      realms: { handle: () => undefined },
+      log,
+      clock,
+    } as never)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const { acme, apps } = world.prepared.tenants
 
-  for (const declaration of declarations) {
-    const own = declaration.caller === 'client' ? apps : acme
-    const env = {
-      PATH: process.env['PATH'],
-      SERVICE_OPERATOR_KEY: OPERATOR_KEY,
-      SERVICE_ANALYZER_KEY: own.analyzer_key,
-      SERVICE_TENANT_ID: own.client_id.replace(/-user$/, ''),
-      SERVICE_CLIENT_SECRET: own.client_secret,
+    for (const declaration of declarations) {
+      const own = declaration.caller === 'client' ? apps : acme
+      const env = {
+        PATH: process.env['PATH'],
+        SERVICE_OPERATOR_KEY: OPERATOR_KEY,
+        SERVICE_ANALYZER_KEY: own.analyzer_key,
+        SERVICE_TENANT_ID: own.client_id.replace(/-user$/, ''),
+        SERVICE_CLIENT_SECRET: own.client_secret,
+      }
+      const line = curlLine(declaration, `http://127.0.0.1:${port}`)
+      const script = `${line} -s -o /dev/null -w '%{http_code}'`
+      const { stdout } = await run('sh', ['-c', script], { env })
+      const isRefused = ['400', '401', '403', '405', '413', '415', '429'].includes(stdout)
+      t.ok(/^[2-4]\d\d$/.test(stdout) && !isRefused, `${stdout}: ${line}`)
     }
-    const line = curlLine(declaration, `http://127.0.0.1:${port}`)
-    const script = `${line} -s -o /dev/null -w '%{http_code}'`
-    const { stdout } = await run('sh', ['-c', script], { env })
-    const isRefused = ['400', '401', '403', '405', '413', '415', '429'].includes(stdout)
-    t.ok(/^[2-4]\d\d$/.test(stdout) && !isRefused, `${stdout}: ${line}`)
-  }
-})
+  },
+)
 
 /** What of an answer is not as the document says. */
 function checker(document: OpenApiDocument) {
