@@ -1,5 +1,6 @@
 /** What an alert can watch: each metric is a number of things that happened in a span of time. */
 import { countOutcomes } from '../store/queries/figures.ts'
+import { countFailedDeliveries } from '../store/queries/webhook-failures.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { FigureOutcome } from './outcomes.ts'
 
@@ -8,7 +9,7 @@ export const ALERT_METRICS = {
   step_ups: 'Second factors that were asked for, at sign-in or because a session has moved.',
   sealed_hits: 'Requests for sealed paths, at the edge or in the application.',
   lockouts: 'Accounts and addresses that have failed too often and have to wait.',
-  failed_deliveries: 'Attempts to deliver a webhook that failed.',
+  failed_deliveries: 'Webhook deliveries that were given up.',
 } as const
 export type AlertMetric = keyof typeof ALERT_METRICS
 export const ALERT_METRIC_NAMES = Object.keys(ALERT_METRICS) as [AlertMetric, ...AlertMetric[]]
@@ -31,7 +32,8 @@ const COUNTS: Readonly<Record<AlertMetric, Count>> = {
   step_ups: ofOutcomes('step_up'),
   sealed_hits: ofOutcomes('sealed'),
   lockouts: ofOutcomes('lockout'),
-  failed_deliveries: async () => 0,
+  failed_deliveries: (queries, tenantId, { fromMs, toMs }) =>
+    countFailedDeliveries(queries, tenantId, fromMs, toMs),
 }
 
 export function countMetric(
