@@ -1,7 +1,7 @@
 /** What an adapter owes whatever guard it carries out: nothing gets past it, nothing is lost. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { promisify } from 'node:util'
@@ -14,44 +14,12 @@ import type { Guard, Outcome } from '../../../../control-plane/downloads/sdk-nod
 import { createService } from '../../../../control-plane/downloads/sdk-node/service.ts'
 import { verifyClaims } from '../../../../control-plane/downloads/sdk-node/index.ts'
 import { claimsWorld, tokenOf } from '../../../support/claims.ts'
+import { ask, cookiesIn, forward, listen, serviceOf } from '../../../support/own-guard.ts'
 import { RawClient } from '../../../support/wire.ts'
-
-type T = { teardown(work: () => unknown): void }
 
 const run = promisify(execFile)
 const TOKEN = tokenOf()
-const IDENTITY = { token: 'a.b.c', claims: { sub: 'usr_ada', name: 'Ada' } as never }
 const ANSWER: Outcome = { kind: 'answer', status: 418, headers: [['Set-Cookie', 'a=1'], ['Set-Cookie', 'b=2']], body: 'no' } // prettier-ignore
-
-function forward(more: Partial<Extract<Outcome, { kind: 'forward' }>> = {}): Outcome {
-  return { kind: 'forward', target: '/', identity: IDENTITY, isForeignPage: false, privateCookies: [], ...more } // prettier-ignore
-}
-
-function serviceOf(judge: Guard['judge']) {
-  return createService({ judge, ready: async () => {}, close: async () => {} })
-}
-
-async function listen(t: T, server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
-}
-
-async function ask(t: T, server: Server, line = 'GET / HTTP/1.1', headers = '') {
-  const client = new RawClient(await listen(t, server))
-  t.teardown(() => client.close())
-  client.send(`${line}\r\nHost: app.test\r\n${headers}\r\n`)
-  const answer = await client.answer(line.split(' ', 1)[0])
-  return { status: answer?.status, head: answer?.head ?? '', body: answer?.body.toString() }
-}
-
-const cookiesIn = (head: string) =>
-  [...head.matchAll(/^set-cookie: (.*?)\r?$/gim)].map(([, value]) => value)
-const cacheIn = (head: string) =>
-  [...head.matchAll(/^cache-control: (.*?)\r?$/gim)].map(([, value]) => value).join(' | ')
 
 t.test('a guard that fails in spite of its promise lets nobody pass', async (t) => {
   const failures: Guard['judge'][] = [
@@ -72,100 +40,6 @@ t.test('an answer keeps all of its cookies, and HEAD its length', async (t) => {
   t.same(cookiesIn(head), ['a=1', 'b=2'])
   t.equal(body, 'no')
   t.match(await ask(t, createServer(listener), 'HEAD / HTTP/1.1'), { body: '', head: /content-length: 2/i }) // prettier-ignore
-})
-
-const COOKIE = 'service_seen=x; Path=/'
-
-const WRITERS: Record<string, { writer: RequestListener; cookies: string[]; cache: string }> = {
-  'sets nothing': { writer: (_q, r) => void r.end('x'), cookies: [COOKIE], cache: 'private' },
-  'writes at once': { writer: (_q, r) => void (r.write('x'), r.end()), cookies: [COOKIE], cache: 'private' }, // prettier-ignore
-  'flushes its head': { writer: (_q, r) => void (r.flushHeaders(), r.end('x')), cookies: [COOKIE], cache: 'private' }, // prettier-ignore
-  'sets one by one': {
-    writer: (_q, r) => void r.setHeader('Set-Cookie', 'own=1').setHeader('cache-control', 'no-cache').end(), // prettier-ignore
-    cookies: ['own=1', COOKIE],
-    cache: 'no-cache, private',
-  },
-  'appends its own': {
-    writer: (_q, r) => void r.appendHeader('Set-Cookie', 'own=1').appendHeader('Set-Cookie', 'own=2').end(), // prettier-ignore
-    cookies: ['own=1', 'own=2', COOKIE],
-    cache: 'private',
-  },
-  'writes an object': {
-    writer: (_q, r) => void r.writeHead(200, FROZEN).end(),
-    cookies: ['own=1', COOKIE],
-    cache: 'max-age=5, private',
-  },
-  'writes an object with a reason, over what it set': {
-    writer: (_q, r) => void r.setHeader('Set-Cookie', 'lost=1').writeHead(200, 'Fine', { 'Set-Cookie': ['own=1', 'own=2'] }).end(), // prettier-ignore
-    cookies: ['own=1', 'own=2', COOKIE],
-    cache: 'private',
-  },
-  'writes an object beside what it set': {
-    writer: (_q, r) => void r.setHeader('Set-Cookie', 'own=1').setHeader('Cache-Control', 'no-store').writeHead(200, { a: 'b' }).end(), // prettier-ignore
-    cookies: ['own=1', COOKIE],
-    cache: 'no-store',
-  },
-  'writes a list': {
-    writer: (_q, r) => void r.writeHead(200, ['Set-Cookie', 'own=1', 'X-A', 'b', 'set-cookie', 'own=2']).end(), // prettier-ignore
-    cookies: ['own=1', 'own=2', COOKIE],
-    cache: 'private',
-  },
-  'writes a list beside what it set': {
-    writer: (_q, r) => void r.setHeader('Set-Cookie', 'own=1').writeHead(200, ['X-A', 'b']).end(),
-    cookies: ['own=1', COOKIE],
-    cache: 'private',
-  },
-  'writes pairs': {
-    writer: (_q, r) => void r.writeHead(200, [['Set-Cookie', 'own=1'], ['Set-Cookie', 'own=2']] as never).end(), // prettier-ignore
-    cookies: ['own=1', 'own=2', COOKIE],
-    cache: 'private',
-  },
-  'says public': {
-    writer: (_q, r) => void r.writeHead(200, { 'CACHE-control': 'public, max-age=5', 'Set-Cookie': 'own=1' }).end(), // prettier-ignore
-    cookies: ['own=1'],
-    cache: 'public, max-age=5',
-  },
-  'says s-maxage': {
-    writer: (_q, r) => void r.setHeader('Cache-Control', 's-maxage=5').end(),
-    cookies: [],
-    cache: 's-maxage=5',
-  },
-  'is wrong at first': {
-    writer: (_q, r) => {
-      try {
-        r.writeHead(200, { 'X-Bad': 'a\nb', 'Set-Cookie': 'own=1' })
-      } catch {
-        r.writeHead(500, { 'Set-Cookie': 'own=2' }).end()
-      }
-    },
-    cookies: ['own=2', COOKIE],
-    cache: 'private',
-  },
-  'is hooked by others as well': {
-    writer: (_q, r) => {
-      const before = r.writeHead as (...given: unknown[]) => typeof r
-      r.writeHead = (...given: unknown[]) => {
-        r.setHeader('Set-Cookie', 'theirs=1')
-        return before.apply(r, given)
-      }
-      r.end('x')
-    },
-    cookies: ['theirs=1', COOKIE],
-    cache: 'private',
-  },
-}
-const FROZEN = Object.freeze({ 'Set-Cookie': 'own=1', 'Cache-Control': 'max-age=5' })
-
-t.test('whatever way an application writes its head, both have what is theirs', async (t) => {
-  const service = serviceOf(() => forward({ privateCookies: [COOKIE] }))
-  for (const [what, { writer, cookies, cache }] of Object.entries(WRITERS)) {
-    const { head } = await ask(t, createServer(service.node(writer as never)))
-    t.same(cookiesIn(head), cookies, what)
-    t.equal(cacheIn(head), cache, what)
-  }
-  const nobody = serviceOf(() => forward({ identity: undefined }))
-  const { head } = await ask(t, createServer(nobody.node((_request, response) => response.end())))
-  t.equal(cacheIn(head), '', 'without a user nothing is added')
 })
 
 t.test('a request is judged once, however often its guard stands in the way', async (t) => {
@@ -321,7 +195,12 @@ t.test('Hono without a server: the standard’s Request is cleaned as well', asy
 })
 
 t.test('HTTP/2 is guarded like HTTP/1.1', async (t) => {
-  const service = verifyClaims(claimsWorld().options)
+  const guard = verifyClaims(claimsWorld().options)
+  const seenLines: string[][] = []
+  const service = serviceOf((request) => {
+    seenLines.push([...request.rawHeaders])
+    return guard.judge(request)
+  })
   const listener = service.node((request, response) => {
     response.setHeader('Set-Cookie', 'own=1')
     response.end(JSON.stringify({ user: request.serviceClaims?.sub, ...request.headers, raw: request.rawHeaders })) // prettier-ignore
@@ -341,6 +220,8 @@ t.test('HTTP/2 is guarded like HTTP/1.1', async (t) => {
     return { head, body }
   }
   t.match((await askHttp2({})).head, { ':status': 401 })
+  t.match(seenLines[0]?.slice(0, 2), ['host', /^127\.0\.0\.1:/], 'and has a Host')
+  t.notMatch(seenLines[0], [/^:/])
   const { head, body } = await askHttp2({ 'x-service-claims': TOKEN, 'x_service_user': 'root', cookie: 'a=1; service_seen=x' }) // prettier-ignore
   t.match(head, { ':status': 200, 'cache-control': 'private', 'set-cookie': ['own=1'] })
   t.match(JSON.parse(body), { user: 'usr_ada', 'x-service-user': 'usr_ada', cookie: 'a=1', ':path': '/x' }) // prettier-ignore
