@@ -36,7 +36,8 @@ export function createApp(services: Services, { operatorKey, mailbox }: AppSetti
   app.use('/api/v1/operator/tenants/*', async (c, next) => {
     await next()
     // what is created (201) is a draft or a user: no gateway has to hear of it
-    if (c.req.method !== 'GET' && c.res.ok && c.res.status !== 201) await services.changesSettled()
+    const isLooking = c.req.method === 'GET' || c.req.method === 'HEAD'
+    if (!isLooking && c.res.ok && c.res.status !== 201) await services.changesSettled()
   })
   mount(app, apiEndpoints({ ...services, rates }), callers)
   // who may not ask does not learn what exists

@@ -19,7 +19,7 @@ export function answerUnknown(app: Hono<ApiEnv>) {
   }
 }
 
-/** Our own patterns hold letters, dashes, slashes and `:names`. */
+/** Our own patterns hold letters, dashes, dots, slashes and `:names`. */
 function compile(pattern: string): RegExp {
-  return new RegExp(`^${pattern.replace(/:[^/]+/g, '[^/]+')}$`)
+  return new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll(/:[^/]+/g, '[^/]+')}$`)
 }

@@ -159,6 +159,7 @@ void t.test('an unknown address is 404, a wrong method 405 with what is allowed'
     '/tenants/acme',
   ])
     t.match(await call('GET', path), { status: 404, body: { error: 'not_found' } }, path)
+  t.equal((await call('DELETE', '/api/v1/openapi-json')).status, 404, 'a dot is a dot')
   t.match(await operator('GET', '/nothing'), { status: 404, body: { error: 'not_found' } })
   const cases = [
     ['DELETE', '/api/v1/contract', 'GET'],
