@@ -10,7 +10,8 @@ import type { DescribedEvent } from './described-events.ts'
 
 type Html = HtmlEscapedString | Promise<HtmlEscapedString>
 
-const RECEIVER = `import { createHmac, timingSafeEqual } from 'node:crypto'
+/** To paste; a test runs it. */
+export const RECEIVER = `import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** rawBody: the bytes as they came, before any parsing. */
 export function isFromService(header, rawBody, secret, toleranceSeconds = 300) {

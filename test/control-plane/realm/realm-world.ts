@@ -15,6 +15,7 @@ import type { RealmWorld } from '../../../control-plane/realm/world.ts'
 import { createServices, type Services } from '../../../control-plane/services.ts'
 import { openSqlite } from '../../../control-plane/store/sqlite.ts'
 import type { NewTenant } from '../../../control-plane/tenants/tenants.ts'
+import type { ReceiverWorld } from '../../../control-plane/webhooks/receiver-client.ts'
 import { systemClock, type Clock } from '../../../shared/clock.ts'
 import { ACTOR, tenantNamed } from '../../support/control-plane.ts'
 
@@ -47,6 +48,8 @@ export interface WorldOptions {
   readonly rates?: RealmRates
   /** Where mails end; nowhere, if nobody looks. */
   readonly mailTransport?: MailTransport
+  /** How webhooks are reached. */
+  readonly receivers?: ReceiverWorld
   /** What the realms get instead of the real service, made from it. */
   readonly adapt?: (services: Services) => Partial<RealmWorld>
 }
@@ -74,6 +77,7 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
       close: () => undefined,
     },
     directoryAddresses: ['127.0.0.0/8'],
+    ...(options.receivers && { receivers: options.receivers }),
     clock: options.clock ?? systemClock,
     log,
   })

@@ -1,6 +1,7 @@
 /** A receiver that we did not write checks what we sign: the npm package `stripe`. */
 import Stripe from 'stripe'
 import t from 'tap'
+import { RECEIVER } from '../../../control-plane/api/events/events-page.ts'
 import { SECOND_MS, systemClock } from '../../../shared/clock.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import { createReceivers, type Received } from '../../support/receivers.ts'
@@ -86,4 +87,22 @@ void t.test('while a secret is replaced both verify, and then the new one only',
   t.match(signatureOf(after), /^t=\d+,v1=[0-9a-f]{64}$/, 'an overlap of nothing ends it at once')
   t.equal(verify(after, last.secret).id, after.body.id)
   t.throws(() => verify(after, made.secret), /signature/i)
+})
+
+void t.test('the code that our page shows verifies the same, and refuses the same', async (t) => {
+  const { isFromService } = (await import(
+    `data:text/javascript,${encodeURIComponent(RECEIVER)}`
+  )) as { isFromService: (header: string, raw: Buffer, secret: string) => boolean }
+  const { world, receiver, webhook, received } = await delivered(t)
+  t.equal(isFromService(signatureOf(received), received.raw, webhook.secret), true)
+  t.equal(isFromService(signatureOf(received), received.raw, 'whsec_other'), false)
+  t.equal(isFromService(signatureOf(received), received.raw.subarray(1), webhook.secret), false)
+  t.equal(isFromService('t=1,v1=00', received.raw, webhook.secret), false)
+  t.equal(isFromService('v1=00', received.raw, webhook.secret), false)
+  const made = await world.webhooks.rotateSecret('acme', webhook.id, 60, ACTOR)
+  await world.emit(1)
+  await world.dispatcher.run()
+  const both = receiver.received[1]!
+  for (const secret of [webhook.secret, made.secret])
+    t.equal(isFromService(signatureOf(both), both.raw, secret), true)
 })
