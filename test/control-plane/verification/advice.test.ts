@@ -110,7 +110,7 @@ void t.test('each answer to a genuine probe says what stands in its way', async 
   // the nonce lost on the way: a 204 to what is genuine, and a 401 to what is not
   const good = goodAnswer(scene)
   scene.scene.application = (request, response) => {
-    response.setHeader = (() => response)
+    response.setHeader = () => response
     return good(request, response)
   }
   t.match(await found(scene, 'middleware_mounted'), {
