@@ -268,6 +268,7 @@ export const LIMITS = {
   webhookAddressesMax: 64,
   webhookMsMax: 8000,
   webhookAnswerBytesMax: 64 * 1024,
-  webhookSocketsPerReceiverMax: 4,
+  /** Of one origin, which many tenants may share: none of them waits for a socket of another. */
+  webhookSocketsPerReceiverMax: 64,
   webhookKeepAliveMsMax: 10_000,
 } as const

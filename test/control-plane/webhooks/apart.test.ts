@@ -1,0 +1,55 @@
+/** What one receiver does is nobody else's trouble. */
+import t from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
+import { MINUTE_MS } from '../../../shared/clock.ts'
+import { ACTOR, tenantNamed } from '../../support/control-plane.ts'
+import { createReceivers } from '../../support/receivers.ts'
+import { startWebhooks } from './webhook-world.ts'
+
+const receivers = createReceivers(t)
+
+void t.test('receivers that never answer do not keep others from theirs', async (t) => {
+  const world = await startWebhooks(t, receivers)
+  const [good, silent] = [await receivers.start(t), await receivers.start(t, () => 'hang')]
+  await world.tenants.create(tenantNamed('other', { plan: 'premium' }), ACTOR)
+  for (let count = 0; count < 20; count++) await world.webhook(silent.url)
+  await world.webhook(good.url, ['tenant.suspended'], 'other')
+  await world.emit(50)
+  await silent.arrived(20) // they are under way, and stay so
+  await world.emit(100, 'other')
+  await good.arrived(100)
+  t.equal(good.received.length, 100)
+  t.ok(world.dispatcher.counts().underWay > 0, 'while those still wait for their answer')
+  t.ok(silent.received.length <= LIMITS.webhookSendsPerTenantMax, 'and no more of those')
+})
+
+void t.test("a tenant's own webhooks do not wait for its broken one", async (t) => {
+  const world = await startWebhooks(t, receivers)
+  const [good, silent] = [await receivers.start(t), await receivers.start(t, () => 'hang')]
+  await world.webhook(silent.url)
+  await world.webhook(good.url)
+  await world.emit(60)
+  await good.arrived(60)
+  t.equal(good.received.length, 60)
+  t.ok(silent.received.length <= LIMITS.webhookSendsPerWebhookMax, 'which is not flooded either')
+})
+
+void t.test('a store that fails for a while loses nothing of what has been sent', async (t) => {
+  const world = await startWebhooks(t, receivers)
+  const receiver = await receivers.start(t, () => 500)
+  const { id } = await world.webhook(receiver.url)
+  await world.emit(1)
+  await world.dispatcher.run()
+  receiver.answerWith(() => 200)
+  const { change } = world.store
+  let failures = 0
+  const store = world.store as { change: typeof change }
+  store.change = (work) => {
+    if (failures++ < 2) return Promise.reject(new Error('database or disk is full'))
+    store.change = change
+    return change(work)
+  }
+  await world.later(MINUTE_MS)
+  t.match(await world.only(id), { state: 'delivered', attempts: 2 })
+  t.equal(failures, 3)
+})
