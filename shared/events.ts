@@ -54,8 +54,8 @@ export const EVENTS = {
       at: time,
     }),
     example: {
-      alert_id: 'alert_5f0c8a',
-      metric: 'signin_denied',
+      alert_id: 'alert_0d5f3c1b9a7e4c62b8f1a3d5e7091b2c',
+      metric: 'refused_sign_ins',
       threshold: 100,
       value: 104,
       window_seconds: 300,
@@ -93,7 +93,7 @@ export const EVENTS = {
   },
   'licence.changed': {
     sentWhen: 'Licence state changed.',
-    sentBy: 'Setting the licence of the tenant.',
+    sentBy: 'Setting the licence of the tenant, or a date at which it goes on by itself.',
     data: v.strictObject({
       state: v.picklist(['active', 'grace', 'expired']),
       blocks_signin: described(v.boolean(), 'Whether new sign-ins are refused because of it.'),
@@ -102,7 +102,7 @@ export const EVENTS = {
   },
   'monitoring.digest': {
     sentWhen: 'Weekly summary of what the policy decided.',
-    sentBy: "The end of a week in the tenant's time zone.",
+    sentBy: "Monday at nine in the tenant's time zone, about the week that has ended.",
     data: v.strictObject({
       from: time,
       to: time,
@@ -114,7 +114,7 @@ export const EVENTS = {
       from: '2026-02-22T23:00:00.000Z',
       to: '2026-03-01T23:00:00.000Z',
       time_zone: 'Europe/Berlin',
-      outcomes: { signed_in: 1840, step_up: 212, refused: 17 },
+      outcomes: { forwarded: 91_204, signed_in: 1840, step_up: 212, denied: 17 },
       reasons: { second_factor_needed: 212, network_denied: 12, user_paused: 5 },
     },
   },
