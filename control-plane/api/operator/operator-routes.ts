@@ -16,20 +16,18 @@ import { tenantEndpoints, type TenantEndpointsWorld } from './tenant-routes.ts'
 import { auditView } from './views.ts'
 import { webhookEndpoints, type WebhookEndpointsWorld } from './webhook-routes.ts'
 
-export interface OperatorEndpointsWorld
-  extends
-    Omit<AccountEndpointsWorld, 'tenants'>,
-    Omit<SignInEndpointsWorld, 'tenants' | 'users'>,
-    TenantEndpointsWorld,
-    Omit<KeyEndpointsWorld, 'tenants'>,
-    PolicyEndpointsWorld,
-    Omit<DirectoryEndpointsWorld, 'tenants'>,
-    Omit<OperatorFeedEndpointsWorld, 'tenants'>,
-    Omit<WebhookEndpointsWorld, 'tenants'>,
-    Omit<MonitoringEndpointsWorld, 'tenants'> {
-  readonly auditTrail: AuditTrail
-  readonly gateways: () => readonly GatewayStatus[]
-}
+export type OperatorEndpointsWorld = TenantEndpointsWorld &
+  KeyEndpointsWorld &
+  AccountEndpointsWorld &
+  PolicyEndpointsWorld &
+  SignInEndpointsWorld &
+  DirectoryEndpointsWorld &
+  OperatorFeedEndpointsWorld &
+  WebhookEndpointsWorld &
+  MonitoringEndpointsWorld & {
+    readonly auditTrail: AuditTrail
+    readonly gateways: () => readonly GatewayStatus[]
+  }
 
 export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpoint[] {
   return [
