@@ -1,4 +1,7 @@
 /**
+ * The promise of the product as tables: the same tenant contract is enforced alike at the edge and
+ * inside an application. A table names requests and the decision that each requires.
+ *
  * Runs a table: each case is asked of every target at the same time; every cell has to be what the
  * table requires, and all cells of a case have to be equal.
  */
@@ -63,18 +66,34 @@ export async function runTable(
 }
 
 async function problemsOf(given: Case, targets: readonly Target[]): Promise<string[]> {
-  const isOurs = /^[^ ]+ \/service\//.test(given.ask)
-  const cells = await Promise.all(
-    targets.map(async (target) => cellOf(await target.ask(given.ask), isOurs)),
-  )
+  const cells = await Promise.all(targets.map((target) => hear(target, given.ask)))
   const first = cells[0]!
   const targetsByProblem = new Map<string, string[]>()
-  targets.forEach(({ name }, index) => {
-    const problems = problemsOfCell(given, name, first, cells[index]!)
+  for (const [index, target] of targets.entries()) {
+    const left = given.nodeAnswers === undefined ? target.leftOf?.(given.ask) : given.ask
+    const problems =
+      target.leftOf === undefined || left === given.ask
+        ? problemsOfCell(given, target.name, first, cells[index]!)
+        : problemsOfLeft(
+            given,
+            left === undefined ? undefined : await hear(targets[0]!, left),
+            cells[index]!,
+          )
     for (const problem of problems)
-      targetsByProblem.set(problem, [...(targetsByProblem.get(problem) ?? []), name])
-  })
+      targetsByProblem.set(problem, [...(targetsByProblem.get(problem) ?? []), target.name])
+  }
   return [...targetsByProblem].map(([problem, names]) => `${names.join(', ')}: ${problem}`)
+}
+
+async function hear(target: Target, text: string): Promise<Cell> {
+  return cellOf(await target.ask(text), /^[^ ]+ \/service\//.test(text))
+}
+
+/** What is left of a request is decided on as the edge decides on just that; of nothing, nobody. */
+function problemsOfLeft({ inside }: Case, edge: Cell | undefined, cell: Cell): string[] {
+  if (edge === undefined) return violations({ outcome: 'refused_400', application: null }, cell)
+  if (edge.reason === 'host_unknown' && inside !== undefined) return violations(inside, cell)
+  return inequalities(edge, cell)
 }
 
 function problemsOfCell(given: Case, target: string, first: Cell, cell: Cell): string[] {

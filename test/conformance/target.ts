@@ -8,6 +8,11 @@ export interface Target {
   readonly name: string
   /** Sends these bytes on a connection of their own. */
   ask(text: string): Promise<Heard>
+  /**
+   * Where a framework takes requests apart before anybody is asked: the request that it leaves of
+   * this one, undefined where it leaves none.
+   */
+  leftOf?(text: string): string | undefined
 }
 
 export interface Heard {

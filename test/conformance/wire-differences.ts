@@ -1,6 +1,9 @@
 /**
  * THE list of what may differ between an edge and a middleware: the wire they speak, never what
  * they decide. Nothing else is left out of a comparison, and what stops being different fails.
+ * WebSockets are of the wire too: each target opens them in a way of its own, with tests of its own
+ * (test/gateway/upgrade, test/control-plane/downloads/sdk-node). What Next.js leaves of a request is
+ * in next-proxy.ts.
  */
 import type { Cell, Outcome } from './cell.ts'
 import type { Case, Required } from './table.ts'
@@ -75,6 +78,12 @@ const LINES: readonly {
 
 export function isOfTheWire(name: string, side: Side): boolean {
   return LINES.some(({ sides, names }) => sides.includes(side) && names.includes(name))
+}
+
+/** The one target that one kind of table cannot be asked of, and who stands in for it. */
+export const NOT_BEHIND_A_BALANCER = {
+  target: 'Next.js by proxy.ts',
+  why: 'it is told no address, so neither whose word on X-Forwarded-For counts; its sessions are bound to the browser alone. Who needs the network puts service.node() around a server of their own, and node:http is a target',
 }
 
 /** Cells that some targets answer in another way, and what they have to answer then. */

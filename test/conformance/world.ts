@@ -16,6 +16,8 @@ import {
 import { newSigningKey, type SigningKey } from '../support/tokens.ts'
 import { startOrigin } from '../support/wire.ts'
 import { FRAMEWORKS, type Framework } from './applications.ts'
+import { leftOf, nextProxy, withoutAddress } from './next-proxy.ts'
+import { NOT_BEHIND_A_BALANCER } from './wire-differences.ts'
 import { overWire, type Arrivals, type T, type Target } from './target.ts'
 
 export { CLIENT_SECRET, HOST, USER_AGENT }
@@ -90,13 +92,19 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
   )
   edge.revoke(revoked)
   const gateway: Target = { name: 'gateway', ask: overWire(edge.port, arrivals) }
-  const middlewares = await Promise.all(
+  const middlewares: Target[] = await Promise.all(
     Object.entries(FRAMEWORKS).map(async ([name, framework]) => {
       const given = { ...service.options, instance: nameOf(name), nowMs, trustedProxies }
       return startFramework(t, { name, framework, given })
     }),
   )
-  const instances = Object.keys(FRAMEWORKS).map(nameOf)
+  if (trustedProxies.length === 0) {
+    const { target: name } = NOT_BEHIND_A_BALANCER
+    const given = { ...service.options, instance: nameOf(name), nowMs }
+    const next = await startFramework(t, { name, framework: nextProxy, given })
+    middlewares.push({ ...next, ask: withoutAddress(next.ask), leftOf })
+  }
+  const instances = middlewares.map(({ name }) => nameOf(name))
 
   return {
     service,
