@@ -1,6 +1,7 @@
 /**
  * What the Node middleware adds to a request with a cached session: `node bench/sdk.ts [rounds] [seconds]`,
- * and what it leaves behind: `node bench/sdk.ts leak [requests]`.
+ * and what it leaves behind: `node bench/sdk.ts leak [requests]`. Both take frameworks behind their
+ * numbers: `node bench/sdk.ts 7 3 express hono`.
  *
  * Each framework answers 1 KiB three times: bare, behind verifyClaims(), behind enforce(), each in a
  * process of its own. wrk asks over 32 kept-alive connections with 64 sessions in turn; all three get
@@ -18,8 +19,10 @@ import { runWrk } from './load/wrk.ts'
 import { median } from './measured.ts'
 import { USER_AGENT, type Ask } from './sessions.ts'
 
-const FRAMEWORKS = ['node:http', 'express', 'fastify', 'koa', 'hono'] as const
+const ALL = ['node:http', 'express', 'fastify', 'koa', 'hono'] as const
 const GUARDS = ['bare', 'verifyClaims', 'enforce'] as const
+const wished = process.argv.slice(3).filter((word) => !/^\d+$/.test(word))
+const frameworks = ALL.filter((name) => wished.length === 0 || wished.includes(name))
 const ADDED_US_MAX = 15
 const SESSIONS = 64
 const WARM_REQUESTS = 60_000
@@ -73,7 +76,7 @@ async function warm(program: Program): Promise<void> {
 
 async function cost(rounds: number, seconds: number): Promise<void> {
   console.log('framework    guard           CPU µs/req   (min–max)    added µs   (min–max)   least')
-  for (const framework of FRAMEWORKS) {
+  for (const framework of frameworks) {
     const programs = new Map<string, Program>()
     for (const guard of GUARDS) programs.set(guard, await startProgram(framework, guard))
     for (const program of programs.values()) await warm(program)
@@ -118,7 +121,7 @@ function print(framework: string, guard: string, figures: number[], bare: number
 /** Real sockets, kept alive: what is left of so many requests once the garbage is collected. */
 async function leak(requests: number): Promise<void> {
   console.log('framework    guard              requests   heap before      after   bytes/request')
-  for (const framework of FRAMEWORKS)
+  for (const framework of frameworks)
     for (const guard of GUARDS.slice(1)) {
       const program = await startProgram(framework, guard)
       await warm(program)
