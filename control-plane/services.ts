@@ -106,7 +106,7 @@ export async function createServices(world: ServicesWorld) {
   const logoutNotices = createLogoutNotices({ store, tenants, keys, baseUrl, clock, log })
   const fleetSource = createFleetSource({ store, vault, revocations, baseUrl, edgeUrlFor })
 
-  const feedStates = createFeedStates({ store, revocations })
+  const feedStates = createFeedStates({ store, revocations, clock })
   const clients = createClients({ store, vault, states: feedStates, clock })
   const instances = await openInstances({ store, states: feedStates, clock })
   const feed = createFeed({ states: feedStates, instances, clock })

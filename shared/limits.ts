@@ -190,6 +190,7 @@ export const LIMITS = {
   feedInstanceKeptMs: 7 * 24 * 3600 * 1000,
   /** Of the states that are kept to be answered with. */
   feedStateBytesMax: 128 * 1024 * 1024,
+  feedStateReadAgainMs: 10 * 60 * 1000,
   rateFeedInstance: { burst: 10_000, perSecond: 50 },
   rateFeedTenant: { burst: 30_000, perSecond: 2_000 },
   eventsPerBatchMax: 1000,

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { createFeedStates } from '../../../control-plane/feed/states.ts'
 import { ACTOR } from '../../support/control-plane.ts'
 import { basic, etagOf, startFeedApi } from '../../support/feed-api.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -150,19 +149,6 @@ void t.test('every change of the tenant is another state, and a revocation too',
   }
   t.equal((await poll('other', { 'if-none-match': othersFirst })).status, 304, 'nobody else’s')
 })
-
-void t.test(
-  'a revocation that commits while the state is read is in the next answer',
-  async (t) => {
-    const { sdkTenant, poll, operator } = await startFeedApi(t)
-    await sdkTenant('acme')
-    const revoking = operator('POST', '/tenants/acme/revocations', { all: true })
-    await Promise.all(Array.from({ length: 50 }, () => poll('acme')))
-    await revoking
-    const { revoked } = (await poll('acme')).body as { revoked: { all: number } }
-    t.ok(revoked.all > 0)
-  },
-)
 
 void t.test(
   'a wrong secret and an unknown tenant are refused alike, and told which scheme',
@@ -353,21 +339,3 @@ void t.test(
     t.equal((await poll('acme')).status, 200)
   },
 )
-
-void t.test('a state that is too large to be kept is still told', async (t) => {
-  const { sdkTenant, services, poll } = await startFeedApi(t)
-  await sdkTenant('acme')
-  const states = createFeedStates({
-    store: services.store,
-    revocations: services.revocations,
-    bytesMax: 5000,
-  })
-  t.equal(states.known('acme'), undefined)
-  t.ok(await states.current('acme'))
-  t.ok(states.known('acme'), 'a small one is kept')
-  await services.tenants.patch('acme', { sealed: ['/' + 'a'.repeat(500)] }, ACTOR)
-  const state = await states.current('acme')
-  t.match(state?.body(1), 'aaaa')
-  t.equal(states.known('acme'), undefined)
-  t.equal((await poll('acme')).status, 200)
-})

@@ -1,0 +1,115 @@
+/** What is kept of a tenant's state from one poll to the next is never older than the last commit. */
+import t from 'tap'
+import { createFeedStates } from '../../../control-plane/feed/states.ts'
+import { deleteMootRevocations } from '../../../control-plane/store/queries/revocations.ts'
+import { ACTOR } from '../../support/control-plane.ts'
+import { startFeedApi } from '../../support/feed-api.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+
+void t.test(
+  'a revocation that commits while the state is read is in the next answer',
+  async (t) => {
+    const { sdkTenant, poll, operator } = await startFeedApi(t)
+    await sdkTenant('acme')
+    const revoking = operator('POST', '/tenants/acme/revocations', { all: true })
+    await Promise.all(Array.from({ length: 50 }, () => poll('acme')))
+    await revoking
+    const { revoked } = (await poll('acme')).body as { revoked: { all: number } }
+    t.ok(revoked.all > 0)
+  },
+)
+
+void t.test(
+  'sign-outs are added to what is known, without reading all of them again',
+  async (t) => {
+    const { sdkTenant, poll, services, session, clock } = await startFeedApi(t)
+    await sdkTenant('acme', { max_session_seconds: 300 })
+    await poll('acme')
+    const { store, revocations } = services
+    const select = store.read.select.bind(store.read)
+    let reads = 0
+    t.intercept(store.read, 'select', {
+      value: (...args: Parameters<typeof select>) => {
+        reads += 1
+        return select(...args)
+      },
+    })
+    const sidsOf = async () => {
+      reads = 0
+      const { revoked } = (await poll('acme')).body as { revoked: { sids: object } }
+      return Object.keys(revoked.sids)
+    }
+    const revoke = async (sid: string) =>
+      revocations.revoke('acme', { sid: await session('acme', sid) }, ACTOR)
+    for (const sid of ['s1', '__proto__', 's3']) await revoke(sid)
+    t.strictSame(await sidsOf(), ['s1', '__proto__', 's3'])
+    t.equal(reads, 0)
+    const asMerged = (await poll('acme')).body
+
+    clock.advance(LIMITS.feedStateReadAgainMs - 1)
+    await revoke('s4')
+    t.strictSame(await sidsOf(), ['s1', '__proto__', 's3', 's4'])
+    t.equal(reads, 0)
+    await services.store.change(({ queries }) => deleteMootRevocations(queries, Infinity, 3))
+    clock.advance(1)
+    await revoke('s5')
+    t.strictSame(await sidsOf(), ['s4', 's5'], 'what is moot goes, from time to time')
+    t.ok(reads > 0)
+    t.match(asMerged, { revoked: { all: 0, subjects: {} } })
+  },
+)
+
+void t.test('a state that is too large to be kept is still told', async (t) => {
+  const { sdkTenant, services, poll } = await startFeedApi(t)
+  await sdkTenant('acme')
+  const states = createFeedStates({
+    store: services.store,
+    revocations: services.revocations,
+    clock: services.clock,
+    bytesMax: 7000,
+  })
+  t.equal(states.known('acme'), undefined)
+  t.ok(await states.current('acme'))
+  t.ok(states.known('acme'), 'a small one is kept')
+  await services.tenants.patch('acme', { sealed: ['/' + 'a'.repeat(500)] }, ACTOR)
+  const state = await states.current('acme')
+  t.match(state?.body(1), 'aaaa')
+  t.equal(states.known('acme'), undefined)
+  t.equal((await poll('acme')).status, 200)
+})
+
+void t.test('a reading that a commit overtakes is not what the next one is told', async (t) => {
+  const { sdkTenant, services, operator } = await startFeedApi(t)
+  await sdkTenant('acme')
+  const { store, revocations, clock } = services
+  const held: (() => void)[] = []
+  const states = createFeedStates({
+    store,
+    clock,
+    revocations: {
+      async revokedState(tenantId) {
+        const state = await revocations.revokedState(tenantId)
+        await new Promise<void>((resolve) => held.push(resolve))
+        return state
+      },
+    },
+  })
+  /** Asks, and goes on when the reading is all but done; what it returns lets it end. */
+  const readHeld = async () => {
+    const reading = states.current('acme')
+    for (let turn = 0; turn < 1000 && held.length === 0; turn++)
+      await new Promise((resolve) => setImmediate(resolve))
+    return () => {
+      held.shift()?.()
+      return reading
+    }
+  }
+  const early = await readHeld()
+  await revocations.revoke('acme', { all: true }, ACTOR)
+  t.equal((await early())?.revoked.all, 0, 'as it was when it was asked')
+  const later = await readHeld()
+  await operator('PATCH', '/tenants/acme', { name: 'New' })
+  const second = await later()
+  t.ok(second !== undefined && second.revoked.all > 0)
+  t.equal((await (await readHeld())())?.tenant.name, 'New')
+})
