@@ -44,6 +44,8 @@ export type Dispatcher = ReturnType<typeof createDispatcher>
 
 /** So often the store is searched for what nobody here has heard of: others may have died. */
 const SEARCH_MS = 15 * SECOND_MS
+const SLEEP_MS_MAX = SECOND_MS
+const SLEEP_MS_MIN = 20
 /** Answers that come within it are written down together. */
 const GATHER_MS = 5
 /** After a change that failed: a full disk is not asked a thousand times a second. */
@@ -85,21 +87,19 @@ export function createDispatcher(world: DispatcherWorld) {
       const isMore = await turnSafely()
       if (isMore) continue
       if (agenda.underWay === 0 && results.length === 0) break
+      sleep() // what becomes due meanwhile does not wait for those that are under way
       await signal.promise
+      clearTimeout(timer)
       if (results.length > 0 && !hasEvents) await pause(GATHER_MS)
     }
     sleep()
   }
 
-  /** The timer looks at the next that is due, and now and then at the store. */
+  /** Never for long: clocks are set, and others may have died over something. */
   function sleep() {
     if (isStopped) return
-    const dueMs = Math.min(agenda.nextMs() ?? Infinity, searchedMs + SEARCH_MS)
-    const sleepMs = Math.min(SEARCH_MS, Math.max(1, dueMs - clock.nowMs()))
-    timer = setTimeout(() => {
-      isSearchDue = clock.nowMs() >= searchedMs + SEARCH_MS
-      wake()
-    }, sleepMs)
+    const dueMs = (agenda.nextMs() ?? Infinity) - clock.nowMs()
+    timer = setTimeout(wake, Math.min(SLEEP_MS_MAX, Math.max(SLEEP_MS_MIN, dueMs)))
     timer.unref()
   }
 
@@ -117,7 +117,8 @@ export function createDispatcher(world: DispatcherWorld) {
 
   /** Whether there may be more to do at once. */
   async function turn(): Promise<boolean> {
-    if (isSearchDue && !isStopped) await search()
+    const isLongAgo = Math.abs(clock.nowMs() - searchedMs) >= SEARCH_MS
+    if ((isSearchDue || isLongAgo) && !isStopped) await search()
     const settled = results.splice(0, LIMITS.webhookResultsAtOnceMax)
     const isFanningOut = hasEvents && !isStopped
     const chosen = isStopped ? [] : agenda.choose(clock.nowMs())

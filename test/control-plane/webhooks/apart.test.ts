@@ -50,6 +50,23 @@ void t.test('a store that fails for a while loses nothing of what has been sent'
     return change(work)
   }
   await world.later(MINUTE_MS)
-  t.match(await world.only(id), { state: 'delivered', attempts: 2 })
+  t.match(await world.onlyDelivery(id), { state: 'delivered', attempts: 2 })
   t.equal(failures, 3)
+})
+
+void t.test('a retry that is due does not wait for the answer of another receiver', async (t) => {
+  const world = await startWebhooks(t, receivers)
+  const failing = await receivers.start(t, () => 500)
+  await world.webhook(failing.url)
+  await world.emit(1)
+  await world.dispatcher.run()
+  const silent = await receivers.start(t, () => 'hang')
+  await world.webhook(silent.url, ['tenant.activated'])
+  await world.store.change((change) =>
+    change.emit('tenant.activated', 'acme', { status: 'published' }),
+  )
+  await silent.arrived(1)
+  world.clock.advance(MINUTE_MS)
+  await failing.arrived(2)
+  t.equal(silent.received.length, 1, 'which is still waited for')
 })

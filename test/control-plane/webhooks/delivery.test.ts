@@ -42,7 +42,7 @@ void t.test('a delivery is as the contract says, to the letter', async (t) => {
   const [, time = '', v1] = /^t=(\d+),v1=(.+)$/.exec(signature) ?? []
   t.equal(time, String(Math.floor(happenedAtMs / SECOND_MS)))
   t.equal(v1, createHmac('sha256', secret).update(`${time}.`).update(raw).digest('hex'))
-  t.match(await world.only(id), {
+  t.match(await world.onlyDelivery(id), {
     deliveryId: body.id,
     state: 'delivered',
     attempts: 1,
@@ -86,7 +86,7 @@ void t.test('any 2xx is a success, and nothing else is', async (t) => {
     const { id } = await world.webhook(receiver.url)
     await world.emit(1)
     await world.dispatcher.run()
-    t.match(await world.only(id), { state, attempts: 1, tries: [{ status }] }, `${status}`)
+    t.match(await world.onlyDelivery(id), { state, attempts: 1, tries: [{ status }] }, `${status}`)
     t.equal(receiver.received.length, 1)
   }
 })
@@ -103,7 +103,7 @@ void t.test('six attempts over two hours, the same bytes each time, and none mor
     await world.later(Math.ceil(gapMs * 0.2) + 1)
     t.equal(receiver.received.length, at + 2, `by eleven tenths of gap ${at + 1}`)
   }
-  t.equal((await world.only(id)).state, 'failed')
+  t.equal((await world.onlyDelivery(id)).state, 'failed')
   await world.later(LONGEST_GAP_MS)
   await world.later(DAY_MS)
   t.equal(receiver.received.length, 6)
@@ -111,7 +111,7 @@ void t.test('six attempts over two hours, the same bytes each time, and none mor
   t.equal(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery'])).size, 1)
   const times = receiver.received.map(({ headers }) => headers['x-service-signature'])
   t.equal(new Set(times).size, 6, 'signed anew, with the time of the attempt')
-  const { tries } = await world.only(id)
+  const { tries } = await world.onlyDelivery(id)
   t.strictSame(
     tries.map(({ number, status, firstBytes }) => ({ number, status, firstBytes })),
     [1, 2, 3, 4, 5, 6].map((number) => ({ number, status: 500, firstBytes: 'not today' })),
@@ -135,7 +135,7 @@ void t.test('who cannot be reached is told why, in words', async (t) => {
   const { id } = await world.webhook('https://hooks.example:1/hooks')
   await world.emit(1)
   await world.dispatcher.run()
-  const [attempt] = (await world.only(id)).tries
+  const [attempt] = (await world.onlyDelivery(id)).tries
   t.equal(attempt?.status, null)
   t.equal(attempt?.problem, 'the connection was refused')
 })

@@ -43,7 +43,7 @@ void t.test('what somebody died over is sent by the next when the lease has ende
   t.equal(receiver.received.length, 0, 'not while the lease runs')
   await world.later(1)
   t.equal(receiver.received.length, 1)
-  t.match(await world.only(id), {
+  t.match(await world.onlyDelivery(id), {
     state: 'delivered',
     attempts: 2,
     tries: [
@@ -66,7 +66,7 @@ void t.test(
     await world.dispatcher.run()
     await world.later(MINUTE_MS)
     t.equal(receiver.received.length, 0)
-    const { state, attempts, tries } = await world.only(id)
+    const { state, attempts, tries } = await world.onlyDelivery(id)
     t.match({ state, attempts }, { state: 'failed', attempts: LIMITS.webhookAttemptsMax })
     t.equal(tries.length, LIMITS.webhookAttemptsMax)
   },
@@ -85,7 +85,7 @@ void t.test('whose lease has ended decides nothing by a failure that comes late'
   t.strictSame((await world.rows())[0], before, 'the other one is at it')
   t.equal(second!.attempt, 2)
   await late(200)
-  t.equal((await world.only(id)).state, 'delivered', 'but what has arrived has arrived')
+  t.equal((await world.onlyDelivery(id)).state, 'delivered', 'but what has arrived has arrived')
 })
 
 type World = Pick<Awaited<ReturnType<typeof startWebhooks>>, 'store' | 'rows'>

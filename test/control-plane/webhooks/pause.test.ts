@@ -94,7 +94,7 @@ void t.test(
     await world.dispatcher.run()
     const paused = await world.webhooks.patch('acme', id, { state: 'paused' }, ACTOR)
     t.match(paused, { state: 'paused', pausedReason: 'operator' })
-    t.match(await world.only(id), { state: 'cancelled', problem: 'the webhook was paused' })
+    t.match(await world.onlyDelivery(id), { state: 'cancelled', problem: 'the webhook was paused' })
     receiver.answerWith(() => 200)
     await world.emit(1)
     t.match(await world.webhooks.patch('acme', id, { state: 'active' }, ACTOR), {

@@ -64,7 +64,7 @@ void t.test('another plan has no webhooks to create, to try or to replay', async
   const { id } = await world.webhook(receiver.url)
   await world.emit(1)
   await world.dispatcher.run()
-  const { deliveryId } = await world.only(id)
+  const { deliveryId } = await world.onlyDelivery(id)
   await world.tenants.setPlan('acme', 'standard', ACTOR)
   const refused = { code: 'plan_without_webhooks' }
   await t.rejects(world.webhook(receiver.url), refused)
@@ -86,5 +86,5 @@ void t.test("another tenant's plan changes nothing", async (t) => {
   await world.tenants.setPlan('other', 'free', ACTOR)
   receiver.answerWith(() => 200)
   await world.later(MINUTE_MS)
-  t.equal((await world.only(id)).state, 'delivered')
+  t.equal((await world.onlyDelivery(id)).state, 'delivered')
 })

@@ -20,7 +20,7 @@ async function givenUp(t: Parameters<typeof startWebhooks>[0], count: number) {
 
 void t.test('a replay is the same event under a new id, and says what it repeats', async (t) => {
   const { world, receiver, id } = await givenUp(t, 1)
-  const original = await world.only(id)
+  const original = await world.onlyDelivery(id)
   receiver.answerWith(() => 200)
   const again = await world.deliveries.replay('acme', id, original.deliveryId, ACTOR)
   await world.dispatcher.run()
@@ -56,7 +56,7 @@ void t.test('a delivery that arrived can be sent again too', async (t) => {
   const { id } = await world.webhook(receiver.url)
   await world.emit(1)
   await world.dispatcher.run()
-  await world.deliveries.replay('acme', id, (await world.only(id)).deliveryId, ACTOR)
+  await world.deliveries.replay('acme', id, (await world.onlyDelivery(id)).deliveryId, ACTOR)
   await world.dispatcher.run()
   t.equal(receiver.received.length, 2)
 })
@@ -64,7 +64,7 @@ void t.test('a delivery that arrived can be sent again too', async (t) => {
 void t.test("another webhook's delivery is not found", async (t) => {
   const { world, receiver, id } = await givenUp(t, 1)
   const other = await world.webhook(receiver.url)
-  const { deliveryId } = await world.only(id)
+  const { deliveryId } = await world.onlyDelivery(id)
   await t.rejects(world.deliveries.replay('acme', other.id, deliveryId, ACTOR), {
     code: 'delivery_not_found',
   })

@@ -58,7 +58,7 @@ export async function startWebhooks(
       return items
     },
 
-    async only(webhookId: string) {
+    async onlyDelivery(webhookId: string) {
       const { items } = await deliveries.list('acme', webhookId, { limit: 2 })
       if (items.length !== 1) throw new Error(`${items.length} deliveries`)
       return items[0]!
