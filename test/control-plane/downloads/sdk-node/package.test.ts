@@ -71,6 +71,19 @@ t.test('npm installs it, and it runs as ESM and as CommonJS', async (t) => {
   t.match(manifest, { name: 'service-node', version: VERSION, engines: { node: '>=20' } })
   t.notMatch(manifest, { dependencies: {} })
 
+  const code = readFileSync(join(installed, 'index.js'), 'utf8')
+  const bundled = [...code.matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)/gm)]
+  const licences = readFileSync(join(installed, 'LICENSE'), 'utf8')
+  t.not(bundled.length, 0)
+  for (const name of new Set(bundled.map(([, name = '']) => name)))
+    t.match(licences, `This software contains ${name} `, `the licence of ${name}`)
+  const imports = [...code.matchAll(/(?:^import [^"]*|\bimport\()"([^"]+)"/gm)].map(([, name]) => name)
+  t.same(
+    imports.filter((name) => !name?.startsWith('node:')),
+    [],
+    'nothing else to install',
+  )
+
   const nowSeconds = Math.floor(Date.now() / 1000)
   const claims = {
     iss: 'https://service.example.test/auth/realms/acme', aud: 'acme-user', sub: 'usr_ada',
