@@ -11,6 +11,7 @@ import type { FiguresFile, KeptFigures } from './figures-file.ts'
 
 /** No gateway reports more often. */
 export const FIGURES_EVERY_MS = 10 * SECOND_MS
+const GATHER_MS = SECOND_MS
 
 export interface FiguresOutbox {
   add(counts: readonly DecisionCount[]): void
@@ -47,21 +48,28 @@ export function createFiguresOutbox(options: FiguresOutboxOptions): FiguresOutbo
   }))
   let batch = 0
   let savedMs = 0
+  let sentMs = 0
   let isDropping = false
   let timer: NodeJS.Timeout | undefined
 
+  /** Soon, if the last one is long enough ago: workers count at the same time, and share a batch. */
   function soon() {
+    const restMs = sentMs + everyMs - clock.nowMs()
+    const delayMs = Math.min(everyMs, Math.max(GATHER_MS, restMs))
     timer ??= setTimeout(() => {
       timer = undefined
       sendNext()
       if (waiting.length > 0) soon()
-    }, everyMs).unref()
+    }, delayMs).unref()
   }
 
   /** Written down before it is sent: it keeps its name, whatever happens here in between. */
   function sendNext() {
     const isNew = underway === null && waiting.length > 0
-    if (isNew) underway = { run, batch: ++batch, ...takeOldest() }
+    if (isNew) {
+      underway = { run, batch: ++batch, ...takeOldest() }
+      sentMs = clock.nowMs()
+    }
     if (isNew || clock.nowMs() - savedMs >= MINUTE_MS) save()
     if (isNew) sendUnderway()
   }
