@@ -13,6 +13,7 @@ import {
   TENANT,
   USER_AGENT,
 } from '../../../support/feed-service.ts'
+import { nodesHere } from '../../../support/installed-sdk.ts'
 import { freePort } from '../../../support/ports.ts'
 import type { Host } from './application.ts'
 import { javascriptHosts } from './javascript-host.ts'
@@ -20,9 +21,20 @@ import { javascriptHosts } from './javascript-host.ts'
 const hosts = await javascriptHosts(t)
 
 for (const name of ['node', 'express', 'fastify', 'koa', 'hono', 'nest'] as const)
-  t.test(`the snippet for ${JAVASCRIPT[name].name} in sdk mode`, async (t) => {
+  keepsItsPromises(`the snippet for ${JAVASCRIPT[name].name} in sdk mode`, name, hosts[name])
+
+/** The oldest that we promise to run on. */
+const oldest = nodesHere().get(20)
+keepsItsPromises('the snippet for Node.js in sdk mode, on Node 20', 'node', {
+  ...hosts.node,
+  missing: oldest === undefined ? 'no Node 20 on this machine' : false,
+  start: [oldest ?? '', 'server.mjs'],
+})
+
+function keepsItsPromises(what: string, name: keyof typeof JAVASCRIPT, host: Host): void {
+  void t.test(what, { skip: host.missing }, async (t) => {
     const service = await startFeedService(t)
-    const ask = await startSnippet(t, JAVASCRIPT[name].sdk, hosts[name], service.baseUrl)
+    const ask = await startSnippet(t, JAVASCRIPT[name].sdk, host, service.baseUrl)
 
     t.match(await ask('/', { cookie: service.session() }), { status: 200, text: 'Hello Ada\n' })
     const opened = await ask('/', { 'sec-fetch-mode': 'navigate' })
@@ -41,6 +53,7 @@ for (const name of ['node', 'express', 'fastify', 'koa', 'hono', 'nest'] as cons
     await service.polled()
     t.match(await ask('/'), { status: 200, text: 'Hello stranger\n' }, 'protection is off')
   })
+}
 
 async function startSnippet(t: Test, { file, code }: Snippet, host: Host, baseUrl: string) {
   const folder = temporaryFolder(t)

@@ -77,7 +77,9 @@ t.test('npm installs it, and it runs as ESM and as CommonJS', async (t) => {
   t.not(bundled.length, 0)
   for (const name of new Set(bundled.map(([, name = '']) => name)))
     t.match(licences, `This software contains ${name} `, `the licence of ${name}`)
-  const imports = [...code.matchAll(/(?:^import [^"]*|\bimport\()"([^"]+)"/gm)].map(([, name]) => name)
+  const imports = [...code.matchAll(/(?:^import [^"]*|\bimport\()"([^"]+)"/gm)].map(
+    ([, name]) => name,
+  )
   t.same(
     imports.filter((name) => !name?.startsWith('node:')),
     [],
