@@ -2,7 +2,6 @@
  * Who sends what: a delivery is leased to one dispatcher, with the attempt counted, before it is
  * sent. Whoever dies meanwhile is followed by somebody else when the lease has ended.
  */
-import { LIMITS } from '../../shared/limits.ts'
 import {
   insertAttempts,
   leaseDeliveries,
@@ -13,7 +12,7 @@ import {
 import { findWebhooks, type WebhookRow } from '../store/queries/webhooks.ts'
 import type { Change } from '../store/store.ts'
 import type { Wanted } from './agenda.ts'
-import { LEASE_MS } from './schedule.ts'
+import { LEASE_MS, retryAtMs } from './schedule.ts'
 
 export interface Claimed {
   readonly delivery: DeliveryRow
@@ -31,10 +30,12 @@ export interface Claims {
 export const LOST = 'the service stopped before there was an answer'
 
 export async function claim(
-  { queries, nowMs }: Change,
+  change: Change,
   wanted: readonly Wanted[],
   owner: string,
+  random: () => number,
 ): Promise<Claims> {
+  const { queries, nowMs } = change
   const nextDue = new Map<string, number | undefined>()
   if (wanted.length === 0) return { claimed: [], nextDue }
   const webhooks = new Map(
@@ -53,15 +54,11 @@ export async function claim(
     due.push(...own)
     nextDue.set(webhookId, next[own.length]?.nextAt ?? (own.length > 0 ? untilMs : undefined))
   }
-  const abandoned = due.filter(({ leaseOwner }) => leaseOwner !== null)
-  await insertAttempts(queries, abandoned.map(lostAttempt))
-  const isSpent = ({ attempts }: DeliveryRow) => attempts >= LIMITS.webhookAttemptsMax
-  await updateDeliveries(queries, idsOf(abandoned.filter(isSpent)), {
-    state: 'failed',
-    leaseOwner: null,
-    updatedAt: nowMs,
-  })
-  const sendable = due.filter((delivery) => !isSpent(delivery))
+  const put = await putOffAbandoned(change, due, random)
+  for (const [{ webhookId }, dueMs] of put)
+    if (dueMs !== undefined)
+      nextDue.set(webhookId, Math.min(dueMs, nextDue.get(webhookId) ?? dueMs))
+  const sendable = due.filter((delivery) => !put.has(delivery))
   await leaseDeliveries(queries, idsOf(sendable), { owner, untilMs, nowMs })
   const claimed = sendable.flatMap((delivery) => {
     const webhook = webhooks.get(delivery.webhookId)
@@ -70,12 +67,40 @@ export async function claim(
   return { claimed, nextDue }
 }
 
+/**
+ * An attempt that nobody lived to tell of may have arrived, or not. It counts, and is followed by
+ * the same gap as one that failed: else a program that dies again and again, for a minute or two,
+ * would use up all attempts. Answers those that are not to be sent now, and when they are.
+ */
+async function putOffAbandoned(
+  { queries, nowMs }: Change,
+  due: readonly DeliveryRow[],
+  random: () => number,
+): Promise<ReadonlyMap<DeliveryRow, number | undefined>> {
+  const abandoned = due.filter(({ leaseOwner }) => leaseOwner !== null)
+  await insertAttempts(queries, abandoned.map(lostAttempt))
+  const put = new Map<DeliveryRow, number | undefined>()
+  for (const delivery of abandoned) {
+    const { attempts, deliveryId } = delivery
+    const dueMs = retryAtMs(attempts, startOf(delivery), random())
+    if (dueMs !== undefined && dueMs <= nowMs) continue
+    put.set(delivery, dueMs)
+    const end = dueMs === undefined ? ({ state: 'failed' } as const) : { nextAt: dueMs }
+    await updateDeliveries(queries, [deliveryId], { ...end, leaseOwner: null, updatedAt: nowMs })
+  }
+  return put
+}
+
 const idsOf = (rows: readonly DeliveryRow[]) => rows.map(({ deliveryId }) => deliveryId)
 
-function lostAttempt({ deliveryId, tenantId, attempts, leaseUntil }: DeliveryRow) {
+/** When the attempt began that its lease was for. */
+const startOf = ({ leaseUntil }: DeliveryRow) => (leaseUntil ?? LEASE_MS) - LEASE_MS
+
+function lostAttempt(delivery: DeliveryRow) {
+  const { deliveryId, tenantId, attempts: number } = delivery
   return {
-    ...{ deliveryId, tenantId, number: attempts, status: null, milliseconds: 0, firstBytes: '' },
-    at: (leaseUntil ?? LEASE_MS) - LEASE_MS,
+    ...{ deliveryId, tenantId, number, status: null, milliseconds: 0, firstBytes: '' },
+    at: startOf(delivery),
     problem: LOST,
   }
 }

@@ -128,7 +128,7 @@ export function createDispatcher(world: DispatcherWorld) {
       const done = await store.change(async (change) => ({
         recorded: await record(change, settled, owner, random),
         fannedOut: isFanningOut ? await fanOut(change) : NOTHING,
-        claims: await claim(change, chosen, owner),
+        claims: await claim(change, chosen, owner, random),
       }))
       takeIn(settled, done.recorded)
       hasEvents ||= done.fannedOut.hasMore

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
+import { schema } from '../../../control-plane/store/schema.ts'
 import { EVENTS } from '../../../shared/events.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 import { RETRY_GAPS_MS } from '../../../control-plane/webhooks/schedule.ts'
@@ -182,6 +183,7 @@ void t.test("what belongs to a tenant that is removed goes with it, and is nobod
   })
   await world.tenants.remove('acme', ACTOR)
   t.strictSame(await world.rows(), [])
+  t.strictSame(await world.store.read.select().from(schema.outbox), [])
   await world.tenants.create(tenantNamed('acme', { plan: 'premium' }), ACTOR)
   await world.webhook((await receivers.start(t)).url)
   await world.later(HOUR_MS)

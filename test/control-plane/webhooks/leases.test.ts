@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
-import { MINUTE_MS } from '../../../shared/clock.ts'
+import { HOUR_MS, SECOND_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { insertDeliveries } from '../../../control-plane/store/queries/webhook-deliveries.ts'
 import { claim, LOST, type Claimed } from '../../../control-plane/webhooks/claims.ts'
 import { newDelivery } from '../../../control-plane/webhooks/deliveries.ts'
 import { record, type Result } from '../../../control-plane/webhooks/results.ts'
-import { LEASE_MS } from '../../../control-plane/webhooks/schedule.ts'
+import { LEASE_MS, RETRY_GAPS_MS } from '../../../control-plane/webhooks/schedule.ts'
 import { movableClock, temporaryFolder } from '../../support/control-plane.ts'
 import { createReceivers } from '../../support/receivers.ts'
 import { startWebhooks } from './webhook-world.ts'
@@ -41,7 +41,7 @@ void t.test('what somebody died over is sent by the next when the lease has ende
   await takenByTheDead(world, id)
   await world.later(LEASE_MS - 1)
   t.equal(receiver.received.length, 0, 'not while the lease runs')
-  await world.later(1)
+  await world.later(2 * SECOND_MS)
   t.equal(receiver.received.length, 1)
   t.match(await world.onlyDelivery(id), {
     state: 'delivered',
@@ -53,24 +53,29 @@ void t.test('what somebody died over is sent by the next when the lease has ende
   })
 })
 
-void t.test(
-  'an attempt that nobody lived to tell of counts: there is never a seventh',
-  async (t) => {
-    const world = await startWebhooks(t, receivers)
-    const receiver = await receivers.start(t)
-    const { id } = await world.webhook(receiver.url)
-    for (let times = 0; times < LIMITS.webhookAttemptsMax; times++) {
-      await takenByTheDead(world, id)
-      world.clock.advance(LEASE_MS)
-    }
-    await world.dispatcher.run()
-    await world.later(MINUTE_MS)
-    t.equal(receiver.received.length, 0)
-    const { state, attempts, tries } = await world.onlyDelivery(id)
-    t.match({ state, attempts }, { state: 'failed', attempts: LIMITS.webhookAttemptsMax })
-    t.equal(tries.length, LIMITS.webhookAttemptsMax)
-  },
-)
+void t.test('an attempt that nobody lived to tell of counts, and has its gap', async (t) => {
+  const world = await startWebhooks(t, receivers)
+  const receiver = await receivers.start(t)
+  const { id } = await world.webhook(receiver.url)
+  for (const gapMs of [...RETRY_GAPS_MS, 0]) {
+    t.equal((await takenByTheDead(world, id)).length, 1)
+    const { attempts } = (await world.rows())[0]!
+    world.clock.advance(LEASE_MS - 1)
+    t.equal((await takenByTheDead(world, id)).length, 0, `${attempts}: not while the lease runs`)
+    world.clock.advance(1)
+    if (gapMs <= LEASE_MS) continue
+    t.equal((await takenByTheDead(world, id)).length, 0, `${attempts}: nor within the gap`)
+    world.clock.advance(gapMs - LEASE_MS - 1)
+    t.equal((await takenByTheDead(world, id)).length, 0, `${attempts}: to its end`)
+    world.clock.advance(1)
+  }
+  await world.dispatcher.run()
+  await world.later(HOUR_MS)
+  t.equal(receiver.received.length, 0, 'there is never a seventh')
+  const { state, attempts, tries } = await world.onlyDelivery(id)
+  t.match({ state, attempts }, { state: 'failed', attempts: LIMITS.webhookAttemptsMax })
+  t.equal(tries.length, LIMITS.webhookAttemptsMax)
+})
 
 void t.test('whose lease has ended decides nothing by a failure that comes late', async (t) => {
   const world = await startWebhooks(t, receivers)
@@ -102,7 +107,9 @@ async function takenByTheDead({ store, rows }: World, webhookId: string, owner =
         newDelivery({ webhookId, tenantId: 'acme' }, happening, nowMs),
       ])
     })
-  const claims = await store.change((change) => claim(change, [{ webhookId, limit: 1 }], owner))
+  const claims = await store.change((change) =>
+    claim(change, [{ webhookId, limit: 1 }], owner, () => 0.5),
+  )
   return claims.claimed
 }
 
