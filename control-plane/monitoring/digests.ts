@@ -24,17 +24,18 @@ export interface DigestsWorld {
 
 export type Digests = ReturnType<typeof createDigests>
 
-const PAGE = 100
+/** So many in one change: on a Monday at nine it is everybody's turn. */
+const PAGE = 20
 
 export function createDigests({ store, clock, log }: DigestsWorld) {
   async function tellZone(timeZone: string, isClosed: () => boolean) {
     const week = newestWeek(clock.nowMs(), timeZone)
     for (let after = ''; ;) {
       const page = await tenantsWithoutDigest(store.read, timeZone, week.name, after, PAGE)
-      for (const tenantId of page) {
-        if (isClosed()) return
-        await store.change((change) => tell(change, tenantId, timeZone, week))
-      }
+      if (page.length === 0 || isClosed()) return
+      await store.change(async (change) => {
+        for (const tenantId of page) await tell(change, tenantId, timeZone, week)
+      })
       after = page.at(-1) ?? ''
       if (page.length < PAGE) return
     }

@@ -11,7 +11,7 @@ const ZONES: Readonly<Record<string, readonly number[]>> = {
   'Asia/Kolkata': [168],
   'Pacific/Apia': [168],
   'Australia/Lord_Howe': [167.5, 168, 168.5],
-  'America/Havana': [167, 168, 169], // at midnight: 00:00 is not there, or twice
+  'America/Havana': [167, 168, 169],
   UTC: [168],
 }
 
@@ -55,6 +55,15 @@ t.test('a day that a zone left out leaves a shorter week', async (t) => {
     toMs: Date.parse('2012-01-02T00:00:00+14:00'),
   })
   t.equal((week.toMs - week.fromMs) / DAY_MS, 6)
+})
+
+t.test('a midnight that does not exist is the moment behind it', async (t) => {
+  // Iran put its clocks forward at 00:00 of a Monday
+  const week = newestWeek(Date.parse('2021-03-22T09:00:00+04:30'), 'Asia/Tehran')
+  t.equal(week.toMs, Date.parse('2021-03-22T01:00:00+04:30'))
+  t.equal((week.toMs - week.fromMs) / HOUR_MS, 168)
+  const next = newestWeek(Date.parse('2021-03-29T09:00:00+04:30'), 'Asia/Tehran')
+  t.equal((next.toMs - next.fromMs) / HOUR_MS, 167)
 })
 
 t.test('nine in the morning is waited for, to the millisecond', async (t) => {
