@@ -53,12 +53,13 @@ export async function javascriptHosts(t: Test) {
 function nextHost(t: Test, sdk: string): Host {
   const folder = temporaryFolder(t)
   const packages = ['next@16', 'react@19', 'react-dom@19']
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=1']
   try {
     const options = { cwd: folder, timeout: 120_000, stdio: 'pipe' } as const
     execFileSync('npm', ['install', '--prefix', folder, ...quiet, ...packages], options)
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split('\n')[0] : ''
+    const said = String((error as { stderr?: Buffer }).stderr)
+    const reason = /^npm error (?!A complete log).+/m.exec(said)?.[0] ?? 'it took too long'
     return { missing: `Next.js cannot be fetched from npm: ${reason}`, start: [] }
   }
   const copy = `cp -al ${folder}/node_modules . && cp -r ${sdk} node_modules`
