@@ -72,6 +72,9 @@ export function startJobs(
     licences: { prune: (limit) => tenants.advanceLicences(limit) },
     secretOverlaps: { prune: (limit) => tenants.endSecretOverlaps(limit) },
   }
+  const watching = createRounds(alerts.evaluate, (error) =>
+    log.error({ error }, 'looking at alerts failed, trying again later'),
+  )
   const weekly = createRounds(digests.send, (error) =>
     log.error({ error }, 'digests wait for the next round'),
   )
@@ -91,14 +94,12 @@ export function startJobs(
       }
     }
     await weekly.run()
+    await watching.run()
   }
 
   const run = () => (running ??= round().finally(() => (running = undefined)))
   const timer = setInterval(() => void run(), everyMs)
   timer.unref()
-  const watching = createRounds(alerts.evaluate, (error) =>
-    log.error({ error }, 'looking at alerts failed, trying again later'),
-  )
   const alertTimer = setInterval(() => void watching.run(), ALERTS_EVERY_MS)
   alertTimer.unref()
 

@@ -25,10 +25,15 @@ const AGES: Readonly<Record<Licence, number>> = { active: 0, grace: 1, expired: 
 export function licenceAt(nowMs: number, terms: LicenceTerms): LicenceTerms {
   const { graceFrom, expiresAt } = terms
   const isReached = (atMs: number | null) => atMs !== null && atMs <= nowMs
-  if (isReached(expiresAt) && terms.state !== 'expired')
-    return { ...terms, state: 'expired', blocksSignin: terms.blocksSignin || terms.expiryBlocks }
+  if (isReached(expiresAt)) return settled({ ...terms, state: 'expired' })
   if (isReached(graceFrom) && terms.state === 'active') return { ...terms, state: 'grace' }
   return terms
+}
+
+/** One that has expired blocks if either says so, however it came to its end. */
+function settled(terms: LicenceTerms): LicenceTerms {
+  const isBlocked = terms.state === 'expired' && terms.expiryBlocks
+  return isBlocked ? { ...terms, blocksSignin: true } : terms
 }
 
 /** When it goes on by itself; null: it does not. */
@@ -76,7 +81,7 @@ export function createLicences({ store, clock, alter }: LicencesWorld) {
   return {
     /** Says everything: a date that is left out is none. */
     async setLicence(tenantId: string, input: LicenceInput, actor: Actor): Promise<Tenant> {
-      const terms = { ...NO_DATES, ...input }
+      const terms = settled({ ...NO_DATES, ...input })
       return alter(tenantId, actor, 'licence.changed', async (change, before) => {
         checkTerms(change.nowMs, terms)
         return put(change, before, terms)

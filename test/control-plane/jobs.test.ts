@@ -1,6 +1,7 @@
 import t from 'tap'
 import { pino } from 'pino'
 import { startJobs } from '../../control-plane/jobs.ts'
+import { addFigures } from '../../control-plane/store/queries/figures.ts'
 import { schema } from '../../control-plane/store/schema.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { ACTOR, movableClock, startServices, tenantNamed } from '../support/control-plane.ts'
@@ -56,6 +57,28 @@ void t.test('what has expired goes, however much it is, and nothing else', async
   t.strictSame((await services.revocations.revokedState('acme')).sids, {})
 })
 
+void t.test('licences go on, weeks are told of and alerts are looked at', async (t) => {
+  const clock = movableClock(Date.parse('2026-03-05T12:00:00Z'))
+  const services = await startServices(t, { clock })
+  const { tenants, alerts, store } = services
+  await tenants.create(tenantNamed('acme'), ACTOR)
+  await tenants.publish('acme', ACTOR)
+  const expiresAt = clock.nowMs() + HOUR_MS
+  await tenants.setLicence('acme', { state: 'active', blocksSignin: false, expiresAt }, ACTOR)
+  const rule = { threshold: 1, windowSeconds: 60, coolDownSeconds: 0, isEnabled: true }
+  await alerts.create('acme', { metric: 'sealed_hits', ...rule }, ACTOR)
+  const jobs = startJobs(services, pino({ level: 'silent' }))
+  t.teardown(() => jobs.close())
+  await jobs.run()
+  clock.advance(7 * 24 * HOUR_MS)
+  await store.change(({ queries, nowMs }) =>
+    addFigures(queries, 'acme', 'edge', nowMs, [{ outcome: 'sealed', reason: '', count: 1 }]),
+  )
+  for (let again = 0; again < 3; again++) await jobs.run()
+  const events = (await store.read.select().from(schema.outbox)).map(({ event }) => event)
+  t.strictSame(events.sort(), ['alert.triggered', 'licence.changed', 'monitoring.digest'])
+})
+
 void t.test('a job that fails is logged, and the others run', async (t) => {
   const ran: string[] = []
   const lines: string[] = []
@@ -90,7 +113,7 @@ void t.test('a job that fails is logged, and the others run', async (t) => {
       } as never,
       figures: prunable('figures') as never,
       alerts: { evaluate: () => Promise.resolve() } as never,
-      digests: { send: () => Promise.resolve(), ...prunable('digests') } as never,
+      digests: { send: () => Promise.resolve(), ...prunable('digests') },
       logoutNotices: { send: () => Promise.resolve() } as never,
       mails: { deliver: () => Promise.resolve(void ran.push('mails')) } as never,
     },

@@ -153,6 +153,18 @@ t.test('what is put says everything: other dates, or none', async (t) => {
   t.same(await events(), [['licence.changed', 'grace', false]])
 })
 
+t.test('a licence that is put as expired blocks as one that has come to its end', async (t) => {
+  const { put, licence, events } = await startLicences(t)
+  await put({ state: 'expired', blocks_signin_when_expired: true })
+  t.same(await licence(), ['expired', true])
+  await put({ state: 'expired' })
+  t.same(await licence(), ['expired', false])
+  t.same(await events(), [
+    ['licence.changed', 'expired', true],
+    ['licence.changed', 'expired', false],
+  ])
+})
+
 t.test('dates that no licence comes to are refused, with the field named', async (t) => {
   const { put, events } = await startLicences(t)
   for (const [field, licence] of [
