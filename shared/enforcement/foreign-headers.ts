@@ -27,6 +27,8 @@ export const PATH_OVERRIDES = [
   'request-uri',
   'base-url',
   'x-middleware-subrequest',
+  'x-forwarded-path',
+  'x-forwarded-prefix',
   'proxy',
 ] as const
 

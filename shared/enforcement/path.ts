@@ -132,13 +132,15 @@ function isSealedReading(level: string, sealed: SealedIndex): boolean {
     .toLowerCase()
   const named: string[] = []
   let hasParent = false
-  for (const part of folded.split(/[/\\]/)) {
+  let isLikeAuthority = false
+  for (const [index, part] of folded.split(/[/\\]/).entries()) {
     const segment = bareSegment(part)
     if (segment === '..') hasParent = true
-    else if (segment !== '') named.push(segment)
+    else if (segment !== '' && named.push(segment) === 1) isLikeAuthority = index > 1
   }
-  // `..` may take away any number of the segments before it, depending on who resolves it
-  const lastStart = hasParent ? named.length - 1 : 0
+  // `..` may take away any number of the segments before it, depending on who resolves it; and to
+  // `new URL('//x/admin', base)` the first is a host, behind which the path begins
+  const lastStart = hasParent ? named.length - 1 : isLikeAuthority ? 1 : 0
   for (let start = 0; start <= lastStart; start++) {
     const rests = sealed.get(named[start] ?? '')
     if (rests?.some((rest) => rest.every((segment, index) => named[start + 1 + index] === segment)))

@@ -46,6 +46,11 @@ export interface AbsoluteForm {
   readonly authority: string
   readonly host: string
   readonly defaultPort: string
+  /**
+   * False for `http://host?x/admin`, which routers read in more ways than one: find-my-way 8 takes it
+   * for `/admin`. Who does not write the target anew must not pass it on.
+   */
+  readonly hasOneReading: boolean
   /** Path and query, or `*`; not checked. */
   readonly target: string
 }
@@ -59,7 +64,13 @@ export function readAbsoluteForm(target: string, method: string): AbsoluteForm |
   if (host === undefined) return undefined
   const defaultPort = DEFAULT_PORTS[scheme.toLowerCase()]!
   const path = rest.startsWith('/') ? rest : `/${rest}`
-  return { authority, host, defaultPort, target: rest === '' && method === 'OPTIONS' ? '*' : path }
+  return {
+    hasOneReading: rest === '' || rest.startsWith('/'),
+    authority,
+    host,
+    defaultPort,
+    target: rest === '' && method === 'OPTIONS' ? '*' : path,
+  }
 }
 
 /** Whether a Host value names the same host and port. */

@@ -1,6 +1,8 @@
 /** `/service/logout`: here at once, everywhere soon, and at the realm if it can be reached. */
 import { clearCookie, HOPS_COOKIE, SEEN_COOKIE, SESSION_COOKIE } from '../enforcement/cookies.ts'
 import { isNavigation } from '../enforcement/navigation.ts'
+import { isRevoked } from '../enforcement/session.ts'
+import { judgeTimes, type TokenClaims } from '../enforcement/token.ts'
 import { cookieLines, methodRefused, pageAnswer, redirection, type Answer } from './answer.ts'
 import { reasonOf, type SignInWorld, type Visit } from './visit.ts'
 
@@ -16,7 +18,8 @@ export async function logout<V extends Visit>(visit: V, world: SignInWorld<V>): 
   )
   const session = world.sessions.claimsOf(visit)
   if (session === undefined) return signedOut(visit, cleared)
-  world.endSession(visit, session.claims, 'logout')
+  // who is out already, a moment or a year ago, is not put out again with every request
+  if (!isOver(session.claims, visit)) world.endSession(visit, session.claims, 'logout')
   try {
     const location = await world.relyingParty.endSessionLocation(tenant, {
       idToken: session.token,
@@ -27,6 +30,13 @@ export async function logout<V extends Visit>(visit: V, world: SignInWorld<V>): 
     world.log.warn({ reason: reasonOf(error), tenant: tenant.tenantId }, 'realm logout not reached')
     return signedOut(visit, cleared)
   }
+}
+
+function isOver(claims: TokenClaims, { tenant, revoked, nowSeconds }: Visit): boolean {
+  const { sessionSecondsMax } = tenant.sessionRules
+  return (
+    isRevoked(claims, revoked) || judgeTimes(claims, nowSeconds, sessionSecondsMax) !== undefined
+  )
 }
 
 function confirmLogout({ tenant }: Visit): Answer {

@@ -19,7 +19,8 @@ export function targetOf(request: GuardedRequest): string | undefined {
   if (target === '*') return method === 'OPTIONS' ? target : undefined
   const form = readAbsoluteForm(target, method)
   const host = onlyHost(request.rawHeaders)
-  if (form === undefined || host === undefined || !agreesWith(form, host)) return undefined
+  if (form === undefined || !form.hasOneReading || host === undefined || !agreesWith(form, host))
+    return undefined
   return form.target === '*' ? '*' : plain(form.target)
 }
 

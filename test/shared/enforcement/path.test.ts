@@ -49,6 +49,12 @@ t.test('a sealed prefix matches whole segments in any spelling', async (t) => {
     '/%61dmin',
     '/%2561dmin',
     '//admin',
+    '//x/admin', // to new URL(target, base) the first is a host
+    '///x/admin',
+    '//x:1/admin/y',
+    '/\\x/admin',
+    '/%2fx/admin',
+    '/.//x/ADMIN',
     '/./admin',
     '/x/../admin',
     '/x/%2e%2e/admin',

@@ -24,6 +24,20 @@ const FAILED: Answer = {
   }),
 }
 
+/** A framework has taken a mount's prefix off an absolute target: nobody knows by what it routes. */
+export const ABSOLUTE_BELOW_MOUNT: Answer = {
+  kind: 'answer',
+  status: 400,
+  headers: [
+    ['Content-Type', 'application/json'],
+    ['Cache-Control', 'no-store'],
+  ],
+  body: JSON.stringify({
+    error: 'request_invalid',
+    detail: 'This is not a well-formed HTTP request.',
+  }),
+}
+
 /** At once where the guard answers at once, and then on the caller's own stack. */
 export function judge(
   guard: Guard,

@@ -1,6 +1,6 @@
 /** `app.use(service.express())`: Express 4 and 5, and whatever else takes `(request, response, next)`. */
 import type { Guard } from '../guard.ts'
-import { guardMessages, sendAnswer, type Answer } from './carry-out.ts'
+import { ABSOLUTE_BELOW_MOUNT, guardMessages, sendAnswer } from './carry-out.ts'
 import type { Incoming, Outgoing } from './messages.ts'
 
 /** `originalUrl` is the target, `url` what is left of it below `baseUrl`. */
@@ -19,17 +19,4 @@ export function expressAdapter(guard: Guard): Handler {
       next()
     })
   }
-}
-
-const ABSOLUTE_BELOW_MOUNT: Answer = {
-  kind: 'answer',
-  status: 400,
-  headers: [
-    ['Content-Type', 'application/json'],
-    ['Cache-Control', 'no-store'],
-  ],
-  body: JSON.stringify({
-    error: 'request_invalid',
-    detail: 'This is not a well-formed HTTP request.',
-  }),
 }

@@ -2,7 +2,7 @@
 import type { TokenClaims } from '../../../../shared/enforcement/token.ts'
 import type { Guard, GuardedRequest, Outcome } from '../guard.ts'
 import { fieldsOf, hasBody, judgement, type Answer, type Forward } from './carry-out.ts'
-import { writeIdentity, writeIdentityTo } from './identity-headers.ts'
+import { withholdSession, writeIdentity, writeIdentityTo } from './identity-headers.ts'
 import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
 import { addToAnswer, addToResponse } from './private-answers.ts'
 
@@ -34,11 +34,12 @@ function passOn(
   c: HonoContext,
   incoming: Incoming,
   outgoing: Outgoing,
-  { target, identity, privateCookies }: Forward,
+  { target, identity, isForeignPage, privateCookies }: Forward,
   next: Next,
 ): Promise<void> {
   incoming.url = target
   writeIdentity(incoming, identity)
+  if (isForeignPage) withholdSession(incoming)
   incoming.serviceClaims = identity?.claims
   c.set('serviceClaims', identity?.claims)
   Object.defineProperty(c.req.raw, 'headers', headersOf(incoming))
@@ -70,8 +71,8 @@ function headersOf(incoming: Incoming): PropertyDescriptor {
 async function guardRequest(guard: Guard, c: HonoContext, next: Next): Promise<Response | void> {
   const outcome = await judgement(guard, requestOf(c.req.raw))
   if (outcome.kind === 'answer') return responseOf(outcome)
-  const { identity, privateCookies } = outcome
-  writeIdentityTo(c.req.raw.headers, identity)
+  const { identity, isForeignPage, privateCookies } = outcome
+  writeIdentityTo(c.req.raw.headers, identity, isForeignPage)
   c.set('serviceClaims', identity?.claims)
   await next()
   addToResponse(c.res.headers, { isPrivate: identity !== undefined, cookies: privateCookies })

@@ -60,11 +60,16 @@ export function withholdSession({ headers, rawHeaders }: Incoming): void {
 }
 
 /** The same for the standard's Headers. */
-export function writeIdentityTo(headers: Headers, identity: Identity | undefined): void {
+export function writeIdentityTo(
+  headers: Headers,
+  identity: Identity | undefined,
+  isForeignPage: boolean,
+): void {
   for (const name of [...headers.keys()]) if (isForeign(name)) headers.delete(name)
   const cookies = headers.get('cookie')
   if (cookies !== null) {
-    const kept = withoutServiceCookies(cookies)
+    const ours = withoutServiceCookies(cookies)
+    const kept = isForeignPage ? withoutSessionCookie(ours) : ours
     if (kept === '') headers.delete('cookie')
     else if (kept !== cookies) headers.set('cookie', kept)
   }

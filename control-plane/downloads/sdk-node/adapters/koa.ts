@@ -1,7 +1,7 @@
 /** `app.use(service.koa())`. */
 import type { TokenClaims } from '../../../../shared/enforcement/token.ts'
 import type { Guard } from '../guard.ts'
-import { guardMessages } from './carry-out.ts'
+import { ABSOLUTE_BELOW_MOUNT, guardMessages, sendAnswer } from './carry-out.ts'
 import type { Incoming, Outgoing } from './messages.ts'
 
 export interface KoaContext {
@@ -22,7 +22,14 @@ export function koaAdapter(guard: Guard) {
         { request, response, target },
         (outcome) => {
           context.state.serviceClaims = request.serviceClaims
-          if (outcome !== undefined && outcome.target !== target) {
+          const isRewritten = outcome !== undefined && outcome.target !== target
+          if (isRewritten && request.url !== target) {
+            // below a mount: what is routed by is not what was decided on
+            sendAnswer(request, response, ABSOLUTE_BELOW_MOUNT)
+            context.respond = false
+            return resolve(undefined)
+          }
+          if (isRewritten) {
             request.url = outcome.target
             context.originalUrl = outcome.target
           }

@@ -32,8 +32,16 @@ const ignore = () => undefined
 /** Where the session ends the socket does: a WebSocket outlives no sign-out (pomerium 1279). */
 export function watch(guard: Guard, socket: Duplex, identity: Identity): void {
   const release = guard.watch?.(identity, () => socket.destroy())
-  if (release !== undefined) socket.once('close', release)
+  if (release === undefined) return
+  const before = releases.get(socket)
+  releases.set(socket, release)
+  // a request that only says it wants to upgrade leaves the socket to the next one
+  if (before === undefined) socket.once('close', () => releases.get(socket)?.())
+  else before()
 }
+
+/** One watch for each socket, however many requests it carries. */
+const releases = new WeakMap<Duplex, () => void>()
 
 function refuse(socket: Duplex, { status, headers, body }: Answer): void {
   const lines = headers
@@ -42,8 +50,10 @@ function refuse(socket: Duplex, { status, headers, body }: Answer): void {
     .join('')
   const length = hasBody(status) ? `Content-Length: ${Buffer.byteLength(body)}\r\n` : ''
   const reason = STATUS_CODES[status] ?? ''
+  // nothing else closes it: Node's time-outs have let go of the socket
   socket.end(
     `HTTP/1.1 ${status} ${reason}\r\n${lines}${length}Connection: close\r\n\r\n` +
       (hasBody(status) ? body : ''),
+    () => socket.destroy(),
   )
 }

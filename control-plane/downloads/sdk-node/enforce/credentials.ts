@@ -34,10 +34,12 @@ export function createCredentials(
     async fetch(path, init) {
       const answer = await ask(accepted, path, init)
       const other = secrets.find((secret) => secret !== accepted)
-      if (answer.status !== 401 || other === undefined) return answer
+      // an address from which too many were refused is told to wait, whatever it brings
+      const isRefused = answer.status === 401 || answer.status === 429
+      if (!isRefused || other === undefined) return answer
       await answer.body?.cancel()
       const second = await ask(other, path, init)
-      if (second.status !== 401) accepted = other
+      if (second.status < 400 || second.status === 409) accepted = other
       return second
     },
   }

@@ -10,7 +10,7 @@ import type { EnforceSettings } from './options.ts'
 import { readBounded } from './bounded-text.ts'
 import type { Credentials } from './credentials.ts'
 import type { ServiceClock } from './service-clock.ts'
-import { StateSchema, type State } from './state.ts'
+import { RevokedPartSchema, StateSchema, type RevokedPart, type State } from './state.ts'
 
 export interface Feed {
   /** Settles with the first attempt, whatever comes of it. */
@@ -24,6 +24,8 @@ export interface FeedWorld {
   readonly settings: EnforceSettings
   readonly credentials: Credentials
   readonly clock: ServiceClock
+  /** Before the state itself, and whatever becomes of that. */
+  onRevoked(part: RevokedPart): void
   /** Throws for a state that cannot be enforced. */
   onState(state: State): void
   /** The state has been confirmed. */
@@ -59,14 +61,22 @@ export function createFeed(world: FeedWorld): Feed {
       },
       signal: AbortSignal.any([closing.signal, AbortSignal.timeout(TIMEOUT_MS)]),
     })
-    clock.observe(answer.headers.get('date'), sentMs, nowMs())
-    if (answer.status === 304 && etag !== undefined) return
+    const receivedMs = nowMs()
+    // only of the service itself: whatever stands in between answers errors with a Date of its own
+    const observeClock = () => clock.observe(answer.headers.get('date'), sentMs, receivedMs)
+    if (answer.status === 304 && etag !== undefined) return observeClock()
     if (answer.status !== 200) {
       await answer.body?.cancel()
       throw new Error(explain(answer.status))
     }
-    const state = parse(await readBounded(answer, LIMITS.enforcementStateBytesMax))
+    const text = await readBounded(answer, LIMITS.enforcementStateBytesMax)
+    const content: unknown = JSON.parse(text)
+    // what is revoked counts even where the rest of a state cannot be read
+    const end = v.safeParse(RevokedPartSchema, content)
+    if (end.success) world.onRevoked(end.output)
+    const state = parse(content)
     world.onState(state)
+    observeClock()
     etag = answer.headers.get('etag') ?? undefined
     pollSeconds = Math.min(POLL_SECONDS_MAX, Math.max(1, state.poll_after))
   }
@@ -103,8 +113,8 @@ export function createFeed(world: FeedWorld): Feed {
   }
 }
 
-function parse(text: string): State {
-  const result = v.safeParse(StateSchema, JSON.parse(text), { abortEarly: true })
+function parse(content: unknown): State {
+  const result = v.safeParse(StateSchema, content, { abortEarly: true })
   if (result.success) return result.output
   const [issue] = result.issues
   throw new Error(`the enforcement state cannot be read at ${v.getDotPath(issue) ?? 'its root'}`)

@@ -123,7 +123,7 @@ function targetOf(target: string, method: string, authority: string): string {
   if (target === '*') return method === 'OPTIONS' ? target : 'target'
   if (isOriginForm(target)) return hasBrokenEscape(target) ? 'target' : target
   const form = readAbsoluteForm(target, method)
-  if (form === undefined) return 'target'
+  if (form === undefined || !form.hasOneReading) return 'target'
   if (!agreesWith(form, authority)) return 'mismatch'
   if (form.target === '*') return '*'
   return isOriginForm(form.target) && !hasBrokenEscape(form.target) ? form.target : 'target'

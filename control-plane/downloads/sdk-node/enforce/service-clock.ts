@@ -3,7 +3,7 @@
  * issued them: an application server whose clock is five minutes off neither refuses everybody nor
  * lets anybody stay longer.
  */
-import { SECOND_MS, type Clock } from '../../../../shared/clock.ts'
+import { HOUR_MS, SECOND_MS, type Clock } from '../../../../shared/clock.ts'
 
 export interface ServiceClock extends Clock {
   /** A Date header and the moments, by our clock, between which it was written. */
@@ -12,6 +12,8 @@ export interface ServiceClock extends Clock {
   offsetMs(): number
 }
 
+/** A clock that is further off is put right by people, not by us: nothing is judged by a guess. */
+const CORRECTED_MS_MAX = HOUR_MS
 /** A Date header names a whole second: what is nearer than this is no difference. */
 const UNCERTAIN_MS = 2 * SECOND_MS
 
@@ -26,7 +28,8 @@ export function createServiceClock(nowMs: () => number): ServiceClock {
       if (Number.isNaN(dateMs)) return
       const measuredMs = Math.round((sentMs + receivedMs) / 2 - (dateMs + SECOND_MS / 2))
       const doubtMs = UNCERTAIN_MS + Math.max(0, receivedMs - sentMs) / 2
-      offsetMs = Math.abs(measuredMs) <= doubtMs ? 0 : measuredMs
+      const isPlausible = Math.abs(measuredMs) > doubtMs && Math.abs(measuredMs) <= CORRECTED_MS_MAX
+      offsetMs = isPlausible ? measuredMs : 0
     },
   }
 }

@@ -45,10 +45,14 @@ export function createStanding(settings: EnforceSettings) {
     credentials,
     clock,
     random: Math.random,
+    onRevoked(part) {
+      if (part.tenant.tenant_id !== tenantId) return
+      revoked.merge(part.revoked, nowSeconds(clock))
+      watch.look()
+    },
     onState(heard) {
       const next = compile(heard)
       revoked.expectSessionSeconds(heard.tenant.max_session_seconds)
-      revoked.merge(heard.revoked, nowSeconds(clock))
       state = heard
       tenant = next
       watch.look()
@@ -88,7 +92,7 @@ export function createStanding(settings: EnforceSettings) {
   }
 
   const isTooOld = () =>
-    settings.afterOutage === 'refuse' && nowMs() - feed.heardMs() > settings.outageLimitMs
+    settings.afterOutage === 'refuse' && Math.abs(nowMs() - feed.heardMs()) > settings.outageLimitMs // also when a clock is set back
 
   function mayStay(claims: TokenClaims): boolean {
     if (tenant?.status !== 'published' || isTooOld() || isRevoked(claims, revoked)) return false

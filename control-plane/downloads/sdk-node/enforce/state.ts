@@ -25,7 +25,11 @@ export const StateSchema = v.object({
     health: v.pipe(v.string(), v.startsWith('/')),
     max_session_seconds: seconds,
     idle_seconds: seconds,
-    session_binding: v.picklist(SESSION_BINDINGS),
+    /** One that is not known yet is taken for one that asks again. */
+    session_binding: v.pipe(
+      v.string(),
+      v.transform((binding) => SESSION_BINDINGS.find((known) => known === binding) ?? 'step_up'),
+    ),
     name: v.optional(v.string()),
     protection: v.optional(v.string()),
     origin: v.optional(v.pipe(v.string(), v.url())),
@@ -33,6 +37,13 @@ export const StateSchema = v.object({
   revoked: RevokedSchema,
 })
 export type State = v.InferOutput<typeof StateSchema>
+
+/** The part that is enforced even where a newer service says something else that nobody here reads. */
+export const RevokedPartSchema = v.object({
+  tenant: v.object({ tenant_id: v.string() }),
+  revoked: RevokedSchema,
+})
+export type RevokedPart = v.InferOutput<typeof RevokedPartSchema>
 
 export interface EnforcedTenant extends TenantRules, SignInTenant {
   readonly health: string

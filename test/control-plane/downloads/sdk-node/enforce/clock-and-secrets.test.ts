@@ -20,6 +20,25 @@ for (const aheadMs of [-FIVE_MINUTES_MS, FIVE_MINUTES_MS])
     t.ok(Math.abs(reported - aheadMs) < 3000, `reported as ${reported} ms`)
   })
 
+t.test('only the service’s own word on the time counts, and only up to an hour', async (t) => {
+  const { ask, service, guard } = await startGuard(t)
+  await guard.ready()
+  const ended = service.session({ issuedAgoSeconds: 3600, lifeSeconds: 3590 })
+  service.control.aheadMs = -FIVE_MINUTES_MS
+  service.control.feedStatus = 502 // of whatever stands in between
+  await service.polled()
+  t.match(await ask('/', { cookie: ended }), { kind: 401, reason: 'expired' })
+  service.control.feedStatus = undefined
+  service.control.aheadMs = -2 * 3_600_000
+  await service.polled()
+  t.match(
+    await ask('/', { cookie: ended }),
+    { kind: 401, reason: 'expired' },
+    'two hours are no drift',
+  )
+  t.equal(service.polls.at(-1)?.headers['x-service-clock-offset'], '0')
+})
+
 t.test('a clock that is put right again is believed again', async (t) => {
   const { ask, service, pass, guard } = await startGuard(t)
   pass(FIVE_MINUTES_MS)

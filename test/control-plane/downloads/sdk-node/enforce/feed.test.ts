@@ -79,7 +79,7 @@ t.test('a state that cannot be read is left, and the last good one stays', async
   const { ask, service, warnings } = await startGuard(t)
   await ask('/')
   const bad = [
-    { session_binding: 'sometimes' },
+    { session_binding: 7 },
     { sealed: 'none' },
     { idle_seconds: -1 },
     { tenant_id: 'another' },
@@ -168,4 +168,42 @@ t.test('whoever chose to keep goes on with the last state', async (t) => {
   pass(HOUR_MS)
   t.match(await ask('/', { cookie }), { kind: 'forward', user: 'ada' })
   t.match(await ask('/'), { kind: 401, reason: 'no_session' })
+})
+
+t.test('a revocation counts even in a state of which the rest cannot be read', async (t) => {
+  const { ask, service } = await startGuard(t)
+  const cookie = service.session({ issuedAgoSeconds: 5 })
+  t.match(await ask('/', { cookie }), { kind: 'forward' })
+  service.put({ idle_seconds: 'for ever' })
+  service.revoke({ sids: { 'sid-1': service.nowSeconds() } })
+  await service.polled()
+  t.match(await ask('/', { cookie }), { kind: 401, reason: 'revoked' })
+  service.put({ tenant_id: 'another' })
+  service.revoke({ all: service.nowSeconds() + 60 })
+  await service.polled()
+  const other = service.session({ sid: 'sid-2' })
+  t.match(await ask('/', { cookie: other }), { kind: 'forward' }, 'but not of another tenant')
+})
+
+t.test('a binding that this version does not know asks again where a session moves', async (t) => {
+  const { ask, service } = await startGuard(t, { session_binding: 'device' })
+  const cookie = service.session()
+  t.match(await ask('/', { cookie }), { kind: 'forward' })
+  t.match(await ask('/', { cookie, userAgent: 'curl/8.1' }), {
+    kind: 401,
+    reason: 'binding_step_up',
+  })
+})
+
+t.test('who is out already is not reported again with every sign-out', async (t) => {
+  const { ask, service, guard } = await startGuard(t)
+  const cookie = service.session()
+  const ended = service.session({ sid: 'sid-2', issuedAgoSeconds: 90, lifeSeconds: 60 })
+  for (let times = 0; times < 5; times++) {
+    t.match(await ask('/service/logout', { cookie, method: 'POST' }), { kind: 303 })
+    t.match(await ask('/service/logout', { cookie: ended, method: 'POST' }), { kind: 303 })
+  }
+  await guard.close()
+  t.match(service.batches.flat(), [{ outcome: 'logout', sid: 'sid-1' }])
+  t.equal(service.batches.flat().length, 1)
 })

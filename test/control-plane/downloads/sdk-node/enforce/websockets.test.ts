@@ -1,7 +1,10 @@
 /** A WebSocket through the middleware: asked for like any request, and over when the session is. */
 import { createServer, request as httpRequest } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { Hono } from 'hono'
 import t, { type Test } from 'tap'
+import { watch } from '../../../../../control-plane/downloads/sdk-node/adapters/upgrade.ts'
 import { createService } from '../../../../../control-plane/downloads/sdk-node/service.ts'
 import { startGuard, type AskedGuard } from '../../../../support/asked-guard.ts'
 import { USER_AGENT } from '../../../../support/feed-service.ts'
@@ -110,4 +113,73 @@ t.test('a page of another site opens no WebSocket in its user’s name', async (
   t.equal(foreign.seen?.['x-service-user'], undefined, 'but nobody is named')
   const own = await open({ cookie, origin: 'http://app.localhost' }, '/open')
   t.match(own, { status: 101, seen: { 'x-service-user': 'ada' } })
+})
+
+t.test('a refused upgrade leaves no socket behind, whatever its client does with it', async (t) => {
+  const { guard } = await startGuard(t)
+  const service = createService(guard)
+  const server = createServer(service.node((_request, response) => response.end()))
+  server.on(
+    'upgrade',
+    service.upgrade(() => t.fail('it was not refused')),
+  )
+  const closed = new Promise<void>((resolve) =>
+    server.on('connection', (socket) => socket.once('close', () => resolve())),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  t.teardown(() => client.destroy())
+  client.on('error', () => {})
+  client.resume()
+  client.write(
+    'GET /socket HTTP/1.1\r\nHost: app.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  )
+  client.once('data', () => client.write('bytes that nobody will read'))
+  await closed
+})
+
+t.test('a socket is watched once, however many requests it carries', async (t) => {
+  const { guard, service } = await startGuard(t)
+  const cookie = service.session()
+  const rawHeaders = ['Host', 'app.localhost', 'User-Agent', USER_AGENT, 'Cookie', cookie]
+  const asked = { method: 'GET', target: '/', rawHeaders, peerAddress: '127.0.0.1' }
+  const outcome = await guard.judge({ ...asked, isSecure: false })
+  if (outcome.kind !== 'forward' || outcome.identity === undefined) throw new Error('not let in')
+  const socket = new PassThrough()
+  let watching = 0
+  const counting = {
+    ...guard,
+    watch(...given: Parameters<NonNullable<typeof guard.watch>>) {
+      watching++
+      const release = guard.watch?.(...given)
+      return () => {
+        watching--
+        release?.()
+      }
+    },
+  }
+  for (let times = 0; times < 100; times++) watch(counting, socket, outcome.identity)
+  t.equal(socket.listenerCount('close'), 1)
+  t.equal(watching, 1)
+  socket.destroy()
+  await new Promise((resolve) => socket.once('close', resolve))
+  t.equal(watching, 0)
+})
+
+t.test('with Hono, too, what another site’s page asks is nobody’s', async (t) => {
+  const { guard, service } = await startGuard(t, { excluded: ['/open'] })
+  const app = new Hono()
+  app.use(createService(guard).hono())
+  app.get('/open', (c) => c.json({ cookie: c.req.header('cookie') ?? '' }))
+  const headers = {
+    host: 'app.localhost',
+    'user-agent': USER_AGENT,
+    upgrade: 'websocket',
+    origin: 'https://evil.example',
+    cookie: `theme=dark; ${service.session()}`,
+  }
+  const answer = await app.request('http://app.localhost/open', { headers })
+  t.same(await answer.json(), { cookie: 'theme=dark' })
 })
