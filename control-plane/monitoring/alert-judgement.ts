@@ -28,7 +28,7 @@ export interface Watch {
 }
 
 /** A longer pause was a stop of this program, or a clock that went ahead. */
-export const PAUSE_MS_MAX = 2 * MINUTE_MS
+export const PAUSE_MS_MAX = MINUTE_MS
 
 const minuteOf = (ms: number) => ms - (ms % MINUTE_MS)
 
@@ -58,13 +58,14 @@ export function judgeAlert(
   before: AlertState,
   rule: AlertRule,
   value: number,
-  { judgedAt: nowMs, watchedFrom }: Watch,
+  { judgedAt: nowMs, watchedFrom, countedFrom }: Watch,
 ): Judgement {
   // of a clock that was ahead: the cool-down begins now, instead of then
   const triggeredAt = before.triggeredAt === null ? null : Math.min(before.triggeredAt, nowMs)
   const stays = (isAbove: boolean) => ({ isTriggered: false, state: { isAbove, triggeredAt } })
   if (value < rule.threshold) {
-    const isWindowWhole = nowMs - watchedFrom >= rule.windowSeconds * SECOND_MS
+    const wholeFrom = Math.max(watchedFrom, countedFrom)
+    const isWindowWhole = nowMs - wholeFrom >= rule.windowSeconds * SECOND_MS
     return stays(before.isAbove && !isWindowWhole)
   }
   if (before.isAbove) return stays(true)

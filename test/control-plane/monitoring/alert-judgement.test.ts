@@ -156,6 +156,17 @@ t.test('a clock that jumps ahead, and is put right, tells of nothing', async (t)
     }
 })
 
+t.test('nor does a jump that is longer than a short window', async (t) => {
+  for (const ahead of [PAUSE_MS_MAX + SECOND_MS, 90 * SECOND_MS, 115 * SECOND_MS, HOUR_MS])
+    for (const jump of [ahead, -ahead]) {
+      const alert = watchOver({ threshold: 5, windowSeconds: 60, coolDownSeconds: 0 })
+      alert.pass(20 * MINUTE_MS, 1)
+      alert.jump(jump)
+      alert.pass(20 * MINUTE_MS, 1)
+      t.equal(alert.told.length, 1, `${jump / SECOND_MS} seconds`)
+    }
+})
+
 t.test('after any jump the next crossing is told of', async (t) => {
   for (const jump of JUMPS.flatMap((ms) => [ms, -ms])) {
     const alert = watchOver()
