@@ -201,6 +201,8 @@ export const LIMITS = {
   enforcementEventKeptMs: 35 * 24 * 3600 * 1000,
   /** Single events, of a whole tenant. */
   rateEnforcementEvents: { burst: 10_000, perSecond: 100 },
+  /** Of them those that end a session: only somebody who had one causes any. */
+  rateSessionEnds: { burst: 20_000, perSecond: 200 },
   /** What is passed on of them where no session of ours has ended: of one person, of all. */
   rateToldOfPerson: { burst: 1, perSecond: 1 / 60 },
   rateTold: { burst: 200, perSecond: 1 },

@@ -97,7 +97,8 @@ export function feedEndpoints({ feed, enforcement }: FeedEndpointsWorld): readon
         summary: 'Takes what a middleware has enforced.',
         description:
           'The time of an event is that of its arrival. `terminate` and `logout` with a `sid` end ' +
-          'that session everywhere. With 429 the batch should be kept and sent again.',
+          'that session everywhere, also where the rest of the batch is too much. With 429 the ' +
+          'batch should be kept and sent again.',
         headers: { 'X-Service-Instance': POLL_HEADERS['X-Service-Instance'] },
         body: EventsBody,
         elements: { events: EnforcementEventBody },

@@ -33,9 +33,14 @@ export type Enforcement = ReturnType<typeof createEnforcement>
 
 export function createEnforcement({ store, clock }: { store: Store; clock: Clock }) {
   const rates = createRateLimits(clock)
-  /** undefined: so many more may be written down. */
-  const waitSeconds = (tenantId: string, count: number) =>
-    rates.waitSeconds('events', tenantId, LIMITS.rateEnforcementEvents, count)
+  /**
+   * undefined: these may be written down as well. Anybody can knock at a sealed path as often as
+   * they like, so what ends a session is never counted together with it.
+   */
+  const waitSeconds = (tenantId: string, kind: 'ends' | 'events', events: readonly OwnEvent[]) => {
+    const rate = kind === 'ends' ? LIMITS.rateSessionEnds : LIMITS.rateEnforcementEvents
+    return rates.waitSeconds(kind, tenantId, rate, events.filter(isOfPerson).length)
+  }
   /** What stands for no session of ours costs nothing to invent: it is told of now and then. */
   const isWorthTelling = (tenantId: string, { outcome, subject = '' }: OwnEvent) =>
     rates.waitSeconds(outcome, `${tenantId} ${subject}`, LIMITS.rateToldOfPerson) === undefined &&
@@ -57,6 +62,24 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
     }
   }
 
+  async function write(
+    tenantId: string,
+    instance: string,
+    heeded: readonly OwnEvent[],
+    taken: readonly OwnEvent[],
+  ) {
+    await store.change(async (change) => {
+      if ((await findTenant(change.queries, tenantId)) === undefined)
+        throw new Refusal('tenant_not_found')
+      await enforce(change, tenantId, heeded)
+      const told = taken.filter(isOfPerson)
+      await keep(change, tenantId, instance, told)
+      // gateways count on their own: fleet/hub.ts
+      const figures = tally(told.map(ofApplication))
+      await addFigures(change.queries, tenantId, 'application', change.nowMs, figures)
+    })
+  }
+
   return {
     /**
      * What a gateway saw of its tenants. May be given twice: a session that has ended stays as it
@@ -67,28 +90,31 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
       await store.change(async (change) => {
         for (const [tenantId, own] of Map.groupBy(events, (event) => event.tenant_id)) {
           if ((await findTenant(change.queries, tenantId)) === undefined) continue
-          const isTooMuch = waitSeconds(tenantId, own.length) !== undefined
+          const [ends, others] = split(own)
           await enforce(change, tenantId, own)
-          if (!isTooMuch) await keep(change, tenantId, gatewayId, own.filter(isOfPerson))
+          const isKept = {
+            ends: waitSeconds(tenantId, 'ends', ends) === undefined,
+            others: waitSeconds(tenantId, 'events', others) === undefined,
+          }
+          const kept = own.filter((event) => (isEnd(event) ? isKept.ends : isKept.others))
+          await keep(change, tenantId, gatewayId, kept.filter(isOfPerson))
         }
       })
     },
 
-    /** What an instance of the tenant's application saw. Too much is refused, to be sent later. */
+    /**
+     * What an instance of the tenant's application saw. Too much is refused, to be sent later; the
+     * sessions that it says have ended do not wait for that, and end but once.
+     */
     async take(tenantId: string, instance: string, events: readonly OwnEvent[]): Promise<void> {
-      const retryAfter = waitSeconds(tenantId, Math.max(1, events.length))
-      if (retryAfter !== undefined) throw new Refusal('rate_limited', { retry_after: retryAfter })
-      if (events.length === 0) return
-      await store.change(async (change) => {
-        if ((await findTenant(change.queries, tenantId)) === undefined)
-          throw new Refusal('tenant_not_found')
-        await enforce(change, tenantId, events)
-        const told = events.filter(isOfPerson)
-        await keep(change, tenantId, instance, told)
-        // gateways count on their own: fleet/hub.ts
-        const figures = tally(told.map(ofApplication))
-        await addFigures(change.queries, tenantId, 'application', change.nowMs, figures)
-      })
+      const [ends, others] = split(events)
+      const endsWait = waitSeconds(tenantId, 'ends', ends)
+      if (endsWait !== undefined) throw new Refusal('rate_limited', { retry_after: endsWait })
+      const othersWait = waitSeconds(tenantId, 'events', others)
+      const isRefused = othersWait !== undefined
+      const heeded = isRefused ? ends : events
+      if (heeded.length > 0) await write(tenantId, instance, heeded, isRefused ? [] : events)
+      if (isRefused) throw new Refusal('rate_limited', { retry_after: othersWait })
     },
 
     /** Newest first. */
@@ -104,6 +130,12 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
       )
     },
   }
+}
+
+const isEnd = ({ outcome }: OwnEvent) => outcome === 'logout' || outcome === 'terminate'
+
+function split<E extends OwnEvent>(events: readonly E[]): [ends: E[], others: E[]] {
+  return [events.filter(isEnd), events.filter((event) => !isEnd(event))]
 }
 
 /** Who exists for a check of the sign-in alone is in no list and in no figure. */

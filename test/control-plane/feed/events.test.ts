@@ -288,6 +288,47 @@ void t.test('too many events are put off and not lost; the next minute takes the
   t.equal((await api.report('acme', { events })).status, 200)
 })
 
+void t.test('no noise at a sealed path stops a sign-out, alone or in the same batch', async (t) => {
+  const api = await startFeedApi(t)
+  await api.sdkTenant('acme')
+  for (const sid of ['s1', 's2', 's3']) await api.session('acme', sid)
+  const { sessions } = api.services
+  const { burst } = LIMITS.rateEnforcementEvents
+  const noise = Array.from({ length: LIMITS.eventsPerBatchMax }, () => sealed)
+  for (let sent = 0; sent < burst; sent += noise.length) await api.report('acme', { events: noise })
+
+  const alone = {
+    events: [
+      { outcome: 'terminate', sid: 's1' },
+      { outcome: 'logout', sid: 's2' },
+    ],
+  }
+  t.equal((await api.report('acme', alone)).status, 200)
+  t.match(await sessions.find('acme', 's1'), { endReason: 'terminated' })
+  t.match(await sessions.find('acme', 's2'), { endReason: 'signed_out' })
+
+  const mixed = { events: [sealed, { outcome: 'terminate', sid: 's3' }] }
+  t.equal((await api.report('acme', mixed)).status, 429, 'the noise is put off')
+  t.match(await sessions.find('acme', 's3'), { endReason: 'terminated' })
+  t.equal((await kept(api))[0]?.['outcome'], 'logout', 'and nothing of that batch written twice')
+  api.clock.advance(60_000)
+  t.equal((await api.report('acme', mixed)).status, 200)
+  t.equal((await emitted(api)).length, 2, 'each end is told of once')
+})
+
+void t.test('ends of sessions are bounded on their own', async (t) => {
+  const api = await startFeedApi(t)
+  await api.sdkTenant('acme')
+  const { burst, perSecond } = LIMITS.rateSessionEnds
+  const ends = Array.from({ length: LIMITS.eventsPerBatchMax }, () => ({ outcome: 'logout' }))
+  for (let sent = 0; sent < burst; sent += ends.length)
+    t.equal((await api.report('acme', { events: ends })).status, 200)
+  const refused = await api.report('acme', { events: ends })
+  t.equal(refused.status, 429)
+  t.equal(Number(refused.headers.get('retry-after')), ends.length / perSecond)
+  t.equal((await api.report('acme', { events: [sealed] })).status, 200)
+})
+
 void t.test('the oldest events make room, and all of them go in time', async (t) => {
   const api = await startFeedApi(t)
   await api.sdkTenant('acme')
