@@ -40,7 +40,7 @@ void t.test('each example is what the event really holds', async (t) => {
 })
 
 void t.test('the example of a policy has the settings of that policy', async (t) => {
-  for (const [policy, settings] of Object.entries(DEFAULT_POLICIES as object)) {
+  for (const [policy, settings] of Object.entries(DEFAULT_POLICIES) as [string, object][]) {
     const { example } = EVENTS[`policy.${policy as keyof typeof DEFAULT_POLICIES}.updated`]
     t.strictSame(Object.keys(example.settings), Object.keys(settings), policy)
     for (const name of example.changed) t.ok(name in settings, `${policy}: ${name}`)

@@ -72,8 +72,8 @@ t.test(
     t.equal(batches().length, 1)
     outbox.received('run-0', 1)
     outbox.received('run-1', 7)
-  outbox.connected()
-  t.same(batches()[1], batches()[0], 'another batch, or another run, was meant')
+    outbox.connected()
+    t.same(batches()[1], batches()[0], 'another batch, or another run, was meant')
     const next = await take()
     t.match(next, { run: 'run-1', batch: 2, counts: [sealed(5), sealed(1, 'beta')] })
   },
