@@ -186,6 +186,8 @@ export const LIMITS = {
   // the enforcement feed
   feedPollsPerSecondMax: 500,
   feedInstancesPerTenantMax: 10_000,
+  /** What one tenant adds to the number that slows all: half of what may ask every second. */
+  feedInstancesCountedPerTenantMax: 250,
   feedInstancesMax: 50_000,
   feedInstanceKeptMs: 7 * 24 * 3600 * 1000,
   /** Of the states that are kept to be answered with. */

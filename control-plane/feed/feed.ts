@@ -41,7 +41,7 @@ export function createFeed(world: {
       if (state === undefined) throw new Refusal('tenant_not_found')
       requireFeed(state.tenant)
       instances.polled(tenantId, poll, state.hash)
-      const seconds = instances.pollSeconds()
+      const seconds = instances.pollSeconds(tenantId)
       const etag = state.etag(seconds)
       return { etag, body: isNoneMatch(ifNoneMatch, etag) ? undefined : state.body(seconds) }
     },

@@ -15,7 +15,8 @@ import {
 import { tenantsCreatedAt } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
 import type { Poll } from './poll-headers.ts'
-import { pollInterval, POLL_STEPS_SECONDS } from './poll-interval.ts'
+import { POLL_STEPS_SECONDS } from './poll-interval.ts'
+import { createPolling } from './polling.ts'
 import type { FeedStates } from './states.ts'
 
 export interface FeedInstance {
@@ -31,8 +32,8 @@ export interface FeedInstance {
 
 export interface Instances {
   polled(tenantId: string, poll: Poll, stateHash: string): void
-  /** How long an instance waits before it asks again. */
-  pollSeconds(): number
+  /** How long an instance of the tenant waits before it asks again. */
+  pollSeconds(tenantId: string): number
   /** By name. */
   of(tenantId: string): Promise<FeedInstance[]>
   list(tenantId: string, page: PageRequest): Promise<Page<FeedInstance>>
@@ -64,11 +65,9 @@ export async function openInstances(world: {
   /** Per tenant, and all of them: whoever polled last comes last. */
   const byTenant = new Map<string, Map<string, Known>>()
   const all = new Set<Known>()
-  /** Until when each counts as polling. */
-  const polling = new Map<Known, number>()
+  const polling = createPolling()
   const unwritten = new Set<Known>()
   const gone = new Set<Known>()
-  let seconds: number = POLL_STEPS_SECONDS[0]
   let writing: Promise<void> | undefined
 
   function keep(known: Known, countsUntilMs: number) {
@@ -78,10 +77,9 @@ export async function openInstances(world: {
     siblings.set(known.name, known)
     all.delete(known)
     all.add(known)
-    polling.delete(known)
-    polling.set(known, countsUntilMs)
+    polling.add(known, countsUntilMs)
     if (siblings.size > LIMITS.feedInstancesPerTenantMax) forget(first(siblings.values()))
-    if (all.size > LIMITS.feedInstancesMax) forget(first(all))
+    if (all.size > LIMITS.feedInstancesMax) forget(first(largest(byTenant.values()).values()))
   }
 
   function forget(known: Known) {
@@ -89,7 +87,7 @@ export async function openInstances(world: {
     siblings?.delete(known.name)
     if (siblings?.size === 0) byTenant.delete(known.tenantId)
     all.delete(known)
-    polling.delete(known)
+    polling.remove(known)
     unwritten.delete(known)
     if (known.isWritten) gone.add(known)
   }
@@ -101,15 +99,8 @@ export async function openInstances(world: {
     const awayMs = nowMs - (rows[0]?.lastPollAt ?? nowMs)
     for (const { lastPollAt: lastPollMs, etag: stateHash, ...row } of rows.reverse())
       keep({ ...row, stateHash, lastPollMs, isWritten: true }, lastPollMs + awayMs + POLLING_MS)
-    dropAbsent(nowMs)
-    seconds = pollInterval(polling.size, seconds)
-  }
-
-  function dropAbsent(nowMs: number) {
-    for (const [known, untilMs] of polling) {
-      if (untilMs > nowMs) return
-      polling.delete(known)
-    }
+    polling.dropAbsent(nowMs)
+    for (const tenantId of byTenant.keys()) polling.settle(tenantId)
   }
 
   async function view(tenantId: string): Promise<FeedInstance[]> {
@@ -166,10 +157,10 @@ export async function openInstances(world: {
       known.lastPollMs = nowMs
       keep(known, nowMs + POLLING_MS)
       unwritten.add(known)
-      dropAbsent(nowMs)
-      seconds = pollInterval(polling.size, seconds)
+      polling.dropAbsent(nowMs)
+      polling.settle(tenantId)
     },
-    pollSeconds: () => seconds,
+    pollSeconds: polling.seconds,
     of: view,
     async list(tenantId, page) {
       const [after] = decodeCursor(page.cursor, 'string') ?? []
@@ -194,6 +185,13 @@ const UNSEEN = { version: '', clockOffsetMs: null, stateHash: '', lastPollMs: 0 
 function rowOf({ tenantId, name, version, clockOffsetMs, ...known }: Known) {
   const { stateHash: etag, lastPollMs: lastPollAt } = known
   return { tenantId, name, version, etag, clockOffsetMs, lastPollAt }
+}
+
+/** Who has most makes room, so that nobody loses theirs to names that another has invented. */
+function largest<T extends { readonly size: number }>(groups: Iterable<T>): T {
+  let most = first(groups)
+  for (const group of groups) if (group.size > most.size) most = group
+  return most
 }
 
 function first<T>(items: Iterable<T>): T {

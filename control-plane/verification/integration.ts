@@ -110,7 +110,7 @@ export function createIntegration(world: IntegrationWorld) {
       base: isSdk ? origin : world.edgeUrlFor(hostname),
       issuer: issuerOf(world.baseUrl, tenantId),
       hasDirectory: (await findUserDirectory(store.read, tenantId)) !== undefined,
-      pollAfterMs: isSdk ? world.instances.pollSeconds() * SECOND_MS : 0,
+      pollAfterMs: isSdk ? world.instances.pollSeconds(tenantId) * SECOND_MS : 0,
       people,
       browser: createTrialBrowser({ agent, signal, nowMs }),
       wait: (milliseconds) => sleep(milliseconds, undefined, { signal }),

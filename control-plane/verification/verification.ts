@@ -151,7 +151,7 @@ async function observeFeed(
   const nowMs = clock.nowMs()
   const known = await instances.of(tenantId)
   return {
-    pollAfterMs: instances.pollSeconds() * SECOND_MS,
+    pollAfterMs: instances.pollSeconds(tenantId) * SECOND_MS,
     instances: known.map(({ name, version, lastPollMs, etagIsCurrent, clockOffsetMs }) => ({
       instance: name,
       sdkVersion: version,

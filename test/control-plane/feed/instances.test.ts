@@ -111,20 +111,24 @@ void t.test('a restart knows the instances again, and how many were polling', as
   await before.tenants.create(tenantNamed('acme', { mode: 'sdk' }), ACTOR)
   for (let index = 0; index <= LIMITS.feedPollsPerSecondMax; index++)
     before.instances.polled('acme', poll(`web-${index}`), 'state')
-  t.equal(before.instances.pollSeconds(), 2)
+  t.equal(before.instances.pollSeconds('acme'), 2)
   const seen = await before.instances.of('acme')
   await before.instances.write()
 
   clock.advance(60 * MINUTE_MS)
   const after = await startServices(t, { file, clock, masterKey })
   t.strictSame(await after.instances.of('acme'), seen)
-  t.equal(after.instances.pollSeconds(), 2, 'an hour away does not make it a crowd of newcomers')
+  t.equal(
+    after.instances.pollSeconds('acme'),
+    2,
+    'an hour away does not make it a crowd of newcomers',
+  )
   clock.advance(89_000)
   after.instances.polled('acme', poll('web-0'), 'state')
-  t.equal(after.instances.pollSeconds(), 2, 'they have their time to come back')
+  t.equal(after.instances.pollSeconds('acme'), 2, 'they have their time to come back')
   clock.advance(2000)
   after.instances.polled('acme', poll('web-0'), 'state')
-  t.equal(after.instances.pollSeconds(), 1)
+  t.equal(after.instances.pollSeconds('acme'), 1)
 })
 
 void t.test(
@@ -200,6 +204,33 @@ void t.test('all tenants together are bounded', async (t) => {
   t.strictSame((await sizes()).slice(0, 3), [1, each - 1, each])
 })
 
+void t.test('names that somebody invents for one tenant slow that tenant alone', async (t) => {
+  const { instances } = await startSdk(t)
+  const invent = (from: number, to: number) => {
+    for (let index = from; index < to; index++) instances.polled('acme', poll(`n${index}`), 'x')
+  }
+  const crowd = LIMITS.feedPollsPerSecondMax - LIMITS.feedInstancesCountedPerTenantMax
+  for (let index = 0; index < crowd; index++) instances.polled('other', poll(`n${index}`), 'x')
+  invent(0, LIMITS.feedInstancesCountedPerTenantMax)
+  t.equal(instances.pollSeconds('other'), 1)
+  invent(LIMITS.feedInstancesCountedPerTenantMax, LIMITS.feedInstancesPerTenantMax)
+  t.equal(instances.pollSeconds('acme'), 20)
+  t.equal(instances.pollSeconds('other'), 1)
+  t.equal(instances.pollSeconds('nobody yet'), 1)
+  instances.polled('third', poll('one more'), 'x')
+  t.equal(instances.pollSeconds('other'), 2, 'all of them together still count')
+})
+
+void t.test('who has most makes room, and not who has few', async (t) => {
+  const { tenants, instances } = await startSdk(t)
+  const [most, each] = [LIMITS.feedInstancesMax, LIMITS.feedInstancesPerTenantMax]
+  await tenants.create(tenantNamed('quiet', { mode: 'sdk' }), ACTOR)
+  instances.polled('quiet', poll('web-1'), 'x')
+  for (let index = 0; index <= most; index++)
+    instances.polled(`t${Math.floor(index / each)}`, poll(`n${index}`), 'x')
+  t.match(await instances.of('quiet'), [{ name: 'web-1' }])
+})
+
 void t.test('who has not asked for a week is forgotten', async (t) => {
   const { tenants, instances, clock, store } = await startSdk(t)
   await tenants.create(tenantNamed('acme', { mode: 'sdk' }), ACTOR)
@@ -236,11 +267,10 @@ void t.test(
   async (t) => {
     const { sdkTenant, poll: ask, services } = await startFeedApi(t)
     await sdkTenant('acme')
-    await sdkTenant('other')
     const first = await ask('acme')
     t.equal(first.body['poll_after'], 1)
     for (let index = 0; index < LIMITS.feedPollsPerSecondMax; index++)
-      services.instances.polled('other', poll(`n${index}`), 'x')
+      services.instances.polled(`other-${index % 2}`, poll(`n${index}`), 'x')
     const second = await ask('acme', { 'if-none-match': etagOf(first) })
     t.match(second, { status: 200, body: { poll_after: 2 } })
     t.not(etagOf(second), etagOf(first))
