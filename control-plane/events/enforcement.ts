@@ -20,9 +20,10 @@ import {
 } from '../store/queries/enforcement-events.ts'
 import { addFigures } from '../store/queries/figures.ts'
 import { isSidRevoked } from '../store/queries/revocations.ts'
-import { findSession } from '../store/queries/sessions.ts'
+import { findSession, usersOfSessions } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { isTrialId } from '../store/queries/users.ts'
+import type { Queries } from '../store/sqlite.ts'
 import type { Change, Store } from '../store/store.ts'
 
 export type KeptEvent = Readonly<EnforcementEventRow>
@@ -88,8 +89,9 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
     async receive(gatewayId: string, events: readonly EnforcementEvent[]): Promise<void> {
       if (events.length === 0) return
       await store.change(async (change) => {
-        for (const [tenantId, own] of Map.groupBy(events, (event) => event.tenant_id)) {
+        for (const [tenantId, claimed] of Map.groupBy(events, (event) => event.tenant_id)) {
           if ((await findTenant(change.queries, tenantId)) === undefined) continue
+          const own = await withUsers(change.queries, tenantId, claimed)
           const [ends, others] = split(own)
           await enforce(change, tenantId, own)
           const isKept = {
@@ -106,7 +108,8 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
      * What an instance of the tenant's application saw. Too much is refused, to be sent later; the
      * sessions that it says have ended do not wait for that, and end but once.
      */
-    async take(tenantId: string, instance: string, events: readonly OwnEvent[]): Promise<void> {
+    async take(tenantId: string, instance: string, claimed: readonly OwnEvent[]): Promise<void> {
+      const events = await withUsers(store.read, tenantId, claimed)
       const [ends, others] = split(events)
       const endsWait = waitSeconds(tenantId, 'ends', ends)
       if (endsWait !== undefined) throw new Refusal('rate_limited', { retry_after: endsWait })
@@ -136,6 +139,16 @@ const isEnd = ({ outcome }: OwnEvent) => outcome === 'logout' || outcome === 'te
 
 function split<E extends OwnEvent>(events: readonly E[]): [ends: E[], others: E[]] {
   return [events.filter(isEnd), events.filter((event) => !isEnd(event))]
+}
+
+/** Whose session it was is known here better than to whoever tells of it. */
+async function withUsers(queries: Queries, tenantId: string, events: readonly OwnEvent[]) {
+  const sids = new Set(events.flatMap(({ sid }) => (sid === undefined ? [] : [sid])))
+  const users = await usersOfSessions(queries, tenantId, [...sids])
+  return events.map((event): OwnEvent => {
+    const subject = event.sid === undefined ? undefined : users.get(event.sid)
+    return subject === undefined ? event : { ...event, subject }
+  })
 }
 
 /** Who exists for a check of the sign-in alone is in no list and in no figure. */

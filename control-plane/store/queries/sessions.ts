@@ -32,6 +32,20 @@ export async function findSession(queries: Queries, tenantId: string, sid: strin
   return row
 }
 
+/** By sid; without those that there are not. */
+export async function usersOfSessions(
+  queries: Queries,
+  tenantId: string,
+  sids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (sids.length === 0) return new Map()
+  const rows = await queries
+    .select({ sid: table.sid, userId: table.userId })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), inArray(table.sid, sids)))
+  return new Map(rows.map(({ sid, userId }) => [sid, userId]))
+}
+
 export async function hasSessionOf(queries: Queries, tenantId: string, userId: string) {
   const rows = await queries
     .select({ sid: table.sid })

@@ -288,6 +288,28 @@ void t.test('too many events are put off and not lost; the next minute takes the
   t.equal((await api.report('acme', { events })).status, 200)
 })
 
+void t.test('whose session it was is not what the batch claims', async (t) => {
+  const api = await startFeedApi(t)
+  await api.sdkTenant('acme')
+  await api.sdkTenant('other')
+  await api.session('acme', 's1')
+  await api.session('acme', 's2')
+  const events = [
+    { outcome: 'terminate', sid: 's1', subject: 'trial_x' },
+    { outcome: 'terminate', sid: 's2', subject: 'bob' },
+  ]
+  await api.report('acme', { events })
+  const { userId } = (await api.services.sessions.find('acme', 's1')) ?? {}
+  const truth = [{ subject: userId }, { subject: userId }]
+  t.match(await kept(api), truth, 'nobody is hidden as a person of a check')
+  t.match(
+    (await emitted(api)).map(({ content }) => content),
+    truth,
+  )
+  await api.report('other', { events: [{ outcome: 'refused', sid: 's1', subject: 'eve' }] })
+  t.match(await kept(api, 'other'), [{ subject: 'eve' }], 'nothing is told of another tenant’s')
+})
+
 void t.test('no noise at a sealed path stops a sign-out, alone or in the same batch', async (t) => {
   const api = await startFeedApi(t)
   await api.sdkTenant('acme')
