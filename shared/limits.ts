@@ -200,6 +200,8 @@ export const LIMITS = {
   eventOutcomeCharactersMax: 50,
   eventHostCharactersMax: 261,
   enforcementEventsPerTenantMax: 100_000,
+  /** Of them, so that noise at a sealed path pushes out nothing else. */
+  sealedEventsPerTenantMax: 50_000,
   enforcementEventKeptMs: 35 * 24 * 3600 * 1000,
   /** Single events, of a whole tenant. */
   rateEnforcementEvents: { burst: 10_000, perSecond: 100 },

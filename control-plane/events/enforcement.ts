@@ -26,6 +26,11 @@ import { isTrialId } from '../store/queries/users.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Change, Store } from '../store/store.ts'
 
+const QUOTAS = {
+  sealed: LIMITS.sealedEventsPerTenantMax,
+  others: LIMITS.enforcementEventsPerTenantMax - LIMITS.sealedEventsPerTenantMax,
+}
+
 export type KeptEvent = Readonly<EnforcementEventRow>
 /** Of one tenant: whose it is, the caller has proven. */
 export type OwnEvent = Omit<EnforcementEvent, 'tenant_id'>
@@ -171,7 +176,7 @@ async function keep(
   events: readonly OwnEvent[],
 ) {
   const rows = events.map((event) => rowOf(event, nowMs, instance))
-  await addEnforcementEvents(queries, tenantId, rows, LIMITS.enforcementEventsPerTenantMax)
+  await addEnforcementEvents(queries, tenantId, rows, QUOTAS)
 }
 
 function rowOf(event: OwnEvent, at: number, instance: string): NewEnforcementEvent {

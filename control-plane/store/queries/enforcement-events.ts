@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lt, lte, max } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, lt, lte, max, ne } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -7,24 +7,49 @@ export type EnforcementEventRow = typeof table.$inferSelect
 export type NewEnforcementEvent = Omit<EnforcementEventRow, 'tenantId' | 'sequence'>
 
 const ROWS_PER_STATEMENT = 100
+/** Counting is a walk over all that the tenant has, so it is done once for so many new ones. */
+const ROWS_PER_COUNT = 1000
 
-/** The oldest make room for them once the tenant has more than `most`. */
+export interface EventQuotas {
+  /** Anybody can cause them, so they make room among themselves, and the others do. */
+  readonly sealed: number
+  readonly others: number
+}
+
+/** The oldest of its kind make room once the tenant has more than its quota, and a few. */
 export async function addEnforcementEvents(
   queries: Queries,
   tenantId: string,
   events: readonly NewEnforcementEvent[],
-  most: number,
+  quotas: EventQuotas,
 ): Promise<void> {
   const isOwn = eq(table.tenantId, tenantId)
   const [newest] = await queries
     .select({ sequence: max(table.sequence) })
     .from(table)
     .where(isOwn)
-  let sequence = newest?.sequence ?? 0
+  const before = newest?.sequence ?? 0
+  let sequence = before
   const rows = events.map((event) => ({ ...event, tenantId, sequence: ++sequence }))
   for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
     await queries.insert(table).values(rows.slice(at, at + ROWS_PER_STATEMENT))
-  await queries.delete(table).where(and(isOwn, lte(table.sequence, sequence - most)))
+  if (Math.floor(before / ROWS_PER_COUNT) === Math.floor(sequence / ROWS_PER_COUNT)) return
+  const kinds = [
+    { isOfKind: eq(table.outcome, 'sealed'), most: quotas.sealed },
+    { isOfKind: ne(table.outcome, 'sealed'), most: quotas.others },
+  ]
+  for (const { isOfKind, most } of kinds) {
+    const isOfBoth = and(isOwn, isOfKind)
+    const [first] = await queries
+      .select({ sequence: table.sequence })
+      .from(table)
+      .where(isOfBoth)
+      .orderBy(desc(table.sequence))
+      .limit(1)
+      .offset(most)
+    if (first !== undefined)
+      await queries.delete(table).where(and(isOfBoth, lte(table.sequence, first.sequence)))
+  }
 }
 
 /** Newest first. */

@@ -3,6 +3,7 @@ import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { EnforcementEvent } from '../../../shared/snapshot.ts'
 import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
+import { startFeedApi } from '../../support/feed-api.ts'
 
 async function startReports(t: Parameters<typeof startServices>[0]) {
   const clock = movableClock()
@@ -91,5 +92,43 @@ void t.test(
       { sequence: most + 1, outcome: 'logout', instance: 'gateway-1' },
       { sequence: most, outcome: 'sealed', instance: 'gateway-1' },
     ])
+  },
+)
+
+void t.test(
+  'the oldest at sealed paths make room among themselves, and all go in time',
+  async (t) => {
+    const api = await startFeedApi(t)
+    await api.sdkTenant('acme')
+    const { enforcement } = api.services
+    const sealed = { outcome: 'sealed' }
+    const most = LIMITS.sealedEventsPerTenantMax
+    const batch = Array.from({ length: LIMITS.eventsPerBatchMax }, () => sealed)
+    for (let sent = 0; sent < most; sent += batch.length) {
+      await enforcement.take('acme', 'web-1', batch)
+      api.clock.advance((batch.length / LIMITS.rateEnforcementEvents.perSecond) * 1000)
+    }
+    const oldest = async () => {
+      const rows = api.services.store.read.select().from(schema.enforcementEvents)
+      return (await rows.orderBy(schema.enforcementEvents.sequence).limit(1))[0]?.sequence
+    }
+    t.equal(await oldest(), 1)
+    const ends = [{ outcome: 'logout' }, ...batch.slice(1)]
+    await enforcement.take('acme', 'web-1', ends)
+    t.equal(await oldest(), batch.length)
+    for (let sent = 0; sent < most; sent += batch.length) {
+      await enforcement.take('acme', 'web-1', batch)
+      api.clock.advance((batch.length / LIMITS.rateEnforcementEvents.perSecond) * 1000)
+    }
+    t.equal(await oldest(), most + 1, 'the sign-out from before the flood is there')
+    await enforcement.take('acme', 'web-1', [sealed])
+    const last = 2 * most + batch.length + 1
+
+    api.clock.advance(LIMITS.enforcementEventKeptMs)
+    t.equal(await enforcement.prune(500), 500)
+    while ((await enforcement.prune(5000)) > 0);
+    t.equal(await oldest(), last, 'what is as old as that to the millisecond stays')
+    api.clock.advance(1)
+    t.equal(await enforcement.prune(500), 1)
   },
 )

@@ -351,32 +351,6 @@ void t.test('ends of sessions are bounded on their own', async (t) => {
   t.equal((await api.report('acme', { events: [sealed] })).status, 200)
 })
 
-void t.test('the oldest events make room, and all of them go in time', async (t) => {
-  const api = await startFeedApi(t)
-  await api.sdkTenant('acme')
-  const { enforcement } = api.services
-  const most = LIMITS.enforcementEventsPerTenantMax
-  const batch = Array.from({ length: LIMITS.eventsPerBatchMax }, () => sealed)
-  for (let sent = 0; sent < most; sent += batch.length) {
-    await enforcement.take('acme', 'web-1', batch)
-    api.clock.advance((batch.length / LIMITS.rateEnforcementEvents.perSecond) * 1000)
-  }
-  const oldest = async () => {
-    const rows = api.services.store.read.select().from(schema.enforcementEvents)
-    return (await rows.orderBy(schema.enforcementEvents.sequence).limit(1))[0]?.sequence
-  }
-  t.equal(await oldest(), 1)
-  await enforcement.take('acme', 'web-1', [sealed])
-  t.equal(await oldest(), 2)
-
-  api.clock.advance(LIMITS.enforcementEventKeptMs)
-  t.equal(await enforcement.prune(500), 500)
-  while ((await enforcement.prune(5000)) > 0);
-  t.equal(await oldest(), most + 1, 'what is as old as that to the millisecond stays')
-  api.clock.advance(1)
-  t.equal(await enforcement.prune(500), 1)
-})
-
 void t.test('events are listed newest first, over pages, also those of gateways', async (t) => {
   const api = await startFeedApi(t)
   await api.sdkTenant('acme')
