@@ -94,19 +94,19 @@ void t.test('silence ends a step, and the whole of it', async (t) => {
   t.ok(LIMITS.signInTrialPageMsMax < LIMITS.signInTrialMsMax)
 })
 
-void t.test('as often as a probe, and no more', async (t) => {
+void t.test('each as often as is meant, and no more', async (t) => {
   const { call, tenant } = await startScene(t)
   const { analyzer_key: key } = await tenant('draft')
   const body = { cli_version: '1.0.0', project: { framework: null, language: null }, checks: [] }
-  const asks = {
-    complete: () => call('POST', '/api/v1/integration-complete', undefined, { key }),
-    report: () => call('POST', '/api/v1/verify/local', body, { key }),
-  }
-  for (const ask of [asks.complete, asks.report]) {
-    for (let count = 0; count < LIMITS.rateProbe.burst; count++)
-      t.not((await ask()).status, 429, `${count}`)
+  const complete = () => call('POST', '/api/v1/integration-complete', undefined, { key })
+  const report = () => call('POST', '/api/v1/verify/local', body, { key })
+  for (const { ask, rate } of [
+    { ask: complete, rate: LIMITS.rateIntegration },
+    { ask: report, rate: LIMITS.rateProbe },
+  ]) {
+    for (let count = 0; count < rate.burst; count++) t.not((await ask()).status, 429, `${count}`)
     const refused = await ask()
     t.match(refused, { status: 429, body: { error: 'rate_limited' } })
-    t.ok(Number(refused.headers.get('retry-after')) > 0)
+    t.equal(Number(refused.headers.get('retry-after')), 1 / rate.perSecond)
   }
 })
