@@ -140,7 +140,7 @@ export const LIMITS = {
   rateClient: { burst: 5000, perSecond: 500 },
   rateProbe: { burst: 20, perSecond: 0.2 },
   /** Each shows the application a person whom it may add to its own users. */
-  rateIntegration: { burst: 5, perSecond: 1 / 60 },
+  rateIntegration: { burst: 10, perSecond: 1 / 60 },
   ratePublic: { burst: 2000, perSecond: 100 },
   rateRefused: { burst: 1000, perSecond: 10 },
   // sign-in rates, per address: offices and whole providers share one, so they only stop loops

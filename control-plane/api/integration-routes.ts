@@ -76,7 +76,7 @@ export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly
         caller: 'analyzer',
         summary: 'Tries one sign-in from end to end, and marks the integration complete.',
         description:
-          'As a browser would, with a person who exists for this alone: front page, sign-in page, callback, application, sign-out. Besides, the platform must have confirmed the middleware and the key. What a policy leaves to a person is skipped. Otherwise 409 `not_complete` names the checks that are `missing`. Asked again, it looks again. The application sees the person, `sign-in-check-…`, at every call: one that adds users on sight keeps one for each, so it is five calls and then one a minute; beyond, 429 with `Retry-After`.',
+          'As a browser would, with a person who exists for this alone: front page, sign-in page, callback, application, sign-out. Besides, the platform must have confirmed the middleware and the key. What a policy leaves to a person is skipped. Otherwise 409 `not_complete` names the checks that are `missing`. Asked again, it looks again. The application sees the person, `sign-in-check-…`, at every call: one that adds users on sight keeps one for each, so it is ten calls and then one a minute; beyond, 429 with `Retry-After`.',
         body: NothingBody,
         answers: { 200: json(IntegrationAnswer, 'The integration is complete.') },
         refusals: ['not_complete', 'tenant_draft', 'tenant_suspended', 'changed_meanwhile'],
