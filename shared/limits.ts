@@ -240,6 +240,8 @@ export const LIMITS = {
   webhookSendsPerTenantMax: 64,
   webhookSendsPerWebhookMax: 8,
   webhookEventsAtOnceMax: 200,
+  /** One event of a tenant with all its webhooks is always taken. */
+  webhookDeliveriesAtOnceMax: 500,
   webhookResultsAtOnceMax: 500,
   /** So many failures over so long without a success, and a webhook is paused. */
   webhookFailuresBeforePauseMin: 20,
@@ -277,7 +279,5 @@ export const LIMITS = {
   webhookAddressesMax: 64,
   webhookMsMax: 8000,
   webhookAnswerBytesMax: 64 * 1024,
-  /** Of one origin, which many tenants may share: none of them waits for a socket of another. */
-  webhookSocketsPerReceiverMax: 64,
   webhookKeepAliveMsMax: 10_000,
 } as const

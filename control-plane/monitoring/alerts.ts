@@ -35,6 +35,7 @@ export type Alerts = ReturnType<typeof createAlerts>
 
 /** What makes it another question: what was told of before says nothing about it. */
 const QUESTION = ['metric', 'threshold', 'windowSeconds', 'isEnabled'] as const
+const BREATHE_MS = 10
 const PAGE = 200
 
 export function createAlerts({ store }: { store: Store }) {
@@ -146,14 +147,18 @@ export function createAlerts({ store }: { store: Store }) {
       let page = await enabledAlertsAfter(store.read, '', PAGE)
       if (page.length === 0) return
       const watched = await watch()
+      let breathedMs = performance.now()
       while (page.length > 0) {
         for (const alert of page) {
           if (isClosed()) return
           const { state } = await judge(store.read, alert, watched)
           const isNews = state.isAbove !== alert.isAbove || state.triggeredAt !== alert.triggeredAt
           if (isNews) await settle(alert, watched)
+          // reading is synchronous: whoever signs in meanwhile does not wait for all of it
+          if (performance.now() - breathedMs < BREATHE_MS) continue
+          await breathe()
+          breathedMs = performance.now()
         }
-        await breathe()
         page = await enabledAlertsAfter(store.read, page.at(-1)?.alertId ?? '', PAGE)
       }
     },

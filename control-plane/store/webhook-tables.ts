@@ -55,7 +55,10 @@ export function defineWebhookTables(c: Columns) {
     (table) => [
       c.index('webhook_deliveries_due').on(table.state, table.webhookId, table.nextAt),
       c.index('webhook_deliveries_listed').on(table.webhookId, table.createdAt, table.deliveryId),
-      c.index('webhook_deliveries_tenant').on(table.tenantId, table.state),
+      c
+        .index('webhook_deliveries_states')
+        .on(table.webhookId, table.state, table.createdAt, table.deliveryId),
+      c.index('webhook_deliveries_tenant').on(table.tenantId, table.state, table.updatedAt),
       c.index('webhook_deliveries_settled').on(table.state, table.updatedAt),
       c.index('webhook_deliveries_replayed').on(table.replayedFrom),
     ],

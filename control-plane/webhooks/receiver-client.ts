@@ -26,6 +26,7 @@ export interface ReceiverWorld {
   readonly egressProxy: string | null
   readonly resolve?: Resolve
   readonly timeoutMs?: number
+  readonly keepAliveMs?: number
   /** Beside those of Node and NODE_EXTRA_CA_CERTS. */
   readonly ca?: string
 }
@@ -50,12 +51,15 @@ export function createAddressCheck({
 
 export function createReceiverClient(world: ReceiverWorld): ReceiverClient {
   const { allowPrivate, resolve = defaultResolve, timeoutMs = LIMITS.webhookMsMax } = world
+  const { keepAliveMs = LIMITS.webhookKeepAliveMsMax } = world
   const addresses = createReceiverAddresses({ allowPrivate, resolve })
   const agent = new Agent({
     connect: connectorTo({ ...world, addresses, timeoutMs }),
-    connections: LIMITS.webhookSocketsPerReceiverMax,
+    // as many as are ever under way: nobody waits for a socket that another tenant holds
+    connections: LIMITS.webhookSendsMax,
     pipelining: 1,
-    keepAliveTimeout: LIMITS.webhookKeepAliveMsMax,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs, // whatever a receiver asks for
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     maxResponseSize: -1, // we stop reading by ourselves, and that is no failure
@@ -82,7 +86,8 @@ export function createReceiverClient(world: ReceiverWorld): ReceiverClient {
         try {
           return ended(statusCode, await firstBytesOf(answer, deadline), '')
         } catch (error) {
-          return ended(statusCode, '', problemOf(error, deadline))
+          // it has answered: what breaks off behind that is no other answer, unless it came too late
+          return ended(statusCode, '', deadline.aborted ? problemOf(error, deadline) : '')
         }
       } catch (error) {
         return ended(undefined, '', problemOf(error, deadline))

@@ -18,7 +18,9 @@ export const webhooks = {
     `CREATE INDEX webhook_deliveries_due ON webhook_deliveries (state, webhook_id, next_at)`,
     `CREATE INDEX webhook_deliveries_listed
       ON webhook_deliveries (webhook_id, created_at, delivery_id)`,
-    `CREATE INDEX webhook_deliveries_tenant ON webhook_deliveries (tenant_id, state)`,
+    `CREATE INDEX webhook_deliveries_states
+      ON webhook_deliveries (webhook_id, state, created_at, delivery_id)`,
+    `CREATE INDEX webhook_deliveries_tenant ON webhook_deliveries (tenant_id, state, updated_at)`,
     `CREATE INDEX webhook_deliveries_settled ON webhook_deliveries (state, updated_at)`,
     `CREATE INDEX webhook_deliveries_replayed ON webhook_deliveries (replayed_from)`,
     `CREATE TABLE webhook_attempts (

@@ -39,9 +39,14 @@ async function startReceiver(t: Test, handler: Handler, certificate = leaf) {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => handler(request, response, Buffer.concat(chunks).toString()))
   })
-  server.on('secureConnection', () => sockets++)
+  const closed = new Promise<void>((resolve) =>
+    server.on('secureConnection', (socket) => {
+      sockets++
+      socket.once('close', () => resolve())
+    }),
+  )
   const port = await listening(t, server)
-  return { port, url: `https://${HOST}:${port}/in?from=us`, sockets: () => sockets }
+  return { port, url: `https://${HOST}:${port}/in?from=us`, sockets: () => sockets, closed }
 }
 
 function startClient(t: Test, world: Partial<ReceiverWorld> = {}) {
@@ -243,4 +248,23 @@ t.test('an egress proxy is asked for the checked address, and reaches nothing mo
     egressProxy: `http://127.0.0.1:${await listening(t, refusing)}`,
   })
   t.match(await refused.post(url), { status: undefined, problem: /proxy/ })
+})
+
+t.test('an answer that breaks off behind its status is that answer', async (t) => {
+  const { url } = await startReceiver(t, (_request, response) => {
+    response.writeHead(200, { 'content-length': '100' })
+    response.write('half', () => response.destroy())
+  })
+  t.match(await startClient(t).post(url), { status: 200, problem: '' })
+})
+
+t.test('a socket is kept as long as we want, whatever the receiver asks for', async (t) => {
+  const { url, sockets, closed } = await startReceiver(t, (_request, response) => {
+    response.writeHead(200, { 'keep-alive': 'timeout=600' }).end()
+  })
+  const { post } = startClient(t, { keepAliveMs: 1 })
+  t.match(await post(url), { status: 200 })
+  await closed
+  t.match(await post(url), { status: 200 })
+  t.equal(sockets(), 2)
 })
