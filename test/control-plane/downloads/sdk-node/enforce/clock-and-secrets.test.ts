@@ -3,43 +3,55 @@ import t from 'tap'
 import { CLIENT_SECRET } from '../../../../support/feed-service.ts'
 import { startGuard } from '../../../../support/asked-guard.ts'
 
+/** Most of the time is spent waiting for polls: they wait together. */
+const TOGETHER = { buffered: true }
+t.jobs = 12
+
 const FIVE_MINUTES_MS = 300_000
 
 for (const aheadMs of [-FIVE_MINUTES_MS, FIVE_MINUTES_MS])
-  t.test(`a clock that is ${aheadMs / 1000} s off neither refuses nor lengthens`, async (t) => {
-    const { ask, service, pass, guard } = await startGuard(t)
-    pass(aheadMs)
-    await guard.ready()
-    await service.polled(3)
-    t.match(await ask('/', { cookie: service.session() }), { kind: 'forward', user: 'ada' })
-    const ending = service.session({ issuedAgoSeconds: 3600, lifeSeconds: 3590 })
-    t.match(await ask('/', { cookie: ending }), { kind: 401, reason: 'expired' })
-    const longer = service.session({ issuedAgoSeconds: 3500, lifeSeconds: 3600 })
-    t.match(await ask('/', { cookie: longer }), { kind: 'forward' })
-    const reported = Number(service.polls.at(-1)?.headers['x-service-clock-offset'])
-    t.ok(Math.abs(reported - aheadMs) < 3000, `reported as ${reported} ms`)
-  })
-
-t.test('only the service’s own word on the time counts, and only up to an hour', async (t) => {
-  const { ask, service, guard } = await startGuard(t)
-  await guard.ready()
-  const ended = service.session({ issuedAgoSeconds: 3600, lifeSeconds: 3590 })
-  service.control.aheadMs = -FIVE_MINUTES_MS
-  service.control.feedStatus = 502 // of whatever stands in between
-  await service.polled()
-  t.match(await ask('/', { cookie: ended }), { kind: 401, reason: 'expired' })
-  service.control.feedStatus = undefined
-  service.control.aheadMs = -2 * 3_600_000
-  await service.polled()
-  t.match(
-    await ask('/', { cookie: ended }),
-    { kind: 401, reason: 'expired' },
-    'two hours are no drift',
+  t.test(
+    `a clock that is ${aheadMs / 1000} s off neither refuses nor lengthens`,
+    TOGETHER,
+    async (t) => {
+      const { ask, service, pass, guard } = await startGuard(t)
+      pass(aheadMs)
+      await guard.ready()
+      await service.polled(3)
+      t.match(await ask('/', { cookie: service.session() }), { kind: 'forward', user: 'ada' })
+      const ending = service.session({ issuedAgoSeconds: 3600, lifeSeconds: 3590 })
+      t.match(await ask('/', { cookie: ending }), { kind: 401, reason: 'expired' })
+      const longer = service.session({ issuedAgoSeconds: 3500, lifeSeconds: 3600 })
+      t.match(await ask('/', { cookie: longer }), { kind: 'forward' })
+      const reported = Number(service.polls.at(-1)?.headers['x-service-clock-offset'])
+      t.ok(Math.abs(reported - aheadMs) < 3000, `reported as ${reported} ms`)
+    },
   )
-  t.equal(service.polls.at(-1)?.headers['x-service-clock-offset'], '0')
-})
 
-t.test('a clock that is put right again is believed again', async (t) => {
+t.test(
+  'only the service’s own word on the time counts, and only up to an hour',
+  TOGETHER,
+  async (t) => {
+    const { ask, service, guard } = await startGuard(t)
+    await guard.ready()
+    const ended = service.session({ issuedAgoSeconds: 3600, lifeSeconds: 3590 })
+    service.control.aheadMs = -FIVE_MINUTES_MS
+    service.control.feedStatus = 502 // of whatever stands in between
+    await service.polled()
+    t.match(await ask('/', { cookie: ended }), { kind: 401, reason: 'expired' })
+    service.control.feedStatus = undefined
+    service.control.aheadMs = -2 * 3_600_000
+    await service.polled()
+    t.match(
+      await ask('/', { cookie: ended }),
+      { kind: 401, reason: 'expired' },
+      'two hours are no drift',
+    )
+    t.equal(service.polls.at(-1)?.headers['x-service-clock-offset'], '0')
+  },
+)
+
+t.test('a clock that is put right again is believed again', TOGETHER, async (t) => {
   const { ask, service, pass, guard } = await startGuard(t)
   pass(FIVE_MINUTES_MS)
   await guard.ready()
@@ -52,6 +64,7 @@ t.test('a clock that is put right again is believed again', async (t) => {
 
 t.test(
   'while a secret is rotated either one is asked with, and what either wrote is read',
+  TOGETHER,
   async (t) => {
     const options = { clientSecret: 'the new one', previousClientSecret: CLIENT_SECRET }
     const { ask, service, guard } = await startGuard(t, {}, options)
@@ -76,6 +89,7 @@ t.test(
 
 t.test(
   'a key that is new is looked for once, and a token of nobody’s key is refused',
+  TOGETHER,
   async (t) => {
     const { ask, service, pass, guard } = await startGuard(t)
     await guard.ready()
@@ -89,7 +103,7 @@ t.test(
   },
 )
 
-t.test('each option is checked where it is given, and the error names it', async (t) => {
+t.test('each option is checked where it is given, and the error names it', TOGETHER, async (t) => {
   const { readEnforceOptions } =
     await import('../../../../../control-plane/downloads/sdk-node/enforce/options.ts')
   const good = { baseUrl: 'https://service.example/', tenantId: 'app', clientSecret: 'scs_secret' }
@@ -129,6 +143,7 @@ t.test('each option is checked where it is given, and the error names it', async
 
 t.test(
   'a secret on its way in the clear is warned of, and a warning that throws harms nobody',
+  TOGETHER,
   async (t) => {
     const { readEnforceOptions } =
       await import('../../../../../control-plane/downloads/sdk-node/enforce/options.ts')

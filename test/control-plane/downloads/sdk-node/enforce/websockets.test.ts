@@ -9,6 +9,10 @@ import { createService } from '../../../../../control-plane/downloads/sdk-node/s
 import { startGuard, type AskedGuard } from '../../../../support/asked-guard.ts'
 import { USER_AGENT } from '../../../../support/feed-service.ts'
 
+/** Most of the time is spent waiting for polls: they wait together. */
+const TOGETHER = { buffered: true }
+t.jobs = 12
+
 interface Opened {
   readonly status: number
   readonly seen: Record<string, unknown> | undefined
@@ -67,19 +71,23 @@ async function startSocketServer(t: Test, { guard }: AskedGuard) {
     })
 }
 
-t.test('nobody opens a WebSocket without a session, and nobody a sealed one', async (t) => {
-  const world = await startGuard(t)
-  const open = await startSocketServer(t, world)
-  t.match(await open({}), { status: 401 })
-  const cookie = world.service.session()
-  t.match(await open({ cookie }, '/admin'), { status: 404 })
-  t.match(await open({ cookie, 'x-service-user': 'root' }), {
-    status: 101,
-    seen: { 'x-service-user': 'ada', 'x-service-verified': 'true' },
-  })
-})
+t.test(
+  'nobody opens a WebSocket without a session, and nobody a sealed one',
+  TOGETHER,
+  async (t) => {
+    const world = await startGuard(t)
+    const open = await startSocketServer(t, world)
+    t.match(await open({}), { status: 401 })
+    const cookie = world.service.session()
+    t.match(await open({ cookie }, '/admin'), { status: 404 })
+    t.match(await open({ cookie, 'x-service-user': 'root' }), {
+      status: 101,
+      seen: { 'x-service-user': 'ada', 'x-service-verified': 'true' },
+    })
+  },
+)
 
-t.test('a WebSocket ends when its session is revoked, and the others stay', async (t) => {
+t.test('a WebSocket ends when its session is revoked, and the others stay', TOGETHER, async (t) => {
   const world = await startGuard(t)
   const open = await startSocketServer(t, world)
   const session = (sid: string) => world.service.session({ sid, issuedAgoSeconds: 5 })
@@ -94,7 +102,7 @@ t.test('a WebSocket ends when its session is revoked, and the others stay', asyn
   await other.ended
 })
 
-t.test('a WebSocket ends with its session’s time', async (t) => {
+t.test('a WebSocket ends with its session’s time', TOGETHER, async (t) => {
   const world = await startGuard(t)
   const open = await startSocketServer(t, world)
   const short = await open({ cookie: world.service.session({ lifeSeconds: 2 }) })
@@ -102,7 +110,7 @@ t.test('a WebSocket ends with its session’s time', async (t) => {
   await short.ended
 })
 
-t.test('a page of another site opens no WebSocket in its user’s name', async (t) => {
+t.test('a page of another site opens no WebSocket in its user’s name', TOGETHER, async (t) => {
   const world = await startGuard(t, { excluded: ['/open'] })
   const open = await startSocketServer(t, world)
   const cookie = `theme=dark; ${world.service.session()}`
@@ -115,32 +123,36 @@ t.test('a page of another site opens no WebSocket in its user’s name', async (
   t.match(own, { status: 101, seen: { 'x-service-user': 'ada' } })
 })
 
-t.test('a refused upgrade leaves no socket behind, whatever its client does with it', async (t) => {
-  const { guard } = await startGuard(t)
-  const service = createService(guard)
-  const server = createServer(service.node((_request, response) => response.end()))
-  server.on(
-    'upgrade',
-    service.upgrade(() => t.fail('it was not refused')),
-  )
-  const closed = new Promise<void>((resolve) =>
-    server.on('connection', (socket) => socket.once('close', () => resolve())),
-  )
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
-  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-  t.teardown(() => client.destroy())
-  client.on('error', () => {})
-  client.resume()
-  client.write(
-    'GET /socket HTTP/1.1\r\nHost: app.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-  )
-  client.once('data', () => client.write('bytes that nobody will read'))
-  await closed
-})
+t.test(
+  'a refused upgrade leaves no socket behind, whatever its client does with it',
+  TOGETHER,
+  async (t) => {
+    const { guard } = await startGuard(t)
+    const service = createService(guard)
+    const server = createServer(service.node((_request, response) => response.end()))
+    server.on(
+      'upgrade',
+      service.upgrade(() => t.fail('it was not refused')),
+    )
+    const closed = new Promise<void>((resolve) =>
+      server.on('connection', (socket) => socket.once('close', () => resolve())),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    t.teardown(() => client.destroy())
+    client.on('error', () => {})
+    client.resume()
+    client.write(
+      'GET /socket HTTP/1.1\r\nHost: app.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    )
+    client.once('data', () => client.write('bytes that nobody will read'))
+    await closed
+  },
+)
 
-t.test('a socket is watched once, however many requests it carries', async (t) => {
+t.test('a socket is watched once, however many requests it carries', TOGETHER, async (t) => {
   const { guard, service } = await startGuard(t)
   const cookie = service.session()
   const rawHeaders = ['Host', 'app.localhost', 'User-Agent', USER_AGENT, 'Cookie', cookie]
@@ -168,7 +180,7 @@ t.test('a socket is watched once, however many requests it carries', async (t) =
   t.equal(watching, 0)
 })
 
-t.test('with Hono, too, what another site’s page asks is nobody’s', async (t) => {
+t.test('with Hono, too, what another site’s page asks is nobody’s', TOGETHER, async (t) => {
   const { guard, service } = await startGuard(t, { excluded: ['/open'] })
   const app = new Hono()
   app.use(createService(guard).hono())
