@@ -94,7 +94,7 @@ function endpointCard(declaration: Declaration, baseUrl: string): Html {
     <summary>
       <span class="call"><b class="${method.toLowerCase()}">${method}</b>
         <code>${breakable(path)}</code></span>
-      <span class="what">${summary}</span>
+      <span class="what">${spoken(summary)}</span>
     </summary>
     <div class="inside">
       ${description === undefined ? '' : html`<p>${spoken(description)}</p>`}
