@@ -26,6 +26,7 @@ export async function signInStarted(trial: Trial): Promise<CheckResult> {
     trial.page = page
     return pass(check, `${base} sends whoever is not signed in to ${issuer}.`)
   }
+  if (tenant.licenceBlocksSignin) return licenceBlocks(check, trial)
   const found = `${loginUrl} ${describePage(page)}, instead of leading to ${issuer}.`
   if (page.kind === 'no_page') return fail(check, found, probeFirst(trial))
   if (page.status >= 500) {
@@ -66,6 +67,15 @@ function frontOpen(trial: Trial, front: Page | NoPage): CheckResult {
   )
 }
 
+function licenceBlocks(check: string, { baseUrl, tenant }: Trial): CheckResult {
+  const { tenantId, licence } = tenant
+  return fail(
+    check,
+    `The licence (${licence}) blocks sign-ins, so the page only says that.`,
+    `Have the operator renew it: PUT ${operatorUrlOf({ baseUrl, tenantId })}/licence with {"state": "active"}.`,
+  )
+}
+
 export async function signInPageShown(trial: Trial): Promise<CheckResult> {
   const check = 'sign_in_page_shown'
   const { base, issuer, tenant, page: start } = trial
@@ -79,12 +89,8 @@ export async function signInPageShown(trial: Trial): Promise<CheckResult> {
         ? `Start the middleware with the public address ${base}, or have the operator correct "origin": PATCH ${operatorUrlOf({ baseUrl: trial.baseUrl, tenantId: tenant.tenantId })}.`
         : 'Set edge_url in the configuration of the control plane to what browsers use.',
     )
-  if (tenant.licenceBlocksSignin)
-    return fail(
-      check,
-      `The licence (${tenant.licence}) blocks sign-ins, so the page only says that.`,
-      `Have the operator renew it: PUT ${operatorUrlOf({ baseUrl: trial.baseUrl, tenantId: tenant.tenantId })}/licence with {"state": "active"}.`,
-    )
+  // a middleware of before the enforcers refused it themselves
+  if (tenant.licenceBlocksSignin) return licenceBlocks(check, trial)
   const page = await goOn(trial, start, issuer)
   if (page?.kind === 'page' && page.status === 200 && formOf(page) !== undefined) {
     trial.page = page

@@ -24,6 +24,7 @@ export interface CompiledTenant extends TenantRules {
   readonly origin: string
   readonly health: string
   readonly sessionRules: SessionRules
+  readonly isSignInBlocked: boolean
   readonly trust: TokenTrust
   readonly client: { readonly issuer: string; readonly id: string; readonly secret: string }
   readonly seenKeys: SealingKeys
@@ -123,6 +124,7 @@ function readSnapshot(snapshot: TenantSnapshot): Stateless {
     health: snapshot.health,
     sealed: compileSealed(snapshot.sealed),
     excluded: compileExcluded(snapshot.excluded),
+    isSignInBlocked: snapshot.licence_blocks_signin,
     sessionRules: {
       sessionSecondsMax: snapshot.max_session_seconds,
       idleSeconds: snapshot.idle_seconds,

@@ -15,6 +15,8 @@ export async function login<V extends Visit>(visit: V, world: SignInWorld<V>): P
   const verdict = world.sessions.read(visit)
   const reason = verdict.kind === 'invalid' ? verdict.reason : undefined
   if (hopsOf(cookies) >= LIMITS.signInHopsMax) return loopPage(visit, reason ?? 'no_session')
+  if (tenant.isSignInBlocked)
+    return reason === undefined ? redirection(303, returnToOf(visit)) : signInBlocked(tenant)
   const flowId = newFlowId(visit.nowSeconds)
   const state = `${flowId}.${randomBytes(16).toString('base64url')}`
   if (reason === 'binding_terminate') terminate(visit, world)
@@ -25,7 +27,7 @@ export async function login<V extends Visit>(visit: V, world: SignInWorld<V>): P
     state,
     nonce: start.nonce,
     codeVerifier: start.codeVerifier,
-    returnTo: safeReturnTo(onlyParameter(visit.query, 'returnTo')),
+    returnTo: returnToOf(visit),
     startedSeconds: visit.nowSeconds,
     isFresh: isMoved,
   }
@@ -38,6 +40,16 @@ export async function login<V extends Visit>(visit: V, world: SignInWorld<V>): P
   const surplus = flowCookies(cookies).slice(0, -(LIMITS.flowCookiesMax - 1))
   const cleared = surplus.map(({ name }) => clearCookie(name, isSecure, path))
   return redirection(302, start.location, [...cleared, cookie])
+}
+
+const returnToOf = ({ query }: Visit) => safeReturnTo(onlyParameter(query, 'returnTo'))
+
+function signInBlocked({ name }: Visit['tenant']): Answer {
+  return pageAnswer(403, {
+    title: 'Nobody can sign in at the moment',
+    text: `New sign-ins to ${name} are closed. Whoever runs it can tell you more.`,
+    code: 'licence_blocked',
+  })
 }
 
 /** Five of these, a session and the rest of a head must fit into one: a long way back is let go. */

@@ -14,6 +14,8 @@ export interface SignInTenant extends SessionTenant {
   readonly name: string
   readonly client: RelyingPartyClient
   readonly flowKeys: SealingKeys
+  /** The licence lets nobody sign in anew; who is signed in stays so. */
+  readonly isSignInBlocked: boolean
 }
 
 export interface Visit extends SessionRequest {

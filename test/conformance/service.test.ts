@@ -91,6 +91,27 @@ t.test('/service/login', async (t) => {
   ])
 })
 
+t.test(
+  'where the licence blocks it nobody signs in anew, and who is signed in stays',
+  async (t) => {
+    const world = await startWorld(t, { state: { licence_blocks_signin: true } })
+    const login = { target: '/service/login?returnTo=/a', as: 'navigation' } as const
+    await runTable(t, world.targets, [
+      { name: 'nobody', ask: headOf(login), required: { outcome: 'service_403' } },
+      {
+        name: 'who is signed in',
+        ask: headOf({ ...login, cookie: world.session() }),
+        required: { outcome: 'service_303', location: '/a' },
+      },
+      {
+        name: 'a page with a session',
+        ask: headOf({ cookie: world.session() }),
+        required: { outcome: 'forward' },
+      },
+    ])
+  },
+)
+
 t.test('over TLS the cookies are those that only TLS carries', async (t) => {
   const world = await startWorld(t, { address: `https://${HOST}` })
   await runTable(t, world.targets, [

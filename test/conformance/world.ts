@@ -33,6 +33,7 @@ export interface TenantState {
   readonly max_session_seconds: number
   readonly idle_seconds: number
   readonly session_binding: 'off' | 'step_up' | 'terminate'
+  readonly licence_blocks_signin: boolean
 }
 
 const STATE: TenantState = {
@@ -45,6 +46,7 @@ const STATE: TenantState = {
   max_session_seconds: 28_800,
   idle_seconds: 900,
   session_binding: 'off',
+  licence_blocks_signin: false,
 }
 
 export const CURRENT = newSigningKey('current')

@@ -148,7 +148,7 @@ void t.test('one sign-in from end to end', async (t) => {
 
     await operator('PUT', '/licence', { state: 'expired', blocks_signin: true })
     await fleet.settled()
-    await failing('sign_in_page_shown', /licence \(expired\) blocks sign-ins/)
+    await failing('sign_in_started', /licence \(expired\) blocks sign-ins/)
     await operator('PUT', '/licence', { state: 'active' })
     await fleet.settled()
     application.answer = (_request, response) =>

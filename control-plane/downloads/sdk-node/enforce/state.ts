@@ -30,6 +30,7 @@ export const StateSchema = v.object({
       v.string(),
       v.transform((binding) => SESSION_BINDINGS.find((known) => known === binding) ?? 'step_up'),
     ),
+    licence_blocks_signin: v.optional(v.boolean(), false),
     name: v.optional(v.string()),
     protection: v.optional(v.string()),
     origin: v.optional(v.pipe(v.string(), v.url())),
@@ -83,6 +84,7 @@ export function compileTenant({ state, trust, keys, issuer, secret }: TenantPart
     protection: tenant.protection === 'pass-through' ? 'pass-through' : 'on',
     sealed: compileSealed(tenant.sealed),
     excluded: compileExcluded(tenant.excluded),
+    isSignInBlocked: tenant.licence_blocks_signin,
     health: tenant.health,
     origin: tenant.origin ?? '',
     sessionRules: {

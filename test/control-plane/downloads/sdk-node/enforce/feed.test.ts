@@ -122,6 +122,23 @@ t.test('pass-through lets everybody by, and names who is signed in', TOGETHER, a
   t.match(await ask('/admin', { cookie: service.session() }), { kind: 'forward', user: 'ada' })
 })
 
+t.test(
+  'where the licence blocks it nobody signs in anew, and who is signed in stays',
+  TOGETHER,
+  async (t) => {
+    const { ask, service } = await startGuard(t, { licence_blocks_signin: true })
+    const blocked = await ask('/service/login?returnTo=/a')
+    t.match(blocked, { kind: 403, body: /licence_blocked/ })
+    t.same(blocked.cookies, [])
+    const cookie = service.session()
+    t.match(await ask('/', { cookie }), { kind: 'forward', user: 'ada' })
+    t.match(await ask('/service/login?returnTo=/a', { cookie }), { kind: 303, location: '/a' })
+    service.put({ licence_blocks_signin: false })
+    await service.polled()
+    t.match(await ask('/service/login'), { kind: 302, location: /authorize/ })
+  },
+)
+
 t.test('a tenant that is suspended, or in a state nobody knows, is closed', TOGETHER, async (t) => {
   const { ask, service } = await startGuard(t, { status: 'suspended' })
   t.match(await ask('/health'), { kind: 503, reason: 'suspended' })
