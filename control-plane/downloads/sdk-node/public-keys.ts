@@ -7,6 +7,7 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
+import { readBounded } from './bounded-text.ts'
 
 export type Keys = ReadonlyMap<string, KeyObject>
 
@@ -130,22 +131,11 @@ async function fetchKeys(url: string, fetchNow: typeof fetch, closing: AbortSign
     redirect: 'error',
     signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), closing]),
   })
-  const text = await readText(answer, url)
+  const text = await readBounded(answer, ANSWER_BYTES_MAX)
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}`)
   const keys = keysOf(JSON.parse(text))
   if (keys.size === 0) throw new Error(`${url} names no RSA key`)
   return keys
-}
-
-async function readText(answer: Response, url: string): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
-    length += chunk.length
-    if (length > ANSWER_BYTES_MAX) throw new Error(`${url} answered too much`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** A key of another kind is not ours to judge, and no reason to do without the rest. */

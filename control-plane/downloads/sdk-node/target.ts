@@ -8,28 +8,41 @@ import {
 import { LIMITS } from '../../../shared/limits.ts'
 import type { GuardedRequest } from './guard.ts'
 
+/** What the edge refuses as well. */
+export type TargetProblem = 'length' | 'method' | 'target' | 'mismatch'
+
 /**
  * `/a?b` as it stands; `http://host/a?b` without what is before its path, where it agrees with
- * Host. Undefined for everything that the edge refuses as well.
+ * Host. In origin-form, or `*`: neither can be taken for one of the problems, which are those of the
+ * edge. `authority` is '' where there is not exactly one Host.
  */
-export function targetOf(request: GuardedRequest): string | undefined {
-  const { target, method } = request
-  if (target.length > LIMITS.targetBytesMax) return undefined
-  if (target.charCodeAt(0) === 0x2f) return plain(target)
-  if (target === '*') return method === 'OPTIONS' ? target : undefined
+export function readTarget(target: string, method: string, authority: string): string {
+  if (target.length > LIMITS.targetBytesMax) return 'length'
+  if (method === 'CONNECT' || method === 'TRACE' || !/^[A-Z-]+$/.test(method)) return 'method'
+  if (target === '*') return method === 'OPTIONS' ? target : 'target'
+  if (isOriginForm(target)) return hasBrokenEscape(target) ? 'target' : target
   const form = readAbsoluteForm(target, method)
-  const host = onlyHost(request.rawHeaders)
-  if (form === undefined || !form.hasOneReading || host === undefined || !agreesWith(form, host))
-    return undefined
-  return form.target === '*' ? '*' : plain(form.target)
+  if (form === undefined || !form.hasOneReading) return 'target'
+  if (!agreesWith(form, authority)) return 'mismatch'
+  if (form.target === '*') return '*'
+  return isOriginForm(form.target) && !hasBrokenEscape(form.target) ? form.target : 'target'
 }
 
-const plain = (target: string) =>
-  isOriginForm(target) && !hasBrokenEscape(target) ? target : undefined
+export function isTargetProblem(read: string): read is TargetProblem {
+  return read !== '*' && !read.startsWith('/')
+}
 
-function onlyHost(rawHeaders: readonly string[]): string | undefined {
+/** For a guard that needs nothing else of the head. */
+export function targetOf({ target, method, rawHeaders }: GuardedRequest): string | undefined {
+  // the look at the lines is only for the odd form
+  const authority = target.startsWith('/') ? '' : onlyHost(rawHeaders)
+  const read = readTarget(target, method, authority)
+  return isTargetProblem(read) ? undefined : read
+}
+
+function onlyHost(rawHeaders: readonly string[]): string {
   const hosts = rawHeaders.filter(
     (_line, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host',
   )
-  return hosts.length === 1 ? hosts[0] : undefined
+  return hosts.length === 1 ? hosts[0]! : ''
 }

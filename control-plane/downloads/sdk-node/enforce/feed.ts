@@ -7,14 +7,12 @@ import { SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import type { EnforceSettings } from './options.ts'
-import { readBounded } from './bounded-text.ts'
+import { readBounded } from '../bounded-text.ts'
 import type { Credentials } from './credentials.ts'
 import type { ServiceClock } from './service-clock.ts'
 import { RevokedPartSchema, StateSchema, type RevokedPart, type State } from './state.ts'
 
 export interface Feed {
-  /** Settles with the first attempt, whatever comes of it. */
-  readonly firstAttempt: Promise<void>
   /** When the service last confirmed the state that is in force; by our own clock. */
   heardMs(): number
   close(): void
@@ -72,9 +70,8 @@ export function createFeed(world: FeedWorld): Feed {
     const text = await readBounded(answer, LIMITS.enforcementStateBytesMax)
     const content: unknown = JSON.parse(text)
     // what is revoked counts even where the rest of a state cannot be read
-    const end = v.safeParse(RevokedPartSchema, content)
-    if (end.success) world.onRevoked(end.output)
-    const state = parse(content)
+    world.onRevoked(parse(RevokedPartSchema, content))
+    const state = parse(StateSchema, content)
     world.onState(state)
     observeClock()
     etag = answer.headers.get('etag') ?? undefined
@@ -103,8 +100,8 @@ export function createFeed(world: FeedWorld): Feed {
     return Math.min(RETRY_MS_MAX, SECOND_MS * 2 ** Math.min(failures - 1, 10)) * spread
   }
 
+  void round()
   return {
-    firstAttempt: round(),
     heardMs: () => heardMs,
     close() {
       closing.abort()
@@ -113,8 +110,8 @@ export function createFeed(world: FeedWorld): Feed {
   }
 }
 
-function parse(content: unknown): State {
-  const result = v.safeParse(StateSchema, content, { abortEarly: true })
+function parse<Part>(schema: v.GenericSchema<unknown, Part>, content: unknown): Part {
+  const result = v.safeParse(schema, content, { abortEarly: true })
   if (result.success) return result.output
   const [issue] = result.issues
   throw new Error(`the enforcement state cannot be read at ${v.getDotPath(issue) ?? 'its root'}`)

@@ -4,15 +4,9 @@
  * absolute target that disagrees with Host.
  */
 import type { NavigationFacts } from '../../../../shared/enforcement/navigation.ts'
-import {
-  agreesWith,
-  hasBrokenEscape,
-  hostOfAuthority,
-  isOriginForm,
-  readAbsoluteForm,
-} from '../../../../shared/enforcement/target.ts'
-import { LIMITS } from '../../../../shared/limits.ts'
+import { hostOfAuthority } from '../../../../shared/enforcement/target.ts'
 import type { GuardedRequest } from '../guard.ts'
+import { isTargetProblem, readTarget } from '../target.ts'
 
 export interface RequestFacts extends NavigationFacts {
   readonly secFetchSite: string
@@ -96,10 +90,8 @@ export function readFacts({
   if (hosts !== 1) return 'host'
   const host = hostOfAuthority(authority)
   if (host === undefined) return 'host'
-  if (target.length > LIMITS.targetBytesMax) return 'length'
-  if (method === 'CONNECT' || method === 'TRACE' || !/^[A-Z-]+$/.test(method)) return 'method'
-  const decided = targetOf(target, method, authority)
-  if (decided === 'target' || decided === 'mismatch') return decided
+  const decided = readTarget(target, method, authority)
+  if (isTargetProblem(decided)) return decided
   return {
     method,
     target: decided,
@@ -116,15 +108,4 @@ export function readFacts({
     probe: probes === 1 ? (values[READ['x-service-probe']] ?? '') : '',
     isUpgrade: /\bwebsocket\b/i.test(values[READ.upgrade] ?? ''),
   }
-}
-
-/** In origin-form, or `*`: neither can be taken for one of the problems. */
-function targetOf(target: string, method: string, authority: string): string {
-  if (target === '*') return method === 'OPTIONS' ? target : 'target'
-  if (isOriginForm(target)) return hasBrokenEscape(target) ? 'target' : target
-  const form = readAbsoluteForm(target, method)
-  if (form === undefined || !form.hasOneReading) return 'target'
-  if (!agreesWith(form, authority)) return 'mismatch'
-  if (form.target === '*') return '*'
-  return isOriginForm(form.target) && !hasBrokenEscape(form.target) ? form.target : 'target'
 }

@@ -35,7 +35,6 @@ export const StateSchema = v.object({
     protection: v.optional(v.string()),
     origin: v.optional(v.pipe(v.string(), v.url())),
   }),
-  revoked: RevokedSchema,
 })
 export type State = v.InferOutput<typeof StateSchema>
 
