@@ -280,4 +280,10 @@ export const LIMITS = {
   webhookMsMax: 8000,
   webhookAnswerBytesMax: 64 * 1024,
   webhookKeepAliveMsMax: 10_000,
+  // guides: the edits that integrate a project
+  guideEditsMax: 50,
+  guidePathCharactersMax: 512,
+  guideTextCharactersMax: 256 * 1024,
+  guideRemarkCharactersMax: 2000,
+  guideRemarksMax: 50,
 } as const

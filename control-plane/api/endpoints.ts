@@ -1,6 +1,6 @@
 /** The one table of endpoints: what is not named here does not exist. How to add one: endpoint.ts. */
 import { cliEndpoints, type CliEndpointsWorld } from './cli-routes.ts'
-import { contractEndpoints } from './contract/contract-routes.ts'
+import { contractEndpoints } from './contract-routes.ts'
 import { downloadEndpoints } from './download-routes.ts'
 import type { Endpoint } from './endpoint.ts'
 import { eventEndpoints } from './events/events-routes.ts'

@@ -1,5 +1,6 @@
 /** A tenant's public keys, for its application: no secret, but never from a stale cache either. */
 import { Refusal } from '../../shared/errors.ts'
+import { PEM_FILENAME } from '../../shared/integration/contract.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import type { Tenants } from '../tenants/tenants.ts'
 import { KeysAnswer } from './answer-fields.ts'
@@ -7,7 +8,6 @@ import type { ApiContext } from './api-env.ts'
 import { endpoint, file, type Endpoint } from './endpoint.ts'
 
 export const PEM_TYPE = 'application/x-pem-file'
-export const PEM_FILENAME = 'service_public.pem'
 
 export interface PublicKeyEndpointsWorld {
   readonly keys: Pick<SigningKeys, 'publicKeys'>

@@ -1,6 +1,6 @@
 /** On its own, since it takes its time: Next.js is fetched, and builds an application. */
 import t from 'tap'
-import { JAVASCRIPT } from '../../../../control-plane/api/contract/snippets/javascript.ts'
+import { JAVASCRIPT } from '../../../shared/integration/snippets/javascript.ts'
 import { installApplication, issuerOf, startControlPlane } from './application.ts'
 import { ACCEPTED, ANSWERED, EITHER, NONCE, REFUSED, UNANSWERED } from './cases.ts'
 import { javascriptHosts } from './javascript-host.ts'

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { RUBY } from '../../../../control-plane/api/contract/snippets/ruby.ts'
+import { RUBY } from '../../../shared/integration/snippets/ruby.ts'
 import { keepsItsPromises } from './promises.ts'
 
 const INTERPRETER = '/usr/bin/ruby'

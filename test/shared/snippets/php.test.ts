@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { PHP } from '../../../../control-plane/api/contract/snippets/php.ts'
+import { PHP } from '../../../shared/integration/snippets/php.ts'
 import { keepsItsPromises } from './promises.ts'
 
 const INTERPRETER = '/usr/bin/php'

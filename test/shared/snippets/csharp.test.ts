@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { CSHARP } from '../../../../control-plane/api/contract/snippets/csharp.ts'
+import { CSHARP } from '../../../shared/integration/snippets/csharp.ts'
 import { keepsItsPromises } from './promises.ts'
 
 function findProgram(name: string): string | undefined {

@@ -7,11 +7,11 @@ import { connect, createServer as createTcpServer, type AddressInfo, type Server
 import { dirname, join } from 'node:path'
 import { calculateJwkThumbprint } from 'jose'
 import { request } from 'undici'
-import type { FrameworkSnippet } from '../../../../control-plane/api/contract/snippets/snippet.ts'
-import { startApi } from '../../../support/api.ts'
-import { temporaryFolder } from '../../../support/control-plane.ts'
-import { freePort } from '../../../support/ports.ts'
-import { newSigningKey, type SigningKey } from '../../../support/tokens.ts'
+import type { FrameworkSnippet } from '../../../shared/integration/snippets/snippet.ts'
+import { startApi } from '../../support/api.ts'
+import { temporaryFolder } from '../../support/control-plane.ts'
+import { freePort } from '../../support/ports.ts'
+import { newSigningKey, type SigningKey } from '../../support/tokens.ts'
 import type { Issuer, Lines } from './cases.ts'
 
 export interface Host {

@@ -1,6 +1,6 @@
 /** What a snippet promises, asked of it as a program of its own. */
 import t from 'tap'
-import type { FrameworkSnippet } from '../../../../control-plane/api/contract/snippets/snippet.ts'
+import type { FrameworkSnippet } from '../../../shared/integration/snippets/snippet.ts'
 import {
   installApplication,
   issuerOf,

@@ -2,11 +2,11 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { temporaryFolder } from '../../../support/control-plane.ts'
-import { installSdk } from '../../../support/installed-sdk.ts'
+import { temporaryFolder } from '../../support/control-plane.ts'
+import { installSdk } from '../../support/installed-sdk.ts'
 import type { Host } from './application.ts'
 
-const ROOT = new URL('../../../../', import.meta.url).pathname
+const ROOT = new URL('../../../', import.meta.url).pathname
 
 /** What Nest's command line tool does with a project. */
 const COMPILE = [

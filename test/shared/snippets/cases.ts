@@ -3,8 +3,8 @@
  * name is what must hold.
  */
 import { generateKeyPairSync, sign } from 'node:crypto'
-import type { SigningKey } from '../../../support/tokens.ts'
-import { encode, newSigningKey, signHs256, signRaw, signRs256 } from '../../../support/tokens.ts'
+import type { SigningKey } from '../../support/tokens.ts'
+import { encode, newSigningKey, signHs256, signRaw, signRs256 } from '../../support/tokens.ts'
 
 export interface Issuer {
   readonly base: string

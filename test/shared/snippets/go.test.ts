@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { GO } from '../../../../control-plane/api/contract/snippets/go.ts'
+import { GO } from '../../../shared/integration/snippets/go.ts'
 import { keepsItsPromises } from './promises.ts'
 
 const COMPILER = '/usr/bin/go'

@@ -4,17 +4,17 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { request } from 'undici'
-import { JAVASCRIPT } from '../../../../control-plane/api/contract/snippets/javascript.ts'
-import type { Snippet } from '../../../../control-plane/api/contract/snippets/snippet.ts'
-import { temporaryFolder } from '../../../support/control-plane.ts'
+import { JAVASCRIPT } from '../../../shared/integration/snippets/javascript.ts'
+import type { Snippet } from '../../../shared/integration/snippets/snippet.ts'
+import { temporaryFolder } from '../../support/control-plane.ts'
 import {
   CLIENT_SECRET,
   startFeedService,
   TENANT,
   USER_AGENT,
-} from '../../../support/feed-service.ts'
-import { nodesHere } from '../../../support/installed-sdk.ts'
-import { freePort } from '../../../support/ports.ts'
+} from '../../support/feed-service.ts'
+import { nodesHere } from '../../support/installed-sdk.ts'
+import { freePort } from '../../support/ports.ts'
 import type { Host } from './application.ts'
 import { javascriptHosts } from './javascript-host.ts'
 

@@ -1,6 +1,8 @@
 /** The integration contract: the names that applications and tools may rely on. No tenant values. */
-import { PEM_FILENAME } from '../public-key-routes.ts'
 import { FRAMEWORKS, snippets } from './snippets.ts'
+
+/** Where an application keeps the tenant's public keys, unless told otherwise. */
+export const PEM_FILENAME = 'service_public.pem'
 
 export function integrationContract(baseUrl: string) {
   return {

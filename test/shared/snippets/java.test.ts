@@ -3,7 +3,7 @@
  * in that Tomcat, on stand-ins for the seven names of Spring that it is written against.
  */
 import { existsSync } from 'node:fs'
-import { JAVA } from '../../../../control-plane/api/contract/snippets/java.ts'
+import { JAVA } from '../../../shared/integration/snippets/java.ts'
 import { keepsItsPromises } from './promises.ts'
 
 const JARS = [

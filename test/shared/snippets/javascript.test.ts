@@ -1,5 +1,5 @@
 import t from 'tap'
-import { JAVASCRIPT } from '../../../../control-plane/api/contract/snippets/javascript.ts'
+import { JAVASCRIPT } from '../../../shared/integration/snippets/javascript.ts'
 import { javascriptHosts } from './javascript-host.ts'
 import { keepsItsPromises } from './promises.ts'
 

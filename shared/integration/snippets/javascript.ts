@@ -1,4 +1,4 @@
-/** JavaScript: every one is run by test/control-plane/api/snippets/javascript.test.ts. */
+/** JavaScript: every one is run by test/shared/snippets/javascript.test.ts. */
 import type { FrameworkSnippet } from './snippet.ts'
 
 type Name = 'node' | 'express' | 'fastify' | 'koa' | 'hono' | 'nest' | 'next'

@@ -1,8 +1,8 @@
 /** The integration contract as an endpoint. */
 import * as v from 'valibot'
-import { described } from '../answer-fields.ts'
-import { endpoint, json, type Endpoint } from '../endpoint.ts'
-import { integrationContract } from './contract.ts'
+import { described } from './answer-fields.ts'
+import { endpoint, json, type Endpoint } from './endpoint.ts'
+import { integrationContract } from '../../shared/integration/contract.ts'
 
 const Snippet = v.strictObject({ install: v.string(), file: v.string(), code: v.string() })
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startApi } from '../../../support/api.ts'
+import { startApi } from '../../support/api.ts'
 
 const BESIDE_JAVASCRIPT = {
   django: 'python',
