@@ -1,14 +1,7 @@
 /** The checks by name, what each result is made of, and what they come to together. */
 import type { CheckRow } from '../store/queries/verification.ts'
 
-export interface CheckResult {
-  readonly check: string
-  readonly status: 'pass' | 'fail' | 'warn' | 'skip'
-  /** What was found. */
-  readonly detail: string
-  /** The one thing to do next; '' where there is nothing to do. */
-  readonly nextAction: string
-}
+export { fail, pass, skip, warn, type CheckResult } from '../../shared/integration/check-result.ts'
 
 export type OverallStatus = 'pass' | 'fail' | 'unknown'
 
@@ -21,31 +14,6 @@ export const PLATFORM_CHECKS = [
   'feed_polled',
   'sealed_hidden',
 ] as const
-
-export const pass = (check: string, detail: string): CheckResult => ({
-  check,
-  status: 'pass',
-  detail,
-  nextAction: '',
-})
-export const skip = (check: string, detail: string): CheckResult => ({
-  check,
-  status: 'skip',
-  detail,
-  nextAction: '',
-})
-export const warn = (check: string, detail: string, nextAction: string): CheckResult => ({
-  check,
-  status: 'warn',
-  detail,
-  nextAction,
-})
-export const fail = (check: string, detail: string, nextAction: string): CheckResult => ({
-  check,
-  status: 'fail',
-  detail,
-  nextAction,
-})
 
 /** The platform's in their own order, then what the integrator's machine reports. */
 export function inOrder(checks: readonly CheckRow[]): CheckRow[] {
