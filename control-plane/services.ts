@@ -43,6 +43,7 @@ import { openStore } from './store/store.ts'
 import { createCertificates } from './tenants/certificates.ts'
 import { createFleetSource } from './tenants/fleet-source.ts'
 import { createPolicies } from './tenants/policies.ts'
+import { createProtectionStatements } from './tenants/protection-statements.ts'
 import { createTenants } from './tenants/tenants.ts'
 import { createProbeClient } from './verification/probe-client.ts'
 import { createIntegration } from './verification/integration.ts'
@@ -188,6 +189,7 @@ export async function createServices(world: ServicesWorld) {
     vault,
     keys,
     tenants,
+    protectionStatements: createProtectionStatements({ tenants, keys, clock, baseUrl }),
     policies,
     replayPolicy: createPolicyReplay({ store, policies, clock }),
     certificates,

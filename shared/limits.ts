@@ -161,6 +161,13 @@ export const LIMITS = {
   probesAtOnceMax: 16,
   probeClockSkewMsMax: 30_000,
   verificationValidMs: 24 * 3600 * 1000,
+  /** One signature of a tenant's protection serves all who ask for it meanwhile. */
+  protectionStatementKeptMs: 5000,
+  protectionStatementsKeptMax: 2000,
+  protectionStatementBytesMax: 4096,
+  /** How long `verifyClaims()` goes by one answer, from when it asked: after go-live, at most this. */
+  protectionKnownMs: 5000,
+  protectionAskMsMax: 3000,
   /** A sign-in from end to end, as a check of the integration: all of it, and each page. */
   signInTrialMsMax: 60_000,
   signInTrialPageMsMax: 10_000,
@@ -169,6 +176,18 @@ export const LIMITS = {
   signInTrialRedirectsMax: 8,
   /** How long an old session may live on after the sign-out, on top of what a poll takes. */
   signOutSeenMsMax: 5000,
+  // a project that the command line tool looks at: a walk of seconds, and tens of megabytes
+  projectFilesMax: 200_000,
+  projectFoldersMax: 50_000,
+  projectDepthMax: 32,
+  /** Of everything that lies there, listed or not. */
+  projectEntriesMax: 2_000_000,
+  /** A heap of data must not take the place of everybody's code. */
+  projectFilesPerFolderMax: 10_000,
+  projectFileBytesMax: 1024 * 1024,
+  projectRememberedBytesMax: 64 * 1024 * 1024,
+  /** What could not be read, as told to a person. */
+  projectUnreadMax: 100,
   // what the command line tool reports of itself
   selfReportChecksMax: 100,
   selfReportsKeptMax: 200,
@@ -280,6 +299,11 @@ export const LIMITS = {
   webhookMsMax: 8000,
   webhookAnswerBytesMax: 64 * 1024,
   webhookKeepAliveMsMax: 10_000,
+  // projects of strangers, read by the command line tool
+  /** Of one file of code; generated and minified ones are longer. */
+  analyzerSourceCharactersMax: 1024 * 1024,
+  analyzerSourceNodesMax: 400_000,
+  analyzerSourceDepthMax: 1000,
   // guides: the edits that integrate a project
   guideEditsMax: 50,
   guidePathCharactersMax: 512,

@@ -1,7 +1,11 @@
-/** A tenant's public keys, for its application: no secret, but never from a stale cache either. */
+/**
+ * What an application needs of its tenant: the public keys, and whether it is protected. No secret,
+ * but never from a stale cache either.
+ */
 import { Refusal } from '../../shared/errors.ts'
 import { PEM_FILENAME } from '../../shared/integration/contract.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
+import type { ProtectionStatements } from '../tenants/protection-statements.ts'
 import type { Tenants } from '../tenants/tenants.ts'
 import { KeysAnswer } from './answer-fields.ts'
 import type { ApiContext } from './api-env.ts'
@@ -12,10 +16,11 @@ export const PEM_TYPE = 'application/x-pem-file'
 export interface PublicKeyEndpointsWorld {
   readonly keys: Pick<SigningKeys, 'publicKeys'>
   readonly tenants: Pick<Tenants, 'get'>
+  readonly protectionStatements: ProtectionStatements
 }
 
 export function publicKeyEndpoints(world: PublicKeyEndpointsWorld): readonly Endpoint[] {
-  const { keys, tenants } = world
+  const { keys, tenants, protectionStatements } = world
   return [
     endpoint(
       {
@@ -59,6 +64,28 @@ export function publicKeyEndpoints(world: PublicKeyEndpointsWorld): readonly End
         c.header('Cache-Control', 'no-cache')
         c.header('Vary', 'Accept')
         return wantsPem(c) ? pemFile(c, published) : c.json({ keys: published })
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/tenants/{tenant_id}/protection',
+        group: 'integration',
+        caller: 'anyone',
+        summary: 'Whether the tenant is protected, signed with its current key.',
+        description:
+          'A JWT with `typ` `service-protection+jwt`, `iss`, `aud`, `iat`, `exp` (30 seconds) and ' +
+          '`protection`: `on` or `pass-through`. While it says `pass-through`, the edge adds no ' +
+          'identity, so the middleware lets requests without claims pass; without it, none.',
+        answers: { 200: file('application/jwt', 'The statement.') },
+        refusals: ['not_published'],
+      },
+      async (c, { path }) => {
+        const statement = await protectionStatements.statement(path.tenant_id)
+        return c.body(statement, 200, {
+          'Content-Type': 'application/jwt',
+          'Cache-Control': 'no-store',
+        })
       },
     ),
   ]
