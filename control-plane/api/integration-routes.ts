@@ -1,8 +1,13 @@
-/** What the command line tool reports, and the end of an integration: a sign-in from end to end. */
+/**
+ * What the command line tool asks of its tenant and reports of itself, and the end of an
+ * integration: a sign-in from end to end.
+ */
 import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { MODES, PROTECTIONS } from '../../shared/snapshot.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
+import type { Tenant } from '../tenants/tenants.ts'
 import type { CheckResult } from '../verification/checks.ts'
 import type { Integration } from '../verification/integration.ts'
 import type { SelfReports } from '../verification/self-reports.ts'
@@ -10,13 +15,30 @@ import { count, described, time } from './answer-fields.ts'
 import { endpoint, json, type Endpoint } from './endpoint.ts'
 import { SelfReportBody } from './integration-fields.ts'
 import { NothingBody } from './operator/fields.ts'
-import { iso } from './operator/views.ts'
+import { iso, tenantView, type ViewWorld } from './operator/views.ts'
 
-export interface IntegrationEndpointsWorld {
+export interface IntegrationEndpointsWorld extends ViewWorld {
   readonly rates: RateLimits
   readonly selfReports: SelfReports
   readonly integration: Integration
 }
+
+/** What an integrator has to know of the tenant, and no more: strict, so nothing else goes out. */
+const FactsAnswer = v.strictObject({
+  tenant_id: v.string(),
+  name: v.string(),
+  mode: described(v.picklist(MODES), 'Where it is enforced.'),
+  status: v.picklist(['draft', 'published', 'suspended']),
+  protection: v.picklist(PROTECTIONS),
+  edge_urls: described(v.record(v.string(), v.string()), 'Where browsers reach each hostname.'),
+  origin: described(v.string(), 'Where the application itself is.'),
+  health: v.string(),
+  sealed: described(v.array(v.string()), 'Paths that do not exist for the outside.'),
+  excluded: described(v.array(v.string()), 'Paths that are served without a session.'),
+  issuer: v.string(),
+  client_id: v.string(),
+  integration_completed_at: v.nullable(time),
+})
 
 const RecordedAnswer = v.strictObject({
   recorded: described(count, 'How many results were recorded.'),
@@ -43,6 +65,17 @@ const IntegrationAnswer = v.strictObject({
 export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly Endpoint[] {
   const { rates, selfReports, integration } = world
   return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/api/v1/integration',
+        group: 'integration',
+        caller: 'analyzer',
+        summary: 'What an application and its tools have to know of their tenant.',
+        answers: { 200: json(FactsAnswer, 'No secret is among it.') },
+      },
+      async (c) => c.json(factsView(c.var.tenant, world)),
+    ),
     endpoint(
       {
         method: 'POST',
@@ -92,6 +125,13 @@ export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly
       },
     ),
   ]
+}
+
+const FACTS = Object.keys(FactsAnswer.entries) as (keyof typeof FactsAnswer.entries)[]
+
+function factsView(tenant: Tenant, world: ViewWorld) {
+  const view = tenantView(tenant, world)
+  return Object.fromEntries(FACTS.map((name) => [name, view[name]]))
 }
 
 function toResult(sent: v.InferOutput<typeof SelfReportBody>['checks'][number]): CheckResult {

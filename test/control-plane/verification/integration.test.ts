@@ -110,3 +110,26 @@ void t.test('each as often as is meant, and no more', async (t) => {
     t.equal(Number(refused.headers.get('retry-after')), 1 / rate.perSecond)
   }
 })
+
+void t.test('an integrator learns of their tenant what they need, and no secret', async (t) => {
+  const { customer, call, tenantKeys, port } = await startScene(t, { sealed: ['/internal'] })
+  const { status, body } = await customer('GET', 'integration')
+  t.equal(status, 200)
+  t.strictSame(body, {
+    tenant_id: 'acme',
+    name: 'acme',
+    mode: 'gateway',
+    status: 'published',
+    protection: 'pass-through',
+    edge_urls: { 'acme.localhost': `http://acme.localhost:${port}` },
+    origin: 'http://127.0.0.1:9000',
+    health: '/healthz',
+    sealed: ['/internal'],
+    excluded: ['/health'],
+    issuer: 'http://localhost:8080/auth/realms/acme',
+    client_id: 'acme-user',
+    integration_completed_at: null,
+  })
+  t.notMatch(JSON.stringify(body), tenantKeys.client_secret)
+  t.equal((await call('GET', '/api/v1/integration', undefined, { key: 'wrong' })).status, 401)
+})
