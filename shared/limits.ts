@@ -231,6 +231,19 @@ export const LIMITS = {
   /** What is passed on of them where no session of ours has ended: of one person, of all. */
   rateToldOfPerson: { burst: 1, perSecond: 1 / 60 },
   rateTold: { burst: 200, perSecond: 1 },
+  // the console
+  consoleSessionMs: 8 * 3600 * 1000,
+  consoleIdleMs: 30 * 60 * 1000,
+  /** How long a proof of who one is counts for secrets and for going back. */
+  consoleFreshMs: 5 * 60 * 1000,
+  consoleLinkMs: 15 * 60 * 1000,
+  consoleFormKeptMs: 24 * 3600 * 1000,
+  consoleFormBytesMax: 256 * 1024,
+  consoleReceiptMsMax: 15_000,
+  consoleSearchCharactersMax: 100,
+  consoleSearchResultsMax: 8,
+  /** Of one address, whoever asks. */
+  rateConsole: { burst: 1200, perSecond: 40 },
   // monitoring
   figureMinutesKeptMs: 25 * 3600 * 1000,
   figureHoursKeptMs: 14 * 24 * 3600 * 1000,
@@ -310,4 +323,13 @@ export const LIMITS = {
   guideTextCharactersMax: 256 * 1024,
   guideRemarkCharactersMax: 2000,
   guideRemarksMax: 50,
+  editPathSegmentsMax: 32,
+  editNameBytesMax: 255,
+  editedFileBytesMax: 1024 * 1024,
+  /** Of all files that one plan changes, together. */
+  editedCharactersMax: 8 * 1024 * 1024,
+  journalBytesMax: 256 * 1024,
+  /** What `git` is given to say whether a work tree has changes. */
+  gitMsMax: 30_000,
+  gitAnswerBytesMax: 1024 * 1024,
 } as const

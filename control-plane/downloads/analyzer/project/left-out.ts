@@ -1,0 +1,101 @@
+/** Folders that hold nobody's own code: packages, version control, builds, caches, environments. */
+
+const ALWAYS: ReadonlySet<string> = new Set([
+  // version control, and what this program keeps itself
+  '.git',
+  '.hg',
+  '.svn',
+  '.jj',
+  '.bzr',
+  'CVS',
+  '.service',
+  // packages of others
+  'node_modules',
+  'bower_components',
+  'jspm_packages',
+  'web_modules',
+  '.yarn',
+  '.pnpm-store',
+  '.npm',
+  'vendor',
+  'site-packages',
+  '.bundle',
+  '.eggs',
+  '.gem',
+  '.m2',
+  '.nuget',
+  '.cargo',
+  '.rustup',
+  'Pods',
+  // environments
+  'venv',
+  '.venv',
+  'virtualenv',
+  '.virtualenvs',
+  '.direnv',
+  '.pyenv',
+  '.rbenv',
+  '.nvm',
+  '.asdf',
+  '.conda',
+  // what tools build and keep
+  'dist',
+  'build',
+  'out',
+  'tmp',
+  'coverage',
+  '.nyc_output',
+  '.next',
+  '.nuxt',
+  '.output',
+  '.svelte-kit',
+  '.astro',
+  '.angular',
+  '.turbo',
+  '.nx',
+  '.cache',
+  '.parcel-cache',
+  '.vite',
+  '.docusaurus',
+  '.vercel',
+  '.netlify',
+  '.wrangler',
+  '.serverless',
+  '.aws-sam',
+  '.terraform',
+  'cdk.out',
+  '__pycache__',
+  '__pypackages__',
+  '.tox',
+  '.nox',
+  '.mypy_cache',
+  '.pytest_cache',
+  '.ruff_cache',
+  '.hypothesis',
+  '.ipynb_checkpoints',
+  '.gradle',
+  '.kotlin',
+  'DerivedData',
+  // editors
+  '.idea',
+  '.vs',
+  '.vscode',
+  '.fleet',
+])
+
+/** Names that elsewhere are folders of code like any other: it takes this neighbour beside them. */
+const BESIDE: Readonly<Record<string, RegExp>> = {
+  bin: /\.(?:cs|fs|vb)proj$/i,
+  obj: /\.(?:cs|fs|vb)proj$/i,
+  target: /^(?:pom\.xml|build\.sbt|Cargo\.toml)$/,
+}
+
+/** `neighbours` are the files in the folder that `name` lies in. */
+export function isLeftOut(name: string, neighbours: Iterable<string>): boolean {
+  if (ALWAYS.has(name) || name.endsWith('.egg-info')) return true
+  const mark = Object.hasOwn(BESIDE, name) ? BESIDE[name] : undefined
+  return mark !== undefined && [...neighbours].some((neighbour) => mark.test(neighbour))
+}
+
+/** A file that makes the folder it lies in one of those, whatever the folder is called. */
+export const MARKS_ENVIRONMENT = 'pyvenv.cfg'

@@ -1,0 +1,85 @@
+/** A folder of somebody's, looked at and never written to. */
+import { realpath, stat } from 'node:fs/promises'
+import { LRUCache } from 'lru-cache'
+import { LIMITS } from '../../../../shared/limits.ts'
+import type { Project } from './project.ts'
+import { readText } from './read-text.ts'
+import { createUnread } from './unread.ts'
+import { walk, type WalkLimits, type WalkProgress } from './walk.ts'
+
+export interface ProjectLimits extends WalkLimits {
+  readonly fileBytes: number
+  /** Of the texts that are remembered between two readings. */
+  readonly rememberedBytes: number
+}
+
+export interface OpenOptions {
+  readonly onProgress?: (progress: WalkProgress) => void
+  readonly limits?: Partial<ProjectLimits>
+}
+
+/** Why this folder cannot be looked at at all; the message says it to a person. */
+export class ProjectProblem extends Error {}
+
+const PROJECT_LIMITS: ProjectLimits = {
+  files: LIMITS.projectFilesMax,
+  folders: LIMITS.projectFoldersMax,
+  depth: LIMITS.projectDepthMax,
+  entries: LIMITS.projectEntriesMax,
+  filesPerFolder: LIMITS.projectFilesPerFolderMax,
+  fileBytes: LIMITS.projectFileBytesMax,
+  rememberedBytes: LIMITS.projectRememberedBytesMax,
+}
+
+export async function openProject(folder: string, options: OpenOptions = {}): Promise<Project> {
+  const limits = { ...PROJECT_LIMITS, ...options.limits }
+  const root = await folderAt(folder)
+  const unread = createUnread(LIMITS.projectUnreadMax)
+  const { files, isCut } = await walk(root, limits, unread, options.onProgress ?? (() => {}))
+  const bytesByPath = new Map(files.map(({ path, bytes }) => [path, bytes]))
+  /** A promise each: whoever asks while a file is being read waits for the same reading. */
+  const texts = new LRUCache<string, Promise<string | null>>({
+    maxSize: Math.max(limits.rememberedBytes, 1),
+    sizeCalculation: (_, path) =>
+      Math.max(1, Math.min(bytesByPath.get(path) ?? 1, limits.fileBytes)),
+  })
+
+  async function readOnce(path: string): Promise<string | null> {
+    try {
+      const { text, problem } = await readText(root, path, limits.fileBytes)
+      if (problem !== null) unread.add(path, problem)
+      return text
+    } catch (error) {
+      unread.failed(path, error)
+      return null
+    }
+  }
+
+  return {
+    root,
+    files,
+    isCut,
+    unread: unread.entries,
+    has: (path) => bytesByPath.has(path),
+    async read(path) {
+      if (!bytesByPath.has(path)) return null
+      const known = texts.get(path)
+      if (known !== undefined) return known
+      const text = readOnce(path)
+      texts.set(path, text)
+      return text
+    },
+  }
+}
+
+async function folderAt(folder: string): Promise<string> {
+  try {
+    const root = await realpath(folder)
+    if ((await stat(root)).isDirectory()) return root
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EACCES') throw new ProjectProblem(`${folder} may not be read by you.`)
+    throw new ProjectProblem(`There is no folder ${folder}. Say which one holds the project.`)
+  }
+  throw new ProjectProblem(`${folder} is not a folder. Say which one holds the project.`)
+}

@@ -1,0 +1,155 @@
+/**
+ * Which files lie in a folder and below, within limits. What lies high up is found first, so that a
+ * walk that is cut short has seen what tells most. Nothing is opened but folders: no link out of
+ * the root is followed, and no pipe or device can hold it up.
+ */
+import { lstatSync, type Dirent } from 'node:fs'
+import { opendir, realpath, stat } from 'node:fs/promises'
+import { isAbsolute, join, relative, sep } from 'node:path'
+import { isLeftOut, MARKS_ENVIRONMENT } from './left-out.ts'
+import type { ProjectFile } from './project.ts'
+import type { Unread } from './unread.ts'
+
+export interface WalkLimits {
+  readonly files: number
+  readonly folders: number
+  readonly depth: number
+  /** Of everything that is looked at, listed or not: this is what bounds the work. */
+  readonly entries: number
+  /** Of one folder: a heap of data must not take the place of everybody's code. */
+  readonly filesPerFolder: number
+}
+
+export interface WalkProgress {
+  readonly files: number
+  readonly folders: number
+  readonly entries: number
+}
+
+export interface Walked {
+  readonly files: readonly ProjectFile[]
+  readonly isCut: boolean
+}
+
+const ENTRIES_PER_REPORT = 1000
+/** Names that a terminal or a diff would not show as they are. */
+const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+
+interface Folder {
+  readonly path: string
+  readonly depth: number
+}
+
+export async function walk(
+  root: string,
+  limits: WalkLimits,
+  unread: Unread,
+  onProgress: (progress: WalkProgress) => void,
+): Promise<Walked> {
+  const files: ProjectFile[] = []
+  const queue: Folder[] = [{ path: '', depth: 0 }]
+  let entries = 0
+  let isCut = false
+
+  // the queue grows while it is walked: level by level
+  let folders = 0
+  for (const folder of queue) {
+    if (files.length >= limits.files || entries >= limits.entries) {
+      isCut = true
+      break
+    }
+    folders++
+    await walkFolder(folder)
+  }
+  report()
+  files.sort((a, b) => (a.path < b.path ? -1 : 1))
+  return { files, isCut }
+
+  function report() {
+    onProgress({ files: files.length, folders, entries })
+  }
+
+  async function walkFolder({ path, depth }: Folder): Promise<void> {
+    const names: string[] = []
+    const links: string[] = []
+    const below: string[] = []
+    const filesMax = Math.min(limits.filesPerFolder, limits.files - files.length)
+    let leftOver = 0
+    for await (const entry of entriesOf(path)) {
+      if (entries >= limits.entries) {
+        isCut = true
+        break
+      }
+      if (++entries % ENTRIES_PER_REPORT === 0) report()
+      if (entry.isDirectory()) {
+        if (below.length <= limits.folders) below.push(entry.name)
+        continue
+      }
+      if (!entry.isFile() && !entry.isSymbolicLink()) continue
+      if (names.length + links.length >= filesMax) leftOver++
+      else (entry.isFile() ? names : links).push(entry.name)
+    }
+    if (depth > 0 && names.includes(MARKS_ENVIRONMENT)) return
+    if (leftOver > 0) {
+      isCut = true
+      if (filesMax === limits.filesPerFolder)
+        unread.add(path || '.', `holds more than ${filesMax} files: ${leftOver} were left out`)
+    }
+    for (const name of names) list(under(path, name))
+    for (const name of links) await listLink(under(path, name))
+    for (const name of below.sort())
+      if (!isLeftOut(name, names)) enqueue({ path: under(path, name), depth: depth + 1 })
+  }
+
+  async function* entriesOf(path: string): AsyncGenerator<Dirent> {
+    try {
+      // kept open only while it is read; 256 names at a time, however many there are
+      yield* await opendir(join(root, path), { bufferSize: 256 })
+    } catch (error) {
+      unread.failed(path || '.', error)
+    }
+  }
+
+  function enqueue(folder: Folder) {
+    if (isOdd(folder.path)) return
+    if (folder.depth > limits.depth || queue.length >= limits.folders) isCut = true
+    else queue.push(folder)
+  }
+
+  function list(path: string) {
+    if (isOdd(path)) return
+    try {
+      const { size } = lstatSync(join(root, path))
+      files.push({ path, bytes: size })
+    } catch (error) {
+      unread.failed(path, error)
+    }
+  }
+
+  /** A file that is a link is one of the project's where what it points at is. */
+  async function listLink(path: string): Promise<void> {
+    if (isOdd(path)) return
+    try {
+      const target = await realpath(join(root, path))
+      const found = await stat(target)
+      if (!isInside(root, target)) unread.add(path, 'is a link that leads out of the project')
+      else if (found.isFile()) files.push({ path, bytes: found.size })
+      // a folder of the project is walked where it lies
+    } catch (error) {
+      unread.failed(path, error)
+    }
+  }
+
+  function isOdd(path: string): boolean {
+    if (!UNPRINTABLE.test(path)) return false
+    unread.add(path, 'has a name with control characters in it')
+    return true
+  }
+}
+
+const under = (folder: string, name: string) => (folder === '' ? name : `${folder}/${name}`)
+
+export function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
