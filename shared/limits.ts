@@ -323,6 +323,20 @@ export const LIMITS = {
   guideTextCharactersMax: 256 * 1024,
   guideRemarkCharactersMax: 2000,
   guideRemarksMax: 50,
+  // guides that a model writes
+  analysisBodyBytesMax: 8 * 1024 * 1024,
+  analysisFilesMax: 100,
+  analysisFileCharactersMax: 200_000,
+  /** Calls of a provider that may have cost something, of one tenant. */
+  analysesPerHourMax: 5,
+  /** Under way at the same time: each holds its files. */
+  analysesAtOnceMax: 8,
+  /** Beside those: bodies of one tenant that are read, whatever comes of them. */
+  rateAnalysis: { burst: 20, perSecond: 1 / 30 },
+  analysisAnswerBytesMax: 2 * 1024 * 1024,
+  analysisAttemptsMax: 3,
+  analysisKeptMs: 35 * 24 * 3600 * 1000,
+  guidesKeptPerTenantMax: 10,
   editPathSegmentsMax: 32,
   editNameBytesMax: 255,
   editedFileBytesMax: 1024 * 1024,

@@ -35,7 +35,10 @@ export const FINDINGS = [
   'package_manager',
   'entry',
   'mount',
+  'routes',
+  'websockets',
   'sign_in',
+  'integration',
   'health',
   'port',
   'workspace',
@@ -71,6 +74,8 @@ export interface Application {
   readonly port: number | null
   /** Sign-in code that is there already: `passport`, `next-auth`, `devise` … */
   readonly signIn: readonly string[]
+  /** Where it imports our middleware: it has been integrated, by hand or by us. */
+  readonly integrated: Place | null
   /** How sure it is that this is an application of this framework, and all places are right. */
   readonly confidence: Confidence
   readonly findings: readonly Finding[]

@@ -1,0 +1,104 @@
+/** What a file gives to others by which name: ES modules and CommonJS alike. */
+import type { Node } from '@babel/types'
+import { keyOf } from './bindings.ts'
+import type { Source } from './parse.ts'
+
+export type Export =
+  /** `=` is all of `module.exports`, which to an importer is the default too. */
+  | { readonly name: string; readonly value: Node }
+  /** Of another module; the name `*` passes everything on. */
+  | { readonly name: string; readonly module: string; readonly imported: string }
+
+export const WHOLE = '='
+
+export function exportsOf(source: Source): Export[] {
+  return source.nodes
+    .flatMap((node): Export[] => {
+      switch (node.type) {
+        case 'ExportDefaultDeclaration':
+          return [{ name: 'default', value: node.declaration }]
+        case 'ExportAllDeclaration':
+          return [{ name: '*', module: node.source.value, imported: '*' }]
+        case 'ExportNamedDeclaration':
+          return namedExports(node)
+        case 'TSExportAssignment':
+          return [{ name: WHOLE, value: node.expression }]
+        case 'AssignmentExpression': {
+          const name = exportedName(source, node.left)
+          return name === null ? [] : [{ name, value: lastValue(node.right) }]
+        }
+        default:
+          return []
+      }
+    })
+    .flatMap(spread)
+}
+
+function namedExports(node: Node & { type: 'ExportNamedDeclaration' }): Export[] {
+  const { declaration, source: from } = node
+  if (declaration?.type === 'VariableDeclaration')
+    return declaration.declarations.flatMap(({ id }) =>
+      id.type === 'Identifier' ? [{ name: id.name, value: id }] : patternNames(id),
+    )
+  if (declaration && 'id' in declaration && declaration.id?.type === 'Identifier')
+    return [{ name: declaration.id.name, value: declaration }]
+  return node.specifiers.flatMap((specifier): Export[] => {
+    const name = keyOf(specifier.exported)
+    if (name === null) return []
+    if (specifier.type === 'ExportNamespaceSpecifier')
+      return from ? [{ name, module: from.value, imported: '*' }] : []
+    if (specifier.type !== 'ExportSpecifier') return []
+    const { local } = specifier
+    if (from) return [{ name, module: from.value, imported: keyOf(local) ?? 'default' }]
+    return [{ name, value: local }]
+  })
+}
+
+function patternNames(pattern: Node): Export[] {
+  if (pattern.type !== 'ObjectPattern') return []
+  return pattern.properties.flatMap(({ ...property }) => {
+    const target = property.type === 'ObjectProperty' ? property.value : property
+    return target.type === 'Identifier' ? [{ name: target.name, value: target }] : []
+  })
+}
+
+/** `module.exports = …`, `exports.app = …`, `module.exports.app = …`. */
+function exportedName(source: Source, left: Node): string | null {
+  if (left.type !== 'MemberExpression' || left.computed) return null
+  const key = keyOf(left.property)
+  if (key === null) return null
+  if (isGlobal(source, left.object, 'module')) return key === 'exports' ? WHOLE : null
+  if (isGlobal(source, left.object, 'exports')) return key
+  const { object } = left
+  const isModuleExports =
+    object.type === 'MemberExpression' &&
+    isGlobal(source, object.object, 'module') &&
+    keyOf(object.property) === 'exports'
+  return isModuleExports ? key : null
+}
+
+function isGlobal(source: Source, node: Node, name: string): boolean {
+  return (
+    node.type === 'Identifier' && node.name === name && source.bindings.resolve(node) === undefined
+  )
+}
+
+/** `exports = module.exports = app` gives `app`. */
+function lastValue(node: Node): Node {
+  let value = node
+  while (value.type === 'AssignmentExpression') value = value.right
+  return value
+}
+
+/** `module.exports = { app, server: make() }` gives each of its names as well. */
+function spread(exported: Export): Export[] {
+  if (!('value' in exported) || exported.value.type !== 'ObjectExpression') return [exported]
+  if (exported.name !== WHOLE && exported.name !== 'default') return [exported]
+  const inner = exported.value.properties.flatMap((property): Export[] => {
+    if (property.type === 'SpreadElement') return []
+    const name = property.computed ? null : keyOf(property.key)
+    if (name === null) return []
+    return [{ name, value: property.type === 'ObjectMethod' ? property : property.value }]
+  })
+  return [exported, ...inner]
+}

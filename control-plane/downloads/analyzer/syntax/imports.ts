@@ -1,0 +1,135 @@
+/** What a file imports, however it says so: `import`, `require`, `await import`. */
+import type { CallExpression, Node } from '@babel/types'
+import { keyOf } from './bindings.ts'
+import type { Source } from './parse.ts'
+
+export interface Import {
+  /** As it is written: `express`, `./app.js`, `@/server`. */
+  readonly module: string
+  readonly form: 'import' | 'export' | 'require' | 'dynamic'
+  /** `default`, a name, `*` for all of it; null: for its effects alone, or used where it stands. */
+  readonly imported: string | null
+  readonly local: string | null
+  readonly isTypeOnly: boolean
+  /** The whole declaration, or the call. */
+  readonly node: Node
+}
+
+/** In the order of the file, one for each name. */
+export function importsOf(source: Source): Import[] {
+  return source.nodes.flatMap((node) => {
+    switch (node.type) {
+      case 'ImportDeclaration': {
+        const isTypeOnly = node.importKind === 'type' || node.importKind === 'typeof'
+        const base = { module: node.source.value, form: 'import' as const, isTypeOnly, node }
+        if (node.specifiers.length === 0) return [{ ...base, imported: null, local: null }]
+        return node.specifiers.map((specifier) => ({
+          ...base,
+          imported: importedName(specifier),
+          local: specifier.local.name,
+          isTypeOnly:
+            isTypeOnly || (specifier.type === 'ImportSpecifier' && specifier.importKind === 'type'),
+        }))
+      }
+      case 'ExportAllDeclaration':
+      case 'ExportNamedDeclaration': {
+        if (!node.source) return []
+        const isTypeOnly = node.exportKind === 'type'
+        const module = node.source.value
+        return [{ module, form: 'export' as const, imported: null, local: null, isTypeOnly, node }]
+      }
+      case 'TSImportEqualsDeclaration': {
+        if (node.moduleReference.type !== 'TSExternalModuleReference') return []
+        const module = literal(node.moduleReference.expression)
+        const isTypeOnly = node.importKind === 'type'
+        if (module === null) return []
+        const local = node.id.name
+        return [{ module, form: 'require' as const, imported: '*', local, isTypeOnly, node }]
+      }
+      case 'ImportExpression':
+      case 'CallExpression':
+        return importsOfCall(source, node)
+      default:
+        return []
+    }
+  })
+}
+
+function importsOfCall(source: Source, call: Node): Import[] {
+  const asked = moduleOfCall(source, call)
+  if (asked === null) return []
+  const base = { ...asked, isTypeOnly: false, node: call }
+  const names = namesGiven(source, call)
+  return names.length === 0
+    ? [{ ...base, imported: null, local: null }]
+    : names.map((name) => ({ ...base, ...name }))
+}
+
+/** `require('x')` and `import('x')`; a `require` of the file's own is none. */
+export function moduleOfCall(
+  source: Source,
+  call: Node,
+): { module: string; form: 'require' | 'dynamic' } | null {
+  if (call.type === 'ImportExpression') {
+    const module = literal(call.source)
+    return module === null ? null : { module, form: 'dynamic' }
+  }
+  if (call.type !== 'CallExpression') return null
+  const form = formOf(source, call)
+  const module = form && literal(call.arguments[0])
+  return form && module !== null ? { module, form } : null
+}
+
+function formOf(source: Source, { callee }: CallExpression): 'require' | 'dynamic' | null {
+  if (callee.type === 'Import') return 'dynamic'
+  if (callee.type !== 'Identifier' || callee.name !== 'require') return null
+  const binding = source.bindings.resolve(callee)
+  if (binding === undefined) return 'require'
+  // const require = createRequire(import.meta.url)
+  const [value] = binding.values
+  const made = value?.expression
+  return made?.type === 'CallExpression' &&
+    made.callee.type === 'Identifier' &&
+    made.callee.name === 'createRequire'
+    ? 'require'
+    : null
+}
+
+/** `const a = require('x')`, `const { b: c } = await import('x')`, `const d = require('x').e`. */
+function namesGiven(source: Source, call: Node): { imported: string; local: string }[] {
+  let from: Node = call
+  let members: string | null = null
+  for (let at = source.parents.get(from); at !== undefined; at = source.parents.get(at)) {
+    if (at.type === 'MemberExpression' && at.object === from && members === null) {
+      members = at.computed ? null : keyOf(at.property)
+      if (members === null) return []
+    } else if (at.type === 'VariableDeclarator' && at.init === from) {
+      if (at.id.type === 'Identifier') return [{ imported: members ?? '*', local: at.id.name }]
+      if (at.id.type !== 'ObjectPattern' || members !== null) return []
+      return at.id.properties.flatMap((property) => {
+        if (property.type === 'RestElement') return []
+        const imported = keyOf(property.key)
+        const { value } = property
+        const target = value.type === 'AssignmentPattern' ? value.left : value
+        if (imported === null || target.type !== 'Identifier') return []
+        return [{ imported, local: target.name }]
+      })
+    } else if (at.type !== 'AwaitExpression' && at.type !== 'TSAsExpression') return []
+    from = at
+  }
+  return []
+}
+
+/** Of a specifier in an import; of a whole module `*`. */
+export function importedName(specifier: Node): string {
+  if (specifier.type === 'ImportDefaultSpecifier') return 'default'
+  if (specifier.type !== 'ImportSpecifier') return '*'
+  return keyOf(specifier.imported) ?? '*'
+}
+
+function literal(node: Node | null | undefined): string | null {
+  if (node?.type === 'StringLiteral') return node.value
+  if (node?.type === 'TemplateLiteral' && node.expressions.length === 0)
+    return node.quasis[0]?.value.cooked ?? null
+  return null
+}

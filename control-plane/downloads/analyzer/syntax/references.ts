@@ -1,0 +1,113 @@
+/**
+ * What an expression is made of: the module it came from, and the way to it. `express.Router`,
+ * `require('express').Router` and `(0, express_1.Router)` are all `Router` of `express`.
+ */
+import type { Node } from '@babel/types'
+import { keyOf } from './bindings.ts'
+import { importedName, moduleOfCall } from './imports.ts'
+import type { Source } from './parse.ts'
+
+export interface Reference {
+  readonly module: string
+  /** `default` is left out: it is the module itself to half of all code. */
+  readonly members: readonly string[]
+}
+
+/** A chain of names longer than this is not followed. */
+const STEPS_MAX = 50
+
+export function referenceOf(source: Source, expression: Node, steps = 0): Reference | null {
+  if (steps > STEPS_MAX) return null
+  const node = bare(expression)
+  const asked = moduleOfCall(source, node)
+  if (asked !== null) return { module: asked.module, members: [] }
+  switch (node.type) {
+    case 'MemberExpression':
+    case 'OptionalMemberExpression': {
+      const key = node.computed && node.property.type === 'Identifier' ? null : keyOf(node.property)
+      const from = key === null ? null : referenceOf(source, node.object, steps + 1)
+      return from && key !== null ? memberOf(from, key) : null
+    }
+    case 'CallExpression': {
+      // what compilers wrap a `require` into
+      const inner = interopArgument(node)
+      return inner === null ? null : referenceOf(source, inner, steps + 1)
+    }
+    case 'Identifier':
+      return referenceOfName(source, node, steps)
+    default:
+      return null
+  }
+}
+
+function referenceOfName(source: Source, use: Node, steps: number): Reference | null {
+  if (use.type !== 'Identifier') return null
+  const binding = source.bindings.resolve(use)
+  if (binding === undefined) return null
+  if (binding.kind === 'import') return referenceOfSpecifier(source, binding.node)
+  if (binding.values.length !== 1) return null
+  const [value] = binding.values
+  if (value === undefined || value.expression === use) return null
+  const from = referenceOf(source, value.expression, steps + 1)
+  return from && value.members.reduce(memberOf, from)
+}
+
+function referenceOfSpecifier(source: Source, specifier: Node): Reference | null {
+  if (specifier.type === 'TSImportEqualsDeclaration') {
+    const { moduleReference } = specifier
+    if (moduleReference.type !== 'TSExternalModuleReference') return null
+    return { module: moduleReference.expression.value, members: [] }
+  }
+  const declaration = source.parents.get(specifier)
+  if (declaration?.type !== 'ImportDeclaration') return null
+  const imported = importedName(specifier)
+  const whole = { module: declaration.source.value, members: [] }
+  return imported === '*' ? whole : memberOf(whole, imported)
+}
+
+function memberOf({ module, members }: Reference, key: string): Reference {
+  return { module, members: key === 'default' ? members : [...members, key] }
+}
+
+/** Without what only types, awaits or groups it: `(await x)!`, `x as any`, `(0, x)`. */
+export function bare(expression: Node): Node {
+  let node = expression
+  for (;;)
+    switch (node.type) {
+      case 'AwaitExpression':
+        node = node.argument
+        break
+      case 'ParenthesizedExpression':
+      case 'TSAsExpression':
+      case 'TSSatisfiesExpression':
+      case 'TSNonNullExpression':
+      case 'TSTypeAssertion':
+      case 'TSInstantiationExpression':
+      case 'TypeCastExpression':
+        node = node.expression
+        break
+      case 'SequenceExpression': {
+        const last = node.expressions.at(-1)
+        if (last === undefined) return node
+        node = last
+        break
+      }
+      default:
+        return node
+    }
+}
+
+const INTEROP =
+  /^(?:_{0,2}(?:importDefault|importStar|toESM)|_?interopRequire(?:Default|Wildcard))$/
+
+function interopArgument(call: Node): Node | null {
+  if (call.type !== 'CallExpression') return null
+  const callee = bare(call.callee)
+  const name =
+    callee.type === 'Identifier'
+      ? callee.name
+      : callee.type === 'MemberExpression'
+        ? keyOf(callee.property)
+        : null
+  return name !== null && INTEROP.test(name) ? (call.arguments[0] ?? null) : null
+}

@@ -1,0 +1,85 @@
+/** Every node of a tree and its parent, without recursion: `a+a+a+…` nests as deep as it is long. */
+import type { File, Node } from '@babel/types'
+import { LIMITS } from '../../../../shared/limits.ts'
+
+const ASIDE: ReadonlySet<string> = new Set(['loc', 'extra', 'errors', 'comments', 'tokens'])
+
+export interface Nodes {
+  readonly nodes: Node[]
+  readonly parents: Map<Node, Node>
+}
+
+/** A parent before its children, these in the order of the tree; null where it is too large. */
+export function nodesOf(file: File): Nodes | null {
+  const { analyzerSourceNodesMax, analyzerSourceDepthMax } = LIMITS
+  const nodes: Node[] = []
+  const parents = new Map<Node, Node>()
+  const waiting: { node: Node; depth: number }[] = [{ node: file, depth: 0 }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { node, depth } = next
+    if (nodes.push(node) > analyzerSourceNodesMax || depth > analyzerSourceDepthMax) return null
+    for (const child of childrenOf(node).reverse()) {
+      parents.set(child, node)
+      waiting.push({ node: child, depth: depth + 1 })
+    }
+  }
+  return { nodes, parents }
+}
+
+export function childrenOf(node: Node): Node[] {
+  const children: Node[] = []
+  for (const [key, value] of Object.entries(node) as [string, unknown][]) {
+    if (value === null || typeof value !== 'object' || ASIDE.has(key)) continue
+    if (!Array.isArray(value)) {
+      if (isNode(value)) children.push(value)
+    } else for (const item of value as unknown[]) if (isNode(item)) children.push(item)
+  }
+  return children
+}
+
+function isNode(value: unknown): value is Node {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { type?: unknown }).type === 'string'
+  )
+}
+
+/** From the parent outwards. */
+export function* ancestorsOf(parents: ReadonlyMap<Node, Node>, node: Node): Generator<Node> {
+  for (let at = parents.get(node); at !== undefined; at = parents.get(at)) yield at
+}
+
+/** The function that `node` stands in; null at the top of a file. */
+export function functionAround(parents: ReadonlyMap<Node, Node>, node: Node): Node | null {
+  for (const around of ancestorsOf(parents, node)) if (isFunction(around)) return around
+  return null
+}
+
+/** The statement that `node` is a part of, the innermost. */
+export function statementAround(parents: ReadonlyMap<Node, Node>, node: Node): Node {
+  let statement = node
+  for (const around of ancestorsOf(parents, node)) {
+    if (
+      around.type === 'Program' ||
+      around.type === 'BlockStatement' ||
+      around.type === 'StaticBlock' ||
+      around.type === 'SwitchCase' ||
+      around.type === 'TSModuleBlock'
+    )
+      return statement
+    statement = around
+  }
+  return statement
+}
+
+export function isFunction(node: Node) {
+  return (
+    node.type === 'FunctionDeclaration' ||
+    node.type === 'FunctionExpression' ||
+    node.type === 'ArrowFunctionExpression' ||
+    node.type === 'ObjectMethod' ||
+    node.type === 'ClassMethod' ||
+    node.type === 'ClassPrivateMethod'
+  )
+}
