@@ -55,11 +55,33 @@ export function probeOf(more: Record<string, unknown> = {}, key = signingKey()):
   )
 }
 
-/** What `verifyClaims()` needs to run without a service; `keys` and `asked` can be changed and read. */
+/** What the service says of whether the tenant is live. */
+export function statementOf(
+  protection: unknown,
+  more: Record<string, unknown> = {},
+  key = signingKey(),
+  typ = 'service-protection+jwt',
+): string {
+  const claims = {
+    iss: `${BASE_URL}/auth/realms/acme`,
+    aud: 'acme-user',
+    iat: NOW,
+    exp: NOW + 30,
+    protection,
+  }
+  return signRs256(key, { alg: 'RS256', kid: key.kid, typ }, { ...claims, ...more })
+}
+
+/**
+ * What `verifyClaims()` needs to run without a service; `keys` and `asked` (for them) can be changed
+ * and read. It says nothing of protection, unless `statement` does.
+ */
 export function claimsWorld(keys: SigningKey[] = [signingKey()]) {
   const world = {
     keys,
     asked: 0,
+    askedOfProtection: 0,
+    statement: undefined as (() => Response | Promise<Response>) | undefined,
     isDown: false,
     nowMs: NOW_MS,
     warnings: [] as string[],
@@ -68,7 +90,12 @@ export function claimsWorld(keys: SigningKey[] = [signingKey()]) {
       tenantId: 'acme',
       nowMs: () => world.nowMs,
       onWarning: (message: string) => void world.warnings.push(message),
-      fetch: (async () => {
+      fetch: (async (url: string) => {
+        if (url === `${BASE_URL}/tenants/acme/protection`) {
+          world.askedOfProtection++
+          if (world.isDown) throw new TypeError('fetch failed')
+          return world.statement?.() ?? new Response('', { status: 404 })
+        }
         world.asked++
         if (world.isDown) throw new TypeError('fetch failed')
         return Response.json({ keys: world.keys.map(jwkOf) })

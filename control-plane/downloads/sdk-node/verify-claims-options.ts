@@ -14,6 +14,11 @@ export interface VerifyClaimsOptions {
   readonly publicKeyFile?: string
   /** Default: the tenant's own address at the service; `false`: the file alone. */
   readonly publicKeyUrl?: string | false
+  /**
+   * What becomes of requests without claims while the service itself says that the tenant is not
+   * live. Default: they pass, and nobody is named. `refuse`: they are refused, then as ever.
+   */
+  readonly beforeLive?: 'pass' | 'refuse'
   /** Path prefixes that are served without claims: health checks of a load balancer bring none. */
   readonly excluded?: readonly string[]
   /** Is told what goes wrong behind the scenes. Default: a warning of the process. */
@@ -28,6 +33,8 @@ export interface ClaimsSettings {
   readonly audience: string
   readonly publicKeyFile: string | undefined
   readonly publicKeyUrl: string | undefined
+  /** undefined: the service is not asked, and who brings no claims is refused. */
+  readonly protectionUrl: string | undefined
   readonly excluded: readonly string[]
   readonly onWarning: (message: string) => void
   readonly fetch: typeof fetch
@@ -39,6 +46,7 @@ const OPTIONS = [
   'tenantId',
   'publicKeyFile',
   'publicKeyUrl',
+  'beforeLive',
   'excluded',
   'onWarning',
   'fetch',
@@ -63,7 +71,11 @@ export function readVerifyClaimsOptions(
       'publicKeyFile',
       'is missing: without publicKeyUrl it is the only source of keys',
     )
+  const { beforeLive = 'pass' } = options
+  if (beforeLive !== 'pass' && beforeLive !== 'refuse')
+    throw read.wrong('beforeLive', 'must be "pass" or "refuse"')
   const ownUrl = `${baseUrl}/tenants/${tenantId}/public-key`
+  const isAsked = beforeLive === 'pass' && options.publicKeyUrl !== false
   return {
     tenantId,
     issuer: `${baseUrl}/auth/realms/${tenantId}`,
@@ -73,6 +85,7 @@ export function readVerifyClaimsOptions(
       options.publicKeyUrl === false
         ? undefined
         : read.httpUrl('publicKeyUrl', options.publicKeyUrl ?? ownUrl),
+    protectionUrl: isAsked ? `${baseUrl}/tenants/${tenantId}/protection` : undefined,
     excluded: readExcluded(options.excluded ?? []),
     onWarning: read.warning(options.onWarning),
     fetch: read.func('fetch', options.fetch) ?? globalThis.fetch,

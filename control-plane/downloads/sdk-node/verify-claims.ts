@@ -1,7 +1,8 @@
 /**
  * For applications behind the edge (gateway and connector mode): believes nothing but a signature.
  * A request carries its user in `X-Service-Claims`, signed with the tenant's key; whatever does not
- * verify is refused. Answers the platform's probes on the way. A token that was seen before costs
+ * verify is refused, and so is who brings none, unless the service says that the tenant is not live
+ * (`before-live.ts`). Answers the platform's probes on the way. A token that was seen before costs
  * no signature check; its times are judged every time.
  */
 import { flat } from '../../../shared/enforcement/flat.ts'
@@ -15,6 +16,7 @@ import {
   type TokenTrust,
 } from '../../../shared/enforcement/token.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { createBeforeLive, judgeStatement } from './before-live.ts'
 import { environmentWithKeyFile } from './config.ts'
 import type { Guard, GuardedRequest, Identity, Outcome } from './guard.ts'
 import { judgeProbe } from './probe.ts'
@@ -72,12 +74,12 @@ export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
   const nowSeconds = () => Math.floor(nowMs() / 1000)
 
   /** With the keys that are known, or once more with those that are found on another look. */
-  function withKeys<Verdict>(
+  function withKeys<Verdict, Conclusion>(
     judge: (keys: Keys) => Verdict,
     isKeyUnknown: (verdict: Verdict) => boolean,
-    conclude: (verdict: Verdict | 'keys_unavailable') => Outcome,
-  ): Outcome | Promise<Outcome> {
-    const judgeWith = (keys: Keys): Outcome | Promise<Outcome> => {
+    conclude: (verdict: Verdict | 'keys_unavailable') => Conclusion,
+  ): Conclusion | Promise<Conclusion> {
+    const judgeWith = (keys: Keys): Conclusion | Promise<Conclusion> => {
       const verdict = judge(keys)
       const looking = isKeyUnknown(verdict) ? publicKeys.lookAgain() : keys
       if (!(looking instanceof Promise)) return conclude(verdict)
@@ -114,6 +116,31 @@ export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
     )
   }
 
+  const beforeLive =
+    settings.protectionUrl === undefined
+      ? undefined
+      : createBeforeLive({ ...settings, url: settings.protectionUrl, opens })
+
+  function opens(statement: string): boolean | Promise<boolean> {
+    return withKeys(
+      (keys) => judgeStatement(statement, trustIn(keys), nowSeconds()),
+      (verdict) => verdict === 'key_unknown',
+      (verdict) => {
+        if (verdict === 'on' || verdict === 'pass-through') return verdict === 'pass-through'
+        throw new Error(`its statement is not to be believed (${verdict})`)
+      },
+    )
+  }
+
+  /** Nobody says who this is: an excluded path, a visitor before go-live, or one to be refused. */
+  function judgeUnsigned(target: string): Outcome | Promise<Outcome> {
+    if (isExcluded(pathOf(target))) return forward(target, undefined)
+    const conclude = (isOpen: boolean) =>
+      isOpen ? forward(target, undefined) : refusal(settings.tenantId, 'no_claims')
+    const isOpen = beforeLive?.isOpen() ?? false
+    return typeof isOpen === 'boolean' ? conclude(isOpen) : isOpen.then(conclude)
+  }
+
   return {
     judge(request) {
       const target = targetOf(request)
@@ -122,12 +149,14 @@ export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
       if (probes > 1) return probeAnswer(401, '')
       if (probes === 1) return answerProbe(probe)
       if (tokens === 1) return judgeClaims(token, target)
+      if (tokens === 0) return judgeUnsigned(target)
       if (isExcluded(pathOf(target))) return forward(target, undefined)
-      return refusal(settings.tenantId, tokens === 0 ? 'no_claims' : 'claims_repeated')
+      return refusal(settings.tenantId, 'claims_repeated')
     },
     ready: () => publicKeys.ready(),
     async close() {
       publicKeys.close()
+      beforeLive?.close()
     },
   }
 }

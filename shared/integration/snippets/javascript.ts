@@ -7,11 +7,13 @@ interface Program {
   readonly name: string
   readonly packages: string
   readonly file: string
-  /** `{guard}` is the function of the mode, `{name}` how its claims greet. */
+  /** `{guard}` is the function of the mode. */
   readonly code: string
 }
 
 const PORT = 'process.env.PORT ?? 3000'
+
+// `?.name`: before protection is on, nobody is signed in
 
 const PROGRAMS: Readonly<Record<Name, Program>> = {
   node: {
@@ -26,7 +28,7 @@ const service = {guard}()
 const server = createServer(
   service.node((request, response) => {
     response.setHeader('Content-Type', 'text/plain; charset=utf-8')
-    response.end(\`Hello \${request.serviceClaims{name}}\\n\`)
+    response.end(\`Hello \${request.serviceClaims?.name ?? 'stranger'}\\n\`)
   }),
 )
 // with WebSockets: server.on('upgrade', service.upgrade((request, socket, head) => { … }))
@@ -45,7 +47,7 @@ const app = express()
 app.use(service.express()) // before everything else
 
 app.get('/', (request, response) => {
-  response.type('text').send(\`Hello \${request.serviceClaims{name}}\\n\`)
+  response.type('text').send(\`Hello \${request.serviceClaims?.name ?? 'stranger'}\\n\`)
 })
 app.listen(${PORT})
 `,
@@ -61,7 +63,7 @@ const service = {guard}()
 const app = fastify()
 await app.register(service.fastify()) // before every other plugin
 
-app.get('/', (request) => \`Hello \${request.serviceClaims{name}}\\n\`)
+app.get('/', (request) => \`Hello \${request.serviceClaims?.name ?? 'stranger'}\\n\`)
 await app.listen({ port: Number(${PORT}) })
 `,
   },
@@ -77,7 +79,7 @@ const app = new Koa()
 app.use(service.koa()) // before everything else
 
 app.use((context) => {
-  context.body = \`Hello \${context.state.serviceClaims{name}}\\n\`
+  context.body = \`Hello \${context.state.serviceClaims?.name ?? 'stranger'}\\n\`
 })
 app.listen(${PORT})
 `,
@@ -94,7 +96,7 @@ const service = {guard}()
 const app = new Hono()
 app.use(service.hono()) // before everything else
 
-app.get('/', (c) => c.text(\`Hello \${c.get('serviceClaims'){name}}\\n\`))
+app.get('/', (c) => c.text(\`Hello \${c.get('serviceClaims')?.name ?? 'stranger'}\\n\`))
 serve({ fetch: app.fetch, port: Number(${PORT}) })
 `,
   },
@@ -110,7 +112,7 @@ import { {guard}, type Guarded } from 'service-node'
 class AppController {
   @Get()
   hello(@Req() request: Guarded) { // on Fastify: request.raw
-    return \`Hello \${request.serviceClaims{name}}\\n\`
+    return \`Hello \${request.serviceClaims?.name ?? 'stranger'}\\n\`
   }
 }
 
@@ -147,12 +149,10 @@ server.listen(${PORT})
 }
 
 function snippetOf({ packages, file, code }: Program, guard: 'verifyClaims' | 'enforce') {
-  // before protection is on, nobody is signed in
-  const name = guard === 'enforce' ? "?.name ?? 'stranger'" : '.name'
   return {
     install: `npm install {base_url}/api/v1/sdk/node${packages}`,
     file,
-    code: code.replaceAll('{guard}', guard).replaceAll('{name}', name),
+    code: code.replaceAll('{guard}', guard),
   }
 }
 

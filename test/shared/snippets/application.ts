@@ -35,7 +35,7 @@ export async function startControlPlane(t: Teardown) {
   await operator('POST', '/tenants/acme/publish')
   let fetches = 0
   const server = createServer((incoming, outgoing) => {
-    fetches += 1
+    if (incoming.url?.endsWith('/public-key') === true) fetches += 1
     const accept = incoming.headers.accept ?? ''
     void (async () => {
       const answer = await app.request(

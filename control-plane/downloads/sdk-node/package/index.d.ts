@@ -6,8 +6,8 @@ export declare const version: string
 
 /**
  * For applications behind the service's edge (gateway and connector mode). Every request has to
- * carry `X-Service-Claims`, signed with the tenant's key; all others are refused. Answers the
- * platform's probes.
+ * carry `X-Service-Claims`, signed with the tenant's key; all others are refused, once the tenant
+ * is live. Answers the platform's probes.
  */
 export declare function verifyClaims(options?: VerifyClaimsOptions): Service
 
@@ -29,6 +29,11 @@ export interface VerifyClaimsOptions {
   readonly publicKeyFile?: string
   /** Default: the tenant's own address at the service; `false`: the file alone. */
   readonly publicKeyUrl?: string | false
+  /**
+   * What becomes of requests without claims while the service itself says that the tenant is not
+   * live. Default: they pass, and nobody is named. `refuse`: they are refused, then as ever.
+   */
+  readonly beforeLive?: 'pass' | 'refuse'
   /** Path prefixes that are served without claims: health checks of a load balancer bring none. */
   readonly excluded?: readonly string[]
   /** Is told what goes wrong behind the scenes. Default: a warning of the process. */

@@ -85,7 +85,8 @@ t.test('without any key nobody is let in, and what is excluded goes on', async (
 })
 
 t.test('excluded is what has no other reading, and names whoever has a session', async (t) => {
-  const guard = createClaimsGuard({ ...claimsWorld().options, excluded: ['/health/', '/p'] })
+  const excluded = ['/health/', '/p']
+  const guard = createClaimsGuard({ ...claimsWorld().options, excluded, beforeLive: 'refuse' })
   await guard.ready()
   for (const target of ['/health', '/health/', '/health/a', '/p?x=/../'])
     t.match(guard.judge(requestOf([], target)), { kind: 'forward', identity: undefined }, target)
@@ -129,6 +130,7 @@ t.test('each option is checked where it is given, and the error names it', async
     [{ publicKeyFile: '' }, /publicKeyFile must be/],
     [{ publicKeyUrl: 'x' }, /publicKeyUrl must be/],
     [{ publicKeyUrl: false }, /publicKeyFile is missing/],
+    [{ beforeLive: 'open' }, /beforeLive must be "pass" or "refuse"/],
     [{ excluded: '/health' }, /excluded must be a list/],
     [{ excluded: ['/a', 'health'] }, /excluded\[1\] must be a plain path prefix/],
     [{ onWarning: 1 }, /onWarning must be a function/],

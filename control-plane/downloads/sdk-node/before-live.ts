@@ -1,0 +1,103 @@
+/**
+ * Whether visitors without claims are still to get in: before go-live, and after a go-back, the edge
+ * lets everybody pass and names nobody. Only the service's own signed word of the last seconds opens;
+ * silence, an answer that does not verify, and an answer that is old are all the same: closed. So
+ * whoever cuts the application off from the service gains nothing.
+ */
+import { LIMITS } from '../../../shared/limits.ts'
+import { proveJws, type TokenReason, type TokenTrust } from '../../../shared/enforcement/token.ts'
+import {
+  PROTECTION_STATEMENT_SECONDS,
+  PROTECTION_STATEMENT_TYPE,
+} from '../../../shared/protection-statement.ts'
+import { readBounded } from './bounded-text.ts'
+
+export interface BeforeLive {
+  /** At once where the answer of the last seconds is still good. Never rejects. */
+  isOpen(): boolean | Promise<boolean>
+  close(): void
+}
+
+export interface BeforeLiveWorld {
+  /** `{base_url}/tenants/<tenant_id>/protection` */
+  readonly url: string
+  readonly tenantId: string
+  /** Whether this statement opens, by the tenant's keys. */
+  readonly opens: (statement: string) => boolean | Promise<boolean>
+  readonly fetch: typeof fetch
+  readonly nowMs: () => number
+  readonly onWarning: (message: string) => void
+}
+
+export function createBeforeLive(world: BeforeLiveWorld): BeforeLive {
+  const { url, tenantId, nowMs, onWarning } = world
+  const closing = new AbortController()
+  let isOpen = false
+  let isSilent = false
+  let askedAtMs = -Infinity
+  let pending: Promise<boolean> | undefined
+
+  /** Nobody is asked again within the time that an answer, or silence, is gone by. */
+  async function ask(): Promise<boolean> {
+    askedAtMs = nowMs()
+    const wasOpen = isOpen
+    isOpen = false // whatever goes wrong below
+    try {
+      const answer = await world.fetch(url, {
+        headers: { accept: 'application/jwt' },
+        redirect: 'error',
+        signal: AbortSignal.any([AbortSignal.timeout(LIMITS.protectionAskMsMax), closing.signal]),
+      })
+      const statement = await readBounded(answer, LIMITS.protectionStatementBytesMax)
+      if (!answer.ok) throw new Error(`${url} answered ${answer.status}`)
+      isOpen = await world.opens(statement)
+      isSilent = false
+    } catch (error) {
+      tellOfSilence(error)
+    }
+    if (isOpen && !wasOpen)
+      onWarning(
+        `service-node: ${tenantId} is not live: requests without claims pass, and nobody is named`,
+      )
+    return isOpen
+  }
+
+  function tellOfSilence(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    if (!isSilent && !closing.signal.aborted)
+      onWarning(
+        `service-node: requests without claims are refused, since the service does not say whether ${tenantId} is live: ${reason}`,
+      )
+    isSilent = true
+  }
+
+  return {
+    isOpen() {
+      // a clock that was set back must not keep the answer of yesterday
+      if (pending === undefined && Math.abs(nowMs() - askedAtMs) < LIMITS.protectionKnownMs)
+        return isOpen
+      pending ??= ask().finally(() => (pending = undefined))
+      return pending
+    },
+    close: () => closing.abort(),
+  }
+}
+
+const CLOCK_SKEW_SECONDS = 60
+
+/** What a statement says of the tenant's protection; the reason where it is not to be believed. */
+export function judgeStatement(
+  statement: string,
+  trust: TokenTrust,
+  nowSeconds: number,
+): 'pass-through' | 'on' | TokenReason | 'statement_refused' {
+  const claims = proveJws(statement, trust.keys, (typ) => typ === PROTECTION_STATEMENT_TYPE)
+  if (typeof claims === 'string') return claims
+  const { iss, aud, iat, exp, protection } = claims
+  if (iss !== trust.issuer || aud !== trust.audience) return 'statement_refused'
+  if (typeof iat !== 'number' || typeof exp !== 'number') return 'statement_refused'
+  if (exp - iat > PROTECTION_STATEMENT_SECONDS) return 'statement_refused'
+  if (exp + CLOCK_SKEW_SECONDS <= nowSeconds || iat > nowSeconds + CLOCK_SKEW_SECONDS)
+    return 'statement_refused'
+  return protection === 'pass-through' ? 'pass-through' : 'on'
+}
