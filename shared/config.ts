@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
+import { nearest } from './nearest.ts'
 import { parseNetwork } from './networks.ts'
 
 export interface Listen {
@@ -28,9 +29,14 @@ function parseDurationMs(value: string): number | undefined {
 }
 
 function isHttpBase(value: string): boolean {
+  return isHttpAddress(value) && new URL(value).pathname === '/'
+}
+
+/** Without a name, a password or a query: those would end in logs. */
+function isHttpAddress(value: string): boolean {
   if (!URL.canParse(value)) return false
   const url = new URL(value)
-  const isBare = url.search === '' && url.hash === '' && url.username === '' && url.pathname === '/'
+  const isBare = url.search === '' && url.hash === '' && url.username === '' && url.password === ''
   return isBare && /^https?:$/.test(url.protocol)
 }
 
@@ -85,6 +91,14 @@ const sender = read(
       ? value
       : undefined,
 )
+/** What it speaks, not whose it is: many servers speak as OpenAI's does. */
+const AI_PROVIDERS = ['anthropic', 'openai'] as const
+const apiBase = read('an http:// or https:// address without a query', (value) =>
+  isHttpAddress(value) ? value.replace(/\/+$/, '') : undefined,
+)
+const modelName = read('the name of a model', (value) =>
+  /^[\w./:@+-]{1,128}$/.test(value) ? value : undefined,
+)
 const fileName = v.pipe(v.string('a file name'), v.minLength(1, 'a file name'))
 
 /** A section that is left out, or whose lines are all commented out (`gateway:`), has its defaults. */
@@ -126,6 +140,16 @@ const ConfigSchema = v.strictObject(
     webhooks: section({
       allow_private: v.optional(cidrs, []),
       egress_proxy: v.optional(v.nullable(httpBase), null),
+    }),
+    ai: section({
+      provider: v.optional(v.nullable(v.picklist(AI_PROVIDERS, 'anthropic, openai or null')), null),
+      base_url: v.optional(v.nullable(apiBase), null),
+      model: v.optional(v.nullable(modelName), null),
+      timeout: v.optional(duration, '120s'),
+      input_characters: v.optional(whole(1000, 4_000_000), 400_000),
+      output_tokens: v.optional(whole(500, 200_000), 16_000),
+      tenant_tokens_per_day: v.optional(whole(0, 1_000_000_000), 500_000),
+      tokens_per_day: v.optional(whole(0, 1_000_000_000_000), 5_000_000),
     }),
   },
   'settings',
@@ -197,34 +221,6 @@ function knownSettings(path: readonly string[]): string[] {
     schema = entries?.[key]?.wrapped
   }
   return Object.keys((schema as { entries?: object } | undefined)?.entries ?? {})
-}
-
-function nearest(word: string, candidates: readonly string[]): string | undefined {
-  const ranked = candidates
-    .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
-    .sort((a, b) => a.distance - b.distance)
-  const best = ranked[0]
-  return best !== undefined && best.distance <= Math.max(2, word.length / 3)
-    ? best.candidate
-    : undefined
-}
-
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= b.length; column++) {
-      const substitution = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1)
-      const best = Math.min(
-        (previous[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        substitution,
-      )
-      current.push(best)
-    }
-    previous = current
-  }
-  return previous[b.length] ?? 0
 }
 
 /** How browsers reach a tenant's hostname: `edge_url`, or what the gateway's listeners say. */

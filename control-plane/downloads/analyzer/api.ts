@@ -1,120 +1,225 @@
-/** Calls of the service's API: one question, one answer, and a sentence for everything else. */
+/** The calls of the service that this program makes, and what it reads of their answers. */
+import * as v from 'valibot'
+import type { CheckResult } from '../../../shared/integration/check-result.ts'
+import { Guide } from '../../../shared/integration/guide.ts'
 import { VERSION } from '../../../shared/version.ts'
-import { EXIT } from './commands.ts'
-import type { AnalyzerSettings } from './settings.ts'
-import { plainText } from './words.ts'
+import { EXIT, Problem } from './exit.ts'
+import { plainText } from './terminal/words.ts'
+import { createWire, jsonOf, notTheService, type Question, type WireWorld } from './wire.ts'
 
-export interface Reply {
-  readonly status: number
-  readonly body: Readonly<Record<string, unknown>>
+export type Api = ReturnType<typeof createApi>
+
+const SHORT_MS = 20_000
+/** A probe of many hostnames takes its time, and so does a sign-in from end to end. */
+const CHECK_MS = 120_000
+/** A model thinks. */
+const ANALYSIS_MS = 280_000
+/** A guide may hold whole files. */
+const GUIDE_BYTES_MAX = 32 * 1024 * 1024
+
+const text = v.pipe(
+  v.string(),
+  v.transform((sent: string) => plainText(sent)),
+)
+const texts = v.optional(v.array(text), [])
+
+const CheckAnswer = v.pipe(
+  v.object({
+    check: text,
+    status: v.picklist(['pass', 'fail', 'warn', 'skip']),
+    detail: v.optional(text, ''),
+    next_action: v.optional(text, ''),
+    at: v.optional(text, ''),
+    source: v.optional(text, 'platform'),
+  }),
+)
+export type CheckAnswer = v.InferOutput<typeof CheckAnswer>
+
+const VerificationAnswer = v.object({
+  status: v.picklist(['pass', 'fail', 'unknown']),
+  checks: v.array(CheckAnswer),
+})
+export type VerificationAnswer = v.InferOutput<typeof VerificationAnswer>
+
+const FactsAnswer = v.object({
+  tenant_id: text,
+  name: text,
+  mode: v.picklist(['gateway', 'connector', 'sdk']),
+  status: text,
+  protection: v.picklist(['on', 'pass-through']),
+  edge_urls: v.record(v.string(), text),
+  origin: text,
+  health: v.string(),
+  sealed: v.array(v.string()),
+  excluded: v.array(v.string()),
+  client_id: text,
+  integration_completed_at: v.nullable(text),
+})
+export type Facts = v.InferOutput<typeof FactsAnswer>
+
+const ProtectionAnswer = v.object({
+  tenant_id: text,
+  protection: v.picklist(['on', 'pass-through']),
+  at: text,
+})
+export type ProtectionAnswer = v.InferOutput<typeof ProtectionAnswer>
+
+const CompletionAnswer = v.object({ completed_at: text, checks: v.array(CheckAnswer) })
+export type CompletionAnswer = v.InferOutput<typeof CompletionAnswer>
+
+const RefusedAnswer = v.object({
+  error: v.optional(text, ''),
+  detail: v.optional(text, ''),
+  missing: texts,
+  checks: v.optional(v.array(CheckAnswer), []),
+})
+/** 409: understood, and not done. */
+export type Refused = v.InferOutput<typeof RefusedAnswer>
+
+const AnalysisAnswer = v.object({
+  guide_id: text,
+  framework: text,
+  summary: text,
+  edits: v.array(v.object({ path: v.string(), action: text, why: v.optional(text, '') })),
+  warnings: texts,
+  url: v.optional(text, ''),
+})
+export type AnalysisAnswer = v.InferOutput<typeof AnalysisAnswer>
+
+export type OrRefused<T> = { readonly done: T } | { readonly refused: Refused }
+
+export interface LocalReport {
+  readonly framework: string | null
+  readonly language: string | null
+  readonly checks: readonly CheckResult[]
 }
 
-export interface Api {
-  /** Answers of 200 and 409; whatever else the service says is thrown as a `ServiceProblem`. */
-  call(method: 'GET' | 'POST', path: string): Promise<Reply>
+export interface AnalysisRequest {
+  readonly files: Readonly<Record<string, string>>
+  readonly package_json?: unknown
 }
 
-export class ServiceProblem extends Error {
-  readonly exit: number
-  readonly lines: readonly string[]
+export function createApi(world: WireWorld) {
+  const { baseUrl } = world
+  const wire = createWire(world)
 
-  constructor(exit: number, ...lines: string[]) {
-    super(lines[0])
-    this.exit = exit
-    this.lines = lines.filter((line) => line !== '')
+  async function ask<const Schema extends v.GenericSchema>(
+    schema: Schema,
+    question: Question,
+  ): Promise<v.InferOutput<Schema>> {
+    return read(schema, jsonOf(await wire(question), baseUrl))
   }
-}
 
-/** A probe of many hostnames takes its time. */
-const TIMEOUT_MS = 120_000
-const ANSWER_CHARACTERS_MAX = 1024 * 1024
+  function read<const Schema extends v.GenericSchema>(schema: Schema, body: unknown) {
+    const parsed = v.safeParse(schema, body)
+    if (!parsed.success) throw notTheService(baseUrl, 'answers with something else')
+    return parsed.output
+  }
 
-export function createApi({ baseUrl, key }: AnalyzerSettings, fetchNow: typeof fetch): Api {
+  async function orRefused<const Schema extends v.GenericSchema>(
+    schema: Schema,
+    question: Omit<Question, 'method' | 'key'>,
+  ): Promise<OrRefused<v.InferOutput<Schema>>> {
+    const answer = await wire({
+      ...question,
+      method: 'POST',
+      key: 'header',
+      expected: { 409: null },
+    })
+    const body = jsonOf(answer, baseUrl)
+    if (answer.status === 409) return { refused: read(RefusedAnswer, body) }
+    return { done: read(schema, body) }
+  }
+
   return {
-    async call(method, path) {
-      const answer = await ask(method, `${baseUrl}${path}`)
-      const body = await readBody(answer, baseUrl)
-      if (answer.status === 200 || answer.status === 409) return { status: answer.status, body }
-      throw problemOf(answer, body, baseUrl)
+    /** Answers whoever asks; the `Date` is for comparing clocks. */
+    async contract(): Promise<{ readonly dateMs: number }> {
+      const question = { method: 'GET', path: '/api/v1/contract', key: 'none' } as const
+      const answer = await wire({ ...question, timeoutMs: SHORT_MS })
+      if (jsonOf(answer, baseUrl)['contract_version'] === undefined)
+        throw notTheService(baseUrl, 'answers with something else')
+      return { dateMs: Date.parse(answer.headers.get('date') ?? '') }
+    },
+
+    facts: () =>
+      ask(FactsAnswer, {
+        method: 'GET',
+        path: '/api/v1/integration',
+        key: 'header',
+        timeoutMs: SHORT_MS,
+      }),
+
+    status: () =>
+      ask(VerificationAnswer, {
+        method: 'GET',
+        path: '/api/v1/verify/status',
+        key: 'header',
+        timeoutMs: SHORT_MS,
+      }),
+
+    async report({ framework, language, checks }: LocalReport): Promise<void> {
+      const body = {
+        cli_version: VERSION,
+        project: { framework, language },
+        checks: checks.map(({ nextAction, ...check }) => ({ ...check, next_action: nextAction })),
+      }
+      const path = '/api/v1/verify/local'
+      await wire({ method: 'POST', path, key: 'header', body, timeoutMs: SHORT_MS })
+    },
+
+    probe: () =>
+      orRefused(VerificationAnswer, { path: '/api/v1/verify/probe', timeoutMs: CHECK_MS }),
+    goLive: () => orRefused(ProtectionAnswer, { path: '/api/v1/go-live', timeoutMs: SHORT_MS }),
+    goBack: () => orRefused(ProtectionAnswer, { path: '/api/v1/go-back', timeoutMs: SHORT_MS }),
+    complete: () =>
+      orRefused(CompletionAnswer, { path: '/api/v1/integration-complete', timeoutMs: CHECK_MS }),
+
+    /** null: the tenant has none yet, as it is not published. */
+    async publicKey(): Promise<string | null> {
+      const path = '/api/v1/public-key'
+      const question = { method: 'GET', path, key: 'query', timeoutMs: SHORT_MS } as const
+      const answer = await wire({ ...question, expected: { 404: 'not_published' } })
+      if (answer.status === 404) return null
+      if (!PEM.test(answer.text)) throw notTheService(baseUrl, 'answers with something else')
+      return answer.text
+    },
+
+    /** null: none is stored. */
+    async guide(): Promise<Guide | null> {
+      const answer = await wire({
+        method: 'GET',
+        path: '/api/v1/guide',
+        key: 'query',
+        timeoutMs: SHORT_MS,
+        answerBytesMax: GUIDE_BYTES_MAX,
+        expected: { 404: 'no_guide' },
+      })
+      if (answer.status === 404) return null
+      const parsed = v.safeParse(Guide, jsonOf(answer, baseUrl))
+      if (parsed.success) return parsed.output
+      throw new Problem(
+        EXIT.notSo,
+        'guide_refused',
+        'The stored guide is not one: it is refused as a whole, and nothing has been changed.',
+        'Go by the rules instead: service-analyzer apply --rules',
+      )
+    },
+
+    /** null: the operator has set no provider. */
+    async analyze(body: AnalysisRequest): Promise<AnalysisAnswer | null> {
+      const answer = await wire({
+        method: 'POST',
+        path: '/api/v1/ai-analyze',
+        key: 'header',
+        body,
+        timeoutMs: ANALYSIS_MS,
+        answerBytesMax: GUIDE_BYTES_MAX,
+        expected: { 503: 'ai_not_configured' },
+      })
+      if (answer.status === 503) return null
+      return read(AnalysisAnswer, jsonOf(answer, baseUrl))
     },
   }
-
-  async function ask(method: string, url: string): Promise<Response> {
-    try {
-      return await fetchNow(url, {
-        method,
-        headers: {
-          authorization: `Bearer ${key}`,
-          accept: 'application/json',
-          'user-agent': `service-analyzer/${VERSION}`,
-        },
-        redirect: 'manual', // the key goes nowhere else
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      })
-    } catch (error) {
-      throw new ServiceProblem(
-        EXIT.unavailable,
-        `${baseUrl} cannot be reached: ${reasonOf(error as Error)}.`,
-        'Check SERVICE_BASE_URL and the way there: ' + `curl -i ${baseUrl}/health`,
-      )
-    }
-  }
 }
 
-async function readBody(answer: Response, baseUrl: string): Promise<Record<string, unknown>> {
-  const text = await answer.text().catch(() => '')
-  try {
-    const body = JSON.parse(text.slice(0, ANSWER_CHARACTERS_MAX)) as unknown
-    if (typeof body === 'object' && body !== null) return body as Record<string, unknown>
-  } catch {
-    // told below
-  }
-  throw new ServiceProblem(
-    EXIT.unavailable,
-    `${baseUrl} answers ${answer.status}, but not as the service does.`,
-    `Check SERVICE_BASE_URL: curl -i ${baseUrl}/api/v1/contract must answer 200 with JSON.`,
-  )
-}
-
-function problemOf(
-  { status, headers }: Response,
-  body: Record<string, unknown>,
-  baseUrl: string,
-): ServiceProblem {
-  const detail = plainText(body['detail'])
-  const requestId = plainText(headers.get('x-request-id') ?? '')
-  if (status === 401)
-    return new ServiceProblem(
-      EXIT.misused,
-      `${baseUrl} does not accept the analyzer key.`,
-      "Copy it from your tenant's integration page into SERVICE_ANALYZER_KEY; a key that was rotated is worth nothing any more.",
-    )
-  if (status === 429)
-    return new ServiceProblem(
-      EXIT.unavailable,
-      'The service has been asked too often.',
-      `Wait ${plainText(headers.get('retry-after') ?? '60')} s and try again.`,
-    )
-  return new ServiceProblem(
-    EXIT.unavailable,
-    `The service answers ${status}: ${detail === '' ? 'it does not say why' : detail}`,
-    requestId === '' ? '' : `Ask its operator about request ${requestId}.`,
-  )
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection is refused',
-  ENOTFOUND: 'the name does not resolve',
-  EAI_AGAIN: 'the name does not resolve',
-  ECONNRESET: 'the connection breaks off',
-  EHOSTUNREACH: 'there is no way to it',
-  ENETUNREACH: 'there is no way to it',
-}
-
-function reasonOf(error: Error): string {
-  if (error.name === 'TimeoutError') return 'there is no answer in time'
-  const { code = '' } = (error.cause ?? {}) as { code?: string }
-  if (/CERT|SIGNED|UNABLE_TO_|TLS|SSL/.test(code))
-    return `its TLS certificate is not accepted (${code}; set NODE_EXTRA_CA_CERTS for a CA of your own)`
-  return REASONS[code] ?? (code === '' ? 'the connection fails' : `the connection fails (${code})`)
-}
+const PEM = /^(?:-----BEGIN PUBLIC KEY-----\n[A-Za-z0-9+/=\n]+-----END PUBLIC KEY-----\n)+$/

@@ -1,83 +1,205 @@
 /** One call of the command line tool: what was asked for, the answer, and how it ended. */
+import { resolve } from 'node:path'
 import { VERSION } from '../../../shared/version.ts'
-import { createApi, ServiceProblem } from './api.ts'
-import { COMMANDS, EXIT, type Command } from './commands.ts'
-import { readSettings, SettingsProblem } from './settings.ts'
-import { wrap } from './words.ts'
+import { createAccess } from './access.ts'
+import { guess, readArguments, splitArguments, type Arguments } from './arguments.ts'
+import { COMMANDS } from './commands.ts'
+import type { Command, Outcome, Task } from './commands/command.ts'
+import { commandHelp, helpText } from './commands/help.ts'
+import { EXIT, Problem, type Exit } from './exit.ts'
+import { createProfile, quoted } from './profile.ts'
+import type { Environment } from './settings.ts'
+import { createTerminal, type Terminal, type TerminalWorld } from './terminal/terminal.ts'
+import { plainText, visibleText, wrap } from './terminal/words.ts'
 
-export interface ProgramWorld {
-  readonly environment: Readonly<Record<string, string | undefined>>
-  /** Of the terminal. */
-  readonly columns: number
-  print(text: string): void
-  complain(text: string): void
+export interface ProgramWorld extends TerminalWorld {
+  readonly environment: Environment
+  readonly currentFolder: string
+  readonly homeFolder: string
+  /** undefined: a system that has none. */
+  readonly userId: number | undefined
+  readonly nodeVersion: string
+  /** The file that runs, as it was called. */
+  readonly programFile: string
+  readonly nowMs: () => number
   readonly fetch: typeof fetch
 }
 
-export async function run(args: readonly string[], world: ProgramWorld): Promise<number> {
-  const { print, complain } = world
-  const names = args.filter((arg) => !arg.startsWith('-'))
-  const options = new Set(args.filter((arg) => arg.startsWith('-')))
-  const [name, ...more] = names
-  if (options.has('--help') || options.has('-h') || name === 'help') return tell(world, helpText())
-  if (options.has('--version')) return tell(world, VERSION)
+const SCHEMA_VERSION = 1
 
-  const isJson = options.delete('--json')
-  const [unknown] = [...options, ...more]
-  const command = COMMANDS.find((command) => command.name === name)
-  if (command === undefined || unknown !== undefined) {
-    const problem =
-      name === undefined
-        ? 'What is to be done?'
-        : command === undefined
-          ? `There is no command ${JSON.stringify(name)}.`
-          : `${command.name} does not take ${JSON.stringify(unknown)}.`
-    complain(`${problem}\n\n${helpText()}`)
-    return EXIT.misused
+/** Read this first. */
+export async function run(args: readonly string[], world: ProgramWorld): Promise<Exit> {
+  const isJson = args.includes('--json')
+  const isQuiet = args.includes('--quiet') || args.includes('-q')
+  const secrets = new Set<string>()
+  const hiding = (text: string) => withoutSecrets(text, secrets)
+  const terminal = createTerminal(world, {
+    isJson,
+    isQuiet,
+    isColourless: args.includes('--no-color'),
+    hiding,
+  })
+  const warnings: string[] = []
+  const warn = (text: string) => {
+    warnings.push(plainText(text))
+    terminal.remark(plainText(text))
   }
+
+  let name: string | null = null
   try {
-    return await answer(command, isJson, world)
-  } catch (error) {
-    if (error instanceof SettingsProblem || error instanceof ServiceProblem) {
-      for (const line of error.lines) complain(wrap(line, world.columns))
-      return error instanceof SettingsProblem ? EXIT.misused : error.exit
+    const asked = whatIsAsked(args, terminal.columns)
+    if ('text' in asked) {
+      terminal.print(isJson ? documentOf({ text: asked.text }) : asked.text)
+      return EXIT.done
     }
-    complain(`This should not have happened: ${(error as Error).message}`)
-    return EXIT.unavailable
+    name = asked.command.name
+    const outcome = await asked.command.run(taskOf(asked.command, asked.given))
+    tell(outcome)
+    return outcome.exit
+  } catch (error) {
+    const problem = error instanceof Problem ? error : unexpected(error)
+    tellProblem(problem)
+    return problem.exit
   }
 
-  function tell({ print }: ProgramWorld, text: string): number {
-    print(text)
-    return EXIT.done
+  function taskOf(command: Command, given: Arguments): Task {
+    const { environment, homeFolder, userId, nodeVersion, fetch } = world
+    const profile = createProfile({ environment, homeFolder, userId })
+    const hide = (secret: string) => void secrets.add(secret)
+    return {
+      given,
+      folder: resolve(world.currentFolder, given.folder ?? '.'),
+      world,
+      terminal,
+      profile,
+      access: createAccess({ environment, nodeVersion, fetch, terminal, profile, warn, hide }),
+      isQuiet,
+      isAgreed: given.flags.has('yes'),
+      show: (text) => {
+        if (!isJson) terminal.print(text)
+      },
+      warn,
+      hide,
+      line: (next, ...options) => lineOf(next, options, given, command),
+    }
   }
 
-  async function answer(command: Command, isJson: boolean, world: ProgramWorld) {
-    const settings = readSettings(world.environment)
-    for (const warning of settings.warnings) complain(wrap(warning, world.columns))
-    const api = createApi(settings, world.fetch)
-    const reply = await api.call(command.method, command.path)
-    const { text, exit } = command.describe(reply, { ...settings, columns: world.columns })
-    print(isJson ? JSON.stringify(reply.body, undefined, 2) : text)
-    return exit
+  function tell({ exit, text, fields, next }: Outcome) {
+    if (isJson) {
+      const nextStep = next && { text: next.text, command: next.command }
+      terminal.print(documentOf({ exit, fields, nextStep }))
+    } else if (!isQuiet || exit !== EXIT.done) {
+      if (text !== '') terminal.print(text)
+      if (next !== null) terminal.print(nextText(next, terminal))
+    }
+  }
+
+  function tellProblem(problem: Problem) {
+    if (isJson) terminal.print(documentOf({ exit: problem.exit, problem }))
+    const [first = '', ...advice] = problem.lines
+    terminal.complain(first, advice)
+  }
+
+  interface Told {
+    readonly exit?: Exit
+    readonly text?: string
+    readonly fields?: Outcome['fields']
+    readonly nextStep?: { readonly text: string; readonly command: string | null } | null
+    readonly problem?: Problem
+  }
+
+  function documentOf({ exit = EXIT.done, text, fields, nextStep = null, problem }: Told): string {
+    const document = {
+      schema_version: SCHEMA_VERSION,
+      command: name,
+      version: VERSION,
+      exit_code: exit,
+      problem: problem && {
+        code: problem.code,
+        message: problem.lines[0] ?? '',
+        advice: problem.lines.slice(1),
+      },
+      warnings,
+      next_step: nextStep,
+      ...(text !== undefined && { text }),
+      ...fields,
+    }
+    return JSON.stringify({ ...document, problem: document.problem ?? null }, undefined, 2)
   }
 }
 
-function helpText(): string {
-  const commands = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`)
-  return `service-analyzer ${VERSION}
+type Asked = { readonly text: string } | { readonly command: Command; readonly given: Arguments }
 
-Usage: service-analyzer <command> [--json]
+function whatIsAsked(args: readonly string[], columns: number): Asked {
+  const words = splitArguments(args)
+  const has = (option: string) => words.options.some(({ name }) => name === option)
+  const [name, ...names] = words.names
+  if (name === 'help' || has('help')) {
+    const about = name === 'help' ? names[0] : name
+    const text =
+      about === undefined ? helpText(COMMANDS, columns) : commandHelp(commandNamed(about), columns)
+    return { text }
+  }
+  if (has('version')) return { text: VERSION }
+  if (name === undefined)
+    throw new Problem(
+      EXIT.misused,
+      'unknown_command',
+      'What is to be done?',
+      'To begin with, in the folder of your application: service-analyzer analyze',
+      'All commands: service-analyzer help',
+    )
+  const command = commandNamed(name)
+  return { command, given: readArguments({ ...words, names }, command) }
+}
 
-${commands.join('\n')}
+function commandNamed(name: string): Command {
+  const command = COMMANDS.find((command) => command.name === name)
+  if (command !== undefined) return command
+  const near = guess(
+    name,
+    COMMANDS.map(({ name }) => name),
+  )
+  throw new Problem(
+    EXIT.misused,
+    'unknown_command',
+    `There is no command ${JSON.stringify(visibleText(name).slice(0, 60))}${near}`,
+    'All commands: service-analyzer help',
+  )
+}
 
-  --json      the answer as the service gave it
-  --version   the version of this program
-  --help      this text
+function lineOf(
+  name: string,
+  options: readonly string[],
+  { folder }: Arguments,
+  { takesFolder }: Command,
+): string {
+  const target = COMMANDS.find((command) => command.name === name)
+  const place =
+    folder !== null && takesFolder && target?.takesFolder === true ? [quoted(folder)] : []
+  return ['service-analyzer', name, ...options, ...place].join(' ')
+}
 
-Environment:
-  SERVICE_ANALYZER_KEY  the analyzer key of your tenant (needed)
-  SERVICE_BASE_URL      the address of the service, if it is not the one you installed from
+/** The command stands alone on its line, to be copied. */
+function nextText({ text, command }: { text: string; command: string | null }, terminal: Terminal) {
+  const { columns, paint } = terminal
+  const said = `\n${wrap(text, columns)}`
+  return command === null ? said : `${said}\n  ${paint('cyan', command)}`
+}
 
-Exit codes: 0 done; 1 not so (a check fails, or going live is refused); 2 called in a wrong way;
-3 the service did not answer, or not as it should.`
+/** Also what a file, an answer or a mistake of ours brings along. */
+function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
+  let shown = text
+  for (const secret of secrets) shown = shown.replaceAll(secret, '[analyzer key]')
+  return shown
+}
+
+function unexpected(error: unknown): Problem {
+  const { message = '' } = (error ?? {}) as Partial<Error>
+  return new Problem(
+    EXIT.unavailable,
+    'unexpected',
+    `This should not have happened: ${plainText(message).slice(0, 300)}`,
+    'Please tell the operator of the service what you did; service-analyzer doctor shows how things stand here.',
+  )
 }

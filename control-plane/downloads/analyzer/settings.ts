@@ -1,50 +1,27 @@
-/** Where the service is, and who asks. The key is a secret: it appears in no message. */
+/** Where the service is, and with which key it is asked. The key is a secret: no message holds it. */
+import { EXIT, Problem } from './exit.ts'
 
 /** Put in by the bundle: the address that the program was fetched from. */
 declare const BUILT_IN_BASE_URL: string | undefined
 
-export interface AnalyzerSettings {
-  readonly baseUrl: string
-  readonly key: string
-  readonly warnings: readonly string[]
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface BaseUrl {
+  /** Without a slash at its end. */
+  readonly text: string
+  readonly from: 'SERVICE_BASE_URL' | 'installation'
+  /** Whoever is on the way can read along. */
+  readonly isOpen: boolean
 }
 
-/** What the person at the terminal has to set otherwise. */
-export class SettingsProblem extends Error {
-  readonly lines: readonly string[]
-
-  constructor(...lines: string[]) {
-    super(lines[0])
-    this.lines = lines
-  }
-}
-
-export function readSettings(
-  environment: Readonly<Record<string, string | undefined>>,
-): AnalyzerSettings {
-  const baseUrl = readBaseUrl(environment['SERVICE_BASE_URL'])
-  const key = environment['SERVICE_ANALYZER_KEY']?.trim() ?? ''
-  if (key === '')
-    throw new SettingsProblem(
-      'SERVICE_ANALYZER_KEY is not set.',
-      "Set it to the analyzer key, which is on your tenant's integration page: export SERVICE_ANALYZER_KEY=…",
-    )
-  if (!/^[\x21-\x7e]{1,512}$/.test(key))
-    throw new SettingsProblem(
-      'SERVICE_ANALYZER_KEY holds characters that no key has.',
-      'Copy it once more, without quotes or line breaks.',
-    )
-  const { protocol, hostname } = new URL(baseUrl)
-  const isOpen = protocol === 'http:' && !isThisMachine(hostname)
-  const warning = `Warning: ${baseUrl} is not encrypted, so the key can be read on the way.`
-  return { baseUrl, key, warnings: isOpen ? [warning] : [] }
-}
-
-function readBaseUrl(given: string | undefined): string {
+export function readBaseUrl(environment: Environment): BaseUrl {
   const builtIn = typeof BUILT_IN_BASE_URL === 'undefined' ? undefined : BUILT_IN_BASE_URL
-  const text = (given?.trim() || builtIn)?.replace(/\/+$/, '')
+  const given = environment['SERVICE_BASE_URL']?.trim() || undefined
+  const text = (given ?? builtIn)?.replace(/\/+$/, '')
   if (text === undefined)
-    throw new SettingsProblem(
+    throw new Problem(
+      EXIT.misused,
+      'base_url_invalid',
       'SERVICE_BASE_URL is not set.',
       'Set it to the address of the service: export SERVICE_BASE_URL=https://id.example.com',
     )
@@ -52,14 +29,50 @@ function readBaseUrl(given: string | undefined): string {
   const isPlain =
     url !== undefined &&
     /^https?:$/.test(url.protocol) &&
+    /^[\x21-\x7e]+$/.test(text) &&
     url.username + url.password + url.search + url.hash === ''
   if (!isPlain)
-    throw new SettingsProblem(
+    throw new Problem(
+      EXIT.misused,
+      'base_url_invalid',
       'SERVICE_BASE_URL is not an address like https://id.example.com.',
       'Set it to the address of the service, without a name, a password or a query.',
     )
-  return text
+  return {
+    text,
+    from: given === undefined ? 'installation' : 'SERVICE_BASE_URL',
+    isOpen: url.protocol === 'http:' && !isThisMachine(url.hostname),
+  }
 }
+
+export function openWarning({ text }: BaseUrl): string {
+  return `Warning: ${text} is not encrypted, so the key can be read on the way.`
+}
+
+/** null where none is set. */
+export function keyInEnvironment(environment: Environment): string | null {
+  const key = environment['SERVICE_ANALYZER_KEY']?.trim() ?? ''
+  return key === '' ? null : checkedKey(key, 'SERVICE_ANALYZER_KEY')
+}
+
+export function checkedKey(key: string, from: string): string {
+  if (/^[\x21-\x7e]{1,512}$/.test(key)) return key
+  throw new Problem(
+    EXIT.misused,
+    'key_malformed',
+    `${from} holds characters that no key has.`,
+    'Copy it once more, without quotes or line breaks.',
+  )
+}
+
+export const keyMissing = () =>
+  new Problem(
+    EXIT.misused,
+    'key_missing',
+    'This needs the analyzer key of your tenant, and there is none.',
+    "It is on your tenant's integration page. Save it once: service-analyzer login",
+    'In a pipeline, set it as a secret: SERVICE_ANALYZER_KEY',
+  )
 
 function isThisMachine(hostname: string): boolean {
   return /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)

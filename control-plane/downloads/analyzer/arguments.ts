@@ -1,0 +1,175 @@
+/** What was written behind the program's name, checked word by word. A key is taken from nowhere here. */
+import { parseArgs } from 'node:util'
+import { nearest } from '../../../shared/nearest.ts'
+import { EXIT, Problem } from './exit.ts'
+import { visibleText } from './terminal/words.ts'
+
+export const MODES = ['gateway', 'connector', 'sdk'] as const
+export type Mode = (typeof MODES)[number]
+
+interface OptionHelp {
+  /** What stands behind it, if anything does. */
+  readonly value?: string
+  readonly short?: string
+  readonly text: string
+}
+
+export const OPTIONS = {
+  'use-ai': { text: 'has the service write a guide for this project; shows first what is sent' },
+  mode: {
+    value: MODES.join('|'),
+    text: 'the mode of the tenant, where the service cannot tell it',
+  },
+  app: { value: 'FOLDER', text: 'which application of several' },
+  'dry-run': { text: 'shows what would be written, and writes nothing' },
+  install: { text: 'runs the package manager afterwards' },
+  rules: { text: 'goes by the rules, whether a guide is stored or not' },
+  full: { text: 'shows every line of long edits' },
+  port: { value: 'NUMBER', text: 'where the application listens on this machine' },
+  json: { text: 'one JSON document on standard output; nobody is asked anything' },
+  yes: { short: 'y', text: 'answers every question with yes' },
+  quiet: { short: 'q', text: 'prints only what is wrong; the exit code tells the rest' },
+  'no-color': { text: 'no colours; so does NO_COLOR' },
+  help: { short: 'h', text: 'how to use it' },
+  version: { text: 'the version of this program' },
+} as const satisfies Record<string, OptionHelp>
+export type OptionName = keyof typeof OPTIONS
+
+/** Taken by every command. */
+export const GENERAL_OPTIONS: readonly OptionName[] = ['json', 'yes', 'quiet', 'no-color', 'help']
+
+export interface Taking {
+  readonly name: string
+  readonly options: readonly OptionName[]
+  readonly takesFolder: boolean
+}
+
+export interface Arguments {
+  readonly flags: ReadonlySet<OptionName>
+  readonly mode: Mode | null
+  readonly app: string | null
+  readonly port: number | null
+  readonly folder: string | null
+}
+
+interface Words {
+  readonly options: readonly {
+    readonly raw: string
+    readonly name: string
+    readonly value?: string
+  }[]
+  readonly names: readonly string[]
+}
+
+/** Before it is known which command it is. */
+export function splitArguments(args: readonly string[]): Words {
+  refuseKeys(args)
+  const { tokens } = parseArgs({
+    args: [...args],
+    strict: false,
+    tokens: true,
+    allowPositionals: true,
+    options: Object.fromEntries(
+      Object.entries<OptionHelp>(OPTIONS).map(([name, { value, short }]) => [
+        name,
+        { type: value === undefined ? 'boolean' : 'string', ...(short && { short }) },
+      ]),
+    ),
+  })
+  const options = tokens.flatMap((token) =>
+    token.kind === 'option'
+      ? [
+          {
+            raw: token.rawName,
+            name: token.name,
+            ...(token.value !== undefined && { value: token.value }),
+          },
+        ]
+      : [],
+  )
+  const names = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []))
+  return { options, names }
+}
+
+export function readArguments({ options, names }: Words, taking: Taking): Arguments {
+  const known: readonly OptionName[] = [...taking.options, ...GENERAL_OPTIONS]
+  const flags = new Set<OptionName>()
+  const values = new Map<OptionName, string>()
+  for (const { raw, name, value } of options) {
+    const option = known.find((option) => option === name)
+    if (option === undefined) throw unknownOption(raw, taking.name, known)
+    const wish = (OPTIONS[option] as OptionHelp).value
+    if (wish === undefined && value !== undefined) throw invalid(`${raw} takes no value.`)
+    if (wish !== undefined && (value ?? '') === '') throw invalid(`${raw} needs a value: ${wish}.`)
+    if (wish !== undefined && values.has(option)) throw invalid(`${raw} is given twice.`)
+    flags.add(option)
+    values.set(option, value ?? '')
+  }
+  const [folder, ...more] = names
+  const unwanted = taking.takesFolder ? more[0] : folder
+  if (unwanted !== undefined)
+    throw invalid(`${taking.name} does not take ${JSON.stringify(visibleText(unwanted))}.`)
+  return {
+    flags,
+    folder: folder ?? null,
+    app: values.get('app') ?? null,
+    mode: readMode(values.get('mode')),
+    port: readPort(values.get('port')),
+  }
+}
+
+function readMode(text: string | undefined): Mode | null {
+  if (text === undefined) return null
+  const mode = MODES.find((mode) => mode === text)
+  if (mode !== undefined) return mode
+  throw invalid(`--mode is one of ${MODES.join(', ')}${guess(text, MODES)}`)
+}
+
+function readPort(text: string | undefined): number | null {
+  if (text === undefined) return null
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (port >= 1 && port <= 65_535) return port
+  throw invalid('--port is a number from 1 to 65535.')
+}
+
+function unknownOption(raw: string, command: string, known: readonly OptionName[]): Problem {
+  const isShort = !raw.startsWith('--')
+  const said = isShort
+    ? '.'
+    : guess(
+        raw,
+        known.map((name) => `--${name}`),
+      )
+  const spelt = JSON.stringify(visibleText(raw))
+  return new Problem(
+    EXIT.misused,
+    'unknown_option',
+    `${command} does not take ${spelt}${said}`,
+    `See: service-analyzer help ${command}`,
+  )
+}
+
+/** The end of a sentence: with the name that was perhaps meant, if there is one. */
+export function guess(word: string, candidates: readonly string[]): string {
+  const near = word.length <= 40 ? nearest(word, candidates) : undefined
+  return near === undefined ? '.' : `; did you mean ${near}?`
+}
+
+function invalid(text: string): Problem {
+  return new Problem(EXIT.misused, 'option_invalid', text)
+}
+
+const KEY_OPTION = /^--?(?:analyzer-?key|api-?key|key|token|secret|password)(?:=|$)/i
+const KEY = /(?:^|[=\s])sak_[\w-]{16,}/
+
+function refuseKeys(args: readonly string[]) {
+  if (!args.some((arg) => KEY_OPTION.test(arg) || KEY.test(arg))) return
+  throw new Problem(
+    EXIT.misused,
+    'key_in_argument',
+    'A key is never taken from an argument: arguments stay in the history of your shell, and every program on this machine can list them.',
+    'Save it instead: service-analyzer login',
+    'Or, in a pipeline, set it as a secret: SERVICE_ANALYZER_KEY',
+    'If what you wrote was the key, remove it from the history and have it rotated on the integration page.',
+  )
+}

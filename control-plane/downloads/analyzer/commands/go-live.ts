@@ -1,0 +1,43 @@
+import type { OrRefused, ProtectionAnswer } from '../api.ts'
+import { EXIT } from '../exit.ts'
+import { wrap } from '../terminal/words.ts'
+import type { Command, Outcome, Task } from './command.ts'
+import { refusedOutcome } from './show-checks.ts'
+
+export const PROTECTION_FIELDS = {
+  tenant_id: 'whose protection it is',
+  protection: 'on or pass-through',
+  at: 'since when',
+} as const
+
+export const goLive: Command = {
+  name: 'go-live',
+  summary: 'turns protection on: every request goes through sign-in',
+  help: [
+    'Refused unless verification has confirmed the middleware and the key within the last day. Asked again, it answers the same.',
+  ],
+  options: [],
+  takesFolder: false,
+  documented: PROTECTION_FIELDS,
+  async run(task) {
+    const api = await task.access.api()
+    return protectionOutcome(task, await task.terminal.during('Going live', () => api.goLive()))
+  },
+}
+
+export function protectionOutcome(task: Task, answer: OrRefused<ProtectionAnswer>): Outcome {
+  if ('refused' in answer) return refusedOutcome(task, answer.refused)
+  const { tenant_id, protection, at } = answer.done
+  const { columns, paint } = task.terminal
+  const isOn = protection === 'on'
+  const text = `of ${tenant_id} since ${at}: every request ${isOn ? 'goes through sign-in' : 'passes through'}.`
+  const said = wrap(`Protection is ${isOn ? 'on' : 'off'} ${text}`, columns)
+  return {
+    exit: EXIT.done,
+    text: said.replace(/^Protection is \w+/, (start) => paint(isOn ? 'green' : 'yellow', start)),
+    fields: { tenant_id, protection, at },
+    next: isOn
+      ? { text: 'To try one sign-in from end to end:', command: 'service-analyzer complete' }
+      : { text: 'To turn it on again:', command: 'service-analyzer go-live' },
+  }
+}

@@ -1,0 +1,93 @@
+/** How to use it, all of it or one command. */
+import { VERSION } from '../../../../shared/version.ts'
+import { GENERAL_OPTIONS, OPTIONS, type OptionName } from '../arguments.ts'
+import { wrap, wrapUnder } from '../terminal/words.ts'
+import type { Command } from './command.ts'
+
+const EXIT_CODES = [
+  ['0', 'done, or as it should be'],
+  ['1', 'not so: a check fails, it was refused or declined, nothing has been done'],
+  ['2', 'called in a wrong way: an unknown option, no key or a wrong one'],
+  ['3', 'the service did not answer, or not as it should'],
+  ['130', 'interrupted'],
+] as const
+
+const ENVIRONMENT = [
+  ['SERVICE_ANALYZER_KEY', 'the analyzer key of your tenant; goes before the saved one'],
+  ['SERVICE_BASE_URL', 'the address of the service, if it is not the one you installed from'],
+  ['XDG_CONFIG_HOME', 'where the key is saved, if not in ~/.config'],
+  ['NO_COLOR, FORCE_COLOR', 'no colours; colours without a terminal'],
+  ['NODE_EXTRA_CA_CERTS', 'a CA of your own'],
+  ['NODE_USE_ENV_PROXY=1', 'has Node 24 and later ask the proxy in HTTPS_PROXY'],
+] as const
+
+export function helpText(commands: readonly Command[], columns: number): string {
+  return [
+    `service-analyzer ${VERSION}`,
+    wrap(
+      'Finds the sign-in of an application, puts it behind the service, and checks that it is.',
+      columns,
+    ),
+    '',
+    'Usage: service-analyzer <command> [options] [folder]',
+    '',
+    ...table(
+      commands.map(({ name, summary }) => [name, summary]),
+      columns,
+    ),
+    '',
+    ...table(optionRows([...GENERAL_OPTIONS, 'version']), columns),
+    '',
+    'Environment:',
+    ...table(ENVIRONMENT, columns),
+    '',
+    'Exit codes:',
+    ...table(EXIT_CODES, columns),
+    '',
+    'More about one: service-analyzer help <command>',
+  ].join('\n')
+}
+
+export function commandHelp(command: Command, columns: number): string {
+  const { name, summary, help, options, takesFolder, documented } = command
+  const own = options.map((option) => `[${optionName(option)}]`)
+  const usage = ['service-analyzer', name, ...own, ...(takesFolder ? ['[folder]'] : [])].join(' ')
+  return [
+    wrapUnder('Usage: ', '       ', usage, columns),
+    '',
+    wrap(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, columns),
+    ...help.flatMap((paragraph) => ['', wrap(paragraph, columns)]),
+    '',
+    ...table(optionRows([...options, ...GENERAL_OPTIONS]), columns),
+    ...(takesFolder
+      ? ['', wrap('folder: where the project is; this one, if it is not named.', columns)]
+      : []),
+    '',
+    'With --json, beside command, version, exit_code, problem, warnings and next_step:',
+    ...table(Object.entries(documented), columns),
+  ].join('\n')
+}
+
+function optionRows(names: readonly OptionName[]): (readonly [string, string])[] {
+  return names.map((name) => {
+    const { text, short } = OPTIONS[name] as { text: string; short?: string }
+    return [`${short === undefined ? '' : `-${short}, `}${optionName(name)}`, text]
+  })
+}
+
+function optionName(name: OptionName): string {
+  const { value } = OPTIONS[name] as { value?: string }
+  return `--${name}${value === undefined ? '' : ` ${value}`}`
+}
+
+const NARROW_COLUMNS = 60
+
+/** Beside each other where there is room, else below each other. */
+function table(rows: readonly (readonly [string, string])[], columns: number): string[] {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 4
+  return rows.map(([name, text]) =>
+    columns < NARROW_COLUMNS || width > columns / 2
+      ? `  ${name}\n${wrapUnder('      ', '      ', text, columns)}`
+      : wrapUnder(`  ${name}`.padEnd(width), ' '.repeat(width), text, columns),
+  )
+}

@@ -1,0 +1,49 @@
+import { EXIT } from '../exit.ts'
+import type { VerificationAnswer } from '../api.ts'
+import type { Command, Outcome, Task } from './command.ts'
+import { checkFields, checkLines, nextOf, refusedOutcome } from './show-checks.ts'
+
+export const probe: Command = {
+  name: 'probe',
+  summary: 'has the service look at your application from outside, and shows what it finds',
+  help: [
+    'The service sends probes, true and forged, to each hostname of your tenant, as a visitor would reach it. It changes nothing. «verify» does the same and looks at this project as well.',
+  ],
+  options: [],
+  takesFolder: false,
+  documented: {
+    status: 'pass, fail or unknown',
+    checks: 'a list of {check, status, detail, next_action, at, source}',
+  },
+  async run(task) {
+    const api = await task.access.api()
+    const answer = await task.terminal.during('The service looks at the application', () =>
+      api.probe(),
+    )
+    if ('refused' in answer) return refusedOutcome(task, answer.refused)
+    return verificationOutcome(task, answer.done)
+  },
+}
+
+export function verificationOutcome(
+  task: Task,
+  { status, checks }: VerificationAnswer,
+  more: { readonly lines?: readonly string[]; readonly fields?: Outcome['fields'] } = {},
+): Outcome {
+  const { paint } = task.terminal
+  const verdict = paint(status === 'pass' ? 'green' : status === 'fail' ? 'red' : 'yellow', status)
+  const lines = [
+    `Verification: ${verdict} (${task.access.baseUrl().text})`,
+    ...(checks.length === 0 ? [] : ['', ...checkLines(checks, task.terminal)]),
+    ...(more.lines ?? []),
+  ]
+  return {
+    exit: status === 'pass' ? EXIT.done : EXIT.notSo,
+    text: lines.join('\n'),
+    fields: { status, checks: checkFields(checks), ...more.fields },
+    next: nextOf(task, checks, {
+      text: 'Nothing fails. To turn protection on:',
+      command: 'service-analyzer go-live',
+    }),
+  }
+}

@@ -1,0 +1,93 @@
+/** Results of checks, whoever made them, as people and as programs read them. */
+import type { CheckAnswer, Refused } from '../api.ts'
+import { EXIT } from '../exit.ts'
+import type { Paint, Style } from '../terminal/paint.ts'
+import { plainText, wrap, wrapUnder } from '../terminal/words.ts'
+import type { NextStep, Outcome, Task } from './command.ts'
+
+export interface ShownCheck {
+  readonly check: string
+  readonly status: string
+  readonly detail: string
+  readonly next_action: string
+  readonly source?: string
+}
+
+interface Look {
+  readonly columns: number
+  readonly paint: Paint
+}
+
+const INDENT = ' '.repeat(8)
+const STYLES: Readonly<Record<string, Style>> = {
+  pass: 'green',
+  ok: 'green',
+  fail: 'red',
+  warn: 'yellow',
+  skip: 'dim',
+}
+
+/** What is wrong is told with what to do; what is right in one line. */
+export function checkLines(checks: readonly ShownCheck[], look: Look): string[] {
+  return checks.map(({ check, status, detail, next_action: action, source }) => {
+    const mark = (status === 'fail' ? 'FAIL' : status).padEnd(6)
+    const origin = source === 'self_report' ? ' (self-report)' : ''
+    const lines = [`  ${look.paint(STYLES[status] ?? 'bold', mark)}${plainText(check)}${origin}`]
+    if (detail !== '') lines.push(wrapUnder(INDENT, INDENT, plainText(detail), look.columns))
+    if (action !== '' && status !== 'pass')
+      lines.push(wrapUnder(`${INDENT}> `, `${INDENT}  `, plainText(action), look.columns))
+    return lines.join('\n')
+  })
+}
+
+export function checkFields(checks: readonly CheckAnswer[]) {
+  return checks.map(({ check, status, detail, next_action, at, source }) => ({
+    check,
+    status,
+    detail,
+    next_action,
+    at,
+    source,
+  }))
+}
+
+/** The one thing to do after these results. */
+export function nextOf(task: Task, checks: readonly ShownCheck[], passed: NextStep): NextStep {
+  const failing = checks.filter(({ status }) => status === 'fail')
+  if (checks.length === 0 || (failing.length === 0 && checks.every(isSkipped)))
+    return { text: 'No check has run yet.', command: task.line('verify') }
+  const [first] = failing
+  if (first === undefined) return passed
+  const count = `${failing.length} of ${checks.length} checks ${failing.length === 1 ? 'fails' : 'fail'}`
+  return {
+    text: `${count}. Put ${plainText(first.check)} right first, then look again:`,
+    command: task.line('verify'),
+  }
+}
+
+const isSkipped = ({ status }: ShownCheck) => status === 'skip'
+
+/** 409: the service has understood, and says what is missing. */
+export function refusedOutcome(task: Task, refused: Refused): Outcome {
+  const { columns, paint } = task.terminal
+  const { error, detail, missing, checks } = refused
+  const lines = [
+    wrapUnder(
+      `${paint('red', 'Refused:')} `,
+      '',
+      detail || 'the service does not say why',
+      columns,
+    ),
+    ...(missing.length === 0 ? [] : [wrap(`Missing: ${missing.join(', ')}.`, columns)]),
+    ...(checks.length === 0 ? [] : ['', ...checkLines(checks, task.terminal)]),
+  ]
+  return {
+    exit: EXIT.notSo,
+    text: lines.join('\n'),
+    fields: { refused: { error, detail, missing }, checks: checkFields(checks) },
+    next:
+      missing.length === 0
+        ? null
+        : { text: 'To see what is missing and what to do:', command: task.line('verify') },
+  }
+}

@@ -1,0 +1,112 @@
+/** Why there was no answer, in a sentence, and what a person can do about it. */
+import { EXIT, Problem } from './exit.ts'
+import type { Environment } from './settings.ts'
+import { plainText } from './terminal/words.ts'
+
+export interface NetworkPlace {
+  readonly baseUrl: string
+  readonly environment: Environment
+  readonly nodeVersion: string
+}
+
+const REASONS: Readonly<Record<string, readonly [reason: string, advice?: string]>> = {
+  ECONNREFUSED: ['the connection is refused', 'Nothing listens there, or a firewall says no.'],
+  ECONNRESET: ['the connection breaks off'],
+  EPIPE: ['the connection breaks off'],
+  UND_ERR_SOCKET: ['the connection breaks off'],
+  ENOTFOUND: ['the name does not resolve', 'Is there a network, and is the name spelt right?'],
+  EAI_AGAIN: ['the name does not resolve', 'Is there a network, and is the name spelt right?'],
+  EHOSTUNREACH: ['there is no way to it', 'Is there a network, or a VPN to be turned on?'],
+  ENETUNREACH: ['there is no way to it', 'Is there a network, or a VPN to be turned on?'],
+  ETIMEDOUT: ['the connection is not answered', 'A firewall may keep it away.'],
+  UND_ERR_CONNECT_TIMEOUT: ['the connection is not answered', 'A firewall may keep it away.'],
+  UND_ERR_HEADERS_TIMEOUT: ['there is no answer in time'],
+  UND_ERR_BODY_TIMEOUT: ['there is no answer in time'],
+  ERR_SSL_WRONG_VERSION_NUMBER: [
+    'there is no TLS at that port',
+    'If the service is served without it, the address begins with http://',
+  ],
+  EPROTO: [
+    'there is no TLS at that port',
+    'If the service is served without it, the address begins with http://',
+  ],
+  CERT_HAS_EXPIRED: [
+    'its TLS certificate has expired',
+    'Or the clock of this machine is wrong: date',
+  ],
+  CERT_NOT_YET_VALID: [
+    'its TLS certificate is not valid yet',
+    'The clock of this machine may be wrong: date',
+  ],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    'its TLS certificate is for another name',
+    'Use the name that the certificate was made for.',
+  ],
+}
+
+/** With a CA of a company in between, or of a test installation. */
+const OWN_CA = 'If it is signed by a CA of your own: export NODE_EXTRA_CA_CERTS=/path/to/ca.pem'
+
+export function networkProblem(error: unknown, place: NetworkPlace): Problem {
+  const { baseUrl } = place
+  const [reason, advice = ''] = reasonOf(error)
+  return new Problem(
+    EXIT.unavailable,
+    'unreachable',
+    `${baseUrl} cannot be reached: ${reason}.`,
+    advice,
+    proxyAdvice(place),
+    `To see more: curl -i ${baseUrl}/api/v1/contract · service-analyzer doctor`,
+  )
+}
+
+export function isTlsProblem(error: unknown): boolean {
+  return /CERT|SIGNED|UNABLE_TO_|TLS|SSL|EPROTO/.test(codeOf(error))
+}
+
+function reasonOf(error: unknown): readonly [string, string?] {
+  if ((error as Error | undefined)?.name === 'TimeoutError') return ['there is no answer in time']
+  const code = codeOf(error)
+  const known = REASONS[code]
+  if (known !== undefined) return known
+  if (isTlsProblem(error)) return [`its TLS certificate is not accepted (${code})`, OWN_CA]
+  if (/^HPE_/.test(code)) return ['what answers there does not speak HTTP']
+  return [code === '' ? 'the connection fails' : `the connection fails (${code})`]
+}
+
+function codeOf(error: unknown): string {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } }
+  return plainText(cause?.code ?? code)
+}
+
+export interface ProxyState {
+  /** The variable that is set, as it is spelt. */
+  readonly variable: string
+  readonly isUsed: boolean
+  /** What turns it on; '' where this Node has no such thing. */
+  readonly switch: string
+}
+
+/** Node's `fetch` asks no proxy by itself: since 22.21 and 24.0 it can be told to. */
+export function proxyState({ baseUrl, environment, nodeVersion }: NetworkPlace): ProxyState | null {
+  const scheme = baseUrl.startsWith('https:') ? 'https_proxy' : 'http_proxy'
+  const names = [scheme, scheme.toUpperCase()]
+  const variable = names.find((name) => (environment[name] ?? '') !== '')
+  if (variable === undefined) return null
+  const [major = 0, minor = 0] = nodeVersion.split('.').map(Number)
+  const canUse = major >= 24 || (major === 22 && minor >= 21)
+  const isOn = environment['NODE_USE_ENV_PROXY'] === '1'
+  return {
+    variable,
+    isUsed: canUse && isOn,
+    switch: canUse ? 'export NODE_USE_ENV_PROXY=1' : '',
+  }
+}
+
+function proxyAdvice(place: NetworkPlace): string {
+  const proxy = proxyState(place)
+  if (proxy === null || proxy.isUsed) return ''
+  return proxy.switch === ''
+    ? `${proxy.variable} is set, but Node ${place.nodeVersion} asks no proxy; Node 24 does: export NODE_USE_ENV_PROXY=1`
+    : `${proxy.variable} is set, but Node asks a proxy only when it is told to: ${proxy.switch}`
+}

@@ -1,0 +1,184 @@
+/**
+ * The saved key: a file that nobody but its owner can read, one key per address of a service. What
+ * others can read or could have put there is refused with the command that mends it.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Stats } from 'node:fs'
+import { chmod, lstat, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join } from 'node:path'
+import * as v from 'valibot'
+import { EXIT, Problem } from './exit.ts'
+import { visibleText } from './terminal/words.ts'
+
+export interface SavedKey {
+  readonly key: string
+  /** Of the tenant that it belonged to when it was saved. */
+  readonly tenantId: string
+}
+
+export interface Profile {
+  readonly path: string
+  read(baseUrl: string): Promise<SavedKey | null>
+  save(baseUrl: string, saved: SavedKey): Promise<void>
+  /** False: there was none. */
+  remove(baseUrl: string): Promise<boolean>
+}
+
+export interface ProfileWorld {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly homeFolder: string
+  /** undefined where the system has no such thing, and guards a home folder by itself. */
+  readonly userId: number | undefined
+}
+
+const BYTES_MAX = 64 * 1024
+const SERVICES_MAX = 100
+
+const ProfileFile = v.object({
+  version: v.literal(1),
+  services: v.pipe(
+    v.record(v.string(), v.object({ key: v.string(), tenant_id: v.string() })),
+    v.check((services) => Object.keys(services).length <= SERVICES_MAX),
+  ),
+})
+type Services = v.InferOutput<typeof ProfileFile>['services']
+
+export function createProfile({ environment, homeFolder, userId }: ProfileWorld): Profile {
+  const configured = environment['XDG_CONFIG_HOME'] ?? ''
+  // a relative one does not count (XDG Base Directory Specification)
+  const base = isAbsolute(configured) ? configured : join(homeFolder, '.config')
+  const folder = join(base, 'service-analyzer')
+  const path = join(folder, 'profile.json')
+
+  return {
+    path,
+    async read(baseUrl) {
+      const saved = (await readServices())?.[baseUrl]
+      return saved === undefined ? null : { key: saved.key, tenantId: saved.tenant_id }
+    },
+    async save(baseUrl, { key, tenantId }) {
+      const services = (await readServices()) ?? {}
+      await write({ ...services, [baseUrl]: { key, tenant_id: tenantId } })
+    },
+    async remove(baseUrl) {
+      const { [baseUrl]: removed, ...others } = (await readServices()) ?? {}
+      if (removed === undefined) return false
+      if (Object.keys(others).length > 0) await write(others)
+      else await rm(await realpath(path))
+      return true
+    },
+  }
+
+  async function readServices(): Promise<Services | null> {
+    try {
+      checkOwner(await lstat(path), path)
+      await checkFolder()
+      return await readFile()
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      const { code = '' } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR') return null
+      throw unreadable(`it cannot be read (${code})`)
+    }
+  }
+
+  async function checkFolder(): Promise<void> {
+    checkOwner(await lstat(folder), folder)
+    const stats = await stat(folder)
+    checkOwner(stats, folder)
+    checkPrivate(stats, folder, 0o022, '700')
+  }
+
+  /** What is looked at is what is read: by the handle, not by the name. */
+  async function readFile(): Promise<Services> {
+    const file = await open(path)
+    try {
+      const stats = await file.stat()
+      if (!stats.isFile()) throw unreadable('it is not a file')
+      if (stats.size > BYTES_MAX) throw unreadable('it is too large')
+      checkOwner(stats, path)
+      checkPrivate(stats, path, 0o077, '600')
+      return parse(await file.readFile('utf8'))
+    } finally {
+      await file.close()
+    }
+  }
+
+  function parse(text: string): Services {
+    try {
+      return v.parse(ProfileFile, JSON.parse(text)).services
+    } catch {
+      throw unreadable('it does not hold what this program writes') // and is shown nowhere
+    }
+  }
+
+  /** Written aside and renamed, so that there is always a whole one; a link of our own stays one. */
+  async function write(services: Services): Promise<void> {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await checkFolder()
+      await chmod(folder, 0o700)
+      const target = await realpath(path).catch(() => path)
+      const draft = join(dirname(target), `.profile-${randomUUID()}`)
+      try {
+        const file = await open(draft, 'wx', 0o600)
+        try {
+          await file.writeFile(`${JSON.stringify({ version: 1, services }, undefined, 2)}\n`)
+          await file.sync()
+        } finally {
+          await file.close()
+        }
+        await rename(draft, target)
+      } finally {
+        await rm(draft, { force: true })
+      }
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      const { code = '' } = error as NodeJS.ErrnoException
+      throw new Problem(
+        EXIT.notSo,
+        'profile_unreadable',
+        `${visibleText(path)} cannot be written (${code}).`,
+        'Set XDG_CONFIG_HOME to a folder that you may write to, or use SERVICE_ANALYZER_KEY.',
+      )
+    }
+  }
+
+  function checkOwner({ uid }: Stats, owned: string) {
+    if (userId === undefined || userId === 0 || uid === userId || uid === 0) return
+    throw new Problem(
+      EXIT.notSo,
+      'profile_unsafe',
+      `${visibleText(owned)} belongs to somebody else, so the key in it is not used.`,
+      `Take it away and run: service-analyzer login`,
+    )
+  }
+
+  function checkPrivate({ mode }: Stats, guarded: string, refusedBits: number, wanted: string) {
+    if (userId === undefined || (mode & refusedBits) === 0) return
+    throw new Problem(
+      EXIT.notSo,
+      'profile_unsafe',
+      wanted === '600'
+        ? `Others on this machine can read the key in ${visibleText(guarded)}, so it is not used.`
+        : `Others on this machine can change what is in ${visibleText(guarded)}, so it is not used.`,
+      `Run: chmod ${wanted} ${quoted(guarded)}`,
+      'If somebody may have read the key, have it rotated on the integration page of your tenant.',
+    )
+  }
+
+  function unreadable(why: string) {
+    return new Problem(
+      EXIT.notSo,
+      'profile_unreadable',
+      `${visibleText(path)} is not used: ${why}.`,
+      `Take it away and save the key again: rm -r ${quoted(path)} && service-analyzer login`,
+    )
+  }
+}
+
+/** For a shell, to be copied. */
+export function quoted(text: string): string {
+  const seen = visibleText(text)
+  return /^[\w@%+=:,./-]+$/.test(seen) ? seen : `'${seen.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,77 @@
+/** The terminal as commands see it: what was asked for goes to standard output, all else beside it. */
+import type { Paint } from './paint.ts'
+import { createPaint, wantsColour } from './paint.ts'
+import { createProgress, type Progress } from './progress.ts'
+import { ask, isYes } from './prompt.ts'
+import { wrap } from './words.ts'
+
+export interface TerminalWorld {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+}
+
+export interface TerminalWishes {
+  /** Standard output holds one JSON document and nothing else; nobody is asked anything. */
+  readonly isJson: boolean
+  readonly isQuiet: boolean
+  readonly isColourless: boolean
+  /** Every text on its way out. */
+  readonly hiding: (text: string) => string
+}
+
+export interface Terminal extends Pick<Progress, 'during'> {
+  readonly columns: number
+  /** Somebody is there to be asked. */
+  readonly isInteractive: boolean
+  readonly paint: Paint
+  /** On standard output, as it stands. */
+  print(text: string): void
+  /** On standard error, in lines that fit. */
+  remark(text: string): void
+  /** What is wrong, and below it what to do. */
+  complain(problem: string, advice: readonly string[]): void
+  /** False unless the answer is «yes». */
+  confirm(question: string): Promise<boolean>
+  askSecret(question: string): Promise<string>
+}
+
+const COLUMNS_UNKNOWN = 80
+
+export function createTerminal(world: TerminalWorld, wishes: TerminalWishes): Terminal {
+  const { environment, stdin, stdout, stderr } = world
+  const { isJson, isQuiet, isColourless, hiding } = wishes
+  const isTerminal = (stream: { isTTY?: boolean }) => stream.isTTY === true
+  const isLive = isTerminal(stderr) && environment['TERM'] !== 'dumb'
+  const colour = { environment, isRefused: isColourless }
+  const progress = createProgress({
+    output: stderr,
+    environment,
+    kind: isQuiet ? 'off' : isLive ? 'live' : 'lines',
+  })
+  const columns = () => stdout.columns || COLUMNS_UNKNOWN
+  const question = (text: string, isHidden: boolean) =>
+    ask({ input: stdin, output: stderr }, { text, isHidden })
+
+  const paintBeside = createPaint(wantsColour({ ...colour, isTerminal: isTerminal(stderr) }))
+  const remark = (text: string) =>
+    progress.aside(() => void stderr.write(`${hiding(wrap(text, columns()))}\n`))
+
+  return {
+    get columns() {
+      return columns()
+    },
+    isInteractive: !isJson && isTerminal(stdin) && isTerminal(stderr),
+    paint: createPaint(wantsColour({ ...colour, isTerminal: isTerminal(stdout) })),
+    print: (text) => progress.aside(() => void stdout.write(`${hiding(text)}\n`)),
+    remark,
+    complain(problem, advice) {
+      remark(paintBeside('red', problem))
+      for (const line of advice) remark(line)
+    },
+    during: progress.during,
+    confirm: async (text) => isYes(await question(`${text} [y/N] `, false)),
+    askSecret: (text) => question(`${text} `, true),
+  }
+}
