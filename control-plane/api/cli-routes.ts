@@ -1,6 +1,8 @@
 /** The command line tool, and the script that installs it. Neither is kept by anybody in between. */
+import { VERSION } from '../../shared/version.ts'
 import { createAnalyzerDownloads } from '../downloads/analyzer/program-download.ts'
-import { endpoint, file, type Endpoint } from './endpoint.ts'
+import { sendTarball, TARBALL_TYPE } from './download-routes.ts'
+import { endpoint, file, nothing, type Endpoint } from './endpoint.ts'
 
 export interface CliEndpointsWorld {
   readonly baseUrl: string
@@ -20,7 +22,7 @@ export function cliEndpoints({ baseUrl }: CliEndpointsWorld): readonly Endpoint[
         caller: 'anyone',
         summary: 'A shell script that installs `service-analyzer`: pipe it into `sh`.',
         description:
-          'It checks the SHA-256 of what it downloads before it installs anything, into `${SERVICE_INSTALL_DIR:-$HOME/.local/bin}`. `SERVICE_BASE_URL` names another address of the same service.',
+          'It checks the SHA-256 of what it downloads before it installs anything, into `${SERVICE_INSTALL_DIR:-$HOME/.local/bin}`. `SERVICE_BASE_URL` names another address of the same service. `| sh -s -- uninstall` removes it.',
         answers: { 200: file(SCRIPT_TYPE, 'A POSIX shell script.') },
       },
       async (c) => {
@@ -45,6 +47,24 @@ export function cliEndpoints({ baseUrl }: CliEndpointsWorld): readonly Endpoint[
           'Content-Type': `${PROGRAM_TYPE}; charset=utf-8`,
         })
       },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/api/v1/cli/node',
+        group: 'integration',
+        caller: 'anyone',
+        summary: 'The same tool as an npm package: `npm install` takes this very address.',
+        headers: { 'If-None-Match': 'The last ETag received.' },
+        answers: {
+          200: {
+            ...file(TARBALL_TYPE, 'The npm package `service-analyzer`, with the program in it.'),
+            headers: { ETag: 'Of these bytes: the same as long as the version is.' },
+          },
+          304: nothing('Nothing has changed.'),
+        },
+      },
+      async (c) => sendTarball(c, await downloads.package(), `service-analyzer-${VERSION}.tgz`),
     ),
   ]
 }

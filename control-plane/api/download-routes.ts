@@ -6,7 +6,7 @@ import { isNoneMatch } from '../feed/poll-headers.ts'
 import type { ApiContext } from './api-env.ts'
 import { endpoint, file, nothing, type Endpoint } from './endpoint.ts'
 
-const TARBALL_TYPE = 'application/gzip'
+export const TARBALL_TYPE = 'application/gzip'
 
 export function downloadEndpoints(): readonly Endpoint[] {
   return [
@@ -26,13 +26,13 @@ export function downloadEndpoints(): readonly Endpoint[] {
           304: nothing('Nothing has changed.'),
         },
       },
-      async (c) => send(c, await sdkTarball(), `service-node-${VERSION}.tgz`),
+      async (c) => sendTarball(c, await sdkTarball(), `service-node-${VERSION}.tgz`),
     ),
   ]
 }
 
 /** May be kept, and is asked for again each time: the same address holds the next version. */
-function send(c: ApiContext, { bytes, etag }: Download, filename: string): Response {
+export function sendTarball(c: ApiContext, { bytes, etag }: Download, filename: string): Response {
   const headers = { ETag: etag, 'Cache-Control': 'no-cache' }
   if (isNoneMatch(c.req.header('if-none-match'), etag)) return c.body(null, 304, headers)
   return c.body(new Uint8Array(bytes), 200, {

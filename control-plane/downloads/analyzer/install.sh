@@ -2,11 +2,13 @@
 # Installs service-analyzer, the command line tool of the sign-in protection service:
 #
 #   curl -fsSL @BASE_URL@/api/v1/cli/install | sh
+#   curl -fsSL @BASE_URL@/api/v1/cli/install | sh -s -- uninstall
 #
 #   SERVICE_INSTALL_DIR   where it goes; $HOME/.local/bin if that is not set
 #   SERVICE_BASE_URL      another address of the same service
 #
 # Nothing is installed before the download has proven to be the one that this script was made for.
+# It asks for no other rights than yours.
 
 set -eu
 
@@ -14,6 +16,8 @@ built_in_base_url='@BASE_URL@'
 version='@VERSION@'
 sha256='@SHA256@'
 work=''
+fresh=''
+outcome='Nothing has been installed.'
 
 say() {
   printf '%s\n' "$*"
@@ -23,12 +27,13 @@ stop() {
   printf 'service-analyzer: %s\n' "$1" >&2
   shift
   for line in "$@"; do printf '  %s\n' "$line" >&2; done
-  printf '  Nothing has been installed.\n' >&2
+  printf '  %s\n' "$outcome" >&2
   exit 1
 }
 
 clean_up() {
   if [ -n "$work" ]; then rm -rf "$work"; fi
+  if [ -n "$fresh" ]; then rm -f "$fresh"; fi
 }
 
 has() {
@@ -69,22 +74,35 @@ fetch() {
 
 # All of it in one function: of a script that arrives only in part, nothing runs.
 main() {
+  case ${1:-install} in
+    install) install ;;
+    uninstall) uninstall ;;
+    *) stop "There is nothing called \"$1\" to be done." \
+      'Without a word it installs; the other one is: uninstall' ;;
+  esac
+}
+
+find_directory() {
+  if [ -z "${SERVICE_INSTALL_DIR:-}" ] && [ -z "${HOME:-}" ]; then
+    stop 'Neither HOME nor SERVICE_INSTALL_DIR is set.' \
+      'Set SERVICE_INSTALL_DIR to the directory that the program goes to.'
+  fi
+  directory=${SERVICE_INSTALL_DIR:-$HOME/.local/bin}
+  [ "$directory" = / ] || directory=${directory%/}
+  case $directory in
+    /*) ;;
+    *) directory=$PWD/$directory ;;
+  esac
+}
+
+install() {
   base_url=${SERVICE_BASE_URL:-$built_in_base_url}
   base_url=${base_url%/}
   case $base_url in
     http://* | https://*) ;;
     *) stop "SERVICE_BASE_URL is not an address like https://id.example.com: $base_url" ;;
   esac
-  if [ -z "${SERVICE_INSTALL_DIR:-}" ] && [ -z "${HOME:-}" ]; then
-    stop 'Neither HOME nor SERVICE_INSTALL_DIR is set.' \
-      'Set SERVICE_INSTALL_DIR to the directory that the program goes to.'
-  fi
-  directory=${SERVICE_INSTALL_DIR:-$HOME/.local/bin}
-  directory=${directory%/}
-  case $directory in
-    /*) ;;
-    *) directory=$PWD/$directory ;;
-  esac
+  find_directory
   need_node
   has sha256sum || has shasum || has openssl ||
     stop 'The download cannot be checked: there is no sha256sum, no shasum and no openssl.' \
@@ -111,7 +129,7 @@ main() {
       say "  export PATH=\"$directory:\$PATH\""
       ;;
   esac
-  say "Next: set SERVICE_ANALYZER_KEY to your tenant's key and run: service-analyzer probe"
+  say 'Next, in the folder of your application: service-analyzer analyze'
 }
 
 # Renamed into place on the same file system, so that there is always a whole one or none. The
@@ -128,13 +146,43 @@ install_program() {
     ln -s service-analyzer.mjs "$fresh" && mv -f "$fresh" "$directory/service-analyzer"; then
     return 0
   fi
-  rm -f "$fresh"
   stop "$directory cannot be written to." \
     'Set SERVICE_INSTALL_DIR to a directory that you may write to.'
+}
+
+# Only what this script puts there: the link, and a program with our name in its second line.
+uninstall() {
+  outcome='Nothing has been removed.'
+  find_directory
+  program=$directory/service-analyzer.mjs
+  link=$directory/service-analyzer
+  if [ ! -e "$program" ] && [ ! -L "$program" ] && [ ! -L "$link" ]; then
+    say "service-analyzer is not in $directory; there is nothing to remove."
+    return 0
+  fi
+  if [ -f "$program" ]; then
+    mark=''
+    { read -r _ && read -r mark; } <"$program" || :
+    case $mark in
+      '// service-analyzer '*) ;;
+      *) stop "$program is not what this script has installed." 'Remove it yourself if you want to.' ;;
+    esac
+  fi
+  for ours in "$link" "$program"; do
+    if [ -L "$ours" ] || [ "$ours" = "$program" ]; then
+      rm -f "$ours" || stop "$ours cannot be removed."
+    fi
+  done
+  say "service-analyzer is no longer in $directory."
+  kept=${XDG_CONFIG_HOME:-${HOME:-}/.config}/service-analyzer
+  if [ -d "$kept" ]; then
+    say 'Your saved analyzer key is still there. To forget it as well:'
+    say "  rm -r \"$kept\""
+  fi
 }
 
 trap clean_up EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
-main
+main "$@"

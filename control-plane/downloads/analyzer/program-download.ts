@@ -3,24 +3,32 @@ import { readFile } from 'node:fs/promises'
 import { VERSION } from '../../../shared/version.ts'
 import { bundle } from '../bundling/bundle.ts'
 import { madeOnce, type Download } from '../bundling/made-once.ts'
+import { tarball } from '../bundling/tarball.ts'
 
 export interface AnalyzerDownloads {
   /** One file of plain JavaScript that Node runs. */
   program(): Promise<Download>
   /** A POSIX shell script that installs just that file, and no other. */
   installer(): Promise<Download>
+  /** The same file as an npm package, for `npm install`. */
+  package(): Promise<Download>
 }
 
+/** The installer removes only what says this in its second line. */
+const MARK = `// service-analyzer ${VERSION}, the command line tool of the sign-in protection service`
+
 export function createAnalyzerDownloads(baseUrl: string): AnalyzerDownloads {
+  let licences = ''
   const program = madeOnce(async () => {
-    const { codes, licences } = await bundle({
+    const made = await bundle({
       entry: new URL('main.ts', import.meta.url),
       formats: ['esm'],
-      banner: '#!/usr/bin/env node',
+      banner: `#!/usr/bin/env node\n${MARK}`,
       define: { BUILT_IN_BASE_URL: JSON.stringify(baseUrl) },
     })
+    licences = made.licences
     const licenceLines = licences.trimEnd().replaceAll('*/', '* /')
-    return Buffer.from(`${codes[0] ?? ''}\n/*\n${licenceLines}\n*/\n`)
+    return Buffer.from(`${made.codes[0] ?? ''}\n/*\n${licenceLines}\n*/\n`)
   })
   const installer = madeOnce(async () => {
     const { sha256 } = await program()
@@ -30,8 +38,33 @@ export function createAnalyzerDownloads(baseUrl: string): AnalyzerDownloads {
       script.replaceAll(/@([A-Z0-9_]+)@/g, (_whole, name: string) => valueOf(values, name)),
     )
   })
-  return { program, installer }
+  return {
+    program,
+    installer,
+    package: madeOnce(async () => {
+      const { bytes } = await program()
+      const readme = await readFile(new URL('README.md', import.meta.url), 'utf8')
+      return tarball([
+        { path: 'package/package.json', content: `${JSON.stringify(MANIFEST, undefined, 2)}\n` },
+        { path: 'package/README.md', content: readme.replaceAll('{base_url}', () => baseUrl) },
+        { path: 'package/LICENSE', content: licences },
+        { path: `package/${PROGRAM_FILE}`, content: bytes, kind: 'program' },
+      ])
+    }),
+  }
 }
+
+const PROGRAM_FILE = 'service-analyzer.mjs'
+const MANIFEST = {
+  name: 'service-analyzer',
+  version: VERSION,
+  description:
+    'Puts a web application behind the sign-in protection service, and checks that it is',
+  license: 'MIT',
+  type: 'module',
+  engines: { node: '>=20' },
+  bin: { 'service-analyzer': PROGRAM_FILE },
+} as const
 
 /** Every place is in a comment or between single quotes; nothing that ends either may get there. */
 function valueOf(values: Readonly<Record<string, string>>, name: string): string {

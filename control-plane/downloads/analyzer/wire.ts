@@ -92,7 +92,7 @@ function deservesAnotherTry(result: unknown): boolean {
 async function readBounded(answer: Response, bytesMax: number, baseUrl: string): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength
     if (bytes > bytesMax) {
       const megabytes = Math.round(bytesMax / 1024 / 1024)

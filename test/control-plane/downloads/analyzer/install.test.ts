@@ -31,7 +31,7 @@ function find(tool: string): string | undefined {
 }
 
 /** What the script needs besides what each test is about. */
-const BASICS = ['mktemp', 'mkdir', 'cp', 'chmod', 'mv', 'ln', 'rm']
+const BASICS = ['printf', 'mktemp', 'mkdir', 'cp', 'chmod', 'mv', 'ln', 'rm']
 
 /** A PATH with just these tools; a value is the text of a script that stands in for one. */
 function toolbox(t: Test, tools: readonly string[], made: Record<string, string> = {}): string {
@@ -109,6 +109,8 @@ void t.test('every shell installs a program that runs', async (t) => {
     ['bash'],
     ['busybox', 'sh'],
     ['zsh'],
+    ['ksh'],
+    ['mksh'],
   ]
   for (const [name, ...args] of shells)
     await t.test([name, ...args].join(' '), { skip: !find(name) && `no ${name}` }, async (t) => {
@@ -117,6 +119,9 @@ void t.test('every shell installs a program that runs', async (t) => {
       t.strictSame(done.installed, WHOLE)
       const ran = await runInstalled(done.folder, '--version')
       t.strictSame(ran, { code: 0, out: `${VERSION}\n`, err: '' })
+      const shell: readonly [string, ...string[]] = [find(name) ?? '', ...args, '-s', 'uninstall']
+      const removed = await install(t, script, { shell, home: done.home })
+      t.match(removed, { code: 0, err: '', out: /is no longer in/, installed: [] })
     })
 })
 
@@ -169,6 +174,54 @@ void t.test('who stops it finds nothing of it', async (t) => {
   process.kill(-(child.pid ?? 0), 'SIGINT')
   await ended
   t.strictSame([readdirSync(temporary), readdirSync(home)], [[], []])
+})
+
+void t.test('who stops it while it is being put in place finds no half of it', async (t) => {
+  const { script } = await start(t)
+  for (const [step, signal] of [
+    ['chmod', 'INT'],
+    ['mv', 'TERM'],
+    ['ln', 'HUP'],
+  ] as const) {
+    const stopped = `#!/bin/sh\nkill -${signal} $PPID\n`
+    const path = toolbox(t, ['node', 'curl', 'sha256sum'], { [step]: stopped })
+    const ended = await install(t, script, { path })
+    t.not(ended.code, 0, step)
+    const whole = step === 'ln' ? ['service-analyzer.mjs'] : []
+    t.strictSame(readdirSync(ended.folder), whole, 'a whole program, or none')
+    t.match(await install(t, script, { home: ended.home }), { code: 0, installed: WHOLE })
+  }
+})
+
+void t.test('uninstalling takes away what was installed, and nothing of others', async (t) => {
+  const { script } = await start(t)
+  const shell = ['/bin/sh', '-s', '--', 'uninstall'] as const
+  const nothing = await install(t, script, { shell })
+  t.match(nothing, { code: 0, out: /is not in .*; there is nothing to remove/ })
+
+  const { home, folder } = await install(t, script)
+  writeFileSync(join(folder, 'other'), 'of somebody else')
+  mkdirSync(join(home, '.config/service-analyzer'), { recursive: true })
+  // neither Node nor a network is needed for it
+  const removed = await install(t, script, { shell, home, path: toolbox(t, []) })
+  t.match(removed, { code: 0, err: '', installed: ['other'] })
+  t.match(removed.out, /saved analyzer key is still there.*\n {2}rm -r ".*\/service-analyzer"/)
+
+  const target = temporaryFolder(t)
+  const environment = { SERVICE_INSTALL_DIR: target }
+  writeFileSync(join(target, 'service-analyzer'), 'of somebody else')
+  writeFileSync(join(target, 'service-analyzer.mjs'), '#!/usr/bin/env node\n// other\n')
+  const refused = await install(t, script, { shell, environment })
+  t.match(refused, { code: 1, err: /is not what this script has installed.*Nothing has been rem/s })
+  t.strictSame(readdirSync(target), WHOLE)
+
+  const wrong = await install(t, script, { shell: ['/bin/sh', '-s', '--', 'remove'] })
+  t.match(wrong, { code: 1, err: /nothing called "remove".*uninstall/s, installed: [] })
+})
+
+void t.test('it asks for no other rights', async (t) => {
+  const { script } = await start(t)
+  t.notMatch(script, /\b(?:sudo|doas|su) /)
 })
 
 void t.test('a download that is not the one it was made for is not installed', async (t) => {
