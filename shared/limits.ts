@@ -168,6 +168,10 @@ export const LIMITS = {
   /** How long `verifyClaims()` goes by one answer, from when it asked: after go-live, at most this. */
   protectionKnownMs: 5000,
   protectionAskMsMax: 3000,
+  /** Of all code and settings that one local check reads. */
+  localChecksBytesMax: 64 * 1024 * 1024,
+  /** A check for secrets looks into tracked files up to this. */
+  localChecksTrackedFilesMax: 50_000,
   /** A sign-in from end to end, as a check of the integration: all of it, and each page. */
   signInTrialMsMax: 60_000,
   signInTrialPageMsMax: 10_000,
@@ -317,6 +321,16 @@ export const LIMITS = {
   analyzerSourceCharactersMax: 1024 * 1024,
   analyzerSourceNodesMax: 400_000,
   analyzerSourceDepthMax: 1000,
+  analyzerPackagesMax: 300,
+  /** Of code that is parsed: of a whole project, from one entry, and kept as trees at a time. */
+  analyzerCharactersMax: 16 * 1024 * 1024,
+  analyzerReachCharactersMax: 3 * 1024 * 1024,
+  analyzerReachFilesMax: 600,
+  analyzerHeldCharactersMax: 4 * 1024 * 1024,
+  /** Steps from name to name and from file to file, to find where an application is made. */
+  analyzerStepsMax: 20_000,
+  /** Source files of one application that are searched for what goes past a middleware. */
+  analyzerSearchedFilesMax: 3000,
   // guides: the edits that integrate a project
   guideEditsMax: 50,
   guidePathCharactersMax: 512,

@@ -4,12 +4,21 @@
  */
 import * as v from 'valibot'
 import { LIMITS } from '../limits.ts'
+import { textProblem } from './text-rules.ts'
 
 const { guideEditsMax, guideTextCharactersMax, guideRemarkCharactersMax, guideRemarksMax } = LIMITS
 
 const Path = v.pipe(v.string(), v.nonEmpty(), v.maxLength(LIMITS.guidePathCharactersMax))
 const Text = v.pipe(v.string(), v.maxLength(guideTextCharactersMax))
-const Remark = v.pipe(v.string(), v.maxLength(guideRemarkCharactersMax))
+/** A person reads it at a terminal, and may copy it to a shell. */
+const Remark = v.pipe(
+  v.string(),
+  v.maxLength(guideRemarkCharactersMax),
+  v.check(
+    (text) => textProblem(null, text) === null,
+    'Invalid text: characters that cannot be seen',
+  ),
+)
 const Remarks = v.pipe(v.array(Remark), v.maxLength(guideRemarksMax))
 
 /** A file that is not there yet, whole. */

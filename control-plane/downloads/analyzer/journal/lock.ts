@@ -1,0 +1,157 @@
+/**
+ * The journal's folder, for one process at a time. A process that was killed leaves its lock
+ * behind: on the same machine that is seen, and one of those who see it takes its place.
+ */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { JOURNAL, removeFile, removeFolderIfEmpty, ROOM, writeNew } from './record.ts'
+import { look } from './sight.ts'
+import { codeOf, reasonOf, type FileSystem, type JournalWorld } from './world.ts'
+
+const Holder = v.strictObject({
+  pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  host: v.string(),
+  token: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)),
+})
+type Holder = v.InferOutput<typeof Holder>
+
+const LOCK = `${ROOM}/lock`
+
+export type Locked<T> =
+  | { readonly kind: 'done'; readonly result: T }
+  | { readonly kind: 'refused'; readonly detail: string }
+
+/** The folder is made when it is not there, and gone again when no journal is left in it. */
+export async function withLock<T>(
+  root: string,
+  world: JournalWorld,
+  work: () => Promise<T>,
+): Promise<Locked<T>> {
+  const { files } = world
+  try {
+    await makeRoom(root, files)
+    const refusal = await take(root, world)
+    if (refusal !== null) return { kind: 'refused', detail: refusal }
+  } catch (error) {
+    const detail = `${ROOM} cannot be written to: ${reasonOf(error)}. Nothing was changed.`
+    return { kind: 'refused', detail }
+  }
+  try {
+    const problem = await hideFromGit(root, files)
+    return problem === null
+      ? { kind: 'done', result: await work() }
+      : { kind: 'refused', detail: problem }
+  } finally {
+    await release(root, files)
+  }
+}
+
+async function makeRoom(root: string, files: FileSystem) {
+  try {
+    await files.mkdir(join(root, ROOM), { mode: 0o700 })
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
+/** null: it is ours now. Otherwise the sentence that says why not. */
+async function take(root: string, world: JournalWorld): Promise<string | null> {
+  const mine: Holder = { pid: world.pid, host: world.host, token: newToken() }
+  const sight = await look(root, LOCK, 1000, world.files)
+  if (sight.kind === 'problem') return `${LOCK} ${sight.detail}. Remove ${ROOM}, and try again.`
+  if (sight.kind === 'absent') return place(root, mine, world.files)
+  const holder = readHolder(sight.bytes)
+  if (holder === null) return `${LOCK} cannot be read. If nobody else is at work here, remove it.`
+  if (!isGone(holder, world)) return atWork(holder, world)
+  return takeOver(root, holder, mine, world.files)
+}
+
+export const newToken = () => randomBytes(8).toString('hex')
+
+/** A process cannot be under our own number: it was one before, in a container that began anew. */
+const isGone = (holder: Holder, { pid, host, isRunning }: JournalWorld) =>
+  holder.host === host && (holder.pid === pid || !isRunning(holder.pid))
+
+function atWork({ pid, host }: Holder, world: JournalWorld): string {
+  const where = host === world.host ? '' : ` on ${host.replaceAll(/[^\w.-]/g, '?')}`
+  return `Another service-analyzer (process ${pid}${where}) is at work in this project: wait for it. If there is none, remove ${LOCK}.`
+}
+
+const TAKEN = 'Another service-analyzer began at the same moment: wait for it, and try again.'
+
+/** With all that is in it at once, where the file system has hard links. */
+async function place(root: string, mine: Holder, files: FileSystem): Promise<string | null> {
+  const lock = join(root, LOCK)
+  const own = `${lock}.${mine.token}`
+  const bytes = Buffer.from(JSON.stringify(mine))
+  try {
+    await writeNew(own, bytes, 0o600, files)
+    await files.link(own, lock).catch((error: unknown) => {
+      if (/^(?:EEXIST|ENOENT)$/.test(codeOf(error))) throw error
+      return writeNew(lock, bytes, 0o600, files)
+    })
+    return null
+  } catch (error) {
+    if (/^(?:EEXIST|ENOENT)$/.test(codeOf(error))) return TAKEN
+    throw error
+  } finally {
+    await removeFile(own, files).catch(() => undefined)
+  }
+}
+
+/** Its token names who may take it over, so that of two who see it one does. */
+async function takeOver(root: string, gone: Holder, mine: Holder, files: FileSystem) {
+  const heir = join(root, `${LOCK}.heir-${gone.token}`)
+  try {
+    await writeNew(heir, Buffer.alloc(0), 0o600, files)
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return `${TAKEN} If there is none, remove ${ROOM}/lock*.`
+    throw error
+  }
+  await removeFile(join(root, LOCK), files)
+  const refusal = await place(root, mine, files)
+  await removeFile(heir, files)
+  return refusal
+}
+
+function readHolder(bytes: Buffer): Holder | null {
+  try {
+    const { success, output } = v.safeParse(Holder, JSON.parse(bytes.toString()))
+    return success ? output : null
+  } catch {
+    return null
+  }
+}
+
+const IGNORE_ALL = '*\n'
+
+async function hideFromGit(root: string, files: FileSystem): Promise<string | null> {
+  const path = `${ROOM}/.gitignore`
+  const sight = await look(root, path, 1000, files)
+  if (sight.kind === 'problem') return `${path} ${sight.detail}. Remove ${ROOM}, and try again.`
+  if (sight.kind === 'file' && sight.bytes.toString() === IGNORE_ALL) return null
+  if (sight.kind === 'file' && sight.bytes.length > 0)
+    return `${path} is not ours: ${ROOM} is used by somebody else. Nothing was changed.`
+  try {
+    await removeFile(join(root, path), files)
+    await writeNew(join(root, path), Buffer.from(IGNORE_ALL), 0o600, files)
+    return null
+  } catch (error) {
+    return `${path} cannot be written: ${reasonOf(error)}. Nothing was changed.`
+  }
+}
+
+async function release(root: string, files: FileSystem) {
+  const journal = await look(root, JOURNAL, Infinity, files)
+  const isEmpty = journal.kind === 'absent'
+  if (isEmpty && (await isOurs(root, files)))
+    await removeFile(join(root, ROOM, '.gitignore'), files)
+  await removeFile(join(root, LOCK), files)
+  if (isEmpty) await removeFolderIfEmpty(join(root, ROOM), files)
+}
+
+async function isOurs(root: string, files: FileSystem): Promise<boolean> {
+  const sight = await look(root, `${ROOM}/.gitignore`, 1000, files)
+  return sight.kind === 'file' && sight.bytes.toString() === IGNORE_ALL
+}

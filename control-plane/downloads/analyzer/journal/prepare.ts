@@ -1,0 +1,166 @@
+/** Judges all edits, each and together, before anything is written: whole, or every reason why not. */
+import { constants } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import {
+  changesProblems,
+  type EditProblem,
+  type EditRules,
+} from '../../../../shared/integration/edit-rules.ts'
+import { foldedPath, pathProblem } from '../../../../shared/integration/path-rules.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import type { FileEdit } from '../plan.ts'
+import { readJournal } from './record.ts'
+import { look, type SeenFile } from './sight.ts'
+import { codeOf, reasonOf, type FileSystem, type JournalWorld } from './world.ts'
+import { judgeWorkTree } from './work-tree.ts'
+
+export interface PreparedFile extends FileEdit {
+  /** As it is on the disk. null: it is not there. */
+  readonly was: SeenFile | null
+  /** `after` as it will be on the disk: with the byte order mark and line ends that were there. */
+  readonly bytes: Buffer
+}
+
+export interface Prepared {
+  readonly kind: 'prepared'
+  /** Absolute and without links. */
+  readonly root: string
+  /** In order of path, without those that change nothing. What a diff shows is what is written. */
+  readonly files: readonly PreparedFile[]
+  /** To be made, the outermost first. */
+  readonly folders: readonly string[]
+  readonly remarks: readonly string[]
+}
+
+export interface Refused {
+  readonly kind: 'refused'
+  readonly problems: readonly EditProblem[]
+}
+
+export async function prepare(
+  givenRoot: string,
+  edits: readonly FileEdit[],
+  rules: EditRules,
+  world: JournalWorld,
+): Promise<Prepared | Refused> {
+  const { files } = world
+  const root = await files.realpath(givenRoot).catch(() => null)
+  if (root === null) return refuse(null, `There is no folder ${givenRoot} that can be read.`)
+  const wanted = edits.filter(({ before, after }) => before !== after)
+  if (wanted.length === 0) return { kind: 'prepared', root, files: [], folders: [], remarks: [] }
+
+  const standing = await readJournal(root, files)
+  if (standing.kind === 'problem') return refuse(null, standing.detail)
+  if (standing.kind === 'journal') return refuse(null, standingDetail(standing.journal.state))
+
+  const problems = changesProblems(wanted, rules)
+  const prepared: PreparedFile[] = []
+  const folders = new Set<string>()
+  for (const edit of wanted.filter(({ path }) => pathProblem(path) === null)) {
+    const outcome = await judge(root, edit, files)
+    if (typeof outcome === 'string') problems.push({ path: edit.path, detail: outcome })
+    else prepared.push(outcome.file)
+    if (typeof outcome !== 'string') for (const folder of outcome.folders) folders.add(folder)
+  }
+  if (problems.length > 0) return { kind: 'refused', problems }
+
+  const paths = prepared.map(({ path }) => path)
+  const changed = prepared.flatMap(({ path, was }) => (was === null ? [] : [path]))
+  const tree = await judgeWorkTree(root, paths, changed, world)
+  if (tree.problems.length > 0) return { kind: 'refused', problems: tree.problems }
+  prepared.sort((left, right) => (left.path < right.path ? -1 : 1))
+  const ordered = [...folders].sort()
+  return { kind: 'prepared', root, files: prepared, folders: ordered, remarks: tree.remarks }
+}
+
+const refuse = (path: string | null, detail: string): Refused => ({
+  kind: 'refused',
+  problems: [{ path, detail }],
+})
+
+/** One apply at a time: undo is the way back of all that stands, and there is one way only. */
+function standingDetail(state: 'writing' | 'written'): string {
+  return state === 'writing'
+    ? 'An earlier apply was cut off: run service-analyzer undo, which puts everything back as it was.'
+    : 'An earlier apply stands, and undo can take back one only. Run service-analyzer undo first; or, to keep for good what it wrote, remove the folder .service.'
+}
+
+type Judged = { readonly file: PreparedFile; readonly folders: readonly string[] } | string
+
+async function judge(root: string, edit: FileEdit, files: FileSystem): Promise<Judged> {
+  const sight = await look(root, edit.path, LIMITS.editedFileBytesMax, files)
+  if (sight.kind === 'problem') return sight.detail
+  if (sight.kind === 'absent') return judgeNew(root, edit, sight.missing, files)
+  if (edit.before === null) return 'is to be created, and is there already'
+  const text = decoded(sight.bytes)
+  if (text === null) return 'is not text in UTF-8'
+  if (text !== edit.before) return 'was changed since it was read: run this again'
+  const refusal = await notWritable(root, edit.path, files)
+  if (refusal !== null) return refusal
+  const after = withLineEnds(edit.before, edit.after)
+  const bytes = Buffer.from((hasMark(sight.bytes) ? MARK : '') + after)
+  if (bytes.length > LIMITS.editedFileBytesMax)
+    return `would be larger than ${LIMITS.editedFileBytesMax} bytes`
+  return { file: { ...edit, after, was: sight, bytes }, folders: [] }
+}
+
+async function judgeNew(
+  root: string,
+  edit: FileEdit,
+  folders: readonly string[],
+  files: FileSystem,
+): Promise<Judged> {
+  if (edit.before !== null) return 'is not there any more: run this again'
+  const outermost = folders[0] ?? edit.path
+  const parent = join(root, dirname(outermost))
+  const other = await sameName(parent, basename(outermost), files)
+  if (other !== null) return `differs from ${other}, which is there, in capitals only`
+  try {
+    await files.access(parent, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    return `cannot be created: ${reasonOf(error)}`
+  }
+  return { file: { ...edit, was: null, bytes: Buffer.from(edit.after) }, folders }
+}
+
+/** On macOS and Windows it would be the same file; a project is to be the same everywhere. */
+async function sameName(parent: string, name: string, files: FileSystem): Promise<string | null> {
+  try {
+    for await (const entry of await files.opendir(parent))
+      if (foldedPath(entry.name) === foldedPath(name)) return entry.name
+  } catch (error) {
+    if (codeOf(error) !== 'EACCES') throw error // said by the next question
+  }
+  return null
+}
+
+async function notWritable(root: string, path: string, files: FileSystem): Promise<string | null> {
+  try {
+    await files.access(join(root, path), constants.W_OK)
+    await files.access(join(root, dirname(path)), constants.W_OK | constants.X_OK)
+    return null
+  } catch (error) {
+    return `cannot be written: ${reasonOf(error)}`
+  }
+}
+
+const MARK = '\ufeff'
+const hasMark = (bytes: Buffer) => bytes.subarray(0, 3).equals(Buffer.from(MARK))
+
+/** Without its byte order mark; null: not UTF-8. */
+function decoded(bytes: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+/** A file with one kind of line end keeps to it; one with both is as whoever edits it says. */
+function withLineEnds(before: string, after: string): string {
+  const isCrlf = /\r\n/.test(before)
+  const isLf = /(?<!\r)\n/.test(before)
+  if (isCrlf === isLf) return after
+  const plain = after.replaceAll('\r\n', '\n')
+  return isCrlf ? plain.replaceAll('\n', '\r\n') : plain
+}

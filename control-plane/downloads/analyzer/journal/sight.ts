@@ -1,0 +1,102 @@
+/**
+ * Looks at one path of a project without following anything out of it. Node has no openat: who can
+ * swap a folder for a link between this look and a write can write into the project anyway, and
+ * every write looks again right before.
+ */
+import { constants } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf, reasonOf, type FileSystem } from './world.ts'
+
+export type Sight =
+  | SeenFile
+  /** `missing`: folders that would have to be made for it, the outermost first. */
+  | { readonly kind: 'absent'; readonly missing: readonly string[] }
+  | { readonly kind: 'problem'; readonly detail: string }
+
+export interface SeenFile {
+  readonly kind: 'file'
+  readonly bytes: Buffer
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+}
+
+const problem = (detail: string): Sight => ({ kind: 'problem', detail })
+
+/** `root` is absolute and real; `path` relative to it, with `/`. */
+export async function look(
+  root: string,
+  path: string,
+  bytesMax: number,
+  files: FileSystem,
+): Promise<Sight> {
+  const folders = path.split('/').slice(0, -1)
+  for (let depth = 1; depth <= folders.length; depth++) {
+    const folder = folders.slice(0, depth).join('/')
+    const stats = await statsOf(join(root, folder), files)
+    if (stats === 'absent') {
+      const missing = folders
+        .slice(depth - 1)
+        .map((_, at) => folders.slice(0, depth + at).join('/'))
+      return { kind: 'absent', missing }
+    }
+    if (typeof stats === 'string') return problem(`lies in ${folder}, where ${stats}`)
+    if (stats.isSymbolicLink())
+      return problem(
+        `lies behind ${folder}, which is a symbolic link: nothing is written through it`,
+      )
+    if (!stats.isDirectory()) return problem(`lies in ${folder}, which is not a folder`)
+  }
+  try {
+    const folder = join(root, ...folders)
+    const real = await files.realpath(folder)
+    if (real !== folder) return problem(`is really in ${real}, and is to be named like that`)
+  } catch (error) {
+    return problem(`cannot be reached: ${reasonOf(error)}`)
+  }
+  return lookAtFile(join(root, path), bytesMax, files)
+}
+
+async function statsOf(at: string, files: FileSystem): Promise<Stats | string> {
+  try {
+    return await files.lstat(at)
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' ? 'absent' : reasonOf(error)
+  }
+}
+
+async function lookAtFile(at: string, bytesMax: number, files: FileSystem): Promise<Sight> {
+  const stats = await statsOf(at, files)
+  if (stats === 'absent') return { kind: 'absent', missing: [] }
+  if (typeof stats === 'string') return problem(`cannot be looked at: ${stats}`)
+  if (stats.isSymbolicLink()) return problem('is a symbolic link: nothing is written through it')
+  if (!stats.isFile()) return problem('is not a regular file')
+  if (stats.nlink > 1)
+    return problem('has a second name elsewhere (a hard link): it would not change with this one')
+  if (stats.size > bytesMax) return problem(`is larger than ${bytesMax} bytes`)
+  try {
+    return await read(at, stats, files)
+  } catch (error) {
+    if (codeOf(error) === 'ELOOP') return problem('is a symbolic link')
+    return problem(`cannot be read: ${reasonOf(error)}`)
+  }
+}
+
+async function read(at: string, seen: Stats, files: FileSystem): Promise<Sight> {
+  // Windows has neither flag
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
+  const handle = await files.open(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    const { ino, dev, mode, uid, gid } = await handle.stat()
+    if (ino !== seen.ino || dev !== seen.dev) return problem('was replaced while it was read')
+    const bytes = Buffer.alloc(seen.size + 1)
+    let length = 0
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = (await handle.read(bytes, length, bytes.length - length, length)).bytesRead
+    if (length > seen.size) return problem('grew while it was read')
+    return { kind: 'file', bytes: bytes.subarray(0, length), mode: mode & 0o777, uid, gid }
+  } finally {
+    await handle.close()
+  }
+}

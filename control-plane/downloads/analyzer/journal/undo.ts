@@ -1,0 +1,78 @@
+/** The way back: every file as it was before the apply, byte for byte, and no trace of the journal. */
+import { join } from 'node:path'
+import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
+import { withLock } from './lock.ts'
+import type { Refused } from './prepare.ts'
+import { clearJournal, readJournal, ROOM } from './record.ts'
+import { judgeRestoring, restoreAll, type Restored } from './restore.ts'
+import { codeOf, reasonOf, type JournalWorld } from './world.ts'
+
+export type Undone =
+  | ({ readonly kind: 'undone' } & Restored)
+  /** No apply stands here. */
+  | { readonly kind: 'nothing' }
+  /** `isChanged`: somebody's later work is all that is in the way; `force` keeps it beside. */
+  | (Refused & { readonly isChanged: boolean })
+  /** The journal still stands: once the reason is gone, undo goes on where it stopped. */
+  | { readonly kind: 'failed'; readonly problem: EditProblem }
+
+export interface UndoWishes {
+  /** Of a person who was asked: files that were changed since go back too, and are kept beside. */
+  readonly force?: boolean
+}
+
+export async function undo(
+  givenRoot: string,
+  world: JournalWorld,
+  wishes: UndoWishes = {},
+): Promise<Undone> {
+  const root = await world.files.realpath(givenRoot).catch(() => null)
+  if (root === null) return refuse(`There is no folder ${givenRoot} that can be read.`)
+  if (!(await isRoomThere(root, world))) return { kind: 'nothing' }
+  const standing = await readJournal(root, world.files)
+  if (standing.kind === 'problem') return refuse(standing.detail)
+  const locked = await withLock(root, world, () => undoLocked(root, world, wishes))
+  return locked.kind === 'done' ? locked.result : refuse(locked.detail)
+}
+
+/** Before anything else is done to a project: an apply that was cut off is taken back. */
+export async function recover(root: string, world: JournalWorld): Promise<Undone> {
+  const standing = await readJournal(root, world.files)
+  const isCutOff = standing.kind === 'journal' && standing.journal.state === 'writing'
+  return isCutOff || standing.kind === 'none' ? undo(root, world) : { kind: 'nothing' }
+}
+
+const refuse = (detail: string): Undone => ({
+  kind: 'refused',
+  problems: [{ path: null, detail }],
+  isChanged: false,
+})
+
+async function isRoomThere(root: string, { files }: JournalWorld): Promise<boolean> {
+  try {
+    await files.lstat(join(root, ROOM))
+    return true
+  } catch (error) {
+    return codeOf(error) !== 'ENOENT'
+  }
+}
+
+async function undoLocked(root: string, world: JournalWorld, wishes: UndoWishes): Promise<Undone> {
+  const { files } = world
+  try {
+    const standing = await readJournal(root, files)
+    if (standing.kind === 'problem') return refuse(standing.detail)
+    if (standing.kind === 'none') {
+      await clearJournal(root, files) // left by a process that was killed before it wrote anything
+      return { kind: 'nothing' }
+    }
+    const { steps, changed, problems } = await judgeRestoring(root, standing.journal, files)
+    if (problems.length > 0) return { kind: 'refused', problems, isChanged: false }
+    if (changed.length > 0 && wishes.force !== true)
+      return { kind: 'refused', problems: changed, isChanged: true }
+    return { kind: 'undone', ...(await restoreAll(root, standing.journal, steps, files)) }
+  } catch (error) {
+    const problem = { path: null, detail: `Undo was cut off: ${reasonOf(error)}. Run it again.` }
+    return { kind: 'failed', problem }
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Judges the git work tree that a project lies in: changes to tracked files refuse, and so does an
+ * edit of a file that git does not know, since it could not be told from a person's own work
+ * afterwards. Other untracked files are nobody's business here.
+ */
+import { join, dirname } from 'node:path'
+import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
+import type { GitAnswer } from './git.ts'
+import { codeOf, shownPath, type FileSystem, type JournalWorld } from './world.ts'
+
+export interface WorkTree {
+  readonly problems: readonly EditProblem[]
+  readonly remarks: readonly string[]
+}
+
+const CLEAN: WorkTree = { problems: [], remarks: [] }
+const refused = (...details: string[]): WorkTree => ({
+  problems: details.map((detail) => ({ path: null, detail })),
+  remarks: [],
+})
+
+/** `changed`: the paths of files that are there and are to be edited; `all`: with the new ones. */
+export async function judgeWorkTree(
+  root: string,
+  all: readonly string[],
+  changed: readonly string[],
+  world: JournalWorld,
+): Promise<WorkTree> {
+  const nested: EditProblem[] = []
+  for (const path of all) {
+    const folder = await repositoryBelow(root, path, world.files)
+    if (folder !== null)
+      nested.push({ path, detail: `lies in a git repository of its own: run this in ${folder}` })
+  }
+  if (nested.length > 0) return { problems: nested, remarks: [] }
+  if (!(await isInRepository(root, world.files)))
+    return {
+      problems: [],
+      remarks: [
+        'There is no git here: what is written is shown by no diff later, and undo is the way back.',
+      ],
+    }
+
+  const settings = await world.git.settings(root)
+  if (settings.code === null || settings.code > 1) return cannotAsk(settings)
+  const safe = safeSettings(settings.out)
+  if (safe === null)
+    return refused(
+      'The git configuration has a filter with "=" in its name, so git status would run it: rename it.',
+    )
+  const status = await world.git.ask(root, safe, STATUS)
+  if (!status.isCut && status.code !== 0) return cannotAsk(status)
+  const dirty = dirtyPaths(status.out)
+  if (dirty.length > 0 || status.isCut)
+    return refused(dirtyDetail(dirty, status.isCut, world.platform))
+  return untracked(root, safe, changed, world)
+}
+
+const STATUS = [
+  'status',
+  '--porcelain=v1',
+  '-z',
+  '--untracked-files=no',
+  // a submodule's own state is asked for with its own configuration
+  '--ignore-submodules=dirty',
+  '--no-renames',
+]
+
+/** From the folder of the file up to the project, without the project itself. */
+async function repositoryBelow(root: string, path: string, files: FileSystem) {
+  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder))
+    if (await isThere(join(root, folder, '.git'), files)) return folder
+  return null
+}
+
+async function isInRepository(root: string, files: FileSystem): Promise<boolean> {
+  for (let folder = root; ; folder = dirname(folder)) {
+    if (await isThere(join(folder, '.git'), files)) return true
+    if (dirname(folder) === folder) return false
+  }
+}
+
+async function isThere(at: string, files: FileSystem): Promise<boolean> {
+  try {
+    await files.lstat(at)
+    return true
+  } catch (error) {
+    return !/^(?:ENOENT|ENOTDIR)$/.test(codeOf(error))
+  }
+}
+
+/** Of what decides how files are compared; all else stays out, and every filter is switched off. */
+const HARMLESS =
+  /^(?:core\.(?:autocrlf|eol|filemode|ignorecase|symlinks|precomposeunicode)|safe\.directory)$/
+
+function safeSettings(listed: string): readonly string[] | null {
+  const kept = [
+    'core.fsmonitor=false',
+    `core.hooksPath=${NOWHERE}`,
+    'core.untrackedCache=false',
+    'status.submoduleSummary=false',
+    'submodule.recurse=false',
+    'protocol.allow=never',
+    'diff.external=',
+  ]
+  for (const entry of listed.split('\0')) {
+    const [key = '', ...value] = entry.split('\n')
+    if (HARMLESS.test(key)) kept.push(`${key}=${value.join('\n')}`)
+    const [, filter] = /^filter\.(.+)\.(?:clean|smudge|process|required)$/s.exec(key) ?? []
+    if (filter === undefined) continue
+    if (filter.includes('=')) return null
+    kept.push(
+      `filter.${filter}.clean=`,
+      `filter.${filter}.process=`,
+      `filter.${filter}.required=false`,
+    )
+  }
+  return kept
+}
+
+const NOWHERE = '/dev/null'
+
+function dirtyPaths(porcelain: string): string[] {
+  return porcelain.split('\0').flatMap((entry) => (entry.length > 3 ? [entry.slice(3)] : []))
+}
+
+function dirtyDetail(paths: readonly string[], isCut: boolean, platform: NodeJS.Platform): string {
+  const shown = paths.slice(0, 5).map((path) => shownPath(path, platform))
+  const more = paths.length > 5 || isCut ? ' and more' : ''
+  return `The git work tree has changes (${shown.join(', ')}${more}): commit or stash them first, so that yours and these stay apart.`
+}
+
+async function untracked(
+  root: string,
+  settings: readonly string[],
+  changed: readonly string[],
+  { git }: JournalWorld,
+): Promise<WorkTree> {
+  if (changed.length === 0) return CLEAN
+  const listed = await git.ask(root, settings, ['ls-files', '-z', '--cached', '--', ...changed])
+  if (listed.code !== 0) return cannotAsk(listed)
+  const tracked = new Set(listed.out.split('\0'))
+  const problems = changed
+    .filter((path) => !tracked.has(path))
+    .map((path) => ({ path, detail: 'is not under version control: commit it first' }))
+  return { problems, remarks: [] }
+}
+
+/** An answer that is not understood is no "clean". */
+function cannotAsk({ code, err }: GitAnswer): WorkTree {
+  const [line = ''] = err.split('\n')
+  if (/not a git repository/.test(line))
+    return { ...CLEAN, remarks: ['There is a .git here that git does not take for a repository.'] }
+  return refused(
+    code === null
+      ? 'There is a git repository here and git cannot be asked about it: install git, so that it can say whether there are changes.'
+      : `Git does not say whether there are changes: ${line.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ').slice(0, 300)}`,
+  )
+}

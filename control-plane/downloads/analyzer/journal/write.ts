@@ -1,0 +1,176 @@
+/**
+ * Writes what was prepared: the copies and the journal first, then file by file, then the journal
+ * says that all is written. Whatever cuts it off in between, `undo` finds its way back from there.
+ */
+import { dirname, join } from 'node:path'
+import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import { newToken, withLock } from './lock.ts'
+import type { Prepared, PreparedFile, Refused } from './prepare.ts'
+import {
+  clearJournal,
+  copyPath,
+  hashOf,
+  ORIGINALS,
+  readJournal,
+  ROOM,
+  syncFolder,
+  temporaryPath,
+  writeJournal,
+  writeNew,
+  type Journal,
+} from './record.ts'
+import { judgeRestoring, restoreAll } from './restore.ts'
+import { look } from './sight.ts'
+import { codeOf, reasonOf, type FileSystem, type JournalWorld } from './world.ts'
+
+export type Written =
+  | { readonly kind: 'written'; readonly paths: readonly string[] }
+  | Refused
+  /** Cut off by the machine. If not as it was before, the journal stands, and undo can be tried again. */
+  | { readonly kind: 'failed'; readonly problem: EditProblem; readonly isAsBefore: boolean }
+
+export async function writeEdits(prepared: Prepared, world: JournalWorld): Promise<Written> {
+  const { root, files } = prepared
+  if (files.length === 0) return { kind: 'written', paths: [] }
+  const locked = await withLock(root, world, () => writeLocked(prepared, world))
+  return locked.kind === 'done' ? locked.result : refuse(null, locked.detail)
+}
+
+const refuse = (path: string | null, detail: string): Refused => ({
+  kind: 'refused',
+  problems: [{ path, detail }],
+})
+
+/** What was prepared is no longer what is there. */
+class Stale extends Error {}
+
+async function writeLocked(prepared: Prepared, world: JournalWorld): Promise<Written> {
+  const { root } = prepared
+  const { files } = world
+  const standing = await readJournal(root, files)
+  if (standing.kind !== 'none')
+    return refuse(null, 'Another apply was faster: look at what it did, and run this again.')
+  const journal = newJournal(prepared, world)
+  let path: string | null = null
+  try {
+    for (const file of prepared.files) {
+      path = file.path
+      await assertUnchanged(root, file, files)
+    }
+    path = ROOM
+    await clearJournal(root, files) // what a killed process may have left
+    await copyOriginals(prepared, files)
+    await writeJournal(root, journal, files)
+    for (const folder of prepared.folders) {
+      path = folder
+      await makeFolder(root, folder, files)
+    }
+    for (const [index, file] of prepared.files.entries()) {
+      path = file.path
+      await writeFile(root, journal, file, index, files)
+    }
+    path = ROOM
+    await writeJournal(root, { ...journal, state: 'written' }, files)
+    return { kind: 'written', paths: prepared.files.map(({ path }) => path) }
+  } catch (error) {
+    return rollBack(root, journal, path, error, files)
+  }
+}
+
+function newJournal({ files, folders }: Prepared, world: JournalWorld): Journal {
+  return {
+    version: 1,
+    state: 'writing',
+    written_at: new Date(world.nowMs()).toISOString(),
+    token: newToken(),
+    folders: [...folders],
+    files: files.map(({ path, was, bytes }) => ({
+      path,
+      before: was && { sha256: hashOf(was.bytes), mode: was.mode },
+      after: { sha256: hashOf(bytes) },
+    })),
+  }
+}
+
+async function assertUnchanged(root: string, { path, was }: PreparedFile, files: FileSystem) {
+  const sight = await look(root, path, LIMITS.editedFileBytesMax, files)
+  if (sight.kind === 'problem') throw new Stale(sight.detail)
+  const isSame =
+    sight.kind === 'file' && was !== null
+      ? sight.bytes.equals(was.bytes) && sight.mode === was.mode
+      : sight.kind === 'absent' && was === null
+  if (!isSame) throw new Stale('was changed since it was read: run this again')
+}
+
+/** With mode and owner, so that going back is a mere rename. */
+async function copyOriginals(prepared: Prepared, files: FileSystem) {
+  const at = (path: string) => join(prepared.root, path)
+  await files.mkdir(at(ORIGINALS), { mode: 0o700 })
+  for (const [index, { was }] of prepared.files.entries())
+    if (was !== null) await writeNew(at(copyPath(index)), was.bytes, was.mode, files, was)
+  await syncFolder(at(ORIGINALS), files)
+}
+
+async function makeFolder(root: string, folder: string, files: FileSystem) {
+  const sight = await look(root, folder, 0, files)
+  if (sight.kind !== 'absent' || sight.missing.length > 0)
+    throw new Stale('came to be since it was looked at: run this again')
+  await files.mkdir(join(root, folder))
+  await syncFolder(dirname(join(root, folder)), files)
+}
+
+async function writeFile(
+  root: string,
+  journal: Journal,
+  file: PreparedFile,
+  index: number,
+  files: FileSystem,
+) {
+  const { path, bytes, was } = file
+  const at = join(root, path)
+  const temporary = join(root, temporaryPath(journal, path, index))
+  const isFolderThere = await look(root, temporaryPath(journal, path, index), 0, files)
+  if (isFolderThere.kind !== 'absent' || isFolderThere.missing.length > 0)
+    throw new Stale('lies in a folder that was changed since: run this again')
+  await writeNew(temporary, bytes, was?.mode ?? null, files, was ?? undefined)
+  await assertUnchanged(root, file, files)
+  if (was !== null) await files.rename(temporary, at)
+  else await putNew(temporary, at, files)
+  await syncFolder(dirname(at), files)
+}
+
+/** A link replaces nothing that came to be in this very moment, as a rename would. */
+async function putNew(temporary: string, at: string, files: FileSystem) {
+  try {
+    await files.link(temporary, at)
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw new Stale('came to be since it was looked at')
+    if (!/^(?:EPERM|ENOSYS|ENOTSUP|EOPNOTSUPP|EMLINK)$/.test(codeOf(error))) throw error
+    return files.rename(temporary, at) // no hard links on this file system
+  }
+  await files.unlink(temporary)
+}
+
+async function rollBack(
+  root: string,
+  journal: Journal,
+  path: string | null,
+  error: unknown,
+  files: FileSystem,
+): Promise<Written> {
+  const isStale = error instanceof Stale
+  const detail = isStale ? error.message : `could not be written: ${reasonOf(error)}`
+  const problem = { path, detail }
+  try {
+    const restoring = await judgeRestoring(root, journal, files)
+    if (restoring.changed.length + restoring.problems.length > 0)
+      return { kind: 'failed', problem, isAsBefore: false }
+    await restoreAll(root, journal, restoring.steps, files)
+  } catch {
+    return { kind: 'failed', problem, isAsBefore: false }
+  }
+  return isStale
+    ? { kind: 'refused', problems: [problem] }
+    : { kind: 'failed', problem, isAsBefore: true }
+}
