@@ -1,0 +1,93 @@
+/** `service_public.pem` where the program looks for it: in the folder that it is started in. */
+import { PEM_FILENAME } from '../../../../shared/integration/contract.ts'
+import type { Application } from '../detection/application.ts'
+import type { FileEdit, ManualStep } from '../plan.ts'
+import type { Project } from '../project/project.ts'
+import { inFolder } from './node-sources.ts'
+import type { Wishes } from './wishes.ts'
+
+export interface KeyPart {
+  readonly edits: readonly FileEdit[]
+  readonly manual: readonly ManualStep[]
+  readonly notes: readonly string[]
+}
+
+const NOTHING: KeyPart = { edits: [], manual: [], notes: [] }
+const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
+
+export async function keyPart(
+  project: Project,
+  { folder }: Application,
+  { mode, publicKeyPem, baseUrl }: Wishes,
+): Promise<KeyPart> {
+  if (mode === 'sdk') return NOTHING // the keys come with the rules
+  const path = inFolder(folder, PEM_FILENAME)
+  const before = await project.read(path)
+  if (publicKeyPem === null) return before === null ? withoutKey(path, baseUrl) : NOTHING
+  if (before !== null && areSameKeys(before, publicKeyPem)) return NOTHING
+  if (before === null && project.has(path))
+    return {
+      ...NOTHING,
+      manual: [
+        {
+          path,
+          line: null,
+          text: 'This file cannot be read. It is to hold the public keys of the service.',
+          code: publicKeyPem,
+        },
+      ],
+    }
+  const isOurs = before === null || before.replaceAll(PEM, '').trim() === ''
+  if (!isOurs)
+    return {
+      ...NOTHING,
+      manual: [
+        {
+          path,
+          line: 1,
+          text: 'This file holds something besides public keys. Put those of the service into it.',
+          code: publicKeyPem,
+        },
+      ],
+    }
+  const why = 'The public keys of the service, by which its signatures are known.'
+  return {
+    edits: [{ path, before, after: publicKeyPem.trimEnd() + '\n', why }],
+    manual: [],
+    notes: await ignoredNotes(project, folder),
+  }
+}
+
+function withoutKey(path: string, baseUrl: string): KeyPart {
+  const text = `Save the public keys of the service here. Without the file they are fetched from ${baseUrl} when the application starts.`
+  const code = `curl -fsS -H 'Accept: application/x-pem-file' "$SERVICE_BASE_URL/tenants/$SERVICE_TENANT_ID/public-key" -o ${PEM_FILENAME}`
+  return { ...NOTHING, manual: [{ path, line: null, text, code }] }
+}
+
+function areSameKeys(one: string, other: string): boolean {
+  const keys = (text: string) =>
+    (text.match(PEM) ?? [])
+      .map((key) => key.replaceAll(/\s/g, ''))
+      .sort()
+      .join()
+  return keys(one) === keys(other)
+}
+
+/** What is left out of version control never arrives where the application runs. */
+async function ignoredNotes(project: Project, folder: string): Promise<string[]> {
+  const notes: string[] = []
+  for (const path of new Set([
+    '.gitignore',
+    inFolder(folder, '.gitignore'),
+    '.dockerignore',
+    inFolder(folder, '.dockerignore'),
+  ])) {
+    const lines = (await project.read(path))?.split(/\r?\n/).map((line) => line.trim()) ?? []
+    const isIgnored = lines.some((line) => /^(?:\*\*\/)?\*\.pem$/.test(line))
+    if (isIgnored && !lines.includes(`!${PEM_FILENAME}`))
+      notes.push(
+        `${path} leaves out *.pem. The public key is no secret: add the line !${PEM_FILENAME}`,
+      )
+  }
+  return notes
+}

@@ -1,0 +1,227 @@
+/** Where a file makes applications, under which name each is known, and where the name can be used first. */
+import type { Node } from '@babel/types'
+import { keyOf } from '../syntax/bindings.ts'
+import type { Source } from '../syntax/parse.ts'
+import { endOf, textOf } from '../syntax/places.ts'
+import { referenceOf } from '../syntax/references.ts'
+import { ancestorsOf, isFunction } from '../syntax/walk.ts'
+import type { MountedFramework } from './mounted-frameworks.ts'
+
+export interface MadeApplication {
+  /** `express()` */
+  readonly call: Node
+  /** `app`, `this.app` */
+  readonly receiver: string
+  /** The binding's own identifier where there is one. */
+  readonly name: Node | null
+  /** Block, program or body of a constructor that the lines are added to. */
+  readonly block: Node
+  /** They follow what ends here, on lines of their own; null: the block's own opening brace. */
+  readonly behind: Node
+  readonly behindEnd: number
+  /** What the lines are indented like; null: like the block's first statement. */
+  readonly isFirstOfBlock: boolean
+}
+
+export type Making =
+  | { readonly call: Node; readonly made: MadeApplication }
+  /** Made in a way that leaves no sure place. */
+  | { readonly call: Node; readonly problem: string }
+
+export function applicationsIn(source: Source, framework: MountedFramework): Making[] {
+  return source.nodes
+    .filter((node) => isMaking(source, framework, node))
+    .map((call) => {
+      const found = follow(source, framework, call)
+      return typeof found === 'string' ? { call, problem: found } : { call, made: found }
+    })
+}
+
+function isMaking(source: Source, framework: MountedFramework, node: Node): boolean {
+  const type = framework.isConstructed ? 'NewExpression' : 'CallExpression'
+  if (node.type !== type) return false
+  const reference = referenceOf(source, node.callee)
+  if (reference === null) return false
+  const way = [reference.module, ...reference.members].join('.')
+  return framework.makers.includes(way)
+}
+
+/** From `express()` outwards, to the statement that gives it a name. */
+function follow(source: Source, framework: MountedFramework, call: Node): MadeApplication | string {
+  const targets: Node[] = []
+  let node = call
+  let isAwaited = false
+  for (const around of ancestorsOf(source.parents, call)) {
+    switch (around.type) {
+      case 'TSAsExpression':
+      case 'TSSatisfiesExpression':
+      case 'TSNonNullExpression':
+      case 'TSTypeAssertion':
+        break
+      case 'AwaitExpression':
+        isAwaited = true
+        break
+      case 'MemberExpression':
+        // fastify().withTypeProvider() is the same instance
+        if (around.object !== node || !framework.sameBehind.includes(keyOf(around.property) ?? ''))
+          return 'what is made is used before it has a name'
+        break
+      case 'CallExpression':
+        if (around.callee !== node) return 'what is made is handed to a function first'
+        if (node.type !== 'MemberExpression') return 'what is made is used before it has a name'
+        break
+      case 'AssignmentExpression':
+        if (around.operator !== '=' || around.right !== node)
+          return 'it is only made under a condition'
+        targets.push(around.left)
+        break
+      case 'VariableDeclarator':
+        if (around.id.type !== 'Identifier') return 'its name is taken out of something else'
+        targets.push(around.id)
+        break
+      case 'VariableDeclaration':
+        if (framework.isAwaited && !isAwaited) return 'it is not awaited where it is made'
+        return ofDeclaration(source, around, targets, call)
+      case 'ExpressionStatement':
+        if (framework.isAwaited && !isAwaited) return 'it is not awaited where it is made'
+        return ofStatement(source, around, targets, call, endOf(around))
+      case 'ClassProperty':
+      case 'ClassPrivateProperty':
+        return ofProperty(source, around, node, call)
+      default:
+        return 'it has no name where it is made'
+    }
+    node = around
+  }
+  return 'it has no name where it is made'
+}
+
+function ofDeclaration(
+  source: Source,
+  declaration: Node & { type: 'VariableDeclaration' },
+  targets: readonly Node[],
+  call: Node,
+): MadeApplication | string {
+  const last = declaration.declarations.at(-1)
+  const own = declaration.declarations.findIndex(({ init }) => init && contains(init, call))
+  const receiver = targets.at(-1)
+  if (last === undefined || receiver?.type !== 'Identifier')
+    return 'it has no name where it is made'
+  for (const { init } of declaration.declarations.slice(own + 1))
+    if (init && isUsedBy(source, receiver.name, init))
+      return 'it is used in the same declaration already'
+  const parent = source.parents.get(declaration)
+  const statement = parent?.type === 'ExportNamedDeclaration' ? parent : declaration
+  // a `;` on the next line belongs to that line
+  const isOnLineBelow = /\n/.test(source.text.slice(endOf(last), endOf(statement)))
+  return ofStatement(
+    source,
+    statement,
+    targets,
+    call,
+    isOnLineBelow ? endOf(last) : endOf(statement),
+  )
+}
+
+function ofStatement(
+  source: Source,
+  statement: Node,
+  targets: readonly Node[],
+  call: Node,
+  end: number,
+): MadeApplication | string {
+  const block = source.parents.get(statement)
+  if (block?.type !== 'Program' && block?.type !== 'BlockStatement')
+    return 'it is made in a place without room for another line'
+  const loop = loopAround(source, statement)
+  if (loop) return 'it is made in a loop'
+  const target =
+    targets.findLast(({ type }) => type === 'Identifier') ?? targets.find(isPlainMember)
+  if (target === undefined) return 'it has no name where it is made'
+  return {
+    call,
+    // an identifier's own text has its type in it
+    receiver: target.type === 'Identifier' ? target.name : textOf(source, target),
+    name: target.type === 'Identifier' ? target : null,
+    block,
+    behind: statement,
+    behindEnd: end,
+    isFirstOfBlock: false,
+  }
+}
+
+/** Fields are there before the first line of the constructor, or behind its `super()`. */
+function ofProperty(
+  source: Source,
+  property: Node,
+  node: Node,
+  call: Node,
+): MadeApplication | string {
+  if (property.type !== 'ClassProperty' && property.type !== 'ClassPrivateProperty')
+    return 'it has no name where it is made'
+  if (property.value !== node || property.static) return 'it has no name where it is made'
+  if (property.type === 'ClassProperty' && property.computed)
+    return 'it has no name where it is made'
+  const body = source.parents.get(property)
+  if (body?.type !== 'ClassBody') return 'it has no name where it is made'
+  const receiver = `this.${textOf(source, property.key)}`
+  for (const other of body.body)
+    if (other !== property && /^Class(?:Private|Accessor)?Property$/.test(other.type))
+      if (compact(textOf(source, other)).includes(`${receiver}.`))
+        return 'another field of its class uses it already'
+  const made = body.body.find(
+    (member) => member.type === 'ClassMethod' && member.kind === 'constructor',
+  )
+  if (made?.type !== 'ClassMethod') return 'its class has no constructor'
+  const [first] = made.body.body
+  const isDerived = (source.parents.get(body) as { superClass?: unknown } | undefined)?.superClass
+  const isSuper =
+    first?.type === 'ExpressionStatement' &&
+    first.expression.type === 'CallExpression' &&
+    first.expression.callee.type === 'Super'
+  if (isDerived && !isSuper) return 'its constructor does not begin with super()'
+  return {
+    call,
+    receiver,
+    name: null,
+    block: made.body,
+    behind: isSuper ? first : made.body,
+    behindEnd: isSuper ? endOf(first) : (made.body.start ?? 0) + 1,
+    isFirstOfBlock: !isSuper,
+  }
+}
+
+function loopAround(source: Source, node: Node): boolean {
+  for (const around of ancestorsOf(source.parents, node)) {
+    if (isFunction(around)) return false
+    if (/^(?:For\w*|While|DoWhile)Statement$/.test(around.type)) return true
+  }
+  return false
+}
+
+export function contains(outer: Node, inner: Node): boolean {
+  return (outer.start ?? 0) <= (inner.start ?? 0) && (inner.end ?? 0) <= (outer.end ?? 0)
+}
+
+/** `app.use(…)` and the like within `where`; to hand `app` on is no use yet. */
+function isUsedBy(source: Source, name: string, where: Node): boolean {
+  return source.nodes.some(
+    (node) =>
+      node.type === 'MemberExpression' &&
+      node.object.type === 'Identifier' &&
+      node.object.name === name &&
+      contains(where, node),
+  )
+}
+
+function isPlainMember(node: Node): boolean {
+  if (node.type === 'ThisExpression' || node.type === 'Identifier') return true
+  return (
+    node.type === 'MemberExpression' &&
+    !node.computed &&
+    (node.property.type === 'Identifier' || node.property.type === 'PrivateName') &&
+    isPlainMember(node.object)
+  )
+}
+
+export const compact = (text: string) => text.replaceAll(/\s+/g, '')

@@ -1,0 +1,70 @@
+/** What of service-node a file has already: its import, its service, and where that is mounted. */
+import type { Node } from '@babel/types'
+import { importsOf } from '../syntax/imports.ts'
+import type { Source } from '../syntax/parse.ts'
+import { textOf } from '../syntax/places.ts'
+import { bare, referenceOf } from '../syntax/references.ts'
+import { PACKAGE } from './import-line.ts'
+import { compact } from './made-applications.ts'
+
+const GUARDS: ReadonlySet<string> = new Set(['verifyClaims', 'enforce'])
+const ADAPTERS: ReadonlySet<string> = new Set([
+  'express',
+  'fastify',
+  'koa',
+  'hono',
+  'nest',
+  'node',
+  'next',
+  'upgrade',
+])
+
+export function importsPackage(source: Source): boolean {
+  return importsOf(source).some(({ module, isTypeOnly }) => module === PACKAGE && !isTypeOnly)
+}
+
+/** `service.express()`, `verifyClaims().fastify()`, or of a service that another file has made. */
+export function isAdapterCall(source: Source, node: Node): boolean {
+  const call = bare(node)
+  if (call.type !== 'CallExpression' || call.callee.type !== 'MemberExpression') return false
+  const { object, property } = call.callee
+  if (property.type !== 'Identifier' || !ADAPTERS.has(property.name)) return false
+  return isService(source, object)
+}
+
+function isService(source: Source, expression: Node): boolean {
+  const node = bare(expression)
+  if (node.type === 'CallExpression') return isGuardCall(source, node)
+  if (node.type !== 'Identifier') return false
+  const binding = source.bindings.resolve(node)
+  const value = binding?.values.length === 1 ? binding.values[0] : undefined
+  if (value && value.members.length === 0 && isGuardCall(source, bare(value.expression)))
+    return true
+  const reference = referenceOf(source, node)
+  // another file's service
+  return reference !== null && /^[.@~#]/.test(reference.module)
+}
+
+export function isGuardCall(source: Source, node: Node): boolean {
+  if (node.type !== 'CallExpression') return false
+  const reference = referenceOf(source, node.callee)
+  return reference?.module === PACKAGE && GUARDS.has(reference.members[0] ?? '')
+}
+
+/** Names of applications whose line is there: `app`, `this.app`. */
+export function mountedReceivers(source: Source): ReadonlySet<string> {
+  const receivers = new Set<string>()
+  for (const node of source.nodes) {
+    if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') continue
+    const { object, property } = node.callee
+    if (property.type !== 'Identifier' || !/^(?:use|register)$/.test(property.name)) continue
+    if (node.arguments.some((argument) => isAdapterCall(source, argument)))
+      receivers.add(compact(textOf(source, object)))
+  }
+  return receivers
+}
+
+/** `service.node(listener)`, `service.upgrade(listener)` around what is given. */
+export function isWrapped(source: Source, argument: Node): boolean {
+  return isAdapterCall(source, argument)
+}

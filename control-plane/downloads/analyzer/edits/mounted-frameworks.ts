@@ -1,0 +1,56 @@
+/** The frameworks whose applications take a middleware by one line, and how that line reads. */
+
+export interface MountedFramework {
+  readonly name: 'express' | 'fastify' | 'koa' | 'hono' | 'nest'
+  /** What is called or constructed to make one: a module, and the way from there. */
+  readonly makers: readonly string[]
+  readonly isConstructed: boolean
+  /** What is made is a promise. */
+  readonly isAwaited: boolean
+  /** Methods that return the very application. */
+  readonly sameBehind: readonly string[]
+  readonly method: 'use' | 'register'
+  /** Of service-node's service: `service.express()`. */
+  readonly adapter: string
+  readonly remark: string
+}
+
+const USED = {
+  isConstructed: false,
+  isAwaited: false,
+  sameBehind: [],
+  method: 'use',
+  remark: 'before everything else',
+} as const
+
+export const MOUNTED: Readonly<Record<MountedFramework['name'], MountedFramework>> = {
+  express: { ...USED, name: 'express', makers: ['express'], adapter: 'express' },
+  koa: { ...USED, name: 'koa', makers: ['koa'], isConstructed: true, adapter: 'koa' },
+  hono: {
+    ...USED,
+    name: 'hono',
+    makers: ['hono.Hono', 'hono/quick.Hono', 'hono/tiny.Hono', '@hono/zod-openapi.OpenAPIHono'],
+    isConstructed: true,
+    adapter: 'hono',
+  },
+  nest: {
+    ...USED,
+    name: 'nest',
+    makers: ['@nestjs/core.NestFactory.create'],
+    isAwaited: true,
+    adapter: 'nest',
+  },
+  fastify: {
+    ...USED,
+    name: 'fastify',
+    makers: ['fastify', 'fastify.fastify'],
+    sameBehind: ['withTypeProvider'],
+    method: 'register',
+    adapter: 'fastify',
+    remark: 'before every other plugin',
+  },
+}
+
+export function mountedFramework(name: string): MountedFramework | undefined {
+  return Object.hasOwn(MOUNTED, name) ? MOUNTED[name as MountedFramework['name']] : undefined
+}

@@ -1,0 +1,161 @@
+/**
+ * Next.js: a server of its own is put behind the guard, since it sees the request as it came; without
+ * one, `proxy.ts` (Next.js 16 and later) or `middleware.ts` on the Node runtime (15.5 and later).
+ */
+import type { Application } from '../detection/application.ts'
+import type { FileEdit } from '../plan.ts'
+import type { Project } from '../project/project.ts'
+import type { Source } from '../syntax/parse.ts'
+import { referenceOf } from '../syntax/references.ts'
+import { MOUNTED } from './mounted-frameworks.ts'
+import { mountInSource } from './mount-source.ts'
+import { mountedFrom, shownStep, wishOf, type Mounted } from './node-plan.ts'
+import { inFolder, sourcesWith, type NodePackage } from './node-sources.ts'
+import { guardOf, type Wishes } from './wishes.ts'
+import { wrapListeners } from './wrap-listener.ts'
+
+const HOOKS = ['proxy', 'middleware'].flatMap((name) =>
+  ['ts', 'js', 'mts', 'mjs', 'tsx', 'jsx'].map((end) => `${name}.${end}`),
+)
+const CONFIGS = ['js', 'mjs', 'cjs', 'ts', 'mts'].map((end) => `next.config.${end}`)
+
+export async function nextMounting(
+  project: Project,
+  application: Application,
+  wishes: Wishes,
+  pack: NodePackage,
+): Promise<Mounted> {
+  const server = await customServer(project, application, pack)
+  if (server !== null) return behindGuard(application, wishes, pack, server)
+  const { folder } = application
+  const places = [folder, inFolder(folder, 'src')]
+  const hook = places
+    .flatMap((at) => HOOKS.map((name) => inFolder(at, name)))
+    .find((path) => project.has(path))
+  if (hook !== undefined) return besideHook(project, application, wishes, hook)
+  const problem = await reasonAgainst(project, application)
+  if (problem !== null)
+    return {
+      edits: [],
+      manual: [shownStep(application, wishes, application.mount ?? application.entry, problem)],
+    }
+  return { edits: [newHook(project, application, wishes)], manual: [] }
+}
+
+/** A program that makes the application by `next({ … })`. */
+async function customServer(project: Project, { folder }: Application, { type }: NodePackage) {
+  const found = await sourcesWith(project, folder, type, /['"]next['"]/)
+  return (
+    found.find((source) =>
+      source.nodes.some((node) => {
+        if (node.type !== 'CallExpression') return false
+        const reference = referenceOf(source, node.callee)
+        return reference?.module === 'next' && reference.members.length === 0
+      }),
+    ) ?? null
+  )
+}
+
+function behindGuard(
+  application: Application,
+  wishes: Wishes,
+  pack: NodePackage,
+  source: Source,
+): Mounted {
+  const carrier = [MOUNTED.express].find(({ makers }) =>
+    source.nodes.some((node) => {
+      const reference = node.type === 'CallExpression' ? referenceOf(source, node.callee) : null
+      return (
+        reference !== null && makers.includes([reference.module, ...reference.members].join('.'))
+      )
+    }),
+  )
+  const mounting = carrier
+    ? mountInSource(source, wishOf(source, carrier, wishes, pack))
+    : wrapListeners(source, { mode: wishes.mode, packageType: pack.type })
+  return mountedFrom(application, wishes, source, mounting)
+}
+
+async function besideHook(
+  project: Project,
+  application: Application,
+  wishes: Wishes,
+  path: string,
+): Promise<Mounted> {
+  const text = (await project.read(path)) ?? ''
+  if (/['"]service-node['"]/.test(text)) return { edits: [], manual: [] }
+  const guard = guardOf(wishes)
+  const isProxy = /(?:^|\/)proxy\.\w+$/.test(path)
+  const line = 1 + text.split('\n').findIndex((line) => /^\s*export\b/.test(line))
+  const code = `import { NextResponse } from 'next/server'
+import { ${guard} } from 'service-node'
+
+const guarded = ${guard}().next(NextResponse)
+
+export async function ${isProxy ? 'proxy' : 'middleware'}(request) {
+  const answer = await guarded(request)
+  if (!answer.headers.has('x-middleware-next')) return answer
+  // what this file does already
+}`
+  const where = isProxy
+    ? ''
+    : " It has to run on Node.js: export const config = { runtime: 'nodejs' }."
+  return {
+    edits: [],
+    manual: [
+      {
+        path,
+        line: Math.max(line, 1),
+        text: `Ask the guard before anything else in this file, for every path: a matcher leaves the rest open.${where} A server of your own around the application sees more: ${application.framework} is then guarded before it reads the request.`,
+        code,
+      },
+    ],
+  }
+}
+
+async function reasonAgainst(
+  project: Project,
+  { folder, variant }: Application,
+): Promise<string | null> {
+  for (const name of CONFIGS) {
+    const text = (await project.read(inFolder(folder, name))) ?? ''
+    if (/\boutput\s*:\s*['"]export['"]/.test(text))
+      return 'it is exported as files (output: export), and files are guarded by whoever serves them'
+    if (/\bpageExtensions\b/.test(text))
+      return 'pageExtensions in its configuration renames what Next.js looks for'
+  }
+  const version = versionOf(variant)
+  if (version === null) return 'it is not known which version of Next.js this is'
+  if (version.major > 15 || (version.major === 15 && version.minor >= 5)) return null
+  return 'before version 15.5 Next.js has no hook on the Node.js runtime'
+}
+
+function versionOf(variant: string | null): { major: number; minor: number } | null {
+  if (variant !== null && /^(?:latest|canary|next)$/.test(variant)) return { major: 16, minor: 0 }
+  const found = /^\s*(?:[\^~=v]|>=)?\s*(\d+)(?:\.(\d+))?/.exec(variant ?? '')
+  return found ? { major: Number(found[1]), minor: Number(found[2] ?? 0) } : null
+}
+
+function newHook(project: Project, application: Application, wishes: Wishes): FileEdit {
+  const { folder, language, variant } = application
+  const isBelowSource = project.files.some(({ path }) =>
+    [inFolder(folder, 'src/app/'), inFolder(folder, 'src/pages/')].some((start) =>
+      path.startsWith(start),
+    ),
+  )
+  const isOlder = (versionOf(variant)?.major ?? 16) < 16
+  const name = `${isOlder ? 'middleware' : 'proxy'}.${language === 'typescript' ? 'ts' : 'js'}`
+  const guard = guardOf(wishes)
+  const after = `import { NextResponse } from 'next/server'
+import { ${guard} } from 'service-node'
+
+/** Before everything else, for every path: without a matcher nothing is left out. */
+export const ${isOlder ? 'middleware' : 'proxy'} = ${guard}().next(NextResponse)
+${isOlder ? "\nexport const config = { runtime: 'nodejs' }\n" : ''}`
+  return {
+    path: inFolder(folder, isBelowSource ? `src/${name}` : name),
+    before: null,
+    after,
+    why: 'Every request passes the sign-in protection before Next.js answers it.',
+  }
+}

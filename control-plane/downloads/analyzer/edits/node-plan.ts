@@ -1,0 +1,217 @@
+/** The plan for an application on Node: the middleware, its package and the keys. */
+import type { Application, Place } from '../detection/application.ts'
+import type { FileEdit, ManualStep, Plan } from '../plan.ts'
+import type { Project } from '../project/project.ts'
+import { parseSource, type Source } from '../syntax/parse.ts'
+import { installCommand } from './install-command.ts'
+import { keyPart } from './key-file.ts'
+import { applicationsIn, compact } from './made-applications.ts'
+import { withDependency } from './manifest-edit.ts'
+import { mountInSource, type Mounting, type MountWish } from './mount-source.ts'
+import { mountedReceivers } from './mounted-already.ts'
+import { mountedFramework, type MountedFramework } from './mounted-frameworks.ts'
+import { nextMounting } from './next-plan.ts'
+import { packageOf, sourceAt, sourcesWith, type NodePackage } from './node-sources.ts'
+import { notesFor } from './notes.ts'
+import { snippetFor } from './node-snippets.ts'
+import { websocketSteps } from './websockets.ts'
+import type { Wishes } from './wishes.ts'
+import { wrapListeners } from './wrap-listener.ts'
+
+/** What is done to the code itself. */
+export interface Mounted {
+  readonly edits: readonly FileEdit[]
+  readonly manual: readonly ManualStep[]
+}
+
+export async function nodePlan(
+  project: Project,
+  application: Application,
+  wishes: Wishes,
+): Promise<Plan> {
+  const pack = await packageOf(project, application)
+  const isSure = application.confidence !== 'guess'
+  const mounted = isSure
+    ? await mountedParts(project, application, wishes, pack)
+    : {
+        edits: [],
+        manual: [
+          shownStep(
+            application,
+            wishes,
+            placeOf(application),
+            'it is not sure that this is an application of its own',
+          ),
+        ],
+      }
+  const edited = sourcesOf(mounted.edits, pack)
+  const further = isSure ? await websocketSteps(project, application, pack, edited) : []
+  const key = isSure
+    ? await keyPart(project, application, wishes)
+    : { edits: [], manual: [], notes: [] }
+  const manifest = isSure ? await manifestPart(project, pack, wishes) : null
+  const isNamed = manifest !== null && manifest.edits.length + manifest.manual.length === 0
+  const command = isSure ? installCommand(project, application) : `npm install ${wishes.sdkUrl}`
+  return {
+    framework: application.framework,
+    source: { kind: 'rules' },
+    edits: [...mounted.edits, ...(manifest?.edits ?? []), ...key.edits],
+    manual: [...mounted.manual, ...(manifest?.manual ?? []), ...further, ...key.manual],
+    commands: isNamed ? [] : [command],
+    notes: [...notesFor(application, wishes), ...key.notes],
+  }
+}
+
+async function mountedParts(
+  project: Project,
+  application: Application,
+  wishes: Wishes,
+  pack: NodePackage,
+): Promise<Mounted> {
+  if (application.framework === 'next') return nextMounting(project, application, wishes, pack)
+  const place = placeOf(application)
+  const problem = unsuitable(application, pack)
+  if (place === null || problem !== null)
+    return {
+      edits: [],
+      manual: [
+        shownStep(application, wishes, place, problem ?? 'it is not known where it is made'),
+      ],
+    }
+  const first = await mountedAt(project, application, wishes, pack, place)
+  const others = await otherServers(project, application, wishes, pack, place.path)
+  return { edits: first.edits, manual: [...first.manual, ...others] }
+}
+
+function unsuitable({ framework }: Application, { dependencies }: NodePackage): string | null {
+  if (framework === 'hono' && !dependencies.has('@hono/node-server'))
+    return 'service-node runs on Node.js, and this application is not served by @hono/node-server'
+  return null
+}
+
+const placeOf = ({ mount, entry }: Application): Place | null => mount ?? entry
+
+export async function mountedAt(
+  project: Project,
+  application: Application,
+  wishes: Wishes,
+  pack: NodePackage,
+  place: Place,
+): Promise<Mounted> {
+  const parsed = await sourceAt(project, place.path, pack.type)
+  if ('problem' in parsed)
+    return {
+      edits: [],
+      manual: [shownStep(application, wishes, place, `the file ${parsed.problem}`)],
+    }
+  const { source } = parsed
+  const framework = mountedFramework(application.framework)
+  const mounting = framework
+    ? mountInSource(source, wishOf(source, framework, wishes, pack))
+    : wrapListeners(source, { mode: wishes.mode, packageType: pack.type })
+  return mountedFrom(application, wishes, source, mounting)
+}
+
+export function wishOf(
+  source: Source,
+  framework: MountedFramework,
+  { mode }: Wishes,
+  { type }: NodePackage,
+): MountWish {
+  const isModule =
+    /\.m[jt]s$/.test(source.path) || (type === 'module' && !/\.c[jt]s$/.test(source.path))
+  return {
+    framework,
+    mode,
+    packageType: type,
+    hasTopLevelAwait: isModule && source.modules === 'esm',
+  }
+}
+
+export function mountedFrom(
+  application: Application,
+  wishes: Wishes,
+  source: Source,
+  mounting: Mounting,
+): Mounted {
+  if (mounting.kind === 'there already') return { edits: [], manual: [] }
+  const manual = mounting.shown.map(({ line, receiver, problem }) =>
+    shownStep(application, wishes, { path: source.path, line }, problem, receiver, source.modules),
+  )
+  if (mounting.kind === 'manual') return { edits: [], manual }
+  const why = 'Every request passes the sign-in protection before anything else of the application.'
+  return { edits: [{ path: source.path, before: source.text, after: mounting.after, why }], manual }
+}
+
+export function shownStep(
+  application: Application,
+  wishes: Wishes,
+  place: Place | null,
+  problem: string,
+  receiver = 'app',
+  modules: Source['modules'] = application.modules ?? 'esm',
+): ManualStep {
+  const text = `Put the middleware in front of everything else, right behind the place where the application is made. It was not done for you: ${problem}.`
+  const code = snippetFor(application.framework, wishes, receiver, modules)
+  return { path: place?.path ?? application.folder, line: place?.line ?? null, text, code }
+}
+
+/** Another file that makes an application and listens: it would be open. */
+async function otherServers(
+  project: Project,
+  application: Application,
+  wishes: Wishes,
+  pack: NodePackage,
+  mountPath: string,
+): Promise<ManualStep[]> {
+  const framework = mountedFramework(application.framework)
+  if (framework === undefined) return []
+  const module = framework.makers[0]?.split('.')[0] ?? ''
+  const found = await sourcesWith(
+    project,
+    application.folder,
+    pack.type,
+    new RegExp(`['"]${module}['"]`),
+  )
+  return found.flatMap((source) => {
+    if (source.path === mountPath || !/\.listen\(|\bserve\(/.test(source.text)) return []
+    const mounted = mountedReceivers(source)
+    return applicationsIn(source, framework).flatMap((making) => {
+      const receiver = 'made' in making ? making.made.receiver : 'app'
+      if (mounted.has(compact(receiver))) return []
+      const place = { path: source.path, line: making.call.loc?.start.line ?? 1 }
+      const problem =
+        'this is another application of the same package; leave it if it is never started'
+      return [shownStep(application, wishes, place, problem, receiver, source.modules)]
+    })
+  })
+}
+
+async function manifestPart(project: Project, { manifestPath }: NodePackage, { sdkUrl }: Wishes) {
+  const code = `"service-node": "${sdkUrl}"`
+  if (manifestPath === null) {
+    const text =
+      'There is no package.json. Install service-node where the application finds its packages.'
+    return { edits: [], manual: [{ path: 'package.json', line: null, text, code }] }
+  }
+  const before = await project.read(manifestPath)
+  const edit = before === null ? null : withDependency(before, sdkUrl)
+  if (edit?.kind === 'there already') return { edits: [], manual: [] }
+  if (before !== null && edit?.kind === 'edit') {
+    const why = 'The package with the middleware.'
+    return { edits: [{ path: manifestPath, before, after: edit.after, why }], manual: [] }
+  }
+  const problem = edit?.kind === 'manual' ? edit.problem : 'it cannot be read'
+  const line = edit?.kind === 'manual' ? edit.line : 1
+  const text = `Name the package with the middleware under "dependencies". It was not done for you: ${problem}.`
+  return { edits: [], manual: [{ path: manifestPath, line, text, code }] }
+}
+
+function sourcesOf(edits: readonly FileEdit[], { type }: NodePackage): ReadonlyMap<string, Source> {
+  const sources = new Map<string, Source>()
+  for (const { path, after } of edits) {
+    const parsed = parseSource(path, after, type)
+    if ('source' in parsed) sources.set(path, parsed.source)
+  }
+  return sources
+}

@@ -1,0 +1,34 @@
+/** What a person has to know besides: settings that have to be there, and what changes for visitors. */
+import type { Application } from '../detection/application.ts'
+import type { Wishes } from './wishes.ts'
+
+export function notesFor(application: Application, wishes: Wishes): string[] {
+  const { healthPath } = application
+  const settings = [
+    `SERVICE_BASE_URL=${wishes.baseUrl}`,
+    'SERVICE_TENANT_ID (the id of your tenant)',
+    ...(wishes.mode === 'sdk'
+      ? ['SERVICE_CLIENT_SECRET (a secret: keep it out of the project)']
+      : []),
+  ]
+  const notes = [`Set where the application is started: ${settings.join(', ')}.`]
+  if (wishes.mode === 'sdk') return notes
+  notes.push(
+    'The public keys are looked for in service_public.pem of the folder that the application is started in; SERVICE_PUBLIC_KEY_FILE names another file.',
+  )
+  notes.push(isNode(application) ? PASSES_UNNAMED : REFUSES)
+  if (healthPath !== null && isNode(application))
+    notes.push(
+      `A health check of a load balancer brings no signature: verifyClaims({ excluded: ['${healthPath}'] }) lets it in without one.`,
+    )
+  return notes
+}
+
+const PASSES_UNNAMED =
+  'Until you go live visitors pass as before, without a name; from then on only what comes through the service does. While the application cannot hear from the service it lets nobody in.'
+const REFUSES =
+  'From its next start the application refuses all that does not come through the service, visitors of today included. Mount it right before you go live.'
+
+export function isNode({ language }: Pick<Application, 'language'>): boolean {
+  return language === 'javascript' || language === 'typescript'
+}

@@ -1,0 +1,128 @@
+/** WebSocket servers that would go past the middleware: what is there, and how it is guarded. */
+import type { Application } from '../detection/application.ts'
+import type { ManualStep } from '../plan.ts'
+import type { Project } from '../project/project.ts'
+import { importsOf } from '../syntax/imports.ts'
+import type { Source } from '../syntax/parse.ts'
+import { lineOf } from '../syntax/places.ts'
+import { referenceOf } from '../syntax/references.ts'
+import { isWrapped } from './mounted-already.ts'
+import { sourcesWith, type NodePackage } from './node-sources.ts'
+import { upgradeListeners } from './upgrade-listeners.ts'
+
+const WHY =
+  'Node hands a WebSocket past every request handler, so the middleware never sees it, and whoever reaches this application could open one without having signed in.'
+
+const RAW = `const wss = new WebSocketServer({ noServer: true })
+server.on('upgrade', service.upgrade((request, socket, head) => {
+  wss.handleUpgrade(request, socket, head, (ws) => wss.emit('connection', ws, request))
+}))`
+
+const SOCKET_IO = `io.engine.use(service.express())`
+
+interface Kind {
+  readonly modules: readonly string[]
+  /** What is called or constructed; none: to import it is enough. */
+  readonly makers: readonly string[]
+  readonly text: string
+  readonly code: string | null
+}
+
+/** @fastify/websocket and @hono/node-ws are not among them: they go through the middleware. */
+const KINDS: readonly Kind[] = [
+  {
+    modules: ['ws'],
+    makers: ['WebSocketServer', 'Server'],
+    text: 'Have the server that is made here accept WebSockets through the guard only.',
+    code: RAW,
+  },
+  {
+    modules: ['socket.io'],
+    makers: ['', 'Server'],
+    text: 'Put the guard in front of Socket.IO as well: it answers its own requests before the application does.',
+    code: SOCKET_IO,
+  },
+  {
+    modules: [
+      'express-ws',
+      'koa-websocket',
+      'websocket',
+      'sockjs',
+      'faye-websocket',
+      'uWebSockets.js',
+      '@nestjs/websockets',
+      'graphql-ws/lib/use/ws',
+    ],
+    makers: [],
+    text: 'WebSockets are used here. Put their `upgrade` behind the guard.',
+    code: "server.on('upgrade', service.upgrade((request, socket, head) => { … }))",
+  },
+]
+
+export async function websocketSteps(
+  project: Project,
+  { folder }: Application,
+  { type }: NodePackage,
+  /** As they are going to be, by path. */
+  edited: ReadonlyMap<string, Source>,
+): Promise<ManualStep[]> {
+  const names = KINDS.flatMap(({ modules }) => modules).map((name) => name.replaceAll('.', '\\.'))
+  const pattern = new RegExp(`['"](?:${names.join('|')})['"]|['"]upgrade['"]`)
+  const found = await sourcesWith(project, folder, type, pattern)
+  const steps: ManualStep[] = []
+  for (const source of found) {
+    const now = edited.get(source.path) ?? source
+    if (isGuarded(now)) continue
+    const line = listeningLine(now)
+    const kinds = KINDS.flatMap((kind) => {
+      const place = placeOf(source, kind)
+      return place === null ? [] : [{ kind, line: place }]
+    })
+    for (const { kind, line } of kinds.slice(0, 1))
+      steps.push({ path: source.path, line, text: `${kind.text} ${WHY}`, code: kind.code })
+    if (kinds.length === 0 && line !== null)
+      steps.push({
+        path: source.path,
+        line,
+        text: `Put this listener behind the guard. ${WHY}`,
+        code: RAW.slice(RAW.indexOf('server.on')),
+      })
+  }
+  return steps
+}
+
+/** Every listener of `upgrade` in it is behind the guard, or Socket.IO has been given it. */
+function isGuarded(source: Source): boolean {
+  const listeners = upgradeListeners(source)
+  if (listeners.length > 0) return listeners.every(({ listener }) => isWrapped(source, listener))
+  return source.nodes.some(
+    (node) =>
+      node.type === 'CallExpression' &&
+      node.callee.type === 'MemberExpression' &&
+      node.callee.object.type === 'MemberExpression' &&
+      node.callee.object.property.type === 'Identifier' &&
+      node.callee.object.property.name === 'engine' &&
+      node.arguments.some((argument) => isWrapped(source, argument)),
+  )
+}
+
+function listeningLine(source: Source): number | null {
+  const [first] = upgradeListeners(source)
+  return first ? lineOf(source, first.call) : null
+}
+
+function placeOf(source: Source, { modules, makers }: Kind): number | null {
+  if (makers.length === 0) {
+    const used = importsOf(source).find(
+      ({ module, isTypeOnly }) => modules.includes(module) && !isTypeOnly,
+    )
+    return used ? lineOf(source, used.node) : null
+  }
+  for (const node of source.nodes) {
+    if (node.type !== 'NewExpression' && node.type !== 'CallExpression') continue
+    const reference = referenceOf(source, node.callee)
+    if (reference === null || !modules.includes(reference.module)) continue
+    if (makers.includes(reference.members.join('.'))) return lineOf(source, node)
+  }
+  return null
+}
