@@ -192,6 +192,8 @@ export const LIMITS = {
   projectRememberedBytesMax: 64 * 1024 * 1024,
   /** What could not be read, as told to a person. */
   projectUnreadMax: 100,
+  /** Files of code that detection reads, of each language. */
+  detectionSourcesMax: 5000,
   // what the command line tool reports of itself
   selfReportChecksMax: 100,
   selfReportsKeptMax: 200,

@@ -1,0 +1,43 @@
+/** Which of an application's paths says that it is well. */
+
+/** In this order: the first of them is meant for it and for nothing else. */
+const NAMES: readonly RegExp[] = [
+  /^_?healthz?$/,
+  /^_?health[-_]?check$/,
+  /^livez$|^_?live(?:ness)?$/,
+  /^alive$|^heartbeat$/,
+  /^readyz$|^ready$|^readiness$/,
+  /^up$/,
+  /^ping$/,
+  /^status$/,
+]
+
+/** The lower the better; null: a path for something else. `/api/healthz/` is one as well. */
+export function healthRank(path: string): number | null {
+  const segments = path
+    .toLowerCase()
+    .split('/')
+    .filter((segment) => segment !== '')
+  if (segments.length === 0 || segments.length > 5 || /[?#\s]/.test(path)) return null
+  // a parameter is somebody's
+  if (segments.some((segment) => /[<{:*[(]/.test(segment))) return null
+  const last = segments.at(-1) ?? ''
+  const rank = NAMES.findIndex((name) => name.test(last))
+  const isOfHealth = segments.some((segment) => /^_?healthz?$/.test(segment))
+  if (rank === -1) return null
+  return isOfHealth && rank > 0 ? 0.5 + rank / 100 : rank + (segments.length - 1) / 100
+}
+
+export function bestHealth<T>(found: readonly T[], pathOf: (one: T) => string): T | null {
+  const ranked = found.flatMap((one) => {
+    const rank = healthRank(pathOf(one))
+    return rank === null ? [] : [{ one, rank }]
+  })
+  ranked.sort((a, b) => a.rank - b.rank)
+  return ranked[0]?.one ?? null
+}
+
+export function joinPaths(...parts: readonly string[]): string {
+  const joined = `/${parts.join('/')}`.replaceAll(/\/{2,}/g, '/')
+  return joined
+}

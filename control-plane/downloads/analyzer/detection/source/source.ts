@@ -1,0 +1,109 @@
+/** A file of code, and what can be asked of it without parsing it. */
+import type { Project } from '../../project/project.ts'
+import type { Place } from '../application.ts'
+import { blank, type SourceLanguage } from './blank.ts'
+
+export interface Source {
+  readonly path: string
+  readonly text: string
+  /** The same without comments and insides of strings: what is found in it is code. */
+  readonly code: string
+}
+
+export interface Hit {
+  readonly index: number
+  /** Where the match ends. */
+  readonly end: number
+  readonly match: RegExpExecArray
+}
+
+export async function readSource(
+  project: Project,
+  path: string,
+  language: SourceLanguage,
+): Promise<Source | null> {
+  const text = await project.read(path)
+  return text === null ? null : { path, text, code: blank(text, language) }
+}
+
+export async function readSources(
+  project: Project,
+  paths: readonly string[],
+  language: SourceLanguage,
+): Promise<Source[]> {
+  const sources: Source[] = []
+  // one after the other: thousands of open files help nobody
+  for (const path of paths) {
+    const source = await readSource(project, path, language)
+    if (source !== null) sources.push(source)
+  }
+  return sources
+}
+
+/** Where code, not a comment or a string, reads like this. */
+export function hits({ code }: Pick<Source, 'code'>, pattern: RegExp): Hit[] {
+  const all = new RegExp(pattern.source, [...new Set(`${pattern.flags}g`)].join(''))
+  return [...code.matchAll(all)].map((match) => ({
+    match,
+    index: match.index,
+    end: match.index + match[0].length,
+  }))
+}
+
+export function firstHit(source: Pick<Source, 'code'>, pattern: RegExp): Hit | null {
+  return hits(source, pattern)[0] ?? null
+}
+
+export function placeAt({ path, text }: Pick<Source, 'path' | 'text'>, index: number): Place {
+  let line = 1
+  for (let at = text.indexOf('\n'); at !== -1 && at < index; at = text.indexOf('\n', at + 1)) line++
+  return { path, line }
+}
+
+/** The string that stands there, maybe behind blanks and a prefix; null where none does. */
+export function stringAt({ text, code }: Source, index: number): string | null {
+  const [before = '', quotes] =
+    /^\s*[a-zA-Z@$]{0,2}("""|'''|["'`])/.exec(code.slice(index, index + 200)) ?? []
+  if (quotes === undefined) return null
+  const start = index + before.length
+  const end = code.indexOf(quotes, start)
+  return end === -1 ? null : text.slice(start, end)
+}
+
+const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
+
+/** Behind the bracket that closes the one at `index`; the end of the file where none does. */
+export function closeOf({ code }: Pick<Source, 'code'>, index: number): number {
+  const expected: string[] = []
+  for (let at = index; at < code.length; at++) {
+    const character = code.charAt(at)
+    const closing = CLOSING[character]
+    if (closing !== undefined) expected.push(closing)
+    else if (character === expected.at(-1)) {
+      expected.pop()
+      if (expected.length === 0) return at + 1
+    }
+  }
+  return code.length
+}
+
+/** All strings between two places, in their order. */
+export function stringsBetween(
+  source: Source,
+  start: number,
+  end: number,
+): { value: string; index: number }[] {
+  const found: { value: string; index: number }[] = []
+  for (let at = start; at < end;) {
+    const [, quotes] = /^("""|'''|["'`])/.exec(source.code.slice(at, at + 3)) ?? []
+    if (quotes === undefined) {
+      at++
+      continue
+    }
+    const close = source.code.indexOf(quotes, at + quotes.length)
+    if (close === -1) break
+    found.push({ value: source.text.slice(at + quotes.length, close), index: at })
+    at = close + quotes.length
+  }
+  return found
+}
