@@ -47,7 +47,8 @@ export interface Taking {
 export interface Arguments {
   readonly flags: ReadonlySet<OptionName>
   readonly mode: Mode | null
-  readonly app: string | null
+  /** `--app` may be given more than once. */
+  readonly apps: readonly string[]
   readonly port: number | null
   readonly folder: string | null
 }
@@ -95,13 +96,15 @@ export function readArguments({ options, names }: Words, taking: Taking): Argume
   const known: readonly OptionName[] = [...taking.options, ...GENERAL_OPTIONS]
   const flags = new Set<OptionName>()
   const values = new Map<OptionName, string>()
+  const apps: string[] = []
   for (const { raw, name, value } of options) {
     const option = known.find((option) => option === name)
     if (option === undefined) throw unknownOption(raw, taking.name, known)
     const wish = (OPTIONS[option] as OptionHelp).value
     if (wish === undefined && value !== undefined) throw invalid(`${raw} takes no value.`)
     if (wish !== undefined && (value ?? '') === '') throw invalid(`${raw} needs a value: ${wish}.`)
-    if (wish !== undefined && values.has(option)) throw invalid(`${raw} is given twice.`)
+    if (option === 'app') apps.push(value ?? '')
+    else if (wish !== undefined && values.has(option)) throw invalid(`${raw} is given twice.`)
     flags.add(option)
     values.set(option, value ?? '')
   }
@@ -112,7 +115,7 @@ export function readArguments({ options, names }: Words, taking: Taking): Argume
   return {
     flags,
     folder: folder ?? null,
-    app: values.get('app') ?? null,
+    apps,
     mode: readMode(values.get('mode')),
     port: readPort(values.get('port')),
   }

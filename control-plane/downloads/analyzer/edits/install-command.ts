@@ -12,19 +12,26 @@ const LOCK_FILES = [
   'bun.lockb',
 ]
 
+/** For a person: to be copied into a shell, in the project's root. */
+export function installCommand(project: Project, application: Application): string {
+  return installArguments(project, application).map(quoted).join(' ')
+}
+
 /** In the project's root: a folder with a lock file of its own is installed by itself. */
-export function installCommand(project: Project, { folder, packageManager }: Application): string {
+export function installArguments(
+  project: Project,
+  { folder, packageManager }: Application,
+): readonly string[] {
   const isOwn = folder !== '' && isInstalledByItself(project, folder)
-  const at = isOwn ? quoted(folder) : ''
   switch (packageManager) {
     case 'pnpm':
-      return isOwn ? `pnpm --dir ${at} install` : 'pnpm install'
+      return isOwn ? ['pnpm', '--dir', folder, 'install'] : ['pnpm', 'install']
     case 'yarn':
-      return isOwn ? `yarn --cwd ${at} install` : 'yarn install'
+      return isOwn ? ['yarn', '--cwd', folder, 'install'] : ['yarn', 'install']
     case 'bun':
-      return isOwn ? `bun install --cwd ${at}` : 'bun install'
+      return isOwn ? ['bun', 'install', '--cwd', folder] : ['bun', 'install']
     default:
-      return isOwn ? `npm install --prefix ${at}` : 'npm install'
+      return isOwn ? ['npm', 'install', '--prefix', folder] : ['npm', 'install']
   }
 }
 

@@ -35,6 +35,8 @@ export interface Terminal extends Pick<Progress, 'during'> {
   /** False unless the answer is «yes». */
   confirm(question: string): Promise<boolean>
   askSecret(question: string): Promise<string>
+  /** Of so many, counted from 0; null: none of them. */
+  choose(question: string, count: number): Promise<number | null>
 }
 
 const COLUMNS_UNKNOWN = 80
@@ -73,5 +75,10 @@ export function createTerminal(world: TerminalWorld, wishes: TerminalWishes): Te
     during: progress.during,
     confirm: async (text) => isYes(await question(`${text} [y/N] `, false)),
     askSecret: (text) => question(`${text} `, true),
+    async choose(text, count) {
+      const answer = (await question(`${text} [1-${count}] `, false)).trim()
+      const number = /^\d{1,4}$/.test(answer) ? Number(answer) : 0
+      return number >= 1 && number <= count ? number - 1 : null
+    },
   }
 }

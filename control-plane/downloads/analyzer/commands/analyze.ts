@@ -1,0 +1,157 @@
+import { EXIT } from '../exit.ts'
+import { planFor } from '../edits/plan-for.ts'
+import type { Application, Finding } from '../detection/application.ts'
+import type { Plan } from '../plan.ts'
+import { plainText, visibleText, wrap, wrapUnder } from '../terminal/words.ts'
+import type { Command, NextStep, Outcome, Task } from './command.ts'
+import { askForGuide } from './ask-for-guide.ts'
+import { appName, lookAt, nameOf, nothingFound, type LookedAt } from './look-at.ts'
+import { planFields, planInShort } from './plan-view.ts'
+import { offlineWishes } from './wishes-here.ts'
+
+export const analyze: Command = {
+  name: 'analyze',
+  summary: 'finds the applications here and their sign-in, and says what apply would do',
+  help: [
+    'Works offline, needs no key, writes nothing and runs nothing of the project.',
+    'With --use-ai the service has a model write a guide for this project. Only files that have to do with sign-in are sent, secrets in them are masked, and you see the list with sizes first and are asked. «apply» shows the guide before it writes anything.',
+  ],
+  options: ['use-ai', 'mode', 'app'],
+  takesFolder: true,
+  documented: {
+    root: 'the folder that was looked at',
+    files: 'how many files there are',
+    applications:
+      'a list of {folder, framework, variant, language, package_manager, modules, entry, mount, health_path, port, sign_in, confidence, findings, plan}',
+    remarks: 'what could not be looked at',
+    guide: 'with --use-ai: {guide_id, framework, summary, edits, warnings, url}, or null',
+  },
+  async run(task) {
+    const looked = await lookAt(task)
+    const { project, detection } = looked
+    if (detection.applications.length === 0) {
+      for (const remark of detection.remarks) task.warn(remark)
+      throw nothingFound(task)
+    }
+    const wishes = offlineWishes(task)
+    const plans: Plan[] = []
+    for (const application of detection.applications)
+      plans.push(await planFor(project, application, wishes))
+    const text = detection.applications
+      .map((application, index) => describe(task, application, plans[index]))
+      .join('\n\n')
+    const wantsGuide = task.given.flags.has('use-ai')
+    if (wantsGuide) task.show(`${text}\n`)
+    const guide = wantsGuide ? await askForGuide(task, looked) : null
+    return outcomeOf(
+      task,
+      looked,
+      plans,
+      wantsGuide ? (guide?.text ?? '') : text,
+      guide?.fields ?? null,
+    )
+  },
+}
+
+function outcomeOf(
+  task: Task,
+  { project, detection }: LookedAt,
+  plans: readonly Plan[],
+  text: string,
+  guide: Outcome['fields'] | null,
+): Outcome {
+  const { applications, remarks } = detection
+  const { columns } = task.terminal
+  const more = remarks.map((remark) => wrapUnder('  ! ', '    ', plainText(remark), columns))
+  return {
+    exit: EXIT.done,
+    text: [text, ...(more.length === 0 ? [] : ['', ...more])].join('\n'),
+    fields: {
+      root: project.root,
+      files: project.files.length,
+      applications: applications.map((application, index) => ({
+        ...applicationFields(application),
+        plan: plans[index] === undefined ? null : planFields(plans[index]),
+      })),
+      remarks,
+      guide,
+    },
+    next: nextOf(task, applications, plans),
+  }
+}
+
+function nextOf(
+  task: Task,
+  applications: readonly Application[],
+  plans: readonly Plan[],
+): NextStep {
+  const undone = applications.filter((_, index) => (plans[index]?.edits.length ?? 0) > 0)
+  const [first] = undone
+  if (first !== undefined) {
+    const app = applications.length > 1 ? [`--app ${visibleText(appName(first))}`] : []
+    return {
+      text: 'To see every line of it, and write it if you agree:',
+      command: task.line('apply', ...app),
+    }
+  }
+  const isByHand = plans.some(({ manual }) => manual.length > 0)
+  return isByHand
+    ? { text: 'For the places and the code to paste:', command: task.line('apply') }
+    : {
+        text: 'It is integrated. To check it, here and from outside:',
+        command: task.line('verify'),
+      }
+}
+
+function describe(task: Task, application: Application, plan: Plan | undefined): string {
+  const { columns, paint } = task.terminal
+  const { variant, language, packageManager, modules } = application
+  const traits = [
+    variant,
+    language,
+    modules === 'commonjs' ? 'CommonJS' : modules === 'esm' ? 'ESM' : null,
+    packageManager,
+  ]
+  const title = `${paint('bold', nameOf(application))}  ${traits
+    .filter((trait) => trait !== null)
+    .map(plainText)
+    .join(', ')}`
+  const steps = plan === undefined ? [] : planInShort(task, plan)
+  return [
+    title,
+    ...application.findings.map((finding) => describeFinding(task, finding)),
+    '',
+    ...(steps.length === 0
+      ? [wrap('  Nothing is left to do: it is integrated.', columns)]
+      : ['What apply would do:', ...steps]),
+  ].join('\n')
+}
+
+function describeFinding(task: Task, { at, confidence, detail }: Finding): string {
+  const { columns, paint } = task.terminal
+  const sign = confidence === 'sure' ? ' ' : confidence === 'likely' ? '~' : '?'
+  const place = at === null ? '' : `  ${visibleText(at.path)}:${at.line}`
+  const said = `${plainText(detail)}${confidence === 'guess' ? ' (a guess)' : ''}`
+  const text = wrapUnder(`${sign} `, '  ', said, columns)
+  return place === '' ? text : `${text}\n${paint('dim', `    ${place.trim()}`)}`
+}
+
+export function applicationFields(application: Application) {
+  const { folder, framework, variant, language, modules, entry, mount, port, confidence } =
+    application
+  return {
+    folder,
+    framework,
+    variant,
+    language,
+    package_manager: application.packageManager,
+    modules,
+    entry,
+    mount,
+    health_path: application.healthPath,
+    port,
+    sign_in: application.signIn,
+    confidence,
+    findings: application.findings,
+  }
+}

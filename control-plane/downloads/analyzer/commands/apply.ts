@@ -1,0 +1,187 @@
+import { EXIT, Problem } from '../exit.ts'
+import { prepare, type Prepared } from '../journal/prepare.ts'
+import { recover } from '../journal/undo.ts'
+import { journalWorld, type JournalWorld } from '../journal/world.ts'
+import { writeEdits } from '../journal/write.ts'
+import type { Plan } from '../plan.ts'
+import { plainText, visibleText, wrap } from '../terminal/words.ts'
+import type { Command, NextStep, Outcome, Task } from './command.ts'
+import { installPackages, type Installed } from './install-packages.ts'
+import { chooseApplications, lookAt, nameOf } from './look-at.ts'
+import { planHere, problemLines } from './plan-here.ts'
+import { diffsOf, manualSteps, notesOf, planFields } from './plan-view.ts'
+import { askService } from './wishes-here.ts'
+
+export const apply: Command = {
+  name: 'apply',
+  summary: 'shows every change, asks, and writes all of them together; undo takes them back',
+  help: [
+    'With a key, the guide that the service holds for your tenant is used, if there is one; else the rules. Either way each change has to pass the same checks: no changes outside the project, to hooks, scripts or settings of package managers, none over a dirty git work tree, none through links.',
+    'What cannot be changed for sure is shown with the code and the place, to be done by hand. A second run finds nothing left to do.',
+  ],
+  options: ['dry-run', 'install', 'app', 'mode', 'rules', 'full'],
+  takesFolder: true,
+  documented: {
+    applications: 'the folders that it is about',
+    plan: '{framework, source, guide_id, edits: [{path, action, why, added, removed, diff}], manual: [{path, line, text, code}], commands, notes}',
+    written: 'the paths that have been written; empty with --dry-run',
+    installed: 'the command that was run with --install, or null',
+  },
+  async run(task) {
+    const { project, detection } = await lookAt(task)
+    const world = journalWorld(task.world.environment)
+    await recoverFirst(task, project.root, world)
+    const applications = await chooseApplications(task, { project, detection })
+    const told = await askService(task)
+    const plan = await planHere(project, applications, told)
+    const isDry = task.given.flags.has('dry-run')
+    const fields = {
+      applications: applications.map(({ folder }) => folder),
+      plan: planFields(plan),
+    }
+    task.show(titleOf(task, plan, applications.map(nameOf)))
+    if (plan.edits.length === 0) return nothingToWrite(task, plan, fields)
+
+    const rules = { sdkUrl: told.wishes.sdkUrl }
+    const prepared = await prepare(project.root, plan.edits, rules, world)
+    const { text, isCut } = diffsOf(task, plan)
+    task.show(`\n${text}\n`)
+    if (prepared.kind === 'refused') throw refusedEdits(prepared.problems)
+    for (const remark of prepared.remarks) task.warn(remark)
+    if (isDry) return dryOutcome(task, plan, fields)
+    await agree(task, prepared, isCut)
+    const written = await write(prepared, world)
+    const installed = await installPackages(task, project, applications, plan)
+    return writtenOutcome(task, plan, written, installed, fields)
+  },
+}
+
+/** An apply that was cut off is taken back before anything else is done. */
+async function recoverFirst(task: Task, root: string, world: JournalWorld) {
+  const undone = await recover(root, world)
+  if (undone.kind === 'refused') throw refusedEdits(undone.problems)
+  if (undone.kind === 'failed') throw refusedEdits([undone.problem])
+  const count = undone.kind === 'undone' ? undone.restored.length + undone.removed.length : 0
+  if (count > 0)
+    throw new Problem(
+      EXIT.notSo,
+      'edits_refused',
+      'An earlier apply had been cut off; it has been taken back, and everything is as it was before it.',
+      'Run the same again.',
+    )
+}
+
+function titleOf(task: Task, { source }: Plan, names: readonly string[]): string {
+  const by = source.kind === 'guide' ? `by guide ${plainText(source.guideId)}` : 'by the rules'
+  return wrap(`${task.terminal.paint('bold', names.join(', '))}, ${by}`, task.terminal.columns)
+}
+
+function refusedEdits(problems: Parameters<typeof problemLines>[0]): Problem {
+  return new Problem(
+    EXIT.notSo,
+    'edits_refused',
+    'Refused: nothing has been written.',
+    ...problemLines(problems),
+  )
+}
+
+async function agree({ isAgreed, terminal }: Task, { files }: Prepared, isCut: boolean) {
+  if (isAgreed) return
+  if (!terminal.isInteractive)
+    throw new Problem(
+      EXIT.misused,
+      'confirmation_needed',
+      'Nobody is there to be asked, so nothing has been written.',
+      'To agree beforehand: --yes. To see it only: --dry-run',
+    )
+  if (isCut) terminal.remark('Some lines are not shown; --dry-run --full shows all of them.')
+  const count = files.length === 1 ? 'this file' : `these ${files.length} files`
+  if (!(await terminal.confirm(`Write ${count}?`)))
+    throw new Problem(EXIT.notSo, 'declined', 'Nothing has been written.')
+}
+
+async function write(prepared: Prepared, world: JournalWorld): Promise<readonly string[]> {
+  const written = await writeEdits(prepared, world)
+  if (written.kind === 'written') return written.paths
+  if (written.kind === 'refused') throw refusedEdits(written.problems)
+  const { problem, isAsBefore } = written
+  throw new Problem(
+    EXIT.notSo,
+    'write_failed',
+    ...problemLines([problem]),
+    isAsBefore
+      ? 'Everything is as it was before.'
+      : 'Once the reason is gone, run: service-analyzer undo',
+  )
+}
+
+const UNDO = 'To take all of it back: '
+
+function writtenOutcome(
+  task: Task,
+  plan: Plan,
+  written: readonly string[],
+  installed: Installed,
+  fields: Outcome['fields'],
+): Outcome {
+  const { columns, paint } = task.terminal
+  const count = `${written.length} ${written.length === 1 ? 'file' : 'files'}`
+  return {
+    exit: installed.isFailed ? EXIT.notSo : EXIT.done,
+    text: [
+      paint('green', wrap(`Written: ${count}. ${UNDO}${task.line('undo')}`, columns)),
+      ...manualSteps(task, plan),
+      ...(plan.notes.length === 0 ? [] : ['', 'Good to know:', ...notesOf(task, plan)]),
+    ].join('\n'),
+    fields: { ...fields, written, installed: installed.command },
+    next: nextOf(task, plan, installed),
+  }
+}
+
+function nextOf(task: Task, { manual }: Plan, installed: Installed): NextStep {
+  if (installed.wanted !== null)
+    return {
+      text: 'To bring in the package, then start the application again:',
+      command: installed.wanted,
+    }
+  const byHand =
+    manual.length === 0 ? '' : 'Do by hand what is left; then start the application and check it:'
+  return {
+    text: byHand || 'Start the application again; to check it, here and from outside:',
+    command: task.line('verify'),
+  }
+}
+
+function nothingToWrite(task: Task, plan: Plan, fields: Outcome['fields']): Outcome {
+  const isByHand = plan.manual.length > 0
+  const { columns, paint } = task.terminal
+  const said = isByHand
+    ? 'There is nothing that can be written for sure; what is left is to be done by hand.'
+    : 'Nothing is left to do: it is integrated.'
+  return {
+    exit: EXIT.done,
+    text: [
+      paint(isByHand ? 'yellow' : 'green', wrap(said, columns)),
+      ...manualSteps(task, plan),
+      ...(isByHand && plan.notes.length > 0 ? ['', 'Good to know:', ...notesOf(task, plan)] : []),
+    ].join('\n'),
+    fields: { ...fields, written: [], installed: null },
+    next: {
+      text: isByHand ? 'Once that is done, to check it:' : 'To check it, here and from outside:',
+      command: task.line('verify'),
+    },
+  }
+}
+
+function dryOutcome(task: Task, plan: Plan, fields: Outcome['fields']): Outcome {
+  const said = 'This is what would be written. Nothing has been.'
+  return {
+    exit: EXIT.done,
+    text: [wrap(said, task.terminal.columns), ...manualSteps(task, plan)].join('\n'),
+    fields: { ...fields, written: [], installed: null },
+    next: {
+      text: 'To write it:',
+      command: task.line('apply', ...task.given.apps.map((app) => `--app ${visibleText(app)}`)),
+    },
+  }
+}

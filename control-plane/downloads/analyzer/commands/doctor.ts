@@ -1,0 +1,49 @@
+import { EXIT } from '../exit.ts'
+import { plainText } from '../terminal/words.ts'
+import type { Command, Task } from './command.ts'
+import { examineMachine } from './doctor/machine.ts'
+import { examineProject } from './doctor/project.ts'
+import { examineService } from './doctor/service.ts'
+import type { Finding } from './doctor/finding.ts'
+import { checkLines } from './show-checks.ts'
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'looks at everything that this program needs, and says how to mend what is wrong',
+  help: ['Writes nothing, and needs neither a key nor a network to tell what is wrong with them.'],
+  options: [],
+  takesFolder: true,
+  documented: {
+    findings: 'a list of {check, status, detail, fix}; status is ok, warn, fail or skip',
+  },
+  async run(task) {
+    const findings = [
+      ...(await examineMachine(task)),
+      ...(await task.terminal.during('Asking the service', () => examineService(task))),
+      ...(await examineProject(task)),
+    ]
+    const failing = findings.filter(({ status }) => status === 'fail')
+    return {
+      exit: failing.length === 0 ? EXIT.done : EXIT.notSo,
+      text: lines(task, findings).join('\n'),
+      fields: { findings },
+      next: nextOf(task, failing[0]),
+    }
+  },
+}
+
+function lines(task: Task, findings: readonly Finding[]): string[] {
+  return checkLines(
+    findings.map(({ check, status, detail, fix }) => ({ check, status, detail, next_action: fix })),
+    task.terminal,
+  )
+}
+
+function nextOf(task: Task, first: Finding | undefined) {
+  return first === undefined
+    ? { text: 'Nothing is in the way. To see what is here:', command: task.line('analyze') }
+    : {
+        text: `Mend ${plainText(first.check)} first, then look again:`,
+        command: task.line('doctor'),
+      }
+}

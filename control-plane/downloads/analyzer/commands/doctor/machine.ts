@@ -1,0 +1,85 @@
+/** This machine: Node, where the program is, and which service it asks through what. */
+import { access, realpath } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+import { VERSION } from '../../../../../shared/version.ts'
+import { Problem } from '../../exit.ts'
+import { proxyState } from '../../network-problem.ts'
+import { quoted } from '../../profile.ts'
+import { visibleText } from '../../terminal/words.ts'
+import type { Task } from '../command.ts'
+import { fail, ok, skip, warn, type Finding } from './finding.ts'
+
+const NODE_MAJOR_MIN = 20
+
+export async function examineMachine(task: Task): Promise<Finding[]> {
+  return [node(task), await program(task), ...address(task)]
+}
+
+function node({ world: { nodeVersion } }: Task): Finding {
+  const isOld = Number(nodeVersion.split('.')[0]) < NODE_MAJOR_MIN
+  return isOld
+    ? fail(
+        'node',
+        `This is Node ${nodeVersion}.`,
+        `Install Node ${NODE_MAJOR_MIN} or later from https://nodejs.org`,
+      )
+    : ok('node', `Node ${nodeVersion}`)
+}
+
+/** Another one on the PATH is what somebody gets who types the name. */
+async function program({ world }: Task): Promise<Finding> {
+  const running = await realpath(world.programFile).catch(() => world.programFile)
+  const said = `service-analyzer ${VERSION} at ${visibleText(running)}`
+  for (const folder of (world.environment['PATH'] ?? '').split(delimiter)) {
+    const named = join(folder, 'service-analyzer')
+    const found = await access(named).then(
+      () => realpath(named),
+      () => null,
+    )
+    if (folder === '' || found === null) continue
+    if (found === running) return ok('program', said)
+    return warn(
+      'program',
+      `${said}, but typing its name runs ${visibleText(found)}.`,
+      `Remove the other one, or put ${visibleText(dirname(running))} before it on the PATH.`,
+    )
+  }
+  return warn(
+    'program',
+    `${said}, which is not on the PATH.`,
+    `Run: export PATH=${quoted(dirname(running))}:"$PATH"`,
+  )
+}
+
+function address(task: Task): Finding[] {
+  const { environment, nodeVersion } = task.world
+  try {
+    const { text, from, isOpen } = task.access.baseUrl()
+    const said = `${text} (${from === 'installation' ? 'where it was installed from' : from})`
+    const proxy = proxyState({ baseUrl: text, environment, nodeVersion })
+    return [
+      isOpen
+        ? warn(
+            'base_url',
+            `${said} is not encrypted: the key can be read on the way.`,
+            'Use an address with https://',
+          )
+        : ok('base_url', said),
+      proxy === null
+        ? skip('proxy', 'No proxy is set.')
+        : proxy.isUsed
+          ? ok('proxy', `${proxy.variable} is used.`)
+          : warn(
+              'proxy',
+              `${proxy.variable} is set, and this Node does not use it.`,
+              proxy.switch === ''
+                ? 'If the service is only reached through it: install Node 24 or later, and set NODE_USE_ENV_PROXY=1'
+                : `If the service is only reached through it: ${proxy.switch}`,
+            ),
+    ]
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const [detail = '', ...advice] = error.lines
+    return [fail('base_url', detail, advice.join(' '))]
+  }
+}

@@ -1,0 +1,65 @@
+/** The service: is it there, is it the same time there, and does it take the key. */
+import type { KnownKey } from '../../access.ts'
+import { Problem } from '../../exit.ts'
+import { visibleText } from '../../terminal/words.ts'
+import type { Task } from '../command.ts'
+import { fail, ok, skip, warn, type Finding } from './finding.ts'
+
+/** Tokens are judged by the second; a header tells no more than whole ones. */
+const CLOCK_OFF_MS_MAX = 30_000
+
+export async function examineService(task: Task): Promise<Finding[]> {
+  const reached = await reach(task)
+  return [...reached.findings, ...(await examineKey(task, reached.isThere))]
+}
+
+async function reach(task: Task) {
+  const before = task.world.nowMs()
+  try {
+    const { dateMs } = await task.access.apiWith(null).contract()
+    const after = task.world.nowMs()
+    const said = `It answers in ${after - before} ms.`
+    return { isThere: true, findings: [ok('service', said), clock(dateMs, before, after)] }
+  } catch (error) {
+    return { isThere: false, findings: [failed('service', error)] }
+  }
+}
+
+function clock(dateMs: number, before: number, after: number): Finding {
+  if (Number.isNaN(dateMs)) return skip('clock', 'The service does not tell its time.')
+  const offMs = before - 1000 > dateMs ? before - 1000 - dateMs : Math.max(0, dateMs - after)
+  const seconds = Math.round(offMs / 1000)
+  if (offMs <= CLOCK_OFF_MS_MAX) return ok('clock', 'It is the same time here and there.')
+  return warn(
+    'clock',
+    `The clock here is ${seconds} s ${dateMs > after ? 'behind' : 'ahead of'} that of the service.`,
+    'Let this machine set its clock by the network: timedatectl set-ntp true',
+  )
+}
+
+async function examineKey(task: Task, isThere: boolean): Promise<Finding[]> {
+  try {
+    const key = await task.access.knownKey()
+    if (key === null)
+      return [warn('key', 'No analyzer key is known here.', 'Run: service-analyzer login')]
+    const from = key.from === 'profile' ? visibleText(task.profile.path) : key.from
+    if (!isThere) return [skip('key', `There is one (${from}); the service could not be asked.`)]
+    return [await tried(task, key, from)]
+  } catch (error) {
+    return [failed('key', error)]
+  }
+}
+
+async function tried(task: Task, key: KnownKey, from: string): Promise<Finding> {
+  const { tenant_id, mode, protection, status } = await task.access.apiWith(key.text).facts()
+  const said = `It is that of tenant ${tenant_id} (${from}): ${status}, mode ${mode}, protection ${protection}.`
+  return status === 'published'
+    ? ok('key', said)
+    : warn('key', said, 'Have the operator of the service publish or activate the tenant.')
+}
+
+function failed(check: string, error: unknown): Finding {
+  if (!(error instanceof Problem)) throw error
+  const [detail = '', ...advice] = error.lines
+  return fail(check, detail, advice.join(' '))
+}

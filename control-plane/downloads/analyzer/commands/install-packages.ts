@@ -1,0 +1,67 @@
+/** Has the project's package manager bring in what its package.json names now, if somebody agrees. */
+import { spawn } from 'node:child_process'
+import type { Application } from '../detection/application.ts'
+import { installArguments, installCommand } from '../edits/install-command.ts'
+import { isNode } from '../edits/notes.ts'
+import type { Plan } from '../plan.ts'
+import type { Project } from '../project/project.ts'
+import type { Task } from './command.ts'
+
+export interface Installed {
+  /** What was run. */
+  readonly command: string | null
+  readonly isFailed: boolean
+  /** What is still to be run. */
+  readonly wanted: string | null
+}
+
+const NOTHING: Installed = { command: null, isFailed: false, wanted: null }
+
+/** Our own commands only: what a guide brings along is shown to a person and never run. */
+export async function installPackages(
+  task: Task,
+  project: Project,
+  applications: readonly Application[],
+  plan: Plan,
+): Promise<Installed> {
+  const isNamed = plan.edits.some(({ path }) => /(?:^|\/)package\.json$/.test(path))
+  const wanting = applications.filter((application) => isNamed && isNode(application))
+  const calls = new Map(
+    wanting.map((one) => [installCommand(project, one), installArguments(project, one)]),
+  )
+  if (calls.size === 0) return NOTHING
+  const command = [...calls.keys()].join(' && ')
+  if (!(await isAgreed(task, command))) return { ...NOTHING, wanted: command }
+  for (const call of calls.values())
+    if (!(await run(task, call, project.root))) return { command, isFailed: true, wanted: command }
+  return { command, isFailed: false, wanted: null }
+}
+
+async function isAgreed({ given, terminal, isAgreed }: Task, command: string): Promise<boolean> {
+  if (given.flags.has('install')) return true
+  return terminal.isInteractive && !isAgreed && terminal.confirm(`Run ${command} now?`)
+}
+
+/** It runs code of packages, which is given no key; what it prints is not ours to pass on as data. */
+async function run(task: Task, call: readonly string[], root: string): Promise<boolean> {
+  const { SERVICE_ANALYZER_KEY: _key, ...environment } = task.world.environment
+  const [program = '', ...args] = call
+  const ended = await new Promise<number | null>((resolve) => {
+    const child = spawn(program, args, {
+      cwd: root,
+      env: environment,
+      stdio: ['ignore', task.world.stderr.isTTY ? 2 : 'pipe', 2],
+      shell: process.platform === 'win32', // npm is a batch file there; our arguments are plain
+    })
+    child.stdout?.pipe(task.world.stderr, { end: false })
+    child.once('error', () => resolve(null))
+    child.once('close', resolve)
+  })
+  if (ended === 0) return true
+  task.warn(
+    ended === null
+      ? `${program} could not be started: is it on the PATH?`
+      : `${program} ended with ${ended}; what was written stays.`,
+  )
+  return false
+}

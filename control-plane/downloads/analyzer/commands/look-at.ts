@@ -1,0 +1,109 @@
+/** The project as it lies there, and the applications in it; and which of them is meant. */
+import { sep } from 'node:path'
+import type { Application, Detection } from '../detection/application.ts'
+import { detect } from '../detection/detect.ts'
+import { EXIT, Problem } from '../exit.ts'
+import { nearest } from '../../../../shared/nearest.ts'
+import { openProject, ProjectProblem } from '../project/open-project.ts'
+import type { Project } from '../project/project.ts'
+import { visibleText } from '../terminal/words.ts'
+import type { Task } from './command.ts'
+
+export interface LookedAt {
+  readonly project: Project
+  readonly detection: Detection
+}
+
+export async function lookAt(task: Task): Promise<LookedAt> {
+  return task.terminal.during('Looking at the project', async (tell) => {
+    try {
+      const project = await openProject(task.folder, {
+        onProgress: ({ files, folders }) => tell(`${files} files in ${folders} folders`),
+      })
+      tell('what it is made of')
+      return { project, detection: await detect(project) }
+    } catch (error) {
+      if (!(error instanceof ProjectProblem)) throw error
+      throw new Problem(EXIT.misused, 'folder_unreadable', visibleText(error.message))
+    }
+  })
+}
+
+/** For a person: `apps/api (express)`. */
+export function nameOf({ folder, framework }: Application): string {
+  return `${folder === '' ? 'this folder' : visibleText(folder)} (${framework})`
+}
+
+/** The folder as `--app` takes it. */
+export const appName = ({ folder }: Application) => (folder === '' ? '.' : folder)
+
+export async function chooseApplication(task: Task, looked: LookedAt): Promise<Application> {
+  const [first, second] = await chooseApplications(task, looked)
+  if (first !== undefined && second === undefined) return first
+  throw new Problem(
+    EXIT.misused,
+    'option_invalid',
+    'This is about one application: name one --app.',
+  )
+}
+
+/** At least one. */
+export async function chooseApplications(
+  task: Task,
+  { detection }: LookedAt,
+): Promise<readonly Application[]> {
+  const { applications } = detection
+  if (applications.length === 0) throw nothingFound(task)
+  const wanted = new Set(task.given.apps)
+  if (wanted.size > 0) return [...wanted].map((app) => applicationIn(applications, app))
+  if (applications.length === 1) return applications
+  if (task.terminal.isInteractive && !task.isAgreed) return [await askWhich(task, applications)]
+  throw new Problem(
+    EXIT.misused,
+    'application_unclear',
+    `There are ${applications.length} applications here; say which one with --app:`,
+    ...applications.map(
+      (application) => `--app ${visibleText(appName(application))} (${application.framework})`,
+    ),
+  )
+}
+
+async function askWhich(task: Task, applications: readonly Application[]): Promise<Application> {
+  applications.forEach((application, index) => task.show(`  ${index + 1}  ${nameOf(application)}`))
+  const index = await task.terminal.choose('Which one?', applications.length)
+  const chosen = index === null ? undefined : applications[index]
+  if (chosen !== undefined) return chosen
+  throw new Problem(EXIT.notSo, 'declined', 'None was chosen. Nothing has been changed.')
+}
+
+function applicationIn(applications: readonly Application[], wanted: string): Application {
+  const folder = normalised(wanted)
+  const found = applications.filter((application) => application.folder === folder)
+  if (found[0] !== undefined) return found[0]
+  const names = applications.map(appName)
+  const near = nearest(wanted.slice(0, 100), names) ?? names[0] ?? ''
+  throw new Problem(
+    EXIT.misused,
+    'option_invalid',
+    `There is no application in ${JSON.stringify(visibleText(wanted))}; did you mean ${visibleText(near)}?`,
+    `Found: ${names.map(visibleText).join(', ')}`,
+  )
+}
+
+function normalised(folder: string): string {
+  const plain = folder
+    .replaceAll(sep, '/')
+    .replace(/^(?:\.\/)+/, '')
+    .replace(/\/+$/, '')
+  return plain === '.' ? '' : plain
+}
+
+export function nothingFound(task: Task): Problem {
+  return new Problem(
+    EXIT.notSo,
+    'nothing_found',
+    `No web application that this program knows was found in ${visibleText(task.folder)}.`,
+    'If it is elsewhere, name its folder: service-analyzer analyze FOLDER',
+    `Code to paste for every framework: ${task.access.baseUrl().text}/api/v1/contract`,
+  )
+}

@@ -1,0 +1,92 @@
+/** The plan of this project: by the guide that the service holds, if there is one, else by the rules. */
+import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
+import type { Application } from '../detection/application.ts'
+import { keyPart } from '../edits/key-file.ts'
+import { planFor } from '../edits/plan-for.ts'
+import { EXIT, Problem } from '../exit.ts'
+import { planFromGuide } from '../guide-plan.ts'
+import type { FileEdit, Plan } from '../plan.ts'
+import type { Project } from '../project/project.ts'
+import { plainText, visibleText } from '../terminal/words.ts'
+import type { Told } from './wishes-here.ts'
+
+export async function planHere(
+  project: Project,
+  applications: readonly Application[],
+  { wishes, guide }: Told,
+): Promise<Plan> {
+  if (guide !== null) return guidedPlan(project, applications, { wishes, guide })
+  const plans: Plan[] = []
+  for (const application of applications) plans.push(await planFor(project, application, wishes))
+  return together(plans)
+}
+
+/** A guide is refused as a whole, whatever is wrong with it; nobody falls back to something else. */
+async function guidedPlan(
+  project: Project,
+  applications: readonly Application[],
+  { wishes, guide }: Pick<Told, 'wishes' | 'guide'>,
+): Promise<Plan> {
+  const outcome = await planFromGuide(project, guide, { sdkUrl: wishes.sdkUrl })
+  if (outcome.kind === 'refused')
+    throw new Problem(
+      EXIT.notSo,
+      'guide_refused',
+      'The stored guide is refused as a whole. Nothing has been changed.',
+      ...problemLines(outcome.problems),
+      'To have another one written: service-analyzer analyze --use-ai',
+      'To go by the rules instead: service-analyzer apply --rules',
+    )
+  const { plan } = outcome
+  const touched = new Set(plan.edits.map(({ path }) => path))
+  const keys = await Promise.all(applications.map((one) => keyPart(project, one, wishes)))
+  const parts = keys.filter(({ edits }) => edits.every(({ path }) => !touched.has(path)))
+  return {
+    ...plan,
+    edits: [...plan.edits, ...parts.flatMap(({ edits }) => edits)],
+    manual: [...plan.manual, ...parts.flatMap(({ manual }) => manual)],
+    notes: [...plan.notes, ...parts.flatMap(({ notes }) => notes)],
+  }
+}
+
+/** Of several applications: what two of them want of one file must be the same. */
+function together(plans: readonly Plan[]): Plan {
+  const [first, ...others] = plans
+  if (first === undefined || others.length === 0) return first ?? NOTHING
+  const edits = new Map<string, FileEdit>()
+  for (const edit of plans.flatMap(({ edits }) => edits)) {
+    const known = edits.get(edit.path)
+    if (known !== undefined && known.after !== edit.after)
+      throw new Problem(
+        EXIT.notSo,
+        'edits_refused',
+        `Two of these applications need different changes of ${visibleText(edit.path)}.`,
+        'Apply and commit one after the other, each with its own --app.',
+      )
+    edits.set(edit.path, edit)
+  }
+  const each = <T>(part: (plan: Plan) => readonly T[]) => [...new Set(plans.flatMap(part))]
+  return {
+    framework: plans.map(({ framework }) => framework).join(', '),
+    source: first.source,
+    edits: [...edits.values()],
+    manual: each(({ manual }) => manual),
+    commands: each(({ commands }) => commands),
+    notes: each(({ notes }) => notes),
+  }
+}
+
+const NOTHING: Plan = {
+  framework: '',
+  source: { kind: 'rules' },
+  edits: [],
+  manual: [],
+  commands: [],
+  notes: [],
+}
+
+export function problemLines(problems: readonly EditProblem[]): string[] {
+  return problems.map(({ path, detail }) =>
+    path === null ? plainText(detail) : `${visibleText(path)} ${plainText(detail)}`,
+  )
+}

@@ -1,0 +1,80 @@
+import { EXIT, Problem } from '../exit.ts'
+import { undo as undoEdits, type Undone } from '../journal/undo.ts'
+import { journalWorld } from '../journal/world.ts'
+import { visibleText, wrap } from '../terminal/words.ts'
+import type { Command, Outcome, Task } from './command.ts'
+import { problemLines } from './plan-here.ts'
+
+export const undo: Command = {
+  name: 'undo',
+  summary: 'takes back what apply has written, byte for byte',
+  help: [
+    'A file that somebody has changed since is only taken back after asking, and what it held is kept beside it. Needs no key and no network.',
+  ],
+  options: [],
+  takesFolder: true,
+  documented: {
+    restored: 'the paths that are as they were',
+    removed: 'the paths that are gone again',
+    kept: 'where later work is kept',
+  },
+  async run(task) {
+    const world = journalWorld(task.world.environment)
+    const first = await undoEdits(task.folder, world)
+    if (first.kind !== 'refused' || !first.isChanged) return outcomeOf(task, first)
+    const lines = problemLines(first.problems)
+    if (!task.isAgreed && !task.terminal.isInteractive)
+      throw new Problem(
+        EXIT.notSo,
+        'edits_refused',
+        'Some of it has been changed since, so nothing has been taken back:',
+        ...lines,
+        'To take it back none the less, and keep that work beside it: service-analyzer undo --yes',
+      )
+    if (!task.isAgreed) {
+      for (const line of lines) task.terminal.remark(line)
+      const question = 'Take it back none the less, and keep that work beside it?'
+      if (!(await task.terminal.confirm(question)))
+        throw new Problem(EXIT.notSo, 'declined', 'Nothing has been taken back.')
+    }
+    return outcomeOf(task, await undoEdits(task.folder, world, { force: true }))
+  },
+}
+
+function outcomeOf(task: Task, undone: Undone): Outcome {
+  const { columns, paint } = task.terminal
+  switch (undone.kind) {
+    case 'undone': {
+      const { restored, removed, kept } = undone
+      const list = (word: string, paths: readonly string[]) =>
+        paths.map((path) => `  ${word.padEnd(9)}${visibleText(path)}`)
+      return {
+        exit: EXIT.done,
+        text: [
+          paint('green', wrap('Everything is as it was before apply.', columns)),
+          ...list('restored', restored),
+          ...list('removed', removed),
+          ...list('kept', kept),
+        ].join('\n'),
+        fields: { restored, removed, kept },
+        next: { text: 'To apply it again:', command: task.line('apply') },
+      }
+    }
+    case 'nothing':
+      return {
+        exit: EXIT.done,
+        text: wrap('Nothing has been applied here, so there is nothing to take back.', columns),
+        fields: { restored: [], removed: [], kept: [] },
+        next: null,
+      }
+    case 'refused':
+      throw new Problem(
+        EXIT.notSo,
+        'edits_refused',
+        'Refused: nothing has been taken back.',
+        ...problemLines(undone.problems),
+      )
+    case 'failed':
+      throw new Problem(EXIT.notSo, 'write_failed', ...problemLines([undone.problem]))
+  }
+}

@@ -1,0 +1,51 @@
+/** What the service wants of an application here: asked of it where a key is known, else by custom. */
+import type { Facts } from '../api.ts'
+import type { Wishes } from '../edits/wishes.ts'
+import { EXIT, Problem } from '../exit.ts'
+import type { Task } from './command.ts'
+
+export interface Told {
+  readonly wishes: Wishes
+  readonly facts: Facts | null
+  /** A stored guide as it came; null: none, or nobody was asked. */
+  readonly guide: Readonly<Record<string, unknown>> | null
+}
+
+export function offlineWishes(task: Task): Wishes {
+  return wishesOf(task, null, null)
+}
+
+/**
+ * A service that cannot be reached stops nobody: the rules know enough. One that refuses the key
+ * does, as it was given for a reason.
+ */
+export async function askService(task: Task): Promise<Told> {
+  const api = await task.access.apiIfKeyKnown()
+  if (api === null) return { wishes: offlineWishes(task), facts: null, guide: null }
+  const wantsGuide = !task.given.flags.has('rules')
+  try {
+    return await task.terminal.during('Asking the service', async () => {
+      const facts = await api.facts()
+      const [pem, guide] = await Promise.all([
+        api.publicKey(),
+        wantsGuide ? api.guide() : Promise.resolve(null),
+      ])
+      return { wishes: wishesOf(task, facts, pem), facts, guide }
+    })
+  } catch (error) {
+    const isAway = error instanceof Problem && error.exit === EXIT.unavailable
+    if (!isAway) throw error
+    task.warn(`${error.lines[0] ?? ''} This goes on by the rules, without the public key.`)
+    return { wishes: offlineWishes(task), facts: null, guide: null }
+  }
+}
+
+function wishesOf(task: Task, facts: Facts | null, publicKeyPem: string | null): Wishes {
+  const { text: baseUrl } = task.access.baseUrl()
+  return {
+    mode: task.given.mode ?? facts?.mode ?? 'gateway',
+    baseUrl,
+    publicKeyPem,
+    sdkUrl: `${baseUrl}/api/v1/sdk/node`,
+  }
+}
