@@ -1,0 +1,70 @@
+/** Spring Boot: a filter in the package of the application, which finds it there by itself. */
+import { JAVA } from '../../../../../shared/integration/snippets/java.ts'
+import type { Application } from '../../detection/application.ts'
+import type { Project } from '../../project/project.ts'
+import { inFolder } from '../node-sources.ts'
+import { filesEnding, folderOf, newFile, NO_PARTS, shown, type Parts } from './parts.ts'
+
+const FILTER = 'ServiceClaimsFilter'
+
+export async function springParts(project: Project, application: Application): Promise<Parts> {
+  const snippet = JAVA['spring']?.edge
+  if (snippet === undefined) return NO_PARTS
+  const main = await mainClass(project, application)
+  if (main === null) {
+    const path = inFolder(application.folder, snippet.file)
+    return shown(
+      path,
+      null,
+      'Put the filter into the package of your application class:',
+      snippet.code,
+    )
+  }
+  const code = snippet.code.replace('package com.example.demo;', `package ${main.package};`)
+  const path = inFolder(folderOf(main.path), `${FILTER}.java`)
+  if (filesEnding(project, application, new RegExp(`/${FILTER}\\.java$`)).length > 0)
+    return NO_PARTS
+  const problem = await reasonAgainst(project, application, main.path)
+  if (problem !== null)
+    return shown(
+      path,
+      null,
+      `Put the filter beside your application class. It was not done for you: ${problem}.`,
+      code,
+    )
+  return newFile(project, path, code, FILTER)
+}
+
+async function mainClass(project: Project, application: Application) {
+  const named = [application.mount?.path, application.entry?.path].filter(
+    (path) => path !== undefined,
+  )
+  const paths = [...named, ...filesEnding(project, application, /\.(?:java|kt)$/)]
+  for (const path of paths.slice(0, 2000)) {
+    const text = (await project.read(path)) ?? ''
+    const found = /^\s*package\s+([\w.]+)/m.exec(text)?.[1]
+    if (found !== undefined && /@SpringBootApplication\b/.test(text))
+      return { path, package: found }
+  }
+  return null
+}
+
+/** It would not compile, and break the build. */
+async function reasonAgainst(
+  project: Project,
+  application: Application,
+  main: string,
+): Promise<string | null> {
+  if (!main.endsWith('.java')) return 'the application is not written in Java'
+  const { folder, variant } = application
+  const builds = ['pom.xml', 'build.gradle', 'build.gradle.kts'].map((name) =>
+    inFolder(folder, name),
+  )
+  const texts = await Promise.all(builds.map((path) => project.read(path)))
+  const text = texts.filter((one) => one !== null).join('\n')
+  if (!/spring-boot-starter-web(?:mvc)?\b/.test(text))
+    return 'it does not name spring-boot-starter-web'
+  const major = Number(/^\D*(\d+)\./.exec(variant ?? '')?.[1] ?? NaN)
+  if (!(major >= 3)) return 'it takes Spring Boot 3 or later, and that is not sure here'
+  return null
+}

@@ -1,0 +1,77 @@
+/** What every other language needs: a file of its own from the contract, and places to show. */
+import type { Application } from '../../detection/application.ts'
+import type { FileEdit, ManualStep } from '../../plan.ts'
+import type { Project } from '../../project/project.ts'
+
+export interface Parts {
+  readonly edits: readonly FileEdit[]
+  readonly manual: readonly ManualStep[]
+  readonly commands: readonly string[]
+}
+
+export type PartsOf = (project: Project, application: Application) => Promise<Parts>
+
+export const NO_PARTS: Parts = { edits: [], manual: [], commands: [] }
+
+export function together(...all: readonly Parts[]): Parts {
+  return {
+    edits: all.flatMap(({ edits }) => edits),
+    manual: all.flatMap(({ manual }) => manual),
+    commands: all.flatMap(({ commands }) => commands),
+  }
+}
+
+/** A file that touches nothing that is there; `mark` occurs in whatever version of it. */
+export async function newFile(
+  project: Project,
+  path: string,
+  code: string,
+  mark: string,
+): Promise<Parts> {
+  const why = 'Proves the signature of every request, and answers the probes of the service.'
+  if (!project.has(path)) return { ...NO_PARTS, edits: [{ path, before: null, after: code, why }] }
+  if ((await project.read(path))?.includes(mark) === true) return NO_PARTS
+  const text = 'There is another file of this name. Put this where it suits your project:'
+  return shown(path, 1, text, code)
+}
+
+export function shown(path: string, line: number | null, text: string, code: string | null): Parts {
+  return { ...NO_PARTS, manual: [{ path, line, text, code }] }
+}
+
+/** Counts from 1; null: nowhere. */
+export function lineOfMatch(text: string | null, pattern: RegExp): number | null {
+  const at = text?.split('\n').findIndex((line) => pattern.test(line)) ?? -1
+  return at === -1 ? null : at + 1
+}
+
+export function lineOfLastMatch(text: string | null, pattern: RegExp): number | null {
+  const at = text?.split('\n').findLastIndex((line) => pattern.test(line)) ?? -1
+  return at === -1 ? null : at + 1
+}
+
+/** The files below the application's folder that end like this, nearest to it first. */
+export function filesEnding(project: Project, { folder }: Application, end: RegExp): string[] {
+  const start = folder === '' ? '' : `${folder}/`
+  const depth = (path: string) => path.split('/').length
+  return project.files
+    .map(({ path }) => path)
+    .filter((path) => path.startsWith(start) && end.test(path))
+    .sort((a, b) => depth(a) - depth(b))
+}
+
+export const folderOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+
+/** What a snippet must have in it to be taken apart; a test takes each of them apart. */
+export function between(code: string, from: string, to: string): string {
+  const start = code.indexOf(from)
+  const end = code.indexOf(to, start + from.length)
+  if (start === -1 || end === -1) throw new Error(`a snippet without ${JSON.stringify(from)}`)
+  return code.slice(start + from.length, end)
+}
+
+export function upTo(code: string, end: string): string {
+  const at = code.indexOf(end)
+  if (at === -1) throw new Error(`a snippet without ${JSON.stringify(end)}`)
+  return code.slice(0, at)
+}

@@ -1,0 +1,174 @@
+/** Django, Flask and FastAPI: a module of the contract, and the line that mounts it. */
+import { PYTHON } from '../../../../../shared/integration/snippets/python.ts'
+import type { Application } from '../../detection/application.ts'
+import type { Project } from '../../project/project.ts'
+import { inFolder } from '../node-sources.ts'
+import {
+  between,
+  filesEnding,
+  folderOf,
+  lineOfLastMatch,
+  lineOfMatch,
+  newFile,
+  NO_PARTS,
+  shown,
+  together,
+  upTo,
+  type Parts,
+} from './parts.ts'
+
+const MODULE = 'service_claims'
+const REQUIREMENT = 'pyjwt[crypto]'
+
+export async function djangoParts(project: Project, application: Application): Promise<Parts> {
+  const entry = application.entry?.path ?? ''
+  // modules are found from where manage.py is
+  const folder = /(?:^|\/)manage\.py$/.test(entry) ? folderOf(entry) : application.folder
+  const path = inFolder(folder, `${MODULE}.py`)
+  return together(
+    await newFile(project, path, PYTHON['django']?.edge.code ?? '', 'X-Service-Claims'),
+    await settingsParts(project, application),
+    await requirementParts(project, application),
+  )
+}
+
+const FIRST = 'Put this first into MIDDLEWARE of the settings, in front of everything else.'
+
+/** Every settings module with a list of its own. */
+async function settingsParts(project: Project, application: Application): Promise<Parts> {
+  const code = `    '${MODULE}.ServiceClaims',`
+  const parts: Parts[] = []
+  for (const path of filesEnding(project, application, /settings\b.*\.py$|(?:^|\/)conf\w*\.py$/)) {
+    const text = await project.read(path)
+    const line = lineOfMatch(text, /^\s*MIDDLEWARE\s*(?::[^=]+)?=\s*[[(]/)
+    if (line === null) continue
+    parts.push(text?.includes(`${MODULE}.`) === true ? NO_PARTS : shown(path, line, FIRST, code))
+  }
+  if (parts.length > 0) return together(...parts)
+  return shown(application.entry?.path ?? application.folder, null, FIRST, code)
+}
+
+/** The module of the snippet without the application around it. */
+export function flaskModule(): string {
+  const code = PYTHON['flask']?.edge.code ?? ''
+  const handler = between(code, '@app.before_request\n', '\n\n\n@app.get')
+  return `${upTo(code, '\n\napp = Flask(__name__)')
+    .replace('Run it with: python app.py', 'app.before_request(sign_in), before everything else.')
+    .replace(
+      'from flask import Flask, g, request',
+      'from flask import g, request',
+    )}\n\n${handler}\n`
+}
+
+export function fastapiModule(): string {
+  const code = upTo(PYTHON['fastapi']?.edge.code ?? '', '\n\n\napp = FastAPI()')
+  const module = code
+    .replace(
+      'Run it with: python main.py',
+      'app.add_middleware(ServiceClaims), behind all others: what is added last runs first.',
+    )
+    .replace('import uvicorn\n', '')
+    .replace('from fastapi import Depends, FastAPI, Response', 'from fastapi import Response')
+    .replace('from fastapi.responses import PlainTextResponse\n', '')
+  return `${module}\n`
+}
+
+export async function flaskParts(project: Project, application: Application): Promise<Parts> {
+  const mount = application.mount ?? application.entry
+  const text = mount ? await project.read(mount.path) : null
+  const made = /^(\s*)(\w+)(?:\s*:[^=]+)?\s*=\s*(?:\w+\.)?Flask\(/m.exec(text ?? '')
+  const name = made?.[2] ?? 'app'
+  return moduleParts(project, application, text, flaskModule(), {
+    imported: 'sign_in',
+    code: `${made?.[1]?.replaceAll(/[\r\n]/g, '') ?? ''}${name}.before_request(sign_in)`,
+    line: mount?.line ?? lineOfMatch(text, /Flask\(/),
+    text: 'Import the module, and put this line right behind the place where the application is made:',
+  })
+}
+
+export async function fastapiParts(project: Project, application: Application): Promise<Parts> {
+  const mount = application.mount ?? application.entry
+  const text = mount ? await project.read(mount.path) : null
+  const made = /^(\s*)(\w+)(?:\s*:[^=]+)?\s*=\s*(?:\w+\.)?(?:FastAPI|Starlette)\(/m.exec(text ?? '')
+  const name = made?.[2] ?? 'app'
+  return moduleParts(project, application, text, fastapiModule(), {
+    imported: 'ServiceClaims',
+    code: `${made?.[1]?.replaceAll(/[\r\n]/g, '') ?? ''}${name}.add_middleware(ServiceClaims)`,
+    line: lineOfLastMatch(text, /\.add_middleware\(/) ?? mount?.line ?? null,
+    text: 'Import the module, and put this line behind every other add_middleware: what is added last runs first.',
+  })
+}
+
+interface Mount {
+  readonly imported: string
+  readonly code: string
+  readonly line: number | null
+  readonly text: string
+}
+
+async function moduleParts(
+  project: Project,
+  application: Application,
+  text: string | null,
+  module: string,
+  mount: Mount,
+): Promise<Parts> {
+  const path = (application.mount ?? application.entry)?.path ?? null
+  const folder = path === null ? application.folder : folderOf(path)
+  const from = await importPath(project, folder, text ?? '')
+  const code = `from ${from} import ${mount.imported}\n\n${mount.code}`
+  const isMounted = new RegExp(`import\\b.*\\b${mount.imported}\\b`).test(text ?? '')
+  return together(
+    await newFile(project, inFolder(folder, `${MODULE}.py`), module, 'X-Service-'),
+    isMounted ? NO_PARTS : shown(path ?? folder, mount.line, mount.text, code),
+    await requirementParts(project, application),
+  )
+}
+
+/** As the file imports its neighbours already. */
+async function importPath(project: Project, folder: string, text: string): Promise<string> {
+  if (/^\s*from\s+\.[\w.]*\s+import\b/m.test(text)) return `.${MODULE}`
+  const name = folder.split('/').at(-1) ?? ''
+  if (
+    name !== '' &&
+    new RegExp(`^\\s*(?:from|import)\\s+${name.replaceAll(/\W/g, '.')}\\.`, 'm').test(text)
+  )
+    return `${name}.${MODULE}`
+  return project.has(inFolder(folder, '__init__.py')) ? `.${MODULE}` : MODULE
+}
+
+/** The library that proves the signature, where the project names what it needs. */
+async function requirementParts(project: Project, application: Application): Promise<Parts> {
+  const { folder, packageManager } = application
+  const lists = [
+    'requirements.txt',
+    'pyproject.toml',
+    'Pipfile',
+    'setup.py',
+    'setup.cfg',
+    'requirements/base.txt',
+  ]
+  const named: string[] = []
+  for (const path of lists.flatMap((name) => [inFolder(folder, name), name])) {
+    const text = await project.read(path)
+    if (text === null) continue
+    if (/^[\s"']*pyjwt\b/im.test(text)) return NO_PARTS
+    named.push(path)
+  }
+  switch (packageManager) {
+    case 'poetry':
+    case 'uv':
+    case 'pdm':
+      return { ...NO_PARTS, commands: [`${packageManager} add '${REQUIREMENT}'`] }
+    case 'pipenv':
+      return { ...NO_PARTS, commands: [`pipenv install '${REQUIREMENT}'`] }
+    default: {
+      const command = { ...NO_PARTS, commands: [`pip install '${REQUIREMENT}'`] }
+      const list = named.find((path) => path.endsWith('.txt'))
+      if (list === undefined) return command
+      const lines = ((await project.read(list)) ?? '').trimEnd().split('\n').length
+      const text = 'Add the library that proves signatures:'
+      return together(shown(list, lines, text, REQUIREMENT), command)
+    }
+  }
+}
