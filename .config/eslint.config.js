@@ -18,6 +18,13 @@ export default tseslint.config(
     },
   },
   {
+    // what runs in browsers knows a document, and no Node
+    files: ['control-plane/console/browser/*.ts'],
+    languageOptions: {
+      parserOptions: { project: './.config/tsconfig.browser.json', tsconfigRootDir: new URL('..', import.meta.url).pathname },
+    },
+  },
+  {
     // tap runs and awaits its subtests by itself.
     files: ['test/**/*.ts'],
     rules: {

@@ -1,12 +1,16 @@
 /** The HTTP API as one function of a request: no socket in here. */
 import { Hono } from 'hono'
+import type { CustomFetch } from 'openid-client'
 import { createRateLimits } from '../shared/rate-limits.ts'
+import { createRelyingParty } from '../shared/sign-in/relying-party.ts'
 import { answerError, requestIds } from './api/answers.ts'
 import type { ApiEnv } from './api/api-env.ts'
 import { createCallers } from './api/callers.ts'
 import { mount } from './api/endpoint.ts'
 import { apiEndpoints } from './api/endpoints.ts'
 import { answerUnknown } from './api/methods.ts'
+import { mountConsole } from './console/mount.ts'
+import { consoleRoutes } from './console/routes.ts'
 import { signpostRoutes } from './console/signpost.ts'
 import { mailboxKey } from './config.ts'
 import type { Mailbox } from './mail/mailbox.ts'
@@ -15,11 +19,18 @@ import type { Services } from './services.ts'
 
 export interface AppSettings {
   readonly operatorKey: string
+  /** How the console reaches its own realm; over the network, if nothing is said. */
+  readonly realmFetch?: CustomFetch
   /** Of an installation without a mail server. */
   readonly mailbox?: Mailbox | undefined
 }
 
-export function createApp(services: Services, { operatorKey, mailbox }: AppSettings) {
+const overNetwork: CustomFetch = (url, options) => fetch(url, options as RequestInit)
+
+export function createApp(
+  services: Services,
+  { operatorKey, mailbox, realmFetch = overNetwork }: AppSettings,
+) {
   const { tenants, clients, clock, log } = services
   const rates = createRateLimits(clock)
   const callers = createCallers({ operatorKey, tenants, clients, rates })
@@ -39,6 +50,8 @@ export function createApp(services: Services, { operatorKey, mailbox }: AppSetti
     const isLooking = c.req.method === 'GET' || c.req.method === 'HEAD'
     if (!isLooking && c.res.ok && c.res.status !== 201) await services.changesSettled()
   })
+  const relyingParty = createRelyingParty({ fetch: realmFetch, nowMs: () => clock.nowMs() })
+  mountConsole(app, consoleRoutes({ ...services, relyingParty }), { ...services, rates })
   mount(app, apiEndpoints({ ...services, rates }), callers)
   // who may not ask does not learn what exists
   app.all('/api/v1/operator/*', callers.operator(false), answerUnknown(app))

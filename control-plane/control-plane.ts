@@ -8,6 +8,7 @@ import type { Clock } from '../shared/clock.ts'
 import { ConfigError, listenText, type Listen } from '../shared/config.ts'
 import { openBreachList } from './accounts/breach-list.ts'
 import { createApp } from './app.ts'
+import { localFetch } from './console/access/local-fetch.ts'
 import type { ControlPlaneSettings } from './config.ts'
 import { openMailbox, type Mailbox } from './mail/mailbox.ts'
 import type { MailTransport } from './mail/mails.ts'
@@ -38,11 +39,14 @@ export async function startControlPlane(
   const mailTransport = mailbox ?? createSmtp(smtpOf(settings))
   if (mailbox !== undefined) log.warn({ file: mailboxFile(settings) }, 'no mail server is named')
   const services = await openServices(settings, world, mailTransport)
-  const app = createApp(services, { ...settings, mailbox })
-  const server = createPublicServer({ app, realms: services.realms, log, clock })
+  const realmFetch = localFetch(settings.baseUrl, () => server.address() as AddressInfo)
+  const app = createApp(services, { ...settings, mailbox, realmFetch })
+  const server: Server = createPublicServer({ app, realms: services.realms, log, clock })
   const fleetServer = createServer(answerMetrics(createMetrics(services), settings.fleetKey))
   services.fleet.attach(fleetServer)
   try {
+    await services.consoleAccess.ensureRealm()
+    void services.consoleAccess.assets.urls()
     const address = await listen(server, settings.listen, 'control_plane.listen')
     const fleetAddress = await listen(
       fleetServer,

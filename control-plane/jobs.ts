@@ -40,6 +40,7 @@ export function startJobs(
     | 'deliveries'
     | 'dispatcher'
     | 'auditTrail'
+    | 'consoleAccess'
   >,
   log: Logger,
   everyMs = EVERY_MS,
@@ -47,7 +48,7 @@ export function startJobs(
   const { sessions, revocations, realmRecords, attempts, addressBlocks, devices } = services
   const { tickets, trialPeople, mails, logoutNotices, instances, enforcement, tenants } = services
   const { figures, alerts, digests } = services
-  const { deliveries, dispatcher, auditTrail } = services
+  const { deliveries, dispatcher, auditTrail, consoleAccess } = services
   const prunables: Record<string, Prunable> = {
     realmRecords,
     sessions,
@@ -67,6 +68,7 @@ export function startJobs(
     deliveries,
     events: { prune: (limit) => deliveries.pruneEvents(limit) },
     auditTrail,
+    consoleAccess,
     figures,
     digests,
     licences: { prune: (limit) => tenants.advanceLicences(limit) },

@@ -29,6 +29,7 @@ import { createFeed } from './feed/feed.ts'
 import { openInstances } from './feed/instances.ts'
 import { createFeedStates } from './feed/states.ts'
 import { createFleetHub } from './fleet/hub.ts'
+import { createConsoleAccess } from './console/access/console-access.ts'
 import { createAlerts } from './monitoring/alerts.ts'
 import { createDigests } from './monitoring/digests.ts'
 import { createFigures } from './monitoring/figures.ts'
@@ -38,6 +39,7 @@ import { createVault } from './keys/vault.ts'
 import { countedAs } from './realm/address.ts'
 import { createRealms } from './realm/realms.ts'
 import { deleteRealmRecordsExpiredBefore } from './store/queries/revocations.ts'
+import { isReserved } from './store/reserved.ts'
 import type { Engine } from './store/sqlite.ts'
 import { openStore } from './store/store.ts'
 import { createCertificates } from './tenants/certificates.ts'
@@ -129,7 +131,8 @@ export async function createServices(world: ServicesWorld) {
   })
   store.onCommit(({ tenantIds, revoked }) => {
     for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
-    for (const [tenantId, state] of revoked) fleet.revoked(tenantId, state)
+    for (const [tenantId, state] of revoked)
+      if (!isReserved(tenantId)) fleet.revoked(tenantId, state)
   })
 
   const { receivers = PUBLIC_RECEIVERS } = world
@@ -180,6 +183,20 @@ export async function createServices(world: ServicesWorld) {
     log,
   })
 
+  const consoleAccess = createConsoleAccess({
+    store,
+    vault,
+    keys,
+    tenants,
+    users,
+    sessions,
+    revocations,
+    fleet,
+    baseUrl,
+    clock,
+    log,
+  })
+
   return {
     clock,
     log,
@@ -225,6 +242,7 @@ export async function createServices(world: ServicesWorld) {
     integration,
     trialPeople,
     realms,
+    consoleAccess,
     /** Pruned by the jobs; written by the realms. */
     realmRecords: {
       prune: (limit: number) =>

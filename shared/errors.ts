@@ -10,6 +10,22 @@ export const ERRORS = {
     status: 401,
     detail: 'The client id or the client secret is missing or wrong.',
   },
+  console_session_over: {
+    status: 401,
+    detail: 'You are not signed in to the console, or no longer; nothing was changed.',
+  },
+  cross_site_form: {
+    status: 403,
+    detail: 'This form did not come from a page of yours; open the page again and send it anew.',
+  },
+  form_spent: {
+    status: 409,
+    detail: 'This form has been sent before; look whether it was done before you send it again.',
+  },
+  fresh_sign_in_needed: {
+    status: 403,
+    detail: 'This asks you to prove that it is you: sign in again, then repeat it.',
+  },
   // what was sent
   request_invalid: { status: 400, detail: 'This is not a well-formed HTTP request.' },
   body_not_json: { status: 400, detail: 'The body is not valid JSON.' },
@@ -36,6 +52,10 @@ export const ERRORS = {
     detail: 'This person is kept in the tenant’s own database: change the password there.',
   },
   ticket_spent: { status: 410, detail: 'This link has been used, or is too old.' },
+  operator_exists: {
+    status: 409,
+    detail: 'There is an operator already; with `force` a link for another one is made.',
+  },
   tenant_taken: { status: 409, detail: 'Another tenant already has this id.' },
   hostname_taken: { status: 409, detail: 'Another tenant already uses this hostname.' },
   username_taken: { status: 409, detail: 'Another user of this tenant has this username.' },

@@ -10,9 +10,11 @@ import {
   insertUser,
   updateUser,
   usersAfter,
+  usersBeginning,
   type UserChanges,
   type UserRow,
 } from '../store/queries/users.ts'
+import { deleteRolesOf } from '../store/queries/console.ts'
 import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
 import { deleteFactors } from '../store/queries/factors.ts'
 import { findTenant } from '../store/queries/tenants.ts'
@@ -171,7 +173,12 @@ export function createUsers(world: UsersWorld) {
       })
     },
 
-    async create(tenantId: string, input: NewUser, actor: Actor): Promise<User> {
+    async create(
+      tenantId: string,
+      input: NewUser,
+      actor: Actor,
+      alongside?: (change: Change, user: User) => Promise<void>,
+    ): Promise<User> {
       checkUsername(input.username, input.email)
       // '' is nobody's hash: who is invited has none before they choose a password
       const passwordHash =
@@ -196,6 +203,7 @@ export function createUsers(world: UsersWorld) {
       await store.change(async (change) => {
         await requireTenant(change.queries, tenantId) // it may have gone while we hashed
         await insertUser(change.queries, user)
+        await alongside?.(change, user)
         const content = { user_id: user.userId }
         await change.audit(actor, { action: 'user.created', tenantId, content })
       })
@@ -207,6 +215,10 @@ export function createUsers(world: UsersWorld) {
       const rows = await usersAfter(store.read, tenantId, after, page.limit + 1)
       return toPage(rows, page.limit, (user) => [user.usernameKey])
     },
+
+    /** By the beginning of a username or an address; for people who look for somebody. */
+    search: (tenantId: string, text: string, limit: number): Promise<User[]> =>
+      usersBeginning(store.read, tenantId, fold(text), limit),
 
     /** A new password or a disabled account ends what the old one had opened. */
     async patch(tenantId: string, userId: string, patch: UserPatch, actor: Actor): Promise<User> {
@@ -256,6 +268,7 @@ export function createUsers(world: UsersWorld) {
         await deleteTicketsOf(change.queries, tenantId, userId)
         await deleteFactors(change.queries, tenantId, userId, ['totp', 'passkey', 'recovery'])
         await deleteKnownDevicesOf(change.queries, tenantId, userId)
+        await deleteRolesOf(change.queries, userId)
         await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
         const content = { user_id: userId }
         await change.audit(actor, { action: 'user.removed', tenantId, content })

@@ -67,7 +67,7 @@ function isPacked(contentEncoding = 'identity'): boolean {
 }
 
 /** Counts what arrives, whatever Content-Length says. */
-async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > bytesMax) throw new Refusal('body_too_large', { bytes_max: bytesMax })
   if (request.body === null) return new Uint8Array()

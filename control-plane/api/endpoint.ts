@@ -28,7 +28,8 @@
  */
 import type { Hono, MiddlewareHandler } from 'hono'
 import type * as v from 'valibot'
-import type { ErrorCode } from '../../shared/errors.ts'
+import { Refusal, type ErrorCode } from '../../shared/errors.ts'
+import { isReserved } from '../store/reserved.ts'
 import type { ApiContext, ApiEnv } from './api-env.ts'
 import { readJson } from './body.ts'
 import type { Callers } from './callers.ts'
@@ -122,6 +123,8 @@ export function endpoint<
   return {
     declaration,
     async handle(c) {
+      const { tenant_id: tenantId } = c.req.param() as { tenant_id?: string }
+      if (tenantId !== undefined && isReserved(tenantId)) throw new Refusal('tenant_not_found')
       return answer(c, {
         path: c.req.param() as Sent<Path, Body, Query>['path'],
         query: readQuery(c, query) as QueryValues<Query>,

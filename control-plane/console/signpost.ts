@@ -26,8 +26,10 @@ export function signpostRoutes(baseUrl: string) {
   <body>
     <main>
       <h1>Sign-in protection service</h1>
-      <p>The control plane is running. Everything is done through its API.</p>
+      <p>The control plane is running.</p>
       <dl>
+        <dt>Console</dt>
+        <dd><a href="/console">${baseUrl}/console</a>, for operators and administrators</dd>
         <dt>Every endpoint</dt>
         <dd>
           <a href="/api/v1/docs">${baseUrl}/api/v1/docs</a>, and for programs
@@ -45,7 +47,5 @@ export function signpostRoutes(baseUrl: string) {
 </html>`
   const page = (template as HtmlEscapedString).toString()
   const headers = styledPageHeaders(STYLE)
-  return new Hono<ApiEnv>()
-    .get('/', (c) => c.html(page, 200, headers))
-    .get('/console', (c) => c.html(page, 200, headers))
+  return new Hono<ApiEnv>().get('/', (c) => c.html(page, 200, headers))
 }

@@ -7,6 +7,7 @@ import type { Settings } from '../../shared/settings.ts'
 import { loadSettings, mailboxKey } from '../config.ts'
 import { createApiClient } from './api-client.ts'
 import { createChildren, ProgramEnded } from './children.ts'
+import { operatorLink } from './operator-link.ts'
 import { DEMO, gatewaysServe, seedDemo, type DemoKeep, type SeededDemo } from './seed.ts'
 
 const NO_DEMO = '--no-demo'
@@ -31,7 +32,11 @@ async function run(settings: Settings, isStopped: Promise<undefined>) {
     seeding.catch(() => {}) // cut off in the middle by Ctrl-C
     if (seeded === undefined) return
     const { demo } = seeded
-    process.stdout.write(summary(settings, demo))
+    const operator = createApiClient(
+      settings.config.base_url,
+      settings.secrets.SERVICE_OPERATOR_KEY,
+    )
+    process.stdout.write(summary(settings, demo, await operatorLink(operator, false)))
     const ended = await Promise.race([children.ended, isStopped.then(() => undefined)])
     if (ended !== undefined) throw new Error(`the ${ended} ended; stopping the others`)
   } finally {
@@ -65,7 +70,11 @@ function readKept(file: string): DemoKeep | undefined {
   }
 }
 
-function summary({ config, configFile, secrets }: Settings, demo: SeededDemo | undefined): string {
+function summary(
+  { config, configFile, secrets }: Settings,
+  demo: SeededDemo | undefined,
+  link: string | undefined,
+): string {
   const lines = [
     '',
     '  The sign-in protection service is up.',
@@ -79,6 +88,12 @@ function summary({ config, configFile, secrets }: Settings, demo: SeededDemo | u
           `    protection       ${demo.isLive ? 'on, verified' : `off: ${demo.problem}`}`,
         ]),
     `  Console            ${config.base_url}/console`,
+    ...(link === undefined
+      ? []
+      : [
+          `    first operator   ${link}`,
+          '                     one use, within 15 minutes; npm run console-link makes another',
+        ]),
     `  API                ${config.base_url}/api/v1/contract`,
     ...(process.env.SERVICE_SMTP_URL
       ? []

@@ -5,6 +5,7 @@
 import type { EventEmitter } from 'node:events'
 import type { KoaContextWithOIDC, Provider as OidcProvider } from 'oidc-provider'
 import type { Tenant } from '../store/queries/tenants.ts'
+import { applicationHomeOf } from '../tenants/application-home.ts'
 import { clientIdOf } from '../tenants/tenants.ts'
 import { takePreviousSecret } from './client-secret.ts'
 import { providerConfiguration } from './configuration.ts'
@@ -54,7 +55,7 @@ export async function createRealm(world: RealmWorld, tenant: Tenant): Promise<Re
   const [key] = jwks
   if (key === undefined) throw new Error(`the realm ${tenantId} has no signing key`)
   const redirectUris = world.tenants.redirectUris(tenant)
-  const applicationUrls = redirectUris.map((uri) => new URL('/', uri).href)
+  const applicationUrls = redirectUris.map(applicationHomeOf)
   const records = createRealmRecords({
     ...world,
     tenantId,

@@ -5,6 +5,7 @@
 import type { EventName } from '../../shared/events.ts'
 import type { Columns } from './columns.ts'
 import { sqliteColumns } from './columns.ts'
+import { defineConsoleTables } from './console-tables.ts'
 import { defineFeedTables } from './feed-tables.ts'
 import { defineMonitoringTables } from './monitoring-tables.ts'
 import { defineSignInTables } from './sign-in-tables.ts'
@@ -292,6 +293,7 @@ export function defineSchema(c: Columns) {
     ...defineFeedTables(c),
     ...defineMonitoringTables(c),
     ...defineWebhookTables(c),
+    ...defineConsoleTables(c),
   }
 }
 

@@ -1,6 +1,7 @@
 /** One change of one tenant: read it, alter it, tell the fleet, write it down. */
 import { Refusal } from '../../shared/errors.ts'
 import { findTenant, type Tenant } from '../store/queries/tenants.ts'
+import { isReserved } from '../store/reserved.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 
 /** What the audit trail says of it; undefined: there was nothing to do, and nothing is written. */
@@ -26,6 +27,6 @@ export function createAlter(store: Store): Alter {
 }
 
 export function found(tenant: Tenant | undefined): Tenant {
-  if (tenant === undefined) throw new Refusal('tenant_not_found')
+  if (tenant === undefined || isReserved(tenant.tenantId)) throw new Refusal('tenant_not_found')
   return tenant
 }

@@ -17,6 +17,7 @@ import {
 } from '../store/queries/fleet.ts'
 import { signingKeysOfAll } from '../store/queries/signing-keys.ts'
 import { findTenant, findTenants, tenantsAfter, type Tenant } from '../store/queries/tenants.ts'
+import { isReserved } from '../store/reserved.ts'
 import type { Store } from '../store/store.ts'
 import { openCertificate } from './certificates.ts'
 import { openClientSecrets } from './client-secrets.ts'
@@ -120,7 +121,7 @@ export function createFleetSource(world: FleetSourceWorld): FleetSource {
     async *revoked() {
       for (let after = ''; ;) {
         const page = await tenantsWithRevocationsAfter(store.read, after, LIMITS.fleetPageItemsMax)
-        for (const tenantId of page)
+        for (const tenantId of page.filter((id) => !isReserved(id)))
           yield { tenant_id: tenantId, revoked: await revocations.revokedState(tenantId) }
         const last = page.at(-1)
         if (last === undefined || page.length < LIMITS.fleetPageItemsMax) return

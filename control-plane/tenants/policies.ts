@@ -48,7 +48,7 @@ export function createPolicies({ store }: { store: Store }) {
         if (name === 'session') await applySession(change, tenantId, put as Policies['session'])
         const data = { settings: { ...put } as Record<string, unknown>, changed }
         await change.emit(`policy.${name}.updated`, tenantId, data)
-        return data
+        return { ...data, was: { ...before[name] } }
       })
       if (settings === undefined) throw new Error(`the ${name} policy was not put`)
       return settings

@@ -14,13 +14,17 @@ import {
   insertTenant,
   replaceHostnames,
   tenantsAfter,
+  tenantsMatching,
   updateTenant,
   type Tenant,
   type TenantChanges,
+  type TenantFilter,
 } from '../store/queries/tenants.ts'
 import { forgetPlatformChecks } from '../store/queries/verification.ts'
+import { isReserved } from '../store/reserved.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
+import { CONSOLE_CALLBACK_PATH } from './application-home.ts'
 import { createClientSecrets } from './client-secrets.ts'
 import { createLicences } from './licences.ts'
 import { logoMediaType, logoTag, type Logo } from './logo.ts'
@@ -111,6 +115,13 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
       return toPage(rows, page.limit, (tenant) => [tenant.tenantId])
     },
 
+    /** The same in part. Search and filters cost no more with many tenants than they must. */
+    async search(filter: TenantFilter, page: PageRequest): Promise<Page<Tenant>> {
+      const [after] = decodeCursor(page.cursor, 'string') ?? ['']
+      const rows = await tenantsMatching(store.read, filter, after, page.limit + 1)
+      return toPage(rows, page.limit, (tenant) => [tenant.tenantId])
+    },
+
     async logo({ tenantId, brandLogoTag }: Tenant): Promise<Logo | undefined> {
       if (brandLogoTag === null) return undefined
       const bytes = Buffer.from((await findTenantLogo(store.read, tenantId)) ?? '', 'base64')
@@ -119,7 +130,8 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
     },
 
     /** Where sign-ins may return to: exactly these, never a pattern. */
-    redirectUris(tenant: Pick<Tenant, 'mode' | 'origin' | 'hostnames'>): string[] {
+    redirectUris(tenant: Pick<Tenant, 'tenantId' | 'mode' | 'origin' | 'hostnames'>): string[] {
+      if (isReserved(tenant.tenantId)) return [`${tenant.origin}${CONSOLE_CALLBACK_PATH}`]
       const bases = tenant.mode === 'sdk' ? [tenant.origin] : tenant.hostnames.map(edgeUrlFor)
       return bases.map((base) => `${base}/service/callback`)
     },
@@ -193,7 +205,7 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
           const data = { settings: { ...session }, changed: sessionSettings }
           await change.emit('policy.session.updated', tenantId, data)
         }
-        return { changed: names }
+        return { changed: names, ...fromAndTo(before, changed) }
       })
     },
 
@@ -244,6 +256,14 @@ function checkLogoutUri(
     { field: 'backchannel_logout_uri' },
     'The address for logout tokens must be on the origin or on a hostname of this tenant.',
   )
+}
+
+/** For the audit trail; a picture is only named. */
+function fromAndTo(before: Tenant, changed: readonly (readonly [string, unknown])[]) {
+  return {
+    from: Object.fromEntries(changed.map(([name]) => [name, before[name as keyof Tenant]])),
+    to: Object.fromEntries(changed),
+  }
 }
 
 function isOther(before: unknown, after: unknown): boolean {

@@ -26,6 +26,6 @@ export function curlLine(declaration: Declaration, baseUrl: string): string {
   return parts.join(' \\\n  ')
 }
 
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return /^[\w:/.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

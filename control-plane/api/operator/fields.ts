@@ -13,12 +13,10 @@ import {
 import { isEmailAddress } from '../../accounts/email-address.ts'
 import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
 import { timeZoneNamed } from '../../monitoring/weeks.ts'
+import { isReserved } from '../../store/reserved.ts'
 import { logoMediaType } from '../../tenants/logo.ts'
 import { described } from '../answer-fields.ts'
 import { moment } from './monitoring-fields.ts'
-
-/** Realms of our own that no customer may be mistaken for. */
-const RESERVED_TENANT_IDS: readonly string[] = ['console']
 
 /** No control characters; text that is shown, logged and mailed. */
 function text(wish: string, max: number) {
@@ -51,7 +49,7 @@ const TENANT_ID_WISH = 'lower-case letters, digits and inner dashes, at most 63 
 const tenantId = v.pipe(
   v.string(TENANT_ID_WISH),
   v.regex(TENANT_ID, TENANT_ID_WISH),
-  v.check((value) => !RESERVED_TENANT_IDS.includes(value), 'an id that is not reserved'),
+  v.check((value) => !isReserved(value), 'an id that is not reserved'),
 )
 
 const HOSTNAME_WISH = 'DNS names like app.example.com'

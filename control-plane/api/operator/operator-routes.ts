@@ -6,6 +6,7 @@ import { AuditEntry, described, Gateway } from '../answer-fields.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
 import { accountEndpoints, type AccountEndpointsWorld } from './account-routes.ts'
+import { consoleEndpoints, type ConsoleEndpointsWorld } from './console-routes.ts'
 import { directoryEndpoints, type DirectoryEndpointsWorld } from './directory-routes.ts'
 import { operatorFeedEndpoints, type OperatorFeedEndpointsWorld } from './feed-routes.ts'
 import { keyEndpoints, type KeyEndpointsWorld } from './key-routes.ts'
@@ -24,7 +25,8 @@ export type OperatorEndpointsWorld = TenantEndpointsWorld &
   DirectoryEndpointsWorld &
   OperatorFeedEndpointsWorld &
   WebhookEndpointsWorld &
-  MonitoringEndpointsWorld & {
+  MonitoringEndpointsWorld &
+  ConsoleEndpointsWorld & {
     readonly auditTrail: AuditTrail
     readonly gateways: () => readonly GatewayStatus[]
   }
@@ -40,6 +42,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...operatorFeedEndpoints(world),
     ...webhookEndpoints(world),
     ...monitoringEndpoints(world),
+    ...consoleEndpoints(world),
     endpoint(
       {
         method: 'GET',

@@ -1,4 +1,5 @@
 /** Tenants: what they are, and what state they are in. */
+import type * as v from 'valibot'
 import type { NewTenant, TenantPatch, Tenants } from '../../tenants/tenants.ts'
 import { NewTenantAnswer, ProtectionAnswer, Tenant } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
@@ -61,16 +62,7 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
         refusals: ['tenant_taken', 'hostname_taken'],
       },
       async (c, { body }) => {
-        const { tenant_id: tenantId, max_session_seconds, idle_seconds, session_binding } = body
-        const { name = tenantId, mode, plan, hostnames, origin, sealed, excluded, health } = body
-        const input: NewTenant = {
-          ...{ tenantId, name, mode, plan, hostnames, origin, sealed, excluded, health },
-          maxSessionSeconds: max_session_seconds,
-          idleSeconds: idle_seconds,
-          sessionBinding: session_binding,
-          timeZone: body.time_zone,
-        }
-        const created = await tenants.create(input, c.var.actor)
+        const created = await tenants.create(toNewTenant(body), c.var.actor)
         const secrets = {
           analyzer_key: created.analyzerKey,
           client_id: created.clientId,
@@ -210,6 +202,19 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
   ]
 }
 
+/** What was checked by `NewTenantBody`, under the names that the inside uses. */
+export function toNewTenant(body: v.InferOutput<typeof NewTenantBody>): NewTenant {
+  const { tenant_id: tenantId, max_session_seconds, idle_seconds, session_binding } = body
+  const { name = tenantId, mode, plan, hostnames, origin, sealed, excluded, health } = body
+  return {
+    ...{ tenantId, name, mode, plan, hostnames, origin, sealed, excluded, health },
+    maxSessionSeconds: max_session_seconds,
+    idleSeconds: idle_seconds,
+    sessionBinding: session_binding,
+    timeZone: body.time_zone,
+  }
+}
+
 type PatchBody = Record<string, unknown>
 
 const msOf = (time: string | null | undefined) => (time == null ? null : Date.parse(time))
@@ -225,7 +230,7 @@ const RENAMED: Readonly<Record<string, keyof TenantPatch>> = {
 }
 
 /** What was checked by `TenantPatchBody`, under the names that the inside uses. */
-function toPatch(body: PatchBody): TenantPatch {
+export function toPatch(body: PatchBody): TenantPatch {
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => [RENAMED[name] ?? name, value]),
   )

@@ -10,11 +10,15 @@ import type * as Esbuild from 'esbuild'
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** Node 20.0, which is what we promise to run on. */
 const TARGET = 'node20'
+/** Browsers of the last years; pages do what they are for without a script, too. */
+const BROWSER_TARGET = 'es2022'
 
 export interface BundleWish {
   /** A module of ours. */
   readonly entry: URL
   readonly formats: readonly ('esm' | 'cjs')[]
+  /** Node, unless a page of ours loads it: then it is made small as well. */
+  readonly platform?: 'node' | 'browser'
   /** Stands in front of everything: a shebang line, for a program. */
   readonly banner?: string
   /** Put in the place of identifiers: `{ BASE_URL: '"https://…"' }`. */
@@ -54,8 +58,9 @@ async function bundleWith(
         bundle: true,
         write: false,
         metafile: true,
-        platform: 'node',
-        target: TARGET,
+        ...(wish.platform === 'browser'
+          ? { platform: 'browser' as const, target: BROWSER_TARGET, minify: true }
+          : { platform: 'node' as const, target: TARGET }),
         format,
         charset: 'utf8',
         legalComments: 'inline',

@@ -1,6 +1,7 @@
 /** A sign-in as one browser sees it, and who that browser is. */
 import type { AdapterPayload } from 'oidc-provider'
 import { ACR_SECOND_FACTOR } from '../../policy/verdict.ts'
+import { applicationHomeOf } from '../../tenants/application-home.ts'
 import { addressOf, countedAs } from '../address.ts'
 import { deviceCookieName } from '../configuration.ts'
 import { applicationUrlOf } from '../onward.ts'
@@ -59,7 +60,7 @@ export async function visitOf(
 
 export function whereFrom({ interaction }: Visit) {
   const { redirect_uri: redirectUri, ui_locales: uiLocales } = interaction.params ?? {}
-  return { applicationUrl: new URL('/', String(redirectUri)).href, uiLocales }
+  return { applicationUrl: applicationHomeOf(String(redirectUri)), uiLocales }
 }
 
 export function languageOf(

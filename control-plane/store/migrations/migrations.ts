@@ -3,6 +3,7 @@ import { signIn } from './0002-sign-in.ts'
 import { feed } from './0003-feed.ts'
 import { webhooks } from './0004-webhooks.ts'
 import { monitoring } from './0005-monitoring.ts'
+import { consoleAccess } from './0007-console.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
-export const migrations = [first, signIn, feed, webhooks, monitoring] as const
+export const migrations = [first, signIn, feed, webhooks, monitoring, consoleAccess] as const

@@ -1,5 +1,6 @@
 /** Which weeks tenants have been told of. The key refuses a second digest of the same week. */
-import { and, asc, desc, eq, gt, inArray, lt, lte, notExists } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notExists } from 'drizzle-orm'
+import { CONSOLE_REALM } from '../reserved.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -18,6 +19,7 @@ export async function tenantsWithoutDigest(
   after: string,
   limit: number,
 ): Promise<string[]> {
+  const isTenant = ne(tenants.tenantId, CONSOLE_REALM)
   const told = queries
     .select({ week: table.week })
     .from(table)
@@ -25,7 +27,9 @@ export async function tenantsWithoutDigest(
   const rows = await queries
     .select({ tenantId: tenants.tenantId })
     .from(tenants)
-    .where(and(eq(tenants.timeZone, timeZone), gt(tenants.tenantId, after), notExists(told)))
+    .where(
+      and(eq(tenants.timeZone, timeZone), gt(tenants.tenantId, after), isTenant, notExists(told)),
+    )
     .orderBy(asc(tenants.tenantId))
     .limit(limit)
   return rows.map(({ tenantId }) => tenantId)

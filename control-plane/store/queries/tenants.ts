@@ -1,6 +1,7 @@
-import { asc, eq, getTableColumns, gt, inArray, lte } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, inArray, lte, ne, or, sql } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { CONSOLE_REALM } from '../reserved.ts'
 import { refuseTaken } from './conflicts.ts'
 
 type TenantRow = typeof schema.tenants.$inferSelect
@@ -94,8 +95,51 @@ export async function tenantsAfter(
   const rows = await queries
     .select(openColumns)
     .from(schema.tenants)
-    .where(gt(schema.tenants.tenantId, after))
+    .where(and(gt(schema.tenants.tenantId, after), ne(schema.tenants.tenantId, CONSOLE_REALM)))
     .orderBy(asc(schema.tenants.tenantId))
+    .limit(limit)
+  return withHostnames(queries, rows)
+}
+
+export interface TenantFilter {
+  /** In the id, the name or a hostname; letters as they come. */
+  readonly text?: string | undefined
+  readonly plan?: Tenant['plan'] | undefined
+  readonly status?: Tenant['status'] | undefined
+  readonly protection?: Tenant['protection'] | undefined
+}
+
+/** By their ids. Columns that come early in a row are looked at, so no logo is read over. */
+export async function tenantsMatching(
+  queries: Queries,
+  { text, plan, status, protection }: TenantFilter,
+  after: string,
+  limit: number,
+): Promise<Tenant[]> {
+  const { tenants, tenantHostnames: names } = schema
+  const pattern =
+    text === undefined ? undefined : `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
+  const like = (column: unknown) => sql`lower(${column}) like ${pattern} escape '\\'`
+  const byHostname = queries
+    .selectDistinct({ tenantId: names.tenantId })
+    .from(names)
+    .where(like(names.hostname))
+  const rows = await queries
+    .select(openColumns)
+    .from(tenants)
+    .where(
+      and(
+        gt(tenants.tenantId, after),
+        ne(tenants.tenantId, CONSOLE_REALM),
+        plan === undefined ? undefined : eq(tenants.plan, plan),
+        status === undefined ? undefined : eq(tenants.status, status),
+        protection === undefined ? undefined : eq(tenants.protection, protection),
+        pattern === undefined
+          ? undefined
+          : or(like(tenants.tenantId), like(tenants.name), inArray(tenants.tenantId, byHostname)),
+      ),
+    )
+    .orderBy(asc(tenants.tenantId))
     .limit(limit)
   return withHostnames(queries, rows)
 }
@@ -212,6 +256,7 @@ export async function deleteTenant(
     schema.figures,
     schema.alerts,
     schema.digests,
+    schema.consoleRoles,
   ]
   for (const table of owned) await queries.delete(table).where(eq(table.tenantId, tenantId))
   await queries

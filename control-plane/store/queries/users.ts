@@ -63,6 +63,32 @@ export async function usersAfter(
     .limit(limit)
 }
 
+/** Whose username or address begins so; two walks along an index, however many there are. */
+export async function usersBeginning(
+  queries: Queries,
+  tenantId: string,
+  beginning: string,
+  limit: number,
+): Promise<UserRow[]> {
+  const { users } = schema
+  const walk = async (column: typeof users.usernameKey | typeof users.emailKey) =>
+    await queries
+      .select()
+      .from(users)
+      .where(
+        and(
+          eq(users.tenantId, tenantId),
+          gte(column, beginning),
+          lt(column, `${beginning}\u{10ffff}`),
+          ne(users.source, 'trial'),
+        ),
+      )
+      .orderBy(asc(column))
+      .limit(limit)
+  const found = [...(await walk(users.usernameKey)), ...(await walk(users.emailKey))]
+  return [...new Map(found.map((user) => [user.userId, user])).values()].slice(0, limit)
+}
+
 export async function insertUser(queries: Queries, row: UserRow): Promise<void> {
   await refuseTaken(queries.insert(schema.users).values(row), UNIQUE)
 }

@@ -1,0 +1,43 @@
+/** Everything that decides who may come in to the console, put together. */
+import type { Clock } from '../../../shared/clock.ts'
+import type { Logger } from 'pino'
+import { createAssets } from '../assets.ts'
+import { createConsoleReceipts, type ReceiptsWorld } from '../receipts.ts'
+import { createConsoleRoles } from './roles.ts'
+import { ensureConsoleRealm, type ConsoleRealmWorld } from './console-realm.ts'
+import { createConsoleSessions, type ConsoleSessionsWorld } from './console-sessions.ts'
+import { createOperatorLinks, type OperatorLinksWorld } from './operator-links.ts'
+import { createProofs } from './proofs.ts'
+import { createSpentForms } from './spent-forms.ts'
+
+export interface ConsoleAccessWorld
+  extends
+    ConsoleRealmWorld,
+    Omit<ConsoleSessionsWorld, 'roles' | 'store' | 'vault' | 'users'>,
+    Omit<OperatorLinksWorld, 'store' | 'vault' | 'users'>,
+    ReceiptsWorld {
+  readonly users: ConsoleSessionsWorld['users'] & OperatorLinksWorld['users']
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'error'>
+}
+
+export type ConsoleAccess = ReturnType<typeof createConsoleAccess>
+
+export function createConsoleAccess(world: ConsoleAccessWorld) {
+  const roles = createConsoleRoles(world)
+  const sessions = createConsoleSessions({ ...world, roles })
+  const spentForms = createSpentForms(world)
+  return {
+    ensureRealm: () => ensureConsoleRealm(world),
+    roles,
+    sessions,
+    links: createOperatorLinks(world),
+    proofs: createProofs(world.vault),
+    spentForms,
+    receipts: createConsoleReceipts(world),
+    assets: createAssets(world),
+    async prune(limit: number): Promise<number> {
+      return Math.max(await sessions.prune(limit), await spentForms.prune(limit))
+    },
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * A link that makes whoever opens it an operator: how the first one comes into being. Printed at
+ * the terminal by who holds the operator key; for one use, for a quarter of an hour, found by hash.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../../shared/clock.ts'
+import { Refusal } from '../../../shared/errors.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import type { User, Users } from '../../accounts/users.ts'
+import type { Vault } from '../../keys/vault.ts'
+import {
+  ALL_TENANTS,
+  deleteLinks,
+  insertLink,
+  isLinkGood,
+  rolesIn,
+  spendLink,
+} from '../../store/queries/console.ts'
+import { CONSOLE_REALM } from '../../store/reserved.ts'
+import type { Actor, Store } from '../../store/store.ts'
+import { give } from './roles.ts'
+
+export interface OperatorLink {
+  readonly url: string
+  readonly expiresAtMs: number
+}
+
+export interface NewOperator {
+  readonly email: string
+  readonly name: string
+  readonly password: string
+}
+
+export interface OperatorLinksWorld {
+  readonly store: Store
+  readonly vault: Pick<Vault, 'hash'>
+  readonly users: Pick<Users, 'create'>
+  readonly baseUrl: string
+  readonly clock: Clock
+}
+
+export const WELCOME_PATH = '/console/welcome'
+
+export type OperatorLinks = ReturnType<typeof createOperatorLinks>
+
+export function createOperatorLinks(world: OperatorLinksWorld) {
+  const { store, vault, users, baseUrl, clock } = world
+
+  return {
+    /** The one before it is void: somebody else may have read it. */
+    async make(isForced: boolean, actor: Actor): Promise<OperatorLink> {
+      const secret = randomBytes(24).toString('base64url')
+      const expiresAtMs = clock.nowMs() + LIMITS.consoleLinkMs
+      await store.change(async (change) => {
+        const { queries, nowMs } = change
+        const hasOperator = (await rolesIn(queries, ALL_TENANTS, 1)).length > 0
+        if (hasOperator && !isForced) throw new Refusal('operator_exists')
+        await deleteLinks(queries)
+        const linkHash = vault.hash(secret)
+        await insertLink(queries, { linkHash, createdAt: nowMs, expiresAt: expiresAtMs })
+        await change.audit(actor, { action: 'console.operator_link_made' })
+      })
+      return { url: `${baseUrl}${WELCOME_PATH}?link=${secret}`, expiresAtMs }
+    },
+
+    /** Opening the link uses nothing up: programs that look for malware open links too. */
+    isGood: (secret: string): Promise<boolean> =>
+      isLinkGood(store.read, vault.hash(secret), clock.nowMs()),
+
+    /** Account, role and the end of the link are one change: of two at once one is an operator. */
+    async redeem(secret: string, person: NewOperator, requestId: string): Promise<User> {
+      const actor = { name: `console:${person.email}`, requestId }
+      const account = { ...person, username: person.email }
+      return users.create(CONSOLE_REALM, account, actor, async (change, { userId }) => {
+        if (!(await spendLink(change.queries, vault.hash(secret), change.nowMs)))
+          throw new Refusal('ticket_spent')
+        await give(change, userId, ALL_TENANTS, actor)
+      })
+    },
+  }
+}

@@ -1,0 +1,78 @@
+/** Who may do what: operators everything, a tenant's administrators what is theirs. */
+import { Refusal } from '../../../shared/errors.ts'
+import {
+  ALL_TENANTS,
+  deleteRole,
+  rolesIn,
+  rolesOf,
+  upsertRole,
+} from '../../store/queries/console.ts'
+import { findTenant } from '../../store/queries/tenants.ts'
+import { findUser } from '../../store/queries/users.ts'
+import { CONSOLE_REALM, isReserved } from '../../store/reserved.ts'
+import type { Actor, Change, Store } from '../../store/store.ts'
+
+export interface Roles {
+  readonly isOperator: boolean
+  /** Where the person is an administrator. */
+  readonly tenantIds: readonly string[]
+}
+
+export type ConsoleRoles = ReturnType<typeof createConsoleRoles>
+
+export function createConsoleRoles({ store }: { readonly store: Store }) {
+  return {
+    async of(userId: string): Promise<Roles> {
+      const rows = await rolesOf(store.read, userId)
+      return {
+        isOperator: rows.some(({ role }) => role === 'operator'),
+        tenantIds: rows.flatMap(({ role, tenantId }) =>
+          role === 'administrator' ? [tenantId] : [],
+        ),
+      }
+    },
+
+    async hasOperator(): Promise<boolean> {
+      return (await rolesIn(store.read, ALL_TENANTS, 1)).length > 0
+    },
+
+    async makeAdministrator(userId: string, tenantId: string, actor: Actor): Promise<void> {
+      await store.change(async (change) => {
+        const tenant = await findTenant(change.queries, tenantId)
+        if (tenant === undefined || isReserved(tenantId)) throw new Refusal('tenant_not_found')
+        await give(change, userId, tenantId, actor)
+      })
+    },
+
+    makeOperator: (userId: string, actor: Actor) =>
+      store.change((change) => give(change, userId, ALL_TENANTS, actor)),
+
+    async take(userId: string, tenantId: string, actor: Actor): Promise<void> {
+      await store.change(async (change) => {
+        if (!(await deleteRole(change.queries, userId, tenantId))) return
+        await audit(change, 'console.role_taken', { userId, tenantId }, actor)
+      })
+    },
+  }
+}
+
+/** Inside a change, so that an account and what it may do begin together. */
+export async function give(change: Change, userId: string, tenantId: string, actor: Actor) {
+  const { queries, nowMs } = change
+  if ((await findUser(queries, CONSOLE_REALM, userId)) === undefined)
+    throw new Refusal('user_not_found')
+  const role = tenantId === ALL_TENANTS ? 'operator' : 'administrator'
+  await upsertRole(queries, { userId, tenantId, role, createdAt: nowMs })
+  await audit(change, 'console.role_given', { userId, tenantId }, actor)
+}
+
+function audit(
+  change: Change,
+  action: string,
+  { userId, tenantId }: { userId: string; tenantId: string },
+  actor: Actor,
+) {
+  const isOfAll = tenantId === ALL_TENANTS
+  const content = { user_id: userId, role: isOfAll ? 'operator' : 'administrator' }
+  return change.audit(actor, { action, content, ...(!isOfAll && { tenantId }) })
+}

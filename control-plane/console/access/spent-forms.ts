@@ -1,0 +1,34 @@
+/** A form that is sent twice (a double click, a reload, a replay) is carried out once. */
+import { LIMITS } from '../../../shared/limits.ts'
+import type { Vault } from '../../keys/vault.ts'
+import {
+  claimForm,
+  deleteFormsBefore,
+  releaseForm,
+  settleForm,
+} from '../../store/queries/console.ts'
+import type { Store } from '../../store/store.ts'
+
+export type SpentForms = ReturnType<typeof createSpentForms>
+
+export function createSpentForms(world: {
+  readonly store: Store
+  readonly vault: Pick<Vault, 'hash'>
+}) {
+  const { store, vault } = world
+
+  return {
+    /** Before it is carried out. undefined: go on; else where its answer is, if there is one yet. */
+    claim: (formId: string) =>
+      store.change(({ queries, nowMs }) => claimForm(queries, vault.hash(formId), nowMs)),
+    settle: (formId: string, location: string) =>
+      store.change(({ queries }) => settleForm(queries, vault.hash(formId), location)),
+    /** It was refused, so nothing has been done: it may come again. */
+    release: (formId: string) =>
+      store.change(({ queries }) => releaseForm(queries, vault.hash(formId))),
+    prune: (limit: number): Promise<number> =>
+      store.change(({ queries, nowMs }) =>
+        deleteFormsBefore(queries, nowMs - LIMITS.consoleFormKeptMs, limit),
+      ),
+  }
+}

@@ -1,0 +1,175 @@
+/** How the console answers: pages under a strict policy, refusals as pages or as JSON. */
+import { html } from 'hono/html'
+import type { Refusal } from '../../shared/errors.ts'
+import type { ApiContext } from '../api/api-env.ts'
+import type { Tenant } from '../tenants/tenants.ts'
+import type { Viewer } from './access/console-sessions.ts'
+import { signInAddress } from './access/return-address.ts'
+import type { AssetUrls } from './assets.ts'
+import { linkButton } from './blocks/form.ts'
+import { layout, type Happened, type Html } from './layout.ts'
+import type { DoneNote } from './receipts.ts'
+import type { View } from './route.ts'
+import type { ConsoleWorld } from './world.ts'
+
+interface Shown {
+  readonly world: ConsoleWorld
+  readonly viewer: Viewer | undefined
+  readonly tenant: Tenant | undefined
+  readonly paths: ReadonlySet<string>
+}
+
+export async function answerView(
+  c: ApiContext,
+  view: View,
+  { world, viewer, tenant, paths }: Shown,
+): Promise<Response> {
+  const { consoleAccess, baseUrl } = world
+  const assets = await consoleAccess.assets.urls()
+  const sessionId = viewer?.sessionId
+  const { proofs } = consoleAccess
+  const shown = view.tenant === undefined && tenant !== undefined ? { ...view, tenant } : view
+  const page = layout(shown, {
+    baseUrl,
+    assets,
+    paths,
+    viewer,
+    proofs:
+      sessionId === undefined
+        ? undefined
+        : { csrf: proofs.csrf(sessionId), newFormId: () => proofs.newFormId(sessionId) },
+    done: happened(c, world, viewer),
+  })
+  return c.html(page, view.status ?? 200, pageHeaders(assets, baseUrl, view.hasCharts === true))
+}
+
+/** What the form before has come to; of a note that we have written for this very session. */
+function happened(
+  c: ApiContext,
+  { consoleAccess: { proofs, receipts } }: ConsoleWorld,
+  viewer: Viewer | undefined,
+): Happened | undefined {
+  const given = c.req.query('done')
+  if (given === undefined || viewer === undefined) return undefined
+  const note = proofs.readNote(viewer.sessionId, given) as DoneNote | undefined
+  if (note === undefined) return undefined
+  const { pathname, search } = new URL(c.req.url)
+  return {
+    said: note.said,
+    receipt: receipts.stateOf(note),
+    followUrl: `/console/receipt?of=${encodeURIComponent(given)}`,
+    againUrl: pathname + search,
+  }
+}
+
+/**
+ * No inline script or style at all. Forms go to ourselves alone: the realm, where a sign-out and a
+ * sign-in lead, is of the same origin.
+ */
+export function pageHeaders(
+  { style, script, charts }: AssetUrls,
+  baseUrl: string,
+  hasCharts: boolean,
+): Record<string, string> {
+  const { origin } = new URL(baseUrl)
+  const at = (paths: readonly (string | undefined)[]) => {
+    const sources = paths.flatMap((path) => (path === undefined ? [] : [origin + path]))
+    return sources.length === 0 ? "'none'" : sources.join(' ')
+  }
+  const policy = [
+    "default-src 'none'",
+    `style-src ${at([style, hasCharts ? charts?.style : undefined])}`,
+    `script-src ${at([script, hasCharts ? charts?.script : undefined])}`,
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ]
+  return {
+    'Content-Security-Policy': policy.join('; '),
+    'X-Frame-Options': 'DENY',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    // with `no-referrer` browsers send `Origin: null` along with our own forms
+    'Referrer-Policy': 'same-origin',
+    ...(origin.startsWith('https:') && { 'Strict-Transport-Security': 'max-age=31536000' }),
+  }
+}
+
+export async function answerRefusal(
+  c: ApiContext,
+  refusal: Refusal,
+  show: (view: View) => Promise<Response>,
+): Promise<Response> {
+  const { retry_after: retryAfter } = refusal.fields
+  if (typeof retryAfter === 'number') c.header('Retry-After', String(retryAfter))
+  const accept = c.req.header('accept') ?? ''
+  const isForScripts = /\bapplication\/json\b|\btext\/event-stream\b/.test(accept)
+  if (isForScripts) return c.json(refusal.body(), refusal.status as 400)
+  return show(refusalView(c, refusal))
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'That could not be read',
+  401: 'You are not signed in',
+  403: 'That was not let through',
+  404: 'There is nothing here',
+  409: 'That cannot be done now',
+  410: 'This link is over',
+  413: 'That was too large',
+  415: 'That could not be read',
+  429: 'Too many requests',
+  500: 'Something went wrong on our side',
+  503: 'Not at the moment',
+}
+
+function refusalView(c: ApiContext, refusal: Refusal): View {
+  const { status, code } = refusal
+  const known = status in TITLES ? status : 400
+  return {
+    title: TITLES[known] ?? '',
+    status: (known === 415 ? 400 : known) as NonNullable<View['status']>,
+    content: html`<div class="card narrow">
+      <p>${sentenceOf(refusal)}</p>
+      <p class="hint">${code} · request ${c.get('requestId')}</p>
+      ${wayOn(c, code)}
+    </div>`,
+  }
+}
+
+function sentenceOf({ status, detail }: Refusal): string {
+  return status === 404
+    ? 'Either it does not exist, or it is not for you to see. Whoever administers it can let you in.'
+    : detail
+}
+
+function wayOn(c: ApiContext, code: string): Html {
+  const page = pageBefore(c)
+  if (code === 'console_session_over')
+    return linkButton(signInAddress(page), 'Sign in and go back to the page')
+  if (code === 'fresh_sign_in_needed')
+    return linkButton(signInAddress(page, true), 'Sign in again and go back')
+  return linkButton(page, page === '/console' ? 'To the console' : 'Back to the page', 'quiet')
+}
+
+/** The page that a form was on; a form is not an address to come back to. */
+function pageBefore(c: ApiContext): string {
+  const referer = c.req.header('referer') ?? ''
+  if (c.req.method === 'GET' || !URL.canParse(referer)) return '/console'
+  const { pathname, search } = new URL(referer)
+  return pathname.startsWith('/console') ? pathname + search : '/console'
+}
+
+/** The message of a failed query holds its parameters, sealed secrets and hashes among them. */
+export function describeProblem(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const isQuery = error.message.startsWith('Failed query')
+  return {
+    type: error.name,
+    message: isQuery ? 'Failed query' : error.message,
+    stack: error.stack
+      ?.split('\n')
+      .filter((line) => /^\s+at /.test(line))
+      .join('\n'),
+  }
+}

@@ -1,0 +1,66 @@
+/** Audit: who changed what, as a diff; of one tenant, or of the whole service. */
+import { html } from 'hono/html'
+import { PAGE_QUERY } from '../../api/paging.ts'
+import type { AuditTrail } from '../../accounts/audit-trail.ts'
+import type { Page } from '../../store/page.ts'
+import type { AuditRow } from '../../store/queries/audit.ts'
+import { differences } from '../blocks/diff.ts'
+import { emptyState, pager, table, type Column } from '../blocks/table.ts'
+import { moment } from '../blocks/text.ts'
+import { TENANT_PATH, tenantPath } from '../navigation.ts'
+import { page, type ConsoleRoute } from '../route.ts'
+import { actionText, actorText, differencesOf } from './entry.ts'
+
+export function auditRoutes({ auditTrail }: { readonly auditTrail: Pick<AuditTrail, 'list'> }) {
+  return [
+    page(
+      { path: '/console/audit', role: 'operator', query: PAGE_QUERY },
+      async ({ query, address }) => ({
+        title: 'Audit',
+        intro: 'Who changed what, newest first.',
+        here: 'everything',
+        content: entries(await auditTrail.list(query), address, query.cursor, true),
+        calls: [{ method: 'GET', path: '/api/v1/operator/audit' }],
+      }),
+    ),
+    page(
+      { path: `${TENANT_PATH}/audit`, role: 'tenant', query: PAGE_QUERY },
+      async ({ tenant: { tenantId, name }, query, address }) => ({
+        title: 'Audit',
+        intro: `Who changed what about ${name}, newest first.`,
+        here: 'audit',
+        content: entries(await auditTrail.list(query, tenantId), address, query.cursor, false),
+        calls: [{ method: 'GET', path: `/api/v1/operator/audit?tenant_id=${tenantId}` }],
+      }),
+    ),
+  ] as const satisfies readonly ConsoleRoute[]
+}
+
+function entries(
+  { items, next }: Page<AuditRow>,
+  address: string,
+  cursor: string | undefined,
+  isOfAll: boolean,
+) {
+  const tenant: Column<AuditRow> = {
+    label: 'Tenant',
+    cell: ({ tenantId }) =>
+      tenantId === null ? null : html`<a href="${tenantPath(tenantId)}">${tenantId}</a>`,
+  }
+  return html`${table({
+    caption: 'Changes',
+    rows: items,
+    columns: [
+      { label: 'When', cell: ({ at }) => moment(at) },
+      { label: 'Who', cell: ({ actor }) => actorText(actor) },
+      { label: 'What', isName: true, cell: ({ action }) => actionText(action) },
+      ...(isOfAll ? [tenant] : []),
+      { label: 'Details', cell: (entry) => differences(differencesOf(entry)) },
+    ],
+    empty: emptyState(
+      'Nothing has been changed yet',
+      'Every change from now on is written down here.',
+    ),
+  })}
+  ${pager(address, { next, isFirst: cursor === undefined })}`
+}

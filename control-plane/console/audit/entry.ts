@@ -1,0 +1,62 @@
+/** One entry of the audit trail in words, and as a diff. Pure. */
+import type { AuditRow } from '../../store/queries/audit.ts'
+import { fromTo, type Difference } from '../blocks/diff.ts'
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  'tenant.created': 'Created the tenant',
+  'tenant.changed': 'Changed settings',
+  'tenant.published': 'Published the tenant',
+  'tenant.suspended': 'Suspended the tenant',
+  'tenant.activated': 'Ended the suspension',
+  'tenant.removed': 'Removed the tenant',
+  'protection.on': 'Turned protection on',
+  'protection.off': 'Went back to pass-through',
+  'plan.changed': 'Changed the plan',
+  'licence.changed': 'Changed the licence',
+  'sessions.revoked': 'Ended sessions',
+  'user.created': 'Created a user',
+  'user.changed': 'Changed a user',
+  'user.removed': 'Removed a user',
+  'analyzer_key.rotated': 'Made a new analyzer key',
+  'client_secret.rotated': 'Made a new client secret',
+  'console.role_given': 'Let somebody in to the console',
+  'console.role_taken': 'Took a role in the console away',
+  'console.operator_link_made': 'Made a link for an operator',
+}
+
+/** `policy.mfa.changed` → «Changed the policy mfa»; what is not known is shown as it is. */
+export function actionText(action: string): string {
+  const [, policy] = /^policy\.(\w+)\.changed$/.exec(action) ?? []
+  if (policy !== undefined) return `Changed the ${policy} policy`
+  return ACTIONS[action] ?? sentence(action)
+}
+
+const sentence = (action: string) => {
+  const words = action.replaceAll(/[._]/g, ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** Who did it: a person of the console, or which key. */
+export function actorText(actor: string): string {
+  if (actor.startsWith('console:')) return actor.slice('console:'.length)
+  if (actor === 'operator') return 'the operator key'
+  if (actor.startsWith('analyzer:')) return 'the analyzer key'
+  if (actor.startsWith('client:')) return 'the application'
+  return actor
+}
+
+type Content = Readonly<Record<string, unknown>>
+const isRecord = (value: unknown): value is Content =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export function differencesOf({ content }: Pick<AuditRow, 'content'>): Difference[] {
+  const { from, to, was, settings } = content
+  if (isRecord(from) && isRecord(to)) return fromTo(from, to)
+  if (isRecord(was) && isRecord(settings)) return fromTo(was, settings)
+  const { plan } = content
+  if (typeof plan === 'string' && typeof was === 'string')
+    return [{ name: 'plan', from: was, to: plan }]
+  return Object.entries(content)
+    .filter(([name]) => name !== 'changed' || !isRecord(content['settings']))
+    .map(([name, value]) => ({ name, to: value }))
+}

@@ -1,0 +1,162 @@
+/** Fields of a form: a label, a hint, what is wrong, and what was typed, which is never lost. */
+import { html } from 'hono/html'
+import type { Html } from '../layout.ts'
+import type { Attempt } from '../route.ts'
+
+export interface FieldView {
+  /** The name in the form, and the id of the field on the page. */
+  readonly name: string
+  readonly label: string
+  readonly hint?: string | Html | undefined
+  readonly attempt?: Attempt | undefined
+  /** What stands there before anybody has typed. */
+  readonly value?: string | undefined
+  /** Said beside the label. */
+  readonly isOptional?: boolean
+  /** May be left empty as well, but nobody has to be told so: of a filter. */
+  readonly isFree?: boolean
+}
+
+export interface TextFieldView extends FieldView {
+  readonly type?: 'text' | 'password' | 'email' | 'url' | 'search'
+  /** What the browser may fill in; `off` for what is no person's. */
+  readonly autocomplete?: string
+  readonly charactersMax?: number
+  readonly placeholder?: string
+  readonly hasFocus?: boolean
+}
+
+export function textField(view: TextFieldView): Html {
+  const { name, type = 'text', autocomplete = 'off', charactersMax, placeholder, hasFocus } = view
+  const isPlain = type !== 'text' || autocomplete === 'off'
+  return framed(
+    view,
+    html`<input
+      id="${name}"
+      name="${name}"
+      type="${type}"
+      autocomplete="${autocomplete}"
+      ${type === 'password' ? '' : html`value="${valueOf(view)}"`}
+      ${isPlain ? html`autocapitalize="none" spellcheck="false"` : ''}
+      ${charactersMax === undefined ? '' : html`maxlength="${charactersMax}"`}
+      ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`}
+      ${hasFocus === true ? html`autofocus` : ''}
+      ${states(view)}
+    />`,
+  )
+}
+
+/** A whole number, which phones type with digits alone. */
+export function wholeField(view: FieldView): Html {
+  return framed(
+    view,
+    html`<input
+      id="${view.name}"
+      name="${view.name}"
+      class="number"
+      type="text"
+      inputmode="numeric"
+      autocomplete="off"
+      value="${valueOf(view)}"
+      ${states(view)}
+    />`,
+  )
+}
+
+/** Several lines, or one item a line. A line break first, since browsers swallow one. */
+export function linesField(view: FieldView & { readonly rows?: number }): Html {
+  const { name, rows = 3 } = view
+  return framed(
+    view,
+    html`<textarea id="${name}" name="${name}" rows="${rows}" spellcheck="false" ${states(view)}>
+${valueOf(view)}</textarea
+    >`,
+  )
+}
+
+export interface Option {
+  readonly value: string
+  readonly label: string
+  readonly hint?: string
+}
+
+export function selectField(view: FieldView & { readonly options: readonly Option[] }): Html {
+  const { name, options } = view
+  const chosen = valueOf(view)
+  return framed(
+    view,
+    html`<select id="${name}" name="${name}" ${states(view)}>
+      ${options.map(
+        ({ value, label }) =>
+          html`<option value="${value}" ${value === chosen ? html`selected` : ''}>${label}</option>`,
+      )}
+    </select>`,
+  )
+}
+
+export function checkField(view: FieldView & { readonly isOn?: boolean }): Html {
+  const { name, label, attempt, isOn = false } = view
+  const isTicked = attempt === undefined ? isOn : attempt.values.has(name)
+  return html`<div class="field check">
+    <input type="checkbox" id="${name}" name="${name}" ${isTicked ? html`checked` : ''} ${described(view)} />
+    <label for="${name}">${label}</label>
+    ${remarks(view)}
+  </div>`
+}
+
+/** Some of several. */
+export function choicesField(
+  view: FieldView & { readonly options: readonly Option[]; readonly chosen?: readonly string[] },
+): Html {
+  const { name, label, attempt, options, chosen = [] } = view
+  const ticked = attempt === undefined ? chosen : (attempt.choices.get(name) ?? [])
+  return html`<fieldset class="field" ${described(view)}>
+    <legend>${label}</legend>
+    ${remarks(view)}
+    ${options.map(
+      ({ value, label: text, hint }, index) =>
+        html`<div class="check">
+          <input
+            type="checkbox"
+            id="${name}-${index}"
+            name="${name}"
+            value="${value}"
+            ${ticked.includes(value) ? html`checked` : ''}
+          />
+          <label for="${name}-${index}">${text}${hint === undefined ? '' : html` <span class="hint">${hint}</span>`}</label>
+        </div>`,
+    )}
+  </fieldset>`
+}
+
+function valueOf({ name, attempt, value = '' }: FieldView): string {
+  return attempt === undefined ? value : (attempt.values.get(name) ?? '')
+}
+
+function framed(view: FieldView, input: Html): Html {
+  const { name, label, isOptional = false } = view
+  return html`<div class="field">
+    <label for="${name}">${label}${isOptional ? html` <span class="hint">optional</span>` : ''}</label>
+    ${remarks(view)} ${input}
+  </div>`
+}
+
+function remarks({ name, hint, attempt }: FieldView): Html {
+  const problem = attempt?.problems.get(name)
+  return html`${hint === undefined ? '' : html`<p class="hint" id="${name}-hint">${hint}</p>`}
+  ${problem === undefined ? '' : html`<p class="error" id="${name}-error">${problem}</p>`}`
+}
+
+function states(view: FieldView): Html {
+  const { isOptional = false, isFree = false } = view
+  return html`${isOptional || isFree ? '' : html`required`} ${described(view)}`
+}
+
+function described({ name, hint, attempt }: FieldView): Html {
+  const isWrong = attempt?.problems.has(name) === true
+  const ids = [hint !== undefined && `${name}-hint`, isWrong && `${name}-error`].filter(
+    (id) => typeof id === 'string',
+  )
+  return html`${isWrong ? html`aria-invalid="true"` : ''}
+  ${ids.length === 0 ? '' : html`aria-describedby="${ids.join(' ')}"`}`
+}

@@ -1,0 +1,32 @@
+/**
+ * What a form has come to, and how far the change has got. The script follows it; without one the
+ * page says where it was when the page was made, and a link looks again.
+ */
+import { html } from 'hono/html'
+import { CHECK, WARNING } from '../../realm/pages/icons.ts'
+import type { Happened, Html } from '../layout.ts'
+import type { ReceiptState } from '../receipts.ts'
+
+const TONES: Readonly<Record<ReceiptState['kind'], string>> = {
+  live: 'success',
+  quiet: 'success',
+  waiting: 'info',
+  rejected: 'problem',
+}
+
+export function receiptBlock({ said, receipt, followUrl, againUrl }: Happened): Html {
+  const kind = receipt?.kind ?? 'quiet'
+  const isOpen = kind === 'waiting'
+  return html`<div
+    class="notice receipt ${TONES[kind]}"
+    role="status"
+    ${isOpen ? html`data-receipt="${followUrl}"` : ''}
+  >
+    ${kind === 'rejected' ? WARNING : CHECK}
+    <div>
+      <p>${said} <span data-sentence>${receipt?.sentence ?? ''}</span></p>
+      <ul data-lines>${(receipt?.lines ?? []).map((line) => html`<li>${line}</li>`)}</ul>
+      ${isOpen ? html`<p data-again><a href="${againUrl}">Look again</a></p>` : ''}
+    </div>
+  </div>`
+}

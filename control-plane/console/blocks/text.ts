@@ -1,0 +1,40 @@
+/** Small things that pages are made of: times, badges, facts, what is to be copied. */
+import { html } from 'hono/html'
+import type { Html } from '../layout.ts'
+
+/** UTC as it is written; the script turns it into the viewer's own time and keeps UTC for hovering. */
+export function moment(atMs: number | null | undefined): Html {
+  if (atMs == null) return html`<span class="none">never</span>`
+  const iso = new Date(atMs).toISOString()
+  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`
+}
+
+export type Tone = 'good' | 'bad' | 'warm' | 'plain'
+
+export function badge(text: string, tone: Tone = 'plain'): Html {
+  return html`<span class="badge ${tone}">${text}</span>`
+}
+
+export function facts(pairs: readonly (readonly [string, string | number | Html | null])[]): Html {
+  return html`<dl class="facts">
+    ${pairs.map(
+      ([label, value]) =>
+        html`<div><dt>${label}</dt><dd>${value ?? html`<span class="none">none</span>`}</dd></div>`,
+    )}
+  </dl>`
+}
+
+export function card(heading: string, content: Html | readonly Html[], id?: string): Html {
+  return html`<section class="card" ${id === undefined ? '' : html`id="${id}"`}>
+    <h2>${heading}</h2>
+    ${content}
+  </section>`
+}
+
+/** A line for a shell, or a secret: easy to select, and with the script a button that copies it. */
+export function copyable(text: string, label: string): Html {
+  return html`<div class="copyable">
+    <pre tabindex="0" role="group" aria-label="${label}"><code>${text}</code></pre>
+    <button type="button" class="button small" data-copy hidden>Copy</button>
+  </div>`
+}

@@ -1,0 +1,31 @@
+/** What pages of the console do better with a script; every page does without one. */
+import { followReceipts } from './receipts.ts'
+import { openSwitcher } from './switcher.ts'
+
+localTimes(document)
+copyButtons()
+followReceipts()
+openSwitcher()
+
+/** The viewer's own zone to read, UTC to hover. */
+function localTimes(within: ParentNode) {
+  const written = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  for (const time of within.querySelectorAll('time')) {
+    time.title = time.textContent
+    time.textContent = written.format(new Date(time.dateTime))
+  }
+}
+
+function copyButtons() {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
+    if (!('clipboard' in navigator)) continue // over plain http, but on this machine
+    button.hidden = false
+    button.addEventListener('click', () => {
+      const text = button.parentElement?.querySelector('code')?.textContent ?? ''
+      void navigator.clipboard.writeText(text).then(() => {
+        button.textContent = 'Copied'
+        setTimeout(() => (button.textContent = 'Copy'), 2000)
+      })
+    })
+  }
+}

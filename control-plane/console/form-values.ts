@@ -1,0 +1,121 @@
+/**
+ * A form of ours becomes what the operator API takes as JSON, so that one schema checks both.
+ * What cannot be read stays text, and the schema says what it should have been.
+ */
+import * as v from 'valibot'
+import { Refusal } from '../../shared/errors.ts'
+import type { Attempt } from './route.ts'
+
+/**
+ * text: as it was typed. optional: left out where empty. nullable: null where empty. lines: a list,
+ * a line each. whole: a number. flag: a checkbox. choices: the ticked ones of several. secret: text
+ * that is not shown again.
+ */
+export type FieldKind =
+  'text' | 'optional' | 'nullable' | 'lines' | 'whole' | 'flag' | 'choices' | 'secret'
+export type FormShape = Readonly<Record<string, FieldKind>>
+
+/** What every form carries besides (`blocks/form.ts`). */
+export const CSRF_FIELD = 'csrf'
+export const FORM_ID_FIELD = 'form_id'
+
+export interface SentForm {
+  readonly values: ReadonlyMap<string, string>
+  readonly choices: ReadonlyMap<string, readonly string[]>
+}
+
+/** A name that comes twice is refused unless it is made for that: two readers would read two things. */
+export function readSentForm(text: string, shape: FormShape): SentForm {
+  const values = new Map<string, string>()
+  const choices = new Map<string, string[]>()
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (shape[name] === 'choices') {
+      choices.set(name, [...(choices.get(name) ?? []), value])
+    } else if (values.has(name))
+      throw new Refusal('field_invalid', { field: name.slice(0, 100) }, 'A field was sent twice.')
+    else values.set(name, value)
+  }
+  return { values, choices }
+}
+
+export function bodyOf(shape: FormShape, { values, choices }: SentForm): Record<string, unknown> {
+  const entries = Object.entries(shape).map(([name, kind]) => [
+    name,
+    kind === 'choices' ? (choices.get(name) ?? []) : valueOf(kind, values.get(name)),
+  ])
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Record<
+    string,
+    unknown
+  >
+}
+
+function valueOf(kind: Exclude<FieldKind, 'choices'>, given: string | undefined): unknown {
+  // browsers send every line end of a textarea as CRLF
+  const text = (given ?? '').replaceAll('\r\n', '\n')
+  switch (kind) {
+    case 'text':
+    case 'secret':
+      return text
+    case 'optional':
+      return text === '' ? undefined : text
+    case 'nullable':
+      return text === '' ? null : text
+    case 'lines':
+      return linesOf(text)
+    case 'whole':
+      return text === '' ? undefined : /^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text
+    case 'flag':
+      return given !== undefined
+  }
+}
+
+const linesOf = (text: string) =>
+  text
+    .split(/[\n,]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+export type Checked<Body> =
+  | { readonly kind: 'good'; readonly body: Body }
+  | { readonly kind: 'wrong'; readonly attempt: Attempt }
+
+/** All fields at once, so that nobody mends one after the other. */
+export function checkForm<Schema extends v.GenericSchema>(
+  shape: FormShape,
+  schema: Schema | undefined,
+  sent: SentForm,
+): Checked<v.InferOutput<Schema> | undefined> {
+  if (schema === undefined) return { kind: 'good', body: undefined }
+  const result = v.safeParse(schema, bodyOf(shape, sent))
+  if (result.success) return { kind: 'good', body: result.output }
+  const problems = new Map<string, string>()
+  for (const issue of result.issues) {
+    const key = (issue.path?.[0] as { key?: unknown } | undefined)?.key
+    const field = typeof key === 'string' ? key : ''
+    if (!problems.has(field)) problems.set(field, wishOf(issue))
+  }
+  const problem = problems.get('')
+  problems.delete('')
+  return { kind: 'wrong', attempt: { ...kept(shape, sent), problems, problem } }
+}
+
+/** valibot's own words speak of types; ours complete «must be …». */
+function wishOf(issue: v.BaseIssue<unknown>): string {
+  return /^Invalid /.test(issue.message) ? 'This is needed.' : `Must be ${issue.message}.`
+}
+
+/** What a service has refused, beside its field where it names one of this form. */
+export function refusedAttempt(shape: FormShape, sent: SentForm, refusal: Refusal): Attempt {
+  const { field } = refusal.fields
+  const isOfField = typeof field === 'string' && field in shape
+  return {
+    ...kept(shape, sent),
+    problems: new Map(isOfField ? [[field, refusal.detail]] : []),
+    problem: isOfField ? undefined : refusal.detail,
+  }
+}
+
+function kept(shape: FormShape, { values, choices }: SentForm): SentForm {
+  const isShown = (name: string) => name in shape && shape[name] !== 'secret'
+  return { values: new Map([...values].filter(([name]) => isShown(name))), choices }
+}

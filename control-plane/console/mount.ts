@@ -1,0 +1,277 @@
+/**
+ * The life of a request to the console. Read this first: who asks, may they, is it their own form,
+ * then one call and one page. What may not be seen and what does not exist are answered alike.
+ */
+import type { Hono } from 'hono'
+import { Refusal } from '../../shared/errors.ts'
+import { isNavigation } from '../../shared/enforcement/navigation.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { RateLimits } from '../../shared/rate-limits.ts'
+import { addressOf, type ApiContext, type ApiEnv } from '../api/api-env.ts'
+import { readBytes } from '../api/body.ts'
+import { readQuery } from '../api/query.ts'
+import { isFromOwnPage } from '../realm/form.ts'
+import type { Tenant } from '../tenants/tenants.ts'
+import type { Viewer } from './access/console-sessions.ts'
+import { readSessionCookie } from './access/cookies.ts'
+import { signInAddress } from './access/return-address.ts'
+import { answerRefusal, answerView, describeProblem } from './answers.ts'
+import { ASSETS_PATH } from './assets.ts'
+import {
+  checkForm,
+  CSRF_FIELD,
+  FORM_ID_FIELD,
+  readSentForm,
+  refusedAttempt,
+  type SentForm,
+} from './form-values.ts'
+import type { Attempt, ConsoleRoute, Declaration, Done, Outcome, View, Visit } from './route.ts'
+import type { ConsoleWorld } from './world.ts'
+
+export interface MountWorld extends ConsoleWorld {
+  readonly rates: RateLimits
+}
+
+export function mountConsole(
+  app: Hono<ApiEnv>,
+  routes: readonly ConsoleRoute[],
+  world: MountWorld,
+): void {
+  const paths = new Set(routes.map(({ declaration }) => declaration.path))
+  app.get(`${ASSETS_PATH}:name`, (c) => answerAsset(c, world))
+  for (const route of routes) {
+    const path = route.declaration.path.replaceAll(/\{([^}]+)\}/g, ':$1')
+    app.on(route.declaration.method, path, (c) => answer(c, route, world, paths))
+  }
+  // whoever is not signed in does not learn which pages there are
+  const elsewhere: ConsoleRoute = {
+    declaration: { method: 'GET', path: '/console/*', role: 'viewer' },
+    handle: () => Promise.reject(new Refusal('not_found')),
+  }
+  app.all('/console/*', (c) => answer(c, elsewhere, world, paths))
+}
+
+async function answerAsset(c: ApiContext, { consoleAccess }: MountWorld): Promise<Response> {
+  const asset = await consoleAccess.assets.find(c.req.path)
+  if (asset === undefined) return c.text('There is nothing at this address.', 404)
+  return c.body(asset.text, 200, {
+    'Content-Type': asset.mediaType,
+    'Cache-Control': 'public, max-age=31536000, immutable',
+  })
+}
+
+async function answer(
+  c: ApiContext,
+  route: ConsoleRoute,
+  world: MountWorld,
+  paths: ReadonlySet<string>,
+): Promise<Response> {
+  const { consoleAccess } = world
+  const sessionId = readSessionCookie(c.req.header('cookie') ?? '', world.baseUrl)
+  let viewer: Viewer | undefined
+  let tenant: Tenant | undefined
+  const show = (view: View) => answerView(c, view, { world, viewer, tenant, paths })
+  try {
+    world.rates.take('console', addressOf(c), LIMITS.rateConsole)
+    viewer = await consoleAccess.sessions.viewer(sessionId)
+    const { declaration } = route
+    if (declaration.role !== 'anyone' && viewer === undefined) return await askToSignIn(c, show)
+    if (declaration.method === 'POST') refuseForeignForm(c, world.baseUrl)
+    tenant = await entering(c, declaration, viewer, world)
+    const visit = visitOf(c, declaration, viewer, tenant, world)
+    if (declaration.needsFreshSignIn === true && !isFresh(viewer, world)) {
+      if (c.req.method === 'POST') throw new Refusal('fresh_sign_in_needed')
+      return c.redirect(signInAddress(visit.address, true), 302)
+    }
+    const outcome =
+      declaration.method === 'POST'
+        ? await carryOut(c, route, visit, viewer, world)
+        : await route.handle(visit as never, undefined as never)
+    if (outcome instanceof Response) return marked(c, outcome)
+    if ('kind' in outcome) return await goOn(c, outcome, visit, viewer, world)
+    return await show(outcome)
+  } catch (error) {
+    if (error instanceof Refusal) return answerRefusal(c, error, show)
+    const requestId = c.get('requestId')
+    world.log.error(
+      { error: describeProblem(error), requestId, path: c.req.path },
+      'console failed',
+    )
+    return answerRefusal(c, new Refusal('internal'), show)
+  }
+}
+
+/** A response that was made elsewhere carries what all of ours do. */
+function marked(c: ApiContext, response: Response): Response {
+  response.headers.set('X-Request-Id', c.get('requestId'))
+  response.headers.set('X-Content-Type-Options', 'nosniff')
+  return response
+}
+
+/** Navigations come back afterwards; a form that was sent is not, so its page says what to do. */
+async function askToSignIn(c: ApiContext, show: (view: View) => Promise<Response>) {
+  const isPage = isNavigation({
+    method: c.req.method,
+    secFetchMode: c.req.header('sec-fetch-mode') ?? '',
+    accept: c.req.header('accept') ?? '',
+    requestedWith: c.req.header('x-requested-with') ?? '',
+    isUpgrade: false,
+  })
+  const isRead = c.req.method === 'GET' || c.req.method === 'HEAD'
+  if (isPage && isRead) return c.redirect(signInAddress(addressIn(c)), 302)
+  return answerRefusal(c, new Refusal('console_session_over'), show)
+}
+
+function refuseForeignForm(c: ApiContext, baseUrl: string) {
+  const site = c.req.header('sec-fetch-site')
+  const origin = c.req.header('origin')
+  const headers = {
+    ...(site !== undefined && { 'sec-fetch-site': site }),
+    ...(origin !== undefined && { origin }),
+  }
+  if (!isFromOwnPage(headers, new URL(baseUrl).origin)) throw new Refusal('cross_site_form')
+}
+
+/** Whoever may not see it learns nothing but that there is nothing. */
+async function entering(
+  c: ApiContext,
+  { role }: Declaration,
+  viewer: Viewer | undefined,
+  { tenants }: MountWorld,
+): Promise<Tenant | undefined> {
+  if (role === 'operator' && viewer?.isOperator !== true) throw new Refusal('not_found')
+  if (role !== 'tenant') return undefined
+  const { tenant_id: tenantId = '' } = c.req.param() as { tenant_id?: string }
+  const isTheirs = viewer?.isOperator === true || viewer?.tenantIds.includes(tenantId) === true
+  if (!isTheirs) throw new Refusal('not_found')
+  return tenants.get(tenantId).catch(() => Promise.reject(new Refusal('not_found')))
+}
+
+function visitOf(
+  c: ApiContext,
+  { query = {} }: Declaration,
+  viewer: Viewer | undefined,
+  tenant: Tenant | undefined,
+  { consoleAccess, clock }: MountWorld,
+) {
+  const requestId = c.get('requestId')
+  const { proofs } = consoleAccess
+  const sessionId = viewer?.sessionId
+  const visit: Visit = {
+    path: c.req.param(),
+    query: readQuery(c, query),
+    actor: { name: viewer === undefined ? 'console' : `console:${viewer.email}`, requestId },
+    requestId,
+    nowMs: clock.nowMs(),
+    address: addressIn(c),
+    cookies: c.req.header('cookie') ?? '',
+    request: c.req.raw,
+    proofs:
+      sessionId === undefined
+        ? undefined
+        : { csrf: proofs.csrf(sessionId), newFormId: () => proofs.newFormId(sessionId) },
+  }
+  return { ...visit, viewer, tenant }
+}
+
+function isFresh(viewer: Viewer | undefined, { clock }: MountWorld): boolean {
+  return viewer !== undefined && clock.nowMs() - viewer.signedInAtMs <= LIMITS.consoleFreshMs
+}
+
+async function carryOut(
+  c: ApiContext,
+  { declaration, handle, again }: ConsoleRoute,
+  visit: Visit,
+  viewer: Viewer | undefined,
+  world: MountWorld,
+): Promise<Outcome> {
+  const { form = {}, body: schema, isOnce = false } = declaration
+  const sent = await readForm(c, form)
+  const formId = proveForm(sent, viewer, world)
+  const showAgain = async (attempt: Attempt, status: View['status']) => {
+    if (again === undefined) return undefined
+    return { ...(await again(visit as never, attempt)), status: status ?? 422 }
+  }
+  const checked = checkForm(form, schema, sent)
+  if (checked.kind === 'wrong') {
+    const shown = await showAgain(checked.attempt, 422)
+    if (shown !== undefined) return shown
+    const [field = '', wish = 'The form is not complete.'] = [...checked.attempt.problems][0] ?? []
+    throw new Refusal('field_invalid', { field }, checked.attempt.problem ?? `${field}: ${wish}`)
+  }
+  const { spentForms } = world.consoleAccess
+  const known = isOnce && formId !== undefined ? await spentForms.claim(formId) : undefined
+  if (known !== undefined) {
+    if (known.location === null) throw new Refusal('form_spent')
+    return c.redirect(known.location, 303)
+  }
+  const startedMs = world.clock.nowMs()
+  try {
+    const outcome = await handle(visit as never, checked.body as never)
+    if (!isOnce || formId === undefined || outcome instanceof Response) return outcome
+    if (!('kind' in outcome)) return outcome // shown once, so it stays spent without an address
+    const location = await locationOf(outcome, viewer, world, startedMs)
+    await spentForms.settle(formId, location)
+    return c.redirect(location, 303)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error // who knows how far it came: it stays spent
+    if (isOnce && formId !== undefined) await spentForms.release(formId)
+    const shown = await showAgain(refusedAttempt(form, sent, error), statusOf(error))
+    if (shown === undefined) throw error
+    return shown
+  }
+}
+
+async function readForm(c: ApiContext, shape: Declaration['form'] & object): Promise<SentForm> {
+  const mediaType = c.req.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
+  if (mediaType !== 'application/x-www-form-urlencoded')
+    throw new Refusal('media_type_unsupported', {}, 'Send the form as a form.')
+  const bytes = await readBytes(c.req.raw, LIMITS.consoleFormBytesMax)
+  return readSentForm(Buffer.from(bytes).toString('utf8'), shape)
+}
+
+/** Before anybody has signed in there is nothing to forge; what they send proves itself. */
+function proveForm(
+  { values }: SentForm,
+  viewer: Viewer | undefined,
+  { consoleAccess: { proofs } }: MountWorld,
+): string | undefined {
+  if (viewer === undefined) return undefined
+  const { sessionId } = viewer
+  const formId = values.get(FORM_ID_FIELD) ?? ''
+  const isOurs =
+    proofs.isCsrf(sessionId, values.get(CSRF_FIELD) ?? '') && proofs.isFormId(sessionId, formId)
+  if (!isOurs) throw new Refusal('cross_site_form')
+  return formId
+}
+
+const statusOf = ({ status }: Refusal): View['status'] =>
+  status === 400 || status === 404 ? 422 : (status as View['status'])
+
+async function goOn(
+  c: ApiContext,
+  outcome: Done,
+  visit: Visit,
+  viewer: Viewer | undefined,
+  world: MountWorld,
+) {
+  return c.redirect(await locationOf(outcome, viewer, world, visit.nowMs), 303)
+}
+
+async function locationOf(
+  outcome: Done,
+  viewer: Viewer | undefined,
+  { consoleAccess: { receipts, proofs } }: MountWorld,
+  startedMs: number,
+): Promise<string> {
+  if (viewer === undefined) return outcome.location
+  const note = await receipts.noteOf(outcome, startedMs)
+  const url = new URL(outcome.location, 'http://console.invalid')
+  url.searchParams.set('done', proofs.writeNote(viewer.sessionId, note))
+  return url.pathname + url.search + url.hash
+}
+
+function addressIn(c: ApiContext): string {
+  const { pathname, search } = new URL(c.req.url)
+  return pathname + search
+}

@@ -1,0 +1,62 @@
+/** What there is to go to. An entry is shown once its page is in the table of routes. */
+
+export const TENANT_ENTRIES = {
+  start: { label: 'Start', path: '' },
+  integration: { label: 'Integration', path: '/integration' },
+  overview: { label: 'Overview', path: '/overview' },
+  sessions: { label: 'Sessions', path: '/sessions' },
+  users: { label: 'Users', path: '/users' },
+  policies: { label: 'Policies', path: '/policies' },
+  webhooks: { label: 'Webhooks', path: '/webhooks' },
+  alerts: { label: 'Alerts', path: '/alerts' },
+  instances: { label: 'Instances', path: '/instances' },
+  directory: { label: 'User directory', path: '/directory' },
+  events: { label: 'Events', path: '/events' },
+  audit: { label: 'Audit', path: '/audit' },
+} as const
+
+export const OPERATOR_ENTRIES = {
+  tenants: { label: 'Tenants', path: '/console/tenants' },
+  fleet: { label: 'Fleet', path: '/console/fleet' },
+  figures: { label: 'Figures', path: '/console/figures' },
+  everything: { label: 'Audit', path: '/console/audit' },
+} as const
+
+export type TenantEntry = keyof typeof TENANT_ENTRIES
+export type NavigationEntry = TenantEntry | keyof typeof OPERATOR_ENTRIES | 'search'
+
+export const TENANT_PATH = '/console/tenants/{tenant_id}'
+
+/** `/console/tenants/acme`, or a page below it. */
+export function tenantPath(tenantId: string, entry: TenantEntry = 'start'): string {
+  return `/console/tenants/${tenantId}${TENANT_ENTRIES[entry].path}`
+}
+
+export interface NavigationLink {
+  readonly label: string
+  readonly href: string
+  readonly isHere: boolean
+}
+
+export function tenantLinks(
+  tenantId: string,
+  here: NavigationEntry | undefined,
+  paths: ReadonlySet<string>,
+): NavigationLink[] {
+  return Object.entries(TENANT_ENTRIES)
+    .filter(([, { path }]) => paths.has(TENANT_PATH + path))
+    .map(([name, { label, path }]) => ({
+      label,
+      href: `/console/tenants/${tenantId}${path}`,
+      isHere: name === here,
+    }))
+}
+
+export function operatorLinks(
+  here: NavigationEntry | undefined,
+  paths: ReadonlySet<string>,
+): NavigationLink[] {
+  return Object.entries(OPERATOR_ENTRIES)
+    .filter(([, { path }]) => paths.has(path))
+    .map(([name, { label, path }]) => ({ label, href: path, isHere: name === here }))
+}

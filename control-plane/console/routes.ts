@@ -1,0 +1,29 @@
+/** Everything that the console can show and do, in one table; `route.ts` says how to add to it. */
+import { signInRoutes, type SignInWorld } from './access/sign-in-routes.ts'
+import { welcomeRoutes } from './access/welcome-routes.ts'
+import { auditRoutes } from './audit/audit-routes.ts'
+import { homeRoutes } from './home-routes.ts'
+import { newTenantRoutes } from './operator/new-tenant-routes.ts'
+import { tenantsRoutes } from './operator/tenants-routes.ts'
+import { receiptRoutes } from './receipt-routes.ts'
+import { searchRoutes } from './search-routes.ts'
+import type { ConsoleRoute } from './route.ts'
+import { startRoutes } from './tenant/start-routes.ts'
+
+export function consoleRoutes(world: SignInWorld): readonly ConsoleRoute[] {
+  const routes: ConsoleRoute[] = [
+    ...homeRoutes(world),
+    ...signInRoutes(world),
+    ...welcomeRoutes(world),
+    ...receiptRoutes(world),
+    ...searchRoutes(world, () => paths),
+    // operators
+    ...tenantsRoutes(world),
+    ...newTenantRoutes(world),
+    // a tenant's administrators
+    ...startRoutes(world),
+    ...auditRoutes(world),
+  ]
+  const paths: ReadonlySet<string> = new Set(routes.map(({ declaration }) => declaration.path))
+  return routes
+}

@@ -1,0 +1,137 @@
+/** The switcher: to tenants, pages and people by a few letters; a page, and JSON for the script. */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { LIMITS } from '../../shared/limits.ts'
+import type { Tenants } from '../tenants/tenants.ts'
+import type { Users } from '../accounts/users.ts'
+import type { Viewer } from './access/console-sessions.ts'
+import { emptyState } from './blocks/table.ts'
+import { textField } from './blocks/field.ts'
+import { operatorLinks, tenantLinks, tenantPath } from './navigation.ts'
+import { page, type ConsoleRoute } from './route.ts'
+
+export interface SearchWorld {
+  readonly tenants: Pick<Tenants, 'search' | 'find'>
+  readonly users: Pick<Users, 'search'>
+}
+
+export interface Found {
+  readonly label: string
+  readonly detail: string
+  readonly href: string
+}
+
+const MOST = LIMITS.consoleSearchResultsMax
+
+const QUERY = {
+  q: v.pipe(
+    v.optional(v.string(), ''),
+    v.maxLength(
+      LIMITS.consoleSearchCharactersMax,
+      `at most ${LIMITS.consoleSearchCharactersMax} characters`,
+    ),
+  ),
+  /** The tenant that one looks from. */
+  in: v.optional(v.pipe(v.string(), v.maxLength(63, 'the id of a tenant')), ''),
+} as const
+
+export function searchRoutes(
+  world: SearchWorld,
+  paths: () => ReadonlySet<string>,
+): readonly ConsoleRoute[] {
+  return [
+    page({ path: '/console/search', role: 'viewer', query: QUERY }, async (visit) => {
+      const { viewer, query, request } = visit
+      const text = query.q.trim()
+      const near = isVisible(viewer, query.in) ? await world.tenants.find(query.in) : undefined
+      const items = await find(world, viewer, text, near?.tenantId, paths())
+      if ((request.headers.get('accept') ?? '').includes('application/json'))
+        return Response.json({ items }, { headers: { 'Cache-Control': 'no-store' } })
+      return {
+        title: 'Search',
+        here: 'search',
+        ...(near !== undefined && { tenant: near }),
+        content: html`<form method="get" action="/console/search" class="filters" role="search">
+            <input type="hidden" name="in" value="${near?.tenantId ?? ''}" />
+            ${textField({ name: 'q', label: 'A tenant, a page or a person', type: 'search', value: text, isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
+            <div class="submit"><button type="submit" class="button">Search</button></div>
+          </form>
+          ${
+            items.length === 0
+              ? emptyState('Nothing found', 'Try the beginning of an id, a hostname or a username.')
+              : html`<ul class="card found">
+                  ${items.map(({ label, detail, href }) => html`<li><a href="${href}"><span>${label}</span><span>${detail}</span></a></li>`)}
+                </ul>`
+          }`,
+      }
+    }),
+  ]
+}
+
+const isVisible = ({ isOperator, tenantIds }: Viewer, tenantId: string) =>
+  tenantId !== '' && (isOperator || tenantIds.includes(tenantId))
+
+async function find(
+  world: SearchWorld,
+  viewer: Viewer,
+  text: string,
+  near: string | undefined,
+  paths: ReadonlySet<string>,
+): Promise<Found[]> {
+  const pages = pagesOf(viewer, near, paths).filter(
+    ({ label, detail }) => text === '' || isIn(text, label) || isIn(text, detail),
+  )
+  const [tenants, people] = await Promise.all([
+    text === '' && !viewer.isOperator
+      ? theirTenants(world, viewer, '')
+      : tenantsOf(world, viewer, text),
+    near === undefined || text === '' ? [] : peopleOf(world, near, text),
+  ])
+  return [...pages.slice(0, text === '' ? 20 : MOST), ...tenants, ...people]
+}
+
+const isIn = (text: string, whole: string) => whole.toLowerCase().includes(text.toLowerCase())
+
+function pagesOf(viewer: Viewer, near: string | undefined, paths: ReadonlySet<string>): Found[] {
+  const ofTenant =
+    near === undefined
+      ? []
+      : tenantLinks(near, undefined, paths).map(({ label, href }) => ({
+          label,
+          href,
+          detail: near,
+        }))
+  const ofService = viewer.isOperator
+    ? operatorLinks(undefined, paths).map(({ label, href }) => ({ label, href, detail: 'Service' }))
+    : []
+  return [...ofTenant, ...ofService]
+}
+
+async function tenantsOf(world: SearchWorld, viewer: Viewer, text: string): Promise<Found[]> {
+  if (!viewer.isOperator) return theirTenants(world, viewer, text)
+  if (text === '') return []
+  const { items } = await world.tenants.search({ text }, { limit: MOST })
+  return items.map(({ tenantId, name }) => ({
+    label: name,
+    detail: tenantId,
+    href: tenantPath(tenantId),
+  }))
+}
+
+async function theirTenants({ tenants }: SearchWorld, { tenantIds }: Viewer, text: string) {
+  const found = await Promise.all(tenantIds.map((tenantId) => tenants.find(tenantId)))
+  return found
+    .filter((tenant) => tenant !== undefined)
+    .filter(({ tenantId, name }) => isIn(text, tenantId) || isIn(text, name))
+    .slice(0, MOST)
+    .map(({ tenantId, name }) => ({ label: name, detail: tenantId, href: tenantPath(tenantId) }))
+}
+
+async function peopleOf({ users }: SearchWorld, tenantId: string, text: string): Promise<Found[]> {
+  const found = await users.search(tenantId, text, MOST)
+  return found.map(({ userId, username, email }) => ({
+    label: username,
+    detail: email,
+    href: `${tenantPath(tenantId, 'users')}/${userId}`,
+  }))
+}

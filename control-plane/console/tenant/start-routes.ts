@@ -1,0 +1,122 @@
+/** Start: a tenant at a glance, and the way to live as a list that ticks itself. */
+import { html } from 'hono/html'
+import { NothingBody } from '../../api/operator/fields.ts'
+import { CHECK, WARNING } from '../../realm/pages/icons.ts'
+import type { Tenant } from '../../store/queries/tenants.ts'
+import { form } from '../blocks/form.ts'
+import { notice } from '../blocks/notice.ts'
+import { card, copyable, facts, moment } from '../blocks/text.ts'
+import { TENANT_PATH, tenantPath } from '../navigation.ts'
+import { protectionBadge } from '../operator/tenants-routes.ts'
+import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../route.ts'
+import type { ConsoleWorld } from '../world.ts'
+import { stepsOf, type Step } from './steps.ts'
+
+type StartWorld = Pick<ConsoleWorld, 'tenants' | 'verification' | 'baseUrl' | 'edgeUrlFor'>
+
+export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
+  const { tenants, verification, baseUrl } = world
+
+  async function show(visit: TenantVisit): Promise<View> {
+    const { tenant } = visit
+    const { checks } = await verification.status(tenant.tenantId)
+    const steps = stepsOf({ tenant, checks, baseUrl })
+    const api = `/api/v1/operator/tenants/${tenant.tenantId}`
+    return {
+      title: 'Start',
+      heading: tenant.name,
+      here: 'start',
+      intro: html`${protectionBadge(tenant)} ${tenant.tenantId}`,
+      content: html`${standing(tenant)} ${card('The way to live', checklist(visit, steps))}
+      ${card('What it is', glance(tenant, world))}`,
+      calls: [
+        { method: 'GET', path: api, label: 'All that is on this page' },
+        { method: 'POST', path: `${api}/publish`, label: 'Publish it' },
+      ],
+    }
+  }
+
+  return [
+    page({ path: TENANT_PATH, role: 'tenant' }, show),
+    action(
+      { path: `${TENANT_PATH}/publish`, role: 'tenant', body: NothingBody },
+      async ({ tenant: { tenantId, name }, actor }) => {
+        await tenants.publish(tenantId, actor)
+        return done(tenantPath(tenantId), `${name} is published.`, { changed: tenantId })
+      },
+    ),
+    action(
+      { path: `${TENANT_PATH}/probe`, role: 'tenant', body: NothingBody },
+      async ({ tenant: { tenantId } }) => {
+        const { checks } = await verification.probe(tenantId)
+        const failed = checks.filter(({ status }) => status === 'fail').length
+        const said =
+          failed === 0
+            ? 'Every check that ran has passed.'
+            : `${failed} of ${checks.length} checks have failed.`
+        return done(tenantPath(tenantId), said)
+      },
+    ),
+  ]
+}
+
+function standing({ status, protection }: Tenant) {
+  if (status === 'suspended')
+    return notice(
+      'problem',
+      'This tenant is suspended: every request is answered with 503, and nobody can sign in.',
+    )
+  return protection === 'on' ? notice('success', 'Live: every request is signed in.') : html``
+}
+
+/** One list in order; the first that is open is the one to do, and shows how. */
+function checklist(visit: TenantVisit, steps: readonly Step[]) {
+  const next = steps.findIndex(({ state }) => state !== 'done')
+  return html`<ol class="steps">
+    ${steps.map((step, index) => item(visit, step, index === next))}
+  </ol>`
+}
+
+const STATES = {
+  done: { word: 'done', tone: 'good', icon: CHECK },
+  failed: { word: 'failed', tone: 'bad', icon: WARNING },
+  open: { word: 'to do', tone: '', icon: '' },
+} as const
+
+function item(visit: TenantVisit, step: Step, isNext: boolean) {
+  const { word, tone, icon } = STATES[step.state]
+  const { title, text, command, button, seenAtMs } = step
+  const isShown = isNext || step.state === 'failed'
+  return html`<li>
+    <span class="tick ${tone}" aria-hidden="true">${icon}</span>
+    <div>
+      <h3>${title} <span class="unseen">(${word})</span></h3>
+      <p class="hint">${text}${seenAtMs === undefined ? '' : html` Seen ${moment(seenAtMs)}.`}</p>
+      ${isShown && command !== undefined ? copyable(command, `How to go on: ${title}`) : ''}
+      ${isNext && button !== undefined ? buttonOf(visit, button) : ''}
+    </div>
+  </li>`
+}
+
+function buttonOf(visit: TenantVisit, button: NonNullable<Step['button']>) {
+  const action = `${tenantPath(visit.tenant.tenantId)}/${button}`
+  return form(visit, { action, submit: button === 'publish' ? 'Publish it' : 'Run the checks now' })
+}
+
+function glance(tenant: Tenant, { edgeUrlFor }: StartWorld) {
+  const { hostnames, origin, mode, plan, licence, sealed, excluded, createdAt } = tenant
+  const links = hostnames.map(
+    (hostname, index) =>
+      html`${index === 0 ? '' : html`<br />`}<a href="${edgeUrlFor(hostname)}/" rel="noreferrer">${hostname}</a>`,
+  )
+  return facts([
+    ['Address', hostnames.length === 0 ? null : html`${links}`],
+    ['Origin', origin],
+    ['Mode', mode],
+    ['Plan', plan],
+    ['Licence', licence],
+    ['Sealed paths', sealed.length === 0 ? null : sealed.join(', ')],
+    ['Open paths', excluded.length === 0 ? null : excluded.join(', ')],
+    ['Created', moment(createdAt)],
+  ])
+}

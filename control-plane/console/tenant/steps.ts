@@ -1,0 +1,142 @@
+/** The way of a tenant from a draft to live, as steps that tick themselves. Pure. */
+import type { CheckRow } from '../../store/queries/verification.ts'
+import type { Tenant } from '../../store/queries/tenants.ts'
+import { REQUIRED_CHECKS } from '../../tenants/protection.ts'
+
+export interface Step {
+  readonly title: string
+  readonly state: 'done' | 'failed' | 'open'
+  /** What was found, or what this is for. */
+  readonly text: string
+  /** The exact next thing to do, for a shell. */
+  readonly command?: string | undefined
+  /** What a button here can do. */
+  readonly button?: 'publish' | 'probe' | undefined
+  readonly seenAtMs?: number | undefined
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  hostname_routed: 'The hostname leads to the gateway',
+  application_reached: 'The application answers',
+  middleware_mounted: 'The middleware is mounted',
+  key_installed: 'The application knows the key',
+  feed_polled: 'The application polls its state',
+  sealed_hidden: 'Sealed paths are hidden',
+}
+
+export interface StepsView {
+  readonly tenant: Pick<
+    Tenant,
+    'tenantId' | 'status' | 'mode' | 'protection' | 'integrationCompletedAt'
+  >
+  readonly checks: readonly CheckRow[]
+  readonly baseUrl: string
+}
+
+/** The first one that is not done is what to do next. */
+export function stepsOf(view: StepsView): Step[] {
+  const { tenant, checks, baseUrl } = view
+  const platform = new Map(
+    checks.filter(({ source }) => source === 'platform').map((row) => [row.check, row]),
+  )
+  const required = [
+    ...(tenant.mode === 'sdk' ? [] : ['hostname_routed']),
+    'application_reached',
+    ...REQUIRED_CHECKS,
+    ...(tenant.mode === 'sdk' ? ['feed_polled'] : []),
+  ]
+  return [
+    publishing(tenant),
+    toolStep(checks, baseUrl),
+    ...required.map((check) => checkStep(check, platform.get(check), tenant, baseUrl)),
+    signInStep(tenant),
+    liveStep(tenant),
+  ]
+}
+
+function publishing({ status }: StepsView['tenant']): Step {
+  const isDone = status !== 'draft'
+  return {
+    title: 'Published',
+    state: isDone ? 'done' : 'open',
+    text: isDone
+      ? 'The gateways serve it.'
+      : 'The gateways serve it from then on, in pass-through: everything is forwarded, nobody is asked to sign in.',
+    button: isDone ? undefined : 'publish',
+  }
+}
+
+function toolStep(checks: readonly CheckRow[], baseUrl: string): Step {
+  const reports = checks.filter(({ source }) => source === 'self_report')
+  const isDone = reports.length > 0
+  return {
+    title: 'The command line tool has looked at the project',
+    state: isDone ? 'done' : 'open',
+    text: isDone
+      ? `It has reported ${reports.length} ${reports.length === 1 ? 'check' : 'checks'} of its own.`
+      : 'In the folder of the application; the analyzer key is on the page Integration.',
+    command: isDone
+      ? undefined
+      : `curl -fsS ${baseUrl}/api/v1/cli/install | sh\nservice-analyzer analyze`,
+  }
+}
+
+function checkStep(
+  check: string,
+  row: CheckRow | undefined,
+  { tenantId, status, mode }: StepsView['tenant'],
+  baseUrl: string,
+): Step {
+  const title = TITLES[check] ?? check
+  if (row === undefined || row.status === 'skip')
+    return {
+      title,
+      state: 'open',
+      text: row?.detail ?? 'Has not been looked at yet.',
+      command: check === 'middleware_mounted' ? mountCommand(tenantId, mode, baseUrl) : undefined,
+      button: status === 'draft' ? undefined : 'probe',
+    }
+  const isGood = row.status !== 'fail'
+  return {
+    title,
+    state: isGood ? 'done' : 'failed',
+    text: isGood ? row.detail : `${row.detail} ${row.nextAction}`.trim(),
+    command:
+      isGood || check !== 'middleware_mounted' ? undefined : mountCommand(tenantId, mode, baseUrl),
+    button: isGood ? undefined : 'probe',
+    seenAtMs: row.at,
+  }
+}
+
+function mountCommand(tenantId: string, mode: Tenant['mode'], baseUrl: string): string {
+  const secret = mode === 'sdk' ? '\nexport SERVICE_CLIENT_SECRET=…' : ''
+  return (
+    `npm install ${baseUrl}/api/v1/sdk/node\n` +
+    `export SERVICE_BASE_URL=${baseUrl} SERVICE_TENANT_ID=${tenantId}${secret}`
+  )
+}
+
+function signInStep({ integrationCompletedAt }: StepsView['tenant']): Step {
+  const isDone = integrationCompletedAt !== null
+  return {
+    title: 'A sign-in works from end to end',
+    state: isDone ? 'done' : 'open',
+    text: isDone
+      ? 'A trial person has signed in and out again.'
+      : 'The service signs a trial person in and out again, and says what stands in the way.',
+    command: isDone ? undefined : 'service-analyzer complete',
+    seenAtMs: integrationCompletedAt ?? undefined,
+  }
+}
+
+function liveStep({ protection }: StepsView['tenant']): Step {
+  const isDone = protection === 'on'
+  return {
+    title: 'Live',
+    state: isDone ? 'done' : 'open',
+    text: isDone
+      ? 'Every request is signed in, and sealed paths do not exist.'
+      : 'Turns protection on. Going back to pass-through is possible at any time.',
+    command: isDone ? undefined : 'service-analyzer go-live',
+  }
+}

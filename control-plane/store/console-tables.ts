@@ -1,0 +1,57 @@
+/** The part of the schema that the console stands on: roles, sessions, links, forms. */
+import type { Columns } from './columns.ts'
+
+export function defineConsoleTables(c: Columns) {
+  /** Of accounts of the realm `console`. An operator's `tenantId` is '': it is about all of them. */
+  const consoleRoles = c.table(
+    'console_roles',
+    {
+      userId: c.text('user_id').notNull(),
+      tenantId: c.text('tenant_id').notNull(),
+      role: c.text('role').$type<'operator' | 'administrator'>().notNull(),
+      createdAt: c.whole('created_at').notNull(),
+    },
+    (table) => [
+      c.primaryKey({ columns: [table.userId, table.tenantId] }),
+      c.index('console_roles_tenant').on(table.tenantId, table.userId),
+    ],
+  )
+
+  const consoleSessions = c.table(
+    'console_sessions',
+    {
+      sessionHash: c.text('session_hash').primaryKey(),
+      userId: c.text('user_id').notNull(),
+      /** Of the realm's session that it stands on, and ends with. */
+      sid: c.text('sid').notNull(),
+      /** When the person last proved who they are: `auth_time` of the realm. */
+      signedInAt: c.whole('signed_in_at').notNull(),
+      createdAt: c.whole('created_at').notNull(),
+      lastSeenAt: c.whole('last_seen_at').notNull(),
+      expiresAt: c.whole('expires_at').notNull(),
+    },
+    (table) => [c.index('console_sessions_expiry').on(table.expiresAt)],
+  )
+
+  /** Each lets one person become an operator. */
+  const consoleLinks = c.table('console_links', {
+    linkHash: c.text('link_hash').primaryKey(),
+    createdAt: c.whole('created_at').notNull(),
+    expiresAt: c.whole('expires_at').notNull(),
+    usedAt: c.whole('used_at'),
+  })
+
+  /** Forms that have been sent, and where their answer is: a second sending does nothing twice. */
+  const consoleForms = c.table(
+    'console_forms',
+    {
+      formHash: c.text('form_hash').primaryKey(),
+      createdAt: c.whole('created_at').notNull(),
+      /** null: it is being worked on, or was cut off in the middle. */
+      location: c.text('location'),
+    },
+    (table) => [c.index('console_forms_age').on(table.createdAt)],
+  )
+
+  return { consoleRoles, consoleSessions, consoleLinks, consoleForms }
+}

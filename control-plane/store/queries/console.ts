@@ -1,0 +1,165 @@
+/** Roles, sessions, links and forms of the console. */
+import { and, asc, eq, gt, inArray, isNull, lt } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+const { consoleRoles: roles, consoleSessions: sessions } = schema
+const { consoleLinks: links, consoleForms: forms } = schema
+
+export type ConsoleRoleRow = typeof roles.$inferSelect
+export type ConsoleSessionRow = typeof sessions.$inferSelect
+
+/** The tenant id of an operator's role. */
+export const ALL_TENANTS = ''
+
+export async function rolesOf(queries: Queries, userId: string): Promise<ConsoleRoleRow[]> {
+  return await queries
+    .select()
+    .from(roles)
+    .where(eq(roles.userId, userId))
+    .orderBy(asc(roles.tenantId))
+}
+
+/** Who has a role in this tenant, or, for `ALL_TENANTS`, is an operator. */
+export async function rolesIn(queries: Queries, tenantId: string, limit: number) {
+  return await queries
+    .select()
+    .from(roles)
+    .where(eq(roles.tenantId, tenantId))
+    .orderBy(asc(roles.userId))
+    .limit(limit)
+}
+
+export async function upsertRole(queries: Queries, row: ConsoleRoleRow): Promise<void> {
+  await queries
+    .insert(roles)
+    .values(row)
+    .onConflictDoUpdate({ target: [roles.userId, roles.tenantId], set: { role: row.role } })
+}
+
+export async function deleteRole(
+  queries: Queries,
+  userId: string,
+  tenantId: string,
+): Promise<boolean> {
+  const gone = await queries
+    .delete(roles)
+    .where(and(eq(roles.userId, userId), eq(roles.tenantId, tenantId)))
+    .returning({ userId: roles.userId })
+  return gone.length > 0
+}
+
+export async function deleteRolesOf(queries: Queries, userId: string): Promise<void> {
+  await queries.delete(roles).where(eq(roles.userId, userId))
+}
+
+export async function insertConsoleSession(
+  queries: Queries,
+  row: ConsoleSessionRow,
+): Promise<void> {
+  await queries.insert(sessions).values(row)
+}
+
+export async function findConsoleSession(queries: Queries, sessionHash: string) {
+  const [row] = await queries.select().from(sessions).where(eq(sessions.sessionHash, sessionHash))
+  return row
+}
+
+export async function touchConsoleSession(
+  queries: Queries,
+  sessionHash: string,
+  lastSeenAt: number,
+): Promise<void> {
+  await queries.update(sessions).set({ lastSeenAt }).where(eq(sessions.sessionHash, sessionHash))
+}
+
+export async function deleteConsoleSession(queries: Queries, sessionHash: string): Promise<void> {
+  await queries.delete(sessions).where(eq(sessions.sessionHash, sessionHash))
+}
+
+export async function deleteConsoleSessionsBefore(
+  queries: Queries,
+  nowMs: number,
+  limit: number,
+): Promise<number> {
+  const over = await queries
+    .select({ sessionHash: sessions.sessionHash })
+    .from(sessions)
+    .where(lt(sessions.expiresAt, nowMs))
+    .limit(limit)
+  const hashes = over.map((row) => row.sessionHash)
+  if (hashes.length > 0) await queries.delete(sessions).where(inArray(sessions.sessionHash, hashes))
+  return hashes.length
+}
+
+export async function insertLink(
+  queries: Queries,
+  row: { linkHash: string; createdAt: number; expiresAt: number },
+): Promise<void> {
+  await queries.insert(links).values({ ...row, usedAt: null })
+}
+
+export async function isLinkGood(queries: Queries, linkHash: string, nowMs: number) {
+  const rows = await queries
+    .select({ linkHash: links.linkHash })
+    .from(links)
+    .where(and(eq(links.linkHash, linkHash), isNull(links.usedAt), gt(links.expiresAt, nowMs)))
+  return rows.length > 0
+}
+
+/** Whether it was good; of several at once one is told so. */
+export async function spendLink(queries: Queries, linkHash: string, nowMs: number) {
+  const spent = await queries
+    .update(links)
+    .set({ usedAt: nowMs })
+    .where(and(eq(links.linkHash, linkHash), isNull(links.usedAt), gt(links.expiresAt, nowMs)))
+    .returning({ linkHash: links.linkHash })
+  return spent.length > 0
+}
+
+/** The newest link is the only one. */
+export async function deleteLinks(queries: Queries): Promise<void> {
+  await queries.delete(links)
+}
+
+/** undefined: it was not known, and is now. */
+export async function claimForm(
+  queries: Queries,
+  formHash: string,
+  createdAt: number,
+): Promise<{ readonly location: string | null } | undefined> {
+  const [known] = await queries
+    .select({ location: forms.location })
+    .from(forms)
+    .where(eq(forms.formHash, formHash))
+  if (known !== undefined) return known
+  await queries.insert(forms).values({ formHash, createdAt, location: null })
+  return undefined
+}
+
+export async function settleForm(
+  queries: Queries,
+  formHash: string,
+  location: string,
+): Promise<void> {
+  await queries.update(forms).set({ location }).where(eq(forms.formHash, formHash))
+}
+
+export async function releaseForm(queries: Queries, formHash: string): Promise<void> {
+  await queries.delete(forms).where(eq(forms.formHash, formHash))
+}
+
+export async function deleteFormsBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const old = await queries
+    .select({ formHash: forms.formHash })
+    .from(forms)
+    .where(lt(forms.createdAt, beforeMs))
+    .limit(limit)
+  const hashes = old.map((row) => row.formHash)
+  if (hashes.length > 0) await queries.delete(forms).where(inArray(forms.formHash, hashes))
+  return hashes.length
+}
