@@ -14,7 +14,7 @@ const LINES_MAX = 200
 const LINE_CHARACTERS_MAX = 400
 const CONTEXT_LINES = 3
 /** Of lines; two texts with more between them have nothing in common worth looking for. */
-const DIFFERENCES_MAX = 5000
+const DIFFERENCES_MAX = 1500
 
 export interface Diff {
   readonly text: string
@@ -54,13 +54,16 @@ function linesOf({ path, before, after }: FileEdit): string[] {
     maxEditLength: DIFFERENCES_MAX,
   })
   const hunks = patch?.hunks.map(({ oldStart, oldLines, newStart, newLines, lines }) => [
-    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`,
     ...lines,
   ]) ?? [[`@@ all of it @@`, ...signed('-', old), ...signed('+', after)]]
   return hunks
     .flat()
     .map((line) => visibleText(isEveryLineWindows ? line.replace(/\r$/, '') : line))
 }
+
+/** Of no lines it names the line before them, as every other tool does. */
+const range = (start: number, lines: number) => `${lines === 0 ? start - 1 : start},${lines}`
 
 const isWindows = (text: string) => !/(?<!\r)\n/.test(text)
 

@@ -1,0 +1,120 @@
+/** The command line tool as it is downloaded, run as a program in folders and homes of its own. */
+import { execFile, spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { newTenant } from './api.ts'
+import { temporaryFolder, type ServicesOptions } from './control-plane.ts'
+import { nodesHere } from './installed-sdk.ts'
+import { startPublicServer } from './public-server.ts'
+
+export interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+export interface RunWish {
+  readonly environment?: Record<string, string>
+  readonly folder?: string
+  /** Standard input; without it there is none. */
+  readonly input?: string
+  /** Which Node; the one that runs the tests, unless it is said. */
+  readonly node?: string
+}
+
+/** What a terminal has, and nothing else of this machine. */
+export function plainEnvironment(home: string): Record<string, string> {
+  return { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, LANG: 'C.UTF-8' }
+}
+
+export async function startAnalyzer(
+  t: Test,
+  settings: Record<string, unknown> = {},
+  options: ServicesOptions = {},
+) {
+  const server = await startPublicServer(t, options)
+  const { baseUrl, operator } = server
+  const created = await operator('POST', '/tenants', newTenant('acme', settings))
+  const key = String(created.body['analyzer_key'])
+  await operator('POST', '/tenants/acme/publish')
+  const answer = await fetch(`${baseUrl}/api/v1/cli/service-analyzer.mjs`)
+  const home = temporaryFolder(t)
+  const file = join(home, 'service-analyzer')
+  const program = `${file}.mjs`
+  writeFileSync(program, await answer.text(), { mode: 0o755 })
+
+  async function run(args: readonly string[], wish: RunWish = {}): Promise<Ended> {
+    const { environment = { SERVICE_ANALYZER_KEY: key }, folder = home, input, node } = wish
+    const ended = await new Promise<Ended>((resolve) => {
+      const env = { ...plainEnvironment(home), ...environment }
+      const child = execFile(
+        node ?? process.execPath,
+        [program, ...args],
+        { env, cwd: folder, maxBuffer: 64 * 1024 * 1024 },
+        (error, out, err) => resolve({ code: Number(error?.code ?? 0), out, err }),
+      )
+      child.stdin?.on('error', () => {}) // who needs no input does not read it
+      child.stdin?.end(input ?? '')
+    })
+    t.notOk((ended.out + ended.err).includes(key), 'the key is never printed')
+    return ended
+  }
+
+  /** The one document that `--json` prints, whatever happens. */
+  async function document(args: readonly string[], wish: RunWish = {}) {
+    const ended = await run([...args, '--json'], wish)
+    const read = JSON.parse(ended.out) as Record<string, unknown>
+    t.equal(read['exit_code'], ended.code)
+    return { ...ended, read }
+  }
+
+  return { ...server, key, home, program, answer, run, document, nodes: nodesHere() }
+}
+
+export interface Session {
+  /** Resolves when all of it has been shown. */
+  shown(text: string | RegExp): Promise<void>
+  type(keys: string): void
+  /** Of the keyboard: nothing more comes. */
+  hangUp(): void
+  readonly ended: Promise<{ readonly code: number; readonly screen: string }>
+}
+
+/** A command line at a pseudo terminal of so many columns (`script` of util-linux). */
+export function atTerminal(
+  t: Test,
+  line: string,
+  wish: { columns: number; environment: Record<string, string>; folder: string },
+): Session {
+  const { columns, environment, folder } = wish
+  const child = spawn('script', ['-qefc', `stty cols ${columns} rows 24; ${line}`, '/dev/null'], {
+    env: { TERM: 'xterm', ...environment, SHELL: '/bin/sh' },
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let screen = ''
+  const watchers = new Set<() => void>()
+  child.stdout.on('data', (chunk: Buffer) => {
+    screen += chunk.toString()
+    for (const look of watchers) look()
+  })
+  return {
+    type: (keys) => void child.stdin.write(keys),
+    hangUp: () => child.stdin.end(),
+    shown: (text) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const isShown = typeof text === 'string' ? screen.includes(text) : text.test(screen)
+          if (isShown) resolve()
+        }
+        watchers.add(look)
+        look()
+        child.once('close', () => reject(new Error(`${String(text)} was never shown: ${screen}`)))
+      }),
+    ended: new Promise((resolve) =>
+      child.once('close', (code) => resolve({ code: code ?? -1, screen })),
+    ),
+  }
+}
