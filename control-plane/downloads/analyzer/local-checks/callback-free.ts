@@ -1,5 +1,53 @@
-import { skip } from '../../../../shared/integration/check-result.ts'
+/** Whether the application has no route of its own where sign-ins start, come back and end. */
+import { fail, pass, warn } from '../../../../shared/integration/check-result.ts'
+import { codeFiles, isInComment, lineAt } from './code-files.ts'
 import type { LocalCheck } from './looked-at.ts'
 
-export const callbackFree: LocalCheck = async () =>
-  skip('callback_free', 'This check does not look yet.')
+const CHECK = 'callback_free'
+const OWN = String.raw`service\/(?:login|callback|logout|me)`
+/** A route is declared; a link or a redirect to one is quite right. */
+const ROUTES: readonly RegExp[] = [
+  new RegExp(
+    String.raw`\b(?:get|post|put|patch|delete|all|any|route|head|options|match|use|path|re_path|url|HandleFunc|Handle|Any|GET|POST|Map(?:Get|Post|Put|Delete|Methods)?)\(\s*[rf]?['"\x60]\^?\/?${OWN}\b`,
+    'g',
+  ),
+  new RegExp(
+    String.raw`[@[](?:Get|Post|Put|Patch|Delete|All|Request|Controller|Http\w+|Route|GetMapping|PostMapping|RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?['"]\/?${OWN}\b`,
+    'g',
+  ),
+  new RegExp(String.raw`^\s*(?:get|post|put|patch|delete|match)\s+['"]\/?${OWN}\b`, 'gm'),
+  new RegExp(String.raw`@\w+\.(?:route|get|post)\(\s*['"]\/?${OWN}\b`, 'g'),
+]
+const WHOLE =
+  /\b(?:use|all|route|mount|prefix|Group|group|MapGroup)\(\s*['"`]\/?service(?:\/\*?)?['"`]|[@[](?:Controller|RequestMapping|Route)\(\s*['"]\/?service['"]/g
+const FILE_ROUTE =
+  /(?:^|\/)(?:pages|app)\/service\/(?:(?:login|callback|logout|me)(?:\/(?:page|route|index))?\.[jt]sx?|\[\[?\.\.\.)/
+
+export const callbackFree: LocalCheck = async (at) => {
+  const wholes: string[] = []
+  const routed = at.project.files.find(({ path }) => FILE_ROUTE.test(path))
+  if (routed !== undefined) return shadowed(routed.path)
+  for await (const { path, text } of codeFiles(at)) {
+    for (const pattern of ROUTES)
+      for (const match of text.matchAll(pattern))
+        if (!isInComment(text, match.index)) return shadowed(`${path}:${lineAt(text, match.index)}`)
+    for (const match of text.matchAll(WHOLE))
+      if (!isInComment(text, match.index)) wholes.push(`${path}:${lineAt(text, match.index)}`)
+  }
+  const [first] = wholes
+  if (first === undefined)
+    return pass(CHECK, 'No route of the application takes /service/login, callback, logout or me.')
+  return warn(
+    CHECK,
+    `${first} takes all that is under /service: login, callback, logout and me never get there.`,
+    'Move those routes to another prefix; what else is under /service reaches the application.',
+  )
+}
+
+function shadowed(place: string) {
+  return fail(
+    CHECK,
+    `${place} has a route at a path that is the service's own.`,
+    'Move that route: /service/login, /service/callback, /service/logout and /service/me are answered before the application.',
+  )
+}

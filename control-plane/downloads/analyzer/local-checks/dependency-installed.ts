@@ -1,5 +1,122 @@
-import { skip } from '../../../../shared/integration/check-result.ts'
-import type { LocalCheck } from './looked-at.ts'
+/** Whether what the middleware is made of is named by the project, and there. */
+import { join } from 'node:path'
+import {
+  fail,
+  pass,
+  skip,
+  warn,
+  type CheckResult,
+} from '../../../../shared/integration/check-result.ts'
+import { VERSION } from '../../../../shared/version.ts'
+import { installCommand } from '../edits/install-command.ts'
+import { asObject, packageOf } from '../edits/node-sources.ts'
+import { readText } from '../project/read-text.ts'
+import { isNode, type LocalCheck, type LookedAt } from './looked-at.ts'
 
-export const dependencyInstalled: LocalCheck = async () =>
-  skip('dependency_installed', 'This check does not look yet.')
+const CHECK = 'dependency_installed'
+const PACKAGE = 'service-node'
+const MANIFEST_BYTES_MAX = 64 * 1024
+
+interface Wanted {
+  readonly name: string
+  /** Where projects name it. */
+  readonly manifests: RegExp
+  readonly isNamed: RegExp
+  readonly install: string
+}
+
+const PYTHON: Wanted = {
+  name: 'PyJWT',
+  manifests:
+    /(?:^|\/)(?:requirements[\w.-]*\.(?:txt|in)|pyproject\.toml|Pipfile|setup\.(?:py|cfg))$/,
+  isNamed: /\bpyjwt\b/i,
+  install: "pip install 'pyjwt[crypto]', and name it in the requirements",
+}
+
+/** What the snippets of the contract import; the others need nothing but their framework. */
+const WANTED: Readonly<Record<string, Wanted>> = {
+  django: PYTHON,
+  flask: PYTHON,
+  fastapi: PYTHON,
+  rails: {
+    name: 'jwt',
+    manifests: /(?:^|\/)Gemfile(?:\.lock)?$/,
+    isNamed: /\bgem\s+['"]jwt['"]|^\s+jwt \(/m,
+    install: 'bundle add jwt',
+  },
+  laravel: {
+    name: 'guzzlehttp/guzzle',
+    manifests: /(?:^|\/)composer\.(?:json|lock)$/,
+    isNamed: /["']guzzlehttp\/guzzle["']|["']laravel\/framework["']/,
+    install: 'composer require guzzlehttp/guzzle',
+  },
+}
+
+export const dependencyInstalled: LocalCheck = async (at) =>
+  isNode(at.application) ? ofNode(at) : ofOthers(at)
+
+async function ofNode(at: LookedAt): Promise<CheckResult> {
+  const { project, application, world } = at
+  const address = `${world.baseUrl}/api/v1/sdk/node`
+  const { manifestPath, dependencies } = await packageOf(project, application)
+  if (!dependencies.has(PACKAGE))
+    return fail(
+      CHECK,
+      `${manifestPath ?? 'package.json'} does not name ${PACKAGE}.`,
+      `${application.packageManager ?? 'npm'} ${addWord(application.packageManager)} ${address}`,
+    )
+  const version = await installedVersion(at)
+  if (version === null && project.has('.pnp.cjs'))
+    return pass(CHECK, `${PACKAGE} is named; Plug'n'Play keeps it where it is not looked for.`)
+  if (version === null)
+    return fail(
+      CHECK,
+      `${PACKAGE} is named in ${manifestPath ?? 'package.json'}, but not installed.`,
+      installCommand(project, application),
+    )
+  if (version !== VERSION)
+    return warn(
+      CHECK,
+      `${PACKAGE} ${version} is installed, and the service has ${VERSION}.`,
+      `${application.packageManager ?? 'npm'} ${addWord(application.packageManager)} ${address}`,
+    )
+  return pass(CHECK, `${PACKAGE} ${version} is installed.`)
+}
+
+const addWord = (packageManager: string | null) =>
+  packageManager === 'npm' || packageManager === null ? 'install' : 'add'
+
+/** As Node looks for it: in the application's own folder, then in those above it. */
+async function installedVersion({ project, application }: LookedAt): Promise<string | null> {
+  const segments = application.folder === '' ? [] : application.folder.split('/')
+  for (let length = segments.length; length >= 0; length--) {
+    const path = [...segments.slice(0, length), 'node_modules', PACKAGE, 'package.json'].join('/')
+    try {
+      const { text } = await readText(project.root, join(path), MANIFEST_BYTES_MAX)
+      const { version } = asObject(JSON.parse(text ?? ''))
+      if (typeof version === 'string' && /^\d[\w.+-]{0,63}$/.test(version)) return version
+    } catch {
+      // the folder above
+    }
+  }
+  return null
+}
+
+async function ofOthers({ project, application }: LookedAt): Promise<CheckResult> {
+  const wanted = WANTED[application.framework]
+  if (wanted === undefined) return skip(CHECK, 'The code to paste needs nothing but the framework.')
+  const start = application.folder === '' ? '' : `${application.folder}/`
+  const manifests = project.files.filter(
+    ({ path }) => path.startsWith(start) && wanted.manifests.test(path),
+  )
+  for (const { path } of manifests)
+    if (wanted.isNamed.test((await project.read(path)) ?? ''))
+      return pass(CHECK, `${path} names ${wanted.name}.`)
+  const [first] = manifests
+  const where = first === undefined ? 'No manifest' : `None of the manifests (${first.path} …)`
+  return fail(
+    CHECK,
+    `${where} names ${wanted.name}, which the code to paste imports.`,
+    wanted.install,
+  )
+}

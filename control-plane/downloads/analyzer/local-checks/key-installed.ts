@@ -1,5 +1,154 @@
-import { skip } from '../../../../shared/integration/check-result.ts'
-import type { LocalCheck } from './looked-at.ts'
+/** Whether the application has the public keys that the service publishes: these and no others. */
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import { PEM_FILENAME } from '../../../../shared/integration/contract.ts'
+import {
+  fail,
+  pass,
+  skip,
+  warn,
+  type CheckResult,
+} from '../../../../shared/integration/check-result.ts'
+import { readText } from '../project/read-text.ts'
+import { askService, boundedJson } from './asked-locally.ts'
+import { isNode, modeOf, type LocalCheck, type LookedAt } from './looked-at.ts'
 
-export const keyInstalled: LocalCheck = async () =>
-  skip('key_installed', 'This check does not look yet.')
+const CHECK = 'key_installed'
+const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
+const KEY_FILE_BYTES_MAX = 64 * 1024
+
+export const keyInstalled: LocalCheck = async (at) => {
+  const { world, application } = at
+  if (modeOf(world) === 'sdk')
+    return skip(CHECK, 'In sdk mode the middleware has its keys from the service.')
+  const file = keyFileOf(at)
+  const text = await textAt(file.absolute)
+  if (text === null) return missing(at, file.shown)
+  if (/PRIVATE KEY-----/.test(text))
+    return fail(
+      CHECK,
+      `${file.shown} holds a private key, which belongs to nobody but the service.`,
+      `Delete it, tell the operator to rotate the keys, then: ${download(at, file.shown)}`,
+    )
+  const installed = readKeys(text)
+  if (installed === null || installed.length === 0)
+    return fail(
+      CHECK,
+      `${file.shown} holds no public key that can be read.`,
+      `Fetch it again: ${download(at, file.shown)}`,
+    )
+  if (world.tenant === null)
+    return warn(
+      CHECK,
+      `${file.shown} holds ${counted(installed.length)}; the service was not asked whether it is the right one.`,
+      'Run it with the analyzer key: service-analyzer login, then service-analyzer verify',
+    )
+  const published = await publishedKeys(at)
+  if (typeof published === 'string')
+    return warn(
+      CHECK,
+      `${file.shown} holds ${counted(installed.length)}, which could not be compared: ${published}.`,
+      `Try it yourself: curl -i ${world.baseUrl}/tenants/${world.tenant.tenantId}/public-key`,
+    )
+  return compare(at, file.shown, installed, published, isNode(application))
+}
+
+/** As the middleware and the snippets look for it: where the application is started. */
+function keyFileOf({ project, application, world }: LookedAt) {
+  const given = world.environment['SERVICE_PUBLIC_KEY_FILE'] || PEM_FILENAME
+  const absolute = isAbsolute(given) ? given : join(project.root, application.folder, given)
+  const { folder } = application
+  return { absolute, shown: isAbsolute(given) || folder === '' ? given : `${folder}/${given}` }
+}
+
+async function textAt(file: string): Promise<string | null> {
+  try {
+    return (await readText(dirname(file), basename(file), KEY_FILE_BYTES_MAX)).text
+  } catch {
+    return null
+  }
+}
+
+function readKeys(text: string): KeyObject[] | null {
+  try {
+    return (text.match(PEM) ?? []).map((pem) => createPublicKey(pem))
+  } catch {
+    return null
+  }
+}
+
+function missing(at: LookedAt, shown: string): CheckResult {
+  if (!isNode(at.application))
+    return fail(
+      CHECK,
+      `There is no ${shown}, and the application does not start without it.`,
+      download(at, shown),
+    )
+  return warn(
+    CHECK,
+    `There is no ${shown}: the keys are fetched when the application starts, and while the service cannot be reached then, nobody gets in.`,
+    download(at, shown),
+  )
+}
+
+interface PublishedKey {
+  readonly status: string
+  readonly key: KeyObject
+}
+
+/** A string: why there are none. */
+async function publishedKeys(at: LookedAt): Promise<readonly PublishedKey[] | string> {
+  const answer = await askService(at, `/tenants/${at.world.tenant?.tenantId ?? ''}/public-key`)
+  if (answer === null) return 'the service cannot be reached'
+  if (answer.status === 404) return 'the tenant has no keys before it is published'
+  if (!answer.ok) return `the service answers ${answer.status}`
+  const { keys } = ((await boundedJson(answer)) ?? {}) as { keys?: unknown }
+  const found = (Array.isArray(keys) ? (keys as Record<string, unknown>[]) : []).flatMap(
+    ({ status, pem }) => {
+      const [key] = typeof pem === 'string' ? (readKeys(pem) ?? []) : []
+      return key === undefined ? [] : [{ status: String(status), key }]
+    },
+  )
+  return found.length > 0 ? found : 'the service names no key'
+}
+
+function compare(
+  at: LookedAt,
+  shown: string,
+  installed: readonly KeyObject[],
+  published: readonly PublishedKey[],
+  fetchesItself: boolean,
+): CheckResult {
+  const has = (key: KeyObject) => installed.some((one) => one.equals(key))
+  const absent = published.filter(({ key }) => !has(key)).map(({ status }) => status)
+  const old = installed.filter((one) => !published.some(({ key }) => key.equals(one)))
+  const fix = download(at, shown)
+  if (absent.includes('current'))
+    return fail(
+      CHECK,
+      old.length === installed.length
+        ? `${shown} holds ${counted(old.length)} that the service does not publish: of another tenant, or of long ago.`
+        : `${shown} lacks the key that the service signs with now.`,
+      fix,
+    )
+  if (old.length > 0)
+    return warn(
+      CHECK,
+      `${shown} holds ${counted(old.length)} that the service no longer publishes: whoever has its private half could sign people in.`,
+      fix,
+    )
+  if (absent.length > 0)
+    return warn(
+      CHECK,
+      `${shown} lacks the key that is ${absent.join(' and ')}${fetchesItself ? '; the middleware fetches it when it first appears' : ''}.`,
+      fix,
+    )
+  return pass(CHECK, `${shown} holds what the service publishes (${counted(installed.length)}).`)
+}
+
+function download({ world }: LookedAt, shown: string): string {
+  const tenantId = world.tenant?.tenantId ?? '<tenant_id>'
+  return `curl -fsS -H 'Accept: application/x-pem-file' ${world.baseUrl}/tenants/${tenantId}/public-key -o ${shown}`
+}
+
+const counted = (count: number) => (count === 1 ? 'one key' : `${count} keys`)

@@ -1,6 +1,7 @@
 /** What every local check looks at, and what it is told from outside. */
 import type { CheckResult } from '../../../../shared/integration/check-result.ts'
 import type { Application } from '../detection/application.ts'
+import type { Git } from '../journal/git.ts'
 import type { Project } from '../project/project.ts'
 
 /** What the service tells whoever has the analyzer key: `GET /api/v1/integration`. */
@@ -10,7 +11,6 @@ export interface TenantFacts {
   readonly protection: 'on' | 'pass-through'
   readonly health: string
   readonly sealed: readonly string[]
-  readonly excluded: readonly string[]
 }
 
 export interface LocalChecksWorld {
@@ -24,6 +24,7 @@ export interface LocalChecksWorld {
   /** Where the application listens now, if that was told; else as detection says. */
   readonly port: number | null
   readonly fetch: typeof fetch
+  readonly git: Pick<Git, 'ask'>
 }
 
 export interface LookedAt {
@@ -33,3 +34,18 @@ export interface LookedAt {
 }
 
 export type LocalCheck = (at: LookedAt) => Promise<CheckResult>
+
+const NODE: ReadonlySet<string> = new Set([
+  'next',
+  'nest',
+  'fastify',
+  'koa',
+  'hono',
+  'express',
+  'node',
+])
+
+export const isNode = ({ framework }: Application): boolean => NODE.has(framework)
+
+/** Without the service's word, what most tenants are. */
+export const modeOf = ({ tenant }: LocalChecksWorld) => tenant?.mode ?? 'gateway'

@@ -1,5 +1,8 @@
-import { skip } from '../../../../shared/integration/check-result.ts'
+/** Whether the middleware is imported, mounted, and there before anything that answers. */
 import type { LocalCheck } from './looked-at.ts'
+import { isNode } from './looked-at.ts'
+import { nodeMount } from './node-mount.ts'
+import { pastedMount } from './pasted-mount.ts'
 
-export const middlewareMounted: LocalCheck = async () =>
-  skip('middleware_mounted', 'This check does not look yet.')
+export const middlewareMounted: LocalCheck = async (at) =>
+  isNode(at.application) ? nodeMount(at) : pastedMount(at)

@@ -1,5 +1,127 @@
-import { skip } from '../../../../shared/integration/check-result.ts'
-import type { LocalCheck } from './looked-at.ts'
+/**
+ * Whose word the application takes for a visitor's address and for https. Behind the edge that of the
+ * gateways alone; an application that believes anybody can be told any address.
+ */
+import {
+  fail,
+  pass,
+  skip,
+  warn,
+  type CheckResult,
+} from '../../../../shared/integration/check-result.ts'
+import type { FrameworkName } from '../detection/application.ts'
+import { codeFiles, isInComment, lineAt } from './code-files.ts'
+import { modeOf, type LocalCheck } from './looked-at.ts'
 
-export const proxyTrust: LocalCheck = async () =>
-  skip('proxy_trust', 'This check does not look yet.')
+const CHECK = 'proxy_trust'
+
+interface ProxyRules {
+  /** Says whom it believes. */
+  readonly set: RegExp
+  /** Among those: believes anybody. */
+  readonly open: RegExp
+  /** How to say it, with the addresses of the gateways. */
+  readonly fix: string
+  /** What it does without a word: nothing is wrong with believing nobody but in what is logged. */
+  readonly isSafeUnset?: boolean
+}
+
+const EXPRESS: ProxyRules = {
+  set: /['"`]trust proxy(?: fn)?['"`]/g,
+  open: /\.(?:set\(\s*['"`]trust proxy['"`]\s*,\s*true\s*\)|enable\(\s*['"`]trust proxy['"`]\s*\))/,
+  fix: "app.set('trust proxy', ['<address of the gateways>'])",
+}
+
+const RULES: Partial<Readonly<Record<FrameworkName, ProxyRules>>> = {
+  express: EXPRESS,
+  nest: { ...EXPRESS, set: /['"`]trust proxy['"`]|\btrustProxy\b/g },
+  fastify: {
+    set: /\btrustProxy\b/g,
+    open: /\btrustProxy['"]?\s*:\s*true\b/,
+    fix: "fastify({ trustProxy: ['<address of the gateways>'] })",
+  },
+  koa: {
+    set: /\.proxy\s*=|\bproxy\s*:\s*(?:true|false)/g,
+    open: /\.proxy\s*=\s*true\b(?![\s\S]*maxIpsCount)|\bproxy\s*:\s*true\b(?![\s\S]*maxIpsCount)/,
+    fix: 'new Koa({ proxy: true, maxIpsCount: 1 })',
+  },
+  django: {
+    set: /\bSECURE_PROXY_SSL_HEADER\b/g,
+    open: /\bALLOWED_HOSTS\s*=\s*\[\s*['"]\*['"]\s*\][\s\S]*\bUSE_X_FORWARDED_HOST\s*=\s*True/,
+    fix: "SECURE_PROXY_SSL_HEADER = ('HTTP_X_FORWARDED_PROTO', 'https')",
+  },
+  flask: {
+    set: /\bProxyFix\(/g,
+    open: /\bProxyFix\([^)]*\bx_for\s*=\s*(?:[2-9]|\d\d)/,
+    fix: 'app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)',
+  },
+  fastapi: {
+    set: /\bforwarded[_-]allow[_-]ips\b|\bProxyHeadersMiddleware\b/g,
+    open: /\bforwarded[_-]allow[_-]ips['"]?\s*[=:,]\s*\[?\s*['"]\*|\btrusted_hosts\s*=\s*\[?\s*['"]\*/,
+    fix: "uvicorn.run(app, proxy_headers=True, forwarded_allow_ips='<address of the gateways>')",
+  },
+  rails: {
+    set: /\btrusted_proxies\b/g,
+    open: /\btrusted_proxies\s*=.*(?:0\.0\.0\.0\/0|::\/0)/,
+    fix: "config.action_dispatch.trusted_proxies = [IPAddr.new('<address of the gateways>')]",
+    isSafeUnset: true, // private networks and nobody else
+  },
+  laravel: {
+    set: /\btrustProxies\(|\bTrustProxies\b[\s\S]*\$proxies\s*=|\$proxies\s*=/g,
+    open: /\btrustProxies\([^)]*['"]\*\*?['"]|\$proxies\s*=\s*['"]\*\*?['"]/,
+    fix: "$middleware->trustProxies(at: ['<address of the gateways>']) in bootstrap/app.php",
+  },
+  spring: {
+    set: /\bforward-headers-strategy\b|\bForwardedHeaderFilter\b/gi,
+    open: /\binternal-proxies\s*[=:]\s*['"]?(?:\.\*|\.\+)/,
+    fix: 'server.forward-headers-strategy=native in application.properties',
+  },
+  aspnet: {
+    set: /\bUseForwardedHeaders\b/g,
+    open: /\bKnown(?:Networks|Proxies|IPNetworks)\.Clear\(\)/,
+    fix: 'options.KnownProxies.Add(IPAddress.Parse("<address of the gateways>")) and app.UseForwardedHeaders()',
+  },
+  go: {
+    set: /\bSetTrustedProxies\(|\bIPExtractor\b|\bRealIP\b|\bProxyHeaders\b/g,
+    open: /\bmiddleware\.RealIP\b|\bhandlers\.ProxyHeaders\b|0\.0\.0\.0\/0/,
+    fix: 'router.SetTrustedProxies([]string{"<address of the gateways>"}) for gin; read X-Forwarded-For from nobody else',
+    isSafeUnset: true,
+  },
+}
+
+export const proxyTrust: LocalCheck = async (at) => {
+  const { application, world } = at
+  const rules = RULES[application.framework]
+  if (rules === undefined)
+    return skip(CHECK, 'This framework believes no proxy unless code of its own does.')
+  // gin believes everybody until it is told whom to
+  const isGin = application.framework === 'go' && application.variant?.includes('gin') === true
+  let place: string | null = null
+  for await (const { path, text } of codeFiles(at)) {
+    const open = rules.open.exec(text)
+    if (open !== null && !isInComment(text, open.index))
+      return tooOpen(`${path}:${lineAt(text, open.index)}`, rules)
+    for (const match of text.matchAll(rules.set))
+      if (!isInComment(text, match.index)) place ??= `${path}:${lineAt(text, match.index)}`
+  }
+  if (place !== null) return pass(CHECK, `${place} says whose X-Forwarded-For is believed.`)
+  if (isGin) return tooOpen('gin, until it is told whom to believe,', rules)
+  if (rules.isSafeUnset === true)
+    return pass(CHECK, 'Nobody from outside is believed about addresses.')
+  const isBehindEdge = modeOf(world) !== 'sdk'
+  if (!isBehindEdge)
+    return pass(CHECK, 'No proxy is believed, which is right where none is in front.')
+  return warn(
+    CHECK,
+    'No proxy is believed: to the application all visitors come from the gateway, and by http.',
+    rules.fix,
+  )
+}
+
+function tooOpen(place: string, { fix }: ProxyRules): CheckResult {
+  return fail(
+    CHECK,
+    `${place} believes what anybody writes into X-Forwarded-For.`,
+    `Name the gateways instead: ${fix}`,
+  )
+}

@@ -1,5 +1,72 @@
-import { skip } from '../../../../shared/integration/check-result.ts'
-import type { LocalCheck } from './looked-at.ts'
+/** Whether sealed paths are paths of this application, and closed to who goes around the edge. */
+import { fail, pass, skip, warn } from '../../../../shared/integration/check-result.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import { askApplication, howToStart } from './asked-locally.ts'
+import { codeFiles } from './code-files.ts'
+import type { LocalCheck, LookedAt } from './looked-at.ts'
 
-export const sealedPaths: LocalCheck = async () =>
-  skip('sealed_paths', 'This check does not look yet.')
+const CHECK = 'sealed_paths'
+
+export const sealedPaths: LocalCheck = async (at) => {
+  const { tenant } = at.world
+  if (tenant === null) return skip(CHECK, 'The service was not asked which paths are sealed.')
+  if (tenant.sealed.length === 0) return skip(CHECK, 'The tenant has no sealed paths.')
+  const asked = tenant.sealed.slice(0, LIMITS.probedSealedMax)
+
+  const open: string[] = []
+  let isRunning = true
+  for (const path of asked) {
+    const answer = await askApplication(at, path)
+    if (answer === null) {
+      isRunning = false
+      break
+    }
+    if (answer.status < 300) open.push(`${path} (${answer.status})`)
+  }
+  if (open.length > 0 && tenant.protection === 'on')
+    return fail(
+      CHECK,
+      `Whoever reaches this application around the edge is answered at: ${open.join(', ')}.`,
+      'Mount the middleware before everything else, as service-analyzer apply does, and restart the application.',
+    )
+  const unknown = await unknownIn(at, asked)
+  if (unknown.length > 0)
+    return warn(
+      CHECK,
+      `No code of this application names ${unknown.join(', ')}: mistyped, or made at run time?`,
+      'Compare them with the routes of the application, and have the operator correct the sealed paths.',
+    )
+  if (!isRunning)
+    return skip(
+      CHECK,
+      `Every sealed path is named in the code (${asked.length}); whether they are closed was not seen, since nothing answers here.`,
+      `Start the application (${howToStart(at)}) and run: service-analyzer verify`,
+    )
+  return pass(
+    CHECK,
+    open.length === 0
+      ? `Without claims no sealed path is answered (${asked.length} asked).`
+      : `Every sealed path is named in the code; until go-live they are open: ${open.join(', ')}.`,
+  )
+}
+
+/** `/admin/users` may be mounted as `/admin` and `/users`: its first segment is looked for. */
+async function unknownIn(at: LookedAt, paths: readonly string[]): Promise<string[]> {
+  const missing = new Set(paths.filter((path) => path !== '/'))
+  for await (const { path: file, text } of codeFiles(at)) {
+    for (const path of missing) {
+      const [, first = ''] = path.split('/')
+      if (namesRoute(text, first) || file.split('/').includes(first)) missing.delete(path)
+    }
+    if (missing.size === 0) break
+  }
+  return [...missing]
+}
+
+function namesRoute(text: string, segment: string): boolean {
+  for (let index = text.indexOf(segment); index !== -1; index = text.indexOf(segment, index + 1)) {
+    const isStart = /[/'"`^:]/.test(text.charAt(index - 1))
+    if (isStart && /[/'"`$?*:)\s]/.test(text.charAt(index + segment.length))) return true
+  }
+  return false
+}

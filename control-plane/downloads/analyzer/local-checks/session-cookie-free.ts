@@ -1,5 +1,39 @@
-import { skip } from '../../../../shared/integration/check-result.ts'
+/** Whether the application sets no cookie by the names that the service's sessions go by. */
+import { fail, pass } from '../../../../shared/integration/check-result.ts'
+import { codeFiles, isInComment, lineAt } from './code-files.ts'
 import type { LocalCheck } from './looked-at.ts'
 
-export const sessionCookieFree: LocalCheck = async () =>
-  skip('session_cookie_free', 'This check does not look yet.')
+const CHECK = 'session_cookie_free'
+const NAME = String.raw`['"\x60]?(?<cookie>service_session|service_seen)\b`
+/** Reading `service_session` is what the contract offers; setting it is not. */
+const SETTING: readonly RegExp[] = [
+  // name: 'service_session', key: …, cookieName = …, SESSION_COOKIE_NAME = …, cookie.name=…
+  new RegExp(
+    String.raw`\b(?:name|key|cookie|cookie_?name|session_cookie(?:_name)?|cookie\.name)['"]?\s*(?:=>|[:=])\s*${NAME}`,
+    'gi',
+  ),
+  new RegExp(
+    String.raw`\b(?:cookie|setCookie|set_cookie|clearCookie|SetCookie|Append|AddCookie)\(\s*(?:\w+\s*,\s*)?${NAME}`,
+    'g',
+  ),
+  new RegExp(String.raw`\bcookies?(?:\(\))?\.(?:set|put|append|signed)\(\s*${NAME}`, 'gi'),
+  new RegExp(String.raw`\benv\(\s*['"]SESSION_COOKIE['"]\s*,\s*${NAME}`, 'g'),
+  new RegExp(String.raw`\bcookies(?:\.\w+)*\[:?${NAME}['"]?\]\s*=[^=]`, 'g'),
+]
+
+export const sessionCookieFree: LocalCheck = async (at) => {
+  for await (const { path, text } of codeFiles(at)) {
+    if (!text.includes('service_se')) continue
+    for (const pattern of SETTING)
+      for (const match of text.matchAll(pattern)) {
+        if (isInComment(text, match.index)) continue
+        const { cookie = '' } = match.groups ?? {}
+        return fail(
+          CHECK,
+          `${path}:${lineAt(text, match.index)} sets a cookie ${cookie}: it takes the place of the service's own, and signs everybody out.`,
+          'Give that cookie another name, for example app_session.',
+        )
+      }
+  }
+  return pass(CHECK, 'The application sets neither service_session nor service_seen.')
+}

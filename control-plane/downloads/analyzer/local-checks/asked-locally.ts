@@ -1,0 +1,98 @@
+/** Requests to the application on this machine, and to the service: short, bounded, not followed. */
+import type { LookedAt } from './looked-at.ts'
+
+const TIMEOUT_MS = 5000
+const ANSWER_BYTES_MAX = 64 * 1024
+
+export interface LocalAnswer {
+  readonly status: number
+  readonly url: string
+}
+
+/** null: nobody listens there, or nobody answers in time. */
+export async function askApplication(
+  { world, application }: LookedAt,
+  path: string,
+): Promise<LocalAnswer | null> {
+  const port = portOf(world, application)
+  if (port === null) return null
+  // by name some listen on one of the two only
+  for (const host of ['127.0.0.1', '[::1]']) {
+    const url = `http://${host}:${port}${path}`
+    try {
+      const answer = await world.fetch(url, {
+        headers: { accept: '*/*', 'user-agent': 'service-analyzer' },
+        redirect: 'manual',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      })
+      await answer.body?.cancel()
+      return { status: answer.status, url }
+    } catch {
+      // the other one
+    }
+  }
+  return null
+}
+
+export function portOf(
+  { port, environment }: LookedAt['world'],
+  application: Pick<LookedAt['application'], 'port'>,
+): number | null {
+  const given = Number(environment['PORT'])
+  const isPort = Number.isInteger(given) && given > 0 && given < 65_536
+  return port ?? (isPort ? given : application.port)
+}
+
+/** Of the service, without a key: what anybody may read. */
+export async function askService({ world }: LookedAt, path: string): Promise<Response | null> {
+  try {
+    return await world.fetch(`${world.baseUrl}${path}`, {
+      headers: { accept: 'application/json' },
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+  } catch {
+    return null
+  }
+}
+
+/** undefined: too long, broken off, or no JSON. */
+export async function boundedJson(answer: Response): Promise<unknown> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+      bytes += chunk.byteLength
+      if (bytes > ANSWER_BYTES_MAX) return undefined
+      chunks.push(chunk)
+    }
+    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** How to start it, for whoever has not. */
+export function howToStart({ application }: LookedAt): string {
+  switch (application.framework) {
+    case 'django':
+      return 'python manage.py runserver'
+    case 'flask':
+    case 'fastapi':
+      return `python ${application.entry?.path ?? 'main.py'}`
+    case 'rails':
+      return 'bin/rails server'
+    case 'laravel':
+      return 'php artisan serve'
+    case 'spring':
+      return application.packageManager === 'gradle'
+        ? './gradlew bootRun'
+        : './mvnw spring-boot:run'
+    case 'aspnet':
+      return 'dotnet run'
+    case 'go':
+      return 'go run .'
+    default:
+      return `${application.packageManager ?? 'npm'} start`
+  }
+}

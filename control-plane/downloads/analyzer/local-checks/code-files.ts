@@ -1,0 +1,39 @@
+/** The files of one application that say how it behaves: code and settings, tests left out. */
+import { LIMITS } from '../../../../shared/limits.ts'
+import type { LookedAt } from './looked-at.ts'
+
+const CODE =
+  /\.(?:[mc]?[jt]sx?|py|rb|ru|php|java|kt|kts|cs|go|erb|ya?ml|properties|json|toml|ini|cfg)$/
+const ASIDE =
+  /(?:^|\/)(?:tests?|__tests__|__mocks__|spec|e2e|cypress|docs|locales?|migrations|fixtures)\/|\.(?:test|spec|min)\.|\.d\.[mc]?ts$|(?:^|\/)(?:package-lock|composer\.lock|pnpm-lock|npm-shrinkwrap)\b/
+
+export interface CodeFile {
+  readonly path: string
+  readonly text: string
+}
+
+export async function* codeFiles(
+  { project, application: { folder } }: Pick<LookedAt, 'project' | 'application'>,
+  pattern = CODE,
+): AsyncGenerator<CodeFile> {
+  const start = folder === '' ? '' : `${folder}/`
+  let bytesRead = 0
+  for (const { path, bytes } of project.files) {
+    if (!path.startsWith(start) || !pattern.test(path) || ASIDE.test(path)) continue
+    bytesRead += bytes
+    if (bytesRead > LIMITS.localChecksBytesMax) return
+    const text = await project.read(path)
+    if (text !== null) yield { path, text }
+  }
+}
+
+/** Counts from 1. */
+export function lineAt(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length
+}
+
+/** Whether a comment begins before `index` on its line, in any of the languages that we look at. */
+export function isInComment(text: string, index: number): boolean {
+  const line = text.slice(text.lastIndexOf('\n', index - 1) + 1, index)
+  return /^\s*(?:\/\/|#|\*|\/\*|--|;)|(?:^|\s)(?:\/\/|#)\s/.test(line)
+}

@@ -1,0 +1,138 @@
+/**
+ * Applications in other languages: the marks of the code that the contract has to paste, and of the
+ * line that mounts it. Found in code, not in comments; a probe through the edge has the last word.
+ */
+import { fail, pass, warn, type CheckResult } from '../../../../shared/integration/check-result.ts'
+import type { FrameworkName } from '../detection/application.ts'
+import { blank, type SourceLanguage } from '../detection/source/blank.ts'
+import { codeFiles, lineAt } from './code-files.ts'
+import { modeOf, type LookedAt } from './looked-at.ts'
+
+const CHECK = 'middleware_mounted'
+const PROBE = /X-Service-Probe|HTTP_X_SERVICE_PROBE/i
+
+interface Marks {
+  readonly language: SourceLanguage
+  readonly extension: RegExp
+  /** The line that mounts it. Strings are looked into where `inStrings` says so. */
+  readonly mount: RegExp
+  readonly inStrings?: true
+  /** What must not stand before it in the same file (or, for FastAPI, behind it). */
+  readonly before?: RegExp
+  readonly behind?: RegExp
+  readonly line: string
+}
+
+const PYTHON = { language: 'python', extension: /\.py$/ } as const
+
+const MARKS: Partial<Readonly<Record<FrameworkName, Marks>>> = {
+  django: {
+    ...PYTHON,
+    mount: /^MIDDLEWARE\b[^=\n]*=\s*[[(]\s*(?:#[^\n]*\s*)*['"][\w.]*ServiceClaims['"]/m,
+    inStrings: true,
+    line: "MIDDLEWARE = ['service_claims.ServiceClaims', …] in settings.py, first of all",
+  },
+  flask: {
+    ...PYTHON,
+    mount: /\.before_request\b/,
+    line: '@app.before_request above def sign_in(), before every other',
+  },
+  fastapi: {
+    ...PYTHON,
+    mount: /\.add_middleware\(\s*ServiceClaims\b/,
+    behind: /\.add_middleware\(|@\w+\.middleware\(/,
+    line: 'app.add_middleware(ServiceClaims), behind every other: the last one is asked first',
+  },
+  rails: {
+    language: 'ruby',
+    extension: /\.rb$/,
+    mount: /\binsert_before[\s(]+0\s*,\s*ServiceClaims\b/,
+    line: 'Rails.application.config.middleware.insert_before 0, ServiceClaims',
+  },
+  laravel: {
+    language: 'php',
+    extension: /\.php$/,
+    mount:
+      /->prepend\([^)]*\bServiceClaims::class|\$middleware\s*=\s*\[\s*\\?[\w\\]*ServiceClaims::class/,
+    line: '->withMiddleware(fn ($middleware) => $middleware->prepend(ServiceClaims::class)) in bootstrap/app.php',
+  },
+  spring: {
+    language: 'java',
+    extension: /\.(?:java|kt)$/,
+    mount: /@Order\(\s*(?:value\s*=\s*)?(?:Ordered\.)?HIGHEST_PRECEDENCE\s*\)/,
+    line: '@Component @Order(Ordered.HIGHEST_PRECEDENCE) above the filter',
+  },
+  aspnet: {
+    language: 'csharp',
+    extension: /\.cs$/,
+    mount: /\.UseMiddleware<\s*ServiceClaims\s*>\(\)/,
+    before: /\bapp\.(?:Map\w+|UseStaticFiles|UseEndpoints|UseDefaultFiles|MapControllers)\b/,
+    line: 'app.UseMiddleware<ServiceClaims>(), before every other app.Use… and app.Map…',
+  },
+  go: {
+    language: 'go',
+    extension: /\.go$/,
+    mount: /(?<!func )\bServiceClaims\(|\.Use\(\s*ServiceClaims\b/,
+    line: 'http.ListenAndServe(address, ServiceClaims(router))',
+  },
+}
+
+export async function pastedMount(at: LookedAt): Promise<CheckResult> {
+  const { application, world } = at
+  const marks = MARKS[application.framework]
+  const contract = `${world.baseUrl}/api/v1/contract`
+  if (marks === undefined)
+    return warn(CHECK, 'This framework is not known here.', `See the snippets in ${contract}.`)
+  if (modeOf(world) === 'sdk')
+    return fail(
+      CHECK,
+      'In sdk mode only an application on Node.js can enforce by itself.',
+      'Have the operator change the mode of the tenant to gateway or connector.',
+    )
+  let pasted: string | null = null
+  let mounted: { place: string; problem: string | null } | null = null
+  for await (const { path, text } of codeFiles(at, marks.extension)) {
+    const code = blank(text, marks.language)
+    const probe = PROBE.exec(text)
+    if (probe !== null) pasted ??= `${path}:${lineAt(text, probe.index)}`
+    const mount = marks.mount.exec(marks.inStrings ? text : code)
+    const isMount = mount !== null && (probe !== null || isElsewhere(application.framework))
+    if (!isMount || mounted?.problem === null) continue
+    mounted = {
+      place: `${path}:${lineAt(text, mount.index)}`,
+      problem: problemOf(marks, code, mount),
+    }
+  }
+  if (pasted === null)
+    return fail(
+      CHECK,
+      'Nothing in the code looks at X-Service-Probe and X-Service-Claims.',
+      `Paste the code for ${application.framework} from ${contract}, or run service-analyzer apply, which shows it with its place.`,
+    )
+  if (mounted === null)
+    return fail(CHECK, `${pasted} has the code, and nothing mounts it.`, marks.line)
+  if (mounted.problem !== null)
+    return warn(CHECK, `${mounted.place} ${mounted.problem}`, marks.line)
+  return pass(CHECK, `${mounted.place} mounts what ${pasted} does.`)
+}
+
+/** Where the pasted file is mounted by a line in another one. */
+function isElsewhere(framework: FrameworkName): boolean {
+  return (
+    framework === 'django' ||
+    framework === 'laravel' ||
+    framework === 'go' ||
+    framework === 'aspnet' ||
+    framework === 'fastapi'
+  )
+}
+
+function problemOf({ before, behind }: Marks, code: string, mount: RegExpExecArray): string | null {
+  const earlier = before && before.exec(code)
+  if (earlier && earlier.index < mount.index)
+    return `mounts it behind line ${lineAt(code, earlier.index)}, which answers first.`
+  const end = mount.index + mount[0].length
+  const later = behind && behind.exec(code.slice(end))
+  if (later) return `mounts it, and line ${lineAt(code, end + later.index)} goes in front of it.`
+  return null
+}

@@ -1,0 +1,257 @@
+/** Whether the middleware is mounted before anything that answers, as the code says it. */
+import t from 'tap'
+import { snippets } from '../../../../../shared/integration/snippets.ts'
+import { check, type Wish } from './project-here.ts'
+
+const ESM = { 'package.json': '{"type":"module","dependencies":{"service-node":"1"}}' }
+const IMPORT = "import express from 'express'\nimport { verifyClaims } from 'service-node'\n"
+
+interface Case {
+  readonly files: Readonly<Record<string, string>>
+  readonly status: string
+  readonly detail: RegExp
+  readonly wish?: Wish
+}
+
+const server = (code: string) => ({ ...ESM, 'server.js': `${IMPORT}${code}` })
+
+const CASES: Readonly<Record<string, Case>> = {
+  'right behind the application': {
+    files: server('const app = express()\napp.use(verifyClaims().express())\napp.get("/", f)\n'),
+    status: 'pass',
+    detail: /^server\.js:4 mounts verifyClaims\(\) before anything/,
+  },
+  'by a name, in CommonJS, behind what only looks': {
+    files: {
+      'package.json': '{}',
+      'server.js': `const express = require('express'), morgan = require('morgan')
+const { verifyClaims } = require('service-node')
+const service = verifyClaims()
+const guard = service.express()
+const app = express()
+app.set('trust proxy', 1)
+app.get('env')
+app.use(morgan('tiny'))
+app.use(guard)
+app.get('/', f)
+`,
+    },
+    status: 'pass',
+    detail: /^server\.js:9 /,
+  },
+  'made in another file': {
+    files: {
+      ...ESM,
+      'src/service.js':
+        "import { verifyClaims } from 'service-node'\nexport const service = verifyClaims()\n",
+      'src/app.js':
+        "import express from 'express'\nimport { service } from './service.js'\nexport function make() {\n  const app = express()\n  app.use(service.express())\n  return app\n}\n",
+    },
+    status: 'pass',
+    detail: /^src\/app\.js:5 /,
+  },
+  'around a listener': {
+    files: {
+      ...ESM,
+      'server.js':
+        "import { createServer } from 'node:http'\nimport { verifyClaims } from 'service-node'\ncreateServer(verifyClaims().node((q, s) => s.end())).listen(1)\n",
+    },
+    status: 'pass',
+    detail: /^server\.js:3 /,
+    wish: { application: { framework: 'node' } },
+  },
+  'not at all': { files: { ...ESM, 'server.js': 'listen()' }, status: 'fail', detail: /No file calls verifyClaims\(\)/ }, // prettier-ignore
+  'named in a comment alone': {
+    files: { ...ESM, 'server.js': "// import { verifyClaims } from 'service-node'\n" },
+    status: 'fail',
+    detail: /server\.js names service-node, but no file calls/,
+  },
+  'made and never mounted': {
+    files: server('const service = verifyClaims()\nconst app = express()\n'),
+    status: 'fail',
+    detail: /server\.js:3 makes the middleware, and nothing mounts it/,
+  },
+  'for WebSockets alone': {
+    files: server(
+      'const service = verifyClaims()\nserver.on("upgrade", service.upgrade(() => {}))\n',
+    ),
+    status: 'fail',
+    detail: /nothing mounts it/,
+  },
+  'behind a route': {
+    files: server(
+      'const app = express()\napp.get("/debug", f)\napp.use(verifyClaims().express())\n',
+    ),
+    status: 'fail',
+    detail: /server\.js:4 \(app\.get\) stands before verifyClaims\(\) in line 5/,
+  },
+  'behind static files': {
+    files: server(
+      'const app = express()\napp.use(express.static("public"))\napp.use(verifyClaims().express())\n',
+    ),
+    status: 'fail',
+    detail: /server\.js:4 \(app\.use\)/,
+  },
+  'behind a router': {
+    files: server(
+      'const app = express()\nconst api = express.Router()\napp.use("/api", api)\napp.use(verifyClaims().express())\n',
+    ),
+    status: 'fail',
+    detail: /server\.js:5 /,
+  },
+  'behind routes of a file': {
+    files: {
+      ...ESM,
+      'server.js': `${IMPORT}import api from './routes/api.js'\nconst app = express()\napp.use(api)\napp.use(verifyClaims().express())\n`,
+    },
+    status: 'fail',
+    detail: /server\.js:5 /,
+  },
+  'behind cors': {
+    files: {
+      ...ESM,
+      'server.js': `${IMPORT}import cors from 'cors'\nconst app = express()\napp.use(cors())\napp.use(verifyClaims().express())\n`,
+    },
+    status: 'fail',
+    detail: /server\.js:5 /,
+  },
+  'behind what may answer': {
+    files: server(
+      'const app = express()\napp.use(express.json())\napp.use(verifyClaims().express())\n',
+    ),
+    status: 'warn',
+    detail: /server\.js:4 .*not protected/,
+  },
+  'below a path': {
+    files: server('const app = express()\napp.use("/api", verifyClaims().express())\n'),
+    status: 'fail',
+    detail: /below \/api alone/,
+  },
+  'in production alone': {
+    files: server(
+      'const app = express()\nif (process.env.NODE_ENV === "production") {\n  app.use(verifyClaims().express())\n}\n',
+    ),
+    status: 'warn',
+    detail: /under a condition \(line 4\)/,
+  },
+  'the other guard': {
+    files: server('const app = express()\napp.use(verifyClaims().express())\n'),
+    status: 'fail',
+    detail: /calls verifyClaims\(\), but in sdk mode it takes enforce\(\)/,
+    wish: { tenant: { mode: 'sdk' } },
+  },
+  'a file that cannot be parsed': {
+    files: { ...ESM, 'server.js': "import { verifyClaims } from 'service-node'\n}}}" },
+    status: 'fail',
+    detail: /No file calls/,
+  },
+}
+
+for (const [name, { files, status, detail, wish }] of Object.entries(CASES))
+  t.test(`Node: mounted ${name}`, async (t) => {
+    const found = await check(t, 'middleware_mounted', files, wish)
+    t.match(found, { status, detail })
+    if (status !== 'pass') t.match(found.nextAction, /\w{3}/, 'with what to do')
+  })
+
+t.test('fastify, koa, hono and nest are mounted their own way', async (t) => {
+  const table = snippets('https://x.test')
+  for (const framework of ['express', 'fastify', 'koa', 'hono', 'nest', 'node', 'next'] as const) {
+    for (const [mode, part] of [
+      ['gateway', 'edge'],
+      ['sdk', 'sdk'],
+    ] as const) {
+      const snippet = table[framework]?.[part]
+      const files = { ...ESM, [snippet?.file ?? '']: snippet?.code ?? '' }
+      const wish = { application: { framework }, tenant: { mode } }
+      const found = await check(t, 'middleware_mounted', files, wish)
+      t.match(found, { status: 'pass' }, `${framework} ${mode}: ${found.detail}`)
+      const bare = { ...ESM, 'server.js': '' }
+      t.match(await check(t, 'middleware_mounted', bare, wish), {
+        status: 'fail',
+        nextAction: /apply.*(?:use|register|createServer)\(/,
+      })
+    }
+  }
+})
+
+/** What goes beside the pasted file, and what takes the mount away again. */
+const PASTED = {
+  django: {
+    beside: {
+      'site/settings.py':
+        "MIDDLEWARE = [\n    'service_claims.ServiceClaims',\n    'django.middleware.security.SecurityMiddleware',\n]\n",
+    },
+    late: {
+      'site/settings.py':
+        "MIDDLEWARE = [\n    'django.middleware.security.SecurityMiddleware',\n    'service_claims.ServiceClaims',\n]\n",
+    },
+  },
+  flask: {},
+  fastapi: {},
+  rails: {},
+  laravel: {
+    beside: {
+      'bootstrap/app.php':
+        '<?php\nreturn Application::configure()->withMiddleware(fn ($middleware) => $middleware->prepend(ServiceClaims::class))->create();\n',
+    },
+    late: {
+      'bootstrap/app.php':
+        '<?php\nreturn Application::configure()->withMiddleware(fn ($middleware) => $middleware->append(ServiceClaims::class))->create();\n',
+    },
+  },
+  spring: {},
+  aspnet: {},
+  go: {},
+} as const
+
+t.test('what the contract has to paste is found mounted, as it stands', async (t) => {
+  const table = snippets('https://x.test')
+  for (const [framework, { beside = {}, late }] of Object.entries(PASTED) as [
+    keyof typeof PASTED,
+    { beside?: Record<string, string>; late?: Record<string, string> },
+  ][]) {
+    const { file = '', code = '' } = table[framework]?.edge ?? {}
+    const wish = { application: { framework, language: 'x' } }
+    const found = await check(t, 'middleware_mounted', { [file]: code, ...beside }, wish)
+    t.match(found, { status: 'pass' }, `${framework}: ${found.detail}`)
+    const none = await check(t, 'middleware_mounted', { ...beside, [`x${file.slice(file.lastIndexOf('.'))}`]: '' }, wish) // prettier-ignore
+    t.match(
+      none,
+      { status: 'fail', detail: /Nothing in the code looks/, nextAction: /contract/ },
+      framework,
+    )
+    if (late !== undefined)
+      t.match(
+        await check(t, 'middleware_mounted', { [file]: code, ...late }, wish),
+        { status: 'fail', detail: /nothing mounts it/ },
+        framework,
+      )
+    t.match(
+      await check(t, 'middleware_mounted', { [file]: code }, { ...wish, tenant: { mode: 'sdk' } }),
+      { status: 'fail', detail: /only an application on Node/ },
+    )
+  }
+})
+
+t.test('what goes in front of pasted code is told', async (t) => {
+  const table = snippets('https://x.test')
+  const fastapi = table['fastapi']?.edge.code ?? ''
+  const later = fastapi.replace('app.add_middleware(ServiceClaims)', 'app.add_middleware(ServiceClaims)\napp.add_middleware(CORSMiddleware)') // prettier-ignore
+  t.match(
+    await check(t, 'middleware_mounted', { 'main.py': later }, { application: { framework: 'fastapi' } }), // prettier-ignore
+    { status: 'warn', detail: /goes in front of it/ },
+  )
+  const aspnet = table['aspnet']?.edge.code ?? ''
+  const behind = aspnet.replace('app.UseMiddleware', 'app.UseStaticFiles();\napp.UseMiddleware')
+  t.match(
+    await check(t, 'middleware_mounted', { 'Program.cs': behind }, { application: { framework: 'aspnet' } }), // prettier-ignore
+    { status: 'warn', detail: /which answers first/ },
+  )
+  const unmounted = aspnet.replace('app.UseMiddleware<ServiceClaims>();', '// app.UseMiddleware<ServiceClaims>();') // prettier-ignore
+  t.match(
+    await check(t, 'middleware_mounted', { 'Program.cs': unmounted }, { application: { framework: 'aspnet' } }), // prettier-ignore
+    { status: 'fail', detail: /nothing mounts it/ },
+    'a line in a comment mounts nothing',
+  )
+})
