@@ -1,12 +1,13 @@
 /** All applications of a project, of every ecosystem, and what a person should know beside. */
 import type { Project } from '../project/project.ts'
 import type { Application, Detection } from './application.ts'
+import { detectGo } from './go/detect-go.ts'
 import { detectPython } from './python/detect-python.ts'
 
 type Detector = (project: Project) => Promise<Detection>
 
 /** Of the languages; what one of them finds says nothing about the others. */
-const DETECTORS: readonly Detector[] = [detectPython]
+const DETECTORS: readonly Detector[] = [detectPython, detectGo]
 
 export async function detect(project: Project): Promise<Detection> {
   const found = await Promise.all(DETECTORS.map((detector) => detector(project)))

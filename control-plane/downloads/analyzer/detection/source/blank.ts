@@ -59,6 +59,14 @@ function tokens(...alternatives: readonly string[]): RegExp {
   return new RegExp(alternatives.join('|'), 'gm')
 }
 
+/** Without comments, but with what strings say. */
+export function uncommented(text: string, language: SourceLanguage): string {
+  return text.replace(TOKENS[language], (token: string, ...rest: unknown[]) => {
+    const groups = rest.at(-1) as { readonly comment?: string }
+    return groups.comment === undefined ? token : blankAll(token)
+  })
+}
+
 export function blank(text: string, language: SourceLanguage): string {
   const code = text.replace(TOKENS[language], (token: string, ...rest: unknown[]) => {
     const groups = rest.at(-1) as { readonly comment?: string }
