@@ -28,48 +28,51 @@ export function plainEnvironment(home: string): Record<string, string> {
   return { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, LANG: 'C.UTF-8' }
 }
 
-export async function startAnalyzer(
-  t: Test,
-  settings: Record<string, unknown> = {},
-  options: ServicesOptions = {},
-) {
+/** One service and one download for a whole file of tests; each of them has a tenant of its own. */
+export async function startAnalyzer(t: Test, options: ServicesOptions = {}) {
   const server = await startPublicServer(t, options)
   const { baseUrl, operator } = server
-  const created = await operator('POST', '/tenants', newTenant('acme', settings))
-  const key = String(created.body['analyzer_key'])
-  await operator('POST', '/tenants/acme/publish')
   const answer = await fetch(`${baseUrl}/api/v1/cli/service-analyzer.mjs`)
-  const home = temporaryFolder(t)
-  const file = join(home, 'service-analyzer')
-  const program = `${file}.mjs`
+  const program = join(temporaryFolder(t), 'service-analyzer.mjs')
   writeFileSync(program, await answer.text(), { mode: 0o755 })
+  let count = 0
 
-  async function run(args: readonly string[], wish: RunWish = {}): Promise<Ended> {
-    const { environment = { SERVICE_ANALYZER_KEY: key }, folder = home, input, node } = wish
-    const ended = await new Promise<Ended>((resolve) => {
-      const env = { ...plainEnvironment(home), ...environment }
-      const child = execFile(
-        node ?? process.execPath,
-        [program, ...args],
-        { env, cwd: folder, maxBuffer: 64 * 1024 * 1024 },
-        (error, out, err) => resolve({ code: Number(error?.code ?? 0), out, err }),
-      )
-      child.stdin?.on('error', () => {}) // who needs no input does not read it
-      child.stdin?.end(input ?? '')
-    })
-    t.notOk((ended.out + ended.err).includes(key), 'the key is never printed')
-    return ended
+  async function tenant(t: Test, settings: Record<string, unknown> = {}) {
+    const tenantId = `acme-${++count}`
+    const created = await operator('POST', '/tenants', newTenant(tenantId, settings))
+    const key = String(created.body['analyzer_key'])
+    await operator('POST', `/tenants/${tenantId}/publish`)
+    const home = temporaryFolder(t)
+
+    async function run(args: readonly string[], wish: RunWish = {}): Promise<Ended> {
+      const { environment = { SERVICE_ANALYZER_KEY: key }, folder = home, input, node } = wish
+      const ended = await new Promise<Ended>((resolve) => {
+        const env = { ...plainEnvironment(home), ...environment }
+        const child = execFile(
+          node ?? process.execPath,
+          [program, ...args],
+          { env, cwd: folder, maxBuffer: 64 * 1024 * 1024 },
+          (error, out, err) => resolve({ code: Number(error?.code ?? 0), out, err }),
+        )
+        child.stdin?.on('error', () => {}) // who needs no input does not read it
+        child.stdin?.end(input ?? '')
+      })
+      t.notOk((ended.out + ended.err).includes(key), 'the key is never printed')
+      return ended
+    }
+
+    /** The one document that `--json` prints, whatever happens. */
+    async function document(args: readonly string[], wish: RunWish = {}) {
+      const ended = await run([...args, '--json'], wish)
+      const read = JSON.parse(ended.out) as Record<string, unknown>
+      t.equal(read['exit_code'], ended.code)
+      return { ...ended, read }
+    }
+
+    return { ...server, tenantId, key, home, program, run, document }
   }
 
-  /** The one document that `--json` prints, whatever happens. */
-  async function document(args: readonly string[], wish: RunWish = {}) {
-    const ended = await run([...args, '--json'], wish)
-    const read = JSON.parse(ended.out) as Record<string, unknown>
-    t.equal(read['exit_code'], ended.code)
-    return { ...ended, read }
-  }
-
-  return { ...server, key, home, program, answer, run, document, nodes: nodesHere() }
+  return { ...server, program, answer, nodes: nodesHere(), tenant }
 }
 
 export interface Session {

@@ -29,7 +29,7 @@ export function helpText(commands: readonly Command[], columns: number): string 
       columns,
     ),
     '',
-    'Usage: service-analyzer <command> [options] [folder]',
+    wrapUnder('Usage: ', '       ', 'service-analyzer <command> [options] [folder]', columns),
     '',
     ...table(
       commands.map(({ name, summary }) => [name, summary]),
@@ -44,7 +44,7 @@ export function helpText(commands: readonly Command[], columns: number): string 
     'Exit codes:',
     ...table(EXIT_CODES, columns),
     '',
-    'More about one: service-analyzer help <command>',
+    wrap('More about one: service-analyzer help <command>', columns),
   ].join('\n')
 }
 
@@ -63,7 +63,7 @@ export function commandHelp(command: Command, columns: number): string {
       ? ['', wrap('folder: where the project is; this one, if it is not named.', columns)]
       : []),
     '',
-    'With --json, beside command, version, exit_code, problem, warnings and next_step:',
+    wrap(BESIDE, columns),
     ...table(Object.entries(documented), columns),
   ].join('\n')
 }
@@ -79,6 +79,9 @@ function optionName(name: OptionName): string {
   const { value } = OPTIONS[name] as { value?: string }
   return `--${name}${value === undefined ? '' : ` ${value}`}`
 }
+
+const BESIDE =
+  'With --json, beside schema_version, command, version, exit_code, problem, warnings and next_step:'
 
 const NARROW_COLUMNS = 60
 

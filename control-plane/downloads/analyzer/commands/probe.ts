@@ -1,5 +1,6 @@
 import { EXIT } from '../exit.ts'
 import type { VerificationAnswer } from '../api.ts'
+import { wrap } from '../terminal/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
 import { checkFields, checkLines, nextOf, refusedOutcome } from './show-checks.ts'
 
@@ -33,7 +34,7 @@ export function verificationOutcome(
   const { paint } = task.terminal
   const verdict = paint(status === 'pass' ? 'green' : status === 'fail' ? 'red' : 'yellow', status)
   const lines = [
-    `Verification: ${verdict} (${task.access.baseUrl().text})`,
+    wrap(`Verification: ${verdict} (${task.access.baseUrl().text})`, task.terminal.columns),
     ...(checks.length === 0 ? [] : ['', ...checkLines(checks, task.terminal)]),
     ...(more.lines ?? []),
   ]
