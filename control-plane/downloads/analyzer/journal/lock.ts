@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { JOURNAL, removeFile, removeFolderIfEmpty, ROOM, writeNew } from './record.ts'
+import { hasNoLinks, JOURNAL, removeFile, removeFolderIfEmpty, ROOM, writeNew } from './record.ts'
 import { look } from './sight.ts'
 import { codeOf, reasonOf, type FileSystem, type JournalWorld } from './world.ts'
 
@@ -31,7 +31,7 @@ export async function withLock<T>(
   const { files } = world
   try {
     await makeRoom(root, files)
-    const refusal = await take(root, world)
+    const refusal = await take(root, LOCK, world)
     if (refusal !== null) return { kind: 'refused', detail: refusal }
   } catch (error) {
     const detail = `${ROOM} cannot be written to: ${reasonOf(error)}. Nothing was changed.`
@@ -56,15 +56,34 @@ async function makeRoom(root: string, files: FileSystem) {
 }
 
 /** null: it is ours now. Otherwise the sentence that says why not. */
-async function take(root: string, world: JournalWorld): Promise<string | null> {
-  const mine: Holder = { pid: world.pid, host: world.host, token: newToken() }
-  const sight = await look(root, LOCK, 1000, world.files)
-  if (sight.kind === 'problem') return `${LOCK} ${sight.detail}. Remove ${ROOM}, and try again.`
-  if (sight.kind === 'absent') return place(root, mine, world.files)
-  const holder = readHolder(sight.bytes)
-  if (holder === null) return `${LOCK} cannot be read. If nobody else is at work here, remove it.`
+async function take(root: string, lock: string, world: JournalWorld): Promise<string | null> {
+  const { files } = world
+  const holder = await holderOf(root, lock, files)
+  if (holder === 'nobody') return place(root, lock, world)
+  if (typeof holder === 'string') return holder
   if (!isGone(holder, world)) return atWork(holder, world)
-  return takeOver(root, holder, mine, world.files)
+
+  // Of all who see that it is gone one may take its place: a lock of its own decides, which bears
+  // the name of the one that is gone. While that lock stands, nobody else touches it.
+  const heir = `${LOCK}.heir-${holder.token}`
+  const refusal = await take(root, heir, world)
+  if (refusal !== null) return refusal
+  try {
+    const still = await holderOf(root, lock, files)
+    if (typeof still === 'string' || still.token !== holder.token) return TAKEN
+    await removeFile(join(root, lock), files)
+    return await place(root, lock, world)
+  } finally {
+    await removeFile(join(root, heir), files)
+  }
+}
+
+async function holderOf(root: string, lock: string, files: FileSystem): Promise<Holder | string> {
+  const sight = await look(root, lock, 1000, files, 2) // two while it is placed, or was
+  if (sight.kind === 'absent') return 'nobody'
+  if (sight.kind === 'problem') return `${lock} ${sight.detail}. Remove ${ROOM}, and try again.`
+  const holder = readHolder(sight.bytes)
+  return holder ?? `${lock} cannot be read. If nobody else is at work here, remove it.`
 }
 
 export const newToken = () => randomBytes(8).toString('hex')
@@ -81,14 +100,16 @@ function atWork({ pid, host }: Holder, world: JournalWorld): string {
 const TAKEN = 'Another service-analyzer began at the same moment: wait for it, and try again.'
 
 /** With all that is in it at once, where the file system has hard links. */
-async function place(root: string, mine: Holder, files: FileSystem): Promise<string | null> {
-  const lock = join(root, LOCK)
+async function place(root: string, path: string, world: JournalWorld): Promise<string | null> {
+  const { pid, host, files } = world
+  const mine: Holder = { pid, host, token: newToken() }
+  const lock = join(root, path)
   const own = `${lock}.${mine.token}`
   const bytes = Buffer.from(JSON.stringify(mine))
   try {
     await writeNew(own, bytes, 0o600, files)
     await files.link(own, lock).catch((error: unknown) => {
-      if (/^(?:EEXIST|ENOENT)$/.test(codeOf(error))) throw error
+      if (!hasNoLinks(error)) throw error
       return writeNew(lock, bytes, 0o600, files)
     })
     return null
@@ -96,23 +117,8 @@ async function place(root: string, mine: Holder, files: FileSystem): Promise<str
     if (/^(?:EEXIST|ENOENT)$/.test(codeOf(error))) return TAKEN
     throw error
   } finally {
-    await removeFile(own, files).catch(() => undefined)
+    await removeFile(own, files)
   }
-}
-
-/** Its token names who may take it over, so that of two who see it one does. */
-async function takeOver(root: string, gone: Holder, mine: Holder, files: FileSystem) {
-  const heir = join(root, `${LOCK}.heir-${gone.token}`)
-  try {
-    await writeNew(heir, Buffer.alloc(0), 0o600, files)
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return `${TAKEN} If there is none, remove ${ROOM}/lock*.`
-    throw error
-  }
-  await removeFile(join(root, LOCK), files)
-  const refusal = await place(root, mine, files)
-  await removeFile(heir, files)
-  return refusal
 }
 
 function readHolder(bytes: Buffer): Holder | null {
@@ -131,7 +137,7 @@ async function hideFromGit(root: string, files: FileSystem): Promise<string | nu
   const sight = await look(root, path, 1000, files)
   if (sight.kind === 'problem') return `${path} ${sight.detail}. Remove ${ROOM}, and try again.`
   if (sight.kind === 'file' && sight.bytes.toString() === IGNORE_ALL) return null
-  if (sight.kind === 'file' && sight.bytes.length > 0)
+  if (sight.kind === 'file' && !isPartOf(sight.bytes))
     return `${path} is not ours: ${ROOM} is used by somebody else. Nothing was changed.`
   try {
     await removeFile(join(root, path), files)
@@ -142,9 +148,12 @@ async function hideFromGit(root: string, files: FileSystem): Promise<string | nu
   }
 }
 
+/** The lock goes last but for the folder; what killed processes left of theirs goes with it. */
 async function release(root: string, files: FileSystem) {
   const journal = await look(root, JOURNAL, Infinity, files)
   const isEmpty = journal.kind === 'absent'
+  for (const name of await files.readdir(join(root, ROOM)))
+    if (name.startsWith('lock.')) await removeFile(join(root, ROOM, name), files)
   if (isEmpty && (await isOurs(root, files)))
     await removeFile(join(root, ROOM, '.gitignore'), files)
   await removeFile(join(root, LOCK), files)
@@ -153,5 +162,8 @@ async function release(root: string, files: FileSystem) {
 
 async function isOurs(root: string, files: FileSystem): Promise<boolean> {
   const sight = await look(root, `${ROOM}/.gitignore`, 1000, files)
-  return sight.kind === 'file' && sight.bytes.toString() === IGNORE_ALL
+  return sight.kind === 'file' && isPartOf(sight.bytes)
 }
+
+/** A process that was killed may have written half of it. */
+const isPartOf = (bytes: Buffer) => IGNORE_ALL.startsWith(bytes.toString())

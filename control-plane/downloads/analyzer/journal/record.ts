@@ -147,6 +147,10 @@ export async function syncFolder(at: string, files: FileSystem) {
   }
 }
 
+/** exFAT and some network file systems. */
+export const hasNoLinks = (error: unknown) =>
+  /^(?:EPERM|ENOSYS|ENOTSUP|EOPNOTSUPP|EMLINK|EISDIR)$/.test(codeOf(error))
+
 export async function removeFile(at: string, files: FileSystem) {
   try {
     await files.unlink(at)

@@ -37,6 +37,15 @@ interface Step {
 /** Twice the limit: a file may have grown in a person's hands since. */
 const READ_MAX = 2 * LIMITS.editedFileBytesMax
 
+/** Ours by their token, and nobody's work. One may be a second name of a file that was put in place. */
+export async function removeTemporaries(root: string, journal: Journal, files: FileSystem) {
+  for (const [index, { path }] of journal.files.entries()) {
+    const temporary = temporaryPath(journal, path, index)
+    const sight = await look(root, temporary, READ_MAX, files, 2)
+    if (sight.kind === 'file') await removeFile(join(root, temporary), files)
+  }
+}
+
 export async function judgeRestoring(
   root: string,
   journal: Journal,
@@ -50,6 +59,7 @@ export async function judgeRestoring(
     const sight = await look(root, path, READ_MAX, files)
     if (sight.kind === 'problem') {
       problems.push({ path, detail: sight.detail })
+      steps.push({ index, file, kind: 'none', isKept: false })
       continue
     }
     const hash = sight.kind === 'file' ? hashOf(sight.bytes) : null
@@ -96,10 +106,9 @@ export async function restoreAll(
 ): Promise<Restored> {
   const outcome = { restored: [] as string[], removed: [] as string[], kept: [] as string[] }
   for (const step of steps) {
-    const { index, file, kind, isKept } = step
+    const { file, kind, isKept } = step
     const { path } = file
     const at = join(root, path)
-    await removeTemporary(root, temporaryPath(journal, path, index), files)
     if (kind === 'none') continue
     if (isKept) outcome.kept.push(await keep(root, path, files))
     if (kind === 'remove') await removeFile(at, files)
@@ -111,12 +120,6 @@ export async function restoreAll(
     if (await isFolder(root, folder, files)) await removeFolderIfEmpty(join(root, folder), files)
   await clearJournal(root, files)
   return outcome
-}
-
-/** Its folder may be one that was not made yet. */
-async function removeTemporary(root: string, path: string, files: FileSystem) {
-  const sight = await look(root, path, READ_MAX, files)
-  if (sight.kind === 'file') await removeFile(join(root, path), files)
 }
 
 /** Really there, and behind no link. */

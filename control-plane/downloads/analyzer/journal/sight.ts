@@ -24,12 +24,13 @@ export interface SeenFile {
 
 const problem = (detail: string): Sight => ({ kind: 'problem', detail })
 
-/** `root` is absolute and real; `path` relative to it, with `/`. */
+/** `root` is absolute and real; `path` relative to it, with `/`. `namesMax`: of hard links. */
 export async function look(
   root: string,
   path: string,
   bytesMax: number,
   files: FileSystem,
+  namesMax = 1,
 ): Promise<Sight> {
   const folders = path.split('/').slice(0, -1)
   for (let depth = 1; depth <= folders.length; depth++) {
@@ -55,7 +56,7 @@ export async function look(
   } catch (error) {
     return problem(`cannot be reached: ${reasonOf(error)}`)
   }
-  return lookAtFile(join(root, path), bytesMax, files)
+  return lookAtFile(join(root, path), bytesMax, files, namesMax)
 }
 
 async function statsOf(at: string, files: FileSystem): Promise<Stats | string> {
@@ -66,13 +67,18 @@ async function statsOf(at: string, files: FileSystem): Promise<Stats | string> {
   }
 }
 
-async function lookAtFile(at: string, bytesMax: number, files: FileSystem): Promise<Sight> {
+async function lookAtFile(
+  at: string,
+  bytesMax: number,
+  files: FileSystem,
+  namesMax: number,
+): Promise<Sight> {
   const stats = await statsOf(at, files)
   if (stats === 'absent') return { kind: 'absent', missing: [] }
   if (typeof stats === 'string') return problem(`cannot be looked at: ${stats}`)
   if (stats.isSymbolicLink()) return problem('is a symbolic link: nothing is written through it')
   if (!stats.isFile()) return problem('is not a regular file')
-  if (stats.nlink > 1)
+  if (stats.nlink > namesMax)
     return problem('has a second name elsewhere (a hard link): it would not change with this one')
   if (stats.size > bytesMax) return problem(`is larger than ${bytesMax} bytes`)
   try {

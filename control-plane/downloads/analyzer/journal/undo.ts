@@ -4,7 +4,7 @@ import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
 import { withLock } from './lock.ts'
 import type { Refused } from './prepare.ts'
 import { clearJournal, readJournal, ROOM } from './record.ts'
-import { judgeRestoring, restoreAll, type Restored } from './restore.ts'
+import { judgeRestoring, removeTemporaries, restoreAll, type Restored } from './restore.ts'
 import { codeOf, reasonOf, type JournalWorld } from './world.ts'
 
 export type Undone =
@@ -66,6 +66,7 @@ async function undoLocked(root: string, world: JournalWorld, wishes: UndoWishes)
       await clearJournal(root, files) // left by a process that was killed before it wrote anything
       return { kind: 'nothing' }
     }
+    await removeTemporaries(root, standing.journal, files)
     const { steps, changed, problems } = await judgeRestoring(root, standing.journal, files)
     if (problems.length > 0) return { kind: 'refused', problems, isChanged: false }
     if (changed.length > 0 && wishes.force !== true)

@@ -10,6 +10,7 @@ import type { Prepared, PreparedFile, Refused } from './prepare.ts'
 import {
   clearJournal,
   copyPath,
+  hasNoLinks,
   hashOf,
   ORIGINALS,
   readJournal,
@@ -20,7 +21,7 @@ import {
   writeNew,
   type Journal,
 } from './record.ts'
-import { judgeRestoring, restoreAll } from './restore.ts'
+import { judgeRestoring, removeTemporaries, restoreAll } from './restore.ts'
 import { look } from './sight.ts'
 import { codeOf, reasonOf, type FileSystem, type JournalWorld } from './world.ts'
 
@@ -53,6 +54,7 @@ async function writeLocked(prepared: Prepared, world: JournalWorld): Promise<Wri
     return refuse(null, 'Another apply was faster: look at what it did, and run this again.')
   const journal = newJournal(prepared, world)
   let path: string | null = null
+  let begun = 0
   try {
     for (const file of prepared.files) {
       path = file.path
@@ -68,13 +70,14 @@ async function writeLocked(prepared: Prepared, world: JournalWorld): Promise<Wri
     }
     for (const [index, file] of prepared.files.entries()) {
       path = file.path
+      begun = index + 1
       await writeFile(root, journal, file, index, files)
     }
     path = ROOM
     await writeJournal(root, { ...journal, state: 'written' }, files)
     return { kind: 'written', paths: prepared.files.map(({ path }) => path) }
   } catch (error) {
-    return rollBack(root, journal, path, error, files)
+    return rollBack(root, journal, { path, error, begun }, files)
   }
 }
 
@@ -146,27 +149,42 @@ async function putNew(temporary: string, at: string, files: FileSystem) {
     await files.link(temporary, at)
   } catch (error) {
     if (codeOf(error) === 'EEXIST') throw new Stale('came to be since it was looked at')
-    if (!/^(?:EPERM|ENOSYS|ENOTSUP|EOPNOTSUPP|EMLINK)$/.test(codeOf(error))) throw error
-    return files.rename(temporary, at) // no hard links on this file system
+    if (!hasNoLinks(error)) throw error
+    return files.rename(temporary, at)
   }
   await files.unlink(temporary)
+}
+
+interface CutOff {
+  readonly path: string | null
+  readonly error: unknown
+  /** So many files may have been written. */
+  readonly begun: number
 }
 
 async function rollBack(
   root: string,
   journal: Journal,
-  path: string | null,
-  error: unknown,
+  { path, error, begun }: CutOff,
   files: FileSystem,
 ): Promise<Written> {
   const isStale = error instanceof Stale
   const detail = isStale ? error.message : `could not be written: ${reasonOf(error)}`
   const problem = { path, detail }
+  // what somebody else changed was not written here, and is theirs
+  const written = new Set(
+    journal.files.slice(0, isStale ? begun - 1 : begun).map(({ path }) => path),
+  )
+  const isOurs = ({ path }: EditProblem) => path !== null && written.has(path)
   try {
-    const restoring = await judgeRestoring(root, journal, files)
-    if (restoring.changed.length + restoring.problems.length > 0)
+    await removeTemporaries(root, journal, files)
+    const { steps, changed, problems } = await judgeRestoring(root, journal, files)
+    if ([...changed, ...problems].some(isOurs))
       return { kind: 'failed', problem, isAsBefore: false }
-    await restoreAll(root, journal, restoring.steps, files)
+    const ours = steps.map((step) =>
+      written.has(step.file.path) ? step : { ...step, kind: 'none' as const },
+    )
+    await restoreAll(root, journal, ours, files)
   } catch {
     return { kind: 'failed', problem, isAsBefore: false }
   }

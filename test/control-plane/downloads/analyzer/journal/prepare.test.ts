@@ -1,0 +1,325 @@
+/** What is refused before anything is written, with every reason at once. */
+import { execFileSync } from 'node:child_process'
+import { chmodSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { prepare } from '../../../../../control-plane/downloads/analyzer/journal/prepare.ts'
+import {
+  shownPath,
+  type JournalWorld,
+} from '../../../../../control-plane/downloads/analyzer/journal/world.ts'
+import type { FileEdit } from '../../../../../control-plane/downloads/analyzer/plan.ts'
+import { LIMITS } from '../../../../../shared/limits.ts'
+import { temporaryFolder } from '../../../../support/control-plane.ts'
+import { failure, machine, plant, treeOf, watchedFiles } from '../../../../support/journal-trees.ts'
+
+const RULES = { sdkUrl: null }
+const edit = (path: string, before: string | null, after = 'new'): FileEdit => ({
+  path,
+  before,
+  after,
+  why: '',
+})
+
+/** The reasons; and whatever they are, nothing was written. */
+async function problems(
+  t: Test,
+  root: string,
+  edits: readonly FileEdit[],
+  world: JournalWorld = machine(),
+) {
+  const before = treeOf(root)
+  const outcome = await prepare(root, edits, RULES, world)
+  t.same(treeOf(root), before)
+  return outcome.kind === 'refused' ? outcome.problems : []
+}
+
+void t.test('links, devices and folders are not written through', async (t) => {
+  const root = temporaryFolder(t)
+  const outside = temporaryFolder(t)
+  plant(outside, [{ path: 'app.js', bytes: 'old' }])
+  plant(root, [{ path: 'real/app.js', bytes: 'old' }])
+  symlinkSync(join(outside, 'app.js'), join(root, 'link.js'))
+  symlinkSync('real/app.js', join(root, 'inside.js'))
+  symlinkSync(join(root, 'nowhere'), join(root, 'dangling.js'))
+  symlinkSync(outside, join(root, 'folder'))
+  symlinkSync('real', join(root, 'other'))
+  linkSync(join(outside, 'app.js'), join(root, 'hard.js'))
+  mkdirSync(join(root, 'app.js'))
+  execFileSync('mkfifo', [join(root, 'pipe.js')])
+  const cases = [
+    ['link.js', 'old', /is a symbolic link/],
+    ['inside.js', 'old', /is a symbolic link/],
+    ['dangling.js', null, /is a symbolic link/],
+    ['folder/app.js', 'old', /lies behind folder, which is a symbolic link/],
+    ['folder/new/x.js', null, /lies behind folder/],
+    ['other/app.js', 'old', /lies behind other/],
+    ['hard.js', 'old', /hard link/],
+    ['app.js', 'old', /not a regular file/],
+    ['pipe.js', 'old', /not a regular file/],
+    ['real/app.js/x.js', null, /lies in real\/app\.js, which is not a folder/],
+  ] as const
+  for (const [path, before, detail] of cases)
+    t.match(await problems(t, root, [edit(path, before)]), [{ path, detail }], path)
+  const all = cases.map(([path, before]) => edit(path, before))
+  const together = await problems(t, root, all)
+  for (const [path] of cases)
+    t.ok(
+      together.some((problem) => problem.path === path),
+      `${path} too`,
+    )
+})
+
+void t.test('the rules hold here as well, whoever made the edits', async (t) => {
+  const root = temporaryFolder(t)
+  const bad = ['../x.js', '/etc/passwd', '.git/hooks/pre-commit', 'node_modules/a.js', '.npmrc']
+  const found = await problems(
+    t,
+    root,
+    bad.map((path) => edit(path, null)),
+  )
+  t.same(
+    found.map(({ path }) => path),
+    bad,
+  )
+  const manifest = '{"name":"a"}'
+  plant(root, [{ path: 'package.json', bytes: manifest }])
+  const scripts = edit('package.json', manifest, '{"name":"a","scripts":{"prepare":"x"}}')
+  t.match(await problems(t, root, [scripts]), [{ path: 'package.json' }])
+})
+
+void t.test('a file that is not as it was read is named', async (t) => {
+  const root = temporaryFolder(t)
+  plant(root, [
+    { path: 'a.js', bytes: 'mine' },
+    { path: 'b.js', bytes: Buffer.from([0xff, 0xfe, 0x61]) },
+    { path: 'new.js', bytes: '' },
+  ])
+  t.match(
+    await problems(t, root, [
+      edit('a.js', 'old'),
+      edit('b.js', 'old'),
+      edit('c.js', 'old'),
+      edit('new.js', null),
+    ]),
+    [
+      { path: 'a.js', detail: /was changed since it was read/ },
+      { path: 'b.js', detail: /not text in UTF-8/ },
+      { path: 'c.js', detail: /not there any more/ },
+      { path: 'new.js', detail: /is there already/ },
+    ],
+  )
+})
+
+void t.test('a name that differs from one that is there in capitals only is refused', async (t) => {
+  const root = temporaryFolder(t)
+  plant(root, [{ path: 'src/App.js', bytes: 'x' }])
+  t.match(await problems(t, root, [edit('src/app.js', null)]), [{ detail: /differs from App\.js/ }])
+  t.match(await problems(t, root, [edit('SRC/new/x.js', null)]), [{ detail: /differs from src/ }])
+})
+
+void t.test('a file larger than the limit is left alone', async (t) => {
+  const root = temporaryFolder(t)
+  const text = 'x'.repeat(LIMITS.editedFileBytesMax)
+  plant(root, [{ path: 'a.js', bytes: text }])
+  t.same(await problems(t, root, [edit('a.js', text)]), [])
+  plant(root, [{ path: 'a.js', bytes: `${text}x` }])
+  t.match(await problems(t, root, [edit('a.js', `${text}x`)]), [
+    { detail: /is larger than 1048576/ },
+  ])
+  plant(root, [{ path: 'a.js', bytes: '\ufeffa' }])
+  t.match(
+    await problems(t, root, [edit('a.js', 'a', text)]),
+    [{ detail: /would be larger/ }],
+    'with its mark',
+  )
+})
+
+void t.test('what cannot be written is said before', async (t) => {
+  const root = temporaryFolder(t)
+  plant(root, [{ path: 'a.js', bytes: 'old' }])
+  const denied = (code: string) =>
+    machine({
+      files: watchedFiles((name) => {
+        if (name === 'access') throw failure(code)
+      }),
+    })
+  t.match(await problems(t, root, [edit('a.js', 'old')], denied('EACCES')), [
+    { path: 'a.js', detail: 'cannot be written: permission is denied' },
+  ])
+  t.match(await problems(t, root, [edit('b.js', null)], denied('EROFS')), [
+    { path: 'b.js', detail: 'cannot be created: the file system is read-only' },
+  ])
+  t.same(await problems(t, root, [edit('a.js', 'old')]), [])
+  const nowhere = await prepare(join(root, 'nowhere'), [edit('a.js', 'old')], RULES, machine())
+  t.match(nowhere, { kind: 'refused', problems: [{ detail: /There is no folder/ }] })
+})
+
+function git(root: string, ...args: string[]) {
+  const env = {
+    PATH: process.env['PATH'],
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_AUTHOR_NAME: 'Ada',
+    GIT_AUTHOR_EMAIL: 'ada@example.test',
+    GIT_COMMITTER_NAME: 'Ada',
+    GIT_COMMITTER_EMAIL: 'ada@example.test',
+  }
+  return execFileSync('git', ['-C', root, ...args], { env, stdio: 'pipe' }).toString()
+}
+
+function committed(t: Test): string {
+  const root = temporaryFolder(t)
+  plant(root, [
+    { path: 'app.js', bytes: 'old' },
+    { path: 'lib/größe x.js', bytes: 'old' },
+  ])
+  git(root, 'init', '-q')
+  git(root, 'add', '.')
+  git(root, 'commit', '-q', '-m', 'first')
+  return root
+}
+
+void t.test(
+  'changes to tracked files refuse, staged or not; other untracked ones do not',
+  async (t) => {
+    const root = committed(t)
+    const edits = [edit('app.js', 'old'), edit('service.js', null)]
+    t.same(await problems(t, root, edits), [])
+    plant(root, [{ path: 'notes.txt', bytes: 'mine' }])
+    t.same(await problems(t, root, edits), [])
+
+    plant(root, [{ path: 'lib/größe x.js', bytes: 'changed' }])
+    const dirty = [
+      { path: null, detail: /changes \(lib\/größe x\.js\): commit or stash them first/ },
+    ]
+    t.match(await problems(t, root, edits), dirty)
+    t.match(await problems(t, root, edits, machine({ platform: 'win32' })), [
+      { detail: /\(lib\\größe x\.js\)/ },
+    ])
+    git(root, 'add', '.')
+    t.match(await problems(t, root, edits), [{ detail: /commit or stash/ }])
+    git(root, 'commit', '-q', '-m', 'second')
+    t.same(await problems(t, root, edits), [])
+    chmodSync(join(root, 'app.js'), 0o755)
+    t.match(await problems(t, root, edits), [{ detail: /\(app\.js\)/ }], 'a mode is a change')
+  },
+)
+
+void t.test('a file that git does not know is not edited', async (t) => {
+  const root = committed(t)
+  plant(root, [{ path: 'mine.js', bytes: 'old' }])
+  const untracked = [{ path: 'mine.js', detail: /is not under version control: commit it first/ }]
+  t.match(await problems(t, root, [edit('mine.js', 'old')]), untracked)
+})
+
+void t.test('the whole work tree counts, from a folder of it as well', async (t) => {
+  const root = committed(t)
+  plant(root, [{ path: 'apps/web/a.js', bytes: 'old' }])
+  git(root, 'add', '.')
+  git(root, 'commit', '-q', '-m', 'second')
+  const folder = join(root, 'apps/web')
+  t.same(await problems(t, folder, [edit('a.js', 'old')]), [])
+  plant(root, [{ path: 'app.js', bytes: 'changed' }])
+  t.match(await problems(t, folder, [edit('a.js', 'old')]), [{ detail: /commit or stash/ }])
+})
+
+void t.test('a repository within the project is asked for by itself', async (t) => {
+  const root = committed(t)
+  plant(root, [
+    { path: 'sub/a.js', bytes: 'old' },
+    { path: 'sub/.git', bytes: 'gitdir: ../x' },
+  ])
+  t.match(await problems(t, root, [edit('sub/a.js', 'old'), edit('sub/new/b.js', null)]), [
+    { path: 'sub/a.js', detail: /repository of its own: run this in sub/ },
+    { path: 'sub/new/b.js', detail: /run this in sub/ },
+  ])
+})
+
+void t.test('a linked work tree, whose .git is a file, is judged like any other', async (t) => {
+  const root = committed(t)
+  const linked = join(temporaryFolder(t), 'linked')
+  git(root, 'worktree', 'add', '-q', linked)
+  t.same(await problems(t, linked, [edit('app.js', 'old')]), [])
+  plant(linked, [{ path: 'lib/größe x.js', bytes: 'changed' }])
+  t.match(await problems(t, linked, [edit('app.js', 'old')]), [{ detail: /commit or stash/ }])
+})
+
+void t.test('nothing that a repository names is run by asking about it', async (t) => {
+  const root = committed(t)
+  const ran = join(temporaryFolder(t), 'ran')
+  const script = join(temporaryFolder(t), 'run.sh')
+  writeFileSync(script, `#!/bin/sh\ntouch ${ran}\ncat\n`, { mode: 0o755 })
+  plant(root, [{ path: '.gitattributes', bytes: '* filter=evil\n' }])
+  git(root, 'add', '.')
+  git(root, 'commit', '-q', '-m', 'attributes')
+  for (const [key, value] of [
+    ['core.fsmonitor', script],
+    ['core.hooksPath', join(script, '..')],
+    ['core.pager', script],
+    ['core.sshCommand', script],
+    ['diff.external', script],
+    ['filter.evil.clean', script],
+    ['filter.evil.process', script],
+    ['filter.evil.required', 'true'],
+    ['alias.status', `!${script}`],
+    ['credential.helper', script],
+  ] as const)
+    git(root, 'config', key, value)
+  for (const hook of ['post-index-change', 'pre-commit', 'fsmonitor-watchman'])
+    writeFileSync(join(root, '.git/hooks', hook), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 })
+  plant(root, [{ path: 'app.js', bytes: 'old' }]) // its time changes, so git has to read it again
+  t.same(await problems(t, root, [edit('app.js', 'old')]), [])
+  t.throws(() => treeOf(ran), /ENOENT/)
+})
+
+void t.test('what git cannot say is no permission', async (t) => {
+  const root = committed(t)
+  const answers = (code: number | null, err = '', out = '') => {
+    const answer = { code, err, out, isCut: false }
+    return machine({ git: { settings: async () => answer, ask: async () => answer } })
+  }
+  const edits = [edit('app.js', 'old')]
+  t.match(await problems(t, root, edits, answers(null)), [{ detail: /install git/ }])
+  const dubious = "fatal: detected dubious ownership in repository at '/x'\nmore"
+  t.match(await problems(t, root, edits, answers(128, dubious)), [
+    { detail: /does not say .*: fatal: detected dubious/ },
+  ])
+  const strange = 'filter.a=b.clean\nx\0'
+  t.match(await problems(t, root, edits, answers(0, '', strange)), [{ detail: /filter with "="/ }])
+  const cut = machine({
+    git: {
+      settings: async () => ({ code: 0, out: '', err: '', isCut: false }),
+      ask: async () => ({ code: null, out: ' M a.js\0 M b', err: '', isCut: true }),
+    },
+  })
+  t.match(await problems(t, root, edits, cut), [{ detail: /a\.js.* and more\)/ }])
+})
+
+void t.test('without git there is a remark', async (t) => {
+  const root = temporaryFolder(t)
+  plant(root, [{ path: 'a.js', bytes: 'old' }])
+  const outcome = await prepare(root, [edit('a.js', 'old')], RULES, machine())
+  t.match(outcome, { kind: 'prepared', remarks: [/no git here/] })
+})
+
+void t.test('the environment steers git nowhere else', async (t) => {
+  const root = committed(t)
+  const other = committed(t)
+  plant(other, [{ path: 'app.js', bytes: 'changed' }])
+  const { journalWorld } =
+    await import('../../../../../control-plane/downloads/analyzer/journal/world.ts')
+  const { git } = journalWorld({
+    PATH: process.env['PATH'],
+    GIT_DIR: join(other, '.git'),
+    GIT_WORK_TREE: other,
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'core.worktree',
+    GIT_CONFIG_VALUE_0: other,
+  })
+  t.same(await problems(t, root, [edit('app.js', 'old')], machine({ git })), [])
+})
+
+void t.test('paths are shown as the machine writes them', async (t) => {
+  t.equal(shownPath('src/app.js', 'win32'), 'src\\app.js')
+  t.equal(shownPath('src/app.js', 'linux'), 'src/app.js')
+})
