@@ -1,0 +1,22 @@
+/** Gems by which a Rails application signs people in. */
+export const SIGN_IN_GEMS: readonly string[] = [
+  'devise',
+  'devise-jwt',
+  'devise_token_auth',
+  'omniauth',
+  'omniauth-google-oauth2',
+  'omniauth_openid_connect',
+  'omniauth-saml',
+  'omniauth-github',
+  'doorkeeper',
+  'clearance',
+  'sorcery',
+  'authlogic',
+  'rodauth-rails',
+  'warden',
+  'jwt',
+  'knock',
+  'openid_connect',
+  'keycloak',
+  'auth0',
+]
