@@ -51,14 +51,13 @@ export function importPlace(source: Source, style: Style, code: string, user: No
   const others = body.filter(
     (statement) =>
       (modules === 'esm' ? isImport(statement) : isRequire(source, statement)) &&
-      (modules === 'esm' || around === undefined || startOf(statement) <= startOf(around)),
+      (modules === 'esm' || around === undefined || startOf(statement) < startOf(around)),
   )
   const anchor = modules === 'esm' ? lastBefore(others, user) : others.at(-1)
   if (anchor === undefined)
     return modules === 'esm'
       ? { problem: 'it has no other import to stand behind' }
       : 'where it is used'
-  if (anchor === around) return 'where it is used'
   const at = lineEndBehind(source, endOf(anchor))
   if (at === null) return { problem: `line ${anchor.loc?.end.line ?? 1} holds more than an import` }
   return { kind: 'statements', at, text: `${style.lineBreak}${code}` }

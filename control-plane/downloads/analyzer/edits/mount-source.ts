@@ -42,7 +42,8 @@ export type Mounting =
 
 /** What a person is to do. */
 export interface Shown {
-  readonly line: number
+  /** null: where it is said to be. */
+  readonly line: number | null
   readonly receiver: string
   readonly problem: string
 }
@@ -50,7 +51,7 @@ export interface Shown {
 export function mountInSource(source: Source, wish: MountWish): Mounting {
   const all = applicationsIn(source, wish.framework)
   const makings = all.filter(({ call }) => !isPartOfAnother(source, call, all))
-  if (makings.length === 0) return manual({ line: 1, receiver: 'app', problem: NOT_FOUND })
+  if (makings.length === 0) return manual({ line: null, receiver: 'app', problem: NOT_FOUND })
   const mounted = mountedReceivers(source)
   const open = makings.filter(
     (making) => !('made' in making) || !mounted.has(compact(making.made.receiver)),

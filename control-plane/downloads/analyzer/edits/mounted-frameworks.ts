@@ -24,7 +24,13 @@ const USED = {
 } as const
 
 export const MOUNTED: Readonly<Record<MountedFramework['name'], MountedFramework>> = {
-  express: { ...USED, name: 'express', makers: ['express'], adapter: 'express' },
+  express: {
+    ...USED,
+    name: 'express',
+    makers: ['express'],
+    sameBehind: ['set', 'enable', 'disable'],
+    adapter: 'express',
+  },
   koa: { ...USED, name: 'koa', makers: ['koa'], isConstructed: true, adapter: 'koa' },
   hono: {
     ...USED,

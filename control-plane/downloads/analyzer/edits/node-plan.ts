@@ -109,7 +109,7 @@ export async function mountedAt(
   const mounting = framework
     ? mountInSource(source, wishOf(source, framework, wishes, pack))
     : wrapListeners(source, { mode: wishes.mode, packageType: pack.type })
-  return mountedFrom(application, wishes, source, mounting)
+  return mountedFrom(application, wishes, source, mounting, place.line)
 }
 
 export function wishOf(
@@ -133,10 +133,18 @@ export function mountedFrom(
   wishes: Wishes,
   source: Source,
   mounting: Mounting,
+  lineSaid = 1,
 ): Mounted {
   if (mounting.kind === 'there already') return { edits: [], manual: [] }
   const manual = mounting.shown.map(({ line, receiver, problem }) =>
-    shownStep(application, wishes, { path: source.path, line }, problem, receiver, source.modules),
+    shownStep(
+      application,
+      wishes,
+      { path: source.path, line: line ?? lineSaid },
+      problem,
+      receiver,
+      source.modules,
+    ),
   )
   if (mounting.kind === 'manual') return { edits: [], manual }
   const why = 'Every request passes the sign-in protection before anything else of the application.'

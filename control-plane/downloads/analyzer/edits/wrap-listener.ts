@@ -1,9 +1,9 @@
-/** A server of node:http, whose listener is put behind the guard: `createServer(service.node(…))`. */
-import type { Node } from '@babel/types'
+/** Servers of node:http, whose listeners are put behind the guard: `createServer(service.node(…))`. */
+import type { CallExpression, NewExpression, Node } from '@babel/types'
 import type { Source } from '../syntax/parse.ts'
 import { endOf, lineOf, startOf } from '../syntax/places.ts'
 import { bare, referenceOf } from '../syntax/references.ts'
-import { isFunction, statementAround } from '../syntax/walk.ts'
+import { ancestorsOf, isFunction, statementAround } from '../syntax/walk.ts'
 import type { Change } from './changes.ts'
 import { freeNames } from './free-names.ts'
 import { importCode, importPlace, moduleFormOf } from './import-line.ts'
@@ -16,10 +16,8 @@ import { styleOf } from './style.ts'
 import { upgradeChanges } from './upgrade-listeners.ts'
 import { guardOf } from './wishes.ts'
 
-const MODULES = /^(?:node:)?https?$/
-
 interface Server {
-  readonly call: Node & { type: 'CallExpression' }
+  readonly call: CallExpression | NewExpression
   /** null: there is none, or none that is surely one. */
   readonly listener: Node | null
 }
@@ -31,80 +29,103 @@ export function wrapListeners(
   const servers = serversIn(source)
   const [first] = servers
   if (first === undefined)
-    return manual(1, 'no server of node:http is made here in a way that is known')
+    return manual(null, 'no server of node:http is made here in a way that is known')
   const open = servers.filter(({ listener }) => listener === null || !isWrapped(source, listener))
   if (open.length === 0) return { kind: 'there already' }
-  const [server, ...more] = open
-  if (server === undefined || more.length > 0 || open.length < servers.length)
-    return manual(lineOf(source, first.call), 'several servers are made here')
-  const line = lineOf(source, server.call)
-  if (server.listener === null) return manual(line, 'it is not sure what listens to its requests')
+  const line = lineOf(source, open[0]?.call ?? first.call)
   if (importsPackage(source))
     return manual(line, 'service-node is used in this file already, in another way')
-  const names = freeNames(source, guardOf(wish))
-  if (names === null) return manual(line, 'every name that would do is taken')
-
-  const style = styleOf(source)
-  const statement = statementAround(source.parents, server.call)
-  const block = source.parents.get(statement)
-  const indent = indentAt(source, startOf(statement))
-  if (indent === null || (block?.type !== 'Program' && block?.type !== 'BlockStatement'))
-    return manual(line, 'there is more on its line')
-  const code = importCode(moduleFormOf(source), style, { guard: guardOf(wish), local: names.guard })
-  const place = importPlace(source, style, code, server.call)
-  if (typeof place === 'object' && 'problem' in place) return manual(line, place.problem)
-  const lines = [`${style.constant} ${names.service} = ${names.guard}()${style.semicolon}`]
-  if (place === 'where it is used') lines.unshift(code)
-  const at = lineStartWithComments(source, statement)
-  const listener = server.listener
-  const changes: Change[] = [
-    ...(place === 'where it is used' ? [] : [place]),
-    {
-      kind: 'statements',
-      at,
-      text: lines.map((line) => `${indent}${line}${style.lineBreak}`).join(''),
-    },
-    {
-      kind: 'wrapping',
-      start: startOf(listener),
-      end: endOf(listener),
-      callee: `${names.service}.node`,
-    },
-    ...upgradeChanges(source, names.service, [
-      { block, behindEnd: endOf(statement), isServer: (value) => contains(value, server.call) },
-    ]),
-  ]
-  const after = applied(source, changes, wish.packageType)
+  const unsure = open.find(({ listener }) => listener === null)
+  if (unsure !== undefined)
+    return manual(lineOf(source, unsure.call), 'it is not sure what listens to its requests')
+  const changes = changesFor(source, wish, open)
+  if ('problem' in changes) return manual(line, changes.problem)
+  const after = applied(source, changes.list, wish.packageType)
   if ('problem' in after) return manual(line, after.problem)
   return { kind: 'edit', after: after.text, line, shown: [] }
 }
 
-function manual(line: number, problem: string): Mounting {
+function manual(line: number | null, problem: string): Mounting {
   return { kind: 'manual', shown: [{ line, receiver: 'server', problem }] }
+}
+
+function changesFor(
+  source: Source,
+  wish: Pick<MountWish, 'mode'>,
+  servers: readonly Server[],
+): { readonly list: readonly Change[] } | { readonly problem: string } {
+  const guard = guardOf(wish)
+  const names = freeNames(source, guard)
+  if (names === null) return { problem: 'every name that would do is taken' }
+  const calls = servers.map(({ call }) => call)
+  const statement = statementBefore(source, calls)
+  const block = statement && source.parents.get(statement)
+  const indent = statement ? indentAt(source, startOf(statement)) : null
+  if (!statement || !block || indent === null) return { problem: 'there is more on its line' }
+
+  const style = styleOf(source)
+  const code = importCode(moduleFormOf(source), style, { guard, local: names.guard })
+  const place = importPlace(source, style, code, statement)
+  if (typeof place === 'object' && 'problem' in place) return place
+  const lines = [`${style.constant} ${names.service} = ${names.guard}()${style.semicolon}`]
+  if (place === 'where it is used') lines.unshift(code)
+  const text = lines.map((line) => `${indent}${line}${style.lineBreak}`).join('')
+  const listeners = new Set(servers.map(({ listener }) => listener).filter((one) => one !== null))
+  return {
+    list: [
+      ...(place === 'where it is used' ? [] : [place]),
+      { kind: 'statements', at: lineStartWithComments(source, statement), text },
+      ...[...listeners].map((listener): Change => ({
+        kind: 'wrapping',
+        start: startOf(listener),
+        end: endOf(listener),
+        callee: `${names.service}.node`,
+      })),
+      ...upgradeChanges(source, names.service, [
+        {
+          block,
+          behindEnd: endOf(statement),
+          isServer: (value) => calls.some((call) => contains(value, call)),
+        },
+      ]),
+    ],
+  }
+}
+
+/** The statement that holds the first, in a block that holds them all. */
+function statementBefore(source: Source, calls: readonly Node[]): Node | null {
+  const [first] = calls
+  if (first === undefined) return null
+  let statement = statementAround(source.parents, first)
+  for (const around of ancestorsOf(source.parents, statement)) {
+    const isBlock = around.type === 'Program' || around.type === 'BlockStatement'
+    if (isBlock && calls.every((call) => contains(around, call))) return statement
+    statement = around
+  }
+  return null
 }
 
 function serversIn(source: Source): Server[] {
   return source.nodes.flatMap((node): Server[] => {
-    if (node.type !== 'CallExpression') return []
+    if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return []
     const reference = referenceOf(source, node.callee)
-    if (reference === null || !MODULES.test(reference.module)) return []
-    if (reference.members.join('.') !== 'createServer') return []
+    if (reference === null || !/^(?:node:)?https?$/.test(reference.module)) return []
+    const maker = node.type === 'NewExpression' ? 'Server' : 'createServer'
+    if (reference.members.join('.') !== maker) return []
     return [{ call: node, listener: listenerOf(source, node) }]
   })
 }
 
-function listenerOf(source: Source, call: Node & { type: 'CallExpression' }): Node | null {
-  const [first, second] = call.arguments
+function listenerOf(source: Source, call: CallExpression | NewExpression): Node | null {
+  const [first, second, ...more] = call.arguments
   if (first === undefined) return requestListener(source, call)
   const given = second ?? first
   if (isWrapped(source, given)) return given
   if (second !== undefined)
-    return call.arguments.length === 2 && isExpression(second) ? second : null
+    return more.length === 0 && second.type !== 'SpreadElement' ? second : null
   if (isSurelyListener(source, given)) return given
   return given.type === 'ObjectExpression' ? requestListener(source, call) : null
 }
-
-const isExpression = ({ type }: Node) => type !== 'SpreadElement'
 
 /** Not the options of a server that is told its listener later on. */
 function isSurelyListener(source: Source, node: Node): boolean {
@@ -112,9 +133,16 @@ function isSurelyListener(source: Source, node: Node): boolean {
   if (node.type !== 'Identifier') return false
   const binding = source.bindings.resolve(node)
   if (binding === undefined) return false
-  if (binding.values.some(({ expression }) => isFunction(bare(expression)))) return true
-  const reference = referenceOf(source, node)
-  return reference !== null && requestListeners(source).length === 0
+  const values = binding.values.map(({ expression }) => bare(expression))
+  if (values.some((value) => isFunction(value) || isConnect(source, value))) return true
+  return referenceOf(source, node) !== null && requestListeners(source).length === 0
+}
+
+/** What `connect()` makes is called with each request. */
+function isConnect(source: Source, value: Node): boolean {
+  if (value.type !== 'CallExpression') return false
+  const reference = referenceOf(source, value.callee)
+  return reference?.module === 'connect' && reference.members.length === 0
 }
 
 /** `server.on('request', listener)`, of the only server that is made here. */
@@ -131,8 +159,7 @@ function requestListeners(source: Source): Node[] {
     const { property } = node.callee
     const [event, listener] = node.arguments
     if (property.type !== 'Identifier' || !/^(?:on|addListener)$/.test(property.name)) return []
-    return event?.type === 'StringLiteral' && event.value === 'request' && listener
-      ? [listener]
-      : []
+    const isRequest = event?.type === 'StringLiteral' && event.value === 'request'
+    return isRequest && listener ? [listener] : []
   })
 }
