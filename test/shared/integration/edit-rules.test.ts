@@ -67,6 +67,7 @@ const HOSTILE: Readonly<Record<string, { says: RegExp; paths: readonly string[] 
       '\uff0e\uff0e/app.js',
       '\uff0egit/config',
       'src\uff0f..\uff0fapp.js',
+      'src\uff0fapp.js',
       'src/\u2025/app.js',
       'src/%2e%2e/app.js',
       '%2egit/config',
