@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import type { Logger } from 'pino'
 import { bundle } from '../downloads/bundling/bundle.ts'
 import { STYLE } from './style.ts'
@@ -13,6 +14,7 @@ export interface Asset {
   readonly path: string
   readonly mediaType: string
   readonly text: string
+  readonly gzipped: Buffer
 }
 
 /** Addresses from the root; undefined where a script could not be made: pages work without. */
@@ -83,5 +85,10 @@ async function scriptOf(name: string): Promise<Asset> {
 function assetOf(name: string, ending: 'css' | 'js', text: string): Asset {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
   const mediaType = ending === 'css' ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8'
-  return { path: `${ASSETS_PATH}${name}-${hash}.${ending}`, mediaType, text }
+  return {
+    path: `${ASSETS_PATH}${name}-${hash}.${ending}`,
+    mediaType,
+    text,
+    gzipped: gzipSync(text),
+  }
 }

@@ -100,13 +100,13 @@ function navigation({ here, tenant }: View, { paths }: Frame, viewer: Viewer): H
   const ofTenant = tenant === undefined ? [] : tenantLinks(tenant.tenantId, here, paths)
   const ofOperator = viewer.isOperator ? operatorLinks(here, paths) : []
   return html`<div class="side">
-    ${ofTenant.length === 0 ? '' : links(`Of ${tenant?.name ?? ''}`, ofTenant)}
-    ${ofOperator.length === 0 ? '' : links('Service', ofOperator)}
+    ${ofTenant.length === 0 ? '' : links(tenant?.name ?? '', ofTenant)}
+    ${ofOperator.length === 0 ? '' : links('The service', ofOperator)}
   </div>`
 }
 
 function links(heading: string, items: readonly NavigationLink[]): Html {
-  return html`<nav aria-label="${heading}">
+  return html`<nav aria-label="Pages of ${heading}">
     <p class="nav-head" aria-hidden="true">${heading}</p>
     <ul>
       ${items.map(

@@ -54,9 +54,14 @@ export function mountConsole(
 async function answerAsset(c: ApiContext, { consoleAccess }: MountWorld): Promise<Response> {
   const asset = await consoleAccess.assets.find(c.req.path)
   if (asset === undefined) return c.text('There is nothing at this address.', 404)
-  return c.body(asset.text, 200, {
+  const isPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(
+    c.req.header('accept-encoding') ?? '',
+  )
+  return c.body(isPacked ? new Uint8Array(asset.gzipped) : asset.text, 200, {
     'Content-Type': asset.mediaType,
     'Cache-Control': 'public, max-age=31536000, immutable',
+    ...(isPacked && { 'Content-Encoding': 'gzip' }),
+    Vary: 'Accept-Encoding',
   })
 }
 

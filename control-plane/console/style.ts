@@ -68,9 +68,10 @@ form { margin: 0 }
 }
 .search:hover { border-color: var(--field-line) }
 kbd { padding: 0 .375rem; border: 1px solid var(--line); border-radius: .25rem; font-size: .75rem; color: var(--quiet) }
-.account { position: relative }
-.account summary { list-style: none; max-width: 12rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; padding: .375rem .5rem; border-radius: .5rem; cursor: pointer; font-weight: 550 }
+.account { position: relative; flex: 0 1 auto; min-width: 0 }
+.account summary { list-style: none; max-width: 12rem; width: auto; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; padding: .375rem .5rem; border-radius: .5rem; cursor: pointer; font-weight: 550 }
 .account summary::-webkit-details-marker { display: none }
+.account summary::after { content: '▾' / ''; margin-left: .375rem; color: var(--quiet) }
 .account summary:hover { background: var(--ground) }
 .menu {
   position: absolute; right: 0; top: calc(100% + .375rem); z-index: 2; width: 16rem; max-width: 80vw; padding: 1rem;
@@ -164,7 +165,8 @@ input[type='checkbox'] { flex: none; width: 1.125rem; height: 1.125rem; min-heig
 .table-frame { overflow-x: auto; margin-bottom: 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: .875rem; box-shadow: var(--shadow) }
 .card .table-frame { border: 0; box-shadow: none; margin: 0; border-radius: 0 }
 table { width: 100%; border-collapse: collapse }
-th, td { padding: .625rem 1rem; text-align: left; vertical-align: top; overflow-wrap: anywhere }
+th, td { padding: .625rem 1rem; text-align: left; vertical-align: top; overflow-wrap: break-word }
+time { white-space: nowrap }
 th.number, td.number { text-align: right }
 thead th { color: var(--quiet); font-size: .8125rem; font-weight: 600; white-space: nowrap; border-bottom: 1px solid var(--line) }
 tbody th { font-weight: 600 }
@@ -176,6 +178,8 @@ tbody tr + tr > * { border-top: 1px solid var(--line) }
   table:not(.chart *) tbody tr + tr { border-top: 1px solid var(--line) }
   table:not(.chart *) tbody tr > * { display: flex; gap: .75rem; justify-content: space-between; padding: .1875rem 0; border: 0; text-align: right }
   table:not(.chart *) tbody tr > *::before { content: attr(data-label); flex: none; color: var(--quiet); font-size: .875rem; font-weight: 400 }
+  table:not(.chart *) tbody tr > :empty { display: none }
+  table:not(.chart *) tbody tr > * { overflow-wrap: anywhere }
   table:not(.chart *) tbody th { text-align: left; font-size: 1.0625rem }
   table:not(.chart *) tbody th::before, [data-label='']::before { display: none }
 }
@@ -185,6 +189,7 @@ tbody tr + tr > * { border-top: 1px solid var(--line) }
 .facts { display: grid; gap: .75rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); margin: 0 }
 .facts dt { color: var(--quiet); font-size: .875rem }
 .facts dd { margin: 0; overflow-wrap: anywhere }
+.facts a { display: inline-block; padding: .125rem 0; min-height: 1.625rem }
 .copyable { display: flex; gap: .5rem; align-items: flex-start; margin: .5rem 0 }
 pre { flex: 1; min-width: 0; margin: 0; padding: .625rem .875rem; overflow-x: auto; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; line-height: 1.6 }
 pre code { white-space: pre; overflow-wrap: normal; user-select: all }
@@ -192,8 +197,8 @@ details.calls { margin-top: 2rem; color: var(--quiet) }
 summary { cursor: pointer; width: fit-content; padding: .25rem 0 }
 .diff { margin: 0; display: grid; gap: .375rem }
 .diff > div { display: flex; flex-wrap: wrap; gap: .125rem .75rem }
-.diff dt { flex: 0 0 10rem; color: var(--quiet); font-size: .875rem; overflow-wrap: anywhere }
-.diff dd { flex: 1 1 14rem; margin: 0; min-width: 0; overflow-wrap: anywhere; font-family: var(--mono); font-size: .8125rem }
+.diff dt { flex: 0 0 8rem; text-align: left; color: var(--quiet); font-size: .875rem; overflow-wrap: anywhere }
+.diff dd { flex: 1 1 12rem; margin: 0; min-width: 0; overflow-wrap: anywhere; font-family: var(--mono); font-size: .8125rem; text-align: left }
 del, ins { display: block; padding: 0 .5rem; text-decoration: none; border-radius: .25rem }
 del { color: var(--bad); background: var(--bad-ground) } del::before { content: '− ' / '' }
 ins { color: var(--good); background: var(--good-ground) } ins::before { content: '+ ' / '' }
@@ -213,7 +218,7 @@ dialog::backdrop { background: rgb(10 14 24 / 45%) }
 .found a:hover, .found a:focus { background: var(--tint); color: var(--on-tint) }
 #found a { display: flex; gap: .75rem; justify-content: space-between; padding: .5rem .75rem; border-radius: .5rem; color: var(--text); text-decoration: none }
 #found a:hover, #found a:focus { background: var(--tint); color: var(--on-tint) }
-@media (max-width: 40rem) { .search kbd { display: none } .account summary { max-width: 7rem } .page-head { margin-bottom: 1.25rem } }
+@media (max-width: 40rem) { .search kbd { display: none } .account summary { max-width: 100% } .whose { display: none } .top { padding-inline: .875rem } .page-head { margin-bottom: 1.25rem } }
 @media (forced-colors: active) { .badge, .notice, .button, .mark { border: 1px solid } }
 @media print { .top, .side, .buttons, .submit, .calls { display: none } .inside { display: block } }
 `

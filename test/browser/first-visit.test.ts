@@ -59,7 +59,7 @@ t.test(
       await page.goto(`${tenant.edge()}/admin`)
       t.match(await page.textContent('h1'), 'Page not found')
       await keep('sealed')
-      await page.goto(`${fleet.baseUrl}/console`)
+      await page.goto(`${fleet.baseUrl}/`)
       await keep('signpost')
       const scriptless = complaints.filter((line) => !/status of (?:404|422)|favicon/.test(line))
       t.same(scriptless, [], `${name}: the browser had nothing to complain about`)

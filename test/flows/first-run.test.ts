@@ -69,6 +69,8 @@ t.test(
     for (const address of [`${edge}/`, `http://localhost:${ports.public}/console`])
       t.match(first.output(), address, `${address} is printed`)
     t.match(first.output(), 'protection       on, verified')
+    const link = /first operator\s+(\S+)/.exec(first.output())?.[1] ?? ''
+    t.match(link, /\/console\/welcome\?link=[\w-]{32}$/, 'and a link for the first operator')
 
     const ada = new Browser()
     t.after(() => ada.close())

@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import { PAGE_QUERY } from '../../api/paging.ts'
 import type { AuditTrail } from '../../accounts/audit-trail.ts'
 import type { Page } from '../../store/page.ts'
+import { isReserved } from '../../store/reserved.ts'
 import type { AuditRow } from '../../store/queries/audit.ts'
 import { differences } from '../blocks/diff.ts'
 import { emptyState, pager, table, type Column } from '../blocks/table.ts'
@@ -45,7 +46,9 @@ function entries(
   const tenant: Column<AuditRow> = {
     label: 'Tenant',
     cell: ({ tenantId }) =>
-      tenantId === null ? null : html`<a href="${tenantPath(tenantId)}">${tenantId}</a>`,
+      tenantId === null || isReserved(tenantId)
+        ? tenantId
+        : html`<a href="${tenantPath(tenantId)}">${tenantId}</a>`,
   }
   return html`${table({
     caption: 'Changes',

@@ -19,6 +19,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'user.removed': 'Removed a user',
   'analyzer_key.rotated': 'Made a new analyzer key',
   'client_secret.rotated': 'Made a new client secret',
+  'factor.added': 'Added a second factor',
   'console.role_given': 'Let somebody in to the console',
   'console.role_taken': 'Took a role in the console away',
   'console.operator_link_made': 'Made a link for an operator',
@@ -42,6 +43,8 @@ export function actorText(actor: string): string {
   if (actor === 'operator') return 'the operator key'
   if (actor.startsWith('analyzer:')) return 'the analyzer key'
   if (actor.startsWith('client:')) return 'the application'
+  // a person of a realm, about themselves
+  if (actor.startsWith('usr_')) return `the person ${actor.slice(0, 12)}…`
   return actor
 }
 
@@ -58,5 +61,5 @@ export function differencesOf({ content }: Pick<AuditRow, 'content'>): Differenc
     return [{ name: 'plan', from: was, to: plan }]
   return Object.entries(content)
     .filter(([name]) => name !== 'changed' || !isRecord(content['settings']))
-    .map(([name, value]) => ({ name, to: value }))
+    .map(([name, value]) => ({ name, about: value }))
 }

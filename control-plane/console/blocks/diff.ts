@@ -6,15 +6,19 @@ export interface Difference {
   readonly name: string
   readonly from?: unknown
   readonly to?: unknown
+  /** What was neither before nor after: whom it was about. */
+  readonly about?: unknown
 }
 
-export function differences(items: readonly Difference[]): Html {
+export function differences(items: readonly Difference[]): Html | string {
+  if (items.length === 0) return ''
   return html`<dl class="diff">
     ${items.map(
-      ({ name, from, to }) =>
+      ({ name, from, to, about }) =>
         html`<div>
           <dt>${name}</dt>
           <dd>
+            ${about === undefined ? '' : written(about)}
             ${from === undefined ? '' : html`<del><span class="unseen">was </span>${written(from)}</del>`}
             ${to === undefined ? '' : html`<ins><span class="unseen">is </span>${written(to)}</ins>`}
           </dd>

@@ -34,7 +34,8 @@ export function textField(view: TextFieldView): Html {
     html`<input
       id="${name}"
       name="${name}"
-      type="${type}"
+      type="${type === 'url' ? 'text' : type}"
+      ${type === 'url' ? html`inputmode="url"` : '' /* what is wrong with it, we say better */}
       autocomplete="${autocomplete}"
       ${type === 'password' ? '' : html`value="${valueOf(view)}"`}
       ${isPlain ? html`autocapitalize="none" spellcheck="false"` : ''}

@@ -1,0 +1,86 @@
+/** The console in a real browser: the way in from the terminal's link, and what was seen. */
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { Secret, TOTP } from 'otpauth'
+import type { AxeResults, RunOptions } from 'axe-core'
+import type { Page } from 'playwright-core'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const RULES: RunOptions = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+}
+
+/** `SCREENSHOTS=.docs/screenshots npm run test:only -- test/browser` keeps what was seen. */
+const folder = process.env['SCREENSHOTS']
+if (folder !== undefined) mkdirSync(folder, { recursive: true })
+
+export async function keep(page: Page, name: string): Promise<void> {
+  if (folder !== undefined)
+    await page.screenshot({ path: `${folder}/console-${name}.png`, fullPage: true })
+}
+
+/** What axe-core finds wrong, and whether something scrolls sideways (WCAG 2.2, 1.4.10). */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const results = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(RULES)})`)
+  const found = results.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`),
+  )
+  const isWide = await page.evaluate<boolean>(
+    'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+  )
+  return isWide ? [...found, `${page.url()} scrolls sideways`] : found
+}
+
+export interface OperatorAccount {
+  readonly email: string
+  readonly name: string
+  readonly password: string
+}
+
+export const GRACE: OperatorAccount = {
+  email: 'grace@example.test',
+  name: 'Grace Hopper',
+  password: 'nanoseconds of copper wire',
+}
+
+interface Fleet {
+  operator(method: string, path: string, body?: unknown): Promise<{ status: number; body: object }>
+}
+
+/** What `npm start` prints. */
+export async function linkForOperator(fleet: Fleet): Promise<string> {
+  const { body } = await fleet.operator('POST', '/console/operator-links', { force: true })
+  return String((body as { url?: string }).url)
+}
+
+/** By the link, the account, the realm's own pages and an app for codes; ends in the console. */
+export async function becomeOperator(
+  page: Page,
+  link: string,
+  account: OperatorAccount = GRACE,
+  look: (page: Page, name: string) => Promise<void> = async () => {},
+): Promise<string> {
+  await page.goto(link)
+  await look(page, 'welcome')
+  await page.fill('[name=email]', account.email)
+  await page.fill('[name=name]', account.name)
+  await page.fill('[name=password]', account.password)
+  await page.getByRole('button', { name: 'Make my account' }).click()
+  await page.getByRole('link', { name: 'Sign in' }).click()
+  await page.fill('[name=username]', account.email)
+  await page.fill('[name=password]', account.password)
+  await page.keyboard.press('Enter')
+  const seed = (await page.locator('.secret code').first().innerText()).replaceAll(/\s/g, '')
+  await page.locator('[name=code]').first().fill(codeNow(seed))
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'I have kept them' }).click()
+  await page.waitForURL(/\/console/)
+  return seed
+}
+
+export function codeNow(seed: string, atMs = Date.now()): string {
+  return new TOTP({ secret: Secret.fromBase32(seed), digits: 6, period: 30 }).generate({
+    timestamp: atMs,
+  })
+}
