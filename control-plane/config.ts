@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import * as files from 'node:fs'
 import { ConfigError, edgeUrlFor, type Listen } from '../shared/config.ts'
 import { readSettings, type Settings } from '../shared/settings.ts'
+import type { AiSettings } from './analysis/provider.ts'
 import type { ReceiverWorld } from './webhooks/receiver-client.ts'
 
 export interface ControlPlaneSettings {
@@ -18,6 +19,8 @@ export interface ControlPlaneSettings {
   readonly directoryAddresses?: readonly string[]
   /** How webhooks are reached. */
   readonly receivers?: ReceiverWorld
+  /** Who writes guides; null: nobody. */
+  readonly ai?: AiSettings | null
   readonly breachListFile: string | null
   readonly mailFrom: string
   /** Holds a password, as a rule; null: mails go to the mailbox. */
@@ -43,11 +46,38 @@ export function controlPlaneSettings({ config, secrets }: Settings): ControlPlan
       allowPrivate: config.webhooks.allow_private,
       egressProxy: config.webhooks.egress_proxy,
     },
+    ai: aiOf(config.ai, process.env),
     masterKey: masterKeyOf(secrets.SERVICE_MASTER_KEY),
     breachListFile: config.passwords.breach_list,
     mailFrom: config.mail.from,
     smtpUrl: smtpUrlOf(process.env),
     edgeUrlFor: (hostname) => edgeUrlFor(config, hostname),
+  }
+}
+
+/** The key is a secret, so it is no setting; a server of one's own may ask for none. */
+function aiOf(
+  ai: Settings['config']['ai'],
+  { SERVICE_AI_KEY: key = '' }: NodeJS.ProcessEnv,
+): AiSettings | null {
+  const { provider, model, base_url: baseUrl } = ai
+  if (provider === null) return null
+  if (model === null)
+    throw new ConfigError('ai.model: expected the name of a model, since ai.provider is set')
+  if (key === '' && baseUrl === null)
+    throw new ConfigError('SERVICE_AI_KEY: expected the key of the provider that ai.provider names')
+  if (!/^[\x21-\x7e]*$/.test(key))
+    throw new ConfigError('SERVICE_AI_KEY: expected visible ASCII characters, without spaces')
+  return {
+    provider,
+    model,
+    baseUrl,
+    key: key === '' ? null : key,
+    timeoutMs: ai.timeout,
+    inputCharactersMax: ai.input_characters,
+    outputTokensMax: ai.output_tokens,
+    tenantTokensPerDay: ai.tenant_tokens_per_day,
+    tokensPerDay: ai.tokens_per_day,
   }
 }
 

@@ -40,6 +40,7 @@ export function startJobs(
     | 'deliveries'
     | 'dispatcher'
     | 'auditTrail'
+    | 'budgets'
     | 'consoleAccess'
   >,
   log: Logger,
@@ -47,7 +48,7 @@ export function startJobs(
 ): Jobs {
   const { sessions, revocations, realmRecords, attempts, addressBlocks, devices } = services
   const { tickets, trialPeople, mails, logoutNotices, instances, enforcement, tenants } = services
-  const { figures, alerts, digests } = services
+  const { figures, alerts, digests, budgets } = services
   const { deliveries, dispatcher, auditTrail, consoleAccess } = services
   const prunables: Record<string, Prunable> = {
     realmRecords,
@@ -71,6 +72,7 @@ export function startJobs(
     consoleAccess,
     figures,
     digests,
+    analyses: budgets,
     licences: { prune: (limit) => tenants.advanceLicences(limit) },
     secretOverlaps: { prune: (limit) => tenants.endSecretOverlaps(limit) },
   }

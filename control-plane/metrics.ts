@@ -4,6 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Counter, Gauge, Registry } from 'prom-client'
+import type { Analysis } from './analysis/analysis.ts'
+import type { Budgets } from './analysis/budgets.ts'
 import { isSameSecret } from './keys/vault.ts'
 import { newestEvent, outboxPosition } from './store/queries/outbox.ts'
 import { countAllPending } from './store/queries/webhook-deliveries.ts'
@@ -13,11 +15,13 @@ import type { Dispatcher } from './webhooks/dispatcher.ts'
 export interface MetricsWorld {
   readonly store: Pick<Store, 'read'>
   readonly dispatcher: Pick<Dispatcher, 'counts'>
+  readonly budgets: Pick<Budgets, 'today'>
+  readonly analysis: Pick<Analysis, 'budget'>
 }
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-export function createMetrics({ store, dispatcher }: MetricsWorld) {
+export function createMetrics({ store, dispatcher, budgets, analysis }: MetricsWorld) {
   const registry = new Registry()
   const registers = [registry]
   const gauge = (name: string, help: string) =>
@@ -35,6 +39,12 @@ export function createMetrics({ store, dispatcher }: MetricsWorld) {
   const failed = counter('attempts_failed_total', 'Attempts without a 2xx, since the start.')
   const paused = counter('pauses_total', 'Webhooks paused after days of failures, since the start.')
 
+  const ofAnalyses = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `control_plane_ai_${name}`, help, labelNames, registers })
+  const tokens = ofAnalyses('tokens_today', 'Tokens that analyses have cost since midnight, UTC.')
+  const tokensMax = ofAnalyses('tokens_per_day_max', 'Tokens that may be spent in a day.')
+  const analyses = ofAnalyses('analyses_today', 'Analyses since midnight, UTC.', ['outcome'])
+
   return {
     contentType: registry.contentType,
     async text(): Promise<string> {
@@ -47,6 +57,11 @@ export function createMetrics({ store, dispatcher }: MetricsWorld) {
       over.inc({ result: 'given_up' }, counts.givenUp)
       failed.inc(counts.failedAttempts)
       paused.inc(counts.paused)
+      const today = await budgets.today()
+      tokens.set(today.tokens)
+      tokensMax.set(analysis.budget)
+      analyses.reset()
+      for (const { outcome, count } of today.outcomes) analyses.set({ outcome }, count)
       return registry.metrics()
     },
   }

@@ -12,6 +12,11 @@ import { createPasswordHasher } from './accounts/passwords.ts'
 import { createStrength } from './accounts/strength.ts'
 import { createRevocations } from './accounts/revocations.ts'
 import { createPolicyReplay } from './accounts/policy-replay.ts'
+import { createAnalysis } from './analysis/analysis.ts'
+import { createBudgets } from './analysis/budgets.ts'
+import { createGuides } from './analysis/guides.ts'
+import type { AiSettings } from './analysis/provider.ts'
+import { createProvider, type ProviderWorld } from './analysis/provider-client.ts'
 import { createAccountMail } from './accounts/account-mail.ts'
 import { createTickets } from './accounts/tickets.ts'
 import { createMails, type MailTransport } from './mail/mails.ts'
@@ -72,6 +77,9 @@ export interface ServicesWorld {
   readonly directoryAddresses?: readonly string[]
   /** How webhooks are reached. */
   readonly receivers?: ReceiverWorld
+  /** Who writes guides; null: nobody. */
+  readonly ai?: AiSettings | null
+  readonly aiWorld?: ProviderWorld
   readonly clock: Clock
   readonly log: Logger
 }
@@ -164,6 +172,11 @@ export async function createServices(world: ServicesWorld) {
     edgeUrlFor,
     log,
   })
+  const guides = createGuides({ store })
+  const budgets = createBudgets({ store, clock })
+  const { ai: settings = null, aiWorld } = world
+  const ai = settings === null ? null : { settings, provider: createProvider(settings, aiWorld) }
+  const analysis = createAnalysis({ store, guides, budgets, ai, baseUrl, log })
   const realms = createRealms({
     store,
     vault,
@@ -241,6 +254,9 @@ export async function createServices(world: ServicesWorld) {
     selfReports: createSelfReports({ store }),
     integration,
     trialPeople,
+    guides,
+    budgets,
+    analysis,
     realms,
     consoleAccess,
     /** Pruned by the jobs; written by the realms. */
@@ -258,6 +274,7 @@ export async function createServices(world: ServicesWorld) {
     async close(): Promise<void> {
       realms.close()
       await directories.close()
+      await analysis.close()
       await integration.close()
       await verification.close()
       await fleet.close()

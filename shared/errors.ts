@@ -123,6 +123,48 @@ export const ERRORS = {
     status: 409,
     detail: 'What the user directory says about this person cannot be used here.',
   },
+  no_guide: {
+    status: 404,
+    detail: 'There is no guide for this tenant yet: run service-analyzer analyze --use-ai.',
+  },
+  // what a model was asked for
+  ai_not_configured: {
+    status: 503,
+    detail: 'This service has no AI provider. The rules of service-analyzer work without one.',
+  },
+  ai_busy: { status: 503, detail: 'Many analyses are running; try again shortly.' },
+  ai_budget_spent: {
+    status: 503,
+    detail: 'What may be spent on analyses today is spent; it begins anew at midnight UTC.',
+  },
+  ai_unavailable: {
+    status: 503,
+    detail: 'The AI provider does not answer, or has too much to do; try again later.',
+  },
+  ai_timeout: {
+    status: 504,
+    detail: 'The AI provider did not finish in time; send fewer files, or try again later.',
+  },
+  ai_provider_refused: {
+    status: 502,
+    detail: 'The AI provider refuses this service: its operator has to look at key and model.',
+  },
+  ai_answer_unusable: {
+    status: 502,
+    detail: 'The AI provider answered with something that is no guide; try again.',
+  },
+  ai_answer_cut: {
+    status: 502,
+    detail: 'The guide became longer than it may be and was cut off; send fewer files.',
+  },
+  ai_declined: {
+    status: 502,
+    detail: 'The model declined to write a guide for these files; the rules work without it.',
+  },
+  ai_edits_refused: {
+    status: 502,
+    detail: 'The model proposed edits that are not allowed, so nothing of its guide was kept.',
+  },
   unavailable: { status: 503, detail: 'The service cannot answer this now; try again shortly.' },
   internal: {
     status: 500,

@@ -1,4 +1,5 @@
 /** The one table of endpoints: what is not named here does not exist. How to add one: endpoint.ts. */
+import { analysisEndpoints, type AnalysisEndpointsWorld } from './analysis-routes.ts'
 import { cliEndpoints, type CliEndpointsWorld } from './cli-routes.ts'
 import { contractEndpoints } from './contract-routes.ts'
 import { downloadEndpoints } from './download-routes.ts'
@@ -16,6 +17,7 @@ export type EndpointsWorld = OperatorEndpointsWorld &
   PublicKeyEndpointsWorld &
   VerificationEndpointsWorld &
   IntegrationEndpointsWorld &
+  AnalysisEndpointsWorld &
   CliEndpointsWorld &
   FeedEndpointsWorld &
   HealthEndpointsWorld
@@ -28,6 +30,7 @@ export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
     ...downloadEndpoints(),
     ...verificationEndpoints(world),
     ...integrationEndpoints(world),
+    ...analysisEndpoints(world),
     ...feedEndpoints(world),
     ...eventEndpoints(),
     ...operatorEndpoints(world),

@@ -3,6 +3,7 @@
  * in `_sealed` are encrypted under the master key; ones that end in `_hash` cannot be turned back.
  */
 import type { EventName } from '../../shared/events.ts'
+import { defineAnalysisTables } from './analysis-tables.ts'
 import type { Columns } from './columns.ts'
 import { sqliteColumns } from './columns.ts'
 import { defineConsoleTables } from './console-tables.ts'
@@ -290,6 +291,7 @@ export function defineSchema(c: Columns) {
     audit,
     verificationChecks,
     ...defineSignInTables(c),
+    ...defineAnalysisTables(c),
     ...defineFeedTables(c),
     ...defineMonitoringTables(c),
     ...defineWebhookTables(c),

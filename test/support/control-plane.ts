@@ -3,8 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
+import { pino, type Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
+import type { AiSettings } from '../../control-plane/analysis/provider.ts'
+import type { ProviderWorld } from '../../control-plane/analysis/provider-client.ts'
 import type { MailTransport } from '../../control-plane/mail/mails.ts'
 import { createServices } from '../../control-plane/services.ts'
 import { openSqlite } from '../../control-plane/store/sqlite.ts'
@@ -45,6 +47,10 @@ export interface ServicesOptions {
   readonly directoryAddresses?: readonly string[]
   /** How webhooks are reached; every name is one of a public address, where nobody listens. */
   readonly receivers?: ReceiverWorld
+  /** Who writes guides; nobody, if nothing is said. */
+  readonly ai?: AiSettings
+  readonly aiWorld?: ProviderWorld
+  readonly log?: Logger
 }
 
 /** 192.0.2.0/24 is for documentation: no packet goes there, since it is refused on the socket. */
@@ -66,8 +72,10 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     mailTransport: options.mailTransport ?? { send: async () => {}, close: () => undefined },
     directoryAddresses: options.directoryAddresses ?? ['127.0.0.0/8'],
     receivers: options.receivers ?? NOBODY,
+    ai: options.ai ?? null,
+    ...(options.aiWorld && { aiWorld: options.aiWorld }),
     clock: options.clock ?? movableClock(),
-    log: pino({ level: 'silent' }),
+    log: options.log ?? pino({ level: 'silent' }),
   })
   t.teardown(() => services.close())
   return services

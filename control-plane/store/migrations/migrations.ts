@@ -3,7 +3,8 @@ import { signIn } from './0002-sign-in.ts'
 import { feed } from './0003-feed.ts'
 import { webhooks } from './0004-webhooks.ts'
 import { monitoring } from './0005-monitoring.ts'
+import { analysis } from './0006-analysis.ts'
 import { consoleAccess } from './0007-console.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
-export const migrations = [first, signIn, feed, webhooks, monitoring, consoleAccess] as const
+export const migrations = [first, signIn, feed, webhooks, monitoring, analysis, consoleAccess] as const

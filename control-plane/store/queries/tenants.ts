@@ -221,7 +221,10 @@ export async function replaceHostnames(
   ])
 }
 
-/** Everything of the tenant but its audit trail; the tombstone tells gateways that were away. */
+/**
+ * Everything of the tenant but its audit trail and what its analyses have cost; the tombstone tells
+ * gateways that were away.
+ */
 export async function deleteTenant(
   queries: Queries,
   tenantId: string,
@@ -256,6 +259,7 @@ export async function deleteTenant(
     schema.figures,
     schema.alerts,
     schema.digests,
+    schema.guides,
     schema.consoleRoles,
   ]
   for (const table of owned) await queries.delete(table).where(eq(table.tenantId, tenantId))

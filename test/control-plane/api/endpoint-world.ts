@@ -10,6 +10,7 @@ import { apiEndpoints } from '../../../control-plane/api/endpoints.ts'
 import type { Caller, Declaration } from '../../../control-plane/api/endpoint.ts'
 import { upsertAddressBlock } from '../../../control-plane/store/queries/attempts.ts'
 import { createRateLimits } from '../../../shared/rate-limits.ts'
+import { startAiProvider } from '../../support/ai-provider.ts'
 import { OPERATOR_KEY, startApi, type CallOptions } from '../../support/api.ts'
 import { movableClock, temporaryFolder } from '../../support/control-plane.ts'
 import { acme as ACME } from '../../support/certificates.ts'
@@ -40,6 +41,17 @@ export interface Secrets {
 const nowhere = (hostname: string) => `http://${hostname}:9`
 
 export const ADDRESS = '192.0.2.7'
+
+const GUIDE = {
+  guide_id: 'guide-of-acme',
+  framework: 'express',
+  model: 'a-model',
+  summary: '',
+  edits: [{ path: 'a.mjs', action: 'create', content: 'export {}\n', why: '' }],
+  commands: [],
+  notes: [],
+  warnings: [],
+} satisfies Parameters<Awaited<ReturnType<typeof startApi>>['services']['guides']['keep']>[2]
 
 export async function prepareWorld(t: Teardown) {
   const masterKey = randomBytes(32)
@@ -80,6 +92,7 @@ export async function prepareWorld(t: Teardown) {
       blockedUntil: nowMs + 3_600_000,
     })
   })
+  await services.store.change((change) => services.guides.keep(change, 'acme', GUIDE))
   const [factor] = await services.factors.list({ tenantId: 'acme', userId })
   const hook = { url: 'https://hooks.example/in', events: ['tenant.suspended'] }
   const { body: webhook } = await operator('POST', '/tenants/acme/webhooks', hook)
@@ -111,7 +124,10 @@ export type EndpointWorld = Awaited<ReturnType<Awaited<ReturnType<typeof prepare
 
 async function startCopy(t: Teardown, file: string, masterKey: Buffer, prepared: Prepared) {
   const clock = movableClock()
-  const api = await startApi(t, { file, masterKey, clock, edgeUrlFor: nowhere })
+  const provider = await startAiProvider(t)
+  provider.says({ framework: 'express', summary: 'A start.', edits: [], notes: [], warnings: [] })
+  const ai = provider.settings()
+  const api = await startApi(t, { file, masterKey, clock, edgeUrlFor: nowhere, ai })
   const looking = new Database(file, { readonly: true })
   t.teardown(() => looking.close())
   const tables = looking

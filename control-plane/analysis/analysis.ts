@@ -1,0 +1,190 @@
+/**
+ * A guide that a model writes for one project. Read `analyse()` first. Everything that a customer
+ * sends and everything that a model answers is data: judged before it goes on, and never followed.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import { Refusal, type ErrorCode } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { AnalysisOutcome } from '../store/analysis-tables.ts'
+import type { Actor, Store } from '../store/store.ts'
+import type { Tenant } from '../tenants/tenants.ts'
+import type { AnalysisMeter, Budgets } from './budgets.ts'
+import { commandsFor } from './frameworks.ts'
+import type { Guides, StoredGuide } from './guides.ts'
+import { guideProblems } from './judge-guide.ts'
+import { readModelGuide, type ModelGuide } from './model-guide.ts'
+import { askedAgain, questionAbout, snippetFor } from './prompt.ts'
+import {
+  FAILURES,
+  ProviderFailure,
+  type AiSettings,
+  type Deadline,
+  type Provider,
+} from './provider.ts'
+import { remarksOf } from './remarks.ts'
+import { judgeSent, type SentBody, type SentProject } from './sent-files.ts'
+
+export interface AnalysisWorld {
+  readonly store: Store
+  readonly guides: Guides
+  readonly budgets: Budgets
+  /** null: the operator has not set one. */
+  readonly ai: { readonly settings: AiSettings; readonly provider: Provider } | null
+  readonly baseUrl: string
+  readonly log: Logger
+}
+
+export type Analysis = ReturnType<typeof createAnalysis>
+
+/** A model that is told what was wrong gets it right the second time, or never. */
+const ROUNDS_MAX = 2
+
+export function createAnalysis(world: AnalysisWorld) {
+  const { store, guides, budgets, ai, baseUrl, log } = world
+  const sdkUrl = `${baseUrl}/api/v1/sdk/node`
+  const closing = new AbortController()
+  let running = 0
+
+  /** Asks until a guide is within the rules; nothing else comes back from here. */
+  async function writeGuide(
+    { settings, provider }: NonNullable<AnalysisWorld['ai']>,
+    tenant: Tenant,
+    project: SentProject,
+    meter: AnalysisMeter,
+  ): Promise<ModelGuide> {
+    const { mode } = tenant
+    const deadline = deadlineIn(settings.timeoutMs, closing.signal)
+    const snippetOf = (framework: string) => snippetFor(framework, mode, baseUrl)?.code ?? ''
+    const marker = `=====${randomBytes(16).toString('hex')}`
+    let question = questionAbout(project, { baseUrl, mode, marker })
+    for (let round = 1; ; round++) {
+      const answer = await provider.ask(question, deadline, meter)
+      const read = readModelGuide(answer)
+      const problems =
+        read.kind === 'guide'
+          ? guideProblems(read.guide, project, { baseUrl, sdkUrl, snippetOf })
+          : [
+              read.kind === 'no_json'
+                ? 'the answer is not JSON'
+                : `"${read.where}" is not as the schema says`,
+            ]
+      if (read.kind === 'guide' && problems.length === 0) return read.guide
+      if (round === ROUNDS_MAX) {
+        if (read.kind !== 'guide') throw new ProviderFailure('unusable', { problem: problems[0] })
+        throw new Refusal('ai_edits_refused', { problems: problems.slice(0, 20) })
+      }
+      question = askedAgain(question, answer, problems.slice(0, 20))
+    }
+  }
+
+  async function analyse(tenant: Tenant, body: SentBody, actor: Actor): Promise<StoredGuide> {
+    if (ai === null) throw new Refusal('ai_not_configured')
+    if (running >= LIMITS.analysesAtOnceMax) throw new Refusal('ai_busy', { retry_after: 10 })
+    const { settings, provider } = ai
+    const project = judgeSent(body, settings.inputCharactersMax)
+    const { tenantId } = tenant
+    const meter = budgets.meter(tenantId, settings)
+    running++
+    try {
+      const written = await writeGuide(ai, tenant, project, meter)
+      const guide = guideOf(written, provider, project)
+      return await store.change(async (change) => {
+        await finish(change, 'guide', { guide_id: guide.guide_id, edits: guide.edits.length })
+        return guides.keep(change, tenantId, guide)
+      })
+    } catch (error) {
+      const refusal = refusalOf(error)
+      log.warn(
+        {
+          tenant_id: tenantId,
+          code: refusal.code,
+          request_id: actor.requestId,
+          ...detailOf(error),
+        },
+        'an analysis came to nothing',
+      )
+      const outcome = outcomeOf(refusal.code)
+      if (outcome !== undefined && meter.isBegun())
+        await store.change((change) => finish(change, outcome, {}))
+      throw refusal
+    } finally {
+      running--
+    }
+
+    async function finish(
+      change: Parameters<Parameters<Store['change']>[0]>[0],
+      outcome: AnalysisOutcome,
+      more: Record<string, unknown>,
+    ) {
+      await meter.finish(change, outcome)
+      const { files, characters, masked } = project
+      const content = {
+        outcome,
+        provider: provider.name,
+        model: provider.model,
+        files: files.size,
+        characters,
+        masked,
+        tokens: meter.spent(),
+        ...more,
+      }
+      await change.audit(actor, { action: 'analysis.run', tenantId, content })
+    }
+  }
+
+  function guideOf(written: ModelGuide, provider: Provider, project: SentProject) {
+    const { framework } = written
+    const remarks = remarksOf(written, baseUrl)
+    return {
+      guide_id: randomUUID(),
+      framework,
+      model: provider.model,
+      summary: remarks.summary,
+      edits: [...remarks.edits],
+      commands: remarks.edits.length === 0 ? [] : commandsFor(framework, project, sdkUrl),
+      notes: [
+        `Written by the model ${provider.model}. Look at every edit before you apply it.`,
+        ...remarks.notes,
+      ].slice(0, LIMITS.guideRemarksMax),
+      warnings: remarks.warnings.slice(0, LIMITS.guideRemarksMax),
+    }
+  }
+
+  return {
+    analyse,
+    isConfigured: ai !== null,
+    budget: ai === null ? 0 : ai.settings.tokensPerDay,
+    async close() {
+      closing.abort()
+      await ai?.provider.close()
+    },
+  }
+}
+
+function deadlineIn(timeoutMs: number, closing: AbortSignal): Deadline {
+  const endsMs = performance.now() + timeoutMs
+  return {
+    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), closing]),
+    remainingMs: () => endsMs - performance.now(),
+  }
+}
+
+/** What the customer hears. */
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  if (!(error instanceof ProviderFailure)) throw error
+  const { kind, retryAfterSeconds } = error
+  const fields = retryAfterSeconds === undefined ? {} : { retry_after: retryAfterSeconds }
+  return new Refusal(FAILURES[kind], fields)
+}
+
+/** What the operator finds in the log: no key, no file, no word of the model. */
+function detailOf(error: unknown): Readonly<Record<string, unknown>> {
+  return error instanceof ProviderFailure ? { provider: error.detail } : {}
+}
+
+/** undefined: it is about the request, and no provider was asked. */
+function outcomeOf(code: ErrorCode): AnalysisOutcome | undefined {
+  return code.startsWith('ai_') ? (code as AnalysisOutcome) : undefined
+}

@@ -1,0 +1,57 @@
+/**
+ * What a model says to people. It is shown in terminals and in the console, so it may not steer
+ * either; and it may not send anybody anywhere: a text in a customer's file can put words into a
+ * model's mouth, and "now run curl … | sh" is the shortest way around every rule about edits.
+ */
+import type { GuideEdit } from '../../shared/integration/guide.ts'
+import type { ModelGuide } from './model-guide.ts'
+
+const ADDRESS = /\b[a-z][a-z0-9+.-]*:\/\/[^\s)>\]"'`]+|\bwww\.[^\s]+|\b(?:\d{1,3}\.){3}\d{1,3}\b/gi
+const COMMAND =
+  /\b(?:curl|wget|powershell|pwsh|invoke-webrequest|iex|eval|bash|zsh|sh\s+-c|sudo|chmod|chown|ssh|scp|nc|ncat|base64\s+-d|npx|bunx|pnpx|dlx|uvx|pipx|npm|pnpm|yarn|bun|pip3?|gem|bundle|composer|dotnet|go\s+(?:get|install|run)|git\s+(?:clone|config|push)|docker|kubectl)\s+\S/i
+
+export interface Remarks {
+  readonly summary: string
+  readonly edits: readonly GuideEdit[]
+  readonly notes: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+export function remarksOf(guide: ModelGuide, baseUrl: string): Remarks {
+  let leftOut = 0
+  const kept = (text: string): string => {
+    const plain = plainText(text)
+    if (!steersElsewhere(plain, baseUrl)) return plain
+    leftOut++
+    return ''
+  }
+  const all = (texts: readonly string[]) => texts.map(kept).filter((text) => text !== '')
+  const edits = guide.edits.map((edit) => ({ ...edit, why: kept(edit.why) }))
+  const [notes, warnings, summary] = [all(guide.notes), all(guide.warnings), kept(guide.summary)]
+  if (leftOut > 0)
+    warnings.push(
+      `${leftOut === 1 ? 'A remark' : `${leftOut} remarks`} of the model named an address or a command and was left out. Look for text in the files that was sent to talk a model into something.`,
+    )
+  return { summary, edits, notes, warnings }
+}
+
+function steersElsewhere(text: string, baseUrl: string): boolean {
+  const addresses = text.match(ADDRESS) ?? []
+  return COMMAND.test(text) || addresses.some((address) => !isOurs(address, baseUrl))
+}
+
+function isOurs(address: string, baseUrl: string): boolean {
+  if (/^127\./.test(address)) return true
+  if (!URL.canParse(address)) return false
+  const { origin, hostname, username } = new URL(address)
+  return username === '' && (origin === new URL(baseUrl).origin || hostname === 'localhost')
+}
+
+/** One line, of characters that are seen. */
+function plainText(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .replaceAll(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .trim()
+}

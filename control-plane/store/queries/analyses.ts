@@ -1,0 +1,76 @@
+/** How often models were asked, and what it cost. */
+import { and, asc, count, eq, gt, gte, inArray, lt, sum } from 'drizzle-orm'
+import type { AnalysisOutcome } from '../analysis-tables.ts'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+const { analyses: table } = schema
+
+/** When the analyses of a tenant began, oldest first. */
+export async function analysesSince(
+  queries: Queries,
+  tenantId: string,
+  afterMs: number,
+): Promise<number[]> {
+  const rows = await queries
+    .select({ at: table.startedAt })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), gt(table.startedAt, afterMs)))
+    .orderBy(asc(table.startedAt))
+  return rows.map(({ at }) => at)
+}
+
+/** Of one tenant, or of all. */
+export async function tokensSince(
+  queries: Queries,
+  fromMs: number,
+  tenantId?: string,
+): Promise<number> {
+  const ofTenant = tenantId === undefined ? undefined : eq(table.tenantId, tenantId)
+  const [row] = await queries
+    .select({ tokens: sum(table.tokens) })
+    .from(table)
+    .where(and(gte(table.startedAt, fromMs), ofTenant))
+  return Number(row?.tokens ?? 0)
+}
+
+export async function outcomesSince(
+  queries: Queries,
+  fromMs: number,
+): Promise<{ outcome: AnalysisOutcome; count: number }[]> {
+  return queries
+    .select({ outcome: table.outcome, count: count() })
+    .from(table)
+    .where(gte(table.startedAt, fromMs))
+    .groupBy(table.outcome)
+}
+
+export async function insertAnalysis(
+  queries: Queries,
+  analysis: typeof table.$inferInsert,
+): Promise<void> {
+  await queries.insert(table).values(analysis)
+}
+
+export async function updateAnalysis(
+  queries: Queries,
+  analysisId: string,
+  changes: { readonly tokens: number; readonly outcome?: AnalysisOutcome },
+): Promise<void> {
+  await queries.update(table).set(changes).where(eq(table.analysisId, analysisId))
+}
+
+export async function deleteAnalysesBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const old = await queries
+    .select({ analysisId: table.analysisId })
+    .from(table)
+    .where(lt(table.startedAt, beforeMs))
+    .limit(limit)
+  const ids = old.map(({ analysisId }) => analysisId)
+  if (ids.length > 0) await queries.delete(table).where(inArray(table.analysisId, ids))
+  return ids.length
+}

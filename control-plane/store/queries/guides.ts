@@ -1,0 +1,31 @@
+import { and, desc, eq, lte } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+const { guides: table } = schema
+export type GuideRow = typeof table.$inferSelect
+
+export async function newestGuide(
+  queries: Queries,
+  tenantId: string,
+): Promise<GuideRow | undefined> {
+  const [row] = await queries
+    .select()
+    .from(table)
+    .where(eq(table.tenantId, tenantId))
+    .orderBy(desc(table.number))
+    .limit(1)
+  return row
+}
+
+/** The tenant's newest from now on; of those before it, so many are kept. */
+export async function insertGuide(
+  queries: Queries,
+  guide: Omit<GuideRow, 'number'>,
+  keptMax: number,
+): Promise<void> {
+  const number = ((await newestGuide(queries, guide.tenantId))?.number ?? 0) + 1
+  await queries.insert(table).values({ ...guide, number })
+  const isOld = lte(table.number, number - keptMax)
+  await queries.delete(table).where(and(eq(table.tenantId, guide.tenantId), isOld))
+}
