@@ -115,6 +115,13 @@ app.get('/', f)
     status: 'fail',
     detail: /server\.js:5 /,
   },
+  'behind another application, and a function that is called later': {
+    files: server(
+      'const metrics = express()\nmetrics.get("/metrics", f)\nfunction routes(app) {\n  app.get("/", f)\n}\nconst app = express()\napp.use(verifyClaims().express())\nroutes(app)\n',
+    ),
+    status: 'pass',
+    detail: /^server\.js:9 /,
+  },
   'behind what may answer': {
     files: server(
       'const app = express()\napp.use(express.json())\napp.use(verifyClaims().express())\n',
