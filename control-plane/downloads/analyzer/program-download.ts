@@ -17,13 +17,17 @@ export interface AnalyzerDownloads {
 /** The installer removes only what says this in its second line. */
 const MARK = `// service-analyzer ${VERSION}, the command line tool of the sign-in protection service`
 
+/** Packages that are bundled as CommonJS ask for Node's own by this. */
+const REQUIRE = `import { createRequire as requireOf } from 'node:module'
+const require = requireOf(import.meta.url)`
+
 export function createAnalyzerDownloads(baseUrl: string): AnalyzerDownloads {
   let licences = ''
   const program = madeOnce(async () => {
     const made = await bundle({
       entry: new URL('main.ts', import.meta.url),
       formats: ['esm'],
-      banner: `#!/usr/bin/env node\n${MARK}`,
+      banner: `#!/usr/bin/env node\n${MARK}\n${REQUIRE}`,
       define: { BUILT_IN_BASE_URL: JSON.stringify(baseUrl) },
     })
     licences = made.licences
