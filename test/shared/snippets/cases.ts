@@ -51,7 +51,7 @@ export function claimsOf(by: Issuer, claims: Changes = {}, header: Changes = {})
   return signRs256(by.key, { ...headerBy(by), ...header }, { ...claimsBy(by), ...claims })
 }
 
-function probeOf(by: Issuer, claims: Changes = {}, header: Changes = {}): string {
+export function probeOf(by: Issuer, claims: Changes = {}, header: Changes = {}): string {
   return signRs256(by.key, { ...probeHeaderBy(by), ...header }, { ...probeClaimsBy(by), ...claims })
 }
 

@@ -1,4 +1,6 @@
 /** How a file is written, so that a line of ours reads like its others. */
+import type { Node } from '@babel/types'
+import { moduleOfCall } from '../syntax/imports.ts'
 import type { Source } from '../syntax/parse.ts'
 import { endOf, textOf } from '../syntax/places.ts'
 
@@ -27,8 +29,9 @@ export function styleOf(source: Source): Style {
   for (const node of nodes) {
     if (node.type === 'StringLiteral') {
       const first = text[node.start ?? 0]
-      if (first === "'") single++
-      else if (first === '"') double++
+      const weight = isModuleName(source, node) ? MODULE_NAME_WEIGHT : 1
+      if (first === "'") single += weight
+      else if (first === '"') double += weight
     }
     if (node.type === 'VariableDeclaration') {
       if (node.kind === 'var') variables++
@@ -49,6 +52,15 @@ export function styleOf(source: Source): Style {
     space: hasTightBraces(source) ? '' : ' ',
     constant: variables > 0 && constants === 0 ? 'var' : 'const',
   }
+}
+
+/** What stands next to our import tells more than all the texts of a file. */
+const MODULE_NAME_WEIGHT = 1000
+
+function isModuleName(source: Source, node: Node): boolean {
+  const parent = source.parents.get(node)
+  if (parent?.type === 'ImportDeclaration') return true
+  return parent?.type === 'CallExpression' && moduleOfCall(source, parent) !== null
 }
 
 /** A tab, or as many spaces as the least indented line has. */

@@ -38,6 +38,9 @@ export function wrapListeners(
   const unsure = open.find(({ listener }) => listener === null)
   if (unsure !== undefined)
     return manual(lineOf(source, unsure.call), 'it is not sure what listens to its requests')
+  const other = otherServer(source, servers)
+  if (other !== undefined)
+    return manual(lineOf(source, other), 'a server is made here that might listen instead')
   const changes = changesFor(source, wish, open)
   if ('problem' in changes) return manual(line, changes.problem)
   const after = applied(source, changes.list, wish.packageType)
@@ -113,6 +116,18 @@ function serversIn(source: Source): Server[] {
     const maker = node.type === 'NewExpression' ? 'Server' : 'createServer'
     if (reference.members.join('.') !== maker) return []
     return [{ call: node, listener: listenerOf(source, node) }]
+  })
+}
+
+/** `require(name).createServer(…)`, `http2.createSecureServer(…)`: it would stay open. */
+function otherServer(source: Source, servers: readonly Server[]): Node | undefined {
+  return source.nodes.find((node) => {
+    if (node.type !== 'CallExpression' || servers.some(({ call }) => call === node)) return false
+    const { callee } = node
+    const name = callee.type === 'MemberExpression' ? callee.property : callee
+    if (name.type !== 'Identifier' || !/^create(?:Secure)?Server$/.test(name.name)) return false
+    const reference = referenceOf(source, callee)
+    return reference === null || !/^(?:node:)?(?:net|tls|dgram)$/.test(reference.module)
   })
 }
 
