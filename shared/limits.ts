@@ -245,7 +245,8 @@ export const LIMITS = {
   consoleLinkMs: 15 * 60 * 1000,
   consoleFormKeptMs: 24 * 3600 * 1000,
   consoleFormBytesMax: 256 * 1024,
-  consoleReceiptMsMax: 15_000,
+  /** Less than what a stop waits for. */
+  consoleReceiptMsMax: 8_000,
   consoleSearchCharactersMax: 100,
   consoleSearchResultsMax: 8,
   /** Of one address, whoever asks. */
@@ -347,6 +348,7 @@ export const LIMITS = {
   analysesPerHourMax: 5,
   /** Under way at the same time: each holds its files. */
   analysesAtOnceMax: 8,
+  analysesAtOncePerTenantMax: 2,
   /** Beside those: bodies of one tenant that are read, whatever comes of them. */
   rateAnalysis: { burst: 20, perSecond: 1 / 30 },
   analysisAnswerBytesMax: 2 * 1024 * 1024,
@@ -358,7 +360,8 @@ export const LIMITS = {
   editedFileBytesMax: 1024 * 1024,
   /** Of all files that one plan changes, together. */
   editedCharactersMax: 8 * 1024 * 1024,
-  journalBytesMax: 256 * 1024,
+  /** Fifty files, each at the end of new folders of its own. */
+  journalBytesMax: 2 * 1024 * 1024,
   /** What `git` is given to say whether a work tree has changes. */
   gitMsMax: 30_000,
   gitAnswerBytesMax: 1024 * 1024,

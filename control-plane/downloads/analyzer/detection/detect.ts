@@ -2,6 +2,7 @@
 import type { Project } from '../project/project.ts'
 import type { Application, Detection } from './application.ts'
 import { detectGo } from './go/detect-go.ts'
+import { detectNode } from './node/detect-node.ts'
 import { detectPhp } from './php/detect-php.ts'
 import { detectPython } from './python/detect-python.ts'
 import { detectRuby } from './ruby/detect-ruby.ts'
@@ -9,7 +10,13 @@ import { detectRuby } from './ruby/detect-ruby.ts'
 type Detector = (project: Project) => Promise<Detection>
 
 /** Of the languages; what one of them finds says nothing about the others. */
-const DETECTORS: readonly Detector[] = [detectPython, detectRuby, detectPhp, detectGo]
+const DETECTORS: readonly Detector[] = [
+  detectNode,
+  detectPython,
+  detectRuby,
+  detectPhp,
+  detectGo,
+]
 
 export async function detect(project: Project): Promise<Detection> {
   const found = await Promise.all(DETECTORS.map((detector) => detector(project)))

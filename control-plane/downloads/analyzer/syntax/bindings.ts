@@ -168,7 +168,7 @@ interface Named {
   readonly value: Value | undefined
 }
 
-/** The names of a pattern, each with the part of `from` that it is given. */
+/** The names of a pattern, with the part of `from` that each is given, and once more with its default. */
 export function namesOf(pattern: Node, from: Expression | undefined): Named[] {
   const found: Named[] = []
   const waiting: { pattern: Node; members: readonly string[] | null; fallback?: Node }[] = [
@@ -180,10 +180,9 @@ export function namesOf(pattern: Node, from: Expression | undefined): Named[] {
       case 'Identifier': {
         const whole = from !== undefined && members !== null
         const value = whole ? { expression: from, members } : undefined
-        found.push({
-          name: pattern.name,
-          value: value ?? (fallback && { expression: fallback, members: [] }),
-        })
+        if (value !== undefined || fallback === undefined) found.push({ name: pattern.name, value })
+        if (fallback !== undefined)
+          found.push({ name: pattern.name, value: { expression: fallback, members: [] } })
         break
       }
       case 'AssignmentPattern':

@@ -56,8 +56,10 @@ function namedExports(node: Node & { type: 'ExportNamedDeclaration' }): Export[]
 
 function patternNames(pattern: Node): Export[] {
   if (pattern.type !== 'ObjectPattern') return []
-  return pattern.properties.flatMap(({ ...property }) => {
-    const target = property.type === 'ObjectProperty' ? property.value : property
+  return pattern.properties.flatMap((property) => {
+    if (property.type === 'RestElement') return []
+    const { value } = property
+    const target = value.type === 'AssignmentPattern' ? value.left : value
     return target.type === 'Identifier' ? [{ name: target.name, value: target }] : []
   })
 }

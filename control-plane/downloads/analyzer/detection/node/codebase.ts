@@ -1,0 +1,151 @@
+/** The sources of a project, parsed once each while there is budget, and what their imports lead to. */
+import { LIMITS } from '../../../../../shared/limits.ts'
+import type { Project } from '../../project/project.ts'
+import { importsOf } from '../../syntax/imports.ts'
+import { parseSource, type Source } from '../../syntax/parse.ts'
+import type { NodePackage, Packages } from './packages.ts'
+import { folderOf, isWithin } from './paths.ts'
+import { createResolver, type Resolver } from './resolve.ts'
+
+export interface Codebase {
+  readonly project: Project
+  readonly packages: Packages
+  readonly resolver: Resolver
+  /** null: not there, too large, not to be parsed, or no budget is left. */
+  source(path: string): Promise<Source | null>
+  /** Files that could not be looked at, each with its reason. */
+  readonly problems: ReadonlyMap<string, string>
+  readonly isSpent: boolean
+}
+
+/** What one entry leads to; all of it is at hand, so that following a name waits for nothing. */
+export interface Reach {
+  readonly entry: Source | null
+  /** In order of distance from the entry. */
+  readonly sources: ReadonlyMap<string, Source>
+  /** undefined: a package, or nothing that was found. */
+  target(from: Source, module: string): Source | undefined
+}
+
+export function createCodebase(project: Project, packages: Packages): Codebase {
+  const resolver = createResolver(project, packages)
+  const problems = new Map<string, string>()
+  /** Trees take many times their text: only those of late are kept. */
+  const parsed = new Map<string, { source: Source | null; characters: number }>()
+  let heldCharacters = 0
+  let leftCharacters: number = LIMITS.analyzerCharactersMax
+  let isSpent = false
+
+  async function parseAt(path: string): Promise<Source | null> {
+    const text = await project.read(path)
+    if (text === null) return null
+    if (text.length > leftCharacters) {
+      isSpent = true
+      return null
+    }
+    if (isMinified(text)) {
+      problems.set(path, 'is minified')
+      return null
+    }
+    leftCharacters -= text.length
+    const result = parseSource(path, text, packageOf(packages, path)?.manifest.type)
+    if ('source' in result) return result.source
+    problems.set(path, result.problem)
+    return null
+  }
+
+  return {
+    project,
+    packages,
+    resolver,
+    problems,
+    get isSpent() {
+      return isSpent
+    },
+    async source(path) {
+      const known = parsed.get(path)
+      if (known !== undefined) return known.source
+      const source = await parseAt(path)
+      const characters = source?.text.length ?? 0
+      parsed.set(path, { source, characters })
+      heldCharacters += characters
+      for (const [oldest, old] of parsed) {
+        if (heldCharacters <= LIMITS.analyzerHeldCharactersMax) break
+        if (oldest === path) continue
+        parsed.delete(oldest)
+        heldCharacters -= old.characters
+      }
+      return source
+    },
+  }
+}
+
+/** The innermost package that a file lies in. */
+export function packageOf(packages: Packages, path: string): NodePackage | undefined {
+  const folder = folderOf(path)
+  let inner: NodePackage | undefined
+  for (const one of packages.all)
+    if (isWithin(one.folder, folder) && one.folder.length >= (inner?.folder.length ?? 0))
+      inner = one
+  return inner
+}
+
+/** Nobody writes lines of that length; reading on would say nothing that an edit could use. */
+function isMinified(text: string): boolean {
+  if (text.length < 20_000) return false
+  let lines = 1
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++
+  return text.length / lines > 400
+}
+
+export async function reachFrom(codebase: Codebase, paths: readonly string[]): Promise<Reach> {
+  const sources = new Map<string, Source>()
+  const targets = new Map<Source, Map<string, string>>()
+  const waiting = [...new Set(paths)]
+  const seen = new Set(waiting)
+  let characters = 0
+  for (const path of waiting) {
+    if (sources.size >= LIMITS.analyzerReachFilesMax) break
+    const source = await codebase.source(path)
+    if (source === null) continue
+    characters += source.text.length
+    if (characters > LIMITS.analyzerReachCharactersMax) break
+    sources.set(path, source)
+    const leads = await leadsOf(codebase, source)
+    targets.set(source, leads)
+    for (const target of leads.values())
+      if (!seen.has(target)) {
+        seen.add(target)
+        waiting.push(target)
+      }
+  }
+  return {
+    entry: sources.get(paths[0] ?? '') ?? null,
+    sources,
+    target: (from, module) => sources.get(targets.get(from)?.get(module) ?? ''),
+  }
+}
+
+async function leadsOf(codebase: Codebase, source: Source): Promise<Map<string, string>> {
+  const leads = new Map<string, string>()
+  const asked = importsOf(source).filter(({ isTypeOnly }) => !isTypeOnly)
+  for (const module of [...asked.map(({ module }) => module), ...namedFiles(source)]) {
+    if (leads.has(module)) continue
+    const path = await codebase.resolver.resolve(source.path, module)
+    if (path !== null) leads.set(module, path)
+  }
+  return leads
+}
+
+/** `fork('./worker.js')`, `new Worker(…)`, `setupPrimary({ exec: … })`, `path.join(__dirname, 'app.js')`. */
+function namedFiles(source: Source): string[] {
+  return source.nodes.flatMap((node) => {
+    if (node.type !== 'StringLiteral' || !/^(?:\.{0,2}\/)?[\w./-]+\.[cm]?[jt]s$/.test(node.value))
+      return []
+    const parent = source.parents.get(node)
+    const isArgument = parent?.type === 'CallExpression' || parent?.type === 'NewExpression'
+    const isExec = parent?.type === 'ObjectProperty' && parent.value === node
+    if (!isArgument && !isExec) return []
+    return [/^\.{1,2}\//.test(node.value) ? node.value : `./${node.value.replace(/^\//, '')}`]
+  })
+}

@@ -1,0 +1,191 @@
+/**
+ * The applications of a project that run on Node: for each package the files that a start runs, what
+ * these lead to, and among it the application that listens. Code is read as text, and never run.
+ */
+import { LIMITS } from '../../../../../shared/limits.ts'
+import type { Project } from '../../project/project.ts'
+import type { Application, Detection } from '../application.ts'
+import { describe, describeNext, describePlugin } from './applications.ts'
+import { createCodebase, packageOf, reachFrom, type Codebase } from './codebase.ts'
+import { entriesOf, type Entry } from './entries.ts'
+import { makingsIn } from './makings.ts'
+import { nextOf } from './next.ts'
+import { packageManagerOf, packagesOf, type NodePackage } from './packages.ts'
+import { isAside, isTest, packageFiles } from './paths.ts'
+import { servedBy, type Served } from './served.ts'
+import { createTracer } from './trace.ts'
+
+const FRAMEWORKS = [
+  'express',
+  'fastify',
+  'koa',
+  'hono',
+  '@nestjs/core',
+  'next',
+  '@hono/zod-openapi',
+]
+const MENTIONS =
+  /['"](?:express|fastify|koa|hono(?:\/(?:quick|tiny))?|@hono\/zod-openapi|@nestjs\/core|next|(?:node:)?https?2?)['"]/
+
+export async function detectNode(project: Project): Promise<Detection> {
+  const packages = await packagesOf(project)
+  const codebase = createCodebase(project, packages)
+  const remarks = new Set(packages.remarks)
+  // inner packages first: what a root starts of them is theirs
+  const inner = [...packages.all].reverse()
+  const started = new Map<NodePackage, Application[]>()
+  for (const one of inner)
+    started.set(
+      one,
+      (await startedIn(codebase, one)).filter((found) => !isKnown(started, found)),
+    )
+  for (const one of inner)
+    if (started.get(one)?.length === 0)
+      started.set(
+        one,
+        (await unstarted(codebase, one)).filter((found) => !isKnown(started, found)),
+      )
+  for (const [one, { length }] of started) {
+    const { remark } = packageManagerOf(project, one)
+    if (length > 0 && remark !== null) remarks.add(remark)
+  }
+  for (const [path, problem] of [...codebase.problems].slice(0, PROBLEMS_MAX))
+    remarks.add(`${path} ${problem}; what it holds is not known.`)
+  if (codebase.isSpent)
+    remarks.add(
+      'Not all code was looked at: there is a lot of it. Run this in the folder of one application.',
+    )
+  return {
+    applications: packages.all.flatMap((one) => started.get(one) ?? []),
+    remarks: [...remarks],
+  }
+}
+
+const PROBLEMS_MAX = 10
+
+/** Of an inner package: one that this one starts, or whose code it only shows. */
+function isKnown(started: ReadonlyMap<NodePackage, Application[]>, found: Application): boolean {
+  const others = [...started.values()].flat()
+  return others.some(
+    (other) =>
+      isSameMount(other, found) && (found.entry === null || other.entry?.path === found.entry.path),
+  )
+}
+
+/** Without a mount: an application of Next.js, of which a folder holds one. */
+function isSameMount(a: Application, b: Application): boolean {
+  if (a.mount === null || b.mount === null)
+    return a.folder === b.folder && a.framework === b.framework
+  return a.mount.path === b.mount.path && a.mount.line === b.mount.line
+}
+
+async function startedIn(codebase: Codebase, one: NodePackage): Promise<Application[]> {
+  if (!(await mayServe(codebase, one))) return []
+  const found: Application[] = []
+  const entries = await entriesOf(codebase, one)
+  for (const by of ['command', 'manifest', 'custom'] as const) {
+    for (const entry of entries.filter((entry) => entry.by === by).slice(0, ENTRIES_MAX))
+      for (const application of await startedBy(codebase, one, entry))
+        if (!found.some((other) => isSameMount(other, application))) found.push(application)
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+const ENTRIES_MAX = 12
+
+/** Before anything is parsed: does any file of the package name a framework, or a server of Node's? */
+async function mayServe(codebase: Codebase, one: NodePackage): Promise<boolean> {
+  if (dependsOnFramework(codebase, one)) return true
+  for (const path of sourcesOf(codebase, one).slice(0, LIMITS.analyzerReachFilesMax))
+    if (MENTIONS.test((await codebase.project.read(path)) ?? '')) return true
+  return false
+}
+
+/** By itself, or by packages beside it. */
+function dependsOnFramework(
+  { packages }: Pick<Codebase, 'packages'>,
+  one: NodePackage,
+  depth = 0,
+): boolean {
+  const { dependencies } = one.manifest
+  if (FRAMEWORKS.some((name) => dependencies.has(name))) return true
+  return [...dependencies.keys()].some((name) => {
+    const beside = packages.byName.get(name)
+    return beside !== undefined && depth < 2 && dependsOnFramework({ packages }, beside, depth + 1)
+  })
+}
+
+/** The package's own code, nearest to its root first. */
+function sourcesOf({ packages, project }: Codebase, one: NodePackage): string[] {
+  return packageFiles(packages.all, project, one.folder)
+    .filter((path) => /\.[cm]?[jt]sx?$/.test(path) && !isTest(path))
+    .filter((path) => !isAside(one.folder === '' ? path : path.slice(one.folder.length)))
+    .sort((a, b) => a.split('/').length - b.split('/').length)
+}
+
+async function startedBy(
+  codebase: Codebase,
+  one: NodePackage,
+  entry: Entry,
+): Promise<Application[]> {
+  if (entry.framework === 'next') {
+    const next = await nextOf(codebase, one)
+    return next === null ? [] : [await describeNext(codebase, one, entry, next)]
+  }
+  if (entry.path === null) return []
+  const own = packageOf(codebase.packages, entry.path)
+  // of another package, which says itself what it is
+  if (own !== undefined && own.folder !== one.folder && own.folder.length > one.folder.length)
+    return []
+  const reach = await reachFrom(codebase, [entry.path])
+  if (entry.framework === 'fastify-cli') {
+    const plugin = await describePlugin(codebase, one, entry, reach)
+    return plugin === null ? [] : [plugin]
+  }
+  const found = servedBy(reach).filter((served) => isItsOwn(served, entry))
+  return Promise.all(found.map((served) => describe(codebase, one, entry, reach, served)))
+}
+
+/** A file that only happens to be called like an entry takes more to be believed than a command. */
+function isItsOwn({ serving }: Served, { by }: Entry): boolean {
+  return by === 'command' || serving !== null
+}
+
+/** Nothing says how it starts; but code of it makes an application. */
+async function unstarted(codebase: Codebase, one: NodePackage): Promise<Application[]> {
+  const next = one.manifest.dependencies.get('next')
+  const found = next === undefined ? null : await nextOf(codebase, one)
+  const nowhere = { framework: null, by: 'custom', said: 'nothing', at: null, port: null } as const
+  if (found !== null && next?.kind !== 'peerDependencies')
+    return [await describeNext(codebase, one, { ...nowhere, path: null }, found)]
+
+  const depends = [...FRAMEWORKS].some(
+    (name) => one.manifest.dependencies.get(name)?.kind === 'dependencies',
+  )
+  if (!depends) return []
+  for (const path of sourcesOf(codebase, one).slice(0, LIMITS.analyzerReachFilesMax)) {
+    if (!MENTIONS.test((await codebase.project.read(path)) ?? '')) continue
+    const source = await codebase.source(path)
+    const [making] = source === null ? [] : makingsIn(source).filter(isApplication)
+    if (making === undefined) continue
+    const reach = await reachFrom(codebase, [path])
+    const routes = { health: null, findings: [], inner: new Set<never>() }
+    const served: Served = {
+      framework: making.framework,
+      making,
+      serving: null,
+      routes,
+      tracer: createTracer(reach),
+      confidence: 'guess',
+      others: [],
+      next: null,
+    }
+    return [await describe(codebase, one, { ...nowhere, path: null }, reach, served)]
+  }
+  return []
+}
+
+function isApplication({ kind, framework }: { kind: string; framework: string }): boolean {
+  return kind === 'application' && framework !== 'node' && framework !== 'next'
+}

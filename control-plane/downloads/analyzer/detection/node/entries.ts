@@ -1,0 +1,243 @@
+/** The files that a start runs: what scripts, Procfile, Dockerfile and pm2 say, then main, bin and custom. */
+import { keyOf } from '../../syntax/bindings.ts'
+import { parseSource } from '../../syntax/parse.ts'
+import type { Place } from '../application.ts'
+import type { Codebase } from './codebase.ts'
+import { runsOf, type Run } from './commands.ts'
+import { listIn, parsedJson, parsedJsonc, recordOf, textIn } from './manifest.ts'
+import type { NodePackage } from './packages.ts'
+import { joined } from './paths.ts'
+
+export interface Entry {
+  /** A source of the project; of Next.js without a server of its own there is none. */
+  readonly path: string | null
+  readonly framework: 'next' | 'fastify-cli' | null
+  /** A command says so, a manifest offers it, or it is only called as such files are. */
+  readonly by: 'command' | 'manifest' | 'custom'
+  readonly said: string
+  readonly at: Place | null
+  readonly port: number | null
+}
+
+const SCRIPTS = [
+  'start',
+  'start:prod',
+  'start:production',
+  'serve',
+  'server',
+  'start:server',
+  'start:dev',
+  'dev',
+  'develop',
+  'dev:server',
+  'watch',
+]
+const FURTHER_SCRIPTS = /^(?:start|serve|dev|server|api)[:-]/
+const CUSTOM = [
+  ...['server', 'app', 'main', 'index', 'start', 'www'],
+  ...['src/server', 'src/main', 'src/app', 'src/index', 'server/index', 'server/server'],
+  ...['bin/www', 'server/app', 'server/main', 'api/index', 'app/server', 'app/index', 'lib/server'],
+]
+const ENTRIES_MAX = 30
+
+/** In the order in which they are to be believed. */
+export async function entriesOf(codebase: Codebase, one: NodePackage): Promise<Entry[]> {
+  const { project, resolver } = codebase
+  const found: Entry[] = []
+
+  async function add(run: Run, by: Entry['by'], said: string, at: Place | null, folder = '') {
+    if (found.length >= ENTRIES_MAX) return
+    if (run.kind === 'next')
+      found.push({ path: null, framework: 'next', by, said, at, port: run.port })
+    const paths =
+      run.kind === 'nest'
+        ? await nestFiles(codebase, one, run.project)
+        : await filesOf(codebase, one, run)
+    for (const written of paths) {
+      const inside = joined(folder, written)
+      const path =
+        (written.startsWith('/') ? await fromRoot(written) : null) ??
+        (inside === null ? null : await resolver.sourceOf(one, inside))
+      const framework = run.kind === 'plugin' ? 'fastify-cli' : null
+      if (path !== null) found.push({ path, framework, by, said, at, port: null })
+    }
+  }
+  /** `/usr/src/app/dist/main.js` of a container, and hints that count from the project's root. */
+  async function fromRoot(written: string): Promise<string | null> {
+    const segments = written.slice(1).split('/')
+    for (let from = 0; from < Math.min(segments.length, 6); from++) {
+      const rest = segments.slice(from).join('/')
+      const root = from === 0 ? codebase.packages.all[0] : one
+      const path = root && (await resolver.sourceOf(root, rest))
+      if (path) return path
+    }
+    return null
+  }
+
+  for (const hint of one.entryHints)
+    await add({ kind: 'file', path: hint }, 'command', 'its project file', null)
+  if (one.entryHints.length === 0) {
+    const { scripts, path } = one.manifest
+    const text = (await project.read(path)) ?? ''
+    const further = [...scripts.keys()].filter((name) => FURTHER_SCRIPTS.test(name))
+    for (const name of new Set([...SCRIPTS, ...further]))
+      for (const run of scriptRuns(scripts, name)) {
+        const at = { path, line: lineOfKey(text, name) }
+        await add(run, 'command', `the script ${name}`, at)
+      }
+    if (path !== '' && !scripts.has('start'))
+      await add({ kind: 'file', path: './server.js' }, 'command', 'npm start', { path, line: 1 })
+    for (const { runs, path, line } of await otherCommands(codebase, one))
+      for (const run of runs) await add(run, 'command', path, { path, line })
+    const manifest = path === '' ? null : { path, line: 1 }
+    for (const bin of [one.manifest.main, ...one.manifest.bins.slice(0, 5)])
+      if (bin !== null) await add({ kind: 'file', path: bin }, 'manifest', path, manifest)
+    if (one.manifest.main === '.')
+      await add({ kind: 'file', path: 'index' }, 'manifest', path, manifest)
+  }
+  for (const name of CUSTOM) await add({ kind: 'file', path: name }, 'custom', 'its name', null)
+  const distinct = new Map(
+    found.map((entry) => [`${entry.path} ${entry.framework}`, entry] as const).reverse(),
+  )
+  return [...distinct.values()].reverse()
+}
+
+/** Files as they are named; a file of pm2's leads to what it names. */
+async function filesOf({ project }: Codebase, one: NodePackage, run: Run): Promise<string[]> {
+  if (run.kind !== 'file' && run.kind !== 'plugin') return []
+  if (!PM2_FILES.includes(run.path.replace(/^\.\//, ''))) return [run.path]
+  const path = joined(one.folder, run.path) ?? run.path
+  return pm2Scripts(path, ((await project.read(path)) ?? '').slice(0, 64 * 1024))
+}
+
+const PM2_FILES = [
+  ...['js', 'cjs', 'mjs', 'json'].map((ending) => `ecosystem.config.${ending}`),
+  ...['ecosystem.json', 'ecosystem.js', 'pm2.json', 'pm2.config.js', 'process.json'],
+]
+
+/** A script that runs scripts leads to theirs; one that runs itself ends there. */
+function scriptRuns(
+  scripts: ReadonlyMap<string, string>,
+  name: string,
+  seen: ReadonlySet<string> = new Set(),
+): Run[] {
+  const line = scripts.get(name)
+  if (line === undefined || seen.has(name) || seen.size > 8) return []
+  return runsOf(line)
+    .slice(0, 20)
+    .flatMap((run) =>
+      run.kind === 'script' ? scriptRuns(scripts, run.name, new Set([...seen, name])) : [run],
+    )
+}
+
+function lineOfKey(text: string, key: string): number {
+  const at = text.indexOf(`"${key}":`)
+  return at === -1 ? 1 : text.slice(0, at).split('\n').length
+}
+
+interface Command {
+  readonly runs: readonly Run[]
+  readonly path: string
+  readonly line: number
+}
+
+async function otherCommands({ project }: Codebase, one: NodePackage): Promise<Command[]> {
+  const read = async (name: string) => {
+    const path = joined(one.folder, name) ?? name
+    const text = await project.read(path)
+    return text === null || text.length > 64 * 1024 ? null : { path, text }
+  }
+  const scripted = (runs: readonly Run[]) =>
+    runs.flatMap((run) =>
+      run.kind === 'script' ? scriptRuns(one.manifest.scripts, run.name) : [run],
+    )
+  const found: Command[] = []
+  const procfile = await read('Procfile')
+  for (const [index, line] of (procfile?.text.split('\n') ?? []).entries()) {
+    const command = /^web\s*:(.*)/.exec(line)?.[1]
+    if (procfile && command)
+      found.push({ runs: scripted(runsOf(command)), path: procfile.path, line: index + 1 })
+  }
+  for (const name of [
+    'Dockerfile',
+    'Dockerfile.prod',
+    'Dockerfile.production',
+    'docker/Dockerfile',
+    '.docker/Dockerfile',
+  ]) {
+    const file = await read(name)
+    if (file !== null)
+      for (const { command, line } of dockerCommands(file.text))
+        found.push({ runs: scripted(runsOf(command)), path: file.path, line })
+  }
+  for (const name of PM2_FILES) {
+    const file = await read(name)
+    if (file !== null)
+      for (const path of pm2Scripts(file.path, file.text))
+        found.push({ runs: [{ kind: 'file', path }], path: file.path, line: 1 })
+  }
+  return found
+}
+
+/** ENTRYPOINT and CMD of the last stage, as one line of a shell. */
+export function dockerCommands(text: string): { command: string; line: number }[] {
+  let entrypoint: string | null = null
+  let command: { text: string; line: number } | null = null
+  const lines = text.split('\n')
+  for (let index = 0; index < lines.length; index++) {
+    const line = index + 1
+    let whole = lines[index] ?? ''
+    while (/\\\s*$/.test(whole) && index + 1 < lines.length)
+      whole = `${whole.replace(/\\\s*$/, ' ')}${lines[++index]}`
+    const [, instruction = '', rest = ''] = /^\s*(FROM|CMD|ENTRYPOINT)\s+(.*)$/i.exec(whole) ?? []
+    const said = execForm(rest)
+    if (/^from$/i.test(instruction)) entrypoint = command = null
+    else if (/^cmd$/i.test(instruction)) command = { text: said, line }
+    else if (/^entrypoint$/i.test(instruction)) {
+      entrypoint = said
+      command ??= { text: '', line }
+    }
+  }
+  return command === null
+    ? []
+    : [{ command: `${entrypoint ?? ''} ${command.text}`, line: command.line }]
+}
+
+function execForm(rest: string): string {
+  const words = listIn(parsedJson(rest.trim()))
+  return words.length === 0
+    ? rest
+    : words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(' ')
+}
+
+/** Read as code and not run: `script: './dist/server.js'` wherever it stands. */
+function pm2Scripts(path: string, text: string): string[] {
+  const isJson = path.endsWith('.json')
+  const parsed = parseSource(isJson ? 'pm2.js' : path, isJson ? `(${text})` : text)
+  if ('problem' in parsed) return []
+  const { source } = parsed
+  return source.nodes
+    .flatMap((node) =>
+      node.type === 'ObjectProperty' &&
+      keyOf(node.key) === 'script' &&
+      node.value.type === 'StringLiteral'
+        ? [node.value.value]
+        : [],
+    )
+    .filter((script) => !/^(?:npm|yarn|pnpm|bun)$/.test(script))
+    .slice(0, 10)
+}
+
+/** What `nest start` runs. */
+async function nestFiles(
+  { project }: Codebase,
+  one: NodePackage,
+  name: string | null,
+): Promise<string[]> {
+  const text = await project.read(joined(one.folder, 'nest-cli.json') ?? '')
+  const whole = recordOf(parsedJsonc(text))
+  const named = name === null ? null : recordOf(recordOf(whole?.get('projects'))?.get(name))
+  const sources = textIn(named, 'sourceRoot') ?? textIn(whole, 'sourceRoot') ?? 'src'
+  const file = textIn(named, 'entryFile') ?? textIn(whole, 'entryFile') ?? 'main'
+  return [`${sources}/${file}`]
+}

@@ -1,0 +1,99 @@
+/** Numbers and texts that code settles on: as they stand, or where the environment says nothing. */
+import type { Node } from '@babel/types'
+import { keyOf } from '../../syntax/bindings.ts'
+import { bare } from '../../syntax/references.ts'
+import type { Spot, Tracer } from './trace.ts'
+
+const DEPTH_MAX = 12
+
+/** `3000`, `process.env.PORT || 3000`, `Number(PORT)`, `{ port: 3000 }`, `app.get('port')` and the like. */
+export function portOf(spot: Spot, tracer: Tracer, depth = 0): number | null {
+  if (depth > DEPTH_MAX) return null
+  const { source } = spot
+  const node = bare(spot.node)
+  const next = (node: Node | null | undefined) =>
+    node ? portOf({ source, node }, tracer, depth + 1) : null
+  switch (node.type) {
+    case 'NumericLiteral':
+      return validPort(node.value)
+    case 'StringLiteral':
+      return /^\d{1,5}$/.test(node.value) ? validPort(Number(node.value)) : null
+    case 'LogicalExpression':
+      return next(node.right) ?? next(node.left)
+    case 'ConditionalExpression':
+      return next(node.alternate) ?? next(node.consequent)
+    case 'UnaryExpression':
+      return node.operator === '+' || node.operator === '~' ? next(node.argument) : null
+    case 'BinaryExpression':
+      return node.operator === '|' ? next(node.left) : null
+    case 'AssignmentExpression':
+      return next(node.right)
+    case 'ObjectExpression':
+      for (const property of node.properties)
+        if (property.type === 'ObjectProperty' && keyOf(property.key) === 'port')
+          return next(property.value)
+      return null
+    case 'CallExpression': {
+      // z.coerce.number().default(3000)
+      if (node.callee.type === 'MemberExpression' && keyOf(node.callee.property) === 'default')
+        return next(node.arguments[0])
+      return portOfCall(spot, node, tracer, depth)
+    }
+    default: {
+      for (const value of tracer.values({ source, node }))
+        if (value.node !== node) {
+          const port = portOf(value, tracer, depth + 1)
+          if (port !== null) return port
+        }
+      return null
+    }
+  }
+}
+
+/** `Number(x)`, `parseInt(x, 10)`, `normalizePort(x)`, `config.get('PORT', 3000)`; `app.set('port', x)` before. */
+function portOfCall(
+  { source }: Spot,
+  call: Node & { type: 'CallExpression' },
+  tracer: Tracer,
+  depth: number,
+): number | null {
+  const { callee } = call
+  const [first, second] = call.arguments
+  const next = (node: Node | undefined) =>
+    node ? portOf({ source, node }, tracer, depth + 1) : null
+  if (callee.type === 'MemberExpression' && first?.type === 'StringLiteral') {
+    if (second !== undefined) return next(second)
+    const name = keyOf(callee.property)
+    if (name !== 'get' || !/port/i.test(first.value)) return null
+    const set = source.nodes.find(
+      (node) =>
+        node.type === 'CallExpression' &&
+        node.callee.type === 'MemberExpression' &&
+        keyOf(node.callee.property) === 'set' &&
+        node.arguments[0]?.type === 'StringLiteral' &&
+        node.arguments[0].value === first.value,
+    )
+    return set?.type === 'CallExpression' ? next(set.arguments[1]) : null
+  }
+  const name = keyOf(callee) ?? (callee.type === 'MemberExpression' ? keyOf(callee.property) : null)
+  return name !== null && /port|^Number$|^parseInt$|^int$/i.test(name) ? next(first) : null
+}
+
+function validPort(port: number): number | null {
+  return Number.isInteger(port) && port > 0 && port < 65_536 ? port : null
+}
+
+/** A text that is written there, or a name for one. */
+export function textAt(spot: Spot, tracer: Tracer): string | null {
+  const direct = literalText(spot.node)
+  if (direct !== null) return direct
+  const texts = tracer.values(spot).map(({ node }) => literalText(node))
+  return texts.length === 1 ? (texts[0] ?? null) : null
+}
+
+function literalText(node: Node): string | null {
+  if (node.type === 'StringLiteral') return node.value
+  if (node.type === 'TemplateLiteral' && node.expressions.length === 0)
+    return node.quasis[0]?.value.cooked ?? null
+  return null
+}

@@ -1,0 +1,67 @@
+/** Next.js as it lies there: its routers, the proxy in front of them, and a route for health. */
+import type { Place } from '../application.ts'
+import type { Codebase } from './codebase.ts'
+import type { NodePackage } from './packages.ts'
+import { joined, packageFiles } from './paths.ts'
+import { healthRank } from '../health.ts'
+
+export interface NextFound {
+  /** `app`, `pages`, or both. */
+  readonly routers: readonly string[]
+  /** proxy.ts, or middleware.ts as it was called before. */
+  readonly proxy: Place | null
+  readonly config: string | null
+  readonly health: { readonly path: string; readonly at: Place } | null
+}
+
+const PAGE = /^(?:src\/)?(app|pages)\/(.*)\.[cm]?[jt]sx?$/
+
+/** null: it is no application of Next.js, whatever it depends on. */
+export async function nextOf(codebase: Codebase, one: NodePackage): Promise<NextFound | null> {
+  const { project } = codebase
+  const files = packageFiles(codebase.packages.all, project, one.folder)
+  const relative = (path: string) => (one.folder === '' ? path : path.slice(one.folder.length + 1))
+  const routers = new Set<string>()
+  let health: NextFound['health'] = null
+  for (const path of files) {
+    const [, router = '', page = ''] = PAGE.exec(relative(path)) ?? []
+    if (router === 'app' && !/(?:^|\/)(?:page|layout|route)$/.test(page)) continue
+    if (router === '') continue
+    routers.add(router)
+    const url = urlOf(router, page)
+    if (url !== null && healthRank(url) !== null) health ??= { path: url, at: { path, line: 1 } }
+  }
+  const named = (names: readonly string[]) =>
+    names
+      .flatMap((name) => ['', 'src/'].map((folder) => joined(one.folder, `${folder}${name}`) ?? ''))
+      .find((path) => project.has(path)) ?? null
+  const endings = ['ts', 'js', 'mts', 'mjs', 'tsx']
+  const proxy = named(
+    ['proxy', 'middleware'].flatMap((name) => endings.map((ending) => `${name}.${ending}`)),
+  )
+  const config = named(endings.map((ending) => `next.config.${ending}`))
+  if (routers.size === 0) return null
+  return {
+    routers: [...routers].sort(),
+    proxy: proxy === null ? null : { path: proxy, line: await lineOfExport(codebase, proxy) },
+    config,
+    health,
+  }
+}
+
+/** `app/(admin)/api/health/route` is `/api/health`, `pages/api/health` too; only routes of the server. */
+function urlOf(router: string, page: string): string | null {
+  if (router === 'app') {
+    const folder = /^(.*)\/route$/.exec(page)?.[1]
+    return folder === undefined ? null : `/${folder.replace(/(?:^|(?<=\/))\([^)/]*\)\//g, '')}`
+  }
+  return page.startsWith('api/') ? `/${page.replace(/\/index$/, '')}` : null
+}
+
+async function lineOfExport(codebase: Codebase, path: string): Promise<number> {
+  const source = await codebase.source(path)
+  const exported = source?.file.program.body.find(
+    ({ type }) => type === 'ExportNamedDeclaration' || type === 'ExportDefaultDeclaration',
+  )
+  return exported?.loc?.start.line ?? 1
+}

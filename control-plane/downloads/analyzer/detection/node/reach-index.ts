@@ -1,0 +1,147 @@
+/** Looked up again and again while names are followed, and so made once for each file and reach. */
+import type { Node } from '@babel/types'
+import { keyOf } from '../../syntax/bindings.ts'
+import { exportsOf, type Export } from '../../syntax/exports.ts'
+import { importsOf, moduleOfCall } from '../../syntax/imports.ts'
+import type { Source } from '../../syntax/parse.ts'
+import { functionAround } from '../../syntax/walk.ts'
+import type { Reach } from './codebase.ts'
+
+export type Call = Node & { type: 'CallExpression' }
+
+export interface FileIndex {
+  readonly exports: readonly Export[]
+  /** What each function returns. */
+  readonly returns: ReadonlyMap<Node, readonly Node[]>
+  /** `this.app` and `server.app`: what is assigned to them anywhere in the file. */
+  readonly writes: ReadonlyMap<string, readonly Node[]>
+  /** By the last name of what is called. */
+  readonly calls: ReadonlyMap<string, readonly Call[]>
+  /** `require('./routes')(app)`, by the module. */
+  readonly callsOfModule: ReadonlyMap<string, readonly Call[]>
+  /** A module, and a name that something of it has here. */
+  readonly imported: readonly { readonly module: string; readonly local: string }[]
+}
+
+const indexes = new WeakMap<Source, FileIndex>()
+
+export function indexOf(source: Source): FileIndex {
+  const known = indexes.get(source)
+  if (known !== undefined) return known
+  const made = makeIndex(source)
+  indexes.set(source, made)
+  return made
+}
+
+function makeIndex(source: Source): FileIndex {
+  const returns = new Map<Node, Node[]>()
+  const writes = new Map<string, Node[]>()
+  const calls = new Map<string, Call[]>()
+  const callsOfModule = new Map<string, Call[]>()
+  for (const node of source.nodes)
+    switch (node.type) {
+      case 'ReturnStatement': {
+        const around = functionAround(source.parents, node)
+        if (around !== null && node.argument) add(returns, around, node.argument)
+        break
+      }
+      case 'ArrowFunctionExpression':
+        if (node.body.type !== 'BlockStatement') add(returns, node, node.body)
+        break
+      case 'AssignmentExpression': {
+        const way = wayOf(node.left)
+        if (way !== null) add(writes, way, node.right)
+        break
+      }
+      case 'CallExpression': {
+        const name = nameCalled(node)
+        if (name !== null) add(calls, name, node)
+        const asked = moduleOfCall(source, node.callee)
+        if (asked !== null) add(callsOfModule, asked.module, node)
+        break
+      }
+      default:
+    }
+  const imported = importsOf(source).flatMap(({ module, local }) =>
+    local === null ? [] : [{ module, local }],
+  )
+  return { exports: exportsOf(source), returns, writes, calls, callsOfModule, imported }
+}
+
+function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
+}
+
+function wayOf(left: Node): string | null {
+  if (left.type !== 'MemberExpression') return null
+  const key = keyOf(left.property)
+  const { object } = left
+  const owner =
+    object.type === 'ThisExpression' ? 'this' : object.type === 'Identifier' ? object.name : null
+  return owner === null || key === null ? null : `${owner}.${key}`
+}
+
+export function nameCalled({ callee }: Call): string | null {
+  if (callee.type === 'Identifier') return callee.name
+  return callee.type === 'MemberExpression' ? keyOf(callee.property) : null
+}
+
+export interface Caller {
+  readonly source: Source
+  readonly call: Call
+}
+
+/** Calls that may be of this function: by its name, or by a name that importers of its file gave. */
+export function callersIn(reach: Reach): (target: Node, source: Source) => Caller[] {
+  const importers = new Map<Source, { source: Source; names: string[]; modules: string[] }[]>()
+  for (const source of reach.sources.values()) {
+    const index = indexOf(source)
+    const byTarget = new Map<Source, { source: Source; names: string[]; modules: string[] }>()
+    const of = (module: string) => {
+      const target = reach.target(source, module)
+      if (target === undefined) return undefined
+      const known = byTarget.get(target) ?? { source, names: [], modules: [] }
+      byTarget.set(target, known)
+      return known
+    }
+    for (const { module, local } of index.imported) of(module)?.names.push(local)
+    for (const module of index.callsOfModule.keys()) of(module)?.modules.push(module)
+    for (const [target, importer] of byTarget) add(importers, target, importer)
+  }
+  return (target, source) => {
+    const names = namesOfFunction(target, source)
+    const own = names.flatMap((name) => callsIn(source, name))
+    const others = (importers.get(source) ?? []).flatMap((one) => [
+      ...[...names, ...one.names].flatMap((name) => callsIn(one.source, name)),
+      ...one.modules.flatMap((module) =>
+        (indexOf(one.source).callsOfModule.get(module) ?? []).map((call) => ({
+          source: one.source,
+          call,
+        })),
+      ),
+    ])
+    return [...new Map([...own, ...others].map((caller) => [caller.call, caller])).values()]
+  }
+}
+
+function callsIn(source: Source, name: string): Caller[] {
+  return (indexOf(source).calls.get(name) ?? []).map((call) => ({ source, call }))
+}
+
+/** Its own, the variable's that it is given to, the member's that it is. */
+function namesOfFunction(target: Node, source: Source): string[] {
+  const parent = source.parents.get(target)
+  const own = 'id' in target && target.id ? keyOf(target.id) : null
+  const key = 'key' in target && target.key ? keyOf(target.key) : null
+  const given =
+    parent?.type === 'VariableDeclarator'
+      ? keyOf(parent.id)
+      : parent?.type === 'ObjectProperty' || parent?.type === 'ClassProperty'
+        ? keyOf(parent.key)
+        : parent?.type === 'AssignmentExpression' && parent.left.type === 'MemberExpression'
+          ? keyOf(parent.left.property)
+          : null
+  return [own, key, given].filter((name) => name !== null)
+}

@@ -1,0 +1,207 @@
+/** From what an import says to the file of the project that it means: endings, aliases, workspaces, builds. */
+import type { Project } from '../../project/project.ts'
+import { listIn, parsedJsonc, recordOf, textIn } from './manifest.ts'
+import type { NodePackage, Packages } from './packages.ts'
+import { folderOf, isWithin, joined } from './paths.ts'
+
+export interface Resolver {
+  /** null: a package from elsewhere, or nothing that is there. */
+  resolve(from: string, module: string): Promise<string | null>
+  /** A file as a command names it: built ones lead to what they are built from. */
+  sourceOf(one: NodePackage, path: string): Promise<string | null>
+}
+
+interface CompilerOptions {
+  readonly outFolder: string | null
+  readonly rootFolder: string | null
+  readonly baseFolder: string | null
+  /** Without the star: what a module begins with, and the folders or files that it leads to. */
+  readonly paths: readonly {
+    readonly prefix: string
+    readonly isWhole: boolean
+    readonly targets: readonly string[]
+  }[]
+}
+
+const ENDINGS = ['.ts', '.js', '.mts', '.mjs', '.cts', '.cjs', '.tsx', '.jsx']
+const BUILD_FOLDERS =
+  /^(?:\.?\/)?(?:dist|build|out|lib|output|\.build|_build|compiled|release)(?:\/|$)/
+
+export function createResolver(project: Project, packages: Packages): Resolver {
+  const optionsByFolder = new Map<string, Promise<CompilerOptions>>()
+
+  function optionsAt(folder: string): Promise<CompilerOptions> {
+    const known = optionsByFolder.get(folder)
+    if (known !== undefined) return known
+    const path = nearest(folder, (at) =>
+      ['tsconfig.json', 'jsconfig.json']
+        .map((name) => joined(at, name) ?? '')
+        .find((one) => project.has(one)),
+    )
+    const read = path === null ? Promise.resolve(NO_OPTIONS) : readOptions(project, path)
+    optionsByFolder.set(folder, read)
+    return read
+  }
+
+  /** `./app` is a file of some ending, or a folder with an index; `./app.js` may be app.ts. */
+  function fileAt(path: string | null): string | null {
+    if (path === null) return null
+    if (project.has(path) && ENDINGS.some((ending) => path.endsWith(ending))) return path
+    if (project.has(path) && !/\.\w+$/.test(path)) return path // bin/www
+    const written = /^(.*)\.([cm]?)jsx?$/.exec(path)
+    const asTypeScript = written ? [`${written[1]}.${written[2]}ts`, `${written[1]}.tsx`] : []
+    const inside = path === '' ? '' : `${path}/`
+    const tried = [
+      ...asTypeScript,
+      ...ENDINGS.map((ending) => `${path}${ending}`),
+      ...ENDINGS.map((ending) => `${inside}index${ending}`),
+    ]
+    return tried.find((one) => project.has(one)) ?? null
+  }
+
+  async function byAlias(from: string, module: string): Promise<string | null> {
+    const folder = folderOf(from)
+    const { paths, baseFolder } = await optionsAt(folder)
+    for (const { prefix, isWhole, targets } of paths)
+      if (isWhole ? module === prefix : module.startsWith(prefix))
+        for (const target of targets) {
+          const found = fileAt(joined(target, isWhole ? '' : module.slice(prefix.length)))
+          if (found !== null) return found
+        }
+    const one = innermost(packages, folder)
+    for (const [alias, target] of one?.manifest.aliases ?? []) {
+      const prefix = alias.replace(/\*$/, '')
+      const isPrefix =
+        module === prefix || module.startsWith(/[*/]$/.test(alias) ? prefix : `${alias}/`)
+      if (!isPrefix || !one) continue
+      const rest = module.slice(prefix.length)
+      const path = target.includes('*') ? target.replace('*', rest) : `${target}/${rest}`
+      const found = await sourceOf(one, path.replace(/\/$/, ''))
+      if (found !== null) return found
+    }
+    const byBase = baseFolder === null ? null : fileAt(joined(baseFolder, module))
+    // what bundlers and generators are told elsewhere
+    const custom = /^[@~]\/(.+)$/.exec(module)?.[1]
+    return (
+      byBase ?? (custom && one ? fileAt(joined(joined(one.folder, 'src') ?? '', custom)) : null)
+    )
+  }
+
+  async function byName(module: string): Promise<string | null> {
+    const [scope = '', second] = module.split('/')
+    const name = scope.startsWith('@') ? `${scope}/${second}` : scope
+    const one = packages.byName.get(name)
+    if (one === undefined) return null
+    const rest = module.slice(name.length + 1)
+    if (rest !== '') return (await sourceOf(one, rest)) ?? sourceOf(one, `src/${rest}`)
+    for (const path of [...one.manifest.offered, 'src/index', 'index']) {
+      const found = await sourceOf(one, path)
+      if (found !== null) return found
+    }
+    return null
+  }
+
+  async function sourceOf(one: NodePackage, written: string): Promise<string | null> {
+    const path = joined(one.folder, written)
+    const there = fileAt(path)
+    if (there !== null || path === null) return there
+    const { outFolder, rootFolder } = await optionsAt(one.folder)
+    const unbuilt: (string | null)[] = []
+    if (outFolder !== null && outFolder !== one.folder && isWithin(outFolder, path)) {
+      const rest = path.slice(outFolder.length + 1)
+      unbuilt.push(
+        joined(rootFolder ?? one.folder, rest),
+        joined(one.folder, rest),
+        joined(one.folder, `src/${rest}`),
+      )
+    }
+    const relative = path.slice(one.folder === '' ? 0 : one.folder.length + 1)
+    if (BUILD_FOLDERS.test(relative)) {
+      const rest = relative.replace(BUILD_FOLDERS, '')
+      const tail = rest.replace(/^(?:cjs|esm|src|server|main)\//, '')
+      const places = [
+        `src/${rest}`,
+        rest,
+        `src/${tail}`,
+        tail,
+        `server/${tail}`,
+        rest.replace(/\/main(?=\.|$)/, '/src/main'),
+      ]
+      unbuilt.push(...places.map((place) => joined(one.folder, place)))
+    }
+    for (const candidate of unbuilt) {
+      const found = fileAt(candidate)
+      if (found !== null) return found
+    }
+    return null
+  }
+
+  return {
+    sourceOf,
+    async resolve(from, module) {
+      if (module.length > 500 || module.startsWith('node:')) return null
+      if (/^\.{1,2}(?:\/|$)/.test(module)) return fileAt(joined(folderOf(from), module))
+      return (await byAlias(from, module)) ?? byName(module)
+    },
+  }
+}
+
+function innermost(packages: Packages, folder: string): NodePackage | undefined {
+  let inner: NodePackage | undefined
+  for (const one of packages.all)
+    if (isWithin(one.folder, folder) && one.folder.length >= (inner?.folder.length ?? 0))
+      inner = one
+  return inner
+}
+
+const NO_OPTIONS: CompilerOptions = {
+  outFolder: null,
+  rootFolder: null,
+  baseFolder: null,
+  paths: [],
+}
+
+/** `extends` is followed a few times only: it may lead in a circle. */
+async function readOptions(project: Project, path: string, depth = 0): Promise<CompilerOptions> {
+  const text = await project.read(path)
+  const whole = text !== null && text.length <= 256 * 1024 ? recordOf(parsedJsonc(text)) : null
+  if (whole === null || depth > 4) return NO_OPTIONS
+  const folder = folderOf(path)
+  const extended = whole.get('extends')
+  let base = NO_OPTIONS
+  for (const parent of typeof extended === 'string' ? [extended] : listIn(extended).slice(0, 5)) {
+    const at = joined(folder, parent)
+    const file = [at, `${at}.json`, `${at}/tsconfig.json`].find(
+      (one) => one !== null && project.has(one),
+    )
+    if (parent.startsWith('.') && file) base = await readOptions(project, file, depth + 1)
+  }
+  const own = recordOf(whole.get('compilerOptions'))
+  const at = (key: string) => {
+    const value = textIn(own, key)
+    return value === null ? null : joined(folder, value)
+  }
+  const baseFolder = at('baseUrl') ?? base.baseFolder
+  const paths = [...(recordOf(own?.get('paths')) ?? [])].slice(0, 200).map(([key, targets]) => ({
+    prefix: key.replace(/\*$/, ''),
+    isWhole: !key.endsWith('*'),
+    targets: listIn(targets)
+      .slice(0, 5)
+      .flatMap((target) => joined(at('baseUrl') ?? folder, target.replace(/\*$/, '')) ?? []),
+  }))
+  return {
+    outFolder: at('outDir') ?? base.outFolder,
+    rootFolder: at('rootDir') ?? base.rootFolder,
+    baseFolder,
+    paths: paths.length > 0 ? paths : base.paths,
+  }
+}
+
+/** From this folder up to the project's root. */
+function nearest(folder: string, find: (folder: string) => string | undefined): string | null {
+  for (let at = folder; ; at = folderOf(at)) {
+    const found = find(at)
+    if (found !== undefined) return found
+    if (at === '') return null
+  }
+}

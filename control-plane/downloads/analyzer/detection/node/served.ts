@@ -1,0 +1,119 @@
+/** Of all that an entry leads to, the applications that answer people: made where, and how surely. */
+import type { Node } from '@babel/types'
+import type { Confidence } from '../application.ts'
+import type { Reach } from './codebase.ts'
+import { makingsIn, type Making } from './makings.ts'
+import { routesOf, type RoutesFound } from './routes.ts'
+import { servingsOf, unique, type Serving } from './serving.ts'
+import { createTracer, type Tracer } from './trace.ts'
+
+export interface Served {
+  /** The framework whose way it is to be integrated. */
+  readonly framework: Making['framework']
+  readonly making: Making
+  readonly serving: Serving | null
+  readonly routes: RoutesFound
+  readonly tracer: Tracer
+  readonly confidence: Confidence
+  /** Beside it listens what it does not see. */
+  readonly others: readonly Making[]
+  /** Next.js is served by it. */
+  readonly next: Making | null
+}
+
+export function servedBy(reach: Reach): Served[] {
+  const tracer = createTracer(reach)
+  const all = [...reach.sources.values()].flatMap(makingsIn)
+  if (!all.some(({ kind }) => kind === 'application')) return []
+  const servings = servingsOf(reach, tracer).filter(({ making }) => making.kind === 'application')
+  const next = all.find(({ framework }) => framework === 'next') ?? null
+  const routesByMaking = new Map<Node, RoutesFound>()
+  const routes = (making: Making) => {
+    const known = routesByMaking.get(making.node) ?? routesOf(reach, createTracer(reach), making)
+    routesByMaking.set(making.node, known)
+    return known
+  }
+
+  const frameworks = all.filter(isFramework)
+  const adapted = adaptedBy(frameworks, tracer)
+  const mounted = frameworks[0] ? routes(frameworks[0]).inner : new Set<Node>()
+  const isOutermost = ({ node }: Making) => !adapted.has(node) && !mounted.has(node)
+  const listening = unique(servings.map(({ making }) => making))
+    .filter(isFramework)
+    .filter(isOutermost)
+  const chosen = listening.length > 0 ? listening : unheard(reach, frameworks.filter(isOutermost))
+  const bare = servings.filter(
+    ({ making }) => making.framework === 'node' || making.framework === 'next',
+  )
+
+  if (chosen.length > 0)
+    return chosen.map((making) => {
+      const own = servings.filter((one) => one.making.node === making.node)
+      const serving = own.find(({ port }) => port !== null) ?? own[0] ?? null
+      const rivals = servings.filter(
+        (one) => one.making.node !== making.node && own.some(({ at }) => at.node === one.at.node),
+      )
+      const isClear = serving !== null && chosen.length === 1 && rivals.length === 0
+      return {
+        framework: making.framework,
+        making,
+        serving,
+        routes: routes(making),
+        tracer,
+        confidence:
+          rivals.length > 0 || (serving === null && chosen.length > 1)
+            ? 'guess'
+            : isClear
+              ? 'sure'
+              : 'likely',
+        others: unique(bare.map(({ making }) => making)).filter(
+          ({ framework }) => framework === 'node',
+        ),
+        next,
+      }
+    })
+
+  // a server of node:http, of one's own or in front of Next.js
+  const [serving] = [...bare].sort((a, b) => rank(a) - rank(b))
+  if (serving === undefined) return []
+  const isNext = serving.making.framework === 'next' || next !== null
+  const making = serving.server ?? serving.making
+  return [
+    {
+      framework: isNext ? 'next' : 'node',
+      making,
+      serving,
+      routes: routes(making),
+      tracer,
+      confidence:
+        serving.making.framework === 'next' || (!isNext && bare.length === 1) ? 'sure' : 'likely',
+      others: [],
+      next,
+    },
+  ]
+}
+
+const rank = ({ making }: Serving) => (making.framework === 'next' ? 0 : 1)
+
+function isFramework({ framework, kind }: Making): boolean {
+  return kind === 'application' && framework !== 'node' && framework !== 'next'
+}
+
+/** What Nest was given to work with: `NestFactory.create(Module, new ExpressAdapter(server))`. */
+function adaptedBy(makings: readonly Making[], tracer: Tracer): Set<Node> {
+  const adapted = new Set<Node>()
+  for (const { framework, source, node } of makings) {
+    if (framework !== 'nest' || node.type !== 'CallExpression') continue
+    for (const adapter of node.arguments)
+      if (adapter.type === 'NewExpression')
+        for (const argument of adapter.arguments)
+          for (const making of tracer.makings({ source, node: argument })) adapted.add(making.node)
+  }
+  return adapted
+}
+
+/** Made, but what makes it listen was not found: the entry's own before those of other files. */
+function unheard(reach: Reach, makings: readonly Making[]): Making[] {
+  const ofEntry = makings.filter(({ source }) => source === reach.entry)
+  return ofEntry.length > 0 ? ofEntry : [...makings]
+}

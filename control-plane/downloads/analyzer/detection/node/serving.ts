@@ -1,0 +1,190 @@
+/** Which applications answer requests: those that listen, are handed to a server, or given to a platform. */
+import type { Node } from '@babel/types'
+import { keyOf } from '../../syntax/bindings.ts'
+import type { Source } from '../../syntax/parse.ts'
+import { bare, referenceOf } from '../../syntax/references.ts'
+import { isFunction } from '../../syntax/walk.ts'
+import type { Reach } from './codebase.ts'
+import { makingAt, type Making } from './makings.ts'
+import { indexOf } from './reach-index.ts'
+import type { Spot, Tracer } from './trace.ts'
+
+export interface Serving {
+  readonly making: Making
+  /** What makes it listen. */
+  readonly at: Spot
+  /** The port as it is written; null where none is. */
+  readonly port: Spot | null
+  /** A framework inside of the server that listens: `http.createServer(app)`. */
+  readonly server: Making | null
+}
+
+/** Functions that take an application, and the module that they are of. */
+const TAKERS: ReadonlySet<string> = new Set([
+  '@hono/node-server.serve',
+  '@hono/node-server.createAdaptorServer',
+  'serverless-http',
+  'aws-serverless-express.createServer',
+  '@codegenie/serverless-express',
+  '@vendia/serverless-express',
+  'hono/aws-lambda.handle',
+  'hono/vercel.handle',
+  'spdy.createServer',
+  'greenlock-express.serve',
+  'http-terminator.createHttpTerminator',
+])
+
+export function servingsOf(reach: Reach, tracer: Tracer): Serving[] {
+  const found: Serving[] = []
+  for (const source of reach.sources.values())
+    for (const node of source.nodes) {
+      if (node.type !== 'CallExpression') continue
+      const callee = bare(node.callee)
+      if (callee.type === 'MemberExpression' && keyOf(callee.property) === 'listen')
+        found.push(...listening(source, node, callee.object, tracer))
+      else if (isTaker(source, callee)) found.push(...taken(source, node, tracer))
+    }
+  for (const source of reach.sources.values()) found.push(...givenAway(source, reach, tracer))
+  return found
+}
+
+type Call = Node & { type: 'CallExpression' }
+
+function listening(source: Source, call: Call, object: Node, tracer: Tracer): Serving[] {
+  const [first] = call.arguments
+  const port = first === undefined ? null : { source, node: first }
+  const values = tracer.values({ source, node: object })
+  // createAdaptorServer(app).listen(…)
+  const handed = values.flatMap((value) =>
+    value.node.type === 'CallExpression' && isTaker(value.source, bare(value.node.callee))
+      ? taken(value.source, value.node, tracer)
+      : [],
+  )
+  const made = values.flatMap((value) => makingAt(value.source, value.node) ?? [])
+  const at = { source, node: call }
+  return [
+    ...handed.map((serving) => ({ ...serving, at, port })),
+    ...listened(made, at, port, tracer),
+  ]
+}
+
+function listened(made: readonly Making[], at: Spot, port: Spot | null, tracer: Tracer): Serving[] {
+  return made
+    .filter(({ kind }) => kind === 'application')
+    .flatMap((making) =>
+      handledBy(making, tracer).map((inner) => ({
+        making: inner,
+        at,
+        port,
+        server: inner === making ? null : making,
+      })),
+    )
+}
+
+/** What a server of node:http calls for each request: an application, or code of its own. */
+export function handledBy(making: Making, tracer: Tracer): Making[] {
+  if (making.framework !== 'node') return [making]
+  const { node, source } = making
+  if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return [making]
+  const inner = node.arguments.flatMap((argument) => handlers({ source, node: argument }, tracer))
+  // server.on('request', app)
+  const later = (indexOf(source).calls.get('on') ?? []).flatMap((call) => {
+    const [event, handler] = call.arguments
+    const isRequest = event?.type === 'StringLiteral' && event.value === 'request'
+    if (!isRequest || !handler || call.callee.type !== 'MemberExpression') return []
+    const on = tracer.makings({ source, node: call.callee.object })
+    return on.some(({ node }) => node === making.node)
+      ? handlers({ source, node: handler }, tracer)
+      : []
+  })
+  const frameworks = [...inner, ...later].filter(({ framework }) => framework !== 'node')
+  return frameworks.length === 0 ? [making] : unique(frameworks)
+}
+
+/** The application itself, or one that is called by the function that is given. */
+function handlers(spot: Spot, tracer: Tracer): Making[] {
+  const direct = tracer.makings(spot).filter(({ kind }) => kind === 'application')
+  if (direct.length > 0) return direct
+  return tracer.values(spot).flatMap(({ source, node }) => {
+    if (!isFunction(node)) return []
+    const { start, end } = node
+    return source.nodes.flatMap((one) => {
+      const isInside = (one.start ?? 0) > (start ?? 0) && (one.end ?? 0) <= (end ?? 0)
+      if (!isInside || one.type !== 'CallExpression' || one.arguments.length < 2) return []
+      return tracer.makings({ source, node: one.callee })
+    })
+  })
+}
+
+function isTaker(source: Source, callee: Node): boolean {
+  if (isGlobalMember(callee, 'Bun', 'serve') || isGlobalMember(callee, 'Deno', 'serve')) return true
+  const reference = referenceOf(source, callee)
+  return reference !== null && TAKERS.has([reference.module, ...reference.members].join('.'))
+}
+
+function isGlobalMember(node: Node, object: string, name: string): boolean {
+  return (
+    node.type === 'MemberExpression' &&
+    node.object.type === 'Identifier' &&
+    node.object.name === object &&
+    keyOf(node.property) === name
+  )
+}
+
+/** `serve(app)`, `serve({ fetch: app.fetch, port })`, `serve({ ...app })`. */
+function taken(source: Source, call: Call, tracer: Tracer): Serving[] {
+  const port = call.arguments.flatMap((argument) =>
+    propertyOf({ source, node: argument }, 'port'),
+  )[0]
+  return call.arguments.flatMap((argument) => {
+    const given = [
+      { source, node: argument },
+      ...propertyOf({ source, node: argument }, 'fetch'),
+      ...propertyOf({ source, node: argument }, 'app'),
+      ...spreadIn({ source, node: argument }),
+    ]
+    return given
+      .flatMap((spot) => tracer.makings(spot))
+      .filter(({ kind }) => kind === 'application')
+      .map((making) => ({ making, at: { source, node: call }, port: port ?? null, server: null }))
+  })
+}
+
+export function propertyOf({ source, node }: Spot, name: string): Spot[] {
+  if (node.type !== 'ObjectExpression') return []
+  return node.properties.flatMap((property) =>
+    property.type === 'ObjectProperty' && !property.computed && keyOf(property.key) === name
+      ? [{ source, node: property.value }]
+      : [],
+  )
+}
+
+function spreadIn({ source, node }: Spot): Spot[] {
+  if (node.type !== 'ObjectExpression') return []
+  return node.properties.flatMap((property) =>
+    property.type === 'SpreadElement' ? [{ source, node: property.argument }] : [],
+  )
+}
+
+/** What Bun, Workers and Vercel take from the entry: `export default app`, `export default { fetch }`. */
+function givenAway(source: Source, reach: Reach, tracer: Tracer): Serving[] {
+  if (source !== reach.entry) return []
+  return indexOf(source).exports.flatMap((one) => {
+    if (!('value' in one) || one.name !== 'default') return []
+    const object = bare(one.value)
+    const [port] = propertyOf({ source, node: object }, 'port')
+    return [{ source, node: one.value }, ...propertyOf({ source, node: object }, 'fetch')]
+      .flatMap((spot) => tracer.makings(spot))
+      .filter(({ framework }) => framework === 'hono')
+      .map((making) => ({
+        making,
+        at: { source, node: one.value },
+        port: port ?? null,
+        server: null,
+      }))
+  })
+}
+
+export function unique(makings: readonly Making[]): Making[] {
+  return [...new Map(makings.map((making) => [making.node, making])).values()]
+}

@@ -1,0 +1,94 @@
+/** Sign-in that an application has already, told by what it imports. */
+import { importsOf } from '../../syntax/imports.ts'
+import { placeOf } from '../../syntax/places.ts'
+import type { Finding } from '../application.ts'
+import type { Reach } from './codebase.ts'
+import type { NodePackage } from './packages.ts'
+
+/** What each does, for people to know what will be there twice. */
+const KNOWN: readonly (readonly [RegExp, string])[] = [
+  [/^passport$|^passport-|^koa-passport$|^@fastify\/passport$|^@nestjs\/passport$/, 'passport'],
+  [/^express-session$|^koa-session$|^koa-generic-session$/, 'express-session'],
+  [/^@fastify\/(?:secure-)?session$/, '@fastify/session'],
+  [/^cookie-session$/, 'cookie-session'],
+  [/^client-sessions$/, 'client-sessions'],
+  [/^hono-sessions$/, 'hono-sessions'],
+  [/^iron-session$/, 'iron-session'],
+  [/^next-auth$/, 'next-auth'],
+  [/^@auth\//, '@auth'],
+  [/^lucia$|^lucia-auth$|^@lucia-auth\//, 'lucia'],
+  [/^better-auth$/, 'better-auth'],
+  [/^jsonwebtoken$/, 'jsonwebtoken'],
+  [/^express-jwt$/, 'express-jwt'],
+  [/^koa-jwt$/, 'koa-jwt'],
+  [/^@fastify\/jwt$|^fastify-jwt$/, '@fastify/jwt'],
+  [/^@nestjs\/jwt$/, '@nestjs/jwt'],
+  [/^hono\/(?:jwt|basic-auth|bearer-auth|jwk)$/, 'hono'],
+  [/^@hono\/(?:clerk-auth|auth-js|oidc-auth|oauth-providers|session)$/, '@hono auth'],
+  [/^jose$/, 'jose'],
+  [/^keycloak-connect$|^nest-keycloak-connect$|^keycloak-js$/, 'keycloak'],
+  [/^express-openid-connect$/, 'express-openid-connect'],
+  [/^express-oauth2-jwt-bearer$|^@auth0\//, 'auth0'],
+  [/^openid-client$/, 'openid-client'],
+  [/^oidc-provider$/, 'oidc-provider'],
+  [/^@clerk\//, 'clerk'],
+  [/^supertokens-node$|^supertokens-auth-react$/, 'supertokens'],
+  [/^@supabase\/(?:ssr|auth-helpers-.+)$/, 'supabase'],
+  [/^firebase-admin\/auth$/, 'firebase'],
+  [/^@okta\/(?:oidc-middleware|jwt-verifier)$/, 'okta'],
+  [/^@azure\/msal-node$|^passport-azure-ad$/, 'msal'],
+  [/^@workos-inc\//, 'workos'],
+  [/^@kinde-oss\//, 'kinde'],
+  [/^@logto\//, 'logto'],
+  [/^@descope\//, 'descope'],
+  [/^@ory\//, 'ory'],
+  [/^@stytch\/|^stytch$/, 'stytch'],
+  [/^grant$/, 'grant'],
+  [/^simple-oauth2$/, 'simple-oauth2'],
+  [/^@node-saml\/|^samlify$/, 'saml'],
+  [/^express-basic-auth$|^@fastify\/basic-auth$|^koa-basic-auth$|^basic-auth$/, 'basic-auth'],
+]
+
+export interface SignInFound {
+  readonly names: readonly string[]
+  readonly findings: readonly Finding[]
+}
+
+export function signInOf(reach: Reach, one: NodePackage): SignInFound {
+  const byName = new Map<string, Finding>()
+  for (const source of reach.sources.values())
+    for (const { module, isTypeOnly, node } of importsOf(source)) {
+      const name = isTypeOnly ? undefined : nameOf(module)
+      if (name === undefined || byName.has(name)) continue
+      byName.set(name, {
+        about: 'sign_in',
+        value: name,
+        at: placeOf(source, node),
+        confidence: 'sure',
+        detail: `${module} is imported here: people may be asked to sign in twice, until it is replaced by who the service says they are.`,
+      })
+    }
+  for (const [dependency, { kind }] of one.manifest.dependencies) {
+    const name = nameOf(dependency)
+    if (name === undefined || byName.has(name) || kind === 'devDependencies') continue
+    byName.set(name, {
+      about: 'sign_in',
+      value: name,
+      at: one.manifest.path === '' ? null : { path: one.manifest.path, line: 1 },
+      confidence: 'guess',
+      detail: `${dependency} is a dependency, but no import of it was found in the files that were looked at.`,
+    })
+  }
+  const findings = [...byName.values()]
+  return { names: findings.map(({ value }) => value).sort(), findings }
+}
+
+function nameOf(module: string): string | undefined {
+  return KNOWN.find(([pattern]) => pattern.test(module) || pattern.test(packageName(module)))?.[1]
+}
+
+/** `next-auth/providers/github` is of `next-auth`. */
+function packageName(module: string): string {
+  const [first = '', second = ''] = module.split('/')
+  return first.startsWith('@') ? `${first}/${second}` : first
+}

@@ -1,0 +1,265 @@
+/**
+ * From a mention to where the application behind it is made: through names, members, files, factories,
+ * classes and what frameworks return of themselves. What cannot be followed is no application, never
+ * a wrong one.
+ */
+import type { Identifier, Node } from '@babel/types'
+import { LIMITS } from '../../../../../shared/limits.ts'
+import { keyOf } from '../../syntax/bindings.ts'
+import { WHOLE } from '../../syntax/exports.ts'
+import { importedName, moduleOfCall } from '../../syntax/imports.ts'
+import type { Source } from '../../syntax/parse.ts'
+import { bare } from '../../syntax/references.ts'
+import { ancestorsOf, functionAround, isFunction } from '../../syntax/walk.ts'
+import type { Reach } from './codebase.ts'
+import { makingAt, type Making } from './makings.ts'
+import { callersIn, indexOf } from './reach-index.ts'
+
+/** A node of a source. */
+export interface Spot {
+  readonly source: Source
+  readonly node: Node
+}
+
+export interface Tracer {
+  /** Every making that this may be. */
+  makings(spot: Spot): Making[]
+  /** Every expression without a name of its own that this may be: a literal, a function, a call. */
+  values(spot: Spot): Spot[]
+}
+
+export function createTracer(reach: Reach): Tracer {
+  const callers = callersIn(reach)
+  let stepsLeft: number = LIMITS.analyzerStepsMax
+
+  function values({ source, node }: Spot): Spot[] {
+    const found: Spot[] = []
+    const seen = new Map<Node, Set<string>>()
+    const waiting: Step[] = [{ source, node, members: [] }]
+    for (let step = waiting.pop(); step !== undefined; step = waiting.pop()) {
+      const at = { ...step, node: bare(step.node) }
+      const way = at.members.join('.')
+      const ways = seen.get(at.node) ?? new Set()
+      if (ways.has(way) || --stepsLeft < 0 || at.members.length > 10) continue
+      seen.set(at.node, ways.add(way))
+      const next = follow(at)
+      if (next === null) found.push({ source: at.source, node: at.node })
+      else waiting.push(...next)
+    }
+    return found
+  }
+
+  /** null: this is as far as it goes. */
+  function follow(step: Step): Step[] | null {
+    const { source, node, members } = step
+    if (makingAt(source, node) !== null) return null
+    switch (node.type) {
+      case 'Identifier':
+        return followName(step, node)
+      case 'ThisExpression':
+        return followMember(step)
+      case 'MemberExpression':
+      case 'OptionalMemberExpression': {
+        const key = keyOf(node.property)
+        if (key === null || (node.computed && node.property.type === 'Identifier')) return []
+        return [{ source, node: node.object, members: [key, ...members] }]
+      }
+      case 'CallExpression':
+      case 'OptionalCallExpression':
+      case 'ImportExpression':
+        return followCall(step)
+      case 'NewExpression': {
+        const made = values({ source, node: node.callee })
+        return made.flatMap((spot) => classMembers(spot, members))
+      }
+      case 'ConditionalExpression':
+        return [node.consequent, node.alternate].map((node) => ({ source, node, members }))
+      case 'LogicalExpression':
+        return [node.left, node.right].map((node) => ({ source, node, members }))
+      case 'AssignmentExpression':
+        return [{ source, node: node.right, members }]
+      case 'ObjectExpression':
+        return members.length === 0 ? null : objectMember(step)
+      case 'ClassDeclaration':
+      case 'ClassExpression':
+        return members.length === 0 ? null : classMembers({ source, node }, members)
+      default:
+        return members.length === 0 ? null : []
+    }
+  }
+
+  function followName({ source, members }: Step, use: Identifier): Step[] {
+    const binding = source.bindings.resolve(use)
+    if (binding === undefined) return []
+    if (binding.kind === 'import') return imported(source, binding.node, members)
+    // const app = express(); app.handler = …
+    const written = members.length > 0 ? writes(source, `${use.name}.${members[0]}`) : []
+    const given = binding.values.map(({ expression, members: inner }) => ({
+      source,
+      node: expression,
+      members: [...inner, ...members],
+    }))
+    const passed = binding.kind === 'parameter' ? argumentsFor(source, binding.node, members) : []
+    return [
+      ...written.map((node) => ({ source, node, members: members.slice(1) })),
+      ...given,
+      ...passed,
+    ]
+  }
+
+  function imported(source: Source, specifier: Node, members: readonly string[]): Step[] {
+    if (specifier.type === 'TSImportEqualsDeclaration')
+      return specifier.moduleReference.type === 'TSExternalModuleReference'
+        ? exported(source, specifier.moduleReference.expression.value, members)
+        : []
+    const declaration = source.parents.get(specifier)
+    if (declaration?.type !== 'ImportDeclaration') return []
+    const name = importedName(specifier)
+    return exported(source, declaration.source.value, name === '*' ? members : [name, ...members])
+  }
+
+  /** `members` of all that a module gives away. */
+  function exported(from: Source, module: string, members: readonly string[], depth = 0): Step[] {
+    const source = reach.target(from, module)
+    if (source === undefined || depth > 20) return []
+    const all = indexOf(source).exports
+    const [name = 'default', ...rest] = members
+    const fitting = all.filter(
+      (one) => one.name === name || (one.name === '*' && name !== 'default'),
+    )
+    const whole = all.filter((one) => one.name === WHOLE)
+    const steps = fitting.flatMap((one) =>
+      'value' in one
+        ? [{ source, node: one.value, members: rest }]
+        : exported(
+            source,
+            one.module,
+            one.imported === '*' ? members : [one.imported, ...rest],
+            depth + 1,
+          ),
+    )
+    // module.exports = app, asked for as the default, as it is, or for one of its members
+    const ofWhole = whole.flatMap((one) =>
+      'value' in one
+        ? [{ source, node: one.value, members: name === 'default' ? rest : members }]
+        : [],
+    )
+    return [...steps, ...ofWhole]
+  }
+
+  function followCall(step: Step): Step[] | null {
+    const { source, node, members } = step
+    const asked = moduleOfCall(source, node)
+    if (asked !== null) return exported(source, asked.module, members)
+    if (node.type !== 'CallExpression' && node.type !== 'OptionalCallExpression') return []
+    const called = values({ source, node: node.callee })
+    const functions = called.filter(({ node }) => isFunction(node))
+    if (functions.length > 0)
+      return functions.flatMap((spot) =>
+        returnsOf(spot.node, spot.source).map((node) => ({ source: spot.source, node, members })),
+      )
+    // app.use(…), app.callback(), express().disable(…): of the application itself
+    const callee = bare(node.callee)
+    if (callee.type === 'MemberExpression' || callee.type === 'OptionalMemberExpression') {
+      const of = values({ source, node: callee.object }).filter(isMade)
+      if (of.length > 0) return of.map((spot) => ({ ...spot, members: [] }))
+    }
+    return members.length === 0 ? null : []
+  }
+
+  /** `this.app` in a class, or in an object's method. */
+  function followMember({ source, node, members }: Step): Step[] {
+    for (const around of ancestorsOf(source.parents, node))
+      if (around.type === 'ClassDeclaration' || around.type === 'ClassExpression')
+        return classMembers({ source, node: around }, members)
+      else if (around.type === 'ObjectExpression') return [{ source, node: around, members }]
+    // Web.prototype.start = function () { this.app.listen() }
+    const [name, ...rest] = members
+    return writes(source, `this.${name}`).map((value) => ({ source, node: value, members: rest }))
+  }
+
+  function classMembers({ source, node }: Spot, members: readonly string[]): Step[] {
+    if (node.type !== 'ClassDeclaration' && node.type !== 'ClassExpression')
+      // what a function makes of its `this`
+      return isFunction(node) && members.length > 0
+        ? writes(source, `this.${members[0]}`)
+            .filter((value) => functionAround(source.parents, value) === node)
+            .map((value) => ({ source, node: value, members: members.slice(1) }))
+        : []
+    const [name, ...rest] = members
+    if (name === undefined) return []
+    const steps: Step[] = []
+    for (const member of node.body.body) {
+      if (!('key' in member) || keyOf(member.key) !== name) continue
+      if (member.type === 'ClassMethod' || member.type === 'ClassPrivateMethod') {
+        const isGetter = member.kind === 'get'
+        const given = isGetter ? returnsOf(member, source) : [member]
+        steps.push(...given.map((node) => ({ source, node, members: rest })))
+      } else if ('value' in member && member.value)
+        steps.push({ source, node: member.value, members: rest })
+    }
+    for (const value of writes(source, `this.${name}`))
+      for (const around of ancestorsOf(source.parents, value))
+        if (around === node) steps.push({ source, node: value, members: rest })
+    if (steps.length === 0 && node.superClass)
+      for (const spot of values({ source, node: node.superClass }))
+        if (spot.node !== node) steps.push({ ...spot, members })
+    return steps
+  }
+
+  function objectMember({ source, node, members }: Step): Step[] {
+    if (node.type !== 'ObjectExpression') return []
+    const [name, ...rest] = members
+    return node.properties.flatMap((property): Step[] => {
+      if (property.type === 'SpreadElement') return [{ source, node: property.argument, members }]
+      if (property.computed || keyOf(property.key) !== name) return []
+      const value = property.type === 'ObjectMethod' ? property : property.value
+      return [{ source, node: value, members: rest }]
+    })
+  }
+
+  /** What a function is called with in its own file, and where it is imported by its name. */
+  function argumentsFor(source: Source, parameter: Node, members: readonly string[]): Step[] {
+    const around = functionAround(source.parents, parameter)
+    if (around === null || !('params' in around)) return []
+    const index = (around.params as Node[]).findIndex((one) => one === parameter)
+    return callers(around, source).flatMap((caller) => {
+      const given = caller.call.arguments[index]
+      if (!given || --stepsLeft < 0) return []
+      const isOfIt = calls({ source: caller.source, node: caller.call.callee }, around)
+      return isOfIt ? [{ source: caller.source, node: given, members }] : []
+    })
+  }
+
+  /** Functions that are being asked about: a parameter that is called with itself ends here. */
+  const asking = new Set<Node>()
+  function calls(callee: Spot, target: Node): boolean {
+    if (asking.has(callee.node) || asking.size > 50) return false
+    asking.add(callee.node)
+    try {
+      return values(callee).some(({ node }) => node === target)
+    } finally {
+      asking.delete(callee.node)
+    }
+  }
+
+  function writes(source: Source, way: string): readonly Node[] {
+    return indexOf(source).writes.get(way) ?? []
+  }
+
+  function returnsOf(node: Node, source: Source): readonly Node[] {
+    return indexOf(source).returns.get(node) ?? []
+  }
+
+  const isMade = ({ source, node }: Spot) => makingAt(source, node) !== null
+
+  return {
+    values,
+    makings: (spot) => values(spot).flatMap(({ source, node }) => makingAt(source, node) ?? []),
+  }
+}
+
+interface Step extends Spot {
+  /** Of what the node stands for, from the outermost on. */
+  readonly members: readonly string[]
+}
