@@ -197,6 +197,7 @@ export async function createServices(world: ServicesWorld) {
   })
 
   const consoleAccess = createConsoleAccess({
+    accountMail,
     store,
     vault,
     keys,

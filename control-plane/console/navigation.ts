@@ -18,6 +18,7 @@ export const TENANT_ENTRIES = {
 export const OPERATOR_ENTRIES = {
   tenants: { label: 'Tenants', path: '/console/tenants' },
   fleet: { label: 'Fleet', path: '/console/fleet' },
+  people: { label: 'People', path: '/console/people' },
   figures: { label: 'Figures', path: '/console/figures' },
   everything: { label: 'Audit', path: '/console/audit' },
 } as const

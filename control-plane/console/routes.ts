@@ -4,6 +4,7 @@ import { welcomeRoutes } from './access/welcome-routes.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
 import { homeRoutes } from './home-routes.ts'
 import { newTenantRoutes } from './operator/new-tenant-routes.ts'
+import { peopleRoutes } from './operator/people-routes.ts'
 import { tenantsRoutes } from './operator/tenants-routes.ts'
 import { receiptRoutes } from './receipt-routes.ts'
 import { searchRoutes } from './search-routes.ts'
@@ -20,6 +21,7 @@ export function consoleRoutes(world: SignInWorld): readonly ConsoleRoute[] {
     // operators
     ...tenantsRoutes(world),
     ...newTenantRoutes(world),
+    ...peopleRoutes(world),
     // a tenant's administrators
     ...startRoutes(world),
     ...auditRoutes(world),

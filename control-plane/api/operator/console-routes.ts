@@ -1,12 +1,18 @@
 /** Into the console: for who holds the operator key, and has no account yet, or none any more. */
 import * as v from 'valibot'
+import { TENANT_ID } from '../../../shared/snapshot.ts'
 import type { OperatorLinks } from '../../console/access/operator-links.ts'
+import type { ConsolePeople, ConsolePerson } from '../../console/access/people.ts'
 import { described, time } from '../answer-fields.ts'
-import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { NewUserBody } from './fields.ts'
 import { iso } from './views.ts'
 
 export interface ConsoleEndpointsWorld {
-  readonly consoleAccess: { readonly links: Pick<OperatorLinks, 'make'> }
+  readonly consoleAccess: {
+    readonly links: Pick<OperatorLinks, 'make'>
+    readonly people: ConsolePeople
+  }
 }
 
 const OperatorLinkBody = v.strictObject({
@@ -16,12 +22,45 @@ const OperatorLinkBody = v.strictObject({
   ),
 })
 
+const OF_TENANT = v.optional(
+  described(
+    v.pipe(v.string('the id of a tenant'), v.regex(TENANT_ID, 'the id of a tenant')),
+    'Whose administrators are meant; left out: the operators.',
+  ),
+)
+
+export const InvitationBody = v.strictObject({
+  email: NewUserBody.entries.email,
+  name: NewUserBody.entries.name,
+  tenant_id: OF_TENANT,
+})
+
+const Person = v.strictObject({
+  user_id: v.string(),
+  email: v.string(),
+  name: v.string(),
+  role: v.picklist(['operator', 'administrator']),
+  since: time,
+})
+
+const personView = ({ user: { userId, email, name }, role, since }: ConsolePerson) => ({
+  user_id: userId,
+  email,
+  name,
+  role,
+  since: iso(since),
+})
+
+const PEOPLE = '/api/v1/operator/console/people'
+const fleet = { group: 'fleet', caller: 'operator' } as const
+
 const OperatorLink = v.strictObject({
   url: described(v.string(), 'Whoever opens it first becomes an operator: a secret.'),
   expires_at: time,
 })
 
 export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): readonly Endpoint[] {
+  const { people } = consoleAccess
   return [
     endpoint(
       {
@@ -41,6 +80,53 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
       async (c, { body }) => {
         const { url, expiresAtMs } = await consoleAccess.links.make(body.force, c.var.actor)
         return c.json({ url, expires_at: iso(expiresAtMs) }, 201)
+      },
+    ),
+    endpoint(
+      {
+        ...fleet,
+        method: 'GET',
+        path: PEOPLE,
+        summary: 'Lists the operators, or the administrators of one tenant.',
+        query: { tenant_id: OF_TENANT },
+        answers: {
+          200: json(v.strictObject({ items: v.array(Person), next: v.null() }), 'All of them.'),
+        },
+      },
+      async (c, { query }) =>
+        c.json({ items: (await people.list(query.tenant_id)).map(personView), next: null }),
+    ),
+    endpoint(
+      {
+        ...fleet,
+        method: 'POST',
+        path: PEOPLE,
+        summary: 'Invites an operator, or an administrator of one tenant, to the console.',
+        description: 'By mail; who has an account of the console already gets the role with it.',
+        body: InvitationBody,
+        example: { email: 'bob@acme.example', name: 'Bob', tenant_id: 'acme' },
+        answers: { 201: json(v.strictObject({ user_id: v.string() }), 'Whose account it is.') },
+        refusals: ['tenant_not_found'],
+      },
+      async (c, { body: { email, name = email, tenant_id: tenantId } }) => {
+        const wish = { email, name, ...(tenantId !== undefined && { tenantId }) }
+        const language = c.req.header('accept-language') ?? ''
+        const { userId } = await people.invite(wish, c.var.actor, language)
+        return c.json({ user_id: userId }, 201)
+      },
+    ),
+    endpoint(
+      {
+        ...fleet,
+        method: 'DELETE',
+        path: `${PEOPLE}/{user_id}`,
+        summary: 'Takes a role in the console away; with the last one the account goes.',
+        query: { tenant_id: OF_TENANT },
+        answers: { 204: nothing('It is gone, with the next request of that person.') },
+      },
+      async (c, { path, query }) => {
+        await people.letGo(path.user_id, query.tenant_id, c.var.actor)
+        return c.body(null, 204)
       },
     ),
   ]

@@ -7,6 +7,7 @@ import { createConsoleRoles } from './roles.ts'
 import { ensureConsoleRealm, type ConsoleRealmWorld } from './console-realm.ts'
 import { createConsoleSessions, type ConsoleSessionsWorld } from './console-sessions.ts'
 import { createOperatorLinks, type OperatorLinksWorld } from './operator-links.ts'
+import { createConsolePeople, type ConsolePeopleWorld } from './people.ts'
 import { createProofs } from './proofs.ts'
 import { createSpentForms } from './spent-forms.ts'
 
@@ -15,8 +16,8 @@ export interface ConsoleAccessWorld
     ConsoleRealmWorld,
     Omit<ConsoleSessionsWorld, 'roles' | 'store' | 'vault' | 'users'>,
     Omit<OperatorLinksWorld, 'store' | 'vault' | 'users'>,
-    ReceiptsWorld {
-  readonly users: ConsoleSessionsWorld['users'] & OperatorLinksWorld['users']
+    ReceiptsWorld,
+    ConsolePeopleWorld {
   readonly clock: Clock
   readonly log: Pick<Logger, 'error'>
 }
@@ -30,6 +31,7 @@ export function createConsoleAccess(world: ConsoleAccessWorld) {
   return {
     ensureRealm: () => ensureConsoleRealm(world),
     roles,
+    people: createConsolePeople(world),
     sessions,
     links: createOperatorLinks(world),
     proofs: createProofs(world.vault),

@@ -50,7 +50,7 @@ export function createConsoleRoles({ store }: { readonly store: Store }) {
     async take(userId: string, tenantId: string, actor: Actor): Promise<void> {
       await store.change(async (change) => {
         if (!(await deleteRole(change.queries, userId, tenantId))) return
-        await audit(change, 'console.role_taken', { userId, tenantId }, actor)
+        await noteTaken(change, userId, tenantId, actor)
       })
     },
   }
@@ -64,6 +64,10 @@ export async function give(change: Change, userId: string, tenantId: string, act
   const role = tenantId === ALL_TENANTS ? 'operator' : 'administrator'
   await upsertRole(queries, { userId, tenantId, role, createdAt: nowMs })
   await audit(change, 'console.role_given', { userId, tenantId }, actor)
+}
+
+export function noteTaken(change: Change, userId: string, tenantId: string, actor: Actor) {
+  return audit(change, 'console.role_taken', { userId, tenantId }, actor)
 }
 
 function audit(

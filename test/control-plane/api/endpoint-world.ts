@@ -60,6 +60,7 @@ export async function prepareWorld(t: Teardown) {
   const clock = movableClock()
   const api = await startApi(t, { file, masterKey, clock, edgeUrlFor: nowhere })
   const { services, operator, tenant } = api
+  await services.consoleAccess.ensureRealm()
 
   const tenants = {
     acme: await tenant('acme'),

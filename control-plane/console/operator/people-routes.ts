@@ -1,0 +1,166 @@
+/** People: who runs the service, and who administers a tenant. */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { InvitationBody } from '../../api/operator/console-routes.ts'
+import type { ConsolePerson } from '../access/people.ts'
+import { textField } from '../blocks/field.ts'
+import { confirmView, form, linkButton } from '../blocks/form.ts'
+import { emptyState, table } from '../blocks/table.ts'
+import { badge, card, moment } from '../blocks/text.ts'
+import {
+  action,
+  done,
+  page,
+  type Attempt,
+  type ConsoleRoute,
+  type View,
+  type ViewerVisit,
+} from '../route.ts'
+import type { ConsoleWorld } from '../world.ts'
+
+const PATH = '/console/people'
+const API = '/api/v1/operator/console/people'
+/** Of which tenant; nothing for the operators. */
+const OF = { tenant_id: v.optional(v.pipe(v.string(), v.maxLength(63, 'the id of a tenant')), '') }
+
+const LetGoBody = v.strictObject({ tenant_id: v.optional(v.string()) })
+
+export function peopleRoutes({
+  consoleAccess,
+  tenants,
+}: Pick<ConsoleWorld, 'consoleAccess' | 'tenants'>): readonly ConsoleRoute[] {
+  const { people } = consoleAccess
+  const at = (tenantId: string | undefined) =>
+    tenantId === undefined || tenantId === ''
+      ? PATH
+      : `${PATH}?tenant_id=${encodeURIComponent(tenantId)}`
+
+  async function show(visit: ViewerVisit, of: string, attempt?: Attempt): Promise<View> {
+    const tenant = of === '' ? undefined : await tenants.get(of)
+    const items = await people.list(tenant?.tenantId)
+    const whose = tenant === undefined ? 'operators' : `administrators of ${tenant.name}`
+    return {
+      title: 'People',
+      here: 'people',
+      intro:
+        tenant === undefined
+          ? 'Operators run the service and see every tenant.'
+          : `Administrators of ${tenant.name} see this tenant, and nothing else.`,
+      buttons: tenant === undefined ? [] : [linkButton(PATH, 'Operators', 'quiet')],
+      content: html`${switchForm(of)}
+      ${table({
+        caption: whose,
+        rows: items,
+        columns: [
+          { label: 'Name', isName: true, cell: ({ user }) => user.name },
+          { label: 'E-mail address', cell: ({ user }) => user.email },
+          { label: 'Account', cell: accountBadge },
+          { label: 'Since', cell: ({ since }) => moment(since) },
+          {
+            label: 'What can be done',
+            isUnseen: true,
+            cell: ({ user: { userId, name } }) =>
+              html`<a class="button small" href="${`${PATH}/${userId}/remove${of === '' ? '' : `?tenant_id=${of}`}`}">Remove<span class="unseen"> ${name}</span></a>`,
+          },
+        ],
+        empty: emptyState(
+          `No ${whose}`,
+          'Invite somebody below: they choose a password and set up a second factor.',
+        ),
+      })}
+      ${card(
+        tenant === undefined ? 'Invite an operator' : `Invite an administrator of ${tenant.name}`,
+        form(visit, {
+          action: PATH,
+          submit: 'Send the invitation',
+          hidden: { tenant_id: of },
+          attempt,
+          content: html`${textField({ name: 'email', label: 'E-mail address', type: 'email', attempt })}
+          ${textField({ name: 'name', label: 'Name', isOptional: true, attempt })}`,
+        }),
+        'invite',
+      )}`,
+      calls: [
+        { method: 'GET', path: at(of).replace(PATH, API), label: 'Who is on this page' },
+        {
+          method: 'POST',
+          path: API,
+          body: { email: 'bob@acme.example', ...(of !== '' && { tenant_id: of }) },
+          label: 'Invite somebody',
+        },
+      ],
+    }
+  }
+
+  return [
+    page({ path: PATH, role: 'operator', query: OF }, (visit) =>
+      show(visit, visit.query.tenant_id),
+    ),
+    action(
+      {
+        path: PATH,
+        role: 'operator',
+        form: { email: 'text', name: 'optional', tenant_id: 'optional' },
+        body: InvitationBody,
+        isOnce: true,
+      },
+      async (visit, { email, name = email, tenant_id: tenantId }) => {
+        const wish = { email, name, ...(tenantId !== undefined && { tenantId }) }
+        await people.invite(wish, visit.actor, visit.request.headers.get('accept-language') ?? '')
+        return done(at(tenantId), `${name} can come in.`)
+      },
+      (visit, attempt) => show(visit, attempt.values.get('tenant_id') ?? '', attempt),
+    ),
+    page({ path: `${PATH}/{user_id}/remove`, role: 'operator', query: OF }, async (visit) => {
+      const { path, query } = visit
+      const of = query.tenant_id
+      const found = (await people.list(of === '' ? undefined : of)).find(
+        ({ user }) => user.userId === path.user_id,
+      )
+      const name = found?.user.name ?? 'This person'
+      return {
+        here: 'people',
+        ...confirmView(visit, {
+          title: `Remove ${name}?`,
+          effects: [
+            of === ''
+              ? `${name} is no operator any more, with the next click.`
+              : `${name} does not administer ${of} any more, with the next click.`,
+            'Without another role the account of the console goes as well, with its second factors.',
+            'What this person has done stays in the audit trail.',
+          ],
+          action: `${PATH}/${path.user_id}/remove`,
+          submit: 'Remove',
+          cancel: at(of),
+          hidden: { tenant_id: of },
+        }),
+        calls: [{ method: 'DELETE', path: `${at(of).replace(PATH, `${API}/${path.user_id}`)}` }],
+      }
+    }),
+    action(
+      {
+        path: `${PATH}/{user_id}/remove`,
+        role: 'operator',
+        form: { tenant_id: 'optional' },
+        body: LetGoBody,
+        needsFreshSignIn: true,
+      },
+      async ({ path, actor }, { tenant_id: tenantId }) => {
+        await people.letGo(path.user_id, tenantId, actor)
+        return done(at(tenantId), 'Removed.')
+      },
+    ),
+  ]
+}
+
+function accountBadge({ user: { isDisabled, passwordHash } }: ConsolePerson) {
+  if (isDisabled) return badge('Disabled', 'bad')
+  return passwordHash === '' ? badge('Invited', 'warm') : badge('Active', 'good')
+}
+
+function switchForm(of: string) {
+  return html`<form method="get" action="${PATH}" class="filters" role="search">
+    ${textField({ name: 'tenant_id', label: 'Administrators of the tenant', value: of, placeholder: 'its id', isFree: true })}
+    <div class="submit"><button type="submit" class="button quiet">Show</button></div>
+  </form>`
+}

@@ -1,0 +1,79 @@
+/** Who is let in to the console by others: by mail, with one role, and out again. */
+import t from 'tap'
+import { startApi } from '../../support/api.ts'
+import { startConsole } from '../../support/console.ts'
+
+const PEOPLE = '/console/people'
+
+void t.test('an administrator is invited by mail, and sees that tenant alone', async (t) => {
+  const mails: { to: string; text: string }[] = []
+  const mailTransport = {
+    send: async (mail: { to: string; text: string }) => void mails.push(mail),
+    close: () => undefined,
+  }
+  const { services, person, signedIn } = await startConsole(t, { mailTransport })
+  const grace = await person('operator')
+  const form = { email: 'bob@example.test', name: 'Bob', tenant_id: 'acme' }
+  const sent = await grace.post(PEOPLE, form)
+  t.match(sent, { status: 303, location: /^\/console\/people\?tenant_id=acme&done=/ })
+  await services.mails.deliver()
+  t.match(mails, [
+    { to: 'bob@example.test', text: /realms\/console\/account\/invitation\?ticket=/ },
+  ])
+  t.match((await grace.get(`${PEOPLE}?tenant_id=acme`)).text, /Bob.*bob@example\.test.*Invited/s)
+
+  const bob = await services.users.byLogin('console', 'bob@example.test')
+  const asBob = await signedIn(bob?.userId ?? '')
+  t.equal((await asBob.get('/console/tenants/acme')).status, 200)
+  t.equal((await asBob.get('/console/tenants/other')).status, 404)
+  await grace.post(PEOPLE, { ...form, tenant_id: 'other' })
+  t.equal((await asBob.get('/console/tenants/other')).status, 200, 'a second role, at once')
+  await services.mails.deliver()
+  t.equal(mails.length, 1, 'and no second invitation')
+
+  const remove = `${PEOPLE}/${asBob.userId}/remove`
+  t.match((await grace.get(`${remove}?tenant_id=acme`)).text, /Remove Bob\?/)
+  t.match(await grace.post(remove, { tenant_id: 'acme' }), { status: 303 })
+  t.equal((await asBob.get('/console/tenants/acme')).status, 404)
+  t.equal((await asBob.get('/console/tenants/other')).status, 200)
+  await grace.post(remove, { tenant_id: 'other' })
+  t.equal((await asBob.get('/console/tenants/other')).status, 302, 'with the last role the account')
+  t.equal(await services.users.byLogin('console', 'bob@example.test'), undefined)
+})
+
+void t.test('nobody is invited to what is not there', async (t) => {
+  const { services, person } = await startConsole(t)
+  const grace = await person('operator')
+  for (const tenantId of ['nobody', 'console'])
+    t.match(
+      await grace.post(PEOPLE, { email: 'bob@example.test', tenant_id: tenantId }),
+      { status: /404|422/ },
+      tenantId,
+    )
+  t.equal(await services.users.byLogin('console', 'bob@example.test'), undefined)
+})
+
+void t.test('a removed tenant takes its administrators’ roles with it', async (t) => {
+  const { services, person } = await startConsole(t)
+  const ada = await person('acme')
+  await services.tenants.remove('acme', { name: 'test', requestId: 'test' })
+  t.equal((await ada.get('/console/tenants/acme')).status, 404)
+  t.same((await services.consoleAccess.roles.of(ada.userId)).tenantIds, [], 'nor by its next owner')
+})
+
+void t.test('the same by API', async (t) => {
+  const { operator, services, tenant } = await startApi(t)
+  await services.consoleAccess.ensureRealm()
+  await tenant('acme')
+  const path = '/console/people'
+  const body = { email: 'bob@example.test', name: 'Bob', tenant_id: 'acme' }
+  const { body: invited } = await operator('POST', path, body)
+  const { items } = await operator('GET', `${path}?tenant_id=acme`)
+  t.match(items, [{ user_id: invited['user_id'], role: 'administrator', email: body.email }])
+  t.same((await operator('GET', path)).items, [], 'no operator')
+  const one = `${path}/${String(invited['user_id'])}`
+  t.match(await operator('DELETE', one), { status: 404 }, 'has no such role')
+  t.match(await operator('DELETE', `${one}?tenant_id=acme`), { status: 204 })
+  t.same((await operator('GET', `${path}?tenant_id=acme`)).items, [])
+  t.match(await operator('POST', path, { ...body, tenant_id: 'nobody' }), { status: 404 })
+})
