@@ -64,6 +64,7 @@ export function analysisEndpoints(world: AnalysisEndpointsWorld): readonly Endpo
         description: `Secrets are masked before anything goes to the provider that the operator has chosen; files of secrets (\`.env\`, \`*.pem\`, \`id_rsa\` …) are refused. Every edit of the guide has passed the rules that \`apply\` holds against it once more: a guide that breaks one is refused whole, with its \`problems\`. ${LIMITS.analysesPerHourMax} an hour for each tenant, beyond 429 with \`Retry-After\`: an analysis counts from when the provider is asked, also where that fails; what was refused before does not count. It may take a few minutes. What a model may read is bounded by the operator (413 with \`characters_max\`).`,
         body: AnalysisBody,
         bodyBytesMax: LIMITS.analysisBodyBytesMax,
+        atOncePerTenantMax: LIMITS.analysesAtOncePerTenantMax,
         example: {
           files: { 'server.mjs': "import express from 'express'\n\nconst app = express()\n" },
           package_json: { dependencies: { express: '^5.0.0' } },

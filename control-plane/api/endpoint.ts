@@ -33,6 +33,7 @@ import { isReserved } from '../store/reserved.ts'
 import type { ApiContext, ApiEnv } from './api-env.ts'
 import { readJson } from './body.ts'
 import type { Callers } from './callers.ts'
+import { fewAtOnce } from './few-at-once.ts'
 import { readQuery, type QueryFields, type QueryValues } from './query.ts'
 
 /** In the order of the page. */
@@ -84,6 +85,8 @@ export interface Declaration {
   /** Without one, nothing of a body is read. */
   readonly body?: v.GenericSchema
   readonly bodyBytesMax?: number
+  /** Of one tenant, for what holds much or takes long; further ones are told to wait (429). */
+  readonly atOncePerTenantMax?: number
   /**
    * Lists of the body whose elements stand for themselves: what they should be, for the document.
    * A wrong key in one makes it null and does not refuse the body; the handler judges each.
@@ -140,7 +143,8 @@ export function endpoint<
 export function mount(app: Hono<ApiEnv>, endpoints: readonly Endpoint[], callers: Callers) {
   for (const { declaration, handle } of endpoints) {
     const path = declaration.path.replaceAll(/\{([^}]+)\}/g, ':$1')
-    app.on(declaration.method, path, admit(callers, declaration), handle)
+    const few = fewAtOnce(declaration.atOncePerTenantMax)
+    app.on(declaration.method, path, admit(callers, declaration), few, handle)
   }
 }
 

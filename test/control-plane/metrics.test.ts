@@ -5,6 +5,7 @@ import { request } from 'undici'
 import { answerMetrics, createMetrics } from '../../control-plane/metrics.ts'
 import { createReceivers } from '../support/receivers.ts'
 import { FLEET_KEY } from '../support/control-plane.ts'
+import { startAnalysis } from './analysis/analysis-world.ts'
 import { startWebhooks } from './webhooks/webhook-world.ts'
 
 const receivers = createReceivers(t)
@@ -24,6 +25,22 @@ void t.test('the depth of the queue, and what came of deliveries, can be read', 
   t.match(text, /^control_plane_webhook_deliveries_total\{result="delivered"\} 3$/m)
   t.match(text, /^control_plane_webhook_attempts_failed_total 3$/m)
   t.equal(await metrics.text(), text, 'looking at it counts nothing')
+})
+
+void t.test('what analyses have cost today, and what they may, can be read', async (t) => {
+  const { analyse, provider, services, clock } = await startAnalysis(t, { ai: { tokensPerDay: 90_000 } })
+  const metrics = createMetrics(services)
+  t.match(await metrics.text(), /^control_plane_ai_tokens_today 0$/m)
+  await analyse()
+  provider.says({ status: 401 })
+  await analyse()
+  const text = await metrics.text()
+  t.match(text, /^control_plane_ai_tokens_today 1200$/m)
+  t.match(text, /^control_plane_ai_tokens_per_day_max 90000$/m)
+  t.match(text, /^control_plane_ai_analyses_today\{outcome="guide"\} 1$/m)
+  t.match(text, /^control_plane_ai_analyses_today\{outcome="ai_provider_refused"\} 1$/m)
+  clock.advance(24 * 3_600_000)
+  t.match(await metrics.text(), /^control_plane_ai_tokens_today 0$/m)
 })
 
 void t.test('only whoever has the fleet key gets figures', async (t) => {

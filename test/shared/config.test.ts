@@ -39,6 +39,17 @@ t.test('a mistake is one line that names file, path, value and wish', async (t) 
       'gateway.timeouts.haed: unknown setting, did you mean "head"?',
     ],
     ['zzzzzz: 1', 'zzzzzz: unknown setting'],
+    ['ai: {provider: other}', 'ai.provider: expected anthropic, openai or null, got "other"'],
+    ['ai: {model: "a b"}', 'ai.model: expected the name of a model, got "a b"'],
+    [
+      'ai: {base_url: "https://x/v1?key=1"}',
+      'ai.base_url: expected an http:// or https:// address without a query, got "https://x/v1?key=1"',
+    ],
+    [
+      'ai: {output_tokens: 1}',
+      'ai.output_tokens: expected a whole number from 500 to 200000, got 1',
+    ],
+    ['ai: {api_key: x}', 'ai.api_key: unknown setting'],
     [
       'gateway: {timeouts: {head: 3}}',
       'gateway.timeouts.head: expected a duration like 10s, 250ms or 5m, got 3',
@@ -73,6 +84,11 @@ t.test('a mistake is one line that names file, path, value and wish', async (t) 
   ] as const)
     t.throws(() => parseConfig(text, 'config.yaml'), new ConfigError(`config.yaml: ${line}`), text)
   t.throws(() => parseConfig('a: [', 'config.yaml'), /config\.yaml: not valid YAML/)
+})
+
+t.test('an address of a provider may have a path', async (t) => {
+  const { ai } = parseConfig('ai: {base_url: "http://10.0.0.5:8000/v1/"}', 'config.yaml')
+  t.equal(ai.base_url, 'http://10.0.0.5:8000/v1')
 })
 
 t.test('who moves a listener moves what points to it', async (t) => {

@@ -7,4 +7,12 @@ import { analysis } from './0006-analysis.ts'
 import { consoleAccess } from './0007-console.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
-export const migrations = [first, signIn, feed, webhooks, monitoring, analysis, consoleAccess] as const
+export const migrations = [
+  first,
+  signIn,
+  feed,
+  webhooks,
+  monitoring,
+  analysis,
+  consoleAccess,
+] as const

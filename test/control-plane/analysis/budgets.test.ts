@@ -52,10 +52,24 @@ void t.test('a restart forgets nothing', async (t) => {
   t.match(await second.services.budgets.today(), { tokens: 5 * COST })
 })
 
-void t.test('five at once are five, and the sixth is too many', async (t) => {
+void t.test('two at once, and a third is told to wait before its body is read', async (t) => {
+  const { analyse, provider } = await startAnalysis(t)
+  const answers = await Promise.all([analyse(), analyse(), analyse({ '.env': 'A=1' })])
+  t.strictSame(
+    answers.map(({ status }) => status),
+    [200, 200, 429],
+  )
+  t.match(answers[2]?.body, { error: 'rate_limited', retry_after: 10 })
+  t.equal((await analyse({ '.env': 'A=1' })).status, 400, 'once they have ended')
+  t.equal((await analyse()).status, 200)
+  t.equal(provider.asked.length, 3)
+})
+
+void t.test('of two at once that are the fifth, one is too many', async (t) => {
   const { analyse } = await startAnalysis(t)
-  const answers = await Promise.all(Array.from({ length: 6 }, () => analyse()))
-  t.strictSame(answers.map(({ status }) => status).sort(), [200, 200, 200, 200, 200, 429])
+  for (let count = 0; count < 4; count++) t.equal((await analyse()).status, 200)
+  const answers = await Promise.all([analyse(), analyse()])
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, 429])
 })
 
 void t.test('a provider that failed was asked; what was refused before was not', async (t) => {
