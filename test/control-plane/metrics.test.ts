@@ -28,7 +28,9 @@ void t.test('the depth of the queue, and what came of deliveries, can be read', 
 })
 
 void t.test('what analyses have cost today, and what they may, can be read', async (t) => {
-  const { analyse, provider, services, clock } = await startAnalysis(t, { ai: { tokensPerDay: 90_000 } })
+  const { analyse, provider, services, clock } = await startAnalysis(t, {
+    ai: { tokensPerDay: 90_000 },
+  })
   const metrics = createMetrics(services)
   t.match(await metrics.text(), /^control_plane_ai_tokens_today 0$/m)
   await analyse()
