@@ -58,8 +58,8 @@ export function changesProblems(changes: readonly Change[], rules: EditRules): E
   const seen = new Map<string, string>()
   for (const change of changes) {
     const detail = changeProblem(change, rules) ?? collision(seen, change.path)
-    if (detail !== null) problems.push({ path: change.path, detail })
-    seen.set(foldedPath(change.path), change.path)
+    if (detail === null) seen.set(foldedPath(change.path), change.path)
+    else problems.push({ path: change.path, detail })
   }
   return problems
 }

@@ -113,7 +113,7 @@ function isClose(line: string, sought: string): boolean {
 }
 
 function quoted(line: string): string {
-  const text = line.trim()
+  const text = line.trim().replaceAll(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, '\ufffd')
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text)
 }
 

@@ -100,6 +100,13 @@ void t.test('what is not there is refused with the line that comes close', async
   t.match(nowhere, [{ detail: /^"fastify\(\)" is not in it$/ }])
 })
 
+void t.test('a line that is shown in a reason moves no cursor', async (t) => {
+  const sought = modify('app.js', 'run(\x9b2K\u202e\x1b)', 'run(verifyClaims())')
+  const [problem] = problems([sought], { 'app.js': 'run (\x9b2K\u202e\x1b)\n' })
+  t.match(problem?.detail, 'line 1 is close')
+  t.notMatch(problem?.detail, /[\p{Cc}\p{Cf}]/u)
+})
+
 void t.test('edits that overlap are refused', async (t) => {
   const edits = [
     MOUNT,

@@ -23,8 +23,21 @@ export interface Git {
   ask(root: string, settings: readonly string[], args: readonly string[]): Promise<GitAnswer>
 }
 
-/** Nothing else of the environment reaches git: GIT_DIR, GIT_EXTERNAL_DIFF and their kin stay out. */
-const KEPT = ['PATH', 'Path', 'HOME', 'USERPROFILE', 'XDG_CONFIG_HOME', 'SystemRoot', 'TEMP', 'TMP']
+/**
+ * Nothing else of the environment reaches git: GIT_DIR, GIT_EXTERNAL_DIFF and their kin stay out.
+ * SUDO_UID tells it that the owner of a repository is who asked.
+ */
+const KEPT = [
+  'PATH',
+  'Path',
+  'HOME',
+  'USERPROFILE',
+  'SUDO_UID',
+  'XDG_CONFIG_HOME',
+  'SystemRoot',
+  'TEMP',
+  'TMP',
+]
 
 const ALWAYS = {
   LC_ALL: 'C',

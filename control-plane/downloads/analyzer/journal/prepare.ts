@@ -11,7 +11,7 @@ import { LIMITS } from '../../../../shared/limits.ts'
 import type { FileEdit } from '../plan.ts'
 import { readJournal } from './record.ts'
 import { look, type SeenFile } from './sight.ts'
-import { codeOf, reasonOf, type FileSystem, type JournalWorld } from './world.ts'
+import { codeOf, reasonOf, visible, type FileSystem, type JournalWorld } from './world.ts'
 import { judgeWorkTree } from './work-tree.ts'
 
 export interface PreparedFile extends FileEdit {
@@ -45,7 +45,8 @@ export async function prepare(
 ): Promise<Prepared | Refused> {
   const { files } = world
   const root = await files.realpath(givenRoot).catch(() => null)
-  if (root === null) return refuse(null, `There is no folder ${givenRoot} that can be read.`)
+  if (root === null)
+    return refuse(null, `There is no folder ${visible(givenRoot)} that can be read.`)
   const wanted = edits.filter(({ before, after }) => before !== after)
   if (wanted.length === 0) return { kind: 'prepared', root, files: [], folders: [], remarks: [] }
 
@@ -114,7 +115,7 @@ async function judgeNew(
   const outermost = folders[0] ?? edit.path
   const parent = join(root, dirname(outermost))
   const other = await sameName(parent, basename(outermost), files)
-  if (other !== null) return `differs from ${other}, which is there, in capitals only`
+  if (other !== null) return `differs from ${visible(other)}, which is there, in capitals only`
   try {
     await files.access(parent, constants.W_OK | constants.X_OK)
   } catch (error) {

@@ -6,7 +6,7 @@
 import { constants } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf, reasonOf, type FileSystem } from './world.ts'
+import { codeOf, reasonOf, visible, type FileSystem } from './world.ts'
 
 export type Sight =
   | SeenFile
@@ -52,7 +52,8 @@ export async function look(
   try {
     const folder = join(root, ...folders)
     const real = await files.realpath(folder)
-    if (real !== folder) return problem(`is really in ${real}, and is to be named like that`)
+    if (real !== folder)
+      return problem(`is really in ${visible(real)}, and is to be named like that`)
   } catch (error) {
     return problem(`cannot be reached: ${reasonOf(error)}`)
   }

@@ -37,7 +37,8 @@ export async function undo(
 
 /** Before anything else is done to a project: an apply that was cut off is taken back. */
 export async function recover(root: string, world: JournalWorld): Promise<Undone> {
-  const standing = await readJournal(root, world.files)
+  const real = await world.files.realpath(root).catch(() => root)
+  const standing = await readJournal(real, world.files)
   const isCutOff = standing.kind === 'journal' && standing.journal.state === 'writing'
   return isCutOff || standing.kind === 'none' ? undo(root, world) : { kind: 'nothing' }
 }

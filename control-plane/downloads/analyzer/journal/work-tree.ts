@@ -48,6 +48,11 @@ export async function judgeWorkTree(
     return refused(
       'The git configuration has a filter with "=" in its name, so git status would run it: rename it.',
     )
+  if (!(await isThere(join(root, '.git'), world.files))) {
+    const listed = await world.git.ask(root, safe, ['ls-files', '-z', '--cached', '--', '.'])
+    if (!listed.isCut && listed.code !== 0) return cannotAsk(listed)
+    if (listed.out === '') return { problems: [], remarks: [ELSEWHERE] }
+  }
   const status = await world.git.ask(root, safe, STATUS)
   if (!status.isCut && status.code !== 0) return cannotAsk(status)
   const dirty = dirtyPaths(status.out)
@@ -55,6 +60,9 @@ export async function judgeWorkTree(
     return refused(dirtyDetail(dirty, status.isCut, world.platform))
   return untracked(root, safe, changed, world)
 }
+
+const ELSEWHERE =
+  'The git repository around this folder knows none of its files, so it was not asked: undo is the way back.'
 
 const STATUS = [
   'status',

@@ -78,5 +78,10 @@ export function reasonOf(error: unknown): string {
 
 /** As people on this machine write it; in a journal it is always `/`. */
 export function shownPath(path: string, platform: NodeJS.Platform): string {
-  return platform === 'win32' ? path.replaceAll('/', '\\') : path
+  return visible(platform === 'win32' ? path.replaceAll('/', '\\') : path)
+}
+
+/** A name on somebody's disk may hold what moves a cursor or turns a line around. */
+export function visible(text: string): string {
+  return text.replaceAll(/[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu, '\ufffd')
 }

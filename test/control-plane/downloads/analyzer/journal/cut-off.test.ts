@@ -18,6 +18,9 @@ import {
   watchedFiles,
 } from '../../../../support/journal-trees.ts'
 
+/** Without waiting for the disk. */
+const sound = () => machine({ files: watchedFiles(() => undefined) })
+
 const RULES = { sdkUrl: null }
 const EDITS: readonly FileEdit[] = [
   { path: 'bin/www', before: 'a\r\n', after: 'a\r\nb\r\n', why: '' },
@@ -37,7 +40,7 @@ function project(t: Test): string {
 
 /** Judged on a sound machine, so that the steps are those of writing. */
 async function write(root: string, world: JournalWorld) {
-  const prepared = await prepare(root, EDITS, RULES, machine())
+  const prepared = await prepare(root, EDITS, RULES, sound())
   if (prepared.kind === 'refused') throw new Error(JSON.stringify(prepared.problems))
   return writeEdits(prepared, world)
 }
@@ -58,7 +61,7 @@ void t.test('killed at any step of an apply, undo restores byte for byte', async
     const root = project(t)
     const before = treeOf(root)
     await write(root, machine({ ...killed, files: killedAt(step).files })).catch(() => null)
-    const undone = await undo(root, machine())
+    const undone = await undo(root, sound())
     t.match(undone.kind, /^(?:undone|nothing)$/, `step ${step}`)
     t.same(treeOf(root), before, `step ${step}`)
   }
@@ -68,20 +71,20 @@ void t.test(
   'killed at any step of an apply, the next apply begins from what was there',
   async (t) => {
     const whole = project(t)
-    await write(whole, machine())
+    await write(whole, sound())
     const steps = await stepsOf(t, write)
     for (let step = 1; step <= steps; step += 3) {
       const root = project(t)
       const before = treeOf(root)
       await write(root, machine({ ...killed, files: killedAt(step).files })).catch(() => null)
-      await recover(root, machine())
+      await recover(root, sound())
       const isWritten = readFileSync(join(root, 'src/app.js'), 'utf8') === 'y\n'
       if (!isWritten) {
         t.same(treeOf(root), before, `step ${step}`)
-        t.match(await write(root, machine()), { kind: 'written' }, `step ${step}`)
+        t.match(await write(root, sound()), { kind: 'written' }, `step ${step}`)
       }
       t.same(applied(root), applied(whole), `step ${step}`)
-      t.match(await undo(root, machine()), { kind: 'undone' })
+      t.match(await undo(root, sound()), { kind: 'undone' })
       t.same(treeOf(root), before, `step ${step}`)
     }
   },
@@ -92,15 +95,15 @@ const applied = (root: string) =>
 
 void t.test('killed at any step of an undo, the next undo goes on', async (t) => {
   const steps = await stepsOf(t, async (root, world) => {
-    await write(root, machine())
+    await write(root, sound())
     return undo(root, world)
   })
   for (let step = 1; step <= steps; step++) {
     const root = project(t)
     const before = treeOf(root)
-    await write(root, machine())
+    await write(root, sound())
     await undo(root, machine({ ...killed, files: killedAt(step).files })).catch(() => null)
-    await undo(root, machine())
+    await undo(root, sound())
     t.same(treeOf(root), before, `step ${step}`)
   }
 })
@@ -140,7 +143,7 @@ void t.test(
         outcome.kind === 'refused' || { isAsBefore: true },
       )
       t.same(withoutRoom(treeOf(root)), before, `write ${first}`)
-      await undo(root, machine())
+      await undo(root, sound())
       t.same(treeOf(root), before, `write ${first}`)
     }
   },
@@ -163,7 +166,7 @@ void t.test(
         isOver = outcome?.kind === 'written'
         const isSaid = outcome?.kind === 'failed' && outcome.isAsBefore
         if (isSaid) t.same(withoutRoom(treeOf(root)), before, `${code} ${first}`)
-        await undo(root, machine())
+        await undo(root, sound())
         t.same(treeOf(root), before, `${code} at change ${first}`)
       }
     }

@@ -6,6 +6,7 @@ import { prepare } from '../../../../../control-plane/downloads/analyzer/journal
 import {
   hashOf,
   readJournal,
+  writeJournal,
   type Journal,
 } from '../../../../../control-plane/downloads/analyzer/journal/record.ts'
 import { undo } from '../../../../../control-plane/downloads/analyzer/journal/undo.ts'
@@ -96,6 +97,30 @@ void t.test('a journal that is cut, huge or not text is refused', async (t) => {
   await refused(t, root, /is larger than/)
   writeFileSync(file, whole.padEnd(LIMITS.journalBytesMax))
   t.match(await undo(root, machine()), { kind: 'undone' })
+})
+
+void t.test('the largest journal that can be written can be read', async (t) => {
+  const root = temporaryFolder(t)
+  plant(root, [{ path: '.service/.gitignore', bytes: '*\n' }])
+  const { guideEditsMax, editPathSegmentsMax, guidePathCharactersMax } = LIMITS
+  const name = '字'.repeat(Math.floor(guidePathCharactersMax / editPathSegmentsMax) - 3)
+  const paths = Array.from({ length: guideEditsMax }, (_, index) =>
+    Array.from({ length: editPathSegmentsMax }, () => `${index}${name}`),
+  )
+  const folders = paths.flatMap((names) =>
+    names.slice(1).map((_, depth) => names.slice(0, depth + 1).join('/')),
+  )
+  const sha256 = 'a'.repeat(64)
+  const files = paths.map((names) => ({
+    path: names.join('/'),
+    before: null,
+    after: { sha256 },
+  }))
+  const written_at = '2026-11-21T00:00:00.000Z'
+  const token = 'a'.repeat(16)
+  const journal: Journal = { version: 1, state: 'written', written_at, token, folders, files }
+  await writeJournal(root, journal, machine().files)
+  t.same(await readJournal(root, machine().files), { kind: 'journal', journal })
 })
 
 void t.test('a copy that is not what was there is not put back', async (t) => {
@@ -220,6 +245,19 @@ void t.test(
     t.same(Object.keys(treeOf(root)), ['app.js'])
   },
 )
+
+void t.test('a lock that somebody took over meanwhile is theirs', async (t) => {
+  const root = await applied(t)
+  const file = join(root, '.service/lock')
+  writeFileSync(file, lock(9))
+  const theirs = JSON.stringify({ pid: 42, host: 'here', token: 'd'.repeat(16) })
+  const files = watchedFiles((name) => {
+    if (name === 'link' && readFileSync(file, 'utf8') === lock(9)) writeFileSync(file, theirs)
+  })
+  const busy = machine({ files, isRunning: (pid) => pid === 42 })
+  t.match(await undo(root, busy), { kind: 'refused', problems: [{ detail: /same moment/ }] })
+  t.equal(readFileSync(file, 'utf8'), theirs)
+})
 
 void t.test('of many who see a lock whose process is gone one at a time gets in', async (t) => {
   const root = await applied(t)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { prepare } from '../../../../../control-plane/downloads/analyzer/journal/prepare.ts'
 import {
+  journalWorld,
   shownPath,
   type JournalWorld,
 } from '../../../../../control-plane/downloads/analyzer/journal/world.ts'
@@ -223,6 +224,27 @@ void t.test('the whole work tree counts, from a folder of it as well', async (t)
   t.match(await problems(t, folder, [edit('a.js', 'old')]), [{ detail: /commit or stash/ }])
 })
 
+void t.test('a repository around the project that knows nothing of it has no say', async (t) => {
+  const root = committed(t)
+  plant(root, [
+    { path: 'app.js', bytes: 'changed' },
+    { path: 'scratch/a.js', bytes: 'old' },
+  ])
+  const folder = join(root, 'scratch')
+  const outcome = await prepare(folder, [edit('a.js', 'old')], RULES, machine())
+  t.match(outcome, { kind: 'prepared', remarks: [/knows none of its files/] })
+  git(root, 'init', '-q', 'scratch')
+  t.match(await problems(t, folder, [edit('a.js', 'old')]), [{ detail: /commit it first/ }])
+})
+
+void t.test('a name that moves a cursor is not shown as it is', async (t) => {
+  const root = committed(t)
+  plant(root, [{ path: 'a\x1b[2K\u202e.js', bytes: 'old' }])
+  git(root, 'add', '.')
+  const [problem] = await problems(t, root, [edit('app.js', 'old')])
+  t.match(problem?.detail, '(a\ufffd[2K\ufffd.js)')
+})
+
 void t.test('a repository within the project is asked for by itself', async (t) => {
   const root = committed(t)
   plant(root, [
@@ -284,6 +306,15 @@ void t.test('what git cannot say is no permission', async (t) => {
   t.match(await problems(t, root, edits, answers(128, dubious)), [
     { detail: /does not say .*: fatal: detected dubious/ },
   ])
+  const broken = machine({
+    git: {
+      settings: async () => ({ code: 0, out: '', err: '', isCut: false }),
+      ask: async () => ({ code: 128, out: '', err: 'fatal: index file corrupt', isCut: false }),
+    },
+  })
+  t.match(await problems(t, root, [edit('new.js', null)], broken), [
+    { detail: /index file corrupt/ },
+  ])
   const strange = 'filter.a=b.clean\nx\0'
   t.match(await problems(t, root, edits, answers(0, '', strange)), [{ detail: /filter with "="/ }])
   const cut = machine({
@@ -305,10 +336,14 @@ void t.test('without git there is a remark', async (t) => {
 void t.test('the environment steers git nowhere else', async (t) => {
   const root = committed(t)
   const other = committed(t)
+  plant(root, [{ path: '.gitattributes', bytes: '* filter=evil\n' }])
+  git(root, 'add', '.')
+  git(root, 'commit', '-q', '-m', 'attributes')
+  const ran = join(temporaryFolder(t), 'ran')
+  git(root, 'config', 'filter.evil.clean', `touch ${ran}; cat`)
+  plant(root, [{ path: 'app.js', bytes: 'old' }])
   plant(other, [{ path: 'app.js', bytes: 'changed' }])
-  const { journalWorld } =
-    await import('../../../../../control-plane/downloads/analyzer/journal/world.ts')
-  const { git } = journalWorld({
+  const world = journalWorld({
     PATH: process.env['PATH'],
     GIT_DIR: join(other, '.git'),
     GIT_WORK_TREE: other,
@@ -316,7 +351,8 @@ void t.test('the environment steers git nowhere else', async (t) => {
     GIT_CONFIG_KEY_0: 'core.worktree',
     GIT_CONFIG_VALUE_0: other,
   })
-  t.same(await problems(t, root, [edit('app.js', 'old')], machine({ git })), [])
+  t.same(await problems(t, root, [edit('app.js', 'old')], machine({ git: world.git })), [])
+  t.throws(() => treeOf(ran), /ENOENT/, 'what is switched off is what this repository names')
 })
 
 void t.test('paths are shown as the machine writes them', async (t) => {

@@ -10,7 +10,13 @@ import { undo } from '../../../../../control-plane/downloads/analyzer/journal/un
 import { writeEdits } from '../../../../../control-plane/downloads/analyzer/journal/write.ts'
 import type { FileEdit } from '../../../../../control-plane/downloads/analyzer/plan.ts'
 import { temporaryFolder } from '../../../../support/control-plane.ts'
-import { machine, plant, treeOf, type TreeFile } from '../../../../support/journal-trees.ts'
+import {
+  machine,
+  plant,
+  treeOf,
+  watchedFiles,
+  type TreeFile,
+} from '../../../../support/journal-trees.ts'
 
 const RULES = { sdkUrl: null }
 const edit = (path: string, before: string | null, after: string): FileEdit => ({
@@ -29,8 +35,8 @@ async function prepared(t: Test, root: string, edits: readonly FileEdit[]): Prom
   return outcome
 }
 
-async function apply(t: Test, root: string, edits: readonly FileEdit[]) {
-  const written = await writeEdits(await prepared(t, root, edits), machine())
+async function apply(t: Test, root: string, edits: readonly FileEdit[], world = machine()) {
+  const written = await writeEdits(await prepared(t, root, edits), world)
   t.match(written, { kind: 'written' })
 }
 
@@ -76,6 +82,7 @@ void t.test('writes modes, byte order marks and line ends as they were', async (
 })
 
 void t.test('any tree is the same after apply and undo', async (t) => {
+  const quick = machine({ files: watchedFiles(() => undefined) })
   for (let seed = 1; seed <= 40; seed++) {
     const root = temporaryFolder(t)
     const random = randomOf(seed)
@@ -84,9 +91,9 @@ void t.test('any tree is the same after apply and undo', async (t) => {
     mkdirSync(join(root, 'empty folder'))
     const before = treeOf(root)
     const edits = randomEdits(random, files)
-    await apply(t, root, edits)
+    await apply(t, root, edits, quick)
     t.not(JSON.stringify(treeOf(root)), JSON.stringify(before), `seed ${seed}: something changed`)
-    t.match(await undo(root, machine()), { kind: 'undone' })
+    t.match(await undo(root, quick), { kind: 'undone' })
     t.same(treeOf(root), before, `seed ${seed}`)
   }
 })
@@ -154,10 +161,13 @@ void t.test(
     const plan = await prepared(t, root, [edit('a.js', 'a', 'A'), edit('b.js', 'b', 'B')])
     writeFileSync(join(root, 'b.js'), 'mine')
     const before = treeOf(root)
-    t.match(await writeEdits(plan, machine()), {
+    let renames = 0
+    const files = watchedFiles((name) => void (renames += Number(name === 'rename')))
+    t.match(await writeEdits(plan, machine({ files })), {
       kind: 'refused',
       problems: [{ path: 'b.js', detail: /was changed since/ }],
     })
+    t.equal(renames, 0, 'nothing had to be taken back')
     t.same(treeOf(root), before)
   },
 )
@@ -246,6 +256,19 @@ void t.test(
     await apply(t, root, [edit('a.js', 'a', 'AA')])
   },
 )
+
+void t.test('what was prepared before another apply is not written on top of it', async (t) => {
+  const root = temporaryFolder(t)
+  const one = await prepared(t, root, [edit('a.js', null, 'A')])
+  const two = await prepared(t, root, [edit('b.js', null, 'B')])
+  t.match(await writeEdits(one, machine()), { kind: 'written' })
+  t.match(await writeEdits(two, machine()), {
+    kind: 'refused',
+    problems: [{ detail: /Another apply was faster/ }],
+  })
+  await undo(root, machine())
+  t.same(treeOf(root), {})
+})
 
 void t.test('two prepared at once: one is written, the other learns of it', async (t) => {
   const root = temporaryFolder(t)
