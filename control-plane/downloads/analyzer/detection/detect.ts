@@ -1,7 +1,9 @@
 /** All applications of a project, of every ecosystem, and what a person should know beside. */
 import type { Project } from '../project/project.ts'
 import type { Application, Detection } from './application.ts'
+import { detectDotnet } from './dotnet/detect-dotnet.ts'
 import { detectGo } from './go/detect-go.ts'
+import { detectJava } from './java/detect-java.ts'
 import { detectNode } from './node/detect-node.ts'
 import { detectPhp } from './php/detect-php.ts'
 import { detectPython } from './python/detect-python.ts'
@@ -15,6 +17,8 @@ const DETECTORS: readonly Detector[] = [
   detectPython,
   detectRuby,
   detectPhp,
+  detectJava,
+  detectDotnet,
   detectGo,
 ]
 

@@ -6,9 +6,9 @@ import { firstHit, placeAt, type Source } from './source/source.ts'
 const USED = /(?<!\b(?:class|func|struct|def|type)\s+)\b(?:ServiceClaims|UseServiceClaims)\b/
 
 /** The most telling files first. */
-export function integratedIn(sources: readonly Source[]): Place | null {
+export function integratedIn(sources: readonly Source[], used = USED): Place | null {
   for (const source of sources) {
-    const hit = firstHit(source, USED)
+    const hit = firstHit(source, used)
     if (hit !== null) return placeAt(source, hit.index)
   }
   return null

@@ -64,6 +64,8 @@ export function packagesOfSignIn(unit: PythonUnit): Clue<string>[] {
   for (const [name, module] of Object.entries(SIGN_IN_PACKAGES)) {
     const dependency = needed(unit.dependencies, name)
     const at = importOf(unit, module)
+    // our own middleware needs PyJWT, and is nobody's sign-in
+    if (name === 'pyjwt' && at === null && unit.sources.some(isOurs)) continue
     // names that several packages are imported by count where the manifest says which it is
     if (dependency === null && (at === null || unit.dependencies.size > 0)) continue
     found.push({
@@ -89,8 +91,10 @@ export function codeOfSignIn(unit: PythonUnit): Clue<string>[] {
   })
 }
 
+const isOurs = ({ path }: { readonly path: string }) => /(?:^|\/)service_claims\.py$/.test(path)
+
 function importOf(unit: PythonUnit, module: RegExp): Place | null {
-  for (const source of unit.sources)
+  for (const source of unit.sources.filter((source) => !isOurs(source)))
     for (const { index, match } of hits(source, /^[ \t]*(?:from|import)\s+([\w.]+)/m))
       if (module.test(match[1] ?? '')) return placeAt(source, index)
   return null

@@ -4,17 +4,30 @@
  * parser: a nested quote inside an interpolation comes out as code, and nothing worse happens.
  */
 
-export const SOURCE_LANGUAGES = ['python', 'ruby', 'php', 'java', 'kotlin', 'csharp', 'go'] as const
+export const SOURCE_LANGUAGES = [
+  'python',
+  'ruby',
+  'php',
+  'java',
+  'kotlin',
+  'groovy',
+  'csharp',
+  'go',
+] as const
 export type SourceLanguage = (typeof SOURCE_LANGUAGES)[number]
 
-const SLASHES = String.raw`(?<comment>\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$))`
+/** The end of the text: `$` is the end of any line here. */
+const END = String.raw`(?![\s\S])`
+const SLASHES = String.raw`(?<comment>\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|${END}))`
+/** Kotlin's nest; one in another is as deep as they are followed. */
+const NESTING = String.raw`(?<comment>\/\/[^\n]*|\/\*(?:[^*/]+|\*(?!\/)|\/(?!\*)|\/\*[\s\S]*?(?:\*\/|${END}))*(?:\*\/|${END}))`
 const DOUBLE = String.raw`"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"?`
 const SINGLE = String.raw`'[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'?`
 /** In PHP and Ruby they run over lines. */
 const LONG_DOUBLE = DOUBLE.replaceAll(String.raw`\n`, '')
 const LONG_SINGLE = SINGLE.replaceAll(String.raw`\n`, '')
-const TRIPLE = String.raw`"""[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*(?:"""|$)`
-const RAW_TRIPLE = String.raw`"""[\s\S]*?(?:"""+|$)`
+const TRIPLE = String.raw`"""[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*(?:"""|${END})`
+const RAW_TRIPLE = String.raw`"""[\s\S]*?(?:"""+|${END})`
 /** One character: an apostrophe that closes nothing is none. */
 const CHARACTER = String.raw`'(?:[^'\\\n]|\\[^\n][^'\n]{0,8})'`
 
@@ -28,7 +41,7 @@ const TOKENS: Readonly<Record<SourceLanguage, RegExp>> = {
     SINGLE,
   ),
   ruby: tokens(
-    String.raw`(?<comment>^=begin\b[\s\S]*?(?:^=end[^\n]*|(?![\s\S]))|^__END__\n[\s\S]*|(?<![^\s;)}\]])#[^\n]*)`,
+    String.raw`(?<comment>^=begin\b[\s\S]*?(?:^=end[^\n]*|${END})|^__END__\n[\s\S]*|(?<![^\s;)}\]])#[^\n]*)`,
     String.raw`<<[~-]?(?<quote>['"\x60]?)(?<word>[A-Z_]\w*)\k<quote>[^\n]*\n(?:[\s\S]*?^[ \t]*\k<word>$|[\s\S]*)`,
     String.raw`(?<![\w)\]])%[wWiIqQr]?(?:\[[^\]]*\]?|\([^)]*\)?|\{[^}]*\}?|\|[^|]*\|?)`,
     String.raw`(?<=[(,=~|&!{][ \t]*)\/(?! )[^\/\\\n]*(?:\\[^\n][^\/\\\n]*)*\/`,
@@ -38,13 +51,14 @@ const TOKENS: Readonly<Record<SourceLanguage, RegExp>> = {
   ),
   php: tokens(
     // what is outside of <?php is not code either
-    String.raw`(?<comment>\?>[\s\S]*?(?:<\?(?:php\b|=)|(?![\s\S]))|(?:\/\/|#(?!\[))(?:(?!\?>)[^\n])*|\/\*[\s\S]*?(?:\*\/|(?![\s\S])))`,
+    String.raw`(?<comment>\?>[\s\S]*?(?:<\?(?:php\b|=)|${END})|(?:\/\/|#(?!\[))(?:(?!\?>)[^\n])*|\/\*[\s\S]*?(?:\*\/|${END}))`,
     String.raw`<<<[ \t]*(?<quote>['"]?)(?<word>[A-Za-z_]\w*)\k<quote>\n(?:[\s\S]*?^[ \t]*\k<word>\b|[\s\S]*)`,
     LONG_DOUBLE,
     LONG_SINGLE,
   ),
   java: tokens(SLASHES, TRIPLE, DOUBLE, CHARACTER),
-  kotlin: tokens(SLASHES, RAW_TRIPLE, DOUBLE, CHARACTER),
+  kotlin: tokens(NESTING, RAW_TRIPLE, DOUBLE, CHARACTER),
+  groovy: tokens(SLASHES, TRIPLE, TRIPLE.replaceAll('"', "'"), DOUBLE, SINGLE),
   csharp: tokens(
     SLASHES,
     RAW_TRIPLE,
@@ -68,11 +82,11 @@ export function uncommented(text: string, language: SourceLanguage): string {
 }
 
 export function blank(text: string, language: SourceLanguage): string {
-  const code = text.replace(TOKENS[language], (token: string, ...rest: unknown[]) => {
+  const source = language === 'php' ? blankBefore(text, /<\?(?:php\b|=)/) : text
+  return source.replace(TOKENS[language], (token: string, ...rest: unknown[]) => {
     const groups = rest.at(-1) as { readonly comment?: string }
     return groups.comment === undefined ? blankInside(token) : blankAll(token)
   })
-  return language === 'php' ? blankBefore(code, /<\?(?:php\b|=)/) : code
 }
 
 const blankAll = (text: string) => text.replaceAll(/[^\n]/g, ' ')
