@@ -16,7 +16,14 @@ export interface Wrapping {
   readonly callee: string
 }
 
-export type Change = AddedStatements | Wrapping
+/** `.use(…)` behind an expression. */
+export interface Chaining {
+  readonly kind: 'chaining'
+  readonly at: number
+  readonly text: string
+}
+
+export type Change = AddedStatements | Wrapping | Chaining
 
 export interface Changed {
   readonly text: string
@@ -44,9 +51,13 @@ export function withChanges(text: string, changes: readonly Change[]): Changed {
 }
 
 function piecesOf(change: Change): Piece[] {
-  if (change.kind === 'statements') return [{ at: change.at, text: change.text }]
+  if (change.kind !== 'wrapping') return [change]
   return [
     { at: change.start, text: `${change.callee}(` },
     { at: change.end, text: ')' },
   ]
 }
+
+/** Where it begins in the text as it was. */
+export const placeOf = (change: Change): number =>
+  change.kind === 'wrapping' ? change.start : change.at

@@ -23,8 +23,15 @@ export interface MadeApplication {
   readonly isFirstOfBlock: boolean
 }
 
+/** It has no name of its own: what is mounted on it is a link of a chain, `express().use(…)`. */
+export interface ChainedApplication {
+  readonly call: Node
+  readonly receiver: string
+}
+
 export type Making =
   | { readonly call: Node; readonly made: MadeApplication }
+  | { readonly call: Node; readonly chained: ChainedApplication }
   /** Made in a way that leaves no sure place. */
   | { readonly call: Node; readonly problem: string }
 
@@ -33,7 +40,11 @@ export function applicationsIn(source: Source, framework: MountedFramework): Mak
     .filter((node) => isMaking(source, framework, node))
     .map((call) => {
       const found = follow(source, framework, call)
-      return typeof found === 'string' ? { call, problem: found } : { call, made: found }
+      if (typeof found !== 'string') return { call, made: found }
+      if (loopAround(source, call)) return { call, problem: IN_A_LOOP }
+      return framework.isChained && found !== UNDER_A_CONDITION
+        ? { call, chained: { call, receiver: 'app' } }
+        : { call, problem: found }
     })
 }
 
@@ -71,8 +82,7 @@ function follow(source: Source, framework: MountedFramework, call: Node): MadeAp
         if (node.type !== 'MemberExpression') return 'what is made is used before it has a name'
         break
       case 'AssignmentExpression':
-        if (around.operator !== '=' || around.right !== node)
-          return 'it is only made under a condition'
+        if (around.operator !== '=' || around.right !== node) return UNDER_A_CONDITION
         targets.push(around.left)
         break
       case 'VariableDeclarator':
@@ -88,6 +98,10 @@ function follow(source: Source, framework: MountedFramework, call: Node): MadeAp
       case 'ClassProperty':
       case 'ClassPrivateProperty':
         return ofProperty(source, around, node, call)
+      case 'LogicalExpression':
+      case 'ConditionalExpression':
+      case 'AssignmentPattern':
+        return UNDER_A_CONDITION
       default:
         return 'it has no name where it is made'
     }
@@ -133,8 +147,7 @@ function ofStatement(
   const block = source.parents.get(statement)
   if (block?.type !== 'Program' && block?.type !== 'BlockStatement')
     return 'it is made in a place without room for another line'
-  const loop = loopAround(source, statement)
-  if (loop) return 'it is made in a loop'
+  if (loopAround(source, statement)) return IN_A_LOOP
   const target =
     targets.findLast(({ type }) => type === 'Identifier') ?? targets.find(isPlainMember)
   if (target === undefined) return 'it has no name where it is made'
@@ -190,6 +203,10 @@ function ofProperty(
     isFirstOfBlock: !isSuper,
   }
 }
+
+/** The other way it was made elsewhere, and would stay open. */
+const UNDER_A_CONDITION = 'it is only made under a condition'
+const IN_A_LOOP = 'it is made in a loop'
 
 function loopAround(source: Source, node: Node): boolean {
   for (const around of ancestorsOf(source.parents, node)) {

@@ -1,23 +1,23 @@
 /** One source file with the middleware mounted on every application that it makes; or why not. */
 import type { Node } from '@babel/types'
 import { parseSource, type PackageType, type Source } from '../syntax/parse.ts'
-import { lineAt, lineOf, startOf } from '../syntax/places.ts'
-import { functionAround } from '../syntax/walk.ts'
-import type { AddedStatements, Change } from './changes.ts'
+import { endOf, lineOf } from '../syntax/places.ts'
+import type { Change } from './changes.ts'
 import { freeNames, type FreeNames } from './free-names.ts'
-import { importCode, importPlace, moduleFormOf } from './import-line.ts'
-import { indentAt, lineEndBehind } from './line-places.ts'
+import { importCode, importPlace, moduleFormOf, PACKAGE } from './import-line.ts'
 import {
   applicationsIn,
   compact,
   contains,
+  type ChainedApplication,
   type MadeApplication,
   type Making,
 } from './made-applications.ts'
-import { importsPackage, mountedReceivers } from './mounted-already.ts'
+import { importsPackage, isMountedInChain, mountedReceivers } from './mounted-already.ts'
+import { linesBehind, mountLine, serviceLine } from './mount-lines.ts'
 import type { MountedFramework } from './mounted-frameworks.ts'
 import { applied } from './same-tree.ts'
-import { styleOf, type Style } from './style.ts'
+import { styleOf } from './style.ts'
 import { isPartOfAnother } from './sub-applications.ts'
 import { serves, upgradeChanges } from './upgrade-listeners.ts'
 import { guardOf, type Wishes } from './wishes.ts'
@@ -48,22 +48,23 @@ export interface Shown {
   readonly problem: string
 }
 
+type Mountable = MadeApplication | ChainedApplication
+
 export function mountInSource(source: Source, wish: MountWish): Mounting {
-  const all = applicationsIn(source, wish.framework)
-  const makings = all.filter(({ call }) => !isPartOfAnother(source, call, all))
-  if (makings.length === 0) return manual({ line: null, receiver: 'app', problem: NOT_FOUND })
-  const mounted = mountedReceivers(source)
-  const open = makings.filter(
-    (making) => !('made' in making) || !mounted.has(compact(making.made.receiver)),
-  )
+  const open = openIn(source, wish)
+  if (open === null) return manual({ line: null, receiver: 'app', problem: NOT_FOUND })
   if (open.length === 0) return { kind: 'there already' }
-  const shown: Shown[] = open.flatMap((making) =>
-    'problem' in making ? [shownOf(source, making)] : [],
+  const shown = open.flatMap((making) => ('problem' in making ? [shownOf(source, making)] : []))
+  const made = open.flatMap((making): Mountable[] =>
+    'made' in making ? [making.made] : 'chained' in making ? [making.chained] : [],
   )
-  const made = open.flatMap((making) => ('made' in making ? [making.made] : []))
-  if (made.length === 0) return { kind: 'manual', shown }
+  const [first] = made
+  if (first === undefined) return { kind: 'manual', shown }
   const everyOne = (problem: string) =>
-    manual(...shown, ...made.map((one) => shownOfMade(source, one, problem)))
+    manual(
+      ...shown,
+      ...made.map((one) => ({ line: lineOf(source, one.call), receiver: one.receiver, problem })),
+    )
   if (importsPackage(source))
     return everyOne('service-node is used in this file already, in another way')
   if (wish.mode === 'sdk' && made.length > 1 && !shareOneBlock(source, made))
@@ -77,23 +78,23 @@ export function mountInSource(source: Source, wish: MountWish): Mounting {
   if ('problem' in changes) return everyOne(changes.problem)
   const after = applied(source, changes.list, wish.packageType)
   if ('problem' in after) return everyOne(after.problem)
-  if (!areMounted(source.path, after.text, wish, made))
-    return everyOne('the lines would not do here')
-  const [first] = made
-  return { kind: 'edit', after: after.text, line: first ? lineOf(source, first.call) : 1, shown }
+  // what was written has to be found again by what looks for it
+  const parsed = parseSource(source.path, after.text, wish.packageType)
+  const left = 'problem' in parsed ? null : openIn(parsed.source, wish)
+  if (left === null || left.length > shown.length) return everyOne('the lines would not do here')
+  return { kind: 'edit', after: after.text, line: lineOf(source, first.call), shown }
 }
 
-/** What was written has to be found again by what looks for it. */
-function areMounted(
-  path: string,
-  text: string,
-  { packageType }: MountWish,
-  made: readonly MadeApplication[],
-): boolean {
-  const parsed = parseSource(path, text, packageType)
-  if ('problem' in parsed) return false
-  const mounted = mountedReceivers(parsed.source)
-  return made.every(({ receiver }) => mounted.has(compact(receiver)))
+/** What is made in a file and not mounted yet; null: nothing is made. */
+function openIn(source: Source, { framework }: MountWish): Making[] | null {
+  const all = applicationsIn(source, framework)
+  const makings = all.filter(({ call }) => !isPartOfAnother(source, call, all))
+  if (makings.length === 0) return null
+  const mounted = mountedReceivers(source)
+  return makings.filter((making) => {
+    if (isMountedInChain(source, making.call)) return false
+    return !('made' in making) || !mounted.has(compact(making.made.receiver))
+  })
 }
 
 const NOT_FOUND = 'no application is made here in a way that is known'
@@ -106,36 +107,42 @@ function shownOf(source: Source, making: Making & { problem: string }): Shown {
   return { line: lineOf(source, making.call), receiver: 'app', problem: making.problem }
 }
 
-function shownOfMade(source: Source, { call, receiver }: MadeApplication, problem: string): Shown {
-  return { line: lineOf(source, call), receiver, problem }
-}
+type Changes = { readonly list: readonly Change[] } | { readonly problem: string }
 
 function changesFor(
   source: Source,
   wish: MountWish,
-  made: readonly MadeApplication[],
+  made: readonly Mountable[],
   names: FreeNames,
-): { readonly list: readonly Change[] } | { readonly problem: string } {
+): Changes {
   const style = styleOf(source)
-  const code = importCode(moduleFormOf(source), style, { guard: guardOf(wish), local: names.guard })
+  const guard = guardOf(wish)
+  const code = importCode(moduleFormOf(source), style, { guard, local: names.guard })
   const list: Change[] = []
   const declared: MadeApplication[] = []
-  for (const one of [...made].sort((a, b) => a.behindEnd - b.behindEnd)) {
+  const addImport = (user: Node) => {
+    const place = importPlace(source, style, code, user)
+    if (typeof place === 'object' && 'at' in place && !list.some((change) => isSame(change, place)))
+      list.push(place)
+    return place
+  }
+  for (const one of [...made].sort((a, b) => endOf(a.call) - endOf(b.call))) {
+    if (!('block' in one)) {
+      const place = addImport(one.call)
+      if (typeof place === 'object' && 'problem' in place) return place
+      const isAtHand = place !== 'where it is used'
+      const required = `require(${style.quote}${PACKAGE}${style.quote}).${guard}`
+      list.push(link(wish, one, isAtHand ? names.guard : required))
+      continue
+    }
     const isDeclared = declared.some(
       (other) => contains(other.block, one.block) && other.behindEnd < one.behindEnd,
     )
     const lines = isDeclared ? [] : [serviceLine(style, names)]
     if (!isDeclared) {
-      const place = importPlace(source, style, code, one.behind)
+      const place = addImport(one.behind)
       if (place === 'where it is used') lines.unshift(code)
       else if ('problem' in place) return place
-      else if (
-        !list.some(
-          (change) =>
-            change.kind === 'statements' && change.at === place.at && change.text === place.text,
-        )
-      )
-        list.push(place)
       declared.push(one)
     }
     lines.push(mountLine(source, style, wish, one, names))
@@ -151,72 +158,18 @@ function changesFor(
   return { list: [...list, ...upgradeChanges(source, names.service, inSight)] }
 }
 
-function serviceLine(style: Style, names: FreeNames): string {
-  return `${style.constant} ${names.service} = ${names.guard}()${style.semicolon}`
+/** `express()` becomes `express().use(verifyClaims().express())`: first of all, whatever follows. */
+function link({ framework }: MountWish, { call }: ChainedApplication, guard: string): Change {
+  const text = `.${framework.method}(${guard}().${framework.adapter}())`
+  return { kind: 'chaining', at: endOf(call), text }
 }
 
-function mountLine(
-  source: Source,
-  style: Style,
-  wish: MountWish,
-  one: MadeApplication,
-  { service }: Pick<FreeNames, 'service'>,
-): string {
-  const { method, adapter, remark } = wish.framework
-  const isAwaited = method === 'register' && canAwait(source, one.behind, wish)
-  const call = `${one.receiver}.${method}(${service}.${adapter}())`
-  return `${isAwaited ? 'await ' : ''}${call}${style.semicolon} // ${remark}`
-}
+const isSame = (a: Change, b: Change) =>
+  a.kind === 'statements' && b.kind === 'statements' && a.at === b.at && a.text === b.text
 
-function canAwait(source: Source, node: Node, { hasTopLevelAwait }: MountWish): boolean {
-  const around = functionAround(source.parents, node)
-  if (around === null) return hasTopLevelAwait
-  return 'async' in around && around.async === true && !isGenerator(around)
-}
-
-const isGenerator = (node: Node) => 'generator' in node && node.generator === true
-
-function linesBehind(
-  source: Source,
-  style: Style,
-  one: MadeApplication,
-  lines: readonly string[],
-): AddedStatements | null {
-  const at = lineEndBehind(source, one.behindEnd)
-  const indent = one.isFirstOfBlock
-    ? indentInside(source, style, one.block)
-    : indentAt(source, startOf(one.behind))
-  if (at === null || indent === null) return null
-  // a line that begins like this would go on where ours ends
-  const isOpenEnded = style.semicolon === '' && /^\s*[([`+\-/*,.]/.test(codeBehind(source, at))
-  const text = lines.map((line, index) => {
-    const isLast = index === lines.length - 1
-    return `${style.lineBreak}${indent}${isLast && isOpenEnded ? line.replace(') //', '); //') : line}`
-  })
-  return { kind: 'statements', at, text: text.join('') }
-}
-
-/** Without the comments that follow next. */
-function codeBehind(source: Source, offset: number): string {
-  let at = offset
-  for (;;) {
-    at += /^\s*/.exec(source.text.slice(at))?.[0].length ?? 0
-    const comment = source.comments.find(({ start }) => start === at)
-    if (comment === undefined) return source.text.slice(at, at + 1)
-    at = comment.end ?? at + 1
-  }
-}
-
-function indentInside(source: Source, style: Style, block: Node): string | null {
-  const first = block.type === 'BlockStatement' ? block.body[0] : undefined
-  if (first && lineAt(source, startOf(first)) !== lineAt(source, startOf(block)))
-    return indentAt(source, startOf(first))
-  const parent = source.parents.get(block)
-  const own = parent ? indentAt(source, startOf(parent)) : null
-  return own === null ? null : own + style.step
-}
-
-function shareOneBlock(source: Source, made: readonly MadeApplication[]): boolean {
+/** One service serves them all. */
+function shareOneBlock(source: Source, made: readonly Mountable[]): boolean {
   const [first] = made
-  return first !== undefined && made.every(({ block }) => contains(first.block, block))
+  if (first === undefined || !('block' in first)) return false
+  return made.every((one) => 'block' in one && contains(first.block, one.block))
 }

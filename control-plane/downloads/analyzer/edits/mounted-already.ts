@@ -4,6 +4,7 @@ import { importsOf } from '../syntax/imports.ts'
 import type { Source } from '../syntax/parse.ts'
 import { textOf } from '../syntax/places.ts'
 import { bare, referenceOf } from '../syntax/references.ts'
+import { ancestorsOf } from '../syntax/walk.ts'
 import { PACKAGE } from './import-line.ts'
 import { compact } from './made-applications.ts'
 
@@ -62,6 +63,18 @@ export function mountedReceivers(source: Source): ReadonlySet<string> {
       receivers.add(compact(textOf(source, object)))
   }
   return receivers
+}
+
+/** `express().use(service.express())`, somewhere along the chain. */
+export function isMountedInChain(source: Source, making: Node): boolean {
+  let node = making
+  for (const around of ancestorsOf(source.parents, making)) {
+    if (around.type === 'CallExpression' && around.callee === node) {
+      if (around.arguments.some((argument) => isAdapterCall(source, argument))) return true
+    } else if (around.type !== 'MemberExpression' || around.object !== node) return false
+    node = around
+  }
+  return false
 }
 
 /** `service.node(listener)`, `service.upgrade(listener)` around what is given. */

@@ -10,6 +10,8 @@ export interface MountedFramework {
   /** Methods that return the very application. */
   readonly sameBehind: readonly string[]
   readonly method: 'use' | 'register'
+  /** And so does that: `express().use(…)` is what `express()` was. */
+  readonly isChained: boolean
   /** Of service-node's service: `service.express()`. */
   readonly adapter: string
   readonly remark: string
@@ -20,6 +22,7 @@ const USED = {
   isAwaited: false,
   sameBehind: [],
   method: 'use',
+  isChained: true,
   remark: 'before everything else',
 } as const
 
@@ -44,6 +47,7 @@ export const MOUNTED: Readonly<Record<MountedFramework['name'], MountedFramework
     name: 'nest',
     makers: ['@nestjs/core.NestFactory.create'],
     isAwaited: true,
+    isChained: false,
     adapter: 'nest',
   },
   fastify: {
@@ -52,6 +56,7 @@ export const MOUNTED: Readonly<Record<MountedFramework['name'], MountedFramework
     makers: ['fastify', 'fastify.fastify'],
     sameBehind: ['withTypeProvider'],
     method: 'register',
+    isChained: false,
     adapter: 'fastify',
     remark: 'before every other plugin',
   },

@@ -50,7 +50,7 @@ export async function nodePlan(
     ? await keyPart(project, application, wishes)
     : { edits: [], manual: [], notes: [] }
   const manifest = isSure ? await manifestPart(project, pack, wishes) : null
-  const isNamed = manifest !== null && manifest.edits.length + manifest.manual.length === 0
+  const isNamed = manifest !== null && manifest.edits.length === 0
   const command = isSure ? installCommand(project, application) : `npm install ${wishes.sdkUrl}`
   return {
     framework: application.framework,

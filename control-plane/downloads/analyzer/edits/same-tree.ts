@@ -6,6 +6,7 @@
 import type { Node } from '@babel/types'
 import { parseSource, type PackageType, type Source } from '../syntax/parse.ts'
 import { withChanges, type Change, type Changed } from './changes.ts'
+import { expectedNodes } from './expected-nodes.ts'
 
 /** The new text; or why it is not what it should be. */
 export function applied(
@@ -19,59 +20,19 @@ export function applied(
   try {
     const comparison = new Comparison(changed)
     const isSame = comparison.areSame(source.file.program, parsed.source.file.program)
-    if (isSame && isExpected(source, changes, comparison, packageType))
-      return { text: changed.text }
+    const expected = expectedNodes(source.path, changes, packageType)
+    const plain = new Comparison({ text: '', added: [] })
+    // what came along is what was to be added, and nothing besides
+    const isExpected =
+      plain.areSame(expected.statements, comparison.statements) &&
+      plain.areSame(expected.callees, comparison.callees) &&
+      plain.areSame(expected.links, comparison.links)
+    if (isSame && isExpected) return { text: changed.text }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
   }
   return { problem: 'the change would mean something else in this file' }
 }
-
-/** What came along is what was to be added, and nothing besides. */
-function isExpected(
-  source: Source,
-  changes: readonly Change[],
-  { statements, callees }: Comparison,
-  packageType: PackageType,
-): boolean {
-  const inOrder = [...changes].sort((a, b) => placeOf(a) - placeOf(b))
-  const expected = (kind: Change['kind'], code: (change: Change) => string) => {
-    const text = inOrder.filter((change) => change.kind === kind).map(code)
-    // inside an async function, so that `await` is one; an import has to stay outside
-    const imports = text.join('\n').match(/^[ \t]*import .*$/gm) ?? []
-    const rest = text.join('\n').replaceAll(/^[ \t]*import .*$/gm, '')
-    const parsed = parseSource(
-      source.path,
-      `${imports.join('\n')}\nasync () => {\n${rest}\n}`,
-      packageType,
-    )
-    return 'problem' in parsed ? undefined : parsed.source.file.program.body
-  }
-  const added = expected('statements', (change) =>
-    change.kind === 'statements' ? change.text : '',
-  )
-  const wrapped = expected('wrapping', (change) =>
-    change.kind === 'wrapping' ? change.callee : '',
-  )
-  const codeOf = (body: readonly Node[] | undefined): readonly Node[] => {
-    const last = body?.at(-1)
-    if (body === undefined || last?.type !== 'ExpressionStatement') return []
-    const { expression } = last
-    if (expression.type !== 'ArrowFunctionExpression' || expression.body.type !== 'BlockStatement')
-      return []
-    return [...body.slice(0, -1), ...expression.body.body]
-  }
-  const plain = new Comparison({ text: '', added: [] })
-  return (
-    plain.areSame(codeOf(added), statements) &&
-    plain.areSame(
-      codeOf(wrapped).map((node) => (node.type === 'ExpressionStatement' ? node.expression : node)),
-      callees,
-    )
-  )
-}
-
-const placeOf = (change: Change) => (change.kind === 'statements' ? change.at : change.start)
 
 /** Where something stands is not what it is. */
 const ASIDE: ReadonlySet<string> = new Set([
@@ -88,6 +49,8 @@ const ASIDE: ReadonlySet<string> = new Set([
 class Comparison {
   readonly statements: Node[] = []
   readonly callees: Node[] = []
+  /** Of `.use(…)`: the name and what is given. */
+  readonly links: Node[] = []
   readonly #changed: Changed
 
   constructor(changed: Changed) {
@@ -98,8 +61,8 @@ class Comparison {
     if (Array.isArray(before) && Array.isArray(after)) return this.#areSameLists(before, after)
     if (!isObject(before) || !isObject(after)) return Object.is(before, after)
     if (isNode(after) && isNode(before)) {
-      const wrapped = this.#unwrapped(after)
-      if (wrapped !== undefined) return this.areSame(before, wrapped)
+      const inner = this.#withoutAdded(after)
+      if (inner !== undefined) return this.areSame(before, inner)
     }
     const keys = new Set([...Object.keys(before), ...Object.keys(after)])
     for (const key of keys)
@@ -110,7 +73,7 @@ class Comparison {
   #areSameLists(before: readonly unknown[], after: readonly unknown[]): boolean {
     const left: unknown[] = []
     for (const item of after)
-      if (isNode(item) && this.#isAdded(item.start, item.end)) this.statements.push(item)
+      if (isNode(item) && this.#isAdded(item)) this.statements.push(item)
       else left.push(item)
     return (
       left.length === before.length &&
@@ -118,15 +81,20 @@ class Comparison {
     )
   }
 
-  /** What `service.node(…)` was put around. */
-  #unwrapped(node: Node): Node | undefined {
-    if (node.type !== 'CallExpression' || node.arguments.length !== 1) return undefined
-    if (!this.#isAdded(node.callee.start, node.callee.end)) return undefined
-    this.callees.push(node.callee)
-    return node.arguments[0]
+  /** What `service.node(…)` was put around, and what `.use(…)` was put behind. */
+  #withoutAdded(node: Node): Node | undefined {
+    if (node.type !== 'CallExpression') return undefined
+    const { callee, arguments: given } = node
+    if (this.#isAdded(callee) && given.length === 1) {
+      this.callees.push(callee)
+      return given[0]
+    }
+    if (callee.type !== 'MemberExpression' || !this.#isAdded(callee.property)) return undefined
+    this.links.push(callee.property, ...given)
+    return callee.object
   }
 
-  #isAdded(start: number | null | undefined, end: number | null | undefined): boolean {
+  #isAdded({ start, end }: Node): boolean {
     if (start == null || end == null) return false
     const { added, text } = this.#changed
     // `;[1].map(…)`: a semicolon that opened a line of theirs may end ours now

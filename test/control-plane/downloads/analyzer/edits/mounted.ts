@@ -1,4 +1,5 @@
 /** A text and what becomes of it, for tables of shapes. */
+import t from 'tap'
 import {
   mountInSource,
   type Mounting,
@@ -36,4 +37,16 @@ export function after(text: string, given?: Given): string {
   if (mounting.kind === 'edit') return mounting.after
   if (mounting.kind === 'there already') return 'there already'
   return mounting.shown.map(({ line, problem }) => `${line}: ${problem}`).join('\n')
+}
+
+export type Row = readonly [what: string, before: string, after: string, given?: Given]
+
+export function table(name: string, rows: readonly Row[]) {
+  t.test(name, async (t) => {
+    for (const [what, before, expected, given] of rows) {
+      t.equal(after(before, given), expected, what)
+      const again = mounted(after(before, given), given)
+      t.equal(again.kind, 'there already', `${what}: a second time there is nothing to do`)
+    }
+  })
 }

@@ -88,7 +88,7 @@ t.test('a guess changes nothing: the place and the lines are shown', async (t) =
 })
 
 t.test('a shape that is not known is shown, in the words of its file', async (t) => {
-  const code = "const express = require('express')\nmodule.exports = express().use(x)\n"
+  const code = "const express = require('express')\nmodule.exports = given || express()\n"
   const files = { ...FILES, 'package.json': '{ "dependencies": {} }', 'server.js': code }
   const { plan } = await planned(t, files)
   t.same(paths(plan), ['package.json', 'service_public.pem'])
