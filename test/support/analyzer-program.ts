@@ -43,9 +43,11 @@ export async function startAnalyzer(t: Test, options: ServicesOptions = {}) {
     const key = String(created.body['analyzer_key'])
     await operator('POST', `/tenants/${tenantId}/publish`)
     const home = temporaryFolder(t)
+    /** Not the home folder: nobody means that. */
+    const project = temporaryFolder(t)
 
     async function run(args: readonly string[], wish: RunWish = {}): Promise<Ended> {
-      const { environment = { SERVICE_ANALYZER_KEY: key }, folder = home, input, node } = wish
+      const { environment = { SERVICE_ANALYZER_KEY: key }, folder = project, input, node } = wish
       const ended = await new Promise<Ended>((resolve) => {
         const env = { ...plainEnvironment(home), ...environment }
         const child = execFile(
@@ -69,7 +71,7 @@ export async function startAnalyzer(t: Test, options: ServicesOptions = {}) {
       return { ...ended, read }
     }
 
-    return { ...server, tenantId, key, home, program, run, document }
+    return { ...server, tenantId, key, home, project, program, run, document }
   }
 
   return { ...server, program, answer, nodes: nodesHere(), tenant }

@@ -24,6 +24,7 @@ export type ProblemCode =
   | 'service_refused'
   | 'service_failed'
   | 'folder_unreadable'
+  | 'folder_too_wide'
   | 'nothing_found'
   | 'application_unclear'
   | 'edits_refused'

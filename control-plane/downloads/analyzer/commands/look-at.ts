@@ -8,6 +8,7 @@ import { openProject, ProjectProblem } from '../project/open-project.ts'
 import type { Project } from '../project/project.ts'
 import { visibleText } from '../terminal/words.ts'
 import type { Task } from './command.ts'
+import { makeSureOfFolder } from './wide-folder.ts'
 
 export interface LookedAt {
   readonly project: Project
@@ -15,6 +16,7 @@ export interface LookedAt {
 }
 
 export async function lookAt(task: Task): Promise<LookedAt> {
+  await makeSureOfFolder(task)
   return task.terminal.during('Looking at the project', async (tell) => {
     try {
       const project = await openProject(task.folder, {

@@ -30,13 +30,13 @@ async function start(t: Test, columns = 80, more: Record<string, string> = {}) {
     ...own,
     environment,
     at: (words: string, environmentNow: Record<string, string> = environment) =>
-      atTerminal(t, line(words), { columns, environment: environmentNow, folder: own.home }),
+      atTerminal(t, line(words), { columns, environment: environmentNow, folder: own.project }),
     /** With the settings of the terminal as they are afterwards. */
     atWithSettings: (words: string) =>
       atTerminal(t, `${line(words)}; code=$?; stty -a; exit $code`, {
         columns,
         environment,
-        folder: own.home,
+        folder: own.project,
       }),
     profile: join(own.home, '.config/service-analyzer/profile.json'),
   }

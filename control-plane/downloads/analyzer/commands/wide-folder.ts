@@ -1,0 +1,50 @@
+/** A home folder or a whole disk is rarely the project that somebody meant: they are asked first. */
+import { access, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { EXIT, Problem } from '../exit.ts'
+import { isInside } from '../project/walk.ts'
+import { visibleText } from '../terminal/words.ts'
+import type { Task } from './command.ts'
+
+export async function makeSureOfFolder(
+  task: Pick<Task, 'folder' | 'world' | 'terminal' | 'isAgreed'>,
+): Promise<void> {
+  const { folder, world, terminal, isAgreed } = task
+  if (isAgreed || !(await isWide(folder, world.homeFolder))) return
+  const found = `${visibleText(folder)} holds more than one project: your home folder at least.`
+  if (terminal.isInteractive && (await terminal.confirm(`${found} Is it meant?`))) return
+  throw new Problem(
+    EXIT.misused,
+    'folder_too_wide',
+    found,
+    'Name the folder of the application: service-analyzer analyze FOLDER',
+    'If it is meant: add --yes.',
+  )
+}
+
+async function isWide(folder: string, home: string): Promise<boolean> {
+  try {
+    const root = await realpath(folder)
+    return isInside(root, await realpath(home)) && !(await isProject(root))
+  } catch {
+    return false // told where it is opened
+  }
+}
+
+/** Pipelines have their home in the very folder that they work in. */
+const MANIFESTS = [
+  'package.json',
+  'pyproject.toml',
+  'requirements.txt',
+  'Gemfile',
+  'composer.json',
+  'pom.xml',
+  'build.gradle',
+  'build.gradle.kts',
+  'go.mod',
+]
+
+async function isProject(root: string): Promise<boolean> {
+  const found = await Promise.allSettled(MANIFESTS.map((name) => access(join(root, name))))
+  return found.some(({ status }) => status === 'fulfilled')
+}
