@@ -1,0 +1,98 @@
+/** A change says how far it has come: at once, as it comes, and with what was in the way. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../shared/clock.ts'
+import { FLEET_KEY } from '../../support/control-plane.ts'
+import { startConsole } from '../../support/console.ts'
+import { connectRaw } from '../../support/raw-gateway.ts'
+
+const headers = { authorization: `Bearer ${FLEET_KEY}` }
+
+async function startWorld(t: Test) {
+  const console = await startConsole(t, { clock: systemClock })
+  const server = createServer()
+  console.services.fleet.attach(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const { epoch } = await console.services.fleetSource.position()
+  const gateway = (id: string) => connectRaw(t, port, { id, epoch, webSocket: { headers } })
+  return { ...console, gateway, epoch }
+}
+
+/** The events of a stream, one by one. */
+async function* eventsOf(answer: Response) {
+  const body = answer.body as unknown as AsyncIterable<Uint8Array>
+  for await (const chunk of body) {
+    const [, event = '', data = '{}'] =
+      /event: (\w+)\ndata: (.*)\n/.exec(Buffer.from(chunk).toString()) ?? []
+    yield { event, ...(JSON.parse(data) as { kind?: string; sentence?: string; lines?: string[] }) }
+  }
+}
+
+void t.test('a gateway that is late is followed until it is there', async (t) => {
+  const { services, app, person, gateway, epoch } = await startWorld(t)
+  const late = await gateway('gateway-late')
+  const grace = await person('operator')
+  const answer = await grace.post('/console/tenants/acme/publish')
+  t.equal(answer.status, 303)
+  const { text } = await grace.get(answer.location)
+  t.match(text, /Live on 0 of 1 gateways so far/)
+  t.match(text, /gateway-late has not said yet/)
+  t.match(text, /href="[^"]*done=[^"]*">Look again/, 'which needs no script')
+  const follow = (/data-receipt="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
+  const stream = await app.request(
+    services.baseUrl + follow,
+    { headers: { cookie: grace.cookie, accept: 'text/event-stream' } },
+    { address: '127.0.0.1' },
+  )
+  t.equal(stream.headers.get('content-type'), 'text/event-stream')
+  const events = eventsOf(stream)
+  t.match((await events.next()).value, { event: 'state', kind: 'waiting' })
+  const revision = (await services.tenants.get('acme')).revision
+  late.send({ type: 'applied', epoch, revision, is_durable: true })
+  t.match((await events.next()).value, {
+    kind: 'live',
+    sentence: /^Live on 1 of 1 in \d+\.\d s\.$/,
+  })
+  t.match((await events.next()).value, { event: 'end' })
+  t.match(
+    (await grace.get(answer.location)).text,
+    /Live on 1 of 1\./,
+    'and is so when looked at again',
+  )
+})
+
+void t.test('what a gateway rejected is said, with its reason', async (t) => {
+  const { services, person, gateway, epoch } = await startWorld(t)
+  const strict = await gateway('gateway-strict')
+  const grace = await person('operator')
+  const answer = await grace.post('/console/tenants/acme/publish')
+  const revision = (await services.tenants.get('acme')).revision
+  const reason = 'its <b>certificate</b> cannot be read'
+  strict.send({ type: 'rejected', tenant_id: 'acme', revision, reason })
+  strict.send({ type: 'applied', epoch, revision, is_durable: true })
+  await services.fleet.settled(revision, 5000)
+  const { text } = await grace.get(answer.location)
+  t.match(text, /Live on 0 of 1 gateways/)
+  t.match(text, /gateway-strict rejected it.*its &lt;b&gt;certificate/s)
+})
+
+void t.test('without a gateway it is saved, and says when it goes out', async (t) => {
+  const { person } = await startWorld(t)
+  const grace = await person('operator')
+  const answer = await grace.post('/console/tenants/acme/publish')
+  t.match((await grace.get(answer.location)).text, /No gateway is connected\. It is saved/)
+})
+
+void t.test('nobody follows the change of somebody else', async (t) => {
+  const { services, person } = await startWorld(t)
+  const [grace, ada] = [await person('operator'), await person('other')]
+  const { proofs } = services.consoleAccess
+  const note = proofs.writeNote(grace.sessionId, { said: 'x', tenantId: 'acme', revision: 1 })
+  t.equal((await ada.get(`/console/receipt?of=${note}`)).status, 404)
+})
