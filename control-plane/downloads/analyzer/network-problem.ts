@@ -70,7 +70,10 @@ function reasonOf(error: unknown): readonly [string, string?] {
   const known = REASONS[code]
   if (known !== undefined) return known
   if (isTlsProblem(error)) return [`its TLS certificate is not accepted (${code})`, OWN_CA]
-  if (/^HPE_/.test(code)) return ['what answers there does not speak HTTP']
+  const { name = '', message = '' } = ((error as Error | undefined)?.cause ?? {}) as Partial<Error>
+  if (message === 'bad port')
+    return ['it is a port that fetch never asks', 'Serve it at another one.']
+  if (name === 'HTTPParserError') return ['what answers there does not speak HTTP']
   return [code === '' ? 'the connection fails' : `the connection fails (${code})`]
 }
 
