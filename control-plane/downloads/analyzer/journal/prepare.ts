@@ -9,7 +9,7 @@ import {
 import { foldedPath, pathProblem } from '../../../../shared/integration/path-rules.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { FileEdit } from '../plan.ts'
-import { readJournal } from './record.ts'
+import { readJournal, type Journal } from './record.ts'
 import { look, type SeenFile } from './sight.ts'
 import { codeOf, reasonOf, visible, type FileSystem, type JournalWorld } from './world.ts'
 import { judgeWorkTree } from './work-tree.ts'
@@ -29,6 +29,8 @@ export interface Prepared {
   readonly files: readonly PreparedFile[]
   /** To be made, the outermost first. */
   readonly folders: readonly string[]
+  /** Of the journal of an earlier apply, all of which is committed: it makes room for this one. */
+  readonly earlier: string | null
   readonly remarks: readonly string[]
 }
 
@@ -48,11 +50,13 @@ export async function prepare(
   if (root === null)
     return refuse(null, `There is no folder ${visible(givenRoot)} that can be read.`)
   const wanted = edits.filter(({ before, after }) => before !== after)
-  if (wanted.length === 0) return { kind: 'prepared', root, files: [], folders: [], remarks: [] }
+  if (wanted.length === 0)
+    return { kind: 'prepared', root, files: [], folders: [], earlier: null, remarks: [] }
 
   const standing = await readJournal(root, files)
   if (standing.kind === 'problem') return refuse(null, standing.detail)
-  if (standing.kind === 'journal') return refuse(null, standingDetail(standing.journal.state))
+  const earlier = standing.kind === 'journal' ? standing.journal : null
+  if (earlier?.state === 'writing') return refuse(null, CUT_OFF)
 
   const problems = changesProblems(wanted, rules)
   const prepared: PreparedFile[] = []
@@ -67,11 +71,22 @@ export async function prepare(
 
   const paths = prepared.map(({ path }) => path)
   const changed = prepared.flatMap(({ path, was }) => (was === null ? [] : [path]))
-  const tree = await judgeWorkTree(root, paths, changed, world)
-  if (tree.problems.length > 0) return { kind: 'refused', problems: tree.problems }
+  const written = earlier === null ? [] : await thoseThere(root, earlier, files)
+  const asked = [...new Set([...changed, ...written])]
+  const tree = await judgeWorkTree(root, paths, asked, world)
+  const standingProblem = earlier === null || tree.isKept ? [] : [{ path: null, detail: STANDS }]
+  if (tree.problems.length + standingProblem.length > 0)
+    return { kind: 'refused', problems: [...tree.problems, ...standingProblem] }
   prepared.sort((left, right) => (left.path < right.path ? -1 : 1))
   const ordered = [...folders].sort()
-  return { kind: 'prepared', root, files: prepared, folders: ordered, remarks: tree.remarks }
+  return {
+    kind: 'prepared',
+    root,
+    files: prepared,
+    folders: ordered,
+    earlier: earlier?.token ?? null,
+    remarks: tree.remarks,
+  }
 }
 
 const refuse = (path: string | null, detail: string): Refused => ({
@@ -79,11 +94,20 @@ const refuse = (path: string | null, detail: string): Refused => ({
   problems: [{ path, detail }],
 })
 
-/** One apply at a time: undo is the way back of all that stands, and there is one way only. */
-function standingDetail(state: 'writing' | 'written'): string {
-  return state === 'writing'
-    ? 'An earlier apply was cut off: run service-analyzer undo, which puts everything back as it was.'
-    : 'An earlier apply stands, and undo can take back one only. Run service-analyzer undo first; or, to keep for good what it wrote, remove the folder .service.'
+const CUT_OFF =
+  'An earlier apply was cut off: run service-analyzer undo, which puts everything back as it was.'
+
+/** There is one way back at a time: undo's, or git's once all that was written is committed. */
+const STANDS =
+  'An earlier apply stands, and undo can take back one only. Commit what it wrote, or run service-analyzer undo first; or, to keep it for good without git, remove the folder .service.'
+
+async function thoseThere(root: string, journal: Journal, files: FileSystem): Promise<string[]> {
+  const there: string[] = []
+  for (const { path } of journal.files) {
+    const sight = await look(root, path, 0, files)
+    if (sight.kind !== 'absent') there.push(path)
+  }
+  return there
 }
 
 type Judged = { readonly file: PreparedFile; readonly folders: readonly string[] } | string

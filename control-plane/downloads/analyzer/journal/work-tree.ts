@@ -11,12 +11,15 @@ import { codeOf, shownPath, type FileSystem, type JournalWorld } from './world.t
 export interface WorkTree {
   readonly problems: readonly EditProblem[]
   readonly remarks: readonly string[]
+  /** Git keeps these files: what is written can be told from what was there. */
+  readonly isKept: boolean
 }
 
-const CLEAN: WorkTree = { problems: [], remarks: [] }
+const CLEAN: WorkTree = { problems: [], remarks: [], isKept: true }
 const refused = (...details: string[]): WorkTree => ({
   problems: details.map((detail) => ({ path: null, detail })),
   remarks: [],
+  isKept: false,
 })
 
 /** `changed`: the paths of files that are there and are to be edited; `all`: with the new ones. */
@@ -32,10 +35,10 @@ export async function judgeWorkTree(
     if (folder !== null)
       nested.push({ path, detail: `lies in a git repository of its own: run this in ${folder}` })
   }
-  if (nested.length > 0) return { problems: nested, remarks: [] }
+  if (nested.length > 0) return { ...refused(), problems: nested }
   if (!(await isInRepository(root, world.files)))
     return {
-      problems: [],
+      ...refused(),
       remarks: [
         'There is no git here: what is written is shown by no diff later, and undo is the way back.',
       ],
@@ -51,7 +54,7 @@ export async function judgeWorkTree(
   if (!(await isThere(join(root, '.git'), world.files))) {
     const listed = await world.git.ask(root, safe, ['ls-files', '-z', '--cached', '--', '.'])
     if (!listed.isCut && listed.code !== 0) return cannotAsk(listed)
-    if (listed.out === '') return { problems: [], remarks: [ELSEWHERE] }
+    if (listed.out === '') return { ...refused(), remarks: [ELSEWHERE] }
   }
   const status = await world.git.ask(root, safe, STATUS)
   if (!status.isCut && status.code !== 0) return cannotAsk(status)
@@ -151,14 +154,17 @@ async function untracked(
   const problems = changed
     .filter((path) => !tracked.has(path))
     .map((path) => ({ path, detail: 'is not under version control: commit it first' }))
-  return { problems, remarks: [] }
+  return problems.length === 0 ? CLEAN : { ...refused(), problems }
 }
 
 /** An answer that is not understood is no "clean". */
 function cannotAsk({ code, err }: GitAnswer): WorkTree {
   const [line = ''] = err.split('\n')
   if (/not a git repository/.test(line))
-    return { ...CLEAN, remarks: ['There is a .git here that git does not take for a repository.'] }
+    return {
+      ...refused(),
+      remarks: ['There is a .git here that git does not take for a repository.'],
+    }
   return refused(
     code === null
       ? 'There is a git repository here and git cannot be asked about it: install git, so that it can say whether there are changes.'

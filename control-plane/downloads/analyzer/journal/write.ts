@@ -50,7 +50,8 @@ async function writeLocked(prepared: Prepared, world: JournalWorld): Promise<Wri
   const { root } = prepared
   const { files } = world
   const standing = await readJournal(root, files)
-  if (standing.kind !== 'none')
+  const token = standing.kind === 'journal' ? standing.journal.token : null
+  if (standing.kind === 'problem' || token !== prepared.earlier)
     return refuse(null, 'Another apply was faster: look at what it did, and run this again.')
   const journal = newJournal(prepared, world)
   let path: string | null = null
@@ -61,7 +62,7 @@ async function writeLocked(prepared: Prepared, world: JournalWorld): Promise<Wri
       await assertUnchanged(root, file, files)
     }
     path = ROOM
-    await clearJournal(root, files) // what a killed process may have left
+    await clearJournal(root, files) // of an earlier apply, or of a process that was killed
     await copyOriginals(prepared, files)
     await writeJournal(root, journal, files)
     for (const folder of prepared.folders) {

@@ -9,6 +9,8 @@ import {
   shownPath,
   type JournalWorld,
 } from '../../../../../control-plane/downloads/analyzer/journal/world.ts'
+import { undo } from '../../../../../control-plane/downloads/analyzer/journal/undo.ts'
+import { writeEdits } from '../../../../../control-plane/downloads/analyzer/journal/write.ts'
 import type { FileEdit } from '../../../../../control-plane/downloads/analyzer/plan.ts'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import { temporaryFolder } from '../../../../support/control-plane.ts'
@@ -265,6 +267,35 @@ void t.test('a linked work tree, whose .git is a file, is judged like any other'
   plant(linked, [{ path: 'lib/größe x.js', bytes: 'changed' }])
   t.match(await problems(t, linked, [edit('app.js', 'old')]), [{ detail: /commit or stash/ }])
 })
+
+void t.test(
+  'an earlier apply that is committed makes room for the next, and for its undo',
+  async (t) => {
+    const root = committed(t)
+    const write = async (edits: readonly FileEdit[]) => {
+      const outcome = await prepare(root, edits, RULES, machine())
+      if (outcome.kind === 'refused') return t.fail('refused', { found: outcome.problems })
+      t.match(await writeEdits(outcome, machine()), { kind: 'written' })
+    }
+    await write([edit('app.js', 'old', 'first'), edit('one.js', null)])
+    const next = [edit('lib/größe x.js', 'old', 'second'), edit('two.js', null)]
+    const stands = { path: null, detail: /An earlier apply stands.* Commit what it wrote, or run/ }
+    t.match(await problems(t, root, next), [{ detail: /commit or stash/ }, stands])
+    git(root, 'add', 'app.js')
+    git(root, 'commit', '-q', '-m', 'a part of it')
+    t.match(await problems(t, root, next), [{ path: 'one.js', detail: /commit it first/ }, stands])
+    git(root, 'add', '.')
+    git(root, 'commit', '-q', '-m', 'all of it')
+    const before = withoutJournal(root)
+    await write(next)
+    t.match(await undo(root, machine()), { kind: 'undone', removed: ['two.js'] })
+    t.same(withoutJournal(root), before, 'what was committed stays')
+    t.equal(git(root, 'status', '--porcelain'), '')
+  },
+)
+
+const withoutJournal = (root: string) =>
+  Object.entries(treeOf(root)).filter(([path]) => !/^\.(?:service|git)\//.test(path))
 
 void t.test('nothing that a repository names is run by asking about it', async (t) => {
   const root = committed(t)

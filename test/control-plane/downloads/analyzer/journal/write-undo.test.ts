@@ -245,7 +245,7 @@ void t.test(
     const again = await prepare(root, [edit('a.js', 'A', 'AA')], RULES, machine())
     t.match(again, {
       kind: 'refused',
-      problems: [{ detail: /undo first; or, to keep .* remove the folder \.service/ }],
+      problems: [{ detail: /undo first; or, to keep it .* remove the folder \.service/ }],
     })
     t.match(
       await prepare(root, [], RULES, machine()),
