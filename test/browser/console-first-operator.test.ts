@@ -80,6 +80,7 @@ t.test('from the link to a tenant that is published', { skip: WITHOUT_CHROMIUM }
     ['tenants', '/console/tenants'],
     ['new-tenant', '/console/tenants/new'],
     ['start', '/console/tenants/acme'],
+    ['people', '/console/people'],
     ['search', '/console/search?q=acme'],
     ['nothing', '/console/tenants/nobody'],
   ] as const) {
@@ -94,11 +95,12 @@ t.test('from the link to a tenant that is published', { skip: WITHOUT_CHROMIUM }
     '/console/tenants/new',
     '/console/tenants/acme',
     '/console/audit',
+    '/console/people',
   ]) {
     await light.page.goto(at(path))
     t.same(await violations(light.page), [], `${path}, light, on the narrowest phone`)
   }
-  await keep(light.page, 'audit-phone-light')
+  await keep(light.page, 'people-phone-light')
 
   await desk.page.goto(at('/console/tenants'))
   await desk.page.keyboard.press('Control+k')
