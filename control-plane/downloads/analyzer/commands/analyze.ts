@@ -112,10 +112,14 @@ function describe(task: Task, application: Application, plan: Plan | undefined):
     modules === 'commonjs' ? 'CommonJS' : modules === 'esm' ? 'ESM' : null,
     packageManager,
   ]
-  const title = `${paint('bold', nameOf(application))}  ${traits
+  const said = traits
     .filter((trait) => trait !== null)
     .map(plainText)
-    .join(', ')}`
+    .join(', ')
+  const name = nameOf(application)
+  const title = wrapUnder('', '  ', `${name}: ${said}`, columns).replace(name, (whole) =>
+    paint('bold', whole),
+  )
   const steps = plan === undefined ? [] : planInShort(task, plan)
   return [
     title,

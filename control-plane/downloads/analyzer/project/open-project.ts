@@ -1,5 +1,5 @@
 /** A folder of somebody's, looked at and never written to. */
-import { realpath, stat } from 'node:fs/promises'
+import { access, constants, realpath, stat } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { Project } from './project.ts'
@@ -75,7 +75,10 @@ export async function openProject(folder: string, options: OpenOptions = {}): Pr
 async function folderAt(folder: string): Promise<string> {
   try {
     const root = await realpath(folder)
-    if ((await stat(root)).isDirectory()) return root
+    if ((await stat(root)).isDirectory()) {
+      await access(root, constants.R_OK | constants.X_OK)
+      return root
+    }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EACCES') throw new ProjectProblem(`${folder} may not be read by you.`)
