@@ -87,9 +87,9 @@ const ADDRESSES =
 function isOwn(address: string, baseUrl: string): boolean {
   if (/^(?:127(?:\.\d{1,3}){3}|0\.0\.0\.0)$/.test(address)) return true
   if (!URL.canParse(address) || !/^https?:/i.test(address)) return false
-  const { origin, hostname, username } = new URL(address)
+  const { origin, hostname } = new URL(address)
   const isHere = hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]'
-  return username === '' && (isHere || origin === new URL(baseUrl).origin)
+  return isHere || origin === new URL(baseUrl).origin
 }
 
 const ENVIRONMENT_ALLOWED = String.raw`(?:SERVICE_\w+|PORT|HOST|NODE_ENV)\b`

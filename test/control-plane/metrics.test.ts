@@ -42,7 +42,9 @@ void t.test('what analyses have cost today, and what they may, can be read', asy
   t.match(text, /^control_plane_ai_analyses_today\{outcome="guide"\} 1$/m)
   t.match(text, /^control_plane_ai_analyses_today\{outcome="ai_provider_refused"\} 1$/m)
   clock.advance(24 * 3_600_000)
-  t.match(await metrics.text(), /^control_plane_ai_tokens_today 0$/m)
+  const tomorrow = await metrics.text()
+  t.match(tomorrow, /^control_plane_ai_tokens_today 0$/m)
+  t.notMatch(tomorrow, 'outcome="guide"')
 })
 
 void t.test('only whoever has the fleet key gets figures', async (t) => {

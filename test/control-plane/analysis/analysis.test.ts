@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { StoredGuide } from '../../../control-plane/analysis/guides.ts'
 import { AI_KEY, USAGE } from '../../support/ai-provider.ts'
 import { startApi } from '../../support/api.ts'
 import { FILES, GOOD, PACKAGE_JSON, SERVER, startAnalysis } from './analysis-world.ts'
@@ -94,12 +95,17 @@ void t.test(
     for (let count = 0; count < 13; count++) {
       provider.says({ ...GOOD, summary: `number ${count}` })
       t.equal((await analyse()).status, 200)
-      clock.advance(count === 12 ? -10_000_000 : 1_000_000)
+      clock.advance(1_000_000)
     }
     t.match(await services.guides.latest('acme'), {
       summary: 'number 12',
       model: 'model-of-the-tests',
     })
+    clock.advance(-100_000_000)
+    const older = { ...(await services.guides.latest('acme')), summary: 'by a clock set back' }
+    const kept = { ...(older as StoredGuide), guide_id: 'another' }
+    await services.store.change((change) => services.guides.keep(change, 'acme', kept))
+    t.match(await services.guides.latest('acme'), { summary: 'by a clock set back' })
     const rows = await services.store.read.query.guides.findMany()
     t.equal(rows.length, 10)
     const { analyzer_key } = await tenant('other')

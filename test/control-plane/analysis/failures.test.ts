@@ -169,10 +169,10 @@ const CASES: readonly Case[] = [
     asked: 1,
   },
   {
-    name: 'an answer larger than there may be',
-    says: { status: 200, body: `"${'x'.repeat(LIMITS.analysisAnswerBytesMax)}"` },
+    name: 'an error whose code is no word',
+    says: told(401, AI_KEY),
     status: 502,
-    error: 'ai_answer_unusable',
+    error: 'ai_provider_refused',
     asked: 1,
   },
   {
@@ -219,6 +219,18 @@ for (const kind of ['anthropic', 'openai'] as const) {
 function isBoth(says: Case['says']): says is Readonly<Record<Kind, Said>> {
   return typeof says === 'object' && 'anthropic' in says
 }
+
+void t.test('an answer is read up to its limit, and no further', async (t) => {
+  const { analyse, provider } = await startAnalysis(t)
+  const body = JSON.stringify(message(JSON.stringify(GOOD)))
+  const { analysisAnswerBytesMax: max } = LIMITS
+  provider.says(
+    { status: 200, body: body.padEnd(max) },
+    { status: 200, body: body.padEnd(max + 1) },
+  )
+  t.equal((await analyse()).status, 200)
+  t.match(await analyse(), { status: 502, body: { error: 'ai_answer_unusable' } })
+})
 
 void t.test('what passes by itself is tried again, no sooner than the provider says', async (t) => {
   const { analyse, provider, waits, clock } = await startAnalysis(t)
@@ -278,6 +290,24 @@ void t.test('a program that ends does not wait for a model', async (t) => {
   await isAsked
   await services.analysis.close()
   t.match(await answer, { status: 503, body: { error: 'ai_unavailable' } })
+})
+
+void t.test('nor for its turn to ask again', async (t) => {
+  let waits = () => {}
+  const isWaiting = new Promise<void>((resolve) => (waits = resolve))
+  const wait = (_ms: number, signal: AbortSignal) => {
+    waits()
+    return new Promise<void>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('aborted')))
+    })
+  }
+  const { analyse, provider, services } = await startAnalysis(t, { aiWorld: { wait } })
+  provider.says(told(500, 'api_error'))
+  const answer = analyse()
+  await isWaiting
+  await services.analysis.close()
+  t.match(await answer, { status: 503, body: { error: 'ai_unavailable' } })
+  t.equal(provider.asked.length, 1)
 })
 
 void t.test('more than a few at the same time are told to come back', async (t) => {
