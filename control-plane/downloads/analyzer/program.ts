@@ -76,7 +76,8 @@ export async function run(args: readonly string[], world: ProgramWorld): Promise
       isQuiet,
       isAgreed: given.flags.has('yes'),
       show: (text) => {
-        if (!isJson) terminal.print(text)
+        const isAsked = terminal.isInteractive && !given.flags.has('yes')
+        if (!isJson && (!isQuiet || isAsked)) terminal.print(text) // nobody agrees unseen
       },
       warn,
       hide,

@@ -131,11 +131,19 @@ function writtenOutcome(
     text: [
       paint('green', wrap(`Written: ${count}. ${UNDO}${task.line('undo')}`, columns)),
       ...manualSteps(task, plan),
+      ...guideCommands(task, plan),
       ...(plan.notes.length === 0 ? [] : ['', 'Good to know:', ...notesOf(task, plan)]),
     ].join('\n'),
     fields: { ...fields, written, installed: installed.command },
     next: nextOf(task, plan, installed),
   }
+}
+
+/** Whoever wrote the guide: a person reads them before running any. */
+function guideCommands(task: Task, { source, commands }: Plan): string[] {
+  if (source.kind !== 'guide' || commands.length === 0) return []
+  const shown = commands.map((command) => `  ${visibleText(command)}`)
+  return ['', wrap('The guide names commands; none has been run:', task.terminal.columns), ...shown]
 }
 
 function nextOf(task: Task, { manual }: Plan, installed: Installed): NextStep {

@@ -1,7 +1,6 @@
 /** The plan of this project: by the guide that the service holds, if there is one, else by the rules. */
 import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
 import type { Application } from '../detection/application.ts'
-import { keyPart } from '../edits/key-file.ts'
 import { planFor } from '../edits/plan-for.ts'
 import { EXIT, Problem } from '../exit.ts'
 import { planFromGuide } from '../guide-plan.ts'
@@ -39,15 +38,19 @@ async function guidedPlan(
     )
   const { plan } = outcome
   const touched = new Set(plan.edits.map(({ path }) => path))
-  const keys = await Promise.all(applications.map((one) => keyPart(project, one, wishes)))
-  const parts = keys.filter(({ edits }) => edits.every(({ path }) => !touched.has(path)))
+  const isMissing = ({ path }: { readonly path: string }) => BESIDE.test(path) && !touched.has(path)
+  const plans: Plan[] = []
+  for (const application of applications) plans.push(await planFor(project, application, wishes))
+  const { edits, manual } = together(plans)
   return {
     ...plan,
-    edits: [...plan.edits, ...parts.flatMap(({ edits }) => edits)],
-    manual: [...plan.manual, ...parts.flatMap(({ manual }) => manual)],
-    notes: [...plan.notes, ...parts.flatMap(({ notes }) => notes)],
+    edits: [...plan.edits, ...edits.filter(isMissing)],
+    manual: [...plan.manual, ...manual.filter(isMissing)],
   }
 }
+
+/** What no guide has to bring along: the package and the keys are ours, and known here. */
+const BESIDE = /(?:^|\/)(?:package\.json|service_public\.pem)$/
 
 /** Of several applications: what two of them want of one file must be the same. */
 function together(plans: readonly Plan[]): Plan {
