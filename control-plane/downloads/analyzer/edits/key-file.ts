@@ -1,6 +1,5 @@
 /** `service_public.pem` where the program looks for it: in the folder that it is started in. */
 import { PEM_FILENAME } from '../../../../shared/integration/contract.ts'
-import type { Application } from '../detection/application.ts'
 import type { FileEdit, ManualStep } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import { inFolder } from './node-sources.ts'
@@ -15,9 +14,10 @@ export interface KeyPart {
 const NOTHING: KeyPart = { edits: [], manual: [], notes: [] }
 const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
 
+/** `folder`: where the program is started. */
 export async function keyPart(
   project: Project,
-  { folder }: Application,
+  folder: string,
   { mode, publicKeyPem, baseUrl }: Wishes,
 ): Promise<KeyPart> {
   if (mode === 'sdk') return NOTHING // the keys come with the rules

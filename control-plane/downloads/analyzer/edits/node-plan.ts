@@ -11,12 +11,17 @@ import { mountInSource, type Mounting, type MountWish } from './mount-source.ts'
 import { mountedReceivers } from './mounted-already.ts'
 import { mountedFramework, type MountedFramework } from './mounted-frameworks.ts'
 import { nextMounting } from './next-plan.ts'
-import { packageOf, sourceAt, sourcesWith, type NodePackage } from './node-sources.ts'
+import { folderOf, packageOf, sourceAt, sourcesWith, type NodePackage } from './node-sources.ts'
 import { notesFor } from './notes.ts'
 import { snippetFor } from './node-snippets.ts'
 import { websocketSteps } from './websockets.ts'
 import type { Wishes } from './wishes.ts'
 import { wrapListeners } from './wrap-listener.ts'
+
+/** Scripts of a package.json run where it lies, whichever folder below it the application is in. */
+export function startFolderOf({ folder }: Application, { manifestPath }: NodePackage): string {
+  return manifestPath === null ? folder : folderOf(manifestPath)
+}
 
 /** What is done to the code itself. */
 export interface Mounted {
@@ -47,11 +52,16 @@ export async function nodePlan(
   const edited = sourcesOf(mounted.edits, pack)
   const further = isSure ? await websocketSteps(project, application, pack, edited) : []
   const key = isSure
-    ? await keyPart(project, application, wishes)
+    ? await keyPart(project, startFolderOf(application, pack), wishes)
     : { edits: [], manual: [], notes: [] }
   const manifest = isSure ? await manifestPart(project, pack, wishes) : null
   const isNamed = manifest !== null && manifest.edits.length === 0
-  const command = isSure ? installCommand(project, application) : `npm install ${wishes.sdkUrl}`
+  const command = isSure
+    ? installCommand(project, {
+        ...application,
+        folder: startFolderOf(application, pack),
+      })
+    : `npm install ${wishes.sdkUrl}`
   return {
     framework: application.framework,
     source: { kind: 'rules' },

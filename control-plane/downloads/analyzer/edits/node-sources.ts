@@ -43,6 +43,8 @@ function* manifestsAbove(folder: string): Generator<string> {
 export const inFolder = (folder: string, path: string) =>
   folder === '' ? path : `${folder}/${path}`
 
+export const folderOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+
 export async function sourceAt(project: Project, path: string, type: PackageType): Promise<Parsed> {
   const text = await project.read(path)
   return text === null ? { problem: 'cannot be read' } : parseSource(path, text, type)

@@ -38,7 +38,7 @@ export async function otherPlan(
     return { ...empty, manual: [{ path, line: place?.line ?? null, text, code: null }], notes: [] }
   }
   const parts = await partsOf(project, application)
-  const key = await keyPart(project, application, wishes)
+  const key = await keyPart(project, application.folder, wishes)
   return {
     ...empty,
     edits: [...parts.edits, ...key.edits],

@@ -2,10 +2,9 @@
 import { GO } from '../../../../../shared/integration/snippets/go.ts'
 import type { Application } from '../../detection/application.ts'
 import type { Project } from '../../project/project.ts'
-import { inFolder } from '../node-sources.ts'
+import { folderOf, inFolder } from '../node-sources.ts'
 import {
   between,
-  folderOf,
   lineOfMatch,
   newFile,
   NO_PARTS,

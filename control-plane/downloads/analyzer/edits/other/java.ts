@@ -2,8 +2,8 @@
 import { JAVA } from '../../../../../shared/integration/snippets/java.ts'
 import type { Application } from '../../detection/application.ts'
 import type { Project } from '../../project/project.ts'
-import { inFolder } from '../node-sources.ts'
-import { filesEnding, folderOf, newFile, NO_PARTS, shown, type Parts } from './parts.ts'
+import { folderOf, inFolder } from '../node-sources.ts'
+import { filesEnding, newFile, NO_PARTS, shown, type Parts } from './parts.ts'
 
 const FILTER = 'ServiceClaimsFilter'
 

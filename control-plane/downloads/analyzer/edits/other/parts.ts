@@ -60,8 +60,6 @@ export function filesEnding(project: Project, { folder }: Application, end: RegE
     .sort((a, b) => depth(a) - depth(b))
 }
 
-export const folderOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
-
 /** What a snippet must have in it to be taken apart; a test takes each of them apart. */
 export function between(code: string, from: string, to: string): string {
   const start = code.indexOf(from)

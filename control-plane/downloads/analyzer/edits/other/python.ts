@@ -2,11 +2,10 @@
 import { PYTHON } from '../../../../../shared/integration/snippets/python.ts'
 import type { Application } from '../../detection/application.ts'
 import type { Project } from '../../project/project.ts'
-import { inFolder } from '../node-sources.ts'
+import { folderOf, inFolder } from '../node-sources.ts'
 import {
   between,
   filesEnding,
-  folderOf,
   lineOfLastMatch,
   lineOfMatch,
   newFile,
