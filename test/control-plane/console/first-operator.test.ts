@@ -95,6 +95,10 @@ void t.test('the realm of the console is no tenant to anybody', async (t) => {
   t.match(await operator('DELETE', '/tenants/console'), { status: 404 })
   t.match(await operator('GET', '/tenants/console/users'), { status: 404 })
   t.match(await operator('PUT', '/tenants/console/policies/mfa', { mode: 'off' }), { status: 404 })
+  const all = { all: true }
+  t.match(await operator('POST', '/tenants/console/revocations', all), { status: 404 })
+  const phase = { phase: 'prepare' }
+  t.match(await operator('POST', '/tenants/console/keys/rotate', phase), { status: 404 })
   t.match(await call('GET', '/api/v1/tenants/console/public-key'), { status: 404 })
   const { fleetSource, tenants } = services
   for await (const change of fleetSource.all()) t.not(change.tenant_id, 'console')
