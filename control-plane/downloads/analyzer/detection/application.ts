@@ -68,7 +68,10 @@ export interface Application {
   readonly modules: 'esm' | 'commonjs' | null
   /** The file that a start runs. */
   readonly entry: Place | null
-  /** Where the framework's application is made: the middleware goes right behind it. */
+  /**
+   * Where the framework's application is made: the middleware goes right behind it. It may lie in
+   * another package of a workspace, which is then the one to depend on the middleware.
+   */
   readonly mount: Place | null
   readonly healthPath: string | null
   readonly port: number | null

@@ -15,8 +15,19 @@ export interface Import {
   readonly node: Node
 }
 
+/** Asked for by everybody who looks at a file. */
+const known = new WeakMap<Source, readonly Import[]>()
+
 /** In the order of the file, one for each name. */
-export function importsOf(source: Source): Import[] {
+export function importsOf(source: Source): readonly Import[] {
+  const there = known.get(source)
+  if (there !== undefined) return there
+  const made = allImports(source)
+  known.set(source, made)
+  return made
+}
+
+function allImports(source: Source): Import[] {
   return source.nodes.flatMap((node) => {
     switch (node.type) {
       case 'ImportDeclaration': {

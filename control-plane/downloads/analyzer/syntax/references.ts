@@ -97,10 +97,11 @@ export function bare(expression: Node): Node {
     }
 }
 
+/** What compilers put around a `require`. */
 const INTEROP =
   /^(?:_{0,2}(?:importDefault|importStar|toESM)|_?interopRequire(?:Default|Wildcard))$/
 
-function interopArgument(call: Node): Node | null {
+export function interopArgument(call: Node): Node | null {
   if (call.type !== 'CallExpression') return null
   const callee = bare(call.callee)
   const name =

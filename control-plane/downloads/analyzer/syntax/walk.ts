@@ -14,13 +14,17 @@ export function nodesOf(file: File): Nodes | null {
   const { analyzerSourceNodesMax, analyzerSourceDepthMax } = LIMITS
   const nodes: Node[] = []
   const parents = new Map<Node, Node>()
-  const waiting: { node: Node; depth: number }[] = [{ node: file, depth: 0 }]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { node, depth } = next
+  const waiting: Node[] = [file]
+  const depths = [0]
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    const depth = depths.pop() ?? 0
     if (nodes.push(node) > analyzerSourceNodesMax || depth > analyzerSourceDepthMax) return null
-    for (const child of childrenOf(node).reverse()) {
+    const children = childrenOf(node)
+    for (let i = children.length - 1; i >= 0; i--) {
+      const child = children[i] as Node
       parents.set(child, node)
-      waiting.push({ node: child, depth: depth + 1 })
+      waiting.push(child)
+      depths.push(depth + 1)
     }
   }
   return { nodes, parents }
@@ -28,7 +32,8 @@ export function nodesOf(file: File): Nodes | null {
 
 export function childrenOf(node: Node): Node[] {
   const children: Node[] = []
-  for (const [key, value] of Object.entries(node) as [string, unknown][]) {
+  for (const key in node) {
+    const value = node[key as keyof Node] as unknown
     if (value === null || typeof value !== 'object' || ASIDE.has(key)) continue
     if (!Array.isArray(value)) {
       if (isNode(value)) children.push(value)

@@ -3,7 +3,7 @@ import { placeOf } from '../../syntax/places.ts'
 import { isFunction } from '../../syntax/walk.ts'
 import type { Application, Confidence, Finding, FrameworkName, Place } from '../application.ts'
 import { weakest } from '../assemble.ts'
-import { packageOf, type Codebase, type Reach } from './codebase.ts'
+import type { Codebase, Reach } from './codebase.ts'
 import type { Entry } from './entries.ts'
 import {
   healthFinding,
@@ -13,27 +13,14 @@ import {
   portFinding,
   webSocketsOf,
 } from './facts.ts'
-import type { Dependency, Manifest } from './manifest.ts'
+import { asideConfidence, dependencyOf, entryConfidence, nameOf } from './frameworks.ts'
 import { nestPlatform } from './nest.ts'
 import { nextOf, type NextFound } from './next.ts'
 import { packageManagerOf, type NodePackage } from './packages.ts'
-import { isAside, isWithin } from './paths.ts'
 import { indexOf } from './reach-index.ts'
 import type { Served } from './served.ts'
 import { signInOf } from './sign-in.ts'
 import { createTracer } from './trace.ts'
-
-const NAMES: Readonly<Partial<Record<FrameworkName, readonly [string, string]>>> = {
-  express: ['Express', 'express'],
-  fastify: ['Fastify', 'fastify'],
-  koa: ['Koa', 'koa'],
-  hono: ['Hono', 'hono'],
-  nest: ['NestJS', '@nestjs/core'],
-  next: ['Next.js', 'next'],
-  node: ['node:http', 'node'],
-}
-
-const nameOf = (framework: FrameworkName) => NAMES[framework]?.[0] ?? framework
 
 /** One that was followed to where it is made. */
 export async function describe(
@@ -268,43 +255,6 @@ function whole(
     confidence,
     findings,
   }
-}
-
-/** By whom the framework is depended on: the package that imports it, or one above that. */
-function dependencyOf(
-  { packages }: Codebase,
-  one: NodePackage,
-  framework: FrameworkName,
-  mount: Place | null,
-): { readonly dependency: Dependency | undefined; readonly manifest: Manifest | null } {
-  const name = NAMES[framework]?.[1] ?? ''
-  const importer = (mount && packageOf(packages, mount.path)) ?? one
-  for (const { folder, manifest } of [importer, one, ...[...packages.all].reverse()])
-    if (isWithin(folder, importer.folder) || folder === one.folder) {
-      const dependency = manifest.dependencies.get(name)
-      if (dependency !== undefined) return { dependency, manifest }
-    }
-  return { dependency: undefined, manifest: null }
-}
-
-/** By how it starts, and whether it is meant to run for others at all. */
-function entryConfidence(
-  codebase: Codebase,
-  one: NodePackage,
-  entry: Entry,
-  framework: FrameworkName,
-  mount: Place,
-): Confidence {
-  if (entry.path === null) return 'guess'
-  const kind = dependencyOf(codebase, one, framework, mount).dependency?.kind
-  const isForDevelopment = kind === 'devDependencies' || kind === 'peerDependencies'
-  const aside = asideConfidence(one, entry.path)
-  if (entry.by === 'command') return weakest(isForDevelopment ? 'likely' : 'sure', aside)
-  return weakest(isForDevelopment ? 'guess' : 'likely', aside)
-}
-
-function asideConfidence(one: NodePackage, path: string): Confidence {
-  return isAside(`${one.folder}/`) || isAside(path) ? 'guess' : 'sure'
 }
 
 function languageOf({ project }: Codebase, one: NodePackage, path: string | null): string {

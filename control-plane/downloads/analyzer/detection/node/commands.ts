@@ -53,7 +53,9 @@ function runsOfWords(words: readonly string[], depth: number): Run[] {
   const [program = '', ...rest] = unwrapped(words)
   const name = program.split('/').at(-1) ?? ''
   if (SHELL.test(program))
-    return rest.flatMap((word) => (/\s/.test(word) ? runsOf(word, depth + 1) : fileRuns([word])))
+    return rest.flatMap((word) =>
+      /\s/.test(word) ? runsOf(word, depth + 1) : word.startsWith('-') ? [] : fileRuns([word]),
+    )
   if (MANAGERS.test(name)) {
     const script = scriptOf(name, rest)
     if (script !== null) return [{ kind: 'script', name: script }]
@@ -65,9 +67,7 @@ function runsOfWords(words: readonly string[], depth: number): Run[] {
     return rest[0] === 'start' ? [{ kind: 'nest', project: bare(rest)[1] ?? null }] : []
   if (name === 'fastify')
     return rest[0] === 'start'
-      ? bare(rest)
-          .filter(isFileName)
-          .map((path) => ({ kind: 'plugin', path }) as const)
+      ? rest.filter(isFileName).map((path) => ({ kind: 'plugin', path }) as const)
       : []
   if (/^(?:concurrently|conc)$/.test(name)) return bare(rest).flatMap((line) => many(line, depth))
   if (/^(?:npm-run-all2?|run-p|run-s)$/.test(name))

@@ -4,7 +4,8 @@ import { parseSource } from '../../syntax/parse.ts'
 import type { Place } from '../application.ts'
 import type { Codebase } from './codebase.ts'
 import { runsOf, type Run } from './commands.ts'
-import { listIn, parsedJson, parsedJsonc, recordOf, textIn } from './manifest.ts'
+import { parsedJsonc, recordOf, textIn } from './manifest.ts'
+import { dockerCommands } from './docker.ts'
 import type { NodePackage } from './packages.ts'
 import { joined } from './paths.ts'
 
@@ -177,37 +178,6 @@ async function otherCommands({ project }: Codebase, one: NodePackage): Promise<C
         found.push({ runs: [{ kind: 'file', path }], path: file.path, line: 1 })
   }
   return found
-}
-
-/** ENTRYPOINT and CMD of the last stage, as one line of a shell. */
-export function dockerCommands(text: string): { command: string; line: number }[] {
-  let entrypoint: string | null = null
-  let command: { text: string; line: number } | null = null
-  const lines = text.split('\n')
-  for (let index = 0; index < lines.length; index++) {
-    const line = index + 1
-    let whole = lines[index] ?? ''
-    while (/\\\s*$/.test(whole) && index + 1 < lines.length)
-      whole = `${whole.replace(/\\\s*$/, ' ')}${lines[++index]}`
-    const [, instruction = '', rest = ''] = /^\s*(FROM|CMD|ENTRYPOINT)\s+(.*)$/i.exec(whole) ?? []
-    const said = execForm(rest)
-    if (/^from$/i.test(instruction)) entrypoint = command = null
-    else if (/^cmd$/i.test(instruction)) command = { text: said, line }
-    else if (/^entrypoint$/i.test(instruction)) {
-      entrypoint = said
-      command ??= { text: '', line }
-    }
-  }
-  return command === null
-    ? []
-    : [{ command: `${entrypoint ?? ''} ${command.text}`, line: command.line }]
-}
-
-function execForm(rest: string): string {
-  const words = listIn(parsedJson(rest.trim()))
-  return words.length === 0
-    ? rest
-    : words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(' ')
 }
 
 /** Read as code and not run: `script: './dist/server.js'` wherever it stands. */

@@ -33,7 +33,7 @@ export function isTest(path: string): boolean {
 
 /** `apps/*`, `packages/**`, `!packages/old` of workspaces as one question. */
 export function matchesWorkspace(patterns: readonly string[], folder: string): boolean {
-  const fits = (pattern: string) => globbed(pattern).test(folder)
+  const fits = (pattern: string) => globbed(pattern).test(`${folder}/`)
   const wanted = patterns.filter((pattern) => !pattern.startsWith('!'))
   const unwanted = patterns.filter((pattern) => pattern.startsWith('!'))
   return wanted.some(fits) && !unwanted.some((pattern) => fits(pattern.slice(1)))
@@ -56,7 +56,7 @@ function globbed(pattern: string): RegExp {
     if (pieces.length > 3) return '[^/]*/'
     return `${pieces.map((piece) => piece.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^/]*')}/`
   })
-  return new RegExp(`^${parts.join('')}$`.replace(/\/\$$/, '/?$'))
+  return new RegExp(`^${parts.join('')}$`)
 }
 
 /** Files of a package without those of packages inside of it. */

@@ -9,7 +9,7 @@ import { keyOf } from '../../syntax/bindings.ts'
 import { WHOLE } from '../../syntax/exports.ts'
 import { importedName, moduleOfCall } from '../../syntax/imports.ts'
 import type { Source } from '../../syntax/parse.ts'
-import { bare } from '../../syntax/references.ts'
+import { bare, interopArgument } from '../../syntax/references.ts'
 import { ancestorsOf, functionAround, isFunction } from '../../syntax/walk.ts'
 import type { Reach } from './codebase.ts'
 import { makingAt, type Making } from './makings.ts'
@@ -28,11 +28,26 @@ export interface Tracer {
   values(spot: Spot): Spot[]
 }
 
+/** Of `a.b.c.…`: more is a circle. */
+const MEMBERS_MAX = 10
+
 export function createTracer(reach: Reach): Tracer {
   const callers = callersIn(reach)
   let stepsLeft: number = LIMITS.analyzerStepsMax
 
-  function values({ source, node }: Spot): Spot[] {
+  /** A chain of calls would be followed from each of its links anew; null: it is being followed. */
+  const valuesByNode = new Map<Node, Spot[] | null>()
+
+  function values(spot: Spot): Spot[] {
+    const known = valuesByNode.get(spot.node)
+    if (known !== undefined) return known ?? []
+    valuesByNode.set(spot.node, null)
+    const found = followed(spot)
+    valuesByNode.set(spot.node, found)
+    return found
+  }
+
+  function followed({ source, node }: Spot): Spot[] {
     const found: Spot[] = []
     const seen = new Map<Node, Set<string>>()
     const waiting: Step[] = [{ source, node, members: [] }]
@@ -40,7 +55,7 @@ export function createTracer(reach: Reach): Tracer {
       const at = { ...step, node: bare(step.node) }
       const way = at.members.join('.')
       const ways = seen.get(at.node) ?? new Set()
-      if (ways.has(way) || --stepsLeft < 0 || at.members.length > 10) continue
+      if (ways.has(way) || --stepsLeft < 0 || at.members.length > MEMBERS_MAX) continue
       seen.set(at.node, ways.add(way))
       const next = follow(at)
       if (next === null) found.push({ source: at.source, node: at.node })
@@ -152,6 +167,8 @@ export function createTracer(reach: Reach): Tracer {
     const asked = moduleOfCall(source, node)
     if (asked !== null) return exported(source, asked.module, members)
     if (node.type !== 'CallExpression' && node.type !== 'OptionalCallExpression') return []
+    const wrapped = interopArgument(node)
+    if (wrapped !== null) return [{ source, node: wrapped, members }]
     const called = values({ source, node: node.callee })
     const functions = called.filter(({ node }) => isFunction(node))
     if (functions.length > 0)
@@ -231,16 +248,8 @@ export function createTracer(reach: Reach): Tracer {
     })
   }
 
-  /** Functions that are being asked about: a parameter that is called with itself ends here. */
-  const asking = new Set<Node>()
   function calls(callee: Spot, target: Node): boolean {
-    if (asking.has(callee.node) || asking.size > 50) return false
-    asking.add(callee.node)
-    try {
-      return values(callee).some(({ node }) => node === target)
-    } finally {
-      asking.delete(callee.node)
-    }
+    return values(callee).some(({ node }) => node === target)
   }
 
   function writes(source: Source, way: string): readonly Node[] {
