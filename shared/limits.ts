@@ -194,6 +194,8 @@ export const LIMITS = {
   projectUnreadMax: 100,
   /** Files of code that detection reads, of each language. */
   detectionSourcesMax: 5000,
+  /** Places in one file that read like what is looked for. */
+  detectionHitsMax: 1000,
   // what the command line tool reports of itself
   selfReportChecksMax: 100,
   selfReportsKeptMax: 200,

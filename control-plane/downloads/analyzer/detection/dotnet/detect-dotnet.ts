@@ -178,9 +178,9 @@ function minimalRoutes(source: Source) {
 function attributeRoutes(source: Source) {
   return hits(source, /\bclass\s+(\w+?)(?:Controller)?\b[^{;]*(?=\{)/).flatMap(
     ({ index, end, match: [, name = ''] }) => {
-      const above = source.code.slice(0, index).search(/\[[^{};]*$/)
+      const above = Math.max(...['{', '}', ';'].map((mark) => source.code.lastIndexOf(mark, index)))
       const route = hits(source, /\[(?:\w+\(\)\s*,\s*)?Route\s*\(\s*/)
-        .filter((hit) => hit.index < index && hit.index >= (above === -1 ? index : above))
+        .filter((hit) => hit.index < index && hit.index > above)
         .at(-1)
       const prefix =
         route === undefined

@@ -24,7 +24,9 @@ export function portOf(
       detail: 'Gin listens there unless told otherwise.',
     }
   const detail = 'The code says so, where the environment says nothing.'
-  for (const one of new Set([source, ...sources])) {
+  // elsewhere a port is as well one that somebody is called on
+  const settings = sources.filter(({ path }) => /conf|setting|option|env|flag|cmd\//i.test(path))
+  for (const one of new Set([source, ...program, ...settings])) {
     const found = settingIn(one)
     if (found !== null) return { value: found.port, at: found.at, confidence: 'likely', detail }
   }

@@ -6,17 +6,15 @@ import { assemble, type Clue } from '../assemble.ts'
 import { readDeployment } from '../deployment.ts'
 import { isAside, nearest } from '../folders.ts'
 import { integratedIn } from '../integrated.ts'
-import { firstHit, placeAt, readSources, type Source } from '../source/source.ts'
+import { firstHit, placeAt, readSources, type Hit, type Source } from '../source/source.ts'
 import { readModules, withBases, type JavaModule } from './builds.ts'
 import { healthOf } from './health.ts'
 import { readSettings } from './properties.ts'
 import { signInOf } from './sign-in.ts'
 
-const BOOTS =
-  /@SpringBootApplication\b|@EnableAutoConfiguration\b(?=[\s\S]*\b(?:SpringApplication\s*\.\s*run|runApplication)\b)/
 const MAIN = /\bstatic\s+void\s+main\s*\(|\bfun\s+main\s*\(/
 const WEB =
-  /^org\.springframework(?:\.boot|\.cloud)?:(?:spring-boot-starter-(?:web|webmvc|webflux|jersey|graphql|data-rest|hateoas|websocket|thymeleaf)|spring-web(?:mvc|flux)?|spring-cloud-starter-gateway[\w-]*)$/
+  /:(?:spring-boot-starter-(?:web|webmvc|webflux|jersey|graphql|data-rest|hateoas|websocket|thymeleaf)|spring-web(?:mvc|flux)?|spring-cloud-starter-gateway[\w-]*|spring-cloud-config-server|spring-cloud-starter-netflix-eureka-server|spring-boot-admin-starter-server)$/
 const ANSWERS = /@(?:Rest)?Controller\b(?!Advice)|\bRouterFunction\s*</
 
 export async function detectJava(project: Project): Promise<Detection> {
@@ -46,12 +44,14 @@ export async function detectJava(project: Project): Promise<Detection> {
   const applications: Application[] = []
   for (const module of modules.values()) {
     const own = sources.filter(({ path }) => nearest(folders, path) === module.folder)
-    const booting = own.filter((source) => firstHit(source, BOOTS) !== null)
+    const booting = own.filter((source) => bootOf(source) !== null)
     const [source] = booting.sort((a, b) => Number(startsItself(b)) - Number(startsItself(a)))
     if (source === undefined) continue
     const bases = withBases(modules, module)
     if (!servesPeople(bases, own, sources, folders))
-      remarks.push(`${source.path} starts a Spring Boot program without a web server.`)
+      remarks.push(
+        `${source.path} starts Spring Boot, but no web server was found among its libraries.`,
+      )
     else
       applications.push(
         await application(project, modules, module, bases, own, source, booting.length),
@@ -64,6 +64,13 @@ export async function detectJava(project: Project): Promise<Detection> {
 function isOfTests(path: string): boolean {
   const [, folder = '', kind = ''] = /^(.*?)(?:^|\/)src\/(\w+)\//.exec(path) ?? []
   return /^(?:test|integrationTest|it|testFixtures)$/.test(kind) || isAside(`${folder}/`)
+}
+
+/** The annotation of them all, or the older one beside the call that starts it. */
+function bootOf(source: Source): Hit | null {
+  const starts = /\bSpringApplication\s*\.\s*run\b|\brunApplication\b/
+  const older = firstHit(source, starts) === null ? null : /@EnableAutoConfiguration\b/
+  return firstHit(source, /@SpringBootApplication\b/) ?? (older && firstHit(source, older))
 }
 
 const startsItself = (source: Source) => firstHit(source, MAIN) !== null
@@ -100,7 +107,7 @@ async function application(
   const deployment = await readDeployment(project, module.folder)
   const isKotlin = source.path.endsWith('.kt')
   const starts = firstHit(source, MAIN)
-  const boots = firstHit(source, BOOTS)
+  const boots = bootOf(source)
   const entry = placeAt(source, starts?.index ?? boots?.index ?? 0)
   const port = settings.get('server.port')
   return assemble({

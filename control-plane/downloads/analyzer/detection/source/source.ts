@@ -1,4 +1,5 @@
 /** A file of code, and what can be asked of it without parsing it. */
+import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
 import type { Place } from '../application.ts'
 import { blank, type SourceLanguage } from './blank.ts'
@@ -40,18 +41,21 @@ export async function readSources(
   return sources
 }
 
-/** Where code, not a comment or a string, reads like this. */
+/** Where code, not a comment or a string, reads like this; of a file of nothing else, the first. */
 export function hits({ code }: Pick<Source, 'code'>, pattern: RegExp): Hit[] {
-  const all = new RegExp(pattern.source, [...new Set(`${pattern.flags}g`)].join(''))
-  return [...code.matchAll(all)].map((match) => ({
-    match,
-    index: match.index,
-    end: match.index + match[0].length,
-  }))
+  const found: Hit[] = []
+  for (const match of code.matchAll(
+    new RegExp(pattern, [...new Set(`${pattern.flags}g`)].join('')),
+  )) {
+    found.push({ match, index: match.index, end: match.index + match[0].length })
+    if (found.length >= LIMITS.detectionHitsMax) break
+  }
+  return found
 }
 
-export function firstHit(source: Pick<Source, 'code'>, pattern: RegExp): Hit | null {
-  return hits(source, pattern)[0] ?? null
+export function firstHit({ code }: Pick<Source, 'code'>, pattern: RegExp): Hit | null {
+  const match = pattern.exec(code)
+  return match === null ? null : { match, index: match.index, end: match.index + match[0].length }
 }
 
 export function placeAt({ path, text }: Pick<Source, 'path' | 'text'>, index: number): Place {
