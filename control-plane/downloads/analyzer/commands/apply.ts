@@ -44,7 +44,9 @@ export const apply: Command = {
 
     const rules = { sdkUrl: told.wishes.sdkUrl }
     const prepared = await prepare(project.root, plan.edits, rules, world)
-    const { text, isCut } = diffsOf(task, plan)
+    // as it will be on the disk, with the line ends that are there
+    const shown = prepared.kind === 'prepared' ? prepared.files : plan.edits
+    const { text, isCut } = diffsOf(task, shown)
     task.show(`\n${text}\n`)
     if (prepared.kind === 'refused') throw refusedEdits(prepared.problems)
     for (const remark of prepared.remarks) task.warn(remark)

@@ -1,5 +1,5 @@
 /** What a plan does, for people: shortly, and with every line of it. */
-import type { ManualStep, Plan } from '../plan.ts'
+import type { FileEdit, ManualStep, Plan } from '../plan.ts'
 import { diffOf, type Diff } from '../terminal/diff.ts'
 import { plainText, visibleText, wrapUnder } from '../terminal/words.ts'
 import type { Task } from './command.ts'
@@ -30,10 +30,10 @@ export function planInShort(task: Task, plan: Plan): string[] {
 
 export function diffsOf(
   task: Task,
-  plan: Plan,
+  edits: readonly FileEdit[],
 ): { readonly text: string; readonly isCut: boolean } {
   const wishes = { paint: task.terminal.paint, isWhole: task.given.flags.has('full') }
-  const diffs: readonly Diff[] = plan.edits.map((edit) => diffOf(edit, wishes))
+  const diffs: readonly Diff[] = edits.map((edit) => diffOf(edit, wishes))
   return {
     text: diffs.map(({ text }) => text).join('\n\n'),
     isCut: diffs.some(({ isCut }) => isCut),

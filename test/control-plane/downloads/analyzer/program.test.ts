@@ -5,6 +5,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { COMMANDS } from '../../../../control-plane/downloads/analyzer/commands.ts'
+import { EXIT, PROBLEM_CODES } from '../../../../control-plane/downloads/analyzer/exit.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import { plainEnvironment, startAnalyzer } from '../../../support/analyzer-program.ts'
 
@@ -43,6 +44,20 @@ void t.test('every command has help of its own, with all of its options', async 
       for (const word of [...options.map((option) => `--${option}`), ...Object.keys(documented)])
         t.match(out, word)
     }
+})
+
+void t.test('its README names every command, option, exit code and problem', async (t) => {
+  const file = new URL('../../../../control-plane/downloads/analyzer/README.md', import.meta.url)
+  const page = readFileSync(file, 'utf8')
+  for (const { name, options } of COMMANDS) {
+    t.match(page, new RegExp(`[\`| ]${name}[\` ]`), name)
+    for (const option of options) t.match(page, `--${option}`)
+  }
+  for (const code of PROBLEM_CODES) t.match(page, `\`${code}\``)
+  for (const code of Object.values(EXIT)) t.match(page, `| ${code} | `)
+  const text = COMMANDS.map(({ name }) => name).join()
+  for (const [, named = ''] of page.matchAll(/service-analyzer ([a-z][a-z-]+)/g))
+    t.ok(named === 'help' || text.includes(named), named)
 })
 
 void t.test('every command ends with one document when it is asked to', async (t) => {
