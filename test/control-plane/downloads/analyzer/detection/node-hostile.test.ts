@@ -1,6 +1,7 @@
 /** Projects that mean harm, or only look like it: looked at to the end, in bounded work, without a crash. */
 import t from 'tap'
 import { detectNode } from '../../../../../control-plane/downloads/analyzer/detection/node/detect-node.ts'
+import { matchesWorkspace } from '../../../../../control-plane/downloads/analyzer/detection/node/paths.ts'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import { projectWith } from './project-with.ts'
 
@@ -28,6 +29,9 @@ t.test('a manifest of any shape is read as far as it makes sense', async (t) => 
     })
     t.strictSame(applications, [], text.slice(0, 60))
   }
+  const folder = 'a'.repeat(100)
+  t.notOk(matchesWorkspace([`${'*a'.repeat(50)}/b`], `${folder}/c`), 'and stars are counted')
+  t.notOk(matchesWorkspace([`${'**/'.repeat(40)}b`], 'a/'.repeat(40)))
   t.equal(({} as { main?: unknown }).main, undefined, 'and no prototype is touched')
   const { remarks } = await look({ 'package.json': '{', 'a.js': '' })
   t.strictSame(remarks, ['package.json is not a JSON object, and was left aside.'])
@@ -92,6 +96,12 @@ t.test('work is bounded, and where it ended it is said', async (t) => {
     Array.from({ length: LIMITS.analyzerPackagesMax + 1 }, (_, i) => [`p/${i}/package.json`, '{}']),
   )
   t.match((await look(many)).remarks, [/^Only 300 of 302 package\.json were looked at/])
+
+  const manifests: string[] = []
+  const all = projectWith(many)
+  await detectNode({ ...all, read: (path) => (manifests.push(path), all.read(path)) })
+  const read = new Set(manifests.filter((path) => path.endsWith('/package.json')))
+  t.equal(read.size, LIMITS.analyzerPackagesMax)
 
   const asked: string[] = []
   const leads = LIMITS.analyzerReachFilesMax + 100

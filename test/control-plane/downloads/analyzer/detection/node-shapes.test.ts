@@ -124,7 +124,30 @@ t.test('what cannot be followed is not believed', async (t) => {
     [/guess$/],
     'of development, and nothing starts it',
   )
+  t.strictSame(
+    await found({
+      'package.json': JSON.stringify({ main: 'lib/index.js', dependencies: { express: '4' } }),
+      'lib/index.js': `exports.name = 'x'`,
+      'lib/index.test.js': `const app = require('express')()`,
+    }),
+    [],
+    'made in a test beside the code',
+  )
 })
+
+t.test(
+  'what is mounted in another application is a part of it, even if it could listen',
+  async (t) => {
+    const files = {
+      'package.json': STARTED('a.js'),
+      'a.js': `const app = require('express')()\napp.use('/shop', require('./shop'))\napp.listen(1)`,
+      'shop.js': `const shop = require('express')()
+if (require.main === module) shop.listen(2)
+module.exports = shop`,
+    }
+    t.strictSame(await found(files), ['[express] a.js → a.js:1 1 sure'])
+  },
+)
 
 t.test('what a start runs is found in what it says', async (t) => {
   const runs = (line: string) =>
@@ -201,6 +224,20 @@ t.test('every package of a workspace that listens is an application', async (t) 
     'apps/a[express] apps/a/a.js → apps/a/a.js:2 80 sure',
     'apps/b[express] apps/b/b.js → apps/b/b.js:2 80 sure',
   ])
+  const shared = {
+    ...files,
+    'apps/a/a.js': `require('@w/start')().listen(1)`,
+    'apps/b/b.js': `require('@w/start')().listen(2)`,
+    'libs/start/start.js': `const e = require('express')\nmodule.exports = () => e()`,
+  }
+  t.strictSame(
+    await found(shared),
+    [
+      'apps/a[express] apps/a/a.js → libs/start/start.js:2 1 sure',
+      'apps/b[express] apps/b/b.js → libs/start/start.js:2 2 sure',
+    ],
+    'also where both are made in one place',
+  )
   t.ok(matchesWorkspace(['apps/*'], 'apps/a'))
   t.notOk(matchesWorkspace(['apps/*'], 'apps/a/b'))
   t.ok(matchesWorkspace(['./apps/**'], 'apps/a/b'))

@@ -57,6 +57,7 @@ t.test('a name of an inner scope is not the one of the module', async (t) => {
   t.strictSame(called(`import e from 'express'; { const e = () => 1; e() }`), [])
   t.strictSame(called(`function require() {}; require('express')()`), [])
   t.strictSame(called(`{ var e = require('express') } e()`).at(-1), 'express', 'var is hoisted')
+  t.strictSame(called(`let e = require('koa'); e = require('express'); e()`), [], 'one of two')
   t.strictSame(called(`const a = b; const b = a; a()`), [], 'and a circle ends')
 })
 
