@@ -134,7 +134,7 @@ export const ASSIGNMENTS: readonly Rule[] = [
     isHarmless: isProse,
   },
   {
-    // process.env.SESSION_SECRET || 'keyboard cat'
+    // env.SESSION_SECRET || 'keyboard cat'
     kind: 'default of a secret',
     pattern: new RegExp(
       String.raw`${NAMED}["']?\]?\)?\s{0,20}(?:\|\||\?\?|\?:|\bor\b)\s{0,20}${QUOTED}`,

@@ -3,6 +3,7 @@ import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
 import type { Application } from '../detection/application.ts'
 import { planFor } from '../edits/plan-for.ts'
 import { EXIT, Problem } from '../exit.ts'
+import { guideCodeProblems } from '../guide-code.ts'
 import { planFromGuide } from '../guide-plan.ts'
 import type { FileEdit, Plan } from '../plan.ts'
 import type { Project } from '../project/project.ts'
@@ -27,12 +28,14 @@ async function guidedPlan(
   { wishes, guide }: Pick<Told, 'wishes' | 'guide'>,
 ): Promise<Plan> {
   const outcome = await planFromGuide(project, guide, { sdkUrl: wishes.sdkUrl })
-  if (outcome.kind === 'refused')
+  const problems =
+    outcome.kind === 'refused' ? outcome.problems : guideCodeProblems(outcome.plan, wishes.baseUrl)
+  if (outcome.kind === 'refused' || problems.length > 0)
     throw new Problem(
       EXIT.notSo,
       'guide_refused',
       'The stored guide is refused as a whole. Nothing has been changed.',
-      ...problemLines(outcome.problems),
+      ...problemLines(problems),
       'To have another one written: service-analyzer analyze --use-ai',
       'To go by the rules instead: service-analyzer apply --rules',
     )
