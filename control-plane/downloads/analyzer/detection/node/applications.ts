@@ -200,7 +200,9 @@ function whole(
       confidence,
       detail:
         dependency === undefined
-          ? `${nameOf(framework)} is used; package.json does not name it.`
+          ? framework === 'node'
+            ? 'A server of node:http, without a framework.'
+            : `${nameOf(framework)} is used; package.json does not name it.`
           : `${nameOf(framework)} ${dependency.range} is among the dependencies.`,
     } satisfies Finding,
     {

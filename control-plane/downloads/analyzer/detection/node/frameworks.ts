@@ -14,7 +14,8 @@ const NAMES: Readonly<Partial<Record<FrameworkName, readonly [string, string]>>>
   hono: ['Hono', 'hono'],
   nest: ['NestJS', '@nestjs/core'],
   next: ['Next.js', 'next'],
-  node: ['node:http', 'node'],
+  /** There is a package `node` too, which is something else. */
+  node: ['node:http', ''],
 }
 
 export const nameOf = (framework: FrameworkName) => NAMES[framework]?.[0] ?? framework

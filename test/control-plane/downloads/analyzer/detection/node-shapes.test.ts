@@ -246,6 +246,16 @@ t.test('every package of a workspace that listens is an application', async (t) 
   t.notOk(matchesWorkspace(['a.c'], 'abc'))
 })
 
+t.test('the package that brings Node along is no framework', async (t) => {
+  const { applications } = await detectNode(
+    projectWith({
+      'package.json': STARTED('a.js', { node: '^26' }),
+      'a.js': `require('http').createServer((q, r) => r.end()).listen(1)`,
+    }),
+  )
+  t.match(applications, [{ framework: 'node', variant: null, confidence: 'sure' }])
+})
+
 t.test('a file of fastify-cli is a plugin of the application that it makes', async (t) => {
   const files = {
     'package.json': JSON.stringify({
