@@ -173,8 +173,10 @@ async function otherPorts({ port }: BootNote): Promise<Record<string, string>> {
   return Object.fromEntries(ports) as Record<string, string>
 }
 
-function install(folder: string, { links = {} }: BootNote, { sdk, copied }: Packages): void {
-  const modules = join(folder, 'node_modules')
+function install(folder: string, note: BootNote, { sdk, copied }: Packages): void {
+  const { links = {} } = note
+  // what Next.js builds with has to be inside, and beside the application
+  const modules = join(folder, copied === undefined ? '' : note.folder, 'node_modules')
   if (copied !== undefined) execFileSync('cp', ['-al', copied, modules])
   else {
     mkdirSync(modules)

@@ -1,0 +1,76 @@
+/** One public application: fetched, looked at, changed, and put back as it was. */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import * as tar from 'tar'
+import type { Application } from '../../control-plane/downloads/analyzer/detection/application.ts'
+import { detectNode } from '../../control-plane/downloads/analyzer/detection/node/detect-node.ts'
+import { planFor } from '../../control-plane/downloads/analyzer/edits/plan-for.ts'
+import type { Wishes } from '../../control-plane/downloads/analyzer/edits/wishes.ts'
+import type { Plan } from '../../control-plane/downloads/analyzer/plan.ts'
+import { openProject } from '../../control-plane/downloads/analyzer/project/open-project.ts'
+import type { Stranger } from './strangers.ts'
+
+const run = promisify(execFile)
+
+/** By npm, so that whatever mirror this machine uses is asked; its bytes are the pinned ones. */
+export async function fetchStranger(stranger: Stranger, folder: string): Promise<string> {
+  const { name, version, integrity } = stranger
+  const kept = join(folder, `${name.replace('/', '-').replace('@', '')}-${version}.tgz`)
+  const arguments_ = [
+    'pack',
+    `${name}@${version}`,
+    '--pack-destination',
+    folder,
+    '--loglevel=error',
+  ]
+  await run('npm', arguments_, { timeout: 120_000 })
+  const hash = createHash('sha512').update(readFileSync(kept)).digest('base64')
+  if (`sha512-${hash}` !== integrity) throw new Error(`${name}@${version} is not what was pinned`)
+  return kept
+}
+
+export async function unpack(tarball: string, folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  await tar.extract({ file: tarball, cwd: folder, strip: 1, preserveOwner: false })
+}
+
+export interface Looked {
+  readonly application: Application
+  readonly plan: Plan
+}
+
+/** What is found in it, and what would be done. */
+export async function lookAt(folder: string, wishes: Wishes): Promise<Looked[]> {
+  const project = await openProject(folder)
+  const { applications } = await detectNode(project)
+  const plans = applications.map(async (application) => ({
+    application,
+    plan: await planFor(project, application, wishes),
+  }))
+  return Promise.all(plans)
+}
+
+/** Node's own reading of every file that was changed, or TypeScript's. */
+export async function faultsOf(folder: string, { edits }: Plan): Promise<string[]> {
+  const faults: string[] = []
+  for (const { path } of edits) {
+    const text = readFileSync(join(folder, path), 'utf8')
+    if (path.endsWith('.json')) JSON.parse(text)
+    else if (/\.[cm]?js$/.test(path)) {
+      const said = await run(process.execPath, ['--check', join(folder, path)]).then(
+        () => '',
+        (error: unknown) => String((error as { stderr?: string }).stderr),
+      )
+      if (said !== '') faults.push(`${path}: ${said}`)
+    }
+  }
+  return faults
+}
+
+export function copyOf(folder: string, to: string): string {
+  cpSync(folder, to, { recursive: true, verbatimSymlinks: true })
+  return to
+}

@@ -1,0 +1,42 @@
+/**
+ * Public applications that were not written for this, from npm: found, edited, installed, started, and
+ * put back byte for byte. All of them, without a start: `node test/strangers/run.ts`.
+ */
+import { join } from 'node:path'
+import t from 'tap'
+import { temporaryFolder } from '../support/control-plane.ts'
+import { installSdk } from '../support/installed-sdk.ts'
+import { BOOTS } from './boots.ts'
+import { problemsOf } from './started.ts'
+import { fetchStranger } from './stranger.ts'
+import { STRANGERS } from './strangers.ts'
+
+/** Those with few packages; the others are started with STRANGERS=name,name. */
+const SMALL = ['json-server', 'fake-smtp-server', 'dyson']
+
+const { url } = await installSdk(t)
+
+const wanted = new Set(process.env['STRANGERS']?.split(',') ?? SMALL)
+const fetched = await Promise.all(
+  STRANGERS.filter(({ name }) => wanted.has(name)).map(async (stranger) => {
+    const folder = temporaryFolder(t)
+    const tarball = await fetchStranger(stranger, folder).catch(missing)
+    return { ...stranger, folder, tarball }
+  }),
+)
+
+/** Without npm there is nothing to look at; another archive than the pinned one is a failure. */
+function missing(error: unknown): { readonly missing: string } {
+  const { stderr, message } = error as { stderr?: string; message: string }
+  if (stderr === undefined) throw error
+  return { missing: `cannot be fetched from npm: ${(stderr || message).split('\n')[0]}` }
+}
+
+for (const { name, version, folder, tarball } of fetched) {
+  const skip = typeof tarball === 'string' ? false : tarball.missing
+  t.test(`${name}@${version}`, { skip }, async (t) => {
+    const how = BOOTS.find((boot) => boot.name === name)
+    if (how === undefined || typeof tarball !== 'string') throw new Error(`${name} has no boot`)
+    t.same(await problemsOf(t, how, tarball, join(folder, 'unpacked'), url), [])
+  })
+}
