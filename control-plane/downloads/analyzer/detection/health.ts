@@ -28,10 +28,15 @@ export function healthRank(path: string): number | null {
   return isOfHealth && rank > 0 ? 0.5 + rank / 100 : rank + (segments.length - 1) / 100
 }
 
-export function bestHealth<T>(found: readonly T[], pathOf: (one: T) => string): T | null {
+/** One whose whole path is known before any whose is not. */
+export function bestHealth<T>(
+  found: readonly T[],
+  pathOf: (one: T) => string,
+  isKnown: (one: T) => boolean = () => true,
+): T | null {
   const ranked = found.flatMap((one) => {
     const rank = healthRank(pathOf(one))
-    return rank === null ? [] : [{ one, rank }]
+    return rank === null ? [] : [{ one, rank: isKnown(one) ? rank : rank + NAMES.length }]
   })
   ranked.sort((a, b) => a.rank - b.rank)
   return ranked[0]?.one ?? null

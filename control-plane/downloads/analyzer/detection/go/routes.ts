@@ -25,7 +25,11 @@ export function healthRoute(sources: readonly Source[]): Clue<string> | null {
       return [{ path: joinPaths(prefix.path, path), at, isKnown: prefix.isKnown }]
     }),
   )
-  const best = bestHealth(found, ({ path }) => path)
+  const best = bestHealth(
+    found,
+    ({ path }) => path,
+    ({ isKnown }) => isKnown,
+  )
   if (best === null) return null
   return {
     value: best.path,

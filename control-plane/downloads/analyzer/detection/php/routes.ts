@@ -33,7 +33,11 @@ function routed(bootstrap: Source, routes: readonly Source[]): Clue<string> | nu
       ]
     }),
   )
-  const best = bestHealth(found, ({ path }) => path)
+  const best = bestHealth(
+    found,
+    ({ path }) => path,
+    ({ isKnown }) => isKnown,
+  )
   if (best === null) return null
   return {
     value: best.path,

@@ -171,10 +171,14 @@ function health(unit: PythonUnit, base: string, settings: readonly Source[]): Cl
       return routes(source).map(({ path, index }) => ({
         path: joinPaths(prefix ?? '', path),
         at: placeAt(source, index),
-        isKnown: prefix !== null,
+        isKnown: prefix !== null && isOfUrlpatterns(source, index),
       }))
     })
-  const best = bestHealth(found, ({ path }) => path)
+  const best = bestHealth(
+    found,
+    ({ path }) => path,
+    ({ isKnown }) => isKnown,
+  )
   if (best === null) return null
   return {
     value: best.path,
@@ -184,6 +188,14 @@ function health(unit: PythonUnit, base: string, settings: readonly Source[]): Cl
       ? 'A route for it is there.'
       : 'A route for it is there; what stands in front of it is not clear.',
   }
+}
+
+/** Other lists of a file are included somewhere, behind something. */
+function isOfUrlpatterns({ code }: Source, index: number): boolean {
+  const lists = [
+    ...code.slice(0, index).matchAll(/^(\w+)\s*(?::[^=\n]+)?\+?=\s*(?:\w+\s*\()?[[(]/gm),
+  ]
+  return lists.at(-1)?.[1] === 'urlpatterns'
 }
 
 function rootUrls(unit: PythonUnit, base: string, settings: readonly Source[]): Source | null {

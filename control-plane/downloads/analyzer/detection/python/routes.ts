@@ -21,7 +21,11 @@ export function healthRoute(unit: PythonUnit): Clue<string> | null {
       return [{ path: joinPaths(prefix ?? '', path), at, isKnown: prefix !== null }]
     }),
   )
-  const best = bestHealth(found, ({ path }) => path)
+  const best = bestHealth(
+    found,
+    ({ path }) => path,
+    ({ isKnown }) => isKnown,
+  )
   if (best === null) return null
   return {
     value: best.path,

@@ -20,7 +20,11 @@ export function healthRoute(sources: readonly Source[]): Clue<string> | null {
       ]
     }),
   )
-  const best = bestHealth(found, ({ path }) => path)
+  const best = bestHealth(
+    found,
+    ({ path }) => path,
+    ({ isKnown }) => isKnown,
+  )
   if (best === null) return null
   return {
     value: best.path,

@@ -83,6 +83,11 @@ t.test('what only reads like an application is none', async (t) => {
       'A.csproj': '<Project Sdk="Microsoft.NET.Sdk" />',
       'A.cs': '// WebApplication.CreateBuilder()',
     },
+    'a project of tests': {
+      'Shop.Tests/Shop.Tests.csproj':
+        '<Project Sdk="Microsoft.NET.Sdk.Web"><ItemGroup><PackageReference Include="Microsoft.NET.Test.Sdk" /></ItemGroup></Project>',
+      'Shop.Tests/Program.cs': 'var b = WebApplication.CreateBuilder(args);\nvar app = b.Build();',
+    },
     'a commented Sdk': {
       'A.csproj': `<!-- ${WEB_CSPROJ} --><Project Sdk="Microsoft.NET.Sdk"></Project>`,
     },
@@ -141,6 +146,15 @@ t.test('a path behind a prefix that cannot be read is a guess', async (t) => {
   })
   t.equal(python.healthPath, '/healthz')
   t.equal(confidenceOf(python, 'health'), 'guess')
+
+  const django = await only({
+    'manage.py':
+      "from django.core.management import execute_from_command_line\nimport os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 's')\n",
+    's.py': "MIDDLEWARE = []\nROOT_URLCONF = 'urls'\n",
+    'urls.py':
+      "order = [\n  path('healthz', h),\n]\nurlpatterns = [\n  path('orders/<int:id>/', include(order)),\n  path('ping', p),\n]\n",
+  })
+  t.equal(django.healthPath, '/ping', 'one that is known is taken before one that is not')
 
   const go = await only({
     'go.mod': 'module m\n',
