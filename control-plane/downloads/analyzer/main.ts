@@ -8,10 +8,15 @@ const { stdin, stdout, stderr, argv, env } = process
 // who stops reading does not stop the work: files are written to the end, the exit code is true
 for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
 
-process.once('SIGINT', () => {
-  if (stderr.isTTY) stderr.write('\r\u001b[2K')
-  process.exit(EXIT.interrupted)
-})
+/** 128 and the number of the signal, as shells count. */
+const SIGNALS = { SIGINT: EXIT.interrupted, SIGTERM: 143, SIGHUP: 129 } as const
+let isHeld = false
+for (const [signal, code] of Object.entries(SIGNALS))
+  process.on(signal, () => {
+    if (isHeld) return
+    if (stderr.isTTY) stderr.write('\r\u001b[2K') // what was being drawn over
+    process.exit(code)
+  })
 
 process.exitCode = await run(argv.slice(2), {
   environment: env,
@@ -24,5 +29,9 @@ process.exitCode = await run(argv.slice(2), {
   nodeVersion: process.versions.node,
   programFile: argv[1] ?? '',
   nowMs: Date.now,
+  async uninterrupted(work) {
+    isHeld = true
+    return work().finally(() => (isHeld = false))
+  },
   fetch,
 })

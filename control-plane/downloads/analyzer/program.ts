@@ -10,7 +10,7 @@ import { EXIT, Problem, type Exit } from './exit.ts'
 import { createProfile, quoted } from './profile.ts'
 import type { Environment } from './settings.ts'
 import { createTerminal, type Terminal, type TerminalWorld } from './terminal/terminal.ts'
-import { plainText, visibleText, wrap } from './terminal/words.ts'
+import { plainText, visibleJson, visibleText, wrap } from './terminal/words.ts'
 
 export interface ProgramWorld extends TerminalWorld {
   readonly environment: Environment
@@ -22,6 +22,8 @@ export interface ProgramWorld extends TerminalWorld {
   /** The file that runs, as it was called. */
   readonly programFile: string
   readonly nowMs: () => number
+  /** Nobody can interrupt it half-way. */
+  readonly uninterrupted: <T>(work: () => Promise<T>) => Promise<T>
   readonly fetch: typeof fetch
 }
 
@@ -125,7 +127,9 @@ export async function run(args: readonly string[], world: ProgramWorld): Promise
       ...(text !== undefined && { text }),
       ...fields,
     }
-    return JSON.stringify({ ...document, problem: document.problem ?? null }, undefined, 2)
+    return visibleJson(
+      JSON.stringify({ ...document, problem: document.problem ?? null }, undefined, 2),
+    )
   }
 }
 

@@ -52,7 +52,7 @@ export const apply: Command = {
     for (const remark of prepared.remarks) task.warn(remark)
     if (isDry) return dryOutcome(task, plan, fields)
     await agree(task, prepared, isCut)
-    const written = await write(prepared, world)
+    const written = await task.world.uninterrupted(() => write(prepared, world))
     const installed = await installPackages(task, project, applications, plan)
     return writtenOutcome(task, plan, written, installed, fields)
   },

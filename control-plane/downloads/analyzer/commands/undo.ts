@@ -20,7 +20,8 @@ export const undo: Command = {
   },
   async run(task) {
     const world = journalWorld(task.world.environment)
-    const first = await undoEdits(task.folder, world)
+    const { uninterrupted } = task.world
+    const first = await uninterrupted(() => undoEdits(task.folder, world))
     if (first.kind !== 'refused' || !first.isChanged) return outcomeOf(task, first)
     const lines = problemLines(first.problems)
     if (!task.isAgreed && !task.terminal.isInteractive)
@@ -37,7 +38,8 @@ export const undo: Command = {
       if (!(await task.terminal.confirm(question)))
         throw new Problem(EXIT.notSo, 'declined', 'Nothing has been taken back.')
     }
-    return outcomeOf(task, await undoEdits(task.folder, world, { force: true }))
+    const forced = () => undoEdits(task.folder, world, { force: true })
+    return outcomeOf(task, await uninterrupted(forced))
   },
 }
 

@@ -3,7 +3,7 @@ import type { Paint } from './paint.ts'
 import { createPaint, wantsColour } from './paint.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { ask, isYes } from './prompt.ts'
-import { wrap } from './words.ts'
+import { visibleText, wrap } from './words.ts'
 
 export interface TerminalWorld {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -57,8 +57,9 @@ export function createTerminal(world: TerminalWorld, wishes: TerminalWishes): Te
     ask({ input: stdin, output: stderr }, { text, isHidden })
 
   const paintBeside = createPaint(wantsColour({ ...colour, isTerminal: isTerminal(stderr) }))
-  const remark = (text: string) =>
+  const write = (text: string) =>
     progress.aside(() => void stderr.write(`${hiding(wrap(text, columns()))}\n`))
+  const remark = (text: string) => write(visibleText(text))
 
   return {
     get columns() {
@@ -69,7 +70,7 @@ export function createTerminal(world: TerminalWorld, wishes: TerminalWishes): Te
     print: (text) => progress.aside(() => void stdout.write(`${hiding(text)}\n`)),
     remark,
     complain(problem, advice) {
-      remark(paintBeside('red', problem))
+      write(paintBeside('red', visibleText(problem)))
       for (const line of advice) remark(line)
     },
     during: progress.during,

@@ -26,6 +26,15 @@ export function visibleText(text: string): string {
     .replaceAll(PILED_MARKS, '$1')
 }
 
+/** JSON says the same with escapes; its own line ends are the only control characters in it. */
+export function visibleJson(json: string): string {
+  return json.replaceAll(new RegExp(UNSEEN.source, 'gu'), (sign) =>
+    sign === '\n' ? sign : sign.replaceAll(/[^]/g, escaped),
+  )
+}
+
+const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 function named(sign: string): string {
   const hex = (sign.codePointAt(0) ?? 0).toString(16).toUpperCase()
   return `<U+${hex.padStart(4, '0')}>`

@@ -1,6 +1,8 @@
 /** At a pseudo terminal: what is asked, how it is answered, and that the terminal is as before. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { columnsOf } from '../../../../../control-plane/downloads/analyzer/terminal/words.ts'
@@ -45,7 +47,7 @@ async function start(t: Test, columns = 80, more: Record<string, string> = {}) {
 /** What a reader sees: without colours, and of a line that was drawn over its last state. */
 function seen(screen: string): string[] {
   const plain = screen.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '')
-  return plain.split('\n').map((line) => line.replace(/\r+$/, '').split('\r').at(-1) ?? '')
+  return plain.split(/\r*\n/).map((line) => line.split('\r').at(-1) ?? '')
 }
 
 void t.test('a key is asked for without being shown, and saved', { skip }, async (t) => {
@@ -91,6 +93,27 @@ for (const [name, keys] of [
       t.notOk(existsSync(profile))
     },
   )
+
+void t.test('Ctrl-C ends long work, and no half line is left', { skip }, async (t) => {
+  const { at, environment, key } = await start(t)
+  const silent = createServer() // takes the question and says nothing
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    silent.closeAllConnections()
+    silent.close()
+  })
+  const { port } = silent.address() as AddressInfo
+  const session = at('probe', {
+    ...environment,
+    SERVICE_ANALYZER_KEY: key,
+    SERVICE_BASE_URL: `http://127.0.0.1:${port}`,
+  })
+  await session.shown('The service looks at the application')
+  session.type('\u0003')
+  const { code, screen } = await session.ended
+  t.equal(code, 130)
+  t.notMatch(seen(screen).join('\n'), 'The service looks')
+})
 
 void t.test('a keyboard that is gone is no answer', { skip }, async (t) => {
   const { at } = await start(t)

@@ -4,6 +4,7 @@ import {
   columnsOf,
   cutToColumns,
   plainText,
+  visibleJson,
   visibleText,
   wrap,
   wrapUnder,
@@ -67,4 +68,13 @@ void t.test('lines fit, and what is to be copied stays whole', async (t) => {
   for (const line of wrapUnder('  > ', '    ', 'word '.repeat(50), 40).split('\n'))
     t.ok(columnsOf(line) <= 40 && /^ {2}(?:> | {2})/.test(line))
   t.equal(wrap('a b', 1), 'a b', 'a terminal of one column is none')
+})
+
+void t.test('a document is safe to look at, and says the same', async (t) => {
+  for (const [name, text] of HOSTILE) {
+    const document = { text, [text]: 1 }
+    const json = visibleJson(JSON.stringify(document, undefined, 2))
+    t.notMatch(json.replaceAll('\n', ''), OBEYED, name)
+    t.strictSame(JSON.parse(json), document)
+  }
 })
