@@ -3,7 +3,7 @@ import { LIMITS } from '../../../../shared/limits.ts'
 import type { LookedAt } from './looked-at.ts'
 
 const CODE =
-  /\.(?:[mc]?[jt]sx?|py|rb|ru|php|java|kt|kts|cs|go|erb|ya?ml|properties|json|toml|ini|cfg)$/
+  /\.(?:[mc]?[jt]sx?|py|rb|ru|php|java|kt|kts|cs|go|erb|ya?ml|properties|json|toml|ini|cfg|sh)$|(?:^|\/)(?:Dockerfile|Procfile)$/
 const ASIDE =
   /(?:^|\/)(?:tests?|__tests__|__mocks__|spec|e2e|cypress|docs|locales?|migrations|fixtures)\/|\.(?:test|spec|min)\.|\.d\.[mc]?ts$|(?:^|\/)(?:package-lock|composer\.lock|pnpm-lock|npm-shrinkwrap)\b/
 

@@ -11,7 +11,7 @@ import { VERSION } from '../../../../shared/version.ts'
 import { installCommand } from '../edits/install-command.ts'
 import { asObject, packageOf } from '../edits/node-sources.ts'
 import { readText } from '../project/read-text.ts'
-import { isNode, type LocalCheck, type LookedAt } from './looked-at.ts'
+import { isNode, packageFolder, type LocalCheck, type LookedAt } from './looked-at.ts'
 
 const CHECK = 'dependency_installed'
 const PACKAGE = 'service-node'
@@ -58,7 +58,8 @@ export const dependencyInstalled: LocalCheck = async (at) =>
 async function ofNode(at: LookedAt): Promise<CheckResult> {
   const { project, application, world } = at
   const address = `${world.baseUrl}/api/v1/sdk/node`
-  const { manifestPath, dependencies } = await packageOf(project, application)
+  const folder = packageFolder(at)
+  const { manifestPath, dependencies } = await packageOf(project, { ...application, folder })
   if (!dependencies.has(PACKAGE))
     return fail(
       CHECK,
@@ -87,8 +88,10 @@ const addWord = (packageManager: string | null) =>
   packageManager === 'npm' || packageManager === null ? 'install' : 'add'
 
 /** As Node looks for it: in the application's own folder, then in those above it. */
-async function installedVersion({ project, application }: LookedAt): Promise<string | null> {
-  const segments = application.folder === '' ? [] : application.folder.split('/')
+async function installedVersion(at: LookedAt): Promise<string | null> {
+  const { project } = at
+  const folder = packageFolder(at)
+  const segments = folder === '' ? [] : folder.split('/')
   for (let length = segments.length; length >= 0; length--) {
     const path = [...segments.slice(0, length), 'node_modules', PACKAGE, 'package.json'].join('/')
     try {

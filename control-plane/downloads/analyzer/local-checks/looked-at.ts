@@ -47,5 +47,18 @@ const NODE: ReadonlySet<string> = new Set([
 
 export const isNode = ({ framework }: Application): boolean => NODE.has(framework)
 
+/** The package whose code makes the application: in a monorepo that may be another one. */
+export function packageFolder({ project, application }: LookedAt): string {
+  const { mount, folder } = application
+  const start = folder === '' ? '' : `${folder}/`
+  if (mount === null || mount.path.startsWith(start)) return folder
+  const segments = mount.path.split('/').slice(0, -1)
+  for (let length = segments.length; length > 0; length--) {
+    const above = segments.slice(0, length).join('/')
+    if (project.has(`${above}/package.json`)) return above
+  }
+  return ''
+}
+
 /** Without the service's word, what most tenants are. */
 export const modeOf = ({ tenant }: LocalChecksWorld) => tenant?.mode ?? 'gateway'

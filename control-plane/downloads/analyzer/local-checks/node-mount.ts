@@ -14,7 +14,7 @@ import { lineOf, textOf } from '../syntax/places.ts'
 import { bare, referenceOf } from '../syntax/references.ts'
 import { ancestorsOf } from '../syntax/walk.ts'
 import { earlierThan } from './earlier-answers.ts'
-import { modeOf, type LookedAt } from './looked-at.ts'
+import { modeOf, packageFolder, type LookedAt } from './looked-at.ts'
 
 const CHECK = 'middleware_mounted'
 const PACKAGE = 'service-node'
@@ -22,9 +22,10 @@ const ADAPTER_METHODS = /\.\s*(?:express|fastify|koa|hono|nest|node|next|upgrade
 
 export async function nodeMount(at: LookedAt): Promise<CheckResult> {
   const { project, application, world } = at
-  const { type } = await packageOf(project, application)
+  const folder = packageFolder(at)
+  const { type } = await packageOf(project, { ...application, folder })
   const guard = guardOf({ mode: modeOf(world) })
-  const importing = await sourcesWith(project, application.folder, type, /service-node/)
+  const importing = await sourcesWith(project, folder, type, /service-node/)
   const guards = importing.flatMap((source) =>
     source.nodes
       .filter((node) => isGuardCall(source, node))
@@ -83,14 +84,14 @@ async function usersOf(
   makers: readonly Source[],
   type: Source['modules'] | 'module' | undefined,
 ) {
-  const { project, application } = at
   const packageType = type === 'module' || type === 'commonjs' ? type : undefined
-  const using = await sourcesWith(project, application.folder, packageType, ADAPTER_METHODS)
+  const using = await sourcesWith(at.project, packageFolder(at), packageType, ADAPTER_METHODS)
   return using.filter(({ path }) => makers.every((maker) => maker.path !== path))
 }
 
 function mountsIn(source: Source): Mount[] {
   return source.nodes.flatMap((node): Mount[] => {
+    if (isExportedProxy(source, node)) return [{ source, call: node, receiver: null, below: null }]
     if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return []
     const at = node.arguments.findIndex((argument) => isMounted(source, argument))
     if (at === -1) return []
@@ -113,6 +114,14 @@ function mountsIn(source: Source): Mount[] {
   })
 }
 
+/** `export const proxy = service.next(NextResponse)` in proxy.ts; up to Next.js 15 `middleware`. */
+function isExportedProxy(source: Source, node: Node): boolean {
+  if (!/(?:^|\/)(?:proxy|middleware)\.[cm]?[jt]s$/.test(source.path)) return false
+  if (node.type !== 'VariableDeclarator' || !node.init || node.id.type !== 'Identifier')
+    return false
+  return /^(?:proxy|middleware)$/.test(node.id.name) && isAdapterCall(source, node.init)
+}
+
 /** `service.express()`, or a name for it. */
 function isMounted(source: Source, argument: Node): boolean {
   const node = bare(argument)
@@ -132,8 +141,12 @@ function isNoUpgrade(call: Node): boolean {
 }
 
 function judgeMounts(at: LookedAt, mounts: readonly Mount[], guard: string): CheckResult {
-  const whole = mounts.filter(({ below }) => below === null)
+  const everywhere = mounts.filter(({ below }) => below === null)
   const [partial] = mounts
+  // a folder may hold several applications, each made in a file of its own
+  const home = at.application.mount?.path
+  const own = everywhere.filter(({ source }) => home === undefined || source.path === home)
+  const whole = own.length > 0 ? own : everywhere
   const [mount] = whole
   if (mount === undefined)
     return fail(
@@ -150,6 +163,12 @@ function judgeMounts(at: LookedAt, mounts: readonly Mount[], guard: string): Che
       ? fail(CHECK, `${what}, so it answers without a sign-in.`, fix)
       : warn(CHECK, `${what}: what it answers is not protected.`, fix)
   }
+  if (own.length === 0)
+    return warn(
+      CHECK,
+      `${place(mount)} mounts ${guard}(), but this application is made in ${home ?? ''}, which does not.`,
+      `If they are two: ${lineFor(at)} in ${home ?? ''}. The probe of the service tells for sure.`,
+    )
   if (condition !== null)
     return warn(
       CHECK,

@@ -20,6 +20,8 @@ interface Marks {
   /** What must not stand before it in the same file (or, for FastAPI, behind it). */
   readonly before?: RegExp
   readonly behind?: RegExp
+  /** The very file that is pasted mounts itself, and no other line does. */
+  readonly isMountedByItself?: true
   readonly line: string
 }
 
@@ -34,7 +36,7 @@ const MARKS: Partial<Readonly<Record<FrameworkName, Marks>>> = {
   },
   flask: {
     ...PYTHON,
-    mount: /\.before_request\b/,
+    mount: /@\w+\.before_request\s*\n\s*(?:async )?def sign_in\b|\.before_request\(\s*sign_in\s*\)/,
     line: '@app.before_request above def sign_in(), before every other',
   },
   fastapi: {
@@ -47,6 +49,7 @@ const MARKS: Partial<Readonly<Record<FrameworkName, Marks>>> = {
     language: 'ruby',
     extension: /\.rb$/,
     mount: /\binsert_before[\s(]+0\s*,\s*ServiceClaims\b/,
+    isMountedByItself: true,
     line: 'Rails.application.config.middleware.insert_before 0, ServiceClaims',
   },
   laravel: {
@@ -60,6 +63,7 @@ const MARKS: Partial<Readonly<Record<FrameworkName, Marks>>> = {
     language: 'java',
     extension: /\.(?:java|kt)$/,
     mount: /@Order\(\s*(?:value\s*=\s*)?(?:Ordered\.)?HIGHEST_PRECEDENCE\s*\)/,
+    isMountedByItself: true,
     line: '@Component @Order(Ordered.HIGHEST_PRECEDENCE) above the filter',
   },
   aspnet: {
@@ -72,7 +76,7 @@ const MARKS: Partial<Readonly<Record<FrameworkName, Marks>>> = {
   go: {
     language: 'go',
     extension: /\.go$/,
-    mount: /(?<!func )\bServiceClaims\(|\.Use\(\s*ServiceClaims\b/,
+    mount: /(?<!func )\bServiceClaims\(|\b(?:Use|WrapMiddleware)\(\s*(?:\w+\.)?ServiceClaims\b/,
     line: 'http.ListenAndServe(address, ServiceClaims(router))',
   },
 }
@@ -96,7 +100,7 @@ export async function pastedMount(at: LookedAt): Promise<CheckResult> {
     const probe = PROBE.exec(text)
     if (probe !== null) pasted ??= `${path}:${lineAt(text, probe.index)}`
     const mount = marks.mount.exec(marks.inStrings ? text : code)
-    const isMount = mount !== null && (probe !== null || isElsewhere(application.framework))
+    const isMount = mount !== null && (probe !== null || !marks.isMountedByItself)
     if (!isMount || mounted?.problem === null) continue
     mounted = {
       place: `${path}:${lineAt(text, mount.index)}`,
@@ -114,17 +118,6 @@ export async function pastedMount(at: LookedAt): Promise<CheckResult> {
   if (mounted.problem !== null)
     return warn(CHECK, `${mounted.place} ${mounted.problem}`, marks.line)
   return pass(CHECK, `${mounted.place} mounts what ${pasted} does.`)
-}
-
-/** Where the pasted file is mounted by a line in another one. */
-function isElsewhere(framework: FrameworkName): boolean {
-  return (
-    framework === 'django' ||
-    framework === 'laravel' ||
-    framework === 'go' ||
-    framework === 'aspnet' ||
-    framework === 'fastapi'
-  )
 }
 
 function problemOf({ before, behind }: Marks, code: string, mount: RegExpExecArray): string | null {

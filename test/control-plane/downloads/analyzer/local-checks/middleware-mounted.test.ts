@@ -1,5 +1,10 @@
 /** Whether the middleware is mounted before anything that answers, as the code says it. */
 import t from 'tap'
+import type { FrameworkName } from '../../../../../control-plane/downloads/analyzer/detection/application.ts'
+import {
+  fastapiModule,
+  flaskModule,
+} from '../../../../../control-plane/downloads/analyzer/edits/other/python.ts'
 import { snippets } from '../../../../../shared/integration/snippets.ts'
 import { check, type Wish } from './project-here.ts'
 
@@ -38,6 +43,47 @@ app.get('/', f)
     },
     status: 'pass',
     detail: /^server\.js:9 /,
+  },
+  'in proxy.ts of Next.js': {
+    files: {
+      ...ESM,
+      'src/proxy.ts':
+        "import { NextResponse } from 'next/server'\nimport { verifyClaims } from 'service-node'\nexport const proxy = verifyClaims().next(NextResponse)\n",
+    },
+    status: 'pass',
+    detail: /^src\/proxy\.ts:3 /,
+    wish: { application: { framework: 'next' } },
+  },
+  'in a file of Next.js that is no proxy': {
+    files: {
+      ...ESM,
+      'src/guard.ts':
+        "import { NextResponse } from 'next/server'\nimport { verifyClaims } from 'service-node'\nexport const proxy = verifyClaims().next(NextResponse)\n",
+    },
+    status: 'fail',
+    detail: /nothing mounts it/,
+    wish: { application: { framework: 'next' } },
+  },
+  'in another package of a monorepo': {
+    files: {
+      'apps/api/package.json': '{}',
+      'packages/server/package.json': ESM['package.json'],
+      'packages/server/src/index.js': `${IMPORT}export const app = express()\napp.use(verifyClaims().express())\n`,
+    },
+    status: 'pass',
+    detail: /^packages\/server\/src\/index\.js:4 /,
+    wish: {
+      application: { folder: 'apps/api', mount: { path: 'packages/server/src/index.js', line: 3 } },
+    },
+  },
+  'in the file of another application': {
+    files: {
+      ...server('const app = express()\napp.use(verifyClaims().express())\n'),
+      'admin.js': '',
+    },
+    status: 'warn',
+    detail: /^server\.js:4 mounts .* made in admin\.js, which does not/,
+    wish: { application: { mount: { path: 'admin.js', line: 1 } } },
   },
   'made in another file': {
     files: {
@@ -238,6 +284,24 @@ t.test('what the contract has to paste is found mounted, as it stands', async (t
       await check(t, 'middleware_mounted', { [file]: code }, { ...wish, tenant: { mode: 'sdk' } }),
       { status: 'fail', detail: /only an application on Node/ },
     )
+  }
+})
+
+t.test('a module beside the application is mounted by a line in it', async (t) => {
+  const go = snippets('https://x.test')['go']?.edge.code ?? ''
+  const goPackage = go.slice(0, go.indexOf('func main()')).replace('package main', 'package serviceclaims') // prettier-ignore
+  const rows: [FrameworkName, string, string, string, readonly string[]][] = [
+    ['flask', 'service_claims.py', flaskModule(), 'app.py', ['app.before_request(sign_in)']],
+    ['fastapi', 'service_claims.py', fastapiModule(), 'main.py', ['app.add_middleware(ServiceClaims)']],
+    ['go', 'serviceclaims/serviceclaims.go', goPackage, 'main.go', ['r.Use(serviceclaims.ServiceClaims)', 'e.Pre(echo.WrapMiddleware(serviceclaims.ServiceClaims))', 'http.ListenAndServe(addr, serviceclaims.ServiceClaims(handler))']],
+  ] // prettier-ignore
+  for (const [framework, file, code, other, lines] of rows) {
+    const look = (line: string) => check(t, 'middleware_mounted', { [file]: code, [other]: line }, { application: { framework } }) // prettier-ignore
+    t.match(await look(''), { status: 'fail', detail: /nothing mounts it/ }, framework)
+    for (const line of lines) {
+      const found = await look(`\n${line}\n`)
+      t.match(found, { status: 'pass', detail: `${other}:2 mounts` }, `${line}: ${found.detail}`)
+    }
   }
 })
 
