@@ -9,7 +9,6 @@ export function lineEndBehind(source: Source, offset: number): number | null {
   for (let at = offset; ; at++) {
     const comment = comments.find(({ start }) => start === at)
     if (comment) {
-      if (comment.type === 'CommentBlock' && comment.value.includes('\n')) return null
       at = (comment.end ?? at + 1) - 1
     } else if (at >= text.length || text[at] === '\n') return at
     else if (text[at] === '\r' && text[at + 1] === '\n') return at

@@ -177,6 +177,24 @@ app.use(service.express()) // before everything else
 `,
   ],
   [
+    'a bracket that only a semicolon keeps away',
+    `const express = require('express')
+const path = require('path')
+const app = express(); /* of
+   two lines */
+(async () => app.listen(1))()
+`,
+    `const express = require('express')
+const path = require('path')
+const { verifyClaims } = require('service-node')
+const app = express(); /* of
+   two lines */
+const service = verifyClaims()
+app.use(service.express()); // before everything else
+(async () => app.listen(1))()
+`,
+  ],
+  [
     'in sdk mode the application enforces by itself',
     `import express from 'express'
 const app = express()
@@ -219,6 +237,17 @@ t.test('where it is not sure, it says so and changes nothing', async (t) => {
     [
       `require('http').createServer(options)`,
       /^1: it is not sure what listens/,
+      { framework: 'node' },
+    ],
+    [
+      `const http = require('http')
+let server
+if (a) {
+  server = require(b).createServer(c, d)
+} else {
+  server = http.createServer(() => {})
+}`,
+      /^4: a server is made here that might listen instead/,
       { framework: 'node' },
     ],
     [

@@ -96,7 +96,13 @@ t.test('a shape that is not known is shown, in the words of its file', async (t)
 })
 
 t.test('another application of the package that listens as well is told', async (t) => {
-  const { plan } = await planned(t, { ...FILES, 'admin.js': SERVER, 'test/app.js': SERVER })
+  const { plan } = await planned(t, {
+    ...FILES,
+    'admin.js': SERVER,
+    'test/app.js': SERVER,
+    'apps/own/package.json': MANIFEST,
+    'apps/own/server.js': SERVER,
+  })
   t.match(plan.manual, [
     { path: 'admin.js', line: 2, text: /another application of the same package/ },
   ])
