@@ -251,6 +251,12 @@ export const LIMITS = {
   consoleReceiptMsMax: 8_000,
   consoleSearchCharactersMax: 100,
   consoleSearchResultsMax: 8,
+  /** Of one person, on their page. */
+  signInsListedMax: 20,
+  /** Beyond it a question says «more than». */
+  sessionsCountedMax: 1000,
+  /** People that a search for sessions stands for. */
+  peopleMatchedMax: 20,
   /** Of one address, whoever asks. */
   rateConsole: { burst: 1200, perSecond: 40 },
   // monitoring

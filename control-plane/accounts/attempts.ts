@@ -23,10 +23,11 @@ import {
   wasRefusedSince,
 } from '../store/queries/attempts.ts'
 import { addFigures } from '../store/queries/figures.ts'
-import { isTrialId } from '../store/queries/users.ts'
+import { newestSignInsOf, type SignInRow } from '../store/queries/sign-ins.ts'
+import { findUser, isTrialId } from '../store/queries/users.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Change, Store } from '../store/store.ts'
-import { fold } from './users.ts'
+import { fold, type User } from './users.ts'
 
 /** Who tries, and from where. */
 export interface Attempt {
@@ -48,6 +49,11 @@ const NETWORK_MEMORY_MS = 35 * DAY_MS
 /** A program that keeps knocking is one event a minute. */
 const DENIED_AGAIN_MS = MINUTE_MS
 const MEMORY_MS = LOCKOUT_MEMORY_SECONDS * SECOND_MS
+
+/** Why a person came in, or did not, as it was written down. */
+export type PastAttempt = Readonly<
+  Pick<SignInRow, 'signInId' | 'at' | 'ip' | 'userAgent' | 'outcome' | 'reason'>
+>
 
 export type Attempts = ReturnType<typeof createAttempts>
 
@@ -72,8 +78,11 @@ export function createAttempts({
     const most = LIMITS.failuresLookedAtMax
     const block = await findAddressBlock(queries, tenantId, attempt.countedAs)
     const addressSinceMs = Math.max(sinceMs, block?.liftedAt ?? 0)
+    const userSinceMs = Math.max(sinceMs, await unlockedAtOf(queries, attempt))
     return {
-      user: toSeconds(await failuresOfLogin(queries, { ...attempt, isKnownDevice }, sinceMs, most)),
+      user: toSeconds(
+        await failuresOfLogin(queries, { ...attempt, isKnownDevice }, userSinceMs, most),
+      ),
       address: toSeconds(await failuresOfAddress(queries, attempt, addressSinceMs, most)),
     }
   }
@@ -130,6 +139,29 @@ export function createAttempts({
       return state
     },
 
+    /** Until when lockout sends this account away, for whoever looks at it; undefined: it does not. */
+    async pauseOf(
+      { tenantId, userId, unlockedAt }: Pick<User, 'tenantId' | 'userId' | 'unlockedAt'>,
+      { lockout }: Pick<Policies, 'lockout'>,
+    ): Promise<number | undefined> {
+      const nowMs = clock.nowMs()
+      const sinceMs = Math.max(nowMs - MEMORY_MS, unlockedAt ?? 0)
+      const who = { tenantId, loginHash: loginHash(tenantId, { userId }) }
+      const ends = [true, false].map(async (isKnownDevice) => {
+        const key = { ...who, isKnownDevice }
+        const most = LIMITS.failuresLookedAtMax
+        const times = toSeconds(await failuresOfLogin(store.read, key, sinceMs, most))
+        return pausedUntil(times, lockout.user_failures, lockout) * SECOND_MS
+      })
+      const untilMs = Math.max(...(await Promise.all(ends)))
+      return untilMs > nowMs ? untilMs : undefined
+    },
+
+    /** The newest first. */
+    async newestOf(tenantId: string, userId: string): Promise<readonly PastAttempt[]> {
+      return newestSignInsOf(store.read, tenantId, userId, LIMITS.signInsListedMax)
+    },
+
     /** From which addresses the person has signed in lately. */
     async addressesOf(tenantId: string, userId: string): Promise<string[]> {
       const sinceMs = clock.nowMs() - NETWORK_MEMORY_MS
@@ -184,6 +216,12 @@ async function blockAddress(
   const count = times.length
   const block = { tenantId, address: countedAs, failures: count, createdAt: nowMs, blockedUntil }
   await upsertAddressBlock(queries, block)
+}
+
+/** What a guesser has failed at before an administrator looked into it is over. */
+async function unlockedAtOf(queries: Queries, { tenantId, userId }: Attempt): Promise<number> {
+  if (userId === undefined) return 0
+  return (await findUser(queries, tenantId, userId))?.unlockedAt ?? 0
 }
 
 const toSeconds = (times: readonly number[]) => times.map((ms) => Math.floor(ms / SECOND_MS))

@@ -5,20 +5,24 @@ import { LIMITS } from '../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import {
+  aliveSessionsBefore,
   aliveSessionsOf,
   aliveSids,
+  countAlive,
   deleteSessionsExpiredBefore,
   endSessions,
   findSession,
   markSeen,
   sessionsBefore,
   upsertSession,
+  type AliveFilter,
   type SessionRow,
   type SessionTarget,
 } from '../store/queries/sessions.ts'
 import type { Change, Store } from '../store/store.ts'
 
 export type Session = Readonly<SessionRow>
+export type { AliveFilter }
 
 export interface IssuedSession {
   readonly tenantId: string
@@ -98,6 +102,26 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
       const before = key && { createdAt: key[0], sid: key[1] }
       const rows = await sessionsBefore(store.read, tenantId, before, page.limit + 1)
       return toPage(rows, page.limit, (session) => [session.createdAt, session.sid])
+    },
+
+    /** Those that are alive, and what is looked for among them. */
+    async listAlive(
+      tenantId: string,
+      filter: AliveFilter,
+      page: PageRequest,
+    ): Promise<Page<Session>> {
+      const key = decodeCursor(page.cursor, 'number', 'string')
+      const before = key && { expiresAt: key[0], sid: key[1] }
+      const nowMs = clock.nowMs()
+      const most = page.limit + 1
+      const rows = await aliveSessionsBefore(store.read, tenantId, filter, nowMs, before, most)
+      return toPage(rows, page.limit, (session) => [session.expiresAt, session.sid])
+    },
+
+    /** How many there are; counted no further than `sessionsCountedMax`. */
+    async countAlive(tenantId: string, userId?: string): Promise<number> {
+      const most = LIMITS.sessionsCountedMax
+      return countAlive(store.read, tenantId, userId, clock.nowMs(), most)
     },
 
     /** For a sign-out. A revocation does this itself. Answers how many were alive. */

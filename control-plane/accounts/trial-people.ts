@@ -62,6 +62,7 @@ export function createTrialPeople({
           source: 'trial',
           passwordChangedAt: nowMs,
           emailProvenAt: null,
+          unlockedAt: null,
         }),
       )
       return { tenantId, userId, username, password }

@@ -199,6 +199,7 @@ export function createUsers(world: UsersWorld) {
         source: 'own',
         passwordChangedAt: nowMs,
         emailProvenAt: null,
+        unlockedAt: null,
       }
       await store.change(async (change) => {
         await requireTenant(change.queries, tenantId) // it may have gone while we hashed
@@ -257,6 +258,17 @@ export function createUsers(world: UsersWorld) {
         const content = { user_id: userId, changed: Object.keys(patch) }
         await change.audit(actor, { action: 'user.changed', tenantId, content })
         return found(await findUser(change.queries, tenantId, userId))
+      })
+    },
+
+    /** Ends a pause that too many failures have begun; the next failure is the first one again. */
+    async unlock(tenantId: string, userId: string, actor: Actor): Promise<void> {
+      await store.change(async (change) => {
+        const { queries, nowMs } = change
+        found(await findUser(queries, tenantId, userId))
+        await updateUser(queries, tenantId, userId, { unlockedAt: nowMs })
+        const content = { user_id: userId }
+        await change.audit(actor, { action: 'user.unlocked', tenantId, content })
       })
     },
 

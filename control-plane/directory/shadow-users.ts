@@ -60,6 +60,7 @@ export async function keepShadow(
       createdAt: nowMs,
       source: 'directory',
       passwordChangedAt: 0,
+      unlockedAt: null,
       ...before,
       ...given,
       emailProvenAt: isSameAddress ? before.emailProvenAt : null,

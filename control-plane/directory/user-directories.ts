@@ -137,6 +137,16 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
       return { settings: keptIn(row), updatedAtMs: row.updatedAt }
     },
 
+    /** What `put` would come to; changes nothing. */
+    async tryOut(
+      tenantId: string,
+      given: NewDirectory,
+      login: string | undefined,
+    ): Promise<DryRun> {
+      const before = await findUserDirectory(store.read, tenantId)
+      return dryRun(withPassword(given, before), addresses, login)
+    },
+
     /** Nothing is kept that would not let people in; `login` is somebody to try it with. */
     async put(
       tenantId: string,

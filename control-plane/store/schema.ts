@@ -154,6 +154,8 @@ export function defineSchema(c: Columns) {
       passwordChangedAt: c.whole('password_changed_at').notNull().default(0),
       /** When the person proved that mail to the address reaches them. */
       emailProvenAt: c.whole('email_proven_at'),
+      /** When an administrator ended a pause of lockout: failures before this do not count any more. */
+      unlockedAt: c.whole('unlocked_at'),
     },
     (table) => [
       c.uniqueIndex('users_username').on(table.tenantId, table.usernameKey),
@@ -182,6 +184,10 @@ export function defineSchema(c: Columns) {
       c.index('sessions_tenant').on(table.tenantId, table.createdAt),
       c.index('sessions_user').on(table.tenantId, table.userId),
       c.index('sessions_expiry').on(table.expiresAt),
+      // only of those that have not been ended: what lists of running sessions walk along
+      c.index('sessions_alive').on(table.tenantId, table.expiresAt, table.sid),
+      c.index('sessions_alive_user').on(table.tenantId, table.userId, table.expiresAt, table.sid),
+      c.index('sessions_alive_ip').on(table.tenantId, table.ip, table.expiresAt, table.sid),
     ],
   )
 

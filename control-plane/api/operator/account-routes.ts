@@ -1,11 +1,12 @@
 /** A tenant's users, their sessions, and ending those. */
 import type { Context } from 'hono'
-import type * as v from 'valibot'
+import * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
 import type { Clock } from '../../../shared/clock.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import type { AccountMail } from '../../accounts/account-mail.ts'
 import type { Revocations, SessionTarget } from '../../accounts/revocations.ts'
-import type { Sessions } from '../../accounts/sessions.ts'
+import type { AliveFilter, Sessions } from '../../accounts/sessions.ts'
 import type { UserPatch, Users } from '../../accounts/users.ts'
 import { textsFor } from '../../realm/pages/texts/languages.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
@@ -30,6 +31,21 @@ const operator = { group: 'people', caller: 'operator' } as const
 const TENANT = '/api/v1/operator/tenants/{tenant_id}'
 const USERS = `${TENANT}/users` as const
 const USER = `${USERS}/{user_id}` as const
+
+const SEARCH_WISH = `text of 1 to ${LIMITS.usernameCharactersMax} characters`
+const searched = v.pipe(
+  v.string(SEARCH_WISH),
+  v.minLength(1, SEARCH_WISH),
+  v.maxLength(LIMITS.usernameCharactersMax, SEARCH_WISH),
+)
+const beginning = v.optional(
+  v.pipe(searched, v.description('How the username or the e-mail address begins.')),
+)
+const SESSION_FILTER = {
+  state: v.optional(v.picklist(['all', 'active'], 'one of all, active'), 'all'),
+  user_id: v.optional(v.pipe(searched, v.description('Active sessions of this person.'))),
+  ip: v.optional(v.pipe(searched, v.description('Active sessions from this address.'))),
+}
 
 export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoint[] {
   const { tenants, users, sessions, revocations, accountMail, clock } = world
@@ -65,12 +81,17 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
         method: 'GET',
         path: USERS,
         summary: 'Lists the users.',
-        query: PAGE_QUERY,
+        description: 'With `q` only the first whose username or address begins so, on one page.',
+        query: { ...PAGE_QUERY, q: beginning },
         answers: { 200: json(pageOf(User), 'One page of them.') },
       },
       async (c, { path, query }) => {
         const tenant = await tenants.get(path.tenant_id)
-        return c.json(mapPage(await users.list(tenant.tenantId, query), userView))
+        const { q, ...page } = query
+        if (q === undefined)
+          return c.json(mapPage(await users.list(tenant.tenantId, page), userView))
+        const items = await users.search(tenant.tenantId, q, page.limit)
+        return c.json({ items: items.map(userView), next: null })
       },
     ),
     endpoint(
@@ -105,6 +126,20 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
         return c.body(null, 204)
       },
     ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${USER}/unlock`,
+        summary: 'Ends a pause that too many failures have begun.',
+        body: NothingBody,
+        answers: { 200: json(User, 'The user, who may try again at once.') },
+      },
+      async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
+        await users.unlock(tenantId, userId, c.var.actor)
+        return c.json(userView(await users.get(tenantId, userId)))
+      },
+    ),
     /** The link in the mail is for a first password, or for another one that the person chooses. */
     endpoint(
       {
@@ -128,12 +163,18 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
         method: 'GET',
         path: `${TENANT}/sessions`,
         summary: 'Lists the sessions, newest first.',
-        query: PAGE_QUERY,
+        description:
+          'With `state=active` only those that are alive, the one that lasts longest first; with `user_id` or `ip` besides, those of one person or from one address.',
+        query: { ...PAGE_QUERY, ...SESSION_FILTER },
         answers: { 200: json(pageOf(Session), 'One page of them.') },
       },
       async (c, { path, query }) => {
         const tenant = await tenants.get(path.tenant_id)
-        const page = await sessions.list(tenant.tenantId, query)
+        const { state, user_id: userId, ip, ...wanted } = query
+        const page =
+          state === 'all' && userId === undefined && ip === undefined
+            ? await sessions.list(tenant.tenantId, wanted)
+            : await sessions.listAlive(tenant.tenantId, aliveFilter(userId, ip), wanted)
         return c.json(mapPage(page, (session) => sessionView(session, clock.nowMs())))
       },
     ),
@@ -157,6 +198,13 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
       },
     ),
   ]
+}
+
+function aliveFilter(userId: string | undefined, ip: string | undefined): AliveFilter {
+  if (userId !== undefined && ip !== undefined)
+    throw new Refusal('query_invalid', { field: 'ip' }, 'Give "user_id" or "ip", not both.')
+  if (userId !== undefined) return { kind: 'people', userIds: [userId] }
+  return ip === undefined ? { kind: 'all' } : { kind: 'address', ip }
 }
 
 /** Of the mail: what the caller would like to read itself is the best guess. */

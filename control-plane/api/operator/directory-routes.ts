@@ -138,9 +138,14 @@ export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly End
   ]
 }
 
-type DirectoryBody = Omit<v.InferOutput<typeof UserDirectoryBody>, 'login'>
+export type DirectoryBody = Omit<v.InferOutput<typeof UserDirectoryBody>, 'login'>
 
-function toDirectory({ ca_pem: caPem, port, password, ...same }: DirectoryBody): NewDirectory {
+export function toDirectory({
+  ca_pem: caPem,
+  port,
+  password,
+  ...same
+}: DirectoryBody): NewDirectory {
   return { ...same, caPem, password, port: port ?? PORTS[same.kind] }
 }
 

@@ -5,6 +5,7 @@ import { webhooks } from './0004-webhooks.ts'
 import { monitoring } from './0005-monitoring.ts'
 import { analysis } from './0006-analysis.ts'
 import { consoleAccess } from './0007-console.ts'
+import { people } from './0008-people.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   monitoring,
   analysis,
   consoleAccess,
+  people,
 ] as const

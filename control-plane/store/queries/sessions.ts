@@ -9,9 +9,11 @@ import {
   isNotNull,
   isNull,
   lt,
+  lte,
   ne,
   or,
   sql,
+  type SQL,
 } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
@@ -113,6 +115,75 @@ const isAliveOf = (tenantId: string, userId: string, nowMs: number) =>
     isNull(table.endedAt),
     gt(table.expiresAt, nowMs),
   )
+
+/** Which of the sessions that are alive: all of a tenant, or of some people, or from an address. */
+export type AliveFilter =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'people'; readonly userIds: readonly string[] }
+  | { readonly kind: 'address'; readonly ip: string }
+
+/** The one that lasts longest first; each kind along an index of its own. */
+export async function aliveSessionsBefore(
+  queries: Queries,
+  tenantId: string,
+  filter: AliveFilter,
+  nowMs: number,
+  before: { readonly expiresAt: number; readonly sid: string } | undefined,
+  limit: number,
+): Promise<SessionRow[]> {
+  const walk = async (areMeant: SQL | undefined) =>
+    await queries
+      .select()
+      .from(table)
+      .where(
+        and(
+          eq(table.tenantId, tenantId),
+          areMeant,
+          isNull(table.endedAt),
+          gt(table.expiresAt, nowMs),
+          before && lte(table.expiresAt, before.expiresAt),
+          before &&
+            or(
+              lt(table.expiresAt, before.expiresAt),
+              and(eq(table.expiresAt, before.expiresAt), lt(table.sid, before.sid)),
+            ),
+        ),
+      )
+      .orderBy(desc(table.expiresAt), desc(table.sid))
+      .limit(limit)
+  if (filter.kind === 'all') return walk(undefined)
+  if (filter.kind === 'address') return walk(eq(table.ip, filter.ip))
+  const each = await Promise.all(filter.userIds.map((userId) => walk(eq(table.userId, userId))))
+  const isBefore = (a: SessionRow, b: SessionRow) =>
+    a.expiresAt === b.expiresAt ? a.sid > b.sid : a.expiresAt > b.expiresAt
+  return each
+    .flat()
+    .sort((a, b) => (isBefore(a, b) ? -1 : 1))
+    .slice(0, limit)
+}
+
+/** How many a revocation of this person, or of all, would end; no further than `most`. */
+export async function countAlive(
+  queries: Queries,
+  tenantId: string,
+  userId: string | undefined,
+  nowMs: number,
+  most: number,
+): Promise<number> {
+  const rows = await queries
+    .select({ sid: table.sid })
+    .from(table)
+    .where(
+      and(
+        eq(table.tenantId, tenantId),
+        userId === undefined ? undefined : eq(table.userId, userId),
+        isNull(table.endedAt),
+        gt(table.expiresAt, nowMs),
+      ),
+    )
+    .limit(most)
+  return rows.length
+}
 
 /** What a person is shown: the one that was used last comes first. */
 export async function aliveSessionsOf(

@@ -37,6 +37,21 @@ export async function newestSignInOf(queries: Queries, tenantId: string, userId:
   return row
 }
 
+export async function newestSignInsOf(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  limit: number,
+) {
+  const { signInId, at, ip, userAgent, outcome, reason } = table
+  return await queries
+    .select({ signInId, at, ip, userAgent, outcome, reason })
+    .from(table)
+    .where(isOf(tenantId, userId))
+    .orderBy(desc(at))
+    .limit(limit)
+}
+
 export async function deleteSignInsOf(
   queries: Queries,
   tenantId: string,
