@@ -86,7 +86,8 @@ export async function usersBeginning(
       .orderBy(asc(column))
       .limit(limit)
   const found = [...(await walk(users.usernameKey)), ...(await walk(users.emailKey))]
-  return [...new Map(found.map((user) => [user.userId, user])).values()].slice(0, limit)
+  const userById = new Map(found.map((user) => [user.userId, user]))
+  return Array.from(userById.values()).slice(0, limit)
 }
 
 export async function insertUser(queries: Queries, row: UserRow): Promise<void> {

@@ -69,7 +69,7 @@ function memberOf({ module, members }: Reference, key: string): Reference {
   return { module, members: key === 'default' ? members : [...members, key] }
 }
 
-/** Without what only types, awaits or groups it: `(await x)!`, `x as any`, `(0, x)`. */
+/** Without what only types, awaits or groups it: `(await x)!`, `x as Type`, `(0, x)`. */
 export function bare(expression: Node): Node {
   let node = expression
   for (;;)

@@ -6,7 +6,7 @@ import type { Spot, Tracer } from './trace.ts'
 
 const DEPTH_MAX = 12
 
-/** `3000`, `process.env.PORT || 3000`, `Number(PORT)`, `{ port: 3000 }`, `app.get('port')` and the like. */
+/** `3000`, `env.PORT || 3000`, `Number(PORT)`, `{ port: 3000 }`, `app.get('port')` and the like. */
 export function portOf(spot: Spot, tracer: Tracer, depth = 0): number | null {
   if (depth > DEPTH_MAX) return null
   const { source } = spot

@@ -166,7 +166,7 @@ function spreadIn({ source, node }: Spot): Spot[] {
   )
 }
 
-/** What Bun, Workers and Vercel take from the entry: `export default app`, `export default { fetch }`. */
+/** What Bun, Workers and Vercel take from the entry: its default export, the application or `{ fetch }`. */
 function givenAway(source: Source, reach: Reach, tracer: Tracer): Serving[] {
   if (source !== reach.entry) return []
   return indexOf(source).exports.flatMap((one) => {
