@@ -79,19 +79,22 @@ export const NewTenantAnswer = v.strictObject({
   client_secret: described(v.string(), 'Shown here and never again.'),
 })
 
+const previousValidUntil = described(
+  v.nullable(time),
+  'Until then the one before it counts as well; null: it does not.',
+)
+
 export const AnalyzerKeyAnswer = v.strictObject({
   tenant_id: v.string(),
-  analyzer_key: described(v.string(), 'Shown here and never again.'),
+  analyzer_key: described(v.string(), 'To be kept like a password.'),
+  previous_valid_until: previousValidUntil,
 })
 
 export const ClientSecretAnswer = v.strictObject({
   tenant_id: v.string(),
   client_id: v.string(),
-  client_secret: described(v.string(), 'Shown here and never again.'),
-  previous_valid_until: described(
-    v.nullable(time),
-    'Until then the secret before it counts as well; null: it does not.',
-  ),
+  client_secret: described(v.string(), 'To be kept like a password.'),
+  previous_valid_until: previousValidUntil,
 })
 
 export const CertificateAnswer = v.strictObject({

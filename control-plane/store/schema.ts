@@ -72,12 +72,16 @@ export function defineSchema(c: Columns) {
       licenceExpiryBlocks: c.flag('licence_expiry_blocks').notNull().default(false),
       /** The next of the two; null: there is none. */
       licenceDueAt: c.whole('licence_due_at'),
+      /** The analyzer key before this one, and until when it counts as well. */
+      previousAnalyzerHash: c.text('previous_analyzer_hash'),
+      previousAnalyzerUntil: c.whole('previous_analyzer_until'),
     },
     (table) => [
       c.index('tenants_time_zone').on(table.timeZone, table.tenantId),
       c.index('tenants_licence_due').on(table.licenceDueAt),
       c.index('tenants_previous_secret').on(table.previousSecretUntil),
       c.uniqueIndex('tenants_analyzer_key_hash').on(table.analyzerKeyHash),
+      c.index('tenants_previous_analyzer').on(table.previousAnalyzerHash),
       c.index('tenants_revision').on(table.revision),
     ],
   )

@@ -8,9 +8,14 @@ import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Vault } from '../keys/vault.ts'
 import { NO_PREVIOUS_SECRET, endedSecretOverlaps } from '../store/queries/secret-overlaps.ts'
-import { findTenantSecrets, updateTenant, type TenantSecrets } from '../store/queries/tenants.ts'
+import {
+  findTenant,
+  findTenantSecrets,
+  updateTenant,
+  type TenantSecrets,
+} from '../store/queries/tenants.ts'
 import type { Actor, Store } from '../store/store.ts'
-import type { Alter } from './alter.ts'
+import { found, type Alter } from './alter.ts'
 import { clientSecretPurpose, newClientSecret } from './secrets.ts'
 
 export interface ClientSecrets {
@@ -78,6 +83,18 @@ export function createClientSecrets(world: {
         return { overlap_seconds: overlapSeconds }
       })
       return { secret: next.plain, previousUntilMs }
+    },
+
+    /** For somebody to read: who has seen it is written down. */
+    async showClientSecret(tenantId: string, actor: Actor): Promise<RotatedSecret> {
+      return store.change(async (change) => {
+        found(await findTenant(change.queries, tenantId))
+        const columns = await findTenantSecrets(change.queries, tenantId)
+        if (columns === undefined) throw new Refusal('tenant_not_found')
+        await change.audit(actor, { action: 'client_secret.shown', tenantId })
+        const { current, previous } = openClientSecrets(columns, tenantId, vault, change.nowMs)
+        return { secret: current, previousUntilMs: previous?.untilMs ?? null }
+      })
     },
 
     /** Realms and the feed look at the time themselves; gateways learn of the end by this. */

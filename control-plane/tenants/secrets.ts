@@ -16,11 +16,15 @@ export function newClientSecret(vault: Vault, tenantId: string): NewSecret {
 }
 
 export function newAnalyzerKey(vault: Vault, tenantId: string): NewSecret {
-  return make(vault, `sak_${random()}`, `tenants.analyzer_key:${tenantId}`)
+  return make(vault, `sak_${random()}`, analyzerKeyPurpose(tenantId))
 }
 
 export function clientSecretPurpose(tenantId: string): string {
   return `tenants.client_secret:${tenantId}`
+}
+
+export function analyzerKeyPurpose(tenantId: string): string {
+  return `tenants.analyzer_key:${tenantId}`
 }
 
 function make(vault: Vault, plain: string, purpose: string): NewSecret {

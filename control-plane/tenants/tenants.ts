@@ -9,7 +9,6 @@ import { keepCertificatesOf } from '../store/queries/certificates.ts'
 import {
   deleteTenant,
   findTenant,
-  findTenantByAnalyzerHash,
   findTenantLogo,
   insertTenant,
   replaceHostnames,
@@ -24,6 +23,7 @@ import { forgetPlatformChecks } from '../store/queries/verification.ts'
 import { isReserved } from '../store/reserved.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
+import { createAnalyzerKeys } from './analyzer-keys.ts'
 import { CONSOLE_CALLBACK_PATH } from './application-home.ts'
 import { createClientSecrets } from './client-secrets.ts'
 import { createLicences } from './licences.ts'
@@ -99,14 +99,10 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
     ...createTenantStates({ store, keys, alter }),
     ...createLicences({ store, clock, alter }),
     ...createClientSecrets({ store, vault, clock, alter }),
+    ...createAnalyzerKeys({ store, vault, clock, alter }),
     get,
     async find(tenantId: string): Promise<Tenant | undefined> {
       return findTenant(store.read, tenantId)
-    },
-
-    /** Constant work, whatever the key: it is found by its hash. */
-    async byAnalyzerKey(key: string): Promise<Tenant | undefined> {
-      return findTenantByAnalyzerHash(store.read, vault.hash(key))
     },
 
     async list(page: PageRequest): Promise<Page<Tenant>> {
@@ -216,18 +212,6 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
         await deleteTenant(change.queries, tenantId, revision)
         await change.audit(actor, { action: 'tenant.removed', tenantId })
       })
-    },
-
-    async rotateAnalyzerKey(tenantId: string, actor: Actor): Promise<string> {
-      const secret = newAnalyzerKey(vault, tenantId)
-      await alter(tenantId, actor, 'analyzer_key.rotated', async ({ queries }) => {
-        await updateTenant(queries, tenantId, {
-          analyzerKeySealed: secret.sealed,
-          analyzerKeyHash: secret.hash,
-        })
-        return {}
-      })
-      return secret.plain
     },
   }
 }

@@ -184,17 +184,19 @@ const flag = v.boolean('true or false')
 export const NothingBody = v.strictObject({})
 
 const OVERLAP_WISH = `a whole number of seconds from 0 to ${LIMITS.secretOverlapSecondsMax}`
+const overlapSeconds = v.pipe(
+  v.number(OVERLAP_WISH),
+  v.integer(OVERLAP_WISH),
+  v.minValue(0, OVERLAP_WISH),
+  v.maxValue(LIMITS.secretOverlapSecondsMax, OVERLAP_WISH),
+  v.description('How long the secret before it counts as well; 0 ends it at once.'),
+)
 export const SecretRotationBody = v.strictObject({
-  overlap_seconds: v.optional(
-    v.pipe(
-      v.number(OVERLAP_WISH),
-      v.integer(OVERLAP_WISH),
-      v.minValue(0, OVERLAP_WISH),
-      v.maxValue(LIMITS.secretOverlapSecondsMax, OVERLAP_WISH),
-      v.description('How long the secret before it counts as well; 0 ends it at once.'),
-    ),
-    LIMITS.secretOverlapSecondsDefault,
-  ),
+  overlap_seconds: v.optional(overlapSeconds, LIMITS.secretOverlapSecondsDefault),
+})
+/** Nobody is signed out by it, so the old one ends at once unless it is said how long it counts. */
+export const AnalyzerKeyRotationBody = v.strictObject({
+  overlap_seconds: v.optional(overlapSeconds, 0),
 })
 export const GoLiveBody = v.strictObject({ force: v.optional(flag, false) })
 export const LicenceBody = v.strictObject({

@@ -1,6 +1,7 @@
 /** What a tenant signs, proves itself and encrypts with; the secrets come out once, when they are made. */
 import type { SigningKeys } from '../../keys/signing-keys.ts'
 import type { Certificates } from '../../tenants/certificates.ts'
+import type { RotatedSecret } from '../../tenants/client-secrets.ts'
 import { clientIdOf, type Tenants } from '../../tenants/tenants.ts'
 import {
   AnalyzerKeyAnswer,
@@ -9,11 +10,20 @@ import {
   KeysAnswer,
 } from '../answer-fields.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
-import { CertificateBody, NothingBody, RotationBody, SecretRotationBody } from './fields.ts'
+import {
+  AnalyzerKeyRotationBody,
+  CertificateBody,
+  NothingBody,
+  RotationBody,
+  SecretRotationBody,
+} from './fields.ts'
 import { isoOrNull } from './views.ts'
 
 export interface KeyEndpointsWorld {
-  readonly tenants: Pick<Tenants, 'rotateAnalyzerKey' | 'rotateClientSecret'>
+  readonly tenants: Pick<
+    Tenants,
+    'rotateAnalyzerKey' | 'rotateClientSecret' | 'showAnalyzerKey' | 'showClientSecret'
+  >
   readonly keys: Pick<SigningKeys, 'rotate'>
   readonly certificates: Pick<Certificates, 'put'>
 }
@@ -77,13 +87,28 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
         ...operator,
         method: 'POST',
         path: `${ONE}/analyzer-key/rotate`,
-        summary: 'Makes another analyzer key; the old one is worth nothing from the answer on.',
-        body: NothingBody,
+        summary: 'Makes another analyzer key.',
+        description: 'The old one is worth nothing from the answer on, or after `overlap_seconds`.',
+        body: AnalyzerKeyRotationBody,
         answers: { 200: json(AnalyzerKeyAnswer, 'The new key.') },
       },
+      async (c, { path: { tenant_id: tenantId }, body: { overlap_seconds: seconds } }) => {
+        const rotated = await tenants.rotateAnalyzerKey(tenantId, seconds, c.var.actor)
+        return c.json(analyzerKeyView(tenantId, rotated))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${ONE}/analyzer-key/show`,
+        summary: 'Shows the analyzer key once more; the audit trail says to whom.',
+        body: NothingBody,
+        answers: { 200: json(AnalyzerKeyAnswer, 'The key, as it is.') },
+      },
       async (c, { path: { tenant_id: tenantId } }) => {
-        const analyzerKey = await tenants.rotateAnalyzerKey(tenantId, c.var.actor)
-        return c.json({ tenant_id: tenantId, analyzer_key: analyzerKey })
+        const shown = await tenants.showAnalyzerKey(tenantId, c.var.actor)
+        return c.json(analyzerKeyView(tenantId, shown))
       },
     ),
     endpoint(
@@ -100,13 +125,39 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
       },
       async (c, { path: { tenant_id: tenantId }, body: { overlap_seconds: seconds } }) => {
         const rotated = await tenants.rotateClientSecret(tenantId, seconds, c.var.actor)
-        return c.json({
-          tenant_id: tenantId,
-          client_id: clientIdOf(tenantId),
-          client_secret: rotated.secret,
-          previous_valid_until: isoOrNull(rotated.previousUntilMs),
-        })
+        return c.json(clientSecretView(tenantId, rotated))
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${ONE}/client-secret/show`,
+        summary: 'Shows the client secret once more; the audit trail says to whom.',
+        body: NothingBody,
+        answers: { 200: json(ClientSecretAnswer, 'The secret, as it is.') },
+      },
+      async (c, { path: { tenant_id: tenantId } }) => {
+        const shown = await tenants.showClientSecret(tenantId, c.var.actor)
+        return c.json(clientSecretView(tenantId, shown))
       },
     ),
   ]
+}
+
+function analyzerKeyView(tenantId: string, { secret, previousUntilMs }: RotatedSecret) {
+  return {
+    tenant_id: tenantId,
+    analyzer_key: secret,
+    previous_valid_until: isoOrNull(previousUntilMs),
+  }
+}
+
+function clientSecretView(tenantId: string, { secret, previousUntilMs }: RotatedSecret) {
+  return {
+    tenant_id: tenantId,
+    client_id: clientIdOf(tenantId),
+    client_secret: secret,
+    previous_valid_until: isoOrNull(previousUntilMs),
+  }
 }

@@ -18,6 +18,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'user.changed': 'Changed a user',
   'user.removed': 'Removed a user',
   'analyzer_key.rotated': 'Made a new analyzer key',
+  'analyzer_key.shown': 'Looked at the analyzer key',
+  'client_secret.shown': 'Looked at the client secret',
   'client_secret.rotated': 'Made a new client secret',
   'factor.added': 'Added a second factor',
   'console.role_given': 'Let somebody in to the console',

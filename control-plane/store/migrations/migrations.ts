@@ -6,6 +6,7 @@ import { monitoring } from './0005-monitoring.ts'
 import { analysis } from './0006-analysis.ts'
 import { consoleAccess } from './0007-console.ts'
 import { people } from './0008-people.ts'
+import { analyzerKeyOverlap } from './0009-analyzer-key-overlap.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   analysis,
   consoleAccess,
   people,
+  analyzerKeyOverlap,
 ] as const

@@ -13,6 +13,8 @@ type SecretColumn =
   | 'previousSecretUntil'
   | 'analyzerKeySealed'
   | 'analyzerKeyHash'
+  | 'previousAnalyzerHash'
+  | 'previousAnalyzerUntil'
 
 /** What is known of a tenant, without its secrets and its logo: safe and small to hand around. */
 export type Tenant = Readonly<Omit<TenantRow, SecretColumn | 'brandLogo'>> & {
@@ -30,6 +32,8 @@ const {
   previousSecretUntil,
   analyzerKeySealed,
   analyzerKeyHash,
+  previousAnalyzerHash,
+  previousAnalyzerUntil,
   brandLogo,
   ...openColumns
 } = getTableColumns(schema.tenants)
@@ -41,6 +45,8 @@ const secretColumns = {
   previousSecretUntil,
   analyzerKeySealed,
   analyzerKeyHash,
+  previousAnalyzerHash,
+  previousAnalyzerUntil,
 }
 
 export async function findTenant(queries: Queries, tenantId: string): Promise<Tenant | undefined> {
@@ -76,14 +82,17 @@ export async function tenantsCreatedAt(
   return new Map(rows.map((row) => [row.tenantId, row.createdAt]))
 }
 
+/** By its key, or by the one before it while that counts as well. */
 export async function findTenantByAnalyzerHash(
   queries: Queries,
   hash: string,
+  nowMs: number,
 ): Promise<Tenant | undefined> {
+  const isPrevious = and(eq(previousAnalyzerHash, hash), gt(previousAnalyzerUntil, nowMs))
   const rows = await queries
     .select(openColumns)
     .from(schema.tenants)
-    .where(eq(schema.tenants.analyzerKeyHash, hash))
+    .where(or(eq(analyzerKeyHash, hash), isPrevious))
   return (await withHostnames(queries, rows))[0]
 }
 
