@@ -45,6 +45,7 @@ function wishesOf(task: Task, facts: Facts | null, publicKeyPem: string | null):
   return {
     mode: task.given.mode ?? facts?.mode ?? 'gateway',
     baseUrl,
+    tenantId: facts?.tenant_id ?? null,
     publicKeyPem,
     sdkUrl: `${baseUrl}/api/v1/sdk/node`,
   }

@@ -6,7 +6,9 @@ export function notesFor(application: Application, wishes: Wishes): string[] {
   const { healthPath } = application
   const settings = [
     `SERVICE_BASE_URL=${wishes.baseUrl}`,
-    'SERVICE_TENANT_ID (the id of your tenant)',
+    wishes.tenantId
+      ? `SERVICE_TENANT_ID=${wishes.tenantId}`
+      : 'SERVICE_TENANT_ID (the id of your tenant)',
     ...(wishes.mode === 'sdk'
       ? ['SERVICE_CLIENT_SECRET (a secret: keep it out of the project)']
       : []),

@@ -39,7 +39,7 @@ void t.test('analyze looks and writes nothing, without a key and on every Node h
 void t.test(
   'apply shows every change, writes, has nothing left to do, and undo takes it back',
   async (t) => {
-    const { run, document, folder, here, key } = await start(t)
+    const { run, document, folder, here, key, tenantId } = await start(t)
     const before = treeOf(folder)
     const dry = await run(['apply', '--dry-run'], here())
     t.match(dry, { code: 0, out: '+app.use(service.express())' })
@@ -54,6 +54,7 @@ void t.test(
     t.strictSame([...(read['written'] as string[])].sort(), ['package.json', 'server.js', 'service_public.pem']) // prettier-ignore
     t.match(read, { plan: { source: 'rules', edits: [{ diff: /^--- a/ }] }, installed: null })
     t.match(read, { next_step: { command: 'npm install' } })
+    t.match((read['plan'] as { notes: string[] }).notes[0], `SERVICE_TENANT_ID=${tenantId}`)
     t.match(readFileSync(join(folder, 'service_public.pem'), 'utf8'), 'BEGIN PUBLIC KEY')
     t.notMatch(JSON.stringify(treeOf(folder)), key, 'the key is in none of the files')
 
