@@ -54,6 +54,16 @@ app.get('/', f)
     detail: /^src\/proxy\.ts:3 /,
     wish: { application: { framework: 'next' } },
   },
+  'in proxy.ts, and another one exported': {
+    files: {
+      ...ESM,
+      'src/proxy.ts':
+        "import { verifyClaims } from 'service-node'\nconst service = verifyClaims()\nexport const proxy = other\n",
+    },
+    status: 'fail',
+    detail: /nothing mounts it/,
+    wish: { application: { framework: 'next' } },
+  },
   'in a file of Next.js that is no proxy': {
     files: {
       ...ESM,
@@ -318,6 +328,16 @@ t.test('what goes in front of pasted code is told', async (t) => {
   t.match(
     await check(t, 'middleware_mounted', { 'Program.cs': behind }, { application: { framework: 'aspnet' } }), // prettier-ignore
     { status: 'warn', detail: /which answers first/ },
+  )
+  const spring = table['spring']?.edge ?? { file: '', code: '' }
+  const late = {
+    [spring.file]: spring.code.replace('@Order(Ordered.HIGHEST_PRECEDENCE)', ''),
+    'Other.java': '@Order(Ordered.HIGHEST_PRECEDENCE)\nclass Other {}\n',
+  }
+  t.match(
+    await check(t, 'middleware_mounted', late, { application: { framework: 'spring' } }),
+    { status: 'fail', detail: /nothing mounts it/ },
+    'another filter is first',
   )
   const unmounted = aspnet.replace('app.UseMiddleware<ServiceClaims>();', '// app.UseMiddleware<ServiceClaims>();') // prettier-ignore
   t.match(
