@@ -53,7 +53,7 @@ export const BOOTS: readonly Boot[] = [
   },
   {
     name: 'dyson',
-    command: (port, data) => ['bin/dyson.js', data, String(port)],
+    command: (port) => ['bin/dyson.js', '../data', String(port)],
     files: { 'get/one.js': "module.exports = { path: '/one', template: { id: 1 } }\n" },
     path: '/one',
   },

@@ -12,7 +12,7 @@ import { fetchStranger } from './stranger.ts'
 import { STRANGERS } from './strangers.ts'
 
 /** Those with few packages; the others are started with STRANGERS=name,name. */
-const SMALL = ['json-server', 'fake-smtp-server', 'dyson']
+const SMALL = ['swagger-ui-watcher', 'pouchdb-server', 'dyson', 'json-server']
 
 const { url } = await installSdk(t)
 
