@@ -3,7 +3,7 @@
  * middlewares report (events/enforcement.ts) and by the counts of gateways; read as series.
  */
 import type { Clock } from '../../shared/clock.ts'
-import { SECOND_MS } from '../../shared/clock.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { DecisionFigures } from '../../shared/snapshot.ts'
 import { deleteFigureBatchesBefore, takeFigureBatch } from '../store/queries/figure-batches.ts'
@@ -14,10 +14,23 @@ import {
   figuresWithin,
   rollUpHours,
 } from '../store/queries/figures.ts'
+import {
+  deleteRefusalsBefore,
+  deleteServiceFiguresBefore,
+  mostRefused,
+  serviceFiguresWithin,
+  type RefusedTenant,
+} from '../store/queries/service-figures.ts'
 import { tenantsCreatedAt } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
 import { ofEdge, type Figure } from './outcomes.ts'
 import { toSeries, type Series, type SeriesSpan } from './series.ts'
+
+const SERVICE_FIGURES_KEPT = [
+  ['minute', LIMITS.figureMinutesKeptMs],
+  ['hour', LIMITS.figureHoursKeptMs],
+  ['day', LIMITS.figureDaysKeptMs],
+] as const
 
 export type Figures = ReturnType<typeof createFigures>
 
@@ -45,10 +58,22 @@ export function createFigures({ store, clock }: { store: Store; clock: Clock }) 
 
     /** Days hold the hours that have not become part of their day yet, too. */
     async series(tenantId: string, { fromMs, toMs, step }: SeriesSpan): Promise<Series> {
-      const hours = await figuresWithin(store.read, tenantId, 'hour', fromMs, toMs)
+      const shortest = step === 'minute' ? 'minute' : 'hour'
+      const hours = await figuresWithin(store.read, tenantId, shortest, fromMs, toMs)
       const days =
         step === 'day' ? await figuresWithin(store.read, tenantId, 'day', fromMs, toMs) : []
       return toSeries([...days, ...hours], { fromMs, toMs, step })
+    },
+
+    /** Of all tenants together. */
+    async seriesOfAll(span: SeriesSpan): Promise<Series> {
+      const { fromMs, toMs, step } = span
+      return toSeries(await serviceFiguresWithin(store.read, step, fromMs, toMs), span)
+    },
+
+    /** Who was refused most in the hour, or in the day (UTC), that is under way. */
+    async mostRefused(step: 'hour' | 'day', limit: number): Promise<readonly RefusedTenant[]> {
+      return mostRefused(store.read, step, beginOf(step, clock.nowMs()), limit)
     },
 
     /** Minutes go after a day, hours become days after two weeks, and days go after a year. */
@@ -62,7 +87,15 @@ export function createFigures({ store, clock }: { store: Store; clock: Clock }) 
           deleteFiguresBefore(queries, 'day', nowMs - LIMITS.figureDaysKeptMs, limit),
         (queries: Store['read']) =>
           deleteFigureBatchesBefore(queries, nowMs - LIMITS.figureBatchKeptMs, limit),
+        (queries: Store['read']) =>
+          deleteRefusalsBefore(queries, 'hour', beginOf('hour', nowMs - HOUR_MS), limit),
+        (queries: Store['read']) =>
+          deleteRefusalsBefore(queries, 'day', beginOf('day', nowMs - DAY_MS), limit),
       ]
+      await store.change(async ({ queries }) => {
+        for (const [step, keptMs] of SERVICE_FIGURES_KEPT)
+          await deleteServiceFiguresBefore(queries, step, nowMs - keptMs)
+      })
       const done = []
       for (const work of works) done.push(await store.change(({ queries }) => work(queries)))
       return Math.max(...done)

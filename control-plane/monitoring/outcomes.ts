@@ -30,6 +30,9 @@ export const FIGURE_OUTCOMES = {
 } as const
 export type FigureOutcome = keyof typeof FIGURE_OUTCOMES
 
+/** Somebody was not let in, or not to where they wanted. A lockout comes beside a failure. */
+export const REFUSAL_OUTCOMES = ['sealed', 'refused', 'terminate', 'failed', 'denied'] as const
+
 export interface Figure {
   readonly outcome: FigureOutcome
   /** '' where there is nothing to give a reason for. */

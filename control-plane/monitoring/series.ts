@@ -1,11 +1,11 @@
 /** Rows of figures as lines that a console can draw: every line has a number for every time. */
 import { beginOf, STEP_MS, type FigureRow } from '../store/queries/figures.ts'
-import type { FigureOutcome, FigureSource } from './outcomes.ts'
+import type { FigureOutcome, FigureSource, FigureStep } from './outcomes.ts'
 
 export interface SeriesSpan {
   readonly fromMs: number
   readonly toMs: number
-  readonly step: 'hour' | 'day'
+  readonly step: FigureStep
 }
 
 export interface Line {
@@ -17,12 +17,12 @@ export interface Line {
 }
 
 export interface Series {
-  /** When each hour or day begins. */
+  /** When each minute, hour or day begins. */
   readonly times: readonly number[]
   readonly lines: readonly Line[]
 }
 
-/** From the beginning of the first hour or day to the end of the last. */
+/** From the beginning of the first minute, hour or day to the end of the last. */
 export function wholeSteps({ fromMs, toMs, step }: SeriesSpan): SeriesSpan {
   return { fromMs: beginOf(step, fromMs), toMs: beginOf(step, toMs + STEP_MS[step] - 1), step }
 }

@@ -43,6 +43,9 @@ export function defineFeedTables(c: Columns) {
       c.primaryKey({ columns: [table.tenantId, table.sequence] }),
       c.index('enforcement_events_tenant').on(table.tenantId, table.at),
       c.index('enforcement_events_at').on(table.at),
+      c.index('enforcement_events_outcome').on(table.tenantId, table.outcome, table.sequence),
+      c.index('enforcement_events_subject').on(table.tenantId, table.subject, table.sequence),
+      c.index('enforcement_events_ip').on(table.tenantId, table.ip, table.sequence),
     ],
   )
 

@@ -28,6 +28,39 @@ export function defineMonitoringTables(c: Columns) {
     ],
   )
 
+  /** The same for all tenants together. A count is added to its minute, its hour and its day. */
+  const serviceFigures = c.table(
+    'service_figures',
+    {
+      step: c.text('step').$type<FigureStep>().notNull(),
+      at: c.whole('at').notNull(),
+      source: c.text('source').$type<FigureSource>().notNull(),
+      outcome: c.text('outcome').$type<FigureOutcome>().notNull(),
+      reason: c.text('reason').notNull(),
+      count: c.whole('count').notNull(),
+    },
+    (table) => [
+      c.primaryKey({
+        columns: [table.step, table.at, table.source, table.outcome, table.reason],
+      }),
+    ],
+  )
+
+  /** How often a tenant's requests and sign-ins were refused in an hour and a day: who has most. */
+  const tenantRefusals = c.table(
+    'tenant_refusals',
+    {
+      tenantId: c.text('tenant_id').notNull(),
+      step: c.text('step').$type<'hour' | 'day'>().notNull(),
+      at: c.whole('at').notNull(),
+      count: c.whole('count').notNull(),
+    },
+    (table) => [
+      c.primaryKey({ columns: [table.tenantId, table.step, table.at] }),
+      c.index('tenant_refusals_most').on(table.step, table.at, table.count),
+    ],
+  )
+
   /** The last batch of counts that was taken from each gateway: one that comes again is not added. */
   const figureBatches = c.table('figure_batches', {
     gatewayId: c.text('gateway_id').primaryKey(),
@@ -76,5 +109,5 @@ export function defineMonitoringTables(c: Columns) {
     ],
   )
 
-  return { figures, figureBatches, alerts, digests }
+  return { figures, serviceFigures, tenantRefusals, figureBatches, alerts, digests }
 }

@@ -251,6 +251,7 @@ export function defineSchema(c: Columns) {
     (table) => [
       c.index('outbox_tenant').on(table.tenantId, table.sequence),
       c.index('outbox_created').on(table.createdAt),
+      c.index('outbox_event').on(table.tenantId, table.event, table.sequence),
     ],
   )
 

@@ -7,6 +7,7 @@ import { analysis } from './0006-analysis.ts'
 import { consoleAccess } from './0007-console.ts'
 import { people } from './0008-people.ts'
 import { analyzerKeyOverlap } from './0009-analyzer-key-overlap.ts'
+import { consoleFigures } from './0010-console-figures.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   consoleAccess,
   people,
   analyzerKeyOverlap,
+  consoleFigures,
 ] as const

@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import type { Figure, FigureOutcome, FigureSource, FigureStep } from '../../monitoring/outcomes.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { addServiceFigures } from './service-figures.ts'
 
 const table = schema.figures
 export type FigureRow = typeof table.$inferSelect
@@ -32,6 +33,7 @@ export async function addFigures(
       steps.map((step) => ({ ...figure, tenantId, source, step, at: beginOf(step, atMs) })),
     ),
   )
+  await addServiceFigures(queries, tenantId, source, atMs, figures)
 }
 
 async function addRows(queries: Queries, rows: readonly FigureRow[]): Promise<void> {
@@ -76,6 +78,22 @@ export async function figureSums(
     .from(table)
     .where(isWithin(tenantId, step, fromMs, toMs))
     .groupBy(source, outcome, reason)
+}
+
+/** The minutes in which these outcomes were counted, and how often, in the order of time. */
+export async function minutesOfOutcomes(
+  queries: Queries,
+  tenantId: string,
+  outcomes: readonly FigureOutcome[],
+  fromMs: number,
+  toMs: number,
+): Promise<{ at: number; count: number }[]> {
+  return await queries
+    .select({ at: table.at, count: sql<number>`sum(${table.count})` })
+    .from(table)
+    .where(and(isWithin(tenantId, 'minute', fromMs, toMs), inArray(table.outcome, [...outcomes])))
+    .groupBy(table.at)
+    .orderBy(asc(table.at))
 }
 
 /** How often these outcomes were counted in the minutes from `fromMs` up to before `toMs`. */

@@ -261,6 +261,7 @@ export async function deleteTenant(
     schema.userDirectories,
     schema.feedInstances,
     schema.enforcementEvents,
+    schema.tenantRefusals,
     schema.outbox,
     schema.webhooks,
     schema.webhookDeliveries,

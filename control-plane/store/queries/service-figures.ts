@@ -1,0 +1,137 @@
+/** Figures of all tenants together, and which of them are refused most. */
+import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
+import {
+  REFUSAL_OUTCOMES,
+  type Figure,
+  type FigureSource,
+  type FigureStep,
+} from '../../monitoring/outcomes.ts'
+import { isReserved } from '../reserved.ts'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+const { serviceFigures: table, tenantRefusals, tenants } = schema
+export type ServiceFigureRow = typeof table.$inferSelect
+
+const STEPS = [
+  ['minute', MINUTE_MS],
+  ['hour', HOUR_MS],
+  ['day', DAY_MS],
+] as const
+const RANKED_STEPS = [STEPS[1], STEPS[2]] as const
+
+const REFUSALS: ReadonlySet<string> = new Set(REFUSAL_OUTCOMES)
+
+/** In the change that counts it for its tenant (queries/figures.ts). */
+export async function addServiceFigures(
+  queries: Queries,
+  tenantId: string,
+  source: FigureSource,
+  atMs: number,
+  figures: readonly Figure[],
+): Promise<void> {
+  if (isReserved(tenantId) || figures.length === 0) return
+  await queries
+    .insert(table)
+    .values(
+      figures.flatMap(({ outcome, reason, count }) =>
+        STEPS.map(([step, ms]) => ({
+          step,
+          at: atMs - (atMs % ms),
+          source,
+          outcome,
+          reason,
+          count,
+        })),
+      ),
+    )
+    .onConflictDoUpdate({
+      target: [table.step, table.at, table.source, table.outcome, table.reason],
+      set: { count: sql`${table.count} + excluded.count` },
+    })
+  const count = figures
+    .filter(({ outcome }) => REFUSALS.has(outcome))
+    .reduce((sum, figure) => sum + figure.count, 0)
+  if (count === 0) return
+  await queries
+    .insert(tenantRefusals)
+    .values(RANKED_STEPS.map(([step, ms]) => ({ tenantId, step, at: atMs - (atMs % ms), count })))
+    .onConflictDoUpdate({
+      target: [tenantRefusals.tenantId, tenantRefusals.step, tenantRefusals.at],
+      set: { count: sql`${tenantRefusals.count} + excluded.count` },
+    })
+}
+
+/** In the order of time. */
+export async function serviceFiguresWithin(
+  queries: Queries,
+  step: FigureStep,
+  fromMs: number,
+  toMs: number,
+): Promise<ServiceFigureRow[]> {
+  return await queries
+    .select()
+    .from(table)
+    .where(and(eq(table.step, step), gte(table.at, fromMs), lt(table.at, toMs)))
+    .orderBy(asc(table.at))
+}
+
+export interface RefusedTenant {
+  readonly tenantId: string
+  readonly name: string
+  readonly count: number
+}
+
+/** Of the hour or day that begins then; those with the most first. */
+export async function mostRefused(
+  queries: Queries,
+  step: 'hour' | 'day',
+  atMs: number,
+  limit: number,
+): Promise<RefusedTenant[]> {
+  const { tenantId, count } = tenantRefusals
+  return await queries
+    .select({ tenantId, name: tenants.name, count })
+    .from(tenantRefusals)
+    .innerJoin(tenants, eq(tenants.tenantId, tenantId))
+    .where(and(eq(tenantRefusals.step, step), eq(tenantRefusals.at, atMs)))
+    .orderBy(desc(count))
+    .limit(limit)
+}
+
+export async function deleteServiceFiguresBefore(
+  queries: Queries,
+  step: FigureStep,
+  beforeMs: number,
+): Promise<void> {
+  await queries.delete(table).where(and(eq(table.step, step), lt(table.at, beforeMs)))
+}
+
+/** Nobody looks further back than at the hour, or the day, before. */
+export async function deleteRefusalsBefore(
+  queries: Queries,
+  step: 'hour' | 'day',
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const old = await queries
+    .select({ tenantId: tenantRefusals.tenantId, at: tenantRefusals.at })
+    .from(tenantRefusals)
+    .where(and(eq(tenantRefusals.step, step), lt(tenantRefusals.at, beforeMs)))
+    .orderBy(asc(tenantRefusals.at))
+    .limit(limit)
+  for (const [at, ofTime] of Map.groupBy(old, (row) => row.at)) {
+    const tenantIds = ofTime.map(({ tenantId }) => tenantId)
+    await queries
+      .delete(tenantRefusals)
+      .where(
+        and(
+          inArray(tenantRefusals.tenantId, tenantIds),
+          eq(tenantRefusals.step, step),
+          eq(tenantRefusals.at, at),
+        ),
+      )
+  }
+  return old.length
+}
