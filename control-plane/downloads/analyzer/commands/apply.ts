@@ -133,7 +133,7 @@ function writtenOutcome(
     text: [
       paint('green', wrap(`Written: ${count}. ${UNDO}${task.line('undo')}`, columns)),
       ...manualSteps(task, plan),
-      ...guideCommands(task, plan),
+      ...commandLines(task, plan, [installed.command ?? '', installed.wanted ?? '']),
       ...(plan.notes.length === 0 ? [] : ['', 'Good to know:', ...notesOf(task, plan)]),
     ].join('\n'),
     fields: { ...fields, written, installed: installed.command },
@@ -141,11 +141,17 @@ function writtenOutcome(
   }
 }
 
-/** Whoever wrote the guide: a person reads them before running any. */
-function guideCommands(task: Task, { source, commands }: Plan): string[] {
-  if (source.kind !== 'guide' || commands.length === 0) return []
-  const shown = commands.map((command) => `  ${visibleText(command)}`)
-  return ['', wrap('The guide names commands; none has been run:', task.terminal.columns), ...shown]
+/** To be run by a person, who reads them before: anybody may have written a guide. */
+function commandLines(task: Task, { source, commands }: Plan, told: readonly string[]): string[] {
+  const left = commands.filter((command) => !told.includes(command))
+  if (left.length === 0) return []
+  const said =
+    source.kind === 'guide' ? 'The guide names commands; none has been run:' : 'To be run by you:'
+  return [
+    '',
+    wrap(said, task.terminal.columns),
+    ...left.map((command) => `  ${visibleText(command)}`),
+  ]
 }
 
 function nextOf(task: Task, { manual }: Plan, installed: Installed): NextStep {
@@ -173,6 +179,7 @@ function nothingToWrite(task: Task, plan: Plan, fields: Outcome['fields']): Outc
     text: [
       paint(isByHand ? 'yellow' : 'green', wrap(said, columns)),
       ...manualSteps(task, plan),
+      ...(isByHand ? commandLines(task, plan, []) : []),
       ...(isByHand && plan.notes.length > 0 ? ['', 'Good to know:', ...notesOf(task, plan)] : []),
     ].join('\n'),
     fields: { ...fields, written: [], installed: null },
@@ -187,7 +194,11 @@ function dryOutcome(task: Task, plan: Plan, fields: Outcome['fields']): Outcome 
   const said = 'This is what would be written. Nothing has been.'
   return {
     exit: EXIT.done,
-    text: [wrap(said, task.terminal.columns), ...manualSteps(task, plan)].join('\n'),
+    text: [
+      wrap(said, task.terminal.columns),
+      ...manualSteps(task, plan),
+      ...commandLines(task, plan, []),
+    ].join('\n'),
     fields: { ...fields, written: [], installed: null },
     next: {
       text: 'To write it:',
