@@ -11,6 +11,7 @@ const SHOP = {
   'auth/login.js': "module.exports = { secret: 'keyboard cat of the shop' }\n",
   'auth/login.test.js': "require('./login')\n",
   'lib/prices.js': 'module.exports = 1\n',
+  'auth/secrets.js': "exports.salt = 'only in secrets'\n",
   '.env': 'SESSION_SECRET=only-in-env\n',
   'config/service.pem': '-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n',
 }
@@ -55,7 +56,7 @@ void t.test(
     t.equal(guide.sent.files.find(({ path }) => path === 'auth/login.js')?.masked, 1)
     const raw = asked.map(({ raw }) => raw).join()
     for (const path of sent) t.match(raw, path)
-    t.notMatch(raw, /keyboard cat|only-in-env|PRIVATE KEY|prices|login\.test/)
+    t.notMatch(raw, /keyboard cat|only in secrets|only-in-env|PRIVATE KEY|prices|login\.test/)
     t.match(guide, { summary: GUIDE.summary, warnings: GUIDE.warnings, framework: 'express' })
     t.equal(
       readFileSync(join(folder, 'server.js'), 'utf8'),
