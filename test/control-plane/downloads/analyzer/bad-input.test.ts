@@ -17,8 +17,6 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
@@ -28,33 +26,9 @@ import {
   type Ended,
 } from '../../../support/analyzer-program.ts'
 import { temporaryFolder } from '../../../support/control-plane.ts'
+import { everything, isForPeople, SHOP, shop } from '../../../support/strange-shop.ts'
 
 t.setTimeout(240_000)
-
-const SHOP: Readonly<Record<string, string>> = {
-  'package.json': '{\n  "name": "shop",\n  "type": "module",\n  "scripts": { "start": "node server.js" },\n  "dependencies": { "express": "^5.0.0" }\n}\n',
-  'server.js': "import express from 'express'\n\nconst app = express()\napp.get('/health', (request, response) => response.send('ok'))\napp.listen(process.env.PORT ?? 3000)\n",
-} // prettier-ignore
-
-function shop(t: Test, more: Readonly<Record<string, string>> = {}): string {
-  const root = temporaryFolder(t)
-  for (const [path, text] of Object.entries({ ...SHOP, ...more })) {
-    mkdirSync(dirname(join(root, path)), { recursive: true })
-    writeFileSync(join(root, path), text)
-  }
-  return root
-}
-
-/** All that lies there, for «nothing has been written». */
-function everything(root: string): string {
-  const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).sort()
-  return paths.map((path) => `${path}\n`).join('') + readFileSync(join(root, 'server.js'), 'utf8')
-}
-
-/** No stack, no line of ours, whatever happens. */
-function isForPeople(t: Test, { out, err }: Ended) {
-  t.notMatch(out + err, /\n\s+at .*\(|node:internal|should not have happened|Error: /)
-}
 
 const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 const skipped = process.getuid?.() !== 0 && 'only root can become somebody else'
@@ -304,74 +278,6 @@ void t.test('the program and its service', async (t) => {
     t.match(ended.err, /Looking at the project/)
     isForPeople(t, ended)
   })
-
-  await t.test(
-    'a guide with paths of Windows, or of anywhere else, is refused whole',
-    async (t) => {
-      const { run } = await start(t)
-      const guide = { edits: [] as object[] }
-      const service = createServer((request, response) => {
-        const path = new URL(request.url ?? '', 'http://x').pathname
-        response.setHeader('Content-Type', 'application/json')
-        if (path === '/api/v1/integration')
-          return void response.end(
-            JSON.stringify({
-            tenant_id: 'acme', name: 'acme', mode: 'gateway', status: 'published',
-            protection: 'pass-through', edge_urls: {}, origin: 'http://127.0.0.1:9',
-            health: '/health', sealed: [], excluded: [], issuer: 'http://x', client_id: 'acme-user',
-            integration_completed_at: null,
-          }), // prettier-ignore
-          )
-        if (path === '/api/v1/guide')
-          return void response.end(
-            JSON.stringify({
-            guide_id: 'g1', framework: 'express', created_at: '2026-11-21T12:00:00.000Z',
-            commands: [], notes: [], ...guide,
-          }), // prettier-ignore
-          )
-        response.writeHead(404).end('{"error":"not_published","detail":"No."}')
-      })
-      await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
-      t.teardown(() => {
-        service.closeAllConnections()
-        service.close()
-      })
-      const { port } = service.address() as AddressInfo
-      const environment = {
-        SERVICE_BASE_URL: `http://127.0.0.1:${port}`,
-        SERVICE_ANALYZER_KEY: `sak_${'g'.repeat(43)}`,
-      }
-      const good = { path: 'src/service.js', action: 'create', content: 'export {}\n' }
-      for (const path of [
-        'src\\server.js',
-        '..\\..\\evil.js',
-        'C:\\Windows\\evil.js',
-        'C:evil.js',
-        '\\\\server\\share\\evil.js',
-        '../evil.js',
-        '/etc/evil.js',
-        'src/../../evil.js',
-        '.git/hooks/pre-commit',
-        '.GIT/config',
-        'node_modules/x/index.js',
-        '.npmrc',
-        'a\u0000.js',
-        'CON.js:stream',
-      ]) {
-        const folder = shop(t)
-        const before = everything(folder)
-        guide.edits = [good, { path, action: 'create', content: 'x' }]
-        const ended = await run(['apply', '--yes'], { folder, environment })
-        t.not(ended.code, 0, path)
-        t.equal(everything(folder), before, `${JSON.stringify(path)}: nothing of it was written`)
-        isForPeople(t, ended)
-      }
-      const folder = shop(t)
-      guide.edits = [good]
-      t.match(await run(['apply', '--yes'], { folder, environment }), { code: 0 })
-      t.equal(readFileSync(join(folder, 'src/service.js'), 'utf8'), 'export {}\n', 'a good one is')
-    },
-  )
 
   await t.test('forty columns hold the plan and the changes', async (t) => {
     const { home, program, key } = await start(t)
