@@ -46,12 +46,6 @@ export const BOOTS: readonly Boot[] = [
     path: '/',
   },
   {
-    name: 'json-graphql-server',
-    command: (port, data) => ['bin/json-graphql-server.cjs', `${data}/db.js`, '--p', String(port)],
-    files: { 'db.js': 'module.exports = { posts: [{ id: 1, title: "a" }] }\n' },
-    path: '/',
-  },
-  {
     name: 'dyson',
     command: (port) => ['bin/dyson.js', '../data', String(port)],
     files: { 'get/one.js': "module.exports = { path: '/one', template: { id: 1 } }\n" },
