@@ -9,6 +9,11 @@ import { tenantsRoutes } from './operator/tenants-routes.ts'
 import { receiptRoutes } from './receipt-routes.ts'
 import { searchRoutes } from './search-routes.ts'
 import type { ConsoleRoute } from './route.ts'
+import { addressBlocksRoutes } from './tenant/people/address-blocks-routes.ts'
+import { sessionsRoutes } from './tenant/people/sessions-routes.ts'
+import { userEndingsRoutes } from './tenant/people/user-endings-routes.ts'
+import { userRoutes } from './tenant/people/user-routes.ts'
+import { usersRoutes } from './tenant/people/users-routes.ts'
 import { startRoutes } from './tenant/start-routes.ts'
 
 export function consoleRoutes(world: SignInWorld): readonly ConsoleRoute[] {
@@ -24,6 +29,11 @@ export function consoleRoutes(world: SignInWorld): readonly ConsoleRoute[] {
     ...peopleRoutes(world),
     // a tenant's administrators
     ...startRoutes(world),
+    ...sessionsRoutes(world),
+    ...usersRoutes(world), // before those of one user: `new` is nobody's id
+    ...userRoutes(world),
+    ...userEndingsRoutes(world),
+    ...addressBlocksRoutes(world),
     ...auditRoutes(world),
   ]
   const paths: ReadonlySet<string> = new Set(routes.map(({ declaration }) => declaration.path))

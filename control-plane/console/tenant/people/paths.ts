@@ -1,0 +1,15 @@
+/** Where a tenant's people and their sessions are, in the console and in the API. */
+import { TENANT_PATH, tenantPath } from '../../navigation.ts'
+
+export const USERS = `${TENANT_PATH}/users` as const
+export const USER = `${USERS}/{user_id}` as const
+export const BLOCKS = `${TENANT_PATH}/address-blocks` as const
+export const SESSIONS = `${TENANT_PATH}/sessions` as const
+
+export const userPath = (tenantId: string, userId: string) =>
+  `${tenantPath(tenantId, 'users')}/${encodeURIComponent(userId)}`
+export const blocksPath = (tenantId: string) => `${tenantPath(tenantId)}/address-blocks`
+export const sessionPath = (tenantId: string, sid: string) =>
+  `${tenantPath(tenantId, 'sessions')}/${encodeURIComponent(sid)}`
+
+export const apiOf = (tenantId: string) => `/api/v1/operator/tenants/${tenantId}`

@@ -1,0 +1,50 @@
+/** Running sessions as a list: who, on what, from where, since when. */
+import { html } from 'hono/html'
+import { browserName } from '../../../accounts/browser-name.ts'
+import type { Session } from '../../../accounts/sessions.ts'
+import type { User } from '../../../accounts/users.ts'
+import { table, type Column } from '../../blocks/table.ts'
+import { moment } from '../../blocks/text.ts'
+import type { Html } from '../../layout.ts'
+import { sessionPath, userPath } from './paths.ts'
+
+export interface SessionTableView {
+  readonly tenantId: string
+  readonly sessions: readonly Session[]
+  /** By id; undefined where all are one person's. */
+  readonly people?: ReadonlyMap<string, User>
+  readonly empty: Html
+}
+
+export function sessionTable({ tenantId, sessions, people, empty }: SessionTableView): Html {
+  const from = people === undefined ? '?from=user' : ''
+  const who: Column<Session> = {
+    label: 'Who',
+    isName: true,
+    cell: ({ userId }) =>
+      html`<a href="${userPath(tenantId, userId)}">${people?.get(userId)?.name ?? userId}</a>
+        <span class="hint">${people?.get(userId)?.email ?? ''}</span>`,
+  }
+  return table({
+    caption: 'Running sessions',
+    rows: sessions,
+    columns: [
+      ...(people === undefined ? [] : [who]),
+      { label: 'Browser', isName: people === undefined, cell: (session) => browserOf(session) },
+      { label: 'Address', cell: ({ ip }) => ip },
+      { label: 'Signed in', cell: ({ createdAt }) => moment(createdAt) },
+      { label: 'Last seen', cell: ({ lastSeenAt }) => moment(lastSeenAt) },
+      {
+        label: 'What can be done',
+        isUnseen: true,
+        cell: (session) =>
+          html`<a class="button small" href="${sessionPath(tenantId, session.sid)}/end${from}">End<span class="unseen">
+            the session on ${browserOf(session)} from ${session.ip}</span></a>`,
+      },
+    ],
+    empty,
+  })
+}
+
+export const browserOf = ({ userAgent }: { readonly userAgent: string }) =>
+  browserName(userAgent) || 'Unknown browser'

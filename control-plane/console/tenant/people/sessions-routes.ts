@@ -1,0 +1,226 @@
+/** Who is signed in right now: found by person or address; one, somebody's or all of them ended. */
+import { isIP } from 'node:net'
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { Refusal } from '../../../../shared/errors.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import type { AliveFilter, Session } from '../../../accounts/sessions.ts'
+import type { User } from '../../../accounts/users.ts'
+import { NothingBody } from '../../../api/operator/fields.ts'
+import { PAGE_QUERY } from '../../../api/paging.ts'
+import { textField } from '../../blocks/field.ts'
+import { confirmView, linkButton } from '../../blocks/form.ts'
+import { emptyState, pager } from '../../blocks/table.ts'
+import { moment } from '../../blocks/text.ts'
+import type { Html } from '../../layout.ts'
+import { tenantPath } from '../../navigation.ts'
+import { action, done, page, type ApiCall, type ConsoleRoute } from '../../route.ts'
+import type { ConsoleWorld } from '../../world.ts'
+import { apiOf, sessionPath, SESSIONS, userPath } from './paths.ts'
+import { browserOf, sessionTable } from './session-table.ts'
+import { SEARCH_QUERY } from './users-routes.ts'
+
+type SessionsWorld = Pick<ConsoleWorld, 'users' | 'sessions' | 'revocations' | 'clock'>
+
+/** Where the way leads back to. */
+const FROM = v.optional(v.picklist(['user', 'sessions'], 'one of user, sessions'), 'sessions')
+const EndBody = v.strictObject({ from: FROM })
+
+export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
+  const { users, sessions, revocations, clock } = world
+
+  /** What is looked for: an address, or whoever's name begins so. */
+  async function filterOf(tenantId: string, text: string) {
+    if (text === '') return { filter: { kind: 'all' } as const, matched: [] }
+    if (isIP(text) !== 0) return { filter: { kind: 'address', ip: text } as const, matched: [] }
+    const matched = await users.search(tenantId, text, LIMITS.peopleMatchedMax)
+    const userIds = matched.map(({ userId }) => userId)
+    return { filter: { kind: 'people', userIds } as const, matched }
+  }
+
+  async function peopleOf(tenantId: string, rows: readonly Session[]) {
+    const userIds = [...new Set(rows.map(({ userId }) => userId))]
+    const found = await Promise.all(userIds.map((userId) => users.find(tenantId, userId)))
+    return new Map(found.flatMap((user) => (user === undefined ? [] : [[user.userId, user]])))
+  }
+
+  /** One that is still running; another is nothing to ask about. */
+  async function running(tenantId: string, sid: string): Promise<Session | undefined> {
+    const session = await sessions.find(tenantId, sid)
+    if (session === undefined) throw new Refusal('session_not_found')
+    const isOver = session.endedAt !== null || session.expiresAt <= clock.nowMs()
+    return isOver ? undefined : session
+  }
+
+  return [
+    page(
+      { path: SESSIONS, role: 'tenant', query: { ...PAGE_QUERY, q: SEARCH_QUERY } },
+      async ({ tenant: { tenantId, name }, query, address }) => {
+        const { limit, cursor } = query
+        const text = query.q.trim()
+        const { filter, matched } = await filterOf(tenantId, text)
+        const { items, next } = await sessions.listAlive(tenantId, filter, { limit, cursor })
+        const path = tenantPath(tenantId, 'sessions')
+        return {
+          title: 'Sessions',
+          here: 'sessions',
+          intro: `Who is signed in to ${name} right now.`,
+          buttons: [linkButton(`${path}/end-all`, 'End all sessions', 'quiet')],
+          content: html`${searchForm(path, text)} ${matchedHint(tenantId, matched)}
+          ${sessionTable({
+            tenantId,
+            sessions: items,
+            people: await peopleOf(tenantId, items),
+            empty: nothing(path, text),
+          })}
+          ${pager(address, { next, isFirst: cursor === undefined })}`,
+          calls: callsOf(tenantId, filter),
+        }
+      },
+    ),
+    page({ path: `${SESSIONS}/end-all`, role: 'tenant' }, async (visit) => {
+      const { tenantId, name } = visit.tenant
+      const count = await sessions.countAlive(tenantId)
+      return {
+        here: 'sessions',
+        ...confirmView(visit, {
+          title: `End all sessions of ${name}?`,
+          effects: [
+            `${countOf(count)} at once, on every gateway, and nowhere else.`,
+            'Everybody has to sign in again with their next click, and can. What they were typing may be lost.',
+            'Nobody loses their account, their password or their second factor.',
+          ],
+          action: `${tenantPath(tenantId, 'sessions')}/end-all`,
+          submit: 'End all sessions',
+          cancel: tenantPath(tenantId, 'sessions'),
+        }),
+        calls: [{ method: 'POST', path: `${apiOf(tenantId)}/revocations`, body: { all: true } }],
+      }
+    }),
+    action(
+      { path: `${SESSIONS}/end-all`, role: 'tenant', body: NothingBody },
+      async ({ tenant: { tenantId }, actor }) => {
+        const result = await revocations.revoke(tenantId, { all: true }, actor)
+        return done(tenantPath(tenantId, 'sessions'), endedText(result.sessions), {
+          isRevocation: true,
+        })
+      },
+    ),
+    page(
+      { path: `${SESSIONS}/{sid}/end`, role: 'tenant', query: { from: FROM } },
+      async (visit) => {
+        const { tenantId } = visit.tenant
+        const session = await running(tenantId, visit.path.sid)
+        if (session === undefined) return overAlready(tenantId)
+        const user = await users.find(tenantId, session.userId)
+        const name = user?.name ?? session.userId
+        return {
+          here: 'sessions',
+          ...confirmView(visit, {
+            title: `End this session of ${name}?`,
+            effects: [
+              html`${browserOf(session)} from ${session.ip}, signed in ${moment(session.createdAt)},
+              last seen ${moment(session.lastSeenAt)}.`,
+              `${name} is signed out there at once, on every gateway, and can sign in again.`,
+              'Other sessions of the same person go on.',
+            ],
+            action: `${sessionPath(tenantId, session.sid)}/end`,
+            submit: 'End this session',
+            cancel: backTo(tenantId, session, visit.query.from),
+            hidden: { from: visit.query.from },
+          }),
+          calls: [
+            {
+              method: 'POST',
+              path: `${apiOf(tenantId)}/revocations`,
+              body: { sid: session.sid },
+            },
+          ],
+        }
+      },
+    ),
+    action(
+      {
+        path: `${SESSIONS}/{sid}/end`,
+        role: 'tenant',
+        form: { from: 'optional' },
+        body: EndBody,
+      },
+      async ({ tenant: { tenantId }, path, actor }, { from }) => {
+        const session = await running(tenantId, path.sid)
+        if (session === undefined) return overAlready(tenantId)
+        await revocations.revoke(tenantId, { sid: session.sid }, actor)
+        return done(backTo(tenantId, session, from), 'The session has ended.', {
+          isRevocation: true,
+        })
+      },
+    ),
+  ]
+}
+
+const overAlready = (tenantId: string) =>
+  done(tenantPath(tenantId, 'sessions'), 'This session has ended already.')
+
+const backTo = (tenantId: string, { userId }: Session, from: 'user' | 'sessions') =>
+  from === 'user' ? userPath(tenantId, userId) : tenantPath(tenantId, 'sessions')
+
+/** «3 sessions end»; whoever has very many of them is not made to wait for the count. */
+export function countOf(count: number): string {
+  if (count >= LIMITS.sessionsCountedMax) return `More than ${count - 1} sessions end`
+  return count === 1 ? 'One session ends' : `${count === 0 ? 'No' : count} sessions end`
+}
+
+export const endedText = (count: number) =>
+  count === 1 ? 'One session has ended.' : `${count === 0 ? 'No' : count} sessions have ended.`
+
+function searchForm(path: string, text: string) {
+  return html`<form method="get" action="${path}" class="filters" role="search">
+    ${textField({ name: 'q', label: 'A person or an address', type: 'search', value: text, placeholder: 'ada@… or 192.0.2.7', isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
+    <div class="submit"><button type="submit" class="button quiet">Search</button></div>
+  </form>`
+}
+
+function matchedHint(tenantId: string, matched: readonly User[]): Html | string {
+  const [one] = matched
+  if (one === undefined) return ''
+  if (matched.length === 1)
+    return html`<p class="hint">
+      All are of <a href="${userPath(tenantId, one.userId)}">${one.name}</a>.
+      <a href="${userPath(tenantId, one.userId)}/end-sessions">End all of them</a>
+    </p>`
+  return matched.length === LIMITS.peopleMatchedMax
+    ? html`<p class="hint">Of the first ${matched.length} people whose name begins so. Type more of it to find the others.</p>`
+    : html`<p class="hint">Of ${matched.length} people whose name begins so.</p>`
+}
+
+const nothing = (path: string, text: string) =>
+  text === ''
+    ? emptyState('Nobody is signed in', 'Sessions show here as soon as somebody signs in.')
+    : emptyState(
+        'No running session',
+        'Search for a whole address, or for the beginning of a username or of an e-mail address.',
+        linkButton(path, 'Show all', 'quiet'),
+      )
+
+function callsOf(tenantId: string, filter: AliveFilter): ApiCall[] {
+  const [userId = ''] = filter.kind === 'people' ? filter.userIds : []
+  const which =
+    filter.kind === 'address'
+      ? `&ip=${encodeURIComponent(filter.ip)}`
+      : userId === ''
+        ? ''
+        : `&user_id=${encodeURIComponent(userId)}`
+  return [
+    {
+      method: 'GET',
+      path: `${apiOf(tenantId)}/sessions?state=active${which}`,
+      label: 'Who is signed in',
+    },
+    {
+      method: 'POST',
+      path: `${apiOf(tenantId)}/revocations`,
+      body: { all: true },
+      label: 'End all',
+    },
+  ]
+}

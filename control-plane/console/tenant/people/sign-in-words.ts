@@ -1,0 +1,42 @@
+/** What came of a sign-in, in words of the console. */
+import type { AttemptReason } from '../../../policy/verdict.ts'
+import { badge } from '../../blocks/text.ts'
+import type { Html } from '../../layout.ts'
+
+const REASONS: Readonly<Record<AttemptReason, string>> = {
+  address_unreadable: 'address unreadable',
+  network_denied: 'network denied',
+  network_not_allowed: 'network not allowed',
+  user_paused: 'account paused by lockout',
+  address_blocked: 'address blocked by lockout',
+  password_needed: 'asked for the password',
+  credentials_wrong: 'wrong password',
+  account_disabled: 'account disabled',
+  password_expired: 'asked for a new password',
+  device_not_enrolled: 'device not enrolled',
+  second_factor_needed: 'asked for the second factor',
+  code_wrong: 'wrong code',
+  enrolment_needed: 'asked to set up a second factor',
+  too_many_sessions: 'too many sessions',
+}
+
+const SIGNED_IN = /^signed_in(?:_(aal\d))?$/
+
+/** Of a reason as it was recorded, or as a replay gives it. */
+export function outcomeText(outcome: string): string {
+  const level = SIGNED_IN.exec(outcome)
+  if (level !== null) return level[1] === 'aal2' ? 'signed in with a second factor' : 'signed in'
+  return REASONS[outcome as AttemptReason] ?? outcome.replaceAll('_', ' ')
+}
+
+export const isSignedIn = (outcome: string) => SIGNED_IN.test(outcome)
+
+export function outcomeBadge(outcome: 'signed_in' | 'asking' | 'refused', reason: string): Html {
+  const tone =
+    outcome === 'refused' || reason === 'credentials_wrong' || reason === 'code_wrong'
+      ? 'bad'
+      : outcome === 'signed_in'
+        ? 'good'
+        : 'plain'
+  return badge(outcomeText(reason), tone)
+}

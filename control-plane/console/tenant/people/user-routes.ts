@@ -1,0 +1,129 @@
+/** One user: seen, changed, mailed a link, unlocked, let in again. What takes away asks first. */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { Refusal } from '../../../../shared/errors.ts'
+import { NothingBody, UserPatchBody } from '../../../api/operator/fields.ts'
+import type { User } from '../../../accounts/users.ts'
+import { textField } from '../../blocks/field.ts'
+import { form } from '../../blocks/form.ts'
+import {
+  action,
+  done,
+  page,
+  type Attempt,
+  type ConsoleRoute,
+  type TenantVisit,
+  type View,
+} from '../../route.ts'
+import type { ConsoleWorld } from '../../world.ts'
+import { apiOf, USER, userPath } from './paths.ts'
+import { userPage } from './user-page.ts'
+import { languageOf } from './users-routes.ts'
+
+export type UserWorld = Pick<
+  ConsoleWorld,
+  'users' | 'sessions' | 'factors' | 'devices' | 'attempts' | 'policies' | 'accountMail'
+>
+
+export type UserVisit = TenantVisit & { readonly path: { readonly user_id: string } }
+
+const EditBody = v.strictObject({
+  name: v.required(UserPatchBody).entries.name,
+  username: v.required(UserPatchBody).entries.username,
+  email: v.required(UserPatchBody).entries.email,
+})
+
+/** Who exists for one check of the sign-in is nobody. */
+export async function userOf({ users }: Pick<UserWorld, 'users'>, visit: UserVisit): Promise<User> {
+  const user = await users.get(visit.tenant.tenantId, visit.path.user_id)
+  if (user.source === 'trial') throw new Refusal('user_not_found')
+  return user
+}
+
+export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
+  const { users, sessions, factors, devices, attempts, policies, accountMail } = world
+
+  async function editView(visit: UserVisit, attempt?: Attempt): Promise<View> {
+    const user = await userOf(world, visit)
+    if (user.source === 'directory') throw new Refusal('user_elsewhere')
+    const { tenantId } = visit.tenant
+    const path = userPath(tenantId, user.userId)
+    return {
+      title: `Change ${user.name}`,
+      here: 'users',
+      content: html`<div class="card narrow">
+        ${form(visit, {
+          action: `${path}/edit`,
+          submit: 'Save',
+          cancel: path,
+          attempt,
+          content: html`
+            ${textField({ name: 'name', label: 'Name', value: user.name, attempt })}
+            ${textField({ name: 'username', label: 'Username', value: user.username, attempt })}
+            ${textField({ name: 'email', label: 'E-mail address', type: 'email', value: user.email, hint: 'Links for a new password go there. Those that went to the address before are void.', attempt })}
+          `,
+        })}
+      </div>`,
+      calls: [
+        {
+          method: 'PATCH',
+          path: `${apiOf(tenantId)}/users/${user.userId}`,
+          body: { name: user.name, username: user.username, email: user.email },
+        },
+      ],
+    }
+  }
+
+  return [
+    page({ path: USER, role: 'tenant' }, async (visit) => {
+      const user = await userOf(world, visit)
+      const { tenantId, userId } = user
+      const decided = await policies.of(tenantId)
+      return userPage(visit, {
+        user,
+        pausedUntilMs: await attempts.pauseOf(user, decided),
+        sessions: await sessions.listAliveOf(tenantId, userId),
+        factors: await factors.list(user),
+        devices: await devices.list(tenantId, userId),
+        attempts: await attempts.newestOf(tenantId, userId),
+      })
+    }),
+    // who holds the address holds the account: mail to it chooses the password
+    page({ path: `${USER}/edit`, role: 'tenant', needsFreshSignIn: true }, (visit) =>
+      editView(visit),
+    ),
+    action(
+      {
+        path: `${USER}/edit`,
+        role: 'tenant',
+        form: { name: 'text', username: 'text', email: 'text' },
+        body: EditBody,
+        needsFreshSignIn: true,
+      },
+      async (visit, body) => {
+        const { tenantId, userId } = await userOf(world, visit)
+        const { name } = await users.patch(tenantId, userId, body, visit.actor)
+        return done(userPath(tenantId, userId), `${name} is saved.`)
+      },
+      editView,
+    ),
+    action(
+      { path: `${USER}/invite`, role: 'tenant', body: NothingBody, isOnce: true },
+      async (visit) => {
+        const { tenantId, userId, email } = await userOf(world, visit)
+        await accountMail.invite(tenantId, userId, visit.actor, languageOf(visit))
+        return done(userPath(tenantId, userId), `A link is on its way to ${email}.`)
+      },
+    ),
+    action({ path: `${USER}/unlock`, role: 'tenant', body: NothingBody }, async (visit) => {
+      const { tenantId, userId, name } = await userOf(world, visit)
+      await users.unlock(tenantId, userId, visit.actor)
+      return done(userPath(tenantId, userId), `${name} may try again at once.`)
+    }),
+    action({ path: `${USER}/enable`, role: 'tenant', body: NothingBody }, async (visit) => {
+      const { tenantId, userId, name } = await userOf(world, visit)
+      await users.patch(tenantId, userId, { isDisabled: false }, visit.actor)
+      return done(userPath(tenantId, userId), `${name} may sign in again.`)
+    }),
+  ]
+}

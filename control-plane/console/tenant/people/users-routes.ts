@@ -1,0 +1,183 @@
+/** A tenant's users: looked for by the beginning of a name, listed by key, made by invitation. */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { LIMITS } from '../../../../shared/limits.ts'
+import { NewUserBody } from '../../../api/operator/fields.ts'
+import { PAGE_QUERY } from '../../../api/paging.ts'
+import { textsFor } from '../../../realm/pages/texts/languages.ts'
+import type { User } from '../../../accounts/users.ts'
+import { textField } from '../../blocks/field.ts'
+import { form, linkButton } from '../../blocks/form.ts'
+import { emptyState, pager, table } from '../../blocks/table.ts'
+import { badge, moment } from '../../blocks/text.ts'
+import { tenantPath } from '../../navigation.ts'
+import {
+  action,
+  done,
+  page,
+  type Attempt,
+  type ConsoleRoute,
+  type TenantVisit,
+  type View,
+} from '../../route.ts'
+import type { ConsoleWorld } from '../../world.ts'
+import { apiOf, blocksPath, userPath, USERS } from './paths.ts'
+
+export type UsersWorld = Pick<ConsoleWorld, 'users' | 'accountMail'>
+
+const SEARCH_WISH = `at most ${LIMITS.consoleSearchCharactersMax} characters`
+export const SEARCH_QUERY = v.pipe(
+  v.optional(v.string(), ''),
+  v.maxLength(LIMITS.consoleSearchCharactersMax, SEARCH_WISH),
+)
+
+/** Whoever is created without a password chooses one by mail. */
+const NewPersonBody = v.strictObject({
+  email: NewUserBody.entries.email,
+  username: v.optional(NewUserBody.entries.username),
+  name: NewUserBody.entries.name,
+  password: NewUserBody.entries.password,
+})
+
+export function usersRoutes({ users, accountMail }: UsersWorld): readonly ConsoleRoute[] {
+  return [
+    page(
+      { path: USERS, role: 'tenant', query: { ...PAGE_QUERY, q: SEARCH_QUERY } },
+      async ({ tenant: { tenantId, name }, query, address }) => {
+        const { limit, cursor } = query
+        const text = query.q.trim()
+        const { items, next } =
+          text === ''
+            ? await users.list(tenantId, { limit, cursor })
+            : { items: await users.search(tenantId, text, limit), next: null }
+        const path = tenantPath(tenantId, 'users')
+        return {
+          title: 'Users',
+          here: 'users',
+          intro: `Everybody who can sign in to ${name}.`,
+          buttons: [
+            linkButton(blocksPath(tenantId), 'Blocked addresses', 'quiet'),
+            linkButton(`${path}/new`, 'New user'),
+          ],
+          content: html`${searchForm(path, text)}
+          ${table({
+            caption: 'Users',
+            rows: items,
+            columns: [
+              {
+                label: 'Name',
+                isName: true,
+                cell: (user) => html`<a href="${userPath(tenantId, user.userId)}">${user.name}</a>`,
+              },
+              { label: 'Username', cell: ({ username }) => username },
+              { label: 'E-mail address', cell: ({ email }) => email },
+              { label: 'Account', cell: accountBadge },
+              { label: 'Created', cell: ({ createdAt }) => moment(createdAt) },
+            ],
+            empty: text === '' ? nobodyYet(tenantId) : nobodyFound(path),
+          })}
+          ${
+            text !== '' && items.length === limit
+              ? html`<p class="hint">These are the first ${limit}. Type more of the name to find the others.</p>`
+              : ''
+          }
+          ${pager(address, { next, isFirst: cursor === undefined })}`,
+          calls: [
+            {
+              method: 'GET',
+              path: `${apiOf(tenantId)}/users${text === '' ? '' : `?q=${encodeURIComponent(text)}`}`,
+            },
+          ],
+        }
+      },
+    ),
+    page({ path: `${USERS}/new`, role: 'tenant' }, (visit) => newUserView(visit)),
+    action(
+      {
+        path: `${USERS}/new`,
+        role: 'tenant',
+        form: { email: 'text', username: 'optional', name: 'optional', password: 'optional' },
+        body: NewPersonBody,
+        isOnce: true,
+      },
+      async (visit, { email, username = email, name = username, password = '' }) => {
+        const { tenantId } = visit.tenant
+        const user = await users.create(tenantId, { username, email, name, password }, visit.actor)
+        if (password === '')
+          await accountMail.invite(tenantId, user.userId, visit.actor, languageOf(visit))
+        return done(
+          userPath(tenantId, user.userId),
+          password === ''
+            ? `${name} is there. A link to choose a password is on its way to ${email}.`
+            : `${name} is there, and can sign in with the password that you have set.`,
+        )
+      },
+      newUserView,
+    ),
+  ]
+}
+
+/** Of the mail: what the writer would like to read is the best guess. */
+export function languageOf({ request }: Pick<TenantVisit, 'request'>): string {
+  const acceptLanguage = request.headers.get('accept-language') ?? undefined
+  return textsFor({ acceptLanguage }).language
+}
+
+export function accountBadge({ isDisabled, passwordHash, source }: User) {
+  if (isDisabled) return badge('Disabled', 'bad')
+  if (source === 'directory') return badge('From your directory', 'good')
+  return passwordHash === '' ? badge('Invited', 'warm') : badge('Active', 'good')
+}
+
+function searchForm(path: string, text: string) {
+  return html`<form method="get" action="${path}" class="filters" role="search">
+    ${textField({ name: 'q', label: 'Username or e-mail address begins with', type: 'search', value: text, isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
+    <div class="submit"><button type="submit" class="button quiet">Search</button></div>
+  </form>`
+}
+
+const nobodyYet = (tenantId: string) =>
+  emptyState(
+    'No users yet',
+    html`Invite the first one, or let your own database say who may sign in:
+      <a href="${tenantPath(tenantId, 'directory')}">User directory</a>.`,
+    linkButton(`${tenantPath(tenantId, 'users')}/new`, 'Invite somebody'),
+  )
+
+const nobodyFound = (path: string) =>
+  emptyState(
+    'Nobody is called that',
+    'Search for the beginning of a username or of an e-mail address.',
+    linkButton(path, 'Show all', 'quiet'),
+  )
+
+function newUserView(visit: TenantVisit, attempt?: Attempt): View {
+  const { tenantId, name } = visit.tenant
+  const path = `${tenantPath(tenantId, 'users')}/new`
+  return {
+    title: 'New user',
+    intro: `Somebody who can sign in to ${name}.`,
+    here: 'users',
+    content: html`<div class="card narrow">
+      ${form(visit, {
+        action: path,
+        submit: 'Create the user',
+        cancel: tenantPath(tenantId, 'users'),
+        attempt,
+        content: html`
+          ${textField({ name: 'email', label: 'E-mail address', type: 'email', attempt })}
+          ${textField({ name: 'name', label: 'Name', isOptional: true, attempt })}
+          ${textField({ name: 'username', label: 'Username', hint: 'To sign in with. Without one it is the e-mail address.', isOptional: true, attempt })}
+          ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', hint: 'Leave it empty, and the person chooses one by a link in a mail.', isOptional: true, attempt })}
+        `,
+      })}
+    </div>`,
+    calls: [
+      {
+        method: 'POST',
+        path: `${apiOf(tenantId)}/users`,
+        body: { username: 'bob', email: 'bob@acme.example', name: 'Bob', invite: true },
+      },
+    ],
+  }
+}
