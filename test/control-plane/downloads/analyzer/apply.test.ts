@@ -216,3 +216,17 @@ void t.test('verify checks here, reports it, and has the service look', async (t
   const elsewhere = await run(['verify'], { folder: temporaryFolder(t) })
   t.match(elsewhere.err, /No application is found in this folder, so only the service looks/)
 })
+
+void t.test('where code is not edited, file, place, code and commands are shown', async (t) => {
+  const FLASK = {
+    'requirements.txt': 'flask==3.0\n',
+    'app.py': 'from flask import Flask\n\napp = Flask(__name__)\n',
+  }
+  const { run, here, folder } = await start(t, FLASK)
+  const { code, out } = await run(['apply', '--yes'], here())
+  t.equal(code, 0)
+  t.match(out, /By hand: app\.py:3\n.*\n {4}.*before_request/s)
+  t.match(out, /To be run by you:\n {2}pip install/)
+  t.match(out, /Do by hand what is left.*\n {2}service-analyzer verify\n$/s)
+  t.equal(readFileSync(join(folder, 'app.py'), 'utf8'), FLASK['app.py'])
+})
