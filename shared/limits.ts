@@ -249,6 +249,8 @@ export const LIMITS = {
   consoleFormBytesMax: 256 * 1024,
   /** Less than what a stop waits for. */
   consoleReceiptMsMax: 8_000,
+  /** How long the answer to a form waits for a receiver, so that the page can say what came of it. */
+  consoleDeliveryMsMax: 3_000,
   consoleSearchCharactersMax: 100,
   consoleSearchResultsMax: 8,
   /** Of one person, on their page. */
@@ -257,6 +259,10 @@ export const LIMITS = {
   sessionsCountedMax: 1000,
   /** People that a search for sessions stands for. */
   peopleMatchedMax: 20,
+  /** Events that one page looks through for a person or an address. */
+  eventsLookedThroughMax: 2000,
+  /** Of the newest refusals, and of the tenants that have the most. */
+  refusalsListedMax: 10,
   /** Of one address, whoever asks. */
   rateConsole: { burst: 1200, perSecond: 40 },
   // monitoring

@@ -97,7 +97,8 @@ function insideHead(viewer: Viewer, { proofs }: Frame, tenant: View['tenant']): 
 }
 
 function navigation({ here, tenant }: View, { paths }: Frame, viewer: Viewer): Html {
-  const ofTenant = tenant === undefined ? [] : tenantLinks(tenant.tenantId, here, paths)
+  const ofTenant =
+    tenant === undefined ? [] : tenantLinks(tenant.tenantId, here, paths, viewer.isOperator)
   const ofOperator = viewer.isOperator ? operatorLinks(here, paths) : []
   return html`<div class="side">
     ${ofTenant.length === 0 ? '' : links(tenant?.name ?? '', ofTenant)}

@@ -13,7 +13,11 @@ export const TENANT_ENTRIES = {
   directory: { label: 'User directory', path: '/directory' },
   events: { label: 'Events', path: '/events' },
   audit: { label: 'Audit', path: '/audit' },
+  settings: { label: 'Settings', path: '/settings' },
 } as const
+
+/** Of a tenant, but not for its administrators. */
+const FOR_OPERATORS: readonly string[] = ['settings']
 
 export const OPERATOR_ENTRIES = {
   tenants: { label: 'Tenants', path: '/console/tenants' },
@@ -43,9 +47,11 @@ export function tenantLinks(
   tenantId: string,
   here: NavigationEntry | undefined,
   paths: ReadonlySet<string>,
+  isOperator: boolean,
 ): NavigationLink[] {
   return Object.entries(TENANT_ENTRIES)
     .filter(([, { path }]) => paths.has(TENANT_PATH + path))
+    .filter(([name]) => isOperator || !FOR_OPERATORS.includes(name))
     .map(([name, { label, path }]) => ({
       label,
       href: `/console/tenants/${tenantId}${path}`,

@@ -15,6 +15,7 @@ import { userEndingsRoutes } from './tenant/people/user-endings-routes.ts'
 import { userRoutes } from './tenant/people/user-routes.ts'
 import { usersRoutes } from './tenant/people/users-routes.ts'
 import { startRoutes } from './tenant/start-routes.ts'
+import { allWebhookRoutes } from './tenant/webhooks/routes.ts'
 
 export function consoleRoutes(world: SignInWorld): readonly ConsoleRoute[] {
   const routes: ConsoleRoute[] = [
@@ -35,6 +36,7 @@ export function consoleRoutes(world: SignInWorld): readonly ConsoleRoute[] {
     ...userEndingsRoutes(world),
     ...addressBlocksRoutes(world),
     ...auditRoutes(world),
+    ...allWebhookRoutes(world),
   ]
   const paths: ReadonlySet<string> = new Set(routes.map(({ declaration }) => declaration.path))
   return routes

@@ -96,7 +96,7 @@ function pagesOf(viewer: Viewer, near: string | undefined, paths: ReadonlySet<st
   const ofTenant =
     near === undefined
       ? []
-      : tenantLinks(near, undefined, paths).map(({ label, href }) => ({
+      : tenantLinks(near, undefined, paths, viewer.isOperator).map(({ label, href }) => ({
           label,
           href,
           detail: near,

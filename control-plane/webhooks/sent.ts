@@ -1,4 +1,5 @@
 /** Deliveries as people see them: looked at, tried out, sent once more. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../../shared/errors.ts'
 import { EVENTS, type EventName } from '../../shared/events.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -11,6 +12,7 @@ import {
   deliveriesBefore,
   failedSince,
   findDelivery,
+  findDeliveryStates,
   insertDeliveries,
   type AttemptRow,
   type DeliveryRow,
@@ -26,6 +28,8 @@ import { requirePlan, requireWebhook } from './webhooks.ts'
 export type Delivery = Readonly<ListedDelivery> & { readonly tries: readonly AttemptRow[] }
 
 export type Deliveries = ReturnType<typeof createDeliveries>
+
+const LOOK_EVERY_MS = 50
 
 export function createDeliveries({
   store,
@@ -92,6 +96,17 @@ export function createDeliveries({
       const row = await findDelivery(store.read, webhookId, deliveryId)
       if (row === undefined) throw new Refusal('delivery_not_found')
       return { ...row, tries: await attemptsOf(store.read, [deliveryId]) }
+    },
+
+    /** Whether somebody has answered it, or it is over; waits for that, but no longer than so. */
+    async settled(deliveryId: string, waitMsMax: number): Promise<boolean> {
+      for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
+        const [row] = await findDeliveryStates(store.read, [deliveryId])
+        if (row === undefined || row.state !== 'pending') return true
+        if (row.attempts > 0 && row.leaseOwner === null) return true
+        if (waitedMs >= waitMsMax) return false
+        await pause(LOOK_EVERY_MS)
+      }
     },
 
     /**

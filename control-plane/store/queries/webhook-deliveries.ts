@@ -1,4 +1,17 @@
-import { and, asc, count, desc, eq, getTableColumns, gte, inArray, lt, or, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  gte,
+  inArray,
+  lt,
+  lte,
+  or,
+  sql,
+} from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -59,12 +72,13 @@ export async function deliveriesBefore(
   before: readonly [number, string] | undefined,
   limit: number,
 ): Promise<ListedDelivery[]> {
+  // the first half alone is a range of the index: without it a late page would read all before it
   const isEarlier =
     before === undefined
       ? undefined
-      : or(
-          lt(table.createdAt, before[0]),
-          and(eq(table.createdAt, before[0]), lt(table.deliveryId, before[1])),
+      : and(
+          lte(table.createdAt, before[0]),
+          or(lt(table.createdAt, before[0]), lt(table.deliveryId, before[1])),
         )
   return await queries
     .select(listedColumns)

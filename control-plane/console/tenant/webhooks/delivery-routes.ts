@@ -1,0 +1,159 @@
+/** Deliveries: one with every attempt at it; a test; and what is sent again. */
+import { html } from 'hono/html'
+import { LIMITS } from '../../../../shared/limits.ts'
+import { NothingBody } from '../../../api/operator/fields.ts'
+import { WebhookTestBody } from '../../../api/operator/webhook-fields.ts'
+import type { AttemptRow } from '../../../store/queries/webhook-deliveries.ts'
+import type { Delivery } from '../../../webhooks/sent.ts'
+import { form, linkButton } from '../../blocks/form.ts'
+import { notice } from '../../blocks/notice.ts'
+import { emptyState, table } from '../../blocks/table.ts'
+import { badge, card, copyable, facts, moment } from '../../blocks/text.ts'
+import type { Html } from '../../layout.ts'
+import { action, done, page, type ConsoleRoute, type TenantVisit } from '../../route.ts'
+import type { ConsoleWorld } from '../../world.ts'
+import { apiOf, DELIVERY, deliveryAt, WEBHOOK, webhookAt } from './addresses.ts'
+import { answerOf, deliveryBadge, nextOf } from './delivery-view.ts'
+import { AGES, ReplayForm } from './replay-ages.ts'
+import { hasWebhooks } from './webhook-form.ts'
+
+export function deliveryRoutes({
+  webhooks,
+  deliveries,
+}: Pick<ConsoleWorld, 'webhooks' | 'deliveries'>): readonly ConsoleRoute[] {
+  /** Where it went, with what came of it if that is known soon. */
+  const toDelivery = async ({ tenantId, webhookId, deliveryId }: Delivery, said: string) => {
+    await deliveries.settled(deliveryId, LIMITS.consoleDeliveryMsMax)
+    return done(deliveryAt(tenantId, webhookId, deliveryId), said)
+  }
+
+  return [
+    action(
+      {
+        path: `${WEBHOOK}/test`,
+        role: 'tenant',
+        form: { event: 'optional' },
+        body: WebhookTestBody,
+        isOnce: true,
+      },
+      async ({ tenant: { tenantId }, path, actor }, { event }) => {
+        const sent = await deliveries.test(tenantId, path.webhook_id, event, actor)
+        return toDelivery(sent, 'The test was sent.')
+      },
+    ),
+    action(
+      {
+        path: `${WEBHOOK}/replay`,
+        role: 'tenant',
+        form: { age: 'text' },
+        body: ReplayForm,
+        isOnce: true,
+      },
+      async ({ tenant: { tenantId }, path, actor, nowMs }, { age }) => {
+        const sinceMs = nowMs - AGES[age].ms
+        const count = await deliveries.replayFailed(tenantId, path.webhook_id, sinceMs, actor)
+        return done(
+          webhookAt(tenantId, path.webhook_id),
+          count === 0
+            ? `Nothing was given up within ${AGES[age].label}.`
+            : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} on the way again.`,
+        )
+      },
+    ),
+    page({ path: DELIVERY, role: 'tenant' }, async (visit) => {
+      const { tenant, path, address } = visit
+      const { webhook_id: webhookId, delivery_id: deliveryId } = path
+      const { url, state } = await webhooks.get(tenant.tenantId, webhookId)
+      const { body, ...delivery } = await deliveries.get(tenant.tenantId, webhookId, deliveryId)
+      const at = deliveryAt(tenant.tenantId, webhookId, deliveryId)
+      const isSendable = hasWebhooks(tenant) && state === 'active'
+      return {
+        title: 'Delivery',
+        heading: delivery.event,
+        here: 'webhooks',
+        intro: html`${deliveryBadge(delivery)} ${delivery.isTest ? badge('Test') : ''}`,
+        buttons: [linkButton(webhookAt(tenant.tenantId, webhookId), 'All deliveries', 'quiet')],
+        content: html`${standing(delivery, address)}
+        ${card('What it is', glance(delivery, url, tenant.tenantId))}
+        <h2>Attempts</h2>
+        ${attempts(delivery.tries)} ${card('What is sent', copyable(body, 'The body'))}
+        ${isSendable ? card('Send again', replayForm(visit, at)) : ''}`,
+        calls: [
+          { method: 'GET', path: apiOf(at), label: 'The delivery' },
+          { method: 'POST', path: `${apiOf(at)}/replay`, body: {}, label: 'Send it again' },
+        ],
+      }
+    }),
+    action(
+      { path: `${DELIVERY}/replay`, role: 'tenant', body: NothingBody, isOnce: true },
+      async ({ tenant: { tenantId }, path, actor }) => {
+        const { webhook_id: webhookId, delivery_id: deliveryId } = path
+        const sent = await deliveries.replay(tenantId, webhookId, deliveryId, actor)
+        return toDelivery(sent, 'It was sent again, as this delivery.')
+      },
+    ),
+  ]
+}
+
+function standing(delivery: Delivery, address: string): Html | string {
+  const { state, problem, tries } = delivery
+  const last = tries.at(-1)
+  switch (state) {
+    case 'delivered':
+      return notice('success', `The receiver has taken it: ${last ? answerOf(last) : 'delivered'}.`)
+    case 'failed':
+      return notice(
+        'problem',
+        `Given up: ${problem ?? (last ? answerOf(last) : 'it never arrived')}.`,
+      )
+    case 'cancelled':
+      return notice('info', `Cancelled: ${problem ?? 'nobody waits for it any more'}.`)
+    case 'pending':
+      return notice(
+        'info',
+        last === undefined
+          ? 'On its way: nobody has answered yet.'
+          : html`It has not arrived: ${answerOf(last)}. Next try: ${nextOf(delivery) ?? 'none'}.`,
+        html`<p><a href="${address}">Look again</a></p>`,
+      )
+  }
+}
+
+function glance(delivery: Delivery, url: string, tenantId: string) {
+  const { deliveryId, webhookId, replayedFrom, createdAt } = delivery
+  return facts([
+    ['Id', deliveryId],
+    ['Address', html`<code>${url}</code>`],
+    ['Made', moment(createdAt)],
+    ['Next try', nextOf(delivery)],
+    [
+      'Sent again from',
+      replayedFrom === null
+        ? null
+        : html`<a href="${deliveryAt(tenantId, webhookId, replayedFrom)}">${replayedFrom}</a>`,
+    ],
+  ])
+}
+
+function attempts(tries: readonly AttemptRow[]) {
+  return table({
+    caption: 'Attempts',
+    rows: tries,
+    columns: [
+      { label: 'Attempt', isName: true, cell: ({ number }) => String(number) },
+      { label: 'At', cell: ({ at }) => moment(at) },
+      { label: 'Answer', cell: (one) => answerOf(one) },
+      { label: 'Took', isNumber: true, cell: ({ milliseconds }) => `${milliseconds} ms` },
+      {
+        label: 'What came back',
+        cell: ({ firstBytes }) => (firstBytes === '' ? null : html`<code>${firstBytes}</code>`),
+      },
+    ],
+    empty: emptyState('No attempt yet', 'The first one follows within seconds.'),
+  })
+}
+
+function replayForm(visit: TenantVisit, at: string) {
+  return html`<p class="hint">The same event once more, under an id of its own.</p>
+    ${form(visit, { action: `${at}/replay`, submit: 'Send it again', look: 'quiet' })}`
+}

@@ -1,0 +1,67 @@
+/** How a delivery is written: its state, its attempts, and what comes next. */
+import { html } from 'hono/html'
+import type { AttemptRow } from '../../../store/queries/webhook-deliveries.ts'
+import type { Delivery } from '../../../webhooks/sent.ts'
+import { emptyState, table } from '../../blocks/table.ts'
+import { badge, moment } from '../../blocks/text.ts'
+import type { Html } from '../../layout.ts'
+import { deliveryAt } from './addresses.ts'
+
+export const DELIVERY_STATES = {
+  pending: { label: 'Waiting', tone: 'warm' },
+  delivered: { label: 'Delivered', tone: 'good' },
+  failed: { label: 'Given up', tone: 'bad' },
+  cancelled: { label: 'Cancelled', tone: 'plain' },
+} as const satisfies Record<Delivery['state'], unknown>
+
+export function deliveryBadge({ state }: Pick<Delivery, 'state'>): Html {
+  const { label, tone } = DELIVERY_STATES[state]
+  return badge(label, tone)
+}
+
+/** The last thing that was heard of it, in one line. */
+export function outcomeOf({ tries, problem, state }: Delivery): string {
+  const last = tries.at(-1)
+  if (problem !== null) return problem
+  if (last === undefined) return state === 'pending' ? 'not tried yet' : ''
+  return answerOf(last)
+}
+
+export function answerOf({ status, problem }: Pick<AttemptRow, 'status' | 'problem'>): string {
+  if (problem !== '') return problem
+  return status === null ? 'no answer' : `answered ${status}`
+}
+
+/** Whoever is being asked at this moment has no next time. */
+export function nextOf({ state, leaseOwner, nextAt }: Delivery): Html | null {
+  if (state !== 'pending') return null
+  return leaseOwner === null ? moment(nextAt) : html`being sent now`
+}
+
+export function deliveriesTable(
+  items: readonly Delivery[],
+  { tenantId, webhookId }: { readonly tenantId: string; readonly webhookId: string },
+  isFiltered: boolean,
+): Html {
+  return table({
+    caption: 'Deliveries',
+    rows: items,
+    columns: [
+      {
+        label: 'Event',
+        isName: true,
+        cell: ({ deliveryId, event, isTest, replayedFrom }) =>
+          html`<a href="${deliveryAt(tenantId, webhookId, deliveryId)}">${event}</a>
+            ${isTest ? badge('Test') : ''} ${replayedFrom === null ? '' : badge('Sent again')}`,
+      },
+      { label: 'Made', cell: ({ createdAt }) => moment(createdAt) },
+      { label: 'State', cell: deliveryBadge },
+      { label: 'Attempts', isNumber: true, cell: ({ tries }) => tries.length },
+      { label: 'Last answer', cell: outcomeOf },
+      { label: 'Next try', cell: (delivery) => nextOf(delivery) ?? '' },
+    ],
+    empty: isFiltered
+      ? emptyState('None in this state', 'Choose another state to see the rest.')
+      : emptyState('Nothing sent yet', 'Send a test to see how the receiver answers.'),
+  })
+}

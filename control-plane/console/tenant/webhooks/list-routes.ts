@@ -1,0 +1,126 @@
+/** Webhooks: who is told of what; and a new one, with its secret shown once. */
+import { html } from 'hono/html'
+import { PAGE_QUERY } from '../../../api/paging.ts'
+import { NewWebhookBody } from '../../../api/operator/webhook-fields.ts'
+import type { Webhook } from '../../../webhooks/webhooks.ts'
+import { form, linkButton } from '../../blocks/form.ts'
+import { emptyState, pager, table } from '../../blocks/table.ts'
+import { badge, moment } from '../../blocks/text.ts'
+import {
+  action,
+  page,
+  type Attempt,
+  type ConsoleRoute,
+  type TenantVisit,
+  type View,
+} from '../../route.ts'
+import type { ConsoleWorld } from '../../world.ts'
+import { apiOf, NEW_WEBHOOK, webhookAt, webhooksAt, WEBHOOKS } from './addresses.ts'
+import { hasWebhooks, planNotice, secretView, WEBHOOK_FORM, webhookFields } from './webhook-form.ts'
+
+export function webhookListRoutes({
+  webhooks,
+}: Pick<ConsoleWorld, 'webhooks'>): readonly ConsoleRoute[] {
+  return [
+    page({ path: WEBHOOKS, role: 'tenant', query: PAGE_QUERY }, async (visit) => {
+      const { tenant, query, address } = visit
+      const { items, next } = await webhooks.list(tenant.tenantId, query)
+      const at = webhooksAt(tenant.tenantId)
+      const isOffered = hasWebhooks(tenant)
+      return {
+        title: 'Webhooks',
+        here: 'webhooks',
+        intro: 'Tell another system what happens here, by signed requests.',
+        buttons: isOffered && items.length > 0 ? [linkButton(`${at}/new`, 'New webhook')] : [],
+        content: html`${isOffered ? '' : planNotice(visit)}
+        ${table({
+          caption: 'Webhooks',
+          rows: items,
+          columns: [
+            {
+              label: 'Address',
+              isName: true,
+              cell: ({ webhookId, url, description }) =>
+                html`<a href="${webhookAt(tenant.tenantId, webhookId)}">${shortened(url)}</a>
+                  ${description === '' ? '' : html`<span class="hint">${description}</span>`}`,
+            },
+            { label: 'Events', cell: ({ events }) => eventsOf(events) },
+            { label: 'State', cell: stateBadge },
+            { label: 'Changed', cell: ({ updatedAt }) => moment(updatedAt) },
+          ],
+          empty: emptyState(
+            'No webhooks yet',
+            'A webhook is an address of yours that is told when somebody is refused, signed out or asked for a second factor, and of eleven more things.',
+            isOffered ? linkButton(`${at}/new`, 'Create the first one') : undefined,
+          ),
+        })}
+        ${pager(address, { next, isFirst: query.cursor === undefined })}`,
+        calls: [{ method: 'GET', path: apiOf(at) }],
+      }
+    }),
+    page({ path: NEW_WEBHOOK, role: 'tenant' }, (visit) => showNew(visit)),
+    action(
+      {
+        path: NEW_WEBHOOK,
+        role: 'tenant',
+        form: WEBHOOK_FORM,
+        body: NewWebhookBody,
+        isOnce: true,
+      },
+      async (visit, body) => {
+        const { tenantId } = visit.tenant
+        const { webhook, secret } = await webhooks.create(tenantId, body, visit.actor)
+        return secretView(visit, webhook.webhookId, secret, 'The webhook is there.')
+      },
+      showNew,
+    ),
+  ]
+}
+
+function showNew(visit: TenantVisit, attempt?: Attempt): View {
+  const at = webhooksAt(visit.tenant.tenantId)
+  return {
+    title: 'New webhook',
+    here: 'webhooks',
+    intro: 'It is told of what happens from now on.',
+    content: hasWebhooks(visit.tenant)
+      ? html`<div class="card narrow">
+          ${form(visit, {
+            action: `${at}/new`,
+            submit: 'Create the webhook',
+            cancel: at,
+            attempt,
+            content: webhookFields(attempt),
+          })}
+        </div>`
+      : html`${planNotice(visit)} ${linkButton(at, 'Back to the webhooks', 'quiet')}`,
+    calls: [
+      {
+        method: 'POST',
+        path: apiOf(at),
+        body: { url: 'https://hooks.acme.example/service', events: ['session.revoked'] },
+      },
+    ],
+  }
+}
+
+export function stateBadge({ state, pausedReason, failingSince }: Webhook) {
+  if (state === 'active')
+    return failingSince === null ? badge('Active', 'good') : badge('Failing', 'warm')
+  return pausedReason === 'failing' ? badge('Paused by failures', 'bad') : badge('Paused', 'warm')
+}
+
+const EVENTS_SHOWN = 2
+
+function eventsOf(events: Webhook['events']) {
+  const others = events.length - EVENTS_SHOWN
+  const shown = events.slice(0, EVENTS_SHOWN).join(', ')
+  return others <= 0 ? shown : html`${shown} <span class="hint">and ${others} more</span>`
+}
+
+const URL_SHOWN = 80
+
+/** A list shows whose address it is; the page of the webhook shows all of it. */
+export function shortened(url: string): string {
+  return url.length <= URL_SHOWN ? url : `${url.slice(0, URL_SHOWN)}…`
+}

@@ -1,0 +1,203 @@
+/** One webhook: what it is told of, whether that arrives, and everything that can be done with it. */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { DAY_MS } from '../../../../shared/clock.ts'
+import { EVENTS } from '../../../../shared/events.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import { PAGE_QUERY } from '../../../api/paging.ts'
+import { NewWebhookBody } from '../../../api/operator/webhook-fields.ts'
+import type { Webhook } from '../../../webhooks/webhooks.ts'
+import { selectField } from '../../blocks/field.ts'
+import { form, linkButton } from '../../blocks/form.ts'
+import { notice } from '../../blocks/notice.ts'
+import { pager } from '../../blocks/table.ts'
+import { card, facts, moment } from '../../blocks/text.ts'
+import {
+  action,
+  done,
+  page,
+  type Attempt,
+  type ConsoleRoute,
+  type TenantVisit,
+  type View,
+} from '../../route.ts'
+import type { ConsoleWorld } from '../../world.ts'
+import { apiOf, WEBHOOK, webhookAt } from './addresses.ts'
+import { DELIVERY_STATES, deliveriesTable } from './delivery-view.ts'
+import { stateBadge } from './list-routes.ts'
+import { AGES } from './replay-ages.ts'
+import { hasWebhooks, planNotice, WEBHOOK_FORM, webhookFields } from './webhook-form.ts'
+
+const STATES = Object.keys(DELIVERY_STATES) as (keyof typeof DELIVERY_STATES)[]
+const STATE_WISH = `one of ${STATES.join(', ')}`
+
+const QUERY = {
+  ...PAGE_QUERY,
+  state: v.pipe(
+    v.optional(v.string(), ''),
+    v.transform((value) => (value === '' ? undefined : value)),
+    v.optional(v.picklist(STATES, STATE_WISH)),
+  ),
+} as const
+
+export function webhookRoutes({
+  webhooks,
+  deliveries,
+}: Pick<ConsoleWorld, 'webhooks' | 'deliveries'>): readonly ConsoleRoute[] {
+  const showEdit = async (
+    visit: TenantVisit & { readonly path: { readonly webhook_id: string } },
+    attempt?: Attempt,
+  ): Promise<View> => {
+    const webhook = await webhooks.get(visit.tenant.tenantId, visit.path.webhook_id)
+    const at = webhookAt(webhook.tenantId, webhook.webhookId)
+    return {
+      title: 'Change the webhook',
+      here: 'webhooks',
+      content: html`<div class="card narrow">
+        ${form(visit, {
+          action: `${at}/edit`,
+          submit: 'Save',
+          cancel: at,
+          attempt,
+          content: webhookFields(attempt, webhook),
+        })}
+      </div>`,
+      calls: [{ method: 'PATCH', path: apiOf(at), body: { events: webhook.events } }],
+    }
+  }
+
+  return [
+    page({ path: WEBHOOK, role: 'tenant', query: QUERY }, async (visit) => {
+      const { tenant, path, query, address } = visit
+      const webhook = await webhooks.get(tenant.tenantId, path.webhook_id)
+      const { state, ...wanted } = query
+      const sent = await deliveries.list(tenant.tenantId, webhook.webhookId, wanted, state)
+      const at = webhookAt(tenant.tenantId, webhook.webhookId)
+      const isOffered = hasWebhooks(tenant)
+      return {
+        title: 'Webhook',
+        heading: new URL(webhook.url).host,
+        here: 'webhooks',
+        intro: html`${stateBadge(webhook)} ${webhook.description}`,
+        buttons: buttonsOf(webhook, at),
+        content: html`${isOffered ? '' : planNotice(visit)} ${standing(visit, webhook, at)}
+        ${card('What it is', glance(webhook, webhooks.isOverlapping(webhook)))}
+        ${isOffered ? card('Try it', testForm(visit, webhook, at), 'test') : ''}
+        <h2 id="deliveries">Deliveries</h2>
+        ${filter(at, state)} ${deliveriesTable(sent.items, webhook, state !== undefined)}
+        ${pager(address, { next: sent.next, isFirst: wanted.cursor === undefined })}
+        ${isOffered && webhook.state === 'active' ? card('Send again', replayForm(visit, at), 'replay') : ''}`,
+        calls: [
+          { method: 'GET', path: apiOf(at), label: 'The webhook' },
+          { method: 'GET', path: `${apiOf(at)}/deliveries`, label: 'Its deliveries' },
+          { method: 'POST', path: `${apiOf(at)}/test`, body: {}, label: 'Send a test' },
+          {
+            method: 'POST',
+            path: `${apiOf(at)}/replay`,
+            body: { failed_since: new Date(visit.nowMs - DAY_MS).toISOString() },
+            label: 'Send again what was given up',
+          },
+        ],
+      }
+    }),
+    page({ path: `${WEBHOOK}/edit`, role: 'tenant' }, (visit) => showEdit(visit)),
+    action(
+      { path: `${WEBHOOK}/edit`, role: 'tenant', form: WEBHOOK_FORM, body: NewWebhookBody },
+      async ({ tenant: { tenantId }, path, actor }, body) => {
+        await webhooks.patch(tenantId, path.webhook_id, body, actor)
+        return done(webhookAt(tenantId, path.webhook_id), 'Saved.')
+      },
+      showEdit,
+    ),
+  ]
+}
+
+function buttonsOf({ state }: Webhook, at: string) {
+  return [
+    linkButton(`${at}/edit`, 'Change', 'quiet'),
+    linkButton(`${at}/rotate`, 'Rotate the secret', 'quiet'),
+    ...(state === 'active' ? [linkButton(`${at}/pause`, 'Pause', 'quiet')] : []),
+    linkButton(`${at}/remove`, 'Remove', 'quiet'),
+  ]
+}
+
+/** Why it is told nothing, and what to do about it. */
+function standing(visit: TenantVisit, { state, pausedReason, failingSince }: Webhook, at: string) {
+  if (state === 'active')
+    return failingSince === null
+      ? ''
+      : notice(
+          'info',
+          html`Nothing has arrived since ${moment(failingSince)}. It is paused if that goes on for
+            ${LIMITS.webhookFailingMsBeforePause / DAY_MS} days.`,
+        )
+  const resume = form(visit, { action: `${at}/resume`, submit: 'Go on', look: 'quiet' })
+  if (pausedReason === 'failing')
+    return notice(
+      'problem',
+      html`Paused by itself: nothing has arrived since ${moment(failingSince)}. Mend the receiver,
+        send a test, then have it go on. What happened meanwhile is not sent.`,
+      resume,
+    )
+  return notice('info', 'Paused by a person: it is told nothing until it goes on.', resume)
+}
+
+function glance(webhook: Webhook, isOverlapping: boolean) {
+  const { url, events, previousSecretUntil, createdAt, updatedAt } = webhook
+  const listed = events.map(
+    (event) => html`<li>${event} <span class="hint">${EVENTS[event].sentWhen}</span></li>`,
+  )
+  return html`${facts([
+    ['Address', html`<code>${url}</code>`],
+    ['Created', moment(createdAt)],
+    ['Changed', moment(updatedAt)],
+    ...(isOverlapping
+      ? [['The secret before counts until', moment(previousSecretUntil)] as const]
+      : []),
+  ])}
+  <h3 class="listed">Told of</h3>
+  <ul class="told">${listed}</ul>`
+}
+
+function testForm(visit: TenantVisit, { events }: Webhook, at: string) {
+  const options = events.map((event) => ({ value: event, label: event }))
+  return form(visit, {
+    action: `${at}/test`,
+    submit: 'Send a test',
+    look: 'quiet',
+    content: selectField({
+      name: 'event',
+      label: 'Event',
+      hint: 'Its example is sent as a real one would be, signed, even while paused.',
+      options,
+    }),
+  })
+}
+
+function replayForm(visit: TenantVisit, at: string) {
+  return form(visit, {
+    action: `${at}/replay`,
+    submit: 'Send again what was given up',
+    look: 'quiet',
+    content: selectField({
+      name: 'age',
+      label: 'Given up within',
+      hint: 'Each under an id of its own; what was sent again already is left out.',
+      options: Object.entries(AGES).map(([value, { label }]) => ({ value, label })),
+    }),
+  })
+}
+
+function filter(at: string, state: string | undefined) {
+  const options = STATES.map((value) => ({ value, label: DELIVERY_STATES[value].label }))
+  return html`<form method="get" action="${at}#deliveries" class="filters" role="search">
+    ${selectField({
+      name: 'state',
+      label: 'State',
+      value: state ?? '',
+      options: [{ value: '', label: 'Any' }, ...options],
+      isFree: true,
+    })}
+    <div class="submit"><button type="submit" class="button quiet">Show</button></div>
+  </form>`
+}
