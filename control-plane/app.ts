@@ -51,7 +51,7 @@ export function createApp(
     if (!isLooking && c.res.ok && c.res.status !== 201) await services.changesSettled()
   })
   const relyingParty = createRelyingParty({ fetch: realmFetch, nowMs: () => clock.nowMs() })
-  mountConsole(app, consoleRoutes({ ...services, relyingParty }), { ...services, rates })
+  mountConsole(app, consoleRoutes({ ...services, relyingParty, rates }), { ...services, rates })
   mount(app, apiEndpoints({ ...services, rates }), callers)
   // who may not ask does not learn what exists
   app.all('/api/v1/operator/*', callers.operator(false), answerUnknown(app))

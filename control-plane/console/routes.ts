@@ -1,4 +1,5 @@
 /** Everything that the console can show and do, in one table; `route.ts` says how to add to it. */
+import type { RateLimits } from '../../shared/rate-limits.ts'
 import { signInRoutes, type SignInWorld } from './access/sign-in-routes.ts'
 import { welcomeRoutes } from './access/welcome-routes.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
@@ -14,10 +15,18 @@ import { sessionsRoutes } from './tenant/people/sessions-routes.ts'
 import { userEndingsRoutes } from './tenant/people/user-endings-routes.ts'
 import { userRoutes } from './tenant/people/user-routes.ts'
 import { usersRoutes } from './tenant/people/users-routes.ts'
+import { integrationRoutes } from './tenant/integration/integration-routes.ts'
+import { protectionRoutes } from './tenant/integration/protection-routes.ts'
+import { secretRoutes } from './tenant/integration/secret-routes.ts'
 import { startRoutes } from './tenant/start-routes.ts'
 import { allWebhookRoutes } from './tenant/webhooks/routes.ts'
 
-export function consoleRoutes(world: SignInWorld): readonly ConsoleRoute[] {
+export interface ConsoleRoutesWorld extends SignInWorld {
+  /** Shared with the API: whoever asks, an application is asked so often and no more. */
+  readonly rates: RateLimits
+}
+
+export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[] {
   const routes: ConsoleRoute[] = [
     ...homeRoutes(world),
     ...signInRoutes(world),
@@ -30,6 +39,9 @@ export function consoleRoutes(world: SignInWorld): readonly ConsoleRoute[] {
     ...peopleRoutes(world),
     // a tenant's administrators
     ...startRoutes(world),
+    ...integrationRoutes(world),
+    ...protectionRoutes(world),
+    ...secretRoutes(world),
     ...sessionsRoutes(world),
     ...usersRoutes(world), // before those of one user: `new` is nobody's id
     ...userRoutes(world),

@@ -193,6 +193,28 @@ tbody tr + tr > * { border-top: 1px solid var(--line) }
 .copyable { display: flex; gap: .5rem; align-items: flex-start; margin: .5rem 0 }
 pre { flex: 1; min-width: 0; margin: 0; padding: .625rem .875rem; overflow-x: auto; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; line-height: 1.6 }
 pre code { white-space: pre; overflow-wrap: normal; user-select: all }
+.tabs { display: flex; flex-wrap: wrap; gap: .25rem; margin: 0 0 1rem; padding: 0 }
+.tabs a { padding: .3125rem .6875rem; border: 1px solid var(--line); border-radius: .5rem; color: var(--text); text-decoration: none; font-size: .875rem }
+.tabs a:hover { border-color: var(--field-line) }
+.tabs [aria-current] { background: var(--tint); color: var(--on-tint); border-color: transparent; font-weight: 600 }
+.rows > li { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; justify-content: space-between; align-items: flex-start; padding: 1rem 0; border-top: 1px solid var(--line) }
+.rows > li:first-child { border-top: 0; padding-top: 0 } .rows > li:last-child { padding-bottom: 0 }
+.rows > li > div { flex: 1 1 18rem; min-width: 0 }
+.numbered { list-style: decimal; padding-left: 1.25rem } .numbered li { margin-top: .875rem } .numbered p { margin: 0 }
+.actions { display: flex; flex-wrap: wrap; gap: .5rem; margin: 1.25rem 0 .75rem } .actions .submit { margin: 0 }
+.tall pre { max-height: 26rem; overflow: auto }
+.found-out { max-width: 34rem; overflow-wrap: anywhere } .found-out p { margin: .25rem 0 0 }
+.edit { margin: 1.25rem 0 } .further { margin-top: 1.25rem }
+.lines { padding: .5rem 0; max-height: 30rem; overflow: auto; line-height: 1.5 }
+.lines code { display: block; min-width: max-content; user-select: text }
+.lines ins, .lines del, .same { display: block; padding: 0 .875rem; border-radius: 0; direction: ltr; unicode-bidi: isolate }
+.same::before { content: '  ' / '' }
+.keys { margin: 0 0 1.25rem } .keys .table-frame { margin: 0 0 .5rem; padding: 1rem }
+.keys svg { display: block; width: 100%; min-width: 34rem; max-width: 52rem }
+.keys text { fill: var(--quiet); font-size: 11px } .keys .kid { fill: var(--text); font-family: var(--mono) } .keys .at-now { fill: var(--text) }
+.signs { fill: var(--accent); background: var(--accent) } .accepts { fill: var(--tint); background: var(--tint); stroke: var(--field-line) }
+.now { stroke: var(--text); stroke-width: 1; stroke-dasharray: 3 3 }
+.swatch { display: inline-block; width: .875rem; height: .875rem; border: 1px solid var(--field-line); border-radius: .25rem; vertical-align: -.125rem; margin-left: .5rem }
 details.calls { margin-top: 2rem; color: var(--quiet) }
 summary { cursor: pointer; width: fit-content; padding: .25rem 0 }
 .diff { margin: 0; display: grid; gap: .375rem }

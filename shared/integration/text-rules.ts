@@ -29,6 +29,14 @@ export function textProblem(before: string | null, after: string): string | null
 
 export const linesOf = (text: string) => text.split(/\r?\n/)
 
+/** For a page that shows code of a stranger: what is not seen is written out, as git and less do. */
+export const visibleText = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(new RegExp(UNSEEN.source, 'gu'), (character) =>
+      character === '\t' || character === '\n' ? character : `<${codePoint(character)}>`,
+    )
+
 function codePoint(character: string): string {
   const digits = (character.codePointAt(0) ?? 0).toString(16).toUpperCase()
   return `U+${digits.padStart(4, '0')}`

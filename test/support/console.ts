@@ -4,6 +4,7 @@ import type { SignedIn } from '../../control-plane/console/access/console-sessio
 import { CSRF_FIELD, FORM_ID_FIELD } from '../../control-plane/console/form-values.ts'
 import { consoleRoutes } from '../../control-plane/console/routes.ts'
 import { CONSOLE_REALM } from '../../control-plane/store/reserved.ts'
+import { createRateLimits } from '../../shared/rate-limits.ts'
 import { createRelyingParty } from '../../shared/sign-in/relying-party.ts'
 import { OPERATOR_KEY } from './api.ts'
 import { ACTOR, startServices, tenantNamed } from './control-plane.ts'
@@ -49,7 +50,7 @@ export async function startConsole(...args: Parameters<typeof startServices>) {
   for (const tenantId of ['acme', 'other']) await tenants.create(tenantNamed(tenantId), ACTOR)
   const app = createApp(services, { operatorKey: OPERATOR_KEY })
   const relyingParty = createRelyingParty({ fetch: nobody, nowMs: () => clock.nowMs() })
-  const routes = consoleRoutes({ ...services, relyingParty })
+  const routes = consoleRoutes({ ...services, relyingParty, rates: createRateLimits(clock) })
 
   async function ask(path: string, cookie: string, sent: Sent = {}): Promise<ConsoleAnswer> {
     const { method = 'GET', form, isJson = false, address = '127.0.0.1' } = sent

@@ -1,5 +1,6 @@
 /** Small things that pages are made of: times, badges, facts, what is to be copied. */
 import { html } from 'hono/html'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 import type { Html } from '../layout.ts'
 
 /** UTC as it is written; the script turns it into the viewer's own time and keeps UTC for hovering. */
@@ -7,6 +8,27 @@ export function moment(atMs: number | null | undefined): Html {
   if (atMs == null) return html`<span class="none">never</span>`
   const iso = new Date(atMs).toISOString()
   return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`
+}
+
+/** How long ago, in words; the moment itself for hovering. */
+export function age(atMs: number, nowMs: number): Html {
+  const iso = new Date(atMs).toISOString()
+  const utc = `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`
+  return html`<span title="${utc}">${ageText(atMs, nowMs)}</span>`
+}
+
+const AGES = [
+  [DAY_MS, 'day', 'days'],
+  [HOUR_MS, 'hour', 'hours'],
+  [MINUTE_MS, 'minute', 'minutes'],
+  [SECOND_MS, 'second', 'seconds'],
+] as const
+
+export function ageText(atMs: number, nowMs: number): string {
+  const [unit, one, many] = AGES.find(([ms]) => nowMs - atMs >= ms) ?? []
+  if (unit === undefined) return 'just now'
+  const count = Math.floor((nowMs - atMs) / unit)
+  return `${count} ${count === 1 ? one : many} ago`
 }
 
 export type Tone = 'good' | 'bad' | 'warm' | 'plain'

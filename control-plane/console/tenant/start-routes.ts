@@ -1,5 +1,7 @@
 /** Start: a tenant at a glance, and the way to live as a list that ticks itself. */
 import { html } from 'hono/html'
+import { LIMITS } from '../../../shared/limits.ts'
+import type { RateLimits } from '../../../shared/rate-limits.ts'
 import { NothingBody } from '../../api/operator/fields.ts'
 import { CHECK, WARNING } from '../../realm/pages/icons.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
@@ -12,10 +14,15 @@ import { action, done, page, type ConsoleRoute, type TenantVisit, type View } fr
 import type { ConsoleWorld } from '../world.ts'
 import { stepsOf, type Step } from './steps.ts'
 
-type StartWorld = Pick<ConsoleWorld, 'tenants' | 'verification' | 'baseUrl' | 'edgeUrlFor'>
+interface StartWorld extends Pick<
+  ConsoleWorld,
+  'tenants' | 'verification' | 'baseUrl' | 'edgeUrlFor'
+> {
+  readonly rates: RateLimits
+}
 
 export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
-  const { tenants, verification, baseUrl } = world
+  const { tenants, verification, baseUrl, rates } = world
 
   async function show(visit: TenantVisit): Promise<View> {
     const { tenant } = visit
@@ -48,6 +55,7 @@ export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
     action(
       { path: `${TENANT_PATH}/probe`, role: 'tenant', body: NothingBody },
       async ({ tenant: { tenantId } }) => {
+        rates.take('probe', tenantId, LIMITS.rateProbe)
         const { checks } = await verification.probe(tenantId)
         const failed = checks.filter(({ status }) => status === 'fail').length
         const said =
@@ -85,7 +93,7 @@ const STATES = {
 
 function item(visit: TenantVisit, step: Step, isNext: boolean) {
   const { word, tone, icon } = STATES[step.state]
-  const { title, text, command, button, seenAtMs } = step
+  const { title, text, command, part, button, seenAtMs } = step
   const isShown = isNext || step.state === 'failed'
   return html`<li>
     <span class="tick ${tone}" aria-hidden="true">${icon}</span>
@@ -93,6 +101,7 @@ function item(visit: TenantVisit, step: Step, isNext: boolean) {
       <h3>${title} <span class="unseen">(${word})</span></h3>
       <p class="hint">${text}${seenAtMs === undefined ? '' : html` Seen ${moment(seenAtMs)}.`}</p>
       ${isShown && command !== undefined ? copyable(command, `How to go on: ${title}`) : ''}
+      ${isShown && part !== undefined ? html`<p><a href="${tenantPath(visit.tenant.tenantId, 'integration')}#${part.id}">${part.label}</a></p>` : ''}
       ${isNext && button !== undefined ? buttonOf(visit, button) : ''}
     </div>
   </li>`

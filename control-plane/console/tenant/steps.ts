@@ -2,6 +2,7 @@
 import type { CheckRow } from '../../store/queries/verification.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
 import { REQUIRED_CHECKS } from '../../tenants/protection.ts'
+import { checkTitle } from './check-titles.ts'
 
 export interface Step {
   readonly title: string
@@ -10,18 +11,11 @@ export interface Step {
   readonly text: string
   /** The exact next thing to do, for a shell. */
   readonly command?: string | undefined
+  /** Where on the page Integration it goes on. */
+  readonly part?: { readonly id: string; readonly label: string } | undefined
   /** What a button here can do. */
   readonly button?: 'publish' | 'probe' | undefined
   readonly seenAtMs?: number | undefined
-}
-
-const TITLES: Readonly<Record<string, string>> = {
-  hostname_routed: 'The hostname leads to the gateway',
-  application_reached: 'The application answers',
-  middleware_mounted: 'The middleware is mounted',
-  key_installed: 'The application knows the key',
-  feed_polled: 'The application polls its state',
-  sealed_hidden: 'Sealed paths are hidden',
 }
 
 export interface StepsView {
@@ -74,10 +68,11 @@ function toolStep(checks: readonly CheckRow[], baseUrl: string): Step {
     state: isDone ? 'done' : 'open',
     text: isDone
       ? `It has reported ${reports.length} ${reports.length === 1 ? 'check' : 'checks'} of its own.`
-      : 'In the folder of the application; the analyzer key is on the page Integration.',
+      : 'In the folder of the application: it asks for the analyzer key, and shows every change before it is made.',
     command: isDone
       ? undefined
-      : `curl -fsS ${baseUrl}/api/v1/cli/install | sh\nservice-analyzer analyze`,
+      : `curl -fsSL ${baseUrl}/api/v1/cli/install | sh\nservice-analyzer login\nservice-analyzer analyze\nservice-analyzer apply\nservice-analyzer verify`,
+    part: { id: 'keys', label: 'Show the analyzer key' },
   }
 }
 
@@ -87,13 +82,14 @@ function checkStep(
   { tenantId, status, mode }: StepsView['tenant'],
   baseUrl: string,
 ): Step {
-  const title = TITLES[check] ?? check
+  const title = checkTitle(check)
   if (row === undefined || row.status === 'skip')
     return {
       title,
       state: 'open',
       text: row?.detail ?? 'Has not been looked at yet.',
       command: check === 'middleware_mounted' ? mountCommand(tenantId, mode, baseUrl) : undefined,
+      part: check === 'middleware_mounted' ? PASTE : undefined,
       button: status === 'draft' ? undefined : 'probe',
     }
   const isGood = row.status !== 'fail'
@@ -103,10 +99,13 @@ function checkStep(
     text: isGood ? row.detail : `${row.detail} ${row.nextAction}`.trim(),
     command:
       isGood || check !== 'middleware_mounted' ? undefined : mountCommand(tenantId, mode, baseUrl),
+    part: isGood || check !== 'middleware_mounted' ? undefined : PASTE,
     button: isGood ? undefined : 'probe',
     seenAtMs: row.at,
   }
 }
+
+const PASTE = { id: 'code', label: 'Code for your framework' }
 
 function mountCommand(tenantId: string, mode: Tenant['mode'], baseUrl: string): string {
   const secret = mode === 'sdk' ? '\nexport SERVICE_CLIENT_SECRET=…' : ''
@@ -125,6 +124,7 @@ function signInStep({ integrationCompletedAt }: StepsView['tenant']): Step {
       ? 'A trial person has signed in and out again.'
       : 'The service signs a trial person in and out again, and says what stands in the way.',
     command: isDone ? undefined : 'service-analyzer complete',
+    part: { id: 'checks', label: 'Or try it here' },
     seenAtMs: integrationCompletedAt ?? undefined,
   }
 }
@@ -138,5 +138,6 @@ function liveStep({ protection }: StepsView['tenant']): Step {
       ? 'Every request is signed in, and sealed paths do not exist.'
       : 'Turns protection on. Going back to pass-through is possible at any time.',
     command: isDone ? undefined : 'service-analyzer go-live',
+    part: { id: 'live', label: 'Or go live here' },
   }
 }

@@ -1,0 +1,102 @@
+/** Code to paste, by framework and mode, with the values of this tenant around it. */
+import { html } from 'hono/html'
+import type { integrationContract } from '../../../../shared/integration/contract.ts'
+import type { Tenant } from '../../../store/queries/tenants.ts'
+import { tabs } from '../../blocks/tabs.ts'
+import { copyable } from '../../blocks/text.ts'
+import type { Html } from '../../layout.ts'
+import { tenantPath } from '../../navigation.ts'
+
+export type Contract = ReturnType<typeof integrationContract>
+export type Place = 'edge' | 'sdk'
+
+export interface Chosen {
+  readonly framework: string
+  readonly place: Place
+}
+
+const PLACES: readonly (readonly [Place, string])[] = [
+  ['edge', 'Behind our edge'],
+  ['sdk', 'Without an edge (SDK)'],
+]
+const FIRST = 'express'
+
+/** What was asked for, as far as there is such; else what fits the tenant and its guide. */
+export function chosenOf(
+  { frameworks }: Contract,
+  asked: { readonly framework: string; readonly place: string },
+  tenant: Pick<Tenant, 'mode'>,
+  guideFramework: string | undefined,
+): Chosen {
+  const known = (name: string | undefined) =>
+    name !== undefined && Object.hasOwn(frameworks, name) ? name : undefined
+  const own = tenant.mode === 'sdk' ? 'sdk' : 'edge'
+  return {
+    framework: known(asked.framework) ?? known(guideFramework) ?? FIRST,
+    place: PLACES.find(([place]) => place === asked.place)?.[0] ?? own,
+  }
+}
+
+export function codeToPaste(
+  contract: Contract,
+  { framework, place }: Chosen,
+  { tenantId }: Pick<Tenant, 'tenantId'>,
+  baseUrl: string,
+): Html {
+  const at = (wish: Partial<Chosen>) => {
+    const query = new URLSearchParams({ framework, place, ...wish })
+    return `${tenantPath(tenantId, 'integration')}?${query.toString()}#code`
+  }
+  const snippet = contract.snippets[framework]?.[place]
+  const name = contract.frameworks[framework]?.name ?? framework
+  const settings = [
+    `export SERVICE_BASE_URL=${baseUrl}`,
+    `export SERVICE_TENANT_ID=${tenantId}`,
+    ...(place === 'sdk' ? ['export SERVICE_CLIENT_SECRET=…'] : []),
+  ].join('\n')
+  return html`${tabs(
+    'Where it is enforced',
+    PLACES.map(([one, label]) => ({ label, href: at({ place: one }), isHere: one === place })),
+  )}
+    ${tabs(
+      'Framework',
+      Object.entries(contract.frameworks).map(([one, { name: label }]) => ({
+        label,
+        href: at({ framework: one }),
+        isHere: one === framework,
+      })),
+    )}
+    ${
+      snippet === undefined
+        ? html`<p>
+            There is no middleware of ours for ${name} that works without an edge. Put it
+            <a href="${at({ place: 'edge' })}">behind our edge</a>: there a few lines are enough.
+          </p>`
+        : html`<h3>1. Install</h3>
+            ${copyable(snippet.install, `Install for ${name}`)}
+            <h3>2. Set</h3>
+            ${copyable(settings, 'Settings of the application')}
+            ${place === 'sdk' ? html`<p class="hint">The client secret is above, under Keys. It belongs into a secret store, never into the repository.</p>` : ''}
+            <h3>3. <code>${snippet.file}</code></h3>
+            <div class="tall">${copyable(snippet.code, `${snippet.file} for ${name}`)}</div>`
+    }
+    <details>
+      <summary>The names that this relies on</summary>
+      ${contractNames(contract)}
+    </details>`
+}
+
+function contractNames({ transport, public_key: key, contract_version: version }: Contract): Html {
+  const names: readonly (readonly [string, string])[] = [
+    ['Contract', version],
+    ['Who it is, signed', transport.claims_header],
+    ['Id of the person', transport.user_header],
+    ['That it was verified', transport.verified_header],
+    ['Session cookie', transport.session_cookie],
+    ['Algorithm', transport.algorithm],
+    ['File of the public keys', key.filename],
+  ]
+  return html`<dl class="facts">
+    ${names.map(([label, value]) => html`<div><dt>${label}</dt><dd><code>${value}</code></dd></div>`)}
+  </dl>`
+}

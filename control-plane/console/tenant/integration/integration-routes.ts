@@ -1,0 +1,194 @@
+/** Integration: from the keys to the checks, everything that putting an application behind it takes. */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { integrationContract } from '../../../../shared/integration/contract.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import type { RateLimits } from '../../../../shared/rate-limits.ts'
+import { NothingBody } from '../../../api/operator/fields.ts'
+import type { IntegrationResult } from '../../../verification/integration.ts'
+import { form, linkButton } from '../../blocks/form.ts'
+import { notice } from '../../blocks/notice.ts'
+import { tabs } from '../../blocks/tabs.ts'
+import { card, copyable } from '../../blocks/text.ts'
+import type { Html } from '../../layout.ts'
+import { TENANT_PATH, tenantPath } from '../../navigation.ts'
+import {
+  action,
+  done,
+  page,
+  type ApiCall,
+  type Attempt,
+  type ConsoleRoute,
+  type TenantVisit,
+  type View,
+} from '../../route.ts'
+import type { ConsoleWorld } from '../../world.ts'
+import { checksTable, trialTable } from './checks-shown.ts'
+import { chosenOf, codeToPaste } from './code-to-paste.ts'
+import { guideShown } from './guide-shown.ts'
+import { protectionCard } from './protection-routes.ts'
+import { obstaclesOf } from './readiness.ts'
+import { keysCard } from './secret-routes.ts'
+
+export interface IntegrationPageWorld extends Pick<
+  ConsoleWorld,
+  'tenants' | 'verification' | 'integration' | 'guides' | 'baseUrl'
+> {
+  readonly rates: RateLimits
+}
+
+const PATH = `${TENANT_PATH}/integration`
+/** What is not among them is the first of them. */
+const word = v.optional(v.string(), '')
+const QUERY = { framework: word, place: word } as const
+
+const PARTS = [
+  ['keys', 'Keys'],
+  ['tool', 'Command line tool'],
+  ['code', 'Code to paste'],
+  ['guide', 'Guide'],
+  ['checks', 'Checks'],
+  ['live', 'Going live'],
+] as const
+
+export function integrationRoutes(world: IntegrationPageWorld): readonly ConsoleRoute[] {
+  const { tenants, verification, integration, guides, baseUrl, rates } = world
+  const contract = integrationContract(baseUrl)
+
+  async function show(
+    visit: TenantVisit,
+    asked = { framework: '', place: '' },
+    told?: Html,
+  ): Promise<View> {
+    const { tenant, nowMs } = visit
+    const { tenantId } = tenant
+    const here = tenantPath(tenantId, 'integration')
+    const [{ checks }, guide, overlaps] = await Promise.all([
+      verification.status(tenantId),
+      guides.latest(tenantId),
+      tenants.secretOverlaps(tenantId),
+    ])
+    const chosen = chosenOf(contract, asked, tenant, guide?.framework)
+    const obstacles = obstaclesOf({ tenant, checks, nowMs })
+    return {
+      title: 'Integration',
+      here: 'integration',
+      intro: `What ${tenant.name} needs to stand behind this service, in the order in which it is needed.`,
+      content: html`${tabs(
+        'On this page',
+        PARTS.map(([id, label]) => ({ label, href: `#${id}` })),
+      )}
+        ${told ?? ''} ${card('Keys', keysCard(tenant, overlaps), 'keys')}
+        ${card('With the command line tool', toolSteps(baseUrl), 'tool')}
+        ${card('Code to paste', codeToPaste(contract, chosen, tenant, baseUrl), 'code')}
+        ${card('The guide', guideShown(guide), 'guide')}
+        ${card('Checks', html`${checksTable(checks, nowMs)}${checkButtons(visit, here)}`, 'checks')}
+        ${card('Going live', protectionCard(tenant, obstacles), 'live')}`,
+      calls: callsOf(tenantId),
+    }
+  }
+
+  /** The page once more, with what was refused above everything. */
+  const again = (visit: TenantVisit, { problem = '' }: Attempt) =>
+    show(visit, undefined, notice('problem', problem))
+
+  return [
+    page({ path: PATH, role: 'tenant', query: QUERY }, (visit) => show(visit, visit.query)),
+    action(
+      { path: `${PATH}/probe`, role: 'tenant', body: NothingBody },
+      async ({ tenant: { tenantId } }) => {
+        rates.take('probe', tenantId, LIMITS.rateProbe)
+        const { checks } = await verification.probe(tenantId)
+        const ofPlatform = checks.filter(({ source }) => source === 'platform')
+        const failed = ofPlatform.filter(({ status }) => status === 'fail').length
+        const said =
+          failed === 0
+            ? 'Every check that ran has passed.'
+            : `${failed} of ${ofPlatform.length} checks have failed: what to do stands beside each.`
+        return done(`${tenantPath(tenantId, 'integration')}#checks`, said)
+      },
+      again,
+    ),
+    action(
+      { path: `${PATH}/complete`, role: 'tenant', body: NothingBody },
+      async (visit) => {
+        const { tenantId } = visit.tenant
+        rates.take('integration', tenantId, LIMITS.rateIntegration)
+        const result = await integration.complete(tenantId, visit.actor)
+        if (result.completedAtMs === null)
+          return { ...(await show(visit, undefined, trialShown(result))), status: 409 as const }
+        const said = 'A trial person has signed in and out again: the integration is complete.'
+        return done(`${tenantPath(tenantId, 'integration')}#checks`, said)
+      },
+      again,
+    ),
+  ]
+}
+
+/** As it is typed; the address is in the program that is installed. */
+export function toolCommands(baseUrl: string) {
+  return [
+    ['Install it', `curl -fsSL ${baseUrl}/api/v1/cli/install | sh`],
+    ['Give it the analyzer key, once', 'service-analyzer login'],
+    ['In the folder of the application: see what it would do', 'service-analyzer analyze'],
+    ['Have it written; every change is shown first', 'service-analyzer apply'],
+    ['Start the application anew, and look at all of it', 'service-analyzer verify'],
+    [
+      'Try a sign-in, and turn protection on',
+      'service-analyzer complete\nservice-analyzer go-live',
+    ],
+  ] as const
+}
+
+function toolSteps(baseUrl: string): Html {
+  return html`<p>
+      It finds the application, mounts the middleware and checks it. Whatever it writes,
+      <code>service-analyzer undo</code> takes back.
+    </p>
+    <ol class="numbered">
+      ${toolCommands(baseUrl).map(
+        ([what, command]) => html`<li><p>${what}</p>${copyable(command, what)}</li>`,
+      )}
+    </ol>`
+}
+
+function checkButtons(visit: TenantVisit, here: string): Html {
+  const { tenant } = visit
+  if (tenant.status === 'draft')
+    return html`<p>The checks run once it is published.</p>
+      ${linkButton(tenantPath(tenant.tenantId), 'Publish it on Start')}`
+  return html`<div class="actions">
+      ${form(visit, { action: `${here}/probe`, submit: 'Run the checks' })}
+      ${form(visit, { action: `${here}/complete`, submit: 'Try a sign-in', look: 'quiet' })}
+    </div>
+    <p class="hint">
+      A trial sign-in is by a person who exists for it alone: your application sees
+      <code>sign-in-check-…</code> for a moment.
+    </p>`
+}
+
+function trialShown({ missing, checks }: IntegrationResult): Html {
+  const names = missing.filter((name) => !checks.some(({ check }) => check === name))
+  const text =
+    names.length === 0
+      ? 'The trial sign-in does not work from end to end yet.'
+      : 'The trial is not enough by itself: run the checks as well, which have not passed yet.'
+  return html`${notice('problem', text)}
+  ${card('The trial sign-in, step by step', trialTable(checks), 'trial')}`
+}
+
+function callsOf(tenantId: string): ApiCall[] {
+  const api = `/api/v1/operator/tenants/${tenantId}`
+  return [
+    { method: 'POST', path: `${api}/analyzer-key/show`, label: 'Show the analyzer key' },
+    {
+      method: 'POST',
+      path: `${api}/client-secret/rotate`,
+      body: { overlap_seconds: LIMITS.secretOverlapSecondsDefault },
+      label: 'Replace the client secret',
+    },
+    { method: 'GET', path: '/api/v1/contract', label: 'The contract and all code to paste' },
+    { method: 'POST', path: `${api}/go-live`, label: 'Go live' },
+    { method: 'POST', path: `${api}/go-back`, label: 'Go back' },
+  ]
+}

@@ -1,0 +1,54 @@
+/** What stands between a tenant and going live, each with the one thing to do about it. Pure. */
+import { LIMITS } from '../../../../shared/limits.ts'
+import type { CheckRow } from '../../../store/queries/verification.ts'
+import type { Tenant } from '../../../store/queries/tenants.ts'
+import { REQUIRED_CHECKS } from '../../../tenants/protection.ts'
+import { ageText } from '../../blocks/text.ts'
+import { checkTitle } from '../check-titles.ts'
+
+export interface Obstacle {
+  readonly what: string
+  readonly todo: string
+}
+
+export interface ReadinessView {
+  readonly tenant: Pick<Tenant, 'status' | 'licenceBlocksSignin'>
+  readonly checks: readonly CheckRow[]
+  readonly nowMs: number
+}
+
+/** In the order in which the service would name them (`tenants/protection.ts`). */
+export function obstaclesOf({ tenant, checks, nowMs }: ReadinessView): Obstacle[] {
+  if (tenant.status === 'suspended')
+    return [{ what: 'It is suspended.', todo: 'The operator has to end that first.' }]
+  if (tenant.status === 'draft')
+    return [{ what: 'It is not published yet.', todo: 'Publish it on the page Start.' }]
+  const ofChecks = REQUIRED_CHECKS.flatMap((name) => {
+    const row = checks.find(({ check, source }) => check === name && source === 'platform')
+    return obstacleOf(name, row, nowMs)
+  })
+  if (!tenant.licenceBlocksSignin) return ofChecks
+  return [
+    ...ofChecks,
+    {
+      what: 'The licence blocks sign-in: nobody could get in.',
+      todo: 'The operator has to renew it first.',
+    },
+  ]
+}
+
+function obstacleOf(name: string, row: CheckRow | undefined, nowMs: number): Obstacle[] {
+  const title = checkTitle(name)
+  if (row === undefined)
+    return [{ what: `${title}: nobody has looked yet.`, todo: 'Run the checks.' }]
+  if (row.status !== 'pass')
+    return [{ what: `${title}: ${row.detail}`, todo: row.nextAction || 'Run the checks again.' }]
+  if (isFresh(row, nowMs)) return []
+  const age = ageText(row.at, nowMs)
+  return [{ what: `${title}: seen ${age}, which is too long ago.`, todo: 'Run the checks again.' }]
+}
+
+/** What was seen counts for going live for a day. */
+export function isFresh({ at }: Pick<CheckRow, 'at'>, nowMs: number): boolean {
+  return at > nowMs - LIMITS.verificationValidMs
+}

@@ -1,0 +1,247 @@
+/**
+ * The two secrets of a tenant: shown and replaced after a fresh sign-in, in the answer to a form
+ * that nothing keeps. A secret is in no address, and the audit trail says who has seen it.
+ */
+import { html } from 'hono/html'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import {
+  AnalyzerKeyRotationBody,
+  NothingBody,
+  SecretRotationBody,
+} from '../../../api/operator/fields.ts'
+import type { Tenant } from '../../../store/queries/tenants.ts'
+import type { Actor } from '../../../store/store.ts'
+import type { SecretOverlaps } from '../../../tenants/analyzer-keys.ts'
+import type { RotatedSecret } from '../../../tenants/client-secrets.ts'
+import { clientIdOf } from '../../../tenants/tenants.ts'
+import { selectField, type Option } from '../../blocks/field.ts'
+import { form, linkButton } from '../../blocks/form.ts'
+import { notice } from '../../blocks/notice.ts'
+import { receiptBlock } from '../../blocks/receipt.ts'
+import { card, copyable, moment } from '../../blocks/text.ts'
+import type { Html } from '../../layout.ts'
+import { TENANT_PATH, tenantPath } from '../../navigation.ts'
+import {
+  action,
+  done,
+  page,
+  type Attempt,
+  type ConsoleRoute,
+  type TenantVisit,
+  type View,
+} from '../../route.ts'
+import type { ConsoleWorld } from '../../world.ts'
+
+type SecretWorld = Pick<ConsoleWorld, 'tenants' | 'consoleAccess'>
+
+interface Kind {
+  readonly name: 'analyzer-key' | 'client-secret'
+  readonly title: string
+  readonly noun: string
+  readonly use: (tenant: Pick<Tenant, 'mode' | 'tenantId'>) => string | Html
+  /** What a wrong choice costs, beside the choice. */
+  readonly hint: string
+  readonly overlapSeconds: number
+  readonly body: typeof AnalyzerKeyRotationBody | typeof SecretRotationBody
+  readonly untilMs: (overlaps: SecretOverlaps) => number | null
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    name: 'analyzer-key',
+    title: 'Analyzer key',
+    noun: 'analyzer key',
+    use: () =>
+      html`For <code>service-analyzer login</code>, and as <code>SERVICE_ANALYZER_KEY</code> in a
+        pipeline. It reads the guide, and turns protection on and off.`,
+    hint: 'Time to put the new one into every pipeline. Nobody is signed out by it.',
+    overlapSeconds: LIMITS.secretOverlapSecondsDefault,
+    body: AnalyzerKeyRotationBody,
+    untilMs: ({ analyzerKeyUntilMs }) => analyzerKeyUntilMs,
+  },
+  {
+    name: 'client-secret',
+    title: 'Client secret',
+    noun: 'client secret',
+    use: ({ mode, tenantId }) =>
+      mode === 'sdk'
+        ? html`<code>SERVICE_CLIENT_SECRET</code> of the application: its middleware completes
+            sign-ins and polls its state with it, as <code>${clientIdOf(tenantId)}</code>.`
+        : html`Of <code>${clientIdOf(tenantId)}</code>. The gateways complete sign-ins with it and
+            have it already; the application needs it only where it signs people in by itself.`,
+    hint: 'Longer than the idle time signs out nobody; at once, everybody signs in once more.',
+    overlapSeconds: LIMITS.secretOverlapSecondsDefault,
+    body: SecretRotationBody,
+    untilMs: ({ clientSecretUntilMs }) => clientSecretUntilMs,
+  },
+]
+
+const OVERLAPS: readonly Option[] = [
+  { value: '0', label: 'ends at once: it has leaked' },
+  { value: String(HOUR_MS / SECOND_MS), label: 'counts for one more hour' },
+  { value: String(DAY_MS / SECOND_MS), label: 'counts for one more day' },
+  { value: String((7 * DAY_MS) / SECOND_MS), label: 'counts for 7 more days' },
+  { value: String(LIMITS.secretOverlapSecondsMax), label: 'counts for 30 more days' },
+]
+
+export function secretRoutes(world: SecretWorld): readonly ConsoleRoute[] {
+  return KINDS.flatMap((kind) => routesOf(kind, world))
+}
+
+function routesOf(kind: Kind, { tenants, consoleAccess }: SecretWorld): ConsoleRoute[] {
+  const { name, noun, title, body } = kind
+  const path = `${TENANT_PATH}/integration/${name}` as const
+  const isKey = name === 'analyzer-key'
+  const reveal = (tenantId: string, actor: Actor) =>
+    isKey ? tenants.showAnalyzerKey(tenantId, actor) : tenants.showClientSecret(tenantId, actor)
+  const rotate = (tenantId: string, seconds: number, actor: Actor) =>
+    isKey
+      ? tenants.rotateAnalyzerKey(tenantId, seconds, actor)
+      : tenants.rotateClientSecret(tenantId, seconds, actor)
+
+  async function show(visit: TenantVisit, attempt?: Attempt): Promise<View> {
+    const overlaps = await tenants.secretOverlaps(visit.tenant.tenantId)
+    return asked(kind, visit, kind.untilMs(overlaps), attempt)
+  }
+
+  /** What came of a rotation on its way to the gateways, on the very page that shows the secret. */
+  async function receiptOf({ tenant, viewer, nowMs }: TenantVisit, said: string): Promise<Html> {
+    const { receipts, proofs } = consoleAccess
+    const { tenantId } = tenant
+    const here = tenantPath(tenantId, 'integration')
+    const note = await receipts.noteOf(done(here, said, { changed: tenantId }), nowMs)
+    const given = encodeURIComponent(proofs.writeNote(viewer.sessionId, note))
+    return receiptBlock({
+      said,
+      receipt: receipts.stateOf(note),
+      followUrl: `/console/receipt?of=${given}`,
+      againUrl: `${here}?done=${given}`,
+    })
+  }
+
+  return [
+    page({ path, role: 'tenant', needsFreshSignIn: true }, (visit) => show(visit)),
+    action(
+      { path: `${path}/show`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
+      async (visit) => {
+        const shown = await reveal(visit.tenant.tenantId, visit.actor)
+        return secretView(kind, visit, shown)
+      },
+    ),
+    action(
+      {
+        path: `${path}/replace`,
+        role: 'tenant',
+        form: { overlap_seconds: 'whole' },
+        body,
+        isOnce: true, // a second sending would end the one that was just copied
+        needsFreshSignIn: true,
+      },
+      async (visit, { overlap_seconds: seconds }) => {
+        const rotated = await rotate(visit.tenant.tenantId, seconds, visit.actor)
+        const receipt = await receiptOf(visit, `${title} replaced: this ${noun} is new.`)
+        return secretView(kind, visit, rotated, receipt)
+      },
+      show,
+    ),
+  ]
+}
+
+const api = (tenantId: string, name: string) => `/api/v1/operator/tenants/${tenantId}/${name}`
+
+function asked(kind: Kind, visit: TenantVisit, untilMs: number | null, attempt?: Attempt): View {
+  const { name, title, noun, use, hint, overlapSeconds } = kind
+  const { tenant } = visit
+  const here = `${tenantPath(tenant.tenantId, 'integration')}/${name}`
+  return {
+    title: `${title} of ${tenant.name}`,
+    here: 'integration',
+    content: html`<div class="narrow">
+      ${overlapNotice(kind, untilMs)}
+      ${card(
+        'Show it',
+        html`<p>${use(tenant)}</p>
+          <p class="hint">That you have looked at it is written into the audit trail.</p>
+          ${form(visit, { action: `${here}/show`, submit: `Show the ${noun}` })}`,
+      )}
+      ${card(
+        'Replace it',
+        html`<p>A new one is made and shown, once you press the button.</p>
+          ${untilMs === null ? '' : html`<p><b>The one before it, which still counts, ends at once:</b> there are never three.</p>`}
+          ${form(visit, {
+            action: `${here}/replace`,
+            submit: `Replace the ${noun}`,
+            look: 'danger',
+            cancel: `${tenantPath(tenant.tenantId, 'integration')}#keys`,
+            attempt,
+            content: selectField({
+              name: 'overlap_seconds',
+              label: 'The one in use now',
+              hint,
+              options: OVERLAPS,
+              value: String(overlapSeconds),
+              attempt,
+            }),
+          })}`,
+      )}
+    </div>`,
+    calls: [
+      { method: 'POST', path: `${api(tenant.tenantId, name)}/show`, label: 'Show it' },
+      {
+        method: 'POST',
+        path: `${api(tenant.tenantId, name)}/rotate`,
+        body: { overlap_seconds: overlapSeconds },
+        label: 'Replace it',
+      },
+    ],
+  }
+}
+
+function secretView(
+  kind: Kind,
+  { tenant }: TenantVisit,
+  { secret, previousUntilMs }: RotatedSecret,
+  receipt?: Html,
+): View {
+  const { title, use } = kind
+  return {
+    title: `${title} of ${tenant.name}`,
+    here: 'integration',
+    content: html`${receipt ?? ''} ${overlapNotice(kind, previousUntilMs)}
+      <div class="card narrow">
+        ${copyable(secret, title)}
+        <p>${use(tenant)}</p>
+        <p class="hint">
+          Put it into a secret store, not into the repository. This page is kept nowhere: leave it
+          when you are done, and come back after a fresh sign-in.
+        </p>
+        <div class="submit">
+          ${linkButton(`${tenantPath(tenant.tenantId, 'integration')}#keys`, 'Done')}
+        </div>
+      </div>`,
+  }
+}
+
+function overlapNotice({ noun }: Kind, untilMs: number | null): Html | string {
+  if (untilMs === null) return ''
+  return notice('info', html`The ${noun} before this one counts as well, until ${moment(untilMs)}.`)
+}
+
+/** On the page Integration: what there is, and the way to it. No secret is opened for that. */
+export function keysCard(tenant: Tenant, overlaps: SecretOverlaps): Html {
+  const here = tenantPath(tenant.tenantId, 'integration')
+  return html`<ul class="rows">
+    ${KINDS.map((kind) => {
+      const untilMs = kind.untilMs(overlaps)
+      return html`<li>
+        <div>
+          <h3>${kind.title}</h3>
+          <p class="hint">${kind.use(tenant)}</p>
+          ${untilMs === null ? '' : html`<p>The one before it counts as well, until ${moment(untilMs)}.</p>`}
+        </div>
+        <a class="button small" href="${here}/${kind.name}">Show or replace<span class="unseen"> the ${kind.noun}</span></a>
+      </li>`
+    })}
+  </ul>`
+}
