@@ -14,10 +14,11 @@ export const TENANT_ENTRIES = {
   events: { label: 'Events', path: '/events' },
   audit: { label: 'Audit', path: '/audit' },
   settings: { label: 'Settings', path: '/settings' },
+  keys: { label: 'Keys', path: '/keys' },
 } as const
 
 /** Of a tenant, but not for its administrators. */
-const FOR_OPERATORS: readonly string[] = ['settings']
+const FOR_OPERATORS: readonly string[] = ['settings', 'keys']
 
 export const OPERATOR_ENTRIES = {
   tenants: { label: 'Tenants', path: '/console/tenants' },

@@ -4,6 +4,7 @@ import { signInRoutes, type SignInWorld } from './access/sign-in-routes.ts'
 import { welcomeRoutes } from './access/welcome-routes.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
 import { homeRoutes } from './home-routes.ts'
+import { keysRoutes } from './operator/keys-routes.ts'
 import { newTenantRoutes } from './operator/new-tenant-routes.ts'
 import { peopleRoutes } from './operator/people-routes.ts'
 import { tenantsRoutes } from './operator/tenants-routes.ts'
@@ -15,6 +16,7 @@ import { sessionsRoutes } from './tenant/people/sessions-routes.ts'
 import { userEndingsRoutes } from './tenant/people/user-endings-routes.ts'
 import { userRoutes } from './tenant/people/user-routes.ts'
 import { usersRoutes } from './tenant/people/users-routes.ts'
+import { instancesRoutes } from './tenant/instances-routes.ts'
 import { integrationRoutes } from './tenant/integration/integration-routes.ts'
 import { protectionRoutes } from './tenant/integration/protection-routes.ts'
 import { secretRoutes } from './tenant/integration/secret-routes.ts'
@@ -37,11 +39,13 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...tenantsRoutes(world),
     ...newTenantRoutes(world),
     ...peopleRoutes(world),
+    ...keysRoutes(world),
     // a tenant's administrators
     ...startRoutes(world),
     ...integrationRoutes(world),
     ...protectionRoutes(world),
     ...secretRoutes(world),
+    ...instancesRoutes(world),
     ...sessionsRoutes(world),
     ...usersRoutes(world), // before those of one user: `new` is nobody's id
     ...userRoutes(world),

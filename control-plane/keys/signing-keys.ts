@@ -53,6 +53,15 @@ export interface Rotation {
   readonly force?: boolean | undefined
 }
 
+/** Published since it was created, signing from its promotion to its retirement. */
+export interface KeyTimes {
+  readonly kid: string
+  readonly phase: PublishedKey['status']
+  readonly createdAtMs: number
+  readonly promotedAtMs: number | null
+  readonly retiredAtMs: number | null
+}
+
 export type SigningKeys = ReturnType<typeof createSigningKeys>
 
 export function createSigningKeys(world: { store: Store; vault: Vault; clock: Clock }) {
@@ -88,6 +97,18 @@ export function createSigningKeys(world: { store: Store; vault: Vault; clock: Cl
       const { nowMs } = change
       const row = newRow(tenantId, candidate, nowMs)
       await insertSigningKey(change.queries, { ...row, phase: 'current', promotedAt: nowMs })
+    },
+
+    /** With the times of their phases, for people. */
+    async timeline(tenantId: string): Promise<KeyTimes[]> {
+      const rows = await signingKeysOf(store.read, tenantId)
+      return rows.map(({ kid, phase, createdAt, promotedAt, retiredAt }) => ({
+        kid,
+        phase,
+        createdAtMs: createdAt,
+        promotedAtMs: promotedAt,
+        retiredAtMs: retiredAt,
+      }))
     },
 
     async rotate(tenantId: string, rotation: Rotation, actor: Actor): Promise<PublishedKey[]> {
@@ -173,6 +194,14 @@ async function promote(change: Change, rows: readonly SigningKeyRow[]) {
   return [next.kid]
 }
 
+/** From then on no session can carry a key that was retired at `retiredAtMs`. */
+export function neededUntilMs(
+  retiredAtMs: number,
+  { maxSessionSeconds }: Pick<Tenant, 'maxSessionSeconds'>,
+): number {
+  return retiredAtMs + maxSessionSeconds * SECOND_MS
+}
+
 /** Deletes the retired keys that no session can carry any more; all of them when forced. */
 async function retire(
   change: Change,
@@ -183,8 +212,7 @@ async function retire(
   const retired = rows.filter((row) => row.phase === 'retired')
   if (retired.length === 0)
     throw new Refusal('rotation_state', {}, 'There is no retired key to delete.')
-  const freeAt = (row: SigningKeyRow) =>
-    (row.retiredAt ?? change.nowMs) + tenant.maxSessionSeconds * SECOND_MS
+  const freeAt = (row: SigningKeyRow) => neededUntilMs(row.retiredAt ?? change.nowMs, tenant)
   const free = retired.filter((row) => isForced || freeAt(row) <= change.nowMs)
   if (free.length === 0) {
     const until = new Date(Math.min(...retired.map(freeAt))).toISOString()

@@ -5,6 +5,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
 import {
   certificateBytesOf,
+  certificatesOfAll,
   upsertCertificate,
   type CertificateRow,
 } from '../store/queries/certificates.ts'
@@ -28,6 +29,14 @@ export type Certificates = ReturnType<typeof createCertificates>
 
 export function createCertificates({ store, vault }: { store: Store; vault: Vault }) {
   return {
+    /** What they say; the keys stay sealed. */
+    async list(tenantId: string): Promise<CertificateFacts[]> {
+      const rows = await certificatesOfAll(store.read, [tenantId])
+      return rows.map(({ hostname, certificatePem }) =>
+        toFacts(hostname, readCertificate(certificatePem)),
+      )
+    },
+
     async put(tenantId: string, given: OpenCertificate, actor: Actor): Promise<CertificateFacts> {
       const { hostname, certificatePem, privateKeyPem } = given
       return store.change(async (change) => {

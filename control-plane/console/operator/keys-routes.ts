@@ -1,0 +1,287 @@
+/** Keys of a tenant: which one signs, which are accepted until when, and the next step of a rotation. */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
+import type { CertificateFacts } from '../../tenants/certificates.ts'
+import type { Tenant } from '../../store/queries/tenants.ts'
+import { confirmView, form, linkButton } from '../blocks/form.ts'
+import { linesField } from '../blocks/field.ts'
+import { notice } from '../blocks/notice.ts'
+import { emptyState, table } from '../blocks/table.ts'
+import { badge, card, moment, type Tone } from '../blocks/text.ts'
+import type { Html } from '../layout.ts'
+import { TENANT_PATH, tenantPath } from '../navigation.ts'
+import {
+  action,
+  done,
+  page,
+  type Attempt,
+  type ConsoleRoute,
+  type View,
+  type ViewerVisit,
+} from '../route.ts'
+import type { ConsoleWorld } from '../world.ts'
+import { barOf, keysPicture, type KeyBar } from './keys-picture.ts'
+
+/** Time enough to get another one. */
+const ENDS_SOON_MS = 14 * DAY_MS
+
+const PATH = `${TENANT_PATH}/keys` as const
+const at = (tenantId: string) => tenantPath(tenantId, 'keys')
+type Visit = ViewerVisit & { readonly path: Readonly<Record<'tenant_id', string>> }
+type Phase = (typeof ROTATION_PHASES)[number]
+
+const PHASES: Readonly<Record<KeyBar['phase'], readonly [string, Tone]>> = {
+  current: ['Signs', 'good'],
+  next: ['Next', 'plain'],
+  retired: ['Retired', 'warm'],
+}
+
+const DONE: Readonly<Record<Phase, string>> = {
+  prepare: 'The next key is published; it does not sign yet.',
+  promote: 'The next key signs from now on; the one before it is still accepted.',
+  retire: 'What no session can carry any more is deleted.',
+}
+
+export function keysRoutes(
+  world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certificates'>,
+): readonly ConsoleRoute[] {
+  const { tenants, keys, certificates } = world
+
+  async function show(visit: Visit, attempt?: Attempt): Promise<View> {
+    const tenant = await tenants.get(visit.path.tenant_id)
+    const { tenantId, name, mode, maxSessionSeconds } = tenant
+    const times = await keys.timeline(tenantId)
+    const bars = times.map((one) => barOf(one, tenant))
+    const facts = mode === 'sdk' ? [] : await certificates.list(tenantId)
+    return {
+      title: 'Keys',
+      tenant,
+      here: 'keys',
+      intro: `What ${name} signs sessions with. A session lives for ${lengthText(maxSessionSeconds)} at most, and so long its key has to be accepted.`,
+      content:
+        bars.length === 0
+          ? emptyState(
+              'No key yet',
+              'Publishing the tenant makes the first one.',
+              linkButton(tenantPath(tenantId), 'To Start'),
+            )
+          : html`${keysPicture(bars, visit.nowMs)} ${keysTable(bars)}
+            ${card('The next step', nextStep(visit, tenant, bars, attempt))}
+            ${mode === 'sdk' ? '' : card('Certificates', certificateTable(tenant, facts, visit.nowMs))}`,
+      calls: ROTATION_PHASES.map((phase) => ({
+        method: 'POST' as const,
+        path: `/api/v1/operator/tenants/${tenantId}/keys/rotate`,
+        body: { phase },
+        label: phase,
+      })),
+    }
+  }
+
+  return [
+    page({ path: PATH, role: 'operator' }, (visit) => show(visit)),
+    page({ path: `${PATH}/promote`, role: 'operator', needsFreshSignIn: true }, async (visit) => {
+      const tenant = await tenants.get(visit.path.tenant_id)
+      return { here: 'keys', tenant, ...confirmView(visit, promotion(tenant)) }
+    }),
+    page({ path: `${PATH}/retire`, role: 'operator', needsFreshSignIn: true }, async (visit) => {
+      const tenant = await tenants.get(visit.path.tenant_id)
+      const times = await keys.timeline(tenant.tenantId)
+      const bars = times.map((one) => barOf(one, tenant))
+      return {
+        here: 'keys',
+        tenant,
+        ...confirmView(visit, retirement(tenant, bars, visit.nowMs)),
+      }
+    }),
+    ...ROTATION_PHASES.map((phase) =>
+      action(
+        {
+          path: `${PATH}/${phase}`,
+          role: 'operator',
+          form: { private_key_pem: 'secret', force: 'flag' },
+          body: StepBody,
+          isOnce: true,
+          needsFreshSignIn: phase !== 'prepare',
+        },
+        async (visit, { private_key_pem: pem, force }) => {
+          const { tenant_id: tenantId } = visit.path
+          const privateKeyPem = pem.trim() === '' ? undefined : pem
+          await keys.rotate(tenantId, { phase, privateKeyPem, force }, visit.actor)
+          return done(at(tenantId), DONE[phase], { changed: tenantId })
+        },
+        show,
+      ),
+    ),
+  ]
+}
+
+/** Which step it is says the address. */
+const StepBody = v.strictObject({
+  private_key_pem: v.pipe(
+    v.string(),
+    v.maxLength(LIMITS.privateKeyBytesMax, `at most ${LIMITS.privateKeyBytesMax} characters`),
+  ),
+  force: v.boolean(),
+})
+
+function keysTable(bars: readonly KeyBar[]): Html {
+  return table({
+    caption: 'Signing keys',
+    rows: bars,
+    columns: [
+      { label: 'Key', isName: true, cell: ({ kid }) => html`<code>${kid}</code>` },
+      { label: 'State', cell: ({ phase }) => badge(...PHASES[phase]) },
+      { label: 'Published', cell: ({ publishedFromMs }) => moment(publishedFromMs) },
+      {
+        label: 'Signs from',
+        cell: ({ signsFromMs }) => (signsFromMs === null ? 'not yet' : moment(signsFromMs)),
+      },
+      {
+        label: 'Signs until',
+        cell: ({ phase, signsUntilMs }) =>
+          signsUntilMs === null
+            ? phase === 'next'
+              ? 'not yet'
+              : 'the next one does'
+            : moment(signsUntilMs),
+      },
+      {
+        label: 'Needed until',
+        cell: ({ neededUntilMs }) =>
+          neededUntilMs === null ? 'it is retired' : moment(neededUntilMs),
+      },
+    ],
+    empty: html``,
+  })
+}
+
+/** Prepare, promote, retire: what can be done at this point, and what it is for. */
+function nextStep(
+  visit: Visit,
+  { tenantId }: Tenant,
+  bars: readonly KeyBar[],
+  attempt: Attempt | undefined,
+): Html {
+  const hasNext = bars.some(({ phase }) => phase === 'next')
+  const hasRetired = bars.some(({ phase }) => phase === 'retired')
+  const problem = attempt?.problem
+  return html`${problem === undefined ? '' : notice('problem', problem)}
+    ${
+      hasNext
+        ? html`<p>
+              The next key is published, and does not sign yet. Gateways have it; applications fetch
+              it by themselves, but one that keeps a file of public keys has to be given it first.
+            </p>
+            ${linkButton(`${at(tenantId)}/promote`, 'Let it sign …')}`
+        : html`<p>
+              A rotation begins with a key that is published before it signs: nobody notices.
+            </p>
+            ${form(visit, {
+              action: `${at(tenantId)}/prepare`,
+              submit: 'Prepare the next key',
+              attempt: attempt && { ...attempt, problem: undefined },
+              content: html`<details ${attempt?.problems.has('private_key_pem') === true ? html`open` : ''}>
+                <summary>Bring a key of your own</summary>
+                ${linesField({ name: 'private_key_pem', label: 'Private key in PEM form', hint: 'RSA, 2048 bits or more, not encrypted. It is sealed at once, and never shown again.', isOptional: true, rows: 5, attempt })}
+              </details>`,
+            })}`
+    }
+    ${hasRetired ? html`<p class="further">Retired keys stay accepted until they are deleted.</p>${linkButton(`${at(tenantId)}/retire`, 'Delete retired keys …', 'quiet')}` : ''}`
+}
+
+function promotion({ tenantId, name, maxSessionSeconds }: Tenant) {
+  return {
+    title: `Let the next key of ${name} sign?`,
+    effects: [
+      'Whoever signs in from now on gets a session of the new key.',
+      `Running sessions stay: the key before it is accepted for ${lengthText(maxSessionSeconds)} more, the longest that one of them can live.`,
+      'An application that has not fetched the new key refuses the new sessions until it does.',
+    ],
+    action: `${at(tenantId)}/promote`,
+    submit: 'Let it sign',
+    cancel: at(tenantId),
+    isHarmless: true,
+  }
+}
+
+function retirement({ tenantId, name }: Tenant, bars: readonly KeyBar[], nowMs: number) {
+  const retired = bars.filter(({ phase }) => phase === 'retired')
+  const free = retired.filter(({ neededUntilMs: end }) => end !== null && end <= nowMs)
+  const kept = retired.filter((bar) => !free.includes(bar))
+  return {
+    title: `Delete retired keys of ${name}?`,
+    effects: [
+      free.length === 0
+        ? 'None of them is free yet: without force nothing is deleted.'
+        : html`Deleted, and missed by nobody: ${free.map(({ kid }) => html`<code>${kid}</code> `)}`,
+      ...kept.map(
+        ({ kid, neededUntilMs: end }) =>
+          html`<code>${kid}</code> stays: sessions can carry it until ${moment(end)}. With force,
+            <b>everybody whose session it signed is signed out at once.</b>`,
+      ),
+    ],
+    action: `${at(tenantId)}/retire`,
+    submit: 'Delete them',
+    cancel: at(tenantId),
+    content:
+      kept.length === 0
+        ? html``
+        : html`<div class="field check">
+            <input type="checkbox" id="force" name="force" />
+            <label for="force">Force: delete the ones that sessions still carry as well</label>
+          </div>`,
+  }
+}
+
+/** One row for each hostname, with or without. */
+function certificateTable(
+  { hostnames }: Tenant,
+  facts: readonly CertificateFacts[],
+  nowMs: number,
+): Html {
+  const byHostname = new Map(facts.map((one) => [one.hostname, one]))
+  return html`${table({
+    caption: 'Certificates',
+    rows: hostnames.map((hostname) => ({ hostname, facts: byHostname.get(hostname) })),
+    columns: [
+      { label: 'Hostname', isName: true, cell: ({ hostname }) => hostname },
+      { label: 'State', cell: ({ facts: one }) => certificateBadge(one, nowMs) },
+      {
+        label: 'Good until',
+        cell: ({ facts: one }) => (one === undefined ? null : moment(Date.parse(one.notAfter))),
+      },
+      {
+        label: 'SHA-256',
+        cell: ({ facts: one }) =>
+          one === undefined ? null : html`<code>${one.fingerprintSha256.slice(0, 16)}…</code>`,
+      },
+    ],
+    empty: html`<p>It has no hostname.</p>`,
+  })}
+    <p class="hint">
+      A certificate is put by the API:
+      <code>PUT …/certificates/{hostname}</code>. Without one, TLS ends before our edge, or nowhere.
+    </p>`
+}
+
+function certificateBadge(facts: CertificateFacts | undefined, nowMs: number): Html {
+  if (facts === undefined) return badge('None')
+  const leftMs = Date.parse(facts.notAfter) - nowMs
+  if (leftMs <= 0) return badge('Expired', 'bad')
+  return leftMs < ENDS_SOON_MS ? badge('Ends soon', 'warm') : badge('Good', 'good')
+}
+
+/** Of settings, so whole hours and days are the rule. */
+function lengthText(seconds: number): string {
+  const ms = seconds * SECOND_MS
+  for (const [unit, one, many] of [
+    [DAY_MS, 'day', 'days'],
+    [HOUR_MS, 'hour', 'hours'],
+    [MINUTE_MS, 'minute', 'minutes'],
+  ] as const)
+    if (ms % unit === 0) return `${ms / unit} ${ms === unit ? one : many}`
+  return `${seconds} seconds`
+}

@@ -1,0 +1,137 @@
+/** Instances: the middlewares inside the application that poll what is decided about the tenant. */
+import { html } from 'hono/html'
+import { SECOND_MS } from '../../../shared/clock.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { VERSION } from '../../../shared/version.ts'
+import { PAGE_QUERY } from '../../api/paging.ts'
+import type { FeedInstance } from '../../feed/instances.ts'
+import type { Tenant } from '../../store/queries/tenants.ts'
+import { linkButton } from '../blocks/form.ts'
+import { emptyState, pager, table } from '../blocks/table.ts'
+import { age, badge, type Tone } from '../blocks/text.ts'
+import type { Html } from '../layout.ts'
+import { TENANT_PATH, tenantPath } from '../navigation.ts'
+import { page, type ConsoleRoute } from '../route.ts'
+import type { ConsoleWorld } from '../world.ts'
+
+/** Beyond, tokens that are just issued may count as not valid yet. */
+const CLOCK_OFF_MS = 5 * SECOND_MS
+/** So many intervals without a poll: then it is more than one that was late. */
+const MISSED_POLLS = 3
+
+export interface InstanceState {
+  readonly word: string
+  readonly tone: Tone
+  readonly remark: string
+}
+
+/** Pure. What matters most comes first. */
+export function instanceState(
+  { lastPollMs, etagIsCurrent, clockOffsetMs }: FeedInstance,
+  pollSeconds: number,
+  nowMs: number,
+): InstanceState {
+  if (nowMs - lastPollMs > MISSED_POLLS * pollSeconds * SECOND_MS)
+    return {
+      word: 'Silent',
+      tone: 'bad',
+      remark:
+        'It has stopped, or does not reach this service. What it decides by is as old as its last poll.',
+    }
+  if (!etagIsCurrent)
+    return { word: 'Behind', tone: 'warm', remark: 'It takes the newest state with its next poll.' }
+  if (Math.abs(clockOffsetMs ?? 0) > CLOCK_OFF_MS)
+    return {
+      word: 'Clock is off',
+      tone: 'warm',
+      remark: 'Set the clock of its machine: sessions count too long or too short by it.',
+    }
+  return { word: 'Up to date', tone: 'good', remark: '' }
+}
+
+export function instancesRoutes({ instances }: Pick<ConsoleWorld, 'instances'>) {
+  return [
+    page(
+      { path: `${TENANT_PATH}/instances`, role: 'tenant', query: PAGE_QUERY },
+      async ({ tenant, query, address, nowMs }) => {
+        const { tenantId, mode } = tenant
+        const { items, next } = await instances.list(tenantId, query)
+        const pollSeconds = instances.pollSeconds(tenantId)
+        return {
+          title: 'Instances',
+          here: 'instances',
+          intro:
+            mode === 'sdk'
+              ? `What enforces inside the application. Each polls every ${pollSeconds === 1 ? 'second' : `${pollSeconds} seconds`}; what has not polled for ${days(LIMITS.feedInstanceKeptMs)} is forgotten.`
+              : 'What enforces inside the application, where there is no edge.',
+          buttons: items.length === 0 ? [] : [linkButton(address, 'Look again', 'quiet')],
+          content: html`${table({
+            caption: 'Instances',
+            rows: items,
+            columns: [
+              { label: 'Instance', isName: true, cell: ({ name }) => name || '(without a name)' },
+              { label: 'State', cell: (one) => stateOf(one, pollSeconds, nowMs) },
+              { label: 'Last poll', cell: ({ lastPollMs }) => age(lastPollMs, nowMs) },
+              { label: 'Lag', isNumber: true, cell: (one) => lagOf(one, nowMs) },
+              { label: 'Version', cell: ({ version }) => versionOf(version) },
+              {
+                label: 'Clock',
+                isNumber: true,
+                cell: ({ clockOffsetMs }) => offsetOf(clockOffsetMs),
+              },
+            ],
+            empty: emptyOf(tenant, query.cursor !== undefined),
+          })}
+          ${pager(address, { next, isFirst: query.cursor === undefined })}`,
+          calls: [{ method: 'GET', path: `/api/v1/operator/tenants/${tenantId}/instances` }],
+        }
+      },
+    ),
+  ] as const satisfies readonly ConsoleRoute[]
+}
+
+function stateOf(instance: FeedInstance, pollSeconds: number, nowMs: number): Html {
+  const { word, tone, remark } = instanceState(instance, pollSeconds, nowMs)
+  return html`<div>${badge(word, tone)}${remark === '' ? '' : html` <span class="hint">${remark}</span>`}</div>`
+}
+
+/** What has the newest state is not behind, however long ago it asked. */
+function lagOf({ etagIsCurrent, lastPollMs }: FeedInstance, nowMs: number): string {
+  if (etagIsCurrent) return 'none'
+  return `up to ${Math.max(1, Math.ceil((nowMs - lastPollMs) / SECOND_MS))} s`
+}
+
+function versionOf(version: string): Html {
+  if (version === '') return html`<span class="none">not said</span>`
+  return version === VERSION
+    ? html`${version}`
+    : html`${version} <span class="hint">newest: ${VERSION}</span>`
+}
+
+function offsetOf(offsetMs: number | null): string {
+  if (offsetMs === null) return 'not said'
+  return `${offsetMs > 0 ? '+' : offsetMs < 0 ? '−' : ''}${(Math.abs(offsetMs) / SECOND_MS).toFixed(1)} s`
+}
+
+const days = (ms: number) => `${Math.round(ms / (24 * 3600 * SECOND_MS))} days`
+
+function emptyOf({ tenantId, mode, status, hostnames }: Tenant, isBehindFirstPage: boolean): Html {
+  if (isBehindFirstPage) return emptyState('That was all', 'There are no more instances.')
+  if (mode !== 'sdk')
+    return emptyState(
+      'No instances in this mode',
+      `In ${mode} mode our edge enforces in front of the application${hostnames[0] === undefined ? '' : ` at ${hostnames[0]}`}: its middleware only believes signatures, and polls nothing. `,
+      linkButton(tenantPath(tenantId), 'To Start', 'quiet'),
+    )
+  if (status === 'draft')
+    return emptyState(
+      'Nothing can poll a draft',
+      'Publish the tenant first: then its middleware is let in with the client secret.',
+      linkButton(tenantPath(tenantId), 'Publish it on Start'),
+    )
+  return emptyState(
+    'No instance has polled yet',
+    'Mount enforce() in the application and start it with the client secret: it appears here with its first poll.',
+    linkButton(`${tenantPath(tenantId, 'integration')}?place=sdk#code`, 'Code to paste'),
+  )
+}
