@@ -38,6 +38,8 @@ import { createConsoleAccess } from './console/access/console-access.ts'
 import { createAlerts } from './monitoring/alerts.ts'
 import { createDigests } from './monitoring/digests.ts'
 import { createFigures } from './monitoring/figures.ts'
+import { createRefusals } from './monitoring/refusals.ts'
+import { createToldEvents } from './events/told-events.ts'
 import { checkMasterKey } from './keys/master-key.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import { createVault } from './keys/vault.ts'
@@ -62,6 +64,7 @@ import {
   createReceiverClient,
   type ReceiverWorld,
 } from './webhooks/receiver-client.ts'
+import { readWebhookQueue } from './webhooks/queue.ts'
 import { createDeliveries } from './webhooks/sent.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 
@@ -249,7 +252,10 @@ export async function createServices(world: ServicesWorld) {
     feed,
     enforcement,
     figures,
-    alerts: createAlerts({ store }),
+    webhookQueue: () => readWebhookQueue(store, dispatcher),
+    refusals: createRefusals({ store }),
+    toldEvents: createToldEvents({ store }),
+    alerts: createAlerts({ store, clock }),
     digests: createDigests({ store, clock, log }),
     verification,
     selfReports: createSelfReports({ store }),

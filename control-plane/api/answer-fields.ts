@@ -161,6 +161,7 @@ export const Gateway = v.strictObject({
   last_seen_at: time,
   revision: described(count, 'The last revision that all of its workers serve.'),
   lag: described(v.number(), 'How many revisions it is behind.'),
+  applied_at: described(v.nullable(time), 'When it last said that it serves a revision.'),
   durable: described(v.boolean(), 'Whether its disk holds what it serves.'),
   rejections: v.array(
     v.strictObject({ tenant_id: v.string(), revision: count, reason: v.string(), at: time }),

@@ -4,6 +4,8 @@ import { signInRoutes, type SignInWorld } from './access/sign-in-routes.ts'
 import { welcomeRoutes } from './access/welcome-routes.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
 import { homeRoutes } from './home-routes.ts'
+import { figuresRoutes } from './operator/figures-routes.ts'
+import { fleetRoutes } from './operator/fleet-routes.ts'
 import { keysRoutes } from './operator/keys-routes.ts'
 import { newTenantRoutes } from './operator/new-tenant-routes.ts'
 import { peopleRoutes } from './operator/people-routes.ts'
@@ -20,6 +22,9 @@ import { instancesRoutes } from './tenant/instances-routes.ts'
 import { integrationRoutes } from './tenant/integration/integration-routes.ts'
 import { protectionRoutes } from './tenant/integration/protection-routes.ts'
 import { secretRoutes } from './tenant/integration/secret-routes.ts'
+import { alertsRoutes } from './tenant/alerts-routes.ts'
+import { eventsRoutes } from './tenant/events-routes.ts'
+import { overviewRoutes } from './tenant/overview-routes.ts'
 import { startRoutes } from './tenant/start-routes.ts'
 import { allWebhookRoutes } from './tenant/webhooks/routes.ts'
 
@@ -39,9 +44,14 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...tenantsRoutes(world),
     ...newTenantRoutes(world),
     ...peopleRoutes(world),
+    ...fleetRoutes(world),
+    ...figuresRoutes(world),
     ...keysRoutes(world),
     // a tenant's administrators
     ...startRoutes(world),
+    ...overviewRoutes(world),
+    ...alertsRoutes(world),
+    ...eventsRoutes(world),
     ...integrationRoutes(world),
     ...protectionRoutes(world),
     ...secretRoutes(world),

@@ -231,7 +231,19 @@ ins { color: var(--good); background: var(--good-ground) } ins::before { content
 .tick { flex: none; display: grid; place-items: center; width: 1.5rem; height: 1.5rem; border: 2px solid var(--field-line); border-radius: 50% }
 .tick svg { width: 1.375rem; height: 1.375rem }
 .tick.good { border: 0; color: var(--good) } .tick.bad { border: 0; color: var(--bad) }
-.chart { margin: 0 0 1.25rem } .chart .plot { min-height: 14rem }
+.chart { margin: 0 } .chart .plot { min-height: 14rem; margin: 0 0 .5rem }
+.chart .plot .u-axis { color: var(--quiet) }
+.chart .table-frame { max-height: 24rem; overflow: auto; margin-top: .5rem; border: 1px solid var(--line) }
+.legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin-bottom: .75rem; font-size: .875rem }
+.legend li { display: flex; gap: .5rem; align-items: center }
+.legend svg { flex: none }
+.legend b { min-width: 2ch; font-variant-numeric: tabular-nums }
+.line--accent { color: var(--accent) } .line--good { color: var(--good) } .line--bad { color: var(--bad) }
+.line--warm { color: var(--warm) } .line--quiet { color: var(--quiet) } .line--text { color: var(--text) }
+.tiles { display: grid; gap: .75rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 9.5rem), 1fr)); margin: 0 0 1.25rem }
+.tiles > div { padding: .875rem 1.125rem; background: var(--card); border: 1px solid var(--line); border-radius: .875rem; box-shadow: var(--shadow) }
+.tiles dt { color: var(--quiet); font-size: .875rem }
+.tiles dd { margin: 0; font-size: 1.5rem; font-weight: 650; letter-spacing: -.01em; font-variant-numeric: tabular-nums }
 figcaption { font-weight: 600; margin-bottom: .5rem }
 dialog { width: min(36rem, calc(100vw - 2rem)); margin: 12vh auto auto; padding: .75rem; color: var(--text); background: var(--card); border: 1px solid var(--field-line); border-radius: .875rem }
 dialog::backdrop { background: rgb(10 14 24 / 45%) }

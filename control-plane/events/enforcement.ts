@@ -16,6 +16,7 @@ import {
   deleteEnforcementEventsBefore,
   enforcementEventsBefore,
   type EnforcementEventRow,
+  type EventFilter,
   type NewEnforcementEvent,
 } from '../store/queries/enforcement-events.ts'
 import { addFigures } from '../store/queries/figures.ts'
@@ -126,9 +127,14 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
     },
 
     /** Newest first. */
-    async list(tenantId: string, page: PageRequest): Promise<Page<KeptEvent>> {
+    async list(
+      tenantId: string,
+      page: PageRequest,
+      filter: EventFilter = {},
+    ): Promise<Page<KeptEvent>> {
       const [before] = decodeCursor(page.cursor, 'number') ?? []
-      const rows = await enforcementEventsBefore(store.read, tenantId, before, page.limit + 1)
+      const most = page.limit + 1
+      const rows = await enforcementEventsBefore(store.read, tenantId, filter, before, most)
       return toPage(rows, page.limit, ({ sequence }) => [sequence])
     },
 

@@ -20,6 +20,8 @@ export interface GatewayStatus {
   readonly revision: number
   /** How many revisions it is behind. */
   readonly lag: number
+  /** When it last said so; null: not yet, since this program runs. */
+  readonly applied_at: string | null
   /** Whether its disk holds what it serves; false means that a restart asks for it again. */
   readonly durable: boolean
   readonly rejections: readonly Rejection[]
@@ -31,6 +33,7 @@ interface Entry {
   isConnected: boolean
   seenMs: number
   revision: number
+  appliedMs: number | undefined
   isDurable: boolean
   readonly rejections: Map<string, Rejection>
 }
@@ -61,6 +64,7 @@ export function createGatewayBook(clock: Clock): GatewayBook {
         isConnected: true,
         seenMs: nowMs,
         revision,
+        appliedMs: entries.get(gatewayId)?.appliedMs,
         isDurable: true,
         rejections: entries.get(gatewayId)?.rejections ?? new Map<string, Rejection>(),
       })
@@ -77,6 +81,7 @@ export function createGatewayBook(clock: Clock): GatewayBook {
       const entry = entries.get(gatewayId)
       if (entry === undefined) return
       entry.revision = revision
+      entry.appliedMs = clock.nowMs()
       entry.isDurable = isDurable
     },
     rejected(gatewayId, tenantId, revision, reason) {
@@ -107,6 +112,7 @@ export function createGatewayBook(clock: Clock): GatewayBook {
           last_seen_at: iso(entry.seenMs),
           revision: entry.revision,
           lag: Math.max(0, newestRevision - entry.revision),
+          applied_at: entry.appliedMs === undefined ? null : iso(entry.appliedMs),
           durable: entry.isDurable,
           rejections: [...unsendable, ...entry.rejections.values()],
         }))

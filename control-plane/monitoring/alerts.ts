@@ -1,7 +1,7 @@
 /** Threshold alerts: what administrators want to be told of, and the round that looks. */
 import { randomUUID } from 'node:crypto'
 import { setImmediate as breathe } from 'node:timers/promises'
-import { MINUTE_MS } from '../../shared/clock.ts'
+import { MINUTE_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
@@ -22,7 +22,8 @@ import { findTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { judgeAlert, spanOf, watchAt, type Watch } from './alert-judgement.ts'
-import { countMetric } from './metrics.ts'
+import { previewAlert, previewSpan, type AlertPreview } from './alert-preview.ts'
+import { countMetric, minutesOfMetric } from './metrics.ts'
 
 export type Alert = Readonly<AlertRow>
 export type NewAlert = Pick<
@@ -38,7 +39,7 @@ const QUESTION = ['metric', 'threshold', 'windowSeconds', 'isEnabled'] as const
 const BREATHE_MS = 10
 const PAGE = 200
 
-export function createAlerts({ store }: { store: Store }) {
+export function createAlerts({ store, clock }: { store: Store; clock: Clock }) {
   async function get(tenantId: string, alertId: string): Promise<Alert> {
     return found(await findAlert(store.read, tenantId, alertId))
   }
@@ -85,6 +86,15 @@ export function createAlerts({ store }: { store: Store }) {
       const [after] = decodeCursor(page.cursor, 'string') ?? ['']
       const rows = await alertsAfter(store.read, tenantId, after, page.limit + 1)
       return toPage(rows, page.limit, ({ alertId }) => [alertId])
+    },
+
+    /** What it would have told of in the last day, over what was counted then. */
+    async preview(tenantId: string, rule: NewAlert): Promise<AlertPreview> {
+      const span = previewSpan(clock.nowMs())
+      const fromMs = span.fromMs - rule.windowSeconds * SECOND_MS - MINUTE_MS
+      const recorded = { fromMs, toMs: span.toMs }
+      const counts = await minutesOfMetric(store.read, tenantId, rule.metric, recorded)
+      return previewAlert(counts, rule, span)
     },
 
     async create(tenantId: string, input: NewAlert, actor: Actor): Promise<Alert> {

@@ -1,6 +1,9 @@
 /** What an alert can watch: each metric is a number of things that happened in a span of time. */
-import { countOutcomes } from '../store/queries/figures.ts'
-import { countFailedDeliveries } from '../store/queries/webhook-failures.ts'
+import { countOutcomes, minutesOfOutcomes } from '../store/queries/figures.ts'
+import {
+  countFailedDeliveries,
+  minutesOfFailedDeliveries,
+} from '../store/queries/webhook-failures.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { FigureOutcome } from './outcomes.ts'
 
@@ -20,20 +23,35 @@ export interface Span {
   readonly toMs: number
 }
 
-type Count = (queries: Queries, tenantId: string, span: Span) => Promise<number>
+/** How often in a minute; a minute without any is not among them. */
+export interface MinuteCount {
+  readonly at: number
+  readonly count: number
+}
 
-const ofOutcomes =
-  (...outcomes: FigureOutcome[]): Count =>
-  (queries, tenantId, { fromMs, toMs }) =>
-    countOutcomes(queries, tenantId, outcomes, fromMs, toMs)
+interface Metric {
+  count(queries: Queries, tenantId: string, span: Span): Promise<number>
+  minutes(queries: Queries, tenantId: string, span: Span): Promise<MinuteCount[]>
+}
 
-const COUNTS: Readonly<Record<AlertMetric, Count>> = {
+const ofOutcomes = (...outcomes: FigureOutcome[]): Metric => ({
+  count: (queries, tenantId, { fromMs, toMs }) =>
+    countOutcomes(queries, tenantId, outcomes, fromMs, toMs),
+  minutes: (queries, tenantId, { fromMs, toMs }) =>
+    minutesOfOutcomes(queries, tenantId, outcomes, fromMs, toMs),
+})
+
+const METRICS: Readonly<Record<AlertMetric, Metric>> = {
   refused_sign_ins: ofOutcomes('failed', 'denied'),
   step_ups: ofOutcomes('step_up'),
   sealed_hits: ofOutcomes('sealed'),
   lockouts: ofOutcomes('lockout'),
-  failed_deliveries: (queries, tenantId, { fromMs, toMs }) =>
-    countFailedDeliveries(queries, tenantId, fromMs, toMs),
+  failed_deliveries: {
+    count: (queries, tenantId, { fromMs, toMs }) =>
+      countFailedDeliveries(queries, tenantId, fromMs, toMs),
+    minutes: (queries, tenantId, { fromMs, toMs }) =>
+      minutesOfFailedDeliveries(queries, tenantId, fromMs, toMs),
+  },
 }
 
 export function countMetric(
@@ -42,5 +60,15 @@ export function countMetric(
   metric: AlertMetric,
   span: Span,
 ): Promise<number> {
-  return COUNTS[metric](queries, tenantId, span)
+  return METRICS[metric].count(queries, tenantId, span)
+}
+
+/** In the order of time. */
+export function minutesOfMetric(
+  queries: Queries,
+  tenantId: string,
+  metric: AlertMetric,
+  span: Span,
+): Promise<MinuteCount[]> {
+  return METRICS[metric].minutes(queries, tenantId, span)
 }

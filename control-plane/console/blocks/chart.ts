@@ -1,12 +1,16 @@
 /** A chart with its numbers: the script draws it, and without one the table says the same. */
 import { html } from 'hono/html'
+import { DAY_MS } from '../../../shared/clock.ts'
 import type { Html } from '../layout.ts'
+import { lookOf } from './line-looks.ts'
 
 export interface ChartLine {
   readonly label: string
   /** One for each time; null where nothing is known. */
   readonly values: readonly (number | null)[]
-  readonly tone?: 'good' | 'bad' | 'plain'
+  readonly tone?: 'good' | 'bad' | 'warm' | 'plain'
+  /** A line that is no count, as a threshold: it has no sum. */
+  readonly isLevel?: boolean
 }
 
 export interface ChartView {
@@ -14,33 +18,86 @@ export interface ChartView {
   /** Seconds since 1970, as uPlot takes them. */
   readonly times: readonly number[]
   readonly lines: readonly ChartLine[]
+  /** From one time to the next; days are days of UTC. */
+  readonly stepMs?: number
+  /** What is said instead of a chart that is all zero. */
+  readonly nothing?: string
+  /** What is said of a line as a whole; its sum, unless this is set. */
+  readonly summary?: 'sum' | 'most'
 }
 
 /** A page with one of these sets `hasCharts`. */
-export function chart({ title, times, lines }: ChartView): Html {
-  const plotted = JSON.stringify({ times, lines })
+export function chart(view: ChartView): Html {
+  const { title, lines, nothing = 'Nothing was counted in this time.' } = view
+  const isEmpty = lines.every(
+    ({ values, isLevel = false }) => isLevel || values.every((one) => !one),
+  )
   return html`<figure class="chart">
     <figcaption>${title}</figcaption>
+    ${isEmpty ? html`<p class="hint">${nothing}</p>` : drawn(view)}
+  </figure>`
+}
+
+function drawn({ title, times, lines, stepMs = 0, summary = 'sum' }: ChartView): Html {
+  const isByDay = stepMs >= DAY_MS
+  const plotted = JSON.stringify({
+    times,
+    lines: lines.map(({ label, values, tone }) => ({ label, values, tone })),
+    isByDay,
+  })
+  return html`<ul class="legend">
+      ${lines.map((line, index) => legendEntry(line, index, summary))}
+    </ul>
     <div class="plot" data-chart="${plotted}" role="img" aria-label="${title}; the numbers are in the table below" hidden></div>
     <details>
       <summary>The numbers</summary>
-      <div class="table-frame" role="region" aria-label="${title}" tabindex="0">
-        <table>
-          <caption class="unseen">${title}</caption>
-          <thead>
-            <tr><th scope="col">Time</th>${lines.map(({ label }) => html`<th scope="col" class="number">${label}</th>`)}</tr>
-          </thead>
-          <tbody>
-            ${times.map((seconds, index) => {
-              const iso = new Date(seconds * 1000).toISOString()
-              return html`<tr>
-                <th scope="row"><time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time></th>
-                ${lines.map(({ values }) => html`<td class="number">${values[index] ?? ''}</td>`)}
-              </tr>`
-            })}
-          </tbody>
-        </table>
-      </div>
-    </details>
-  </figure>`
+      ${numbers(title, times, lines, isByDay)}
+    </details>`
+}
+
+function legendEntry({ label, values, tone, isLevel }: ChartLine, index: number, summary: string) {
+  const { colour, dash } = lookOf(index, tone)
+  const known = values.filter((one) => one !== null)
+  const most = known.reduce((max, one) => Math.max(max, one), 0)
+  const sum = known.reduce((all, one) => all + one, 0)
+  const said = isLevel === true || summary === 'most' ? most : sum
+  return html`<li>
+    <svg viewBox="0 0 34 10" width="34" height="10" aria-hidden="true" class="line${colour}">
+      <path d="M0 5h34" fill="none" stroke="currentColor" stroke-width="2.5" stroke-dasharray="${dash.join(' ')}" />
+    </svg>
+    <span>${label}</span> <b data-value>${said.toLocaleString('en')}</b>
+  </li>`
+}
+
+/** Newest first. */
+function numbers(
+  title: string,
+  times: readonly number[],
+  lines: readonly ChartLine[],
+  isByDay: boolean,
+): Html {
+  const rows = times.map((seconds, index) => ({ seconds, index })).reverse()
+  return html`<div class="table-frame" role="region" aria-label="${title}" tabindex="0">
+    <table>
+      <caption class="unseen">${title}</caption>
+      <thead>
+        <tr><th scope="col">Time</th>${lines.map(({ label }) => html`<th scope="col" class="number">${label}</th>`)}</tr>
+      </thead>
+      <tbody>
+        ${rows.map(({ seconds, index }) => {
+          return html`<tr>
+            <th scope="row">${timeOf(seconds, isByDay)}</th>
+            ${lines.map(({ values }) => html`<td class="number">${values[index] ?? ''}</td>`)}
+          </tr>`
+        })}
+      </tbody>
+    </table>
+  </div>`
+}
+
+/** A day of UTC is none of another zone, so it stays as it is. */
+function timeOf(seconds: number, isByDay: boolean): Html {
+  const iso = new Date(seconds * 1000).toISOString()
+  if (isByDay) return html`${iso.slice(0, 10)} UTC`
+  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`
 }

@@ -52,18 +52,32 @@ export async function addEnforcementEvents(
   }
 }
 
-/** Newest first. */
+export interface EventFilter {
+  readonly outcome?: string | undefined
+  readonly subject?: string | undefined
+  readonly ip?: string | undefined
+}
+
+/** Newest first; each part of the filter has an index, so what does not match costs little. */
 export async function enforcementEventsBefore(
   queries: Queries,
   tenantId: string,
+  { outcome, subject, ip }: EventFilter,
   before: number | undefined,
   limit: number,
 ): Promise<EnforcementEventRow[]> {
-  const isEarlier = before === undefined ? undefined : lt(table.sequence, before)
   return await queries
     .select()
     .from(table)
-    .where(and(eq(table.tenantId, tenantId), isEarlier))
+    .where(
+      and(
+        eq(table.tenantId, tenantId),
+        outcome === undefined ? undefined : eq(table.outcome, outcome),
+        subject === undefined ? undefined : eq(table.subject, subject),
+        ip === undefined ? undefined : eq(table.ip, ip),
+        before === undefined ? undefined : lt(table.sequence, before),
+      ),
+    )
     .orderBy(desc(table.sequence))
     .limit(limit)
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, lt, lte } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lt, lte } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -35,6 +35,28 @@ export async function outboxAfter(
     .from(outbox)
     .where(gt(outbox.sequence, sequence))
     .orderBy(asc(outbox.sequence))
+    .limit(limit)
+}
+
+/** Of one tenant, newest first. */
+export async function outboxBefore(
+  queries: Queries,
+  tenantId: string,
+  event: OutboxRow['event'] | undefined,
+  before: number | undefined,
+  limit: number,
+): Promise<OutboxRow[]> {
+  return await queries
+    .select()
+    .from(outbox)
+    .where(
+      and(
+        eq(outbox.tenantId, tenantId),
+        event === undefined ? undefined : eq(outbox.event, event),
+        before === undefined ? undefined : lt(outbox.sequence, before),
+      ),
+    )
+    .orderBy(desc(outbox.sequence))
     .limit(limit)
 }
 

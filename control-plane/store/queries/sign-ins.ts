@@ -59,3 +59,14 @@ export async function deleteSignInsOf(
 ): Promise<void> {
   await queries.delete(table).where(isOf(tenantId, userId))
 }
+
+/** The newest that a policy has refused. */
+export async function newestRefusedSignIns(queries: Queries, tenantId: string, limit: number) {
+  const { at, userId, ip, reason } = table
+  return await queries
+    .select({ at, userId, ip, reason })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), eq(table.outcome, 'refused')))
+    .orderBy(desc(at))
+    .limit(limit)
+}

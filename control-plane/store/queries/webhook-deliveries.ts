@@ -136,6 +136,18 @@ export async function countAllPending(queries: Queries): Promise<number> {
   return row?.count ?? 0
 }
 
+/** The same, for a page: counted no further than `most`. */
+export async function countPendingUpTo(queries: Queries, most: number): Promise<number> {
+  const some = queries
+    .select({ state: table.state })
+    .from(table)
+    .where(eq(table.state, 'pending'))
+    .limit(most)
+    .as('some')
+  const [row] = await queries.select({ count: count() }).from(some)
+  return row?.count ?? 0
+}
+
 /**
  * For each webhook that something waits for: when the first of it is due. The index is asked once
  * per webhook and not read through, since a broken receiver has thousands in it.

@@ -19,6 +19,7 @@ t.test('a gateway that has left stays on the list with its last revision', async
       last_seen_at: '2026-01-02T00:00:00.000Z',
       revision: 7,
       lag: 2,
+      applied_at: '2026-01-02T00:00:00.000Z',
       durable: false,
       rejections: [],
     },

@@ -1,0 +1,109 @@
+/** A series as what is drawn of it: requests, refusals by reason, sign-ins. Pure. */
+import type { FigureOutcome, FigureSource } from '../../monitoring/outcomes.ts'
+import { REFUSAL_OUTCOMES } from '../../monitoring/outcomes.ts'
+import type { Line, Series } from '../../monitoring/series.ts'
+import type { ChartLine } from '../blocks/chart.ts'
+import { outcomeText, reasonText } from './wording.ts'
+
+/** More lines than that nobody can tell apart. */
+const REASONS_DRAWN_MAX = 5
+
+const REFUSALS: ReadonlySet<string> = new Set(REFUSAL_OUTCOMES)
+export const isRefusal = ({ outcome }: Pick<Line, 'outcome'>) => REFUSALS.has(outcome)
+
+type Which = (line: Line) => boolean
+const isOf = (source: FigureSource, ...outcomes: FigureOutcome[]): Which => {
+  const wanted: ReadonlySet<FigureOutcome> = new Set(outcomes)
+  return (line) => (line.source === 'realm') === (source === 'realm') && wanted.has(line.outcome)
+}
+
+export function totalOf({ lines }: Series, isMeant: Which): number {
+  return lines.filter(isMeant).reduce((sum, { total }) => sum + total, 0)
+}
+
+function added({ times, lines }: Series, isMeant: Which): number[] {
+  const sums = times.map(() => 0)
+  for (const line of lines.filter(isMeant))
+    for (const [place, count] of line.counts.entries()) sums[place] = (sums[place] ?? 0) + count
+  return sums
+}
+
+const REQUESTS = isOf('edge', 'forwarded', 'sign_in', 'sealed', 'refused', 'terminate', 'other')
+
+/** What stands at the top of the page. */
+export function totals(series: Series) {
+  return {
+    requests: totalOf(series, REQUESTS),
+    refusals: totalOf(series, isRefusal),
+    signedIn: totalOf(series, isOf('realm', 'signed_in')),
+    stepUps: totalOf(series, ({ outcome }) => outcome === 'step_up'),
+  }
+}
+
+export function requestLines(series: Series): ChartLine[] {
+  const line = (label: string, tone: ChartLine['tone'], ...outcomes: FigureOutcome[]) => ({
+    label,
+    values: added(series, isOf('edge', ...outcomes)),
+    ...(tone && { tone }),
+  })
+  return [
+    line('Forwarded', 'good', 'forwarded'),
+    line('Sent to sign in', 'plain', 'sign_in'),
+    line('Refused or sealed', 'bad', 'refused', 'sealed', 'terminate'),
+  ]
+}
+
+export function signInLines(series: Series): ChartLine[] {
+  const line = (label: string, tone: ChartLine['tone'], ...outcomes: FigureOutcome[]) => ({
+    label,
+    values: added(series, isOf('realm', ...outcomes)),
+    ...(tone && { tone }),
+  })
+  return [
+    line('Signed in', 'good', 'signed_in'),
+    line('Wrong password or code', 'warm', 'failed'),
+    line('Denied by a policy', 'bad', 'denied'),
+    {
+      label: 'Second factor asked for',
+      tone: 'plain',
+      values: added(series, ({ outcome }) => outcome === 'step_up'),
+    },
+  ]
+}
+
+/** A line each for the reasons that were given most, and one for all others. */
+export function refusalLines(series: Series): ChartLine[] {
+  const reasons = outcomesAndReasons(series).filter(isRefusal)
+  const drawn = reasons.slice(0, REASONS_DRAWN_MAX)
+  const isSame = (a: Pick<Line, 'outcome' | 'reason'>, b: Pick<Line, 'outcome' | 'reason'>) =>
+    a.outcome === b.outcome && a.reason === b.reason
+  const lines = drawn.map((one) => ({
+    label: lineName(one),
+    values: added(series, (line) => isSame(line, one)),
+  }))
+  if (reasons.length === drawn.length) return lines
+  const isLeft: Which = (line) => isRefusal(line) && !drawn.some((one) => isSame(line, one))
+  return [...lines, { label: 'All other reasons', values: added(series, isLeft) }]
+}
+
+export function lineName({ outcome, reason }: Pick<Line, 'outcome' | 'reason'>): string {
+  const text = reasonText(reason)
+  return reason === '' || reason === outcome
+    ? outcomeText(outcome)
+    : `${outcomeText(outcome)}: ${text}`
+}
+
+export type Counted = Pick<Line, 'outcome' | 'reason' | 'total'>
+
+/** Whoever decided it; those that were counted most first. */
+export function outcomesAndReasons({ lines }: Series): Counted[] {
+  const byName = Map.groupBy(lines, ({ outcome, reason }) => `${outcome} ${reason}`)
+  return [...byName.values()]
+    .flatMap((own) => {
+      const [first] = own
+      if (first === undefined) return []
+      const total = own.reduce((sum, line) => sum + line.total, 0)
+      return [{ outcome: first.outcome, reason: first.reason, total }]
+    })
+    .sort((a, b) => b.total - a.total || (lineName(a) < lineName(b) ? -1 : 1))
+}

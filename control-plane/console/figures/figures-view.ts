@@ -1,0 +1,55 @@
+/** What a tenant's Overview and the operators' Figures have in common. */
+import { html } from 'hono/html'
+import type { Series } from '../../monitoring/series.ts'
+import { chart } from '../blocks/chart.ts'
+import { emptyState, table } from '../blocks/table.ts'
+import { card } from '../blocks/text.ts'
+import type { Html } from '../layout.ts'
+import { outcomesAndReasons, refusalLines, requestLines, signInLines } from './drawn.ts'
+import { outcomeHint, outcomeText, reasonText } from './wording.ts'
+
+const REASONS_LISTED_MAX = 30
+
+/** Big numbers first: what one looks at a page for. */
+export function tiles(pairs: readonly (readonly [string, number | string | Html])[]): Html {
+  const written = (value: number | string | Html) =>
+    typeof value === 'number' ? value.toLocaleString('en') : value
+  return html`<dl class="tiles">
+    ${pairs.map(([label, value]) => html`<div><dt>${label}</dt><dd>${written(value)}</dd></div>`)}
+  </dl>`
+}
+
+export function seriesCharts(series: Series, stepWords: string): Html {
+  const times = series.times.map((ms) => ms / 1000)
+  const step = series.times.length > 1 ? (series.times[1] ?? 0) - (series.times[0] ?? 0) : 0
+  const drawn = (title: string, lines: ReturnType<typeof requestLines>, nothing: string) =>
+    html`<div class="card">${chart({ title: `${title}, ${stepWords}`, times, lines, nothing, stepMs: step })}</div>`
+  return html`${drawn('Requests', requestLines(series), 'No requests in this time.')}
+  ${drawn('Refusals by reason', refusalLines(series), 'Nothing was refused in this time.')}
+  ${drawn('Sign-ins', signInLines(series), 'Nobody signed in, or tried to, in this time.')}`
+}
+
+export const STEP_WORDS = { minute: 'each minute', hour: 'each hour', day: 'each day' } as const
+
+export function reasonsCard(series: Series): Html {
+  const rows = outcomesAndReasons(series)
+  const left = rows.length - REASONS_LISTED_MAX
+  return card(
+    'What was decided, and why',
+    html`${table({
+      caption: 'Outcomes and reasons',
+      rows: rows.slice(0, REASONS_LISTED_MAX),
+      columns: [
+        { label: 'Outcome', isName: true, cell: ({ outcome }) => outcomeText(outcome) },
+        { label: 'Reason', cell: ({ reason }) => (reason === '' ? '—' : reasonText(reason)) },
+        {
+          label: 'Meaning',
+          cell: ({ outcome }) => html`<span class="hint">${outcomeHint(outcome)}</span>`,
+        },
+        { label: 'Times', isNumber: true, cell: ({ total }) => total.toLocaleString('en') },
+      ],
+      empty: emptyState('Nothing was counted in this time', 'Choose a longer one above.'),
+    })}
+    ${left > 0 ? html`<p class="hint">And ${left} more, with smaller numbers.</p>` : ''}`,
+  )
+}

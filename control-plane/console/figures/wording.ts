@@ -1,0 +1,65 @@
+/** Outcomes and reasons in words; a reason that has none is shown as it is. */
+import { FIGURE_OUTCOMES, type FigureOutcome } from '../../monitoring/outcomes.ts'
+
+const OUTCOMES: Readonly<Record<FigureOutcome, string>> = {
+  forwarded: 'Forwarded',
+  sign_in: 'Sent to sign in',
+  sealed: 'Sealed path',
+  refused: 'Refused',
+  terminate: 'Session ended',
+  logout: 'Signed out',
+  step_up: 'Second factor asked for',
+  signed_in: 'Signed in',
+  asked: 'Asked for something more',
+  failed: 'Sign-in failed',
+  denied: 'Sign-in denied',
+  lockout: 'Lockout begun',
+  other: 'Something else',
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  no_session: 'no session',
+  idle: 'idle too long',
+  expired: 'session expired',
+  revoked: 'session revoked',
+  seen_missing: 'companion cookie missing',
+  binding: 'another device or network',
+  binding_step_up: 'another device or network',
+  binding_terminate: 'another device or network',
+  session: 'with a session',
+  excluded: 'open path',
+  pass_through: 'pass-through',
+  sealed: 'sealed',
+  suspended: 'tenant suspended',
+  not_ready: 'gateway not ready',
+  origin_foreign: 'from another site',
+  path_unreadable: 'path not readable',
+  host_unknown: 'hostname not known',
+  address_unreadable: 'address not readable',
+  network_denied: 'network is denied',
+  network_not_allowed: 'network is not allowed',
+  user_paused: 'account is paused',
+  address_blocked: 'address is blocked',
+  password_needed: 'password needed',
+  credentials_wrong: 'wrong name or password',
+  account_disabled: 'account disabled',
+  password_expired: 'password expired',
+  device_not_enrolled: 'device not enrolled',
+  second_factor_needed: 'second factor needed',
+  code_wrong: 'wrong code',
+  enrolment_needed: 'second factor to be set up',
+  too_many_sessions: 'too many sessions',
+  signed_in: 'signed in',
+}
+
+export function outcomeText(outcome: string): string {
+  return Object.hasOwn(OUTCOMES, outcome) ? OUTCOMES[outcome as FigureOutcome] : outcome
+}
+
+export function outcomeHint(outcome: FigureOutcome): string {
+  return FIGURE_OUTCOMES[outcome]
+}
+
+export function reasonText(reason: string): string {
+  return Object.hasOwn(REASONS, reason) ? (REASONS[reason] ?? reason) : reason.replaceAll('_', ' ')
+}

@@ -1,0 +1,91 @@
+/** Figures: the whole service at a glance, and who is refused most. */
+import { html } from 'hono/html'
+import { LIMITS } from '../../../shared/limits.ts'
+import type { RefusedTenant } from '../../store/queries/service-figures.ts'
+import { emptyState, table } from '../blocks/table.ts'
+import { card, facts } from '../blocks/text.ts'
+import { totals } from '../figures/drawn.ts'
+import { reasonsCard, seriesCharts, STEP_WORDS, tiles } from '../figures/figures-view.ts'
+import { RANGE_QUERY, rangeLinks, rangeWords, spanOf } from '../figures/ranges.ts'
+import { tenantPath } from '../navigation.ts'
+import { page, type ConsoleRoute } from '../route.ts'
+import type { ConsoleWorld } from '../world.ts'
+
+const PATH = '/console/figures'
+
+type FiguresWorld = Pick<ConsoleWorld, 'figures' | 'webhookQueue'>
+
+export function figuresRoutes({ figures, webhookQueue }: FiguresWorld) {
+  return [
+    page(
+      { path: PATH, role: 'operator', query: RANGE_QUERY },
+      async ({ query: { range }, nowMs }) => {
+        const span = spanOf(range, nowMs)
+        const series = await figures.seriesOfAll(span)
+        const step = range === 'hour' ? 'hour' : 'day'
+        const most = await figures.mostRefused(step, LIMITS.refusalsListedMax)
+        const { requests, refusals, signedIn, stepUps } = totals(series)
+        return {
+          title: 'Figures',
+          here: 'figures',
+          intro: `What was decided about all tenants in ${rangeWords(range)}.`,
+          hasCharts: true,
+          content: html`${rangeLinks(PATH, range)}
+          ${tiles([
+            ['Requests', requests],
+            ['Refusals', refusals],
+            ['Sign-ins', signedIn],
+            ['Second factors asked for', stepUps],
+          ])}
+          ${card('Webhooks', queueFacts(await webhookQueue()))} ${seriesCharts(series, STEP_WORDS[span.step])}
+          ${card(step === 'hour' ? 'Most refusals in this hour' : 'Most refusals today (UTC)', mostRefused(most))}
+          ${reasonsCard(series)}`,
+          calls: [
+            {
+              method: 'GET',
+              path: '/api/v1/operator/tenants/acme/figures',
+              label: 'Figures are told tenant by tenant',
+            },
+          ],
+        }
+      },
+    ),
+  ] as const satisfies readonly ConsoleRoute[]
+}
+
+function queueFacts(queue: Awaited<ReturnType<FiguresWorld['webhookQueue']>>) {
+  const written = (count: number) => count.toLocaleString('en')
+  return facts([
+    ['Events without deliveries yet', written(queue.eventsWaiting)],
+    [
+      'Deliveries waiting',
+      queue.isCut
+        ? `${written(queue.deliveriesWaiting)} or more`
+        : written(queue.deliveriesWaiting),
+    ],
+    ['Requests under way', written(queue.underWay)],
+    ['Delivered since the start', written(queue.delivered)],
+    ['Given up since the start', written(queue.givenUp)],
+    ['Webhooks paused since the start', written(queue.paused)],
+  ])
+}
+
+function mostRefused(most: readonly RefusedTenant[]) {
+  return table({
+    caption: 'Tenants with the most refusals',
+    rows: most,
+    columns: [
+      {
+        label: 'Tenant',
+        isName: true,
+        cell: ({ tenantId, name }) =>
+          html`<a href="${tenantPath(tenantId, 'overview')}">${name}</a> <span class="hint">${tenantId}</span>`,
+      },
+      { label: 'Refusals', isNumber: true, cell: ({ count }) => count.toLocaleString('en') },
+    ],
+    empty: emptyState(
+      'Nothing was refused',
+      'Tenants whose requests and sign-ins are refused most are shown here.',
+    ),
+  })
+}

@@ -1,0 +1,140 @@
+/** The form of an alert, new or known, and what it would have told of. */
+import { html } from 'hono/html'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
+import type { AlertPreview } from '../../monitoring/alert-preview.ts'
+import type { Alert, NewAlert } from '../../monitoring/alerts.ts'
+import { ALERT_METRIC_NAMES, ALERT_METRICS, type AlertMetric } from '../../monitoring/metrics.ts'
+import { chart } from '../blocks/chart.ts'
+import { checkField, selectField, wholeField, type Option } from '../blocks/field.ts'
+import { form } from '../blocks/form.ts'
+import { card, moment } from '../blocks/text.ts'
+import type { Html } from '../layout.ts'
+import { tenantPath } from '../navigation.ts'
+import type { Attempt, TenantVisit } from '../route.ts'
+
+export const METRIC_LABELS: Readonly<Record<AlertMetric, string>> = {
+  refused_sign_ins: 'Refused sign-ins',
+  step_ups: 'Second factors asked for',
+  sealed_hits: 'Sealed paths asked for',
+  lockouts: 'Lockouts',
+  failed_deliveries: 'Failed webhook deliveries',
+}
+
+export const ALERT_FORM = {
+  metric: 'text',
+  threshold: 'whole',
+  window_seconds: 'whole',
+  cool_down_seconds: 'whole',
+  is_enabled: 'flag',
+} as const
+
+const WINDOWS = [60, 300, 900, 3600, 21_600, 86_400]
+const COOL_DOWNS = [0, 900, 3600, 21_600, 86_400, 604_800]
+
+/** «5 minutes». */
+export function durationText(seconds: number): string {
+  const ms = seconds * SECOND_MS
+  const units = [
+    [DAY_MS, 'day'],
+    [HOUR_MS, 'hour'],
+    [MINUTE_MS, 'minute'],
+    [SECOND_MS, 'second'],
+  ] as const
+  const [unitMs, unit] = units.find(([one]) => ms >= one && ms % one === 0) ?? [SECOND_MS, 'second']
+  const count = ms / unitMs
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+/** What others have set by the API is not lost by opening the form. */
+function durations(known: readonly number[], current: number | undefined): Option[] {
+  const all = [...new Set([...known, ...(current === undefined ? [] : [current])])]
+  return all
+    .sort((a, b) => a - b)
+    .map((seconds) => ({
+      value: String(seconds),
+      label: seconds === 0 ? 'None' : durationText(seconds),
+    }))
+}
+
+export function alertForm(visit: TenantVisit, alert: Alert | undefined, attempt?: Attempt): Html {
+  const path = tenantPath(visit.tenant.tenantId, 'alerts')
+  const typed = (name: string) => {
+    const value = attempt?.values.get(name) ?? ''
+    return /^\d{1,9}$/.test(value) ? Number(value) : undefined
+  }
+  const {
+    threshold = 20,
+    windowSeconds = 300,
+    coolDownSeconds = 3600,
+    isEnabled = true,
+  } = alert ?? {}
+  return html`<div class="card narrow">
+    ${form(visit, {
+      action: alert === undefined ? `${path}/new` : `${path}/${alert.alertId}`,
+      submit: alert === undefined ? 'Create the alert' : 'Save',
+      cancel: path,
+      attempt,
+      ...(alert && { hidden: { alert_id: alert.alertId } }),
+      content: html`
+        ${selectField({
+          name: 'metric',
+          label: 'What is counted',
+          options: ALERT_METRIC_NAMES.map((value) => ({ value, label: METRIC_LABELS[value] })),
+          value: alert?.metric ?? 'refused_sign_ins',
+          attempt,
+        })}
+        ${wholeField({ name: 'threshold', label: 'Tell when there are at least', value: String(threshold), attempt })}
+        ${selectField({ name: 'window_seconds', label: 'within', options: durations(WINDOWS, typed('window_seconds') ?? windowSeconds), value: String(windowSeconds), attempt })}
+        ${selectField({ name: 'cool_down_seconds', label: 'and then stay quiet for at least', options: durations(COOL_DOWNS, typed('cool_down_seconds') ?? coolDownSeconds), value: String(coolDownSeconds), attempt })}
+        ${checkField({ name: 'is_enabled', label: 'It is watched', isOn: isEnabled, attempt })}
+        <p>
+          <button type="submit" class="button quiet" formaction="${path}/preview">Try it on the last day</button>
+        </p>
+      `,
+    })}
+  </div>`
+}
+
+/** The form as it was sent, to be shown once more beside the preview. */
+export function asAttempt(rule: NewAlert): Attempt {
+  const values = new Map<string, string>([
+    ['metric', rule.metric],
+    ['threshold', String(rule.threshold)],
+    ['window_seconds', String(rule.windowSeconds)],
+    ['cool_down_seconds', String(rule.coolDownSeconds)],
+  ])
+  if (rule.isEnabled) values.set('is_enabled', 'on')
+  return { values, choices: new Map(), problems: new Map() }
+}
+
+const TIMES_LISTED_MAX = 10
+
+export function previewCard(rule: NewAlert, preview: AlertPreview): Html {
+  const { triggeredAt, most, times, values } = preview
+  const count = triggeredAt.length
+  const would =
+    count === 0
+      ? `It would not have told of anything: the most within ${durationText(rule.windowSeconds)} was ${most.toLocaleString('en')}.`
+      : `It would have told ${count === 1 ? 'once' : `${count} times`}; the most within ${durationText(rule.windowSeconds)} was ${most.toLocaleString('en')}.`
+  const listed = triggeredAt.slice(-TIMES_LISTED_MAX).reverse()
+  return card(
+    'In the last 24 hours',
+    html`<p role="status">${would}</p>
+      ${count === 0 ? '' : html`<p class="hint">${count > listed.length ? 'The last of them: ' : ''}${listed.map((at, index) => html`${index === 0 ? '' : ', '}${moment(at)}`)}</p>`}
+      ${chart({
+        title: `${METRIC_LABELS[rule.metric]} within ${durationText(rule.windowSeconds)}`,
+        times: times.map((ms) => ms / 1000),
+        summary: 'most',
+        lines: [
+          { label: 'Most within a window', values, tone: 'plain' },
+          {
+            label: 'Threshold',
+            values: values.map(() => rule.threshold),
+            tone: 'bad',
+            isLevel: true,
+          },
+        ],
+        nothing: `${ALERT_METRICS[rule.metric]} None was counted.`,
+      })}`,
+  )
+}

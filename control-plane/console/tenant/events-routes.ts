@@ -1,0 +1,216 @@
+/** Events of a tenant: what gateways and middlewares reported, and what webhooks are told of. */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { EVENT_NAMES, EVENTS, type EventName } from '../../../shared/events.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { PAGE_QUERY } from '../../api/paging.ts'
+import type { KeptEvent } from '../../events/enforcement.ts'
+import type { ToldEvent } from '../../events/told-events.ts'
+import { selectField, textField, type Option } from '../blocks/field.ts'
+import { linkButton } from '../blocks/form.ts'
+import { notice } from '../blocks/notice.ts'
+import { emptyState, pager, table, type Column } from '../blocks/table.ts'
+import { tabs } from '../blocks/tabs.ts'
+import { moment } from '../blocks/text.ts'
+import { outcomeText, reasonText } from '../figures/wording.ts'
+import type { Html } from '../layout.ts'
+import { TENANT_PATH, tenantPath } from '../navigation.ts'
+import { page, type ConsoleRoute } from '../route.ts'
+import type { ConsoleWorld } from '../world.ts'
+
+const OUTCOMES = ['sealed', 'step_up', 'terminate', 'logout', 'refused'] as const
+const VALUE_CHARACTERS_MAX = LIMITS.consoleSearchCharactersMax
+
+/** What is chosen empty is not chosen. */
+const searched = v.pipe(
+  v.optional(v.string(), ''),
+  v.maxLength(VALUE_CHARACTERS_MAX, `at most ${VALUE_CHARACTERS_MAX} characters`),
+  v.transform((text) => (text.trim() === '' ? undefined : text.trim())),
+)
+const oneOf = <const Names extends readonly string[]>(names: Names) =>
+  v.pipe(
+    v.optional(v.string(), ''),
+    v.transform((value) => (value === '' ? undefined : value)),
+    v.optional(v.picklist(names, 'one of the types')),
+  )
+
+const PEOPLE = { ...PAGE_QUERY, subject: searched, address: searched } as const
+
+export function eventsRoutes({
+  enforcement,
+  toldEvents,
+}: Pick<ConsoleWorld, 'enforcement' | 'toldEvents'>) {
+  return [
+    page(
+      {
+        path: `${TENANT_PATH}/events`,
+        role: 'tenant',
+        query: { ...PEOPLE, type: oneOf(OUTCOMES) },
+      },
+      async ({ tenant: { tenantId }, query, address }) => {
+        const { type, subject, address: ip, limit, cursor } = query
+        const filter = { outcome: type, subject, ip }
+        const { items, next } = await enforcement.list(tenantId, { limit, cursor }, filter)
+        const path = tenantPath(tenantId, 'events')
+        const types = OUTCOMES.map((value) => ({ value, label: outcomeText(value) }))
+        return {
+          title: 'Events',
+          here: 'events',
+          intro: 'What gateways and middlewares saw, newest first. Kept for 35 days.',
+          content: html`${which(path, 'seen')} ${filters(path, types, query)}
+          ${table({
+            caption: 'Events that were reported',
+            rows: items,
+            columns: seenColumns(path),
+            empty: nothing(
+              path,
+              isFiltered(query),
+              'Nothing has been reported yet',
+              'Sealed paths that are asked for, sessions that move or are ended, and sign-outs are shown here.',
+            ),
+          })}
+          ${pager(address, { next, isFirst: cursor === undefined })}`,
+          calls: [
+            { method: 'GET', path: `/api/v1/operator/tenants/${tenantId}/enforcement-events` },
+          ],
+        }
+      },
+    ),
+    page(
+      {
+        path: `${TENANT_PATH}/events/told`,
+        role: 'tenant',
+        query: { ...PEOPLE, type: oneOf(EVENT_NAMES) },
+      },
+      async ({ tenant: { tenantId }, query, address }) => {
+        const { type, subject, address: ip, limit, cursor } = query
+        const filter = { event: type, subject, ip }
+        const found = await toldEvents.list(tenantId, { limit, cursor }, filter)
+        const path = tenantPath(tenantId, 'events')
+        const types = EVENT_NAMES.map((value) => ({ value, label: value }))
+        return {
+          title: 'Events',
+          here: 'events',
+          intro: 'What webhooks are told of, whether one listens or not. Kept for 7 days.',
+          content: html`${which(path, 'told')} ${filters(`${path}/told`, types, query)}
+          ${found.isCut ? stillMore(found.items.length) : ''}
+          ${
+            found.isCut && found.items.length === 0
+              ? ''
+              : table({
+                  caption: 'Events for webhooks',
+                  rows: found.items,
+                  columns: toldColumns(`${path}/told`),
+                  empty: nothing(
+                    `${path}/told`,
+                    isFiltered(query),
+                    'Nothing to tell of in the last days',
+                    'Changes of policies, ended sessions, denied sign-ins and alerts are shown here.',
+                  ),
+                })
+          }
+          ${pager(address, { next: found.next, isFirst: cursor === undefined })}`,
+          calls: [{ method: 'GET', path: '/api/v1/events', label: 'Every type with an example' }],
+        }
+      },
+    ),
+  ] as const satisfies readonly ConsoleRoute[]
+}
+
+interface Filtered {
+  readonly type: string | undefined
+  readonly subject: string | undefined
+  readonly address: string | undefined
+}
+
+const isFiltered = ({ type, subject, address }: Filtered) =>
+  [type, subject, address].some((one) => one !== undefined)
+
+function which(path: string, here: 'seen' | 'told'): Html {
+  return tabs('Which events', [
+    { label: 'Reported', href: path, isHere: here === 'seen' },
+    { label: 'For webhooks', href: `${path}/told`, isHere: here === 'told' },
+  ])
+}
+
+function filters(path: string, types: readonly Option[], { type, subject, address }: Filtered) {
+  return html`<form method="get" action="${path}" class="filters" role="search">
+    ${selectField({ name: 'type', label: 'Type', value: type, options: [{ value: '', label: 'Any' }, ...types], isFree: true })}
+    ${textField({ name: 'subject', label: 'Id of a user', type: 'search', value: subject, isFree: true })}
+    ${textField({ name: 'address', label: 'Address', type: 'search', value: address, isFree: true })}
+    <div class="submit"><button type="submit" class="button quiet">Show</button></div>
+  </form>`
+}
+
+function stillMore(found: number) {
+  const looked = LIMITS.eventsLookedThroughMax.toLocaleString('en')
+  return notice(
+    'info',
+    `${found === 0 ? 'Nothing' : `${found} found`} among the ${looked} events that this page looked through. The next page looks further back.`,
+  )
+}
+
+function nothing(path: string, isSearch: boolean, title: string, text: string) {
+  return isSearch
+    ? emptyState(
+        'No event matches',
+        'Take a filter away, or look for less. A user is found by the whole id, an address as it is written.',
+        linkButton(path, 'Show all', 'quiet'),
+      )
+    : emptyState(title, text)
+}
+
+/** Followed by a click: the same person, the same address. */
+function found(path: string, name: 'subject' | 'address', value: string | null): Html | null {
+  if (value === null) return null
+  return html`<a href="${path}?${name}=${encodeURIComponent(value)}">${value}</a>`
+}
+
+function seenColumns(path: string): Column<KeptEvent>[] {
+  return [
+    { label: 'When', cell: ({ at }) => moment(at) },
+    { label: 'What', isName: true, cell: ({ outcome }) => outcomeText(outcome) },
+    { label: 'Reason', cell: ({ reason }) => (reason === null ? '—' : reasonText(reason)) },
+    { label: 'User', cell: ({ subject }) => found(path, 'subject', subject) },
+    { label: 'Address', cell: ({ ip }) => found(path, 'address', ip) },
+    {
+      label: 'Where',
+      cell: ({ appHost, instance }) => html`${appHost ?? ''} <span class="hint">${instance}</span>`,
+    },
+  ]
+}
+
+function toldColumns(path: string): Column<ToldEvent>[] {
+  return [
+    { label: 'When', cell: ({ createdAt }) => moment(createdAt) },
+    {
+      label: 'What',
+      isName: true,
+      cell: ({ event }) => html`${event} <span class="hint">${sentWhen(event)}</span>`,
+    },
+    { label: 'User', cell: ({ content }) => found(path, 'subject', textOf(content['subject'])) },
+    {
+      label: 'Address',
+      cell: ({ content }) => found(path, 'address', textOf(content['ip'] ?? content['address'])),
+    },
+    { label: 'Details', cell: ({ content }) => details(content) },
+  ]
+}
+
+/** An event of an older version may have gone since. */
+const sentWhen = (event: EventName) => (Object.hasOwn(EVENTS, event) ? EVENTS[event].sentWhen : '')
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
+
+const SHOWN_APART: ReadonlySet<string> = new Set(['subject', 'ip', 'address'])
+
+function details(content: Readonly<Record<string, unknown>>): Html | null {
+  const left = Object.entries(content).filter(([name]) => !SHOWN_APART.has(name))
+  if (left.length === 0) return null
+  return html`<dl class="diff">
+    ${left.map(
+      ([name, value]) =>
+        html`<div><dt>${name}</dt><dd>${typeof value === 'string' ? value : JSON.stringify(value)}</dd></div>`,
+    )}
+  </dl>`
+}

@@ -1,0 +1,79 @@
+/** Overview: what was decided about a tenant's requests and sign-ins, and why. */
+import { html } from 'hono/html'
+import { LIMITS } from '../../../shared/limits.ts'
+import type { LatestRefusal } from '../../monitoring/refusals.ts'
+import { emptyState, table } from '../blocks/table.ts'
+import { card, moment } from '../blocks/text.ts'
+import { totals } from '../figures/drawn.ts'
+import { reasonsCard, seriesCharts, STEP_WORDS, tiles } from '../figures/figures-view.ts'
+import { figuresCall, RANGE_QUERY, rangeLinks, rangeWords, spanOf } from '../figures/ranges.ts'
+import { outcomeText, reasonText } from '../figures/wording.ts'
+import { TENANT_PATH, tenantPath } from '../navigation.ts'
+import { page, type ConsoleRoute } from '../route.ts'
+import type { ConsoleWorld } from '../world.ts'
+
+type OverviewWorld = Pick<ConsoleWorld, 'figures' | 'refusals' | 'sessions'>
+
+export function overviewRoutes({ figures, refusals, sessions }: OverviewWorld) {
+  return [
+    page(
+      { path: `${TENANT_PATH}/overview`, role: 'tenant', query: RANGE_QUERY },
+      async ({ tenant: { tenantId, name }, query: { range }, nowMs }) => {
+        const span = spanOf(range, nowMs)
+        const series = await figures.series(tenantId, span)
+        const latest = await refusals.latest(tenantId, LIMITS.refusalsListedMax)
+        const alive = await sessions.countAlive(tenantId)
+        const { requests, refusals: refused, signedIn, stepUps } = totals(series)
+        return {
+          title: 'Overview',
+          here: 'overview',
+          intro: `What was decided about ${name} in ${rangeWords(range)}.`,
+          hasCharts: true,
+          content: html`${rangeLinks(tenantPath(tenantId, 'overview'), range)}
+          ${tiles([
+            ['Requests', requests],
+            ['Refusals', refused],
+            ['Sign-ins', signedIn],
+            ['Second factors asked for', stepUps],
+            ['Active sessions now', countText(alive)],
+          ])}
+          ${seriesCharts(series, STEP_WORDS[span.step])}
+          ${latestCard(tenantId, latest)} ${reasonsCard(series)}`,
+          calls: [{ method: 'GET', path: figuresCall(tenantId, span), label: 'These figures' }],
+        }
+      },
+    ),
+  ] as const satisfies readonly ConsoleRoute[]
+}
+
+/** Counting goes so far and no further. */
+function countText(alive: number): string {
+  const most = LIMITS.sessionsCountedMax
+  return alive < most ? alive.toLocaleString('en') : `${most.toLocaleString('en')} or more`
+}
+
+function latestCard(tenantId: string, latest: readonly LatestRefusal[]) {
+  const events = `${tenantPath(tenantId, 'events')}?`
+  const found = (name: 'subject' | 'address', value: string | null) =>
+    value === null
+      ? null
+      : html`<a href="${events}${name}=${encodeURIComponent(value)}">${value}</a>`
+  return card(
+    'Latest refusals',
+    table({
+      caption: 'Latest refusals',
+      rows: latest,
+      columns: [
+        { label: 'When', cell: ({ at }) => moment(at) },
+        { label: 'What', isName: true, cell: ({ outcome }) => outcomeText(outcome) },
+        { label: 'Reason', cell: ({ reason }) => (reason === '' ? '—' : reasonText(reason)) },
+        { label: 'Who', cell: ({ subject }) => found('subject', subject) },
+        { label: 'Address', cell: ({ ip }) => found('address', ip) },
+      ],
+      empty: emptyState(
+        'Nobody was refused',
+        'Sealed paths that somebody asked for, and sign-ins that a policy denied, are shown here.',
+      ),
+    }),
+  )
+}
