@@ -1,0 +1,122 @@
+/** Keys of a tenant: what signs, what is accepted until when, and each step of a rotation. */
+import t from 'tap'
+import { barOf, captionOf } from '../../../control-plane/console/operator/keys-picture.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { ACTOR, movableClock } from '../../support/control-plane.ts'
+import { startConsole } from '../../support/console.ts'
+import { acme } from '../../support/certificates.ts'
+
+const PAGE = '/console/tenants/acme/keys'
+const SESSION_MS = 28_800_000
+
+void t.test('a rotation goes through its steps, and each page says what it means', async (t) => {
+  const clock = movableClock()
+  const { services, person } = await startConsole(t, { clock })
+  const { tenants, keys } = services
+  let grace = await person('operator')
+  t.match((await grace.get(PAGE)).text, /No key yet.*Publishing the tenant makes the first/s)
+  t.equal((await grace.post(`${PAGE}/prepare`)).status, 409, 'a draft has none to rotate')
+  await tenants.publish('acme', ACTOR)
+  const kid = async (phase: string) =>
+    (await keys.timeline('acme')).find((key) => key.phase === phase)?.kid ?? 'none'
+  const first = await kid('current')
+  const label = async () =>
+    /<svg[^>]*role="img"\s+aria-label="([^"]+)"/.exec((await grace.get(PAGE)).text)?.[1]
+  t.equal(await label(), `Key ${first.slice(0, 12)} signs, and is accepted.`)
+
+  const form_id = services.consoleAccess.proofs.newFormId(grace.sessionId)
+  const prepared = await grace.post(`${PAGE}/prepare`, { form_id, private_key_pem: '' })
+  t.match(prepared, { status: 303, location: /\/keys\?done=/ })
+  t.match(await grace.post(`${PAGE}/prepare`, { form_id, private_key_pem: '' }), { status: 303 })
+  t.equal((await keys.timeline('acme')).length, 2, 'sent twice it is one key')
+  t.match((await grace.get(prepared.location)).text, /is published; it does not sign yet/)
+  t.match(await label(), /is published ahead, and does not sign yet/)
+  t.match(await grace.post(`${PAGE}/prepare`, { private_key_pem: '' }), {
+    status: 409,
+    text: /A next key is prepared already/,
+  })
+
+  const asked = await grace.get(`${PAGE}/promote`)
+  t.match(asked.text, /Running sessions stay: the key before it is accepted for 8 hours more/)
+  t.equal((await grace.post(`${PAGE}/promote`, { private_key_pem: '' })).status, 303)
+  t.equal(await kid('retired'), first)
+  const page = (await grace.get(PAGE)).text
+  t.match(page, /2026-01-01 08:00 UTC/, 'needed until its last session is over')
+  t.match(await label(), /accepted for 8 hours more, until its last session is over/)
+
+  const kept = await grace.get(`${PAGE}/retire`)
+  t.match(kept.text, /without force nothing is deleted/)
+  t.match(kept.text, new RegExp(`${first}</code> stays.*everybody whose session it signed`, 's'))
+  t.match(await grace.post(`${PAGE}/retire`, { private_key_pem: '' }), { status: 409 })
+  t.equal(await kid('retired'), first, 'nothing was deleted')
+  clock.advance(SESSION_MS)
+  grace = await person('operator')
+  t.match(await label(), /no session can carry it: delete it/)
+  t.match((await grace.get(`${PAGE}/retire`)).text, /Deleted, and missed by nobody/)
+  t.equal((await grace.post(`${PAGE}/retire`, { private_key_pem: '' })).status, 303)
+  t.equal((await keys.timeline('acme')).length, 1)
+  await grace.post(`${PAGE}/prepare`, { private_key_pem: '' })
+  await grace.post(`${PAGE}/promote`, { private_key_pem: '' })
+  t.equal((await grace.post(`${PAGE}/retire`, { private_key_pem: '', force: 'on' })).status, 303)
+  t.equal(await kid('retired'), 'none', 'forced, it goes at once')
+})
+
+void t.test('what a rotation takes away is asked of who has just signed in', async (t) => {
+  const clock = movableClock()
+  const { services, person } = await startConsole(t, { clock })
+  await services.tenants.publish('acme', ACTOR)
+  const grace = await person('operator')
+  clock.advance(LIMITS.consoleFreshMs + 1)
+  for (const phase of ['promote', 'retire'])
+    t.match(await grace.get(`${PAGE}/${phase}`), { status: 302, location: /fresh=yes/ })
+  t.equal((await grace.post(`${PAGE}/prepare`, { private_key_pem: '' })).status, 303)
+})
+
+void t.test('a key of your own is read or refused beside its field, and never shown', async (t) => {
+  const { services, person } = await startConsole(t)
+  await services.tenants.publish('acme', ACTOR)
+  const grace = await person('operator')
+  for (const pem of ['not a key at all', 'x'.repeat(LIMITS.privateKeyBytesMax + 1)]) {
+    const refused = await grace.post(`${PAGE}/prepare`, { private_key_pem: pem })
+    t.match(refused, { status: 422, text: /private_key_pem-error/ })
+    t.notMatch(refused.text, pem)
+    t.match(refused.text, /<details open/, 'where one sees it')
+  }
+})
+
+void t.test(
+  'keys are for operators: an administrator of the tenant sees neither page nor link',
+  async (t) => {
+    const { services, person } = await startConsole(t)
+    await services.tenants.publish('acme', ACTOR)
+    const ada = await person('acme')
+    t.equal((await ada.get(PAGE)).status, 404)
+    t.notMatch((await ada.get('/console/tenants/acme')).text, PAGE)
+    t.notMatch((await ada.get('/console/search?in=acme&q=keys')).text, PAGE)
+    t.match((await (await person('operator')).get('/console/tenants/acme')).text, PAGE)
+  },
+)
+
+void t.test('each hostname says what its certificate is, and when it ends', async (t) => {
+  const { services, person } = await startConsole(t)
+  await services.tenants.publish('acme', ACTOR)
+  const grace = await person('operator')
+  t.match((await grace.get(PAGE)).text, /acme\.localhost.*None/s)
+  const given = { hostname: 'acme.localhost', ...acme }
+  const { notAfter, fingerprintSha256 } = await services.certificates.put('acme', given, ACTOR)
+  const { text } = await grace.get(PAGE)
+  t.match(text, notAfter.slice(0, 10))
+  t.match(text, fingerprintSha256.slice(0, 16))
+  t.notMatch(text, 'PRIVATE KEY-----\n')
+})
+
+void t.test('a picture says of every phase what it is', async (t) => {
+  const tenant = { maxSessionSeconds: 3600 }
+  const key = { kid: 'k', createdAtMs: 0, promotedAtMs: 1000, retiredAtMs: 2000 }
+  const retired = barOf({ ...key, phase: 'retired' }, tenant)
+  t.equal(retired.neededUntilMs, 3_602_000)
+  t.match(captionOf(retired, 2000), /accepted for 60 minutes more/)
+  t.match(captionOf(retired, 3_602_000), /delete it/)
+  const next = { kid: 'n', phase: 'next', createdAtMs: 0, promotedAtMs: null, retiredAtMs: null }
+  t.match(captionOf(barOf(next as never, tenant), 0), /does not sign yet/)
+})
