@@ -10,6 +10,7 @@ import type { RateLimits } from '../../shared/rate-limits.ts'
 import { addressOf, type ApiContext, type ApiEnv } from '../api/api-env.ts'
 import { readBytes } from '../api/body.ts'
 import { readQuery } from '../api/query.ts'
+import { plainAddress } from '../realm/address.ts'
 import { isFromOwnPage } from '../realm/form.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from './access/console-sessions.ts'
@@ -169,6 +170,7 @@ function visitOf(
     requestId,
     nowMs: clock.nowMs(),
     address: addressIn(c),
+    from: plainAddress(addressOf(c)),
     cookies: c.req.header('cookie') ?? '',
     request: c.req.raw,
     proofs:

@@ -40,20 +40,25 @@ export type ConsoleReceipts = ReturnType<typeof createConsoleReceipts>
 export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) {
   const seconds = (ms: number) => `${(Math.max(ms, 50) / 1000).toFixed(1)} s`
 
-  async function noteOf({ said, changed, isRevocation }: Done, startedMs: number) {
+  async function noteOf({ said, changed, goneBy, isRevocation }: Done, startedMs: number) {
     if (isRevocation === true) {
       const { applied, pending } = await fleet.revocationsSettled(LIMITS.fleetSettleMsMax)
       const of = applied.length + pending.length
       const tookMs = clock.nowMs() - startedMs
       return { said, tookMs, revoked: { applied: applied.length, of } }
     }
+    if (changed !== undefined && goneBy !== undefined)
+      return arrived({ said, tenantId: changed, revision: goneBy, startedMs })
     const tenant = changed === undefined ? undefined : await tenants.find(changed)
     if (tenant === undefined) return { said }
     const { tenantId, revision, status } = tenant
     if (!isServed(tenant)) return { said, because: status === 'draft' ? 'draft' : 'sdk' } as const
-    const { pending } = await fleet.settled(revision, LIMITS.fleetSettleMsMax)
-    const tookMs = pending.length === 0 ? clock.nowMs() - startedMs : undefined
-    return { said, tenantId, revision, startedMs, ...(tookMs !== undefined && { tookMs }) }
+    return arrived({ said, tenantId, revision, startedMs })
+  }
+
+  async function arrived(note: DoneNote & { revision: number; startedMs: number }) {
+    const { pending } = await fleet.settled(note.revision, LIMITS.fleetSettleMsMax)
+    return pending.length > 0 ? note : { ...note, tookMs: clock.nowMs() - note.startedMs }
   }
 
   function stateOf(note: DoneNote, tookMs = note.tookMs): ReceiptState | undefined {

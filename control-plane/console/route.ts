@@ -82,6 +82,8 @@ export interface Visit {
   readonly nowMs: number
   /** The address of this page with its query: where to come back to. */
   readonly address: string
+  /** The network address that the request came from, as a sign-in from there would show it. */
+  readonly from: string
   /** Of a browser's, or '' where a test has none. */
   readonly cookies: string
   /** For what lasts: whether somebody still listens. */
@@ -153,6 +155,8 @@ export interface Done {
   readonly said: string
   /** The tenant that the change was about, whose receipt is shown. */
   readonly changed?: string | undefined
+  /** By which revision it is gone, where that is what has happened to it. */
+  readonly goneBy?: number | undefined
   /** What was revoked is dead at the gateways: wait for that, and say so. */
   readonly isRevocation?: boolean | undefined
 }
@@ -160,7 +164,7 @@ export interface Done {
 export function done(
   location: string,
   said: string,
-  about: Pick<Done, 'changed' | 'isRevocation'> = {},
+  about: Pick<Done, 'changed' | 'goneBy' | 'isRevocation'> = {},
 ): Done {
   return { kind: 'done', location, said, ...about }
 }

@@ -25,6 +25,7 @@ import { secretRoutes } from './tenant/integration/secret-routes.ts'
 import { alertsRoutes } from './tenant/alerts-routes.ts'
 import { eventsRoutes } from './tenant/events-routes.ts'
 import { overviewRoutes } from './tenant/overview-routes.ts'
+import { policiesRoutes } from './tenant/policies/policies-routes.ts'
 import { startRoutes } from './tenant/start-routes.ts'
 import { allWebhookRoutes } from './tenant/webhooks/routes.ts'
 
@@ -61,6 +62,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...userRoutes(world),
     ...userEndingsRoutes(world),
     ...addressBlocksRoutes(world),
+    ...policiesRoutes(world),
     ...auditRoutes(world),
     ...allWebhookRoutes(world),
   ]

@@ -28,6 +28,18 @@ export const ATTEMPT_REASONS = [
 ] as const
 export type AttemptReason = (typeof ATTEMPT_REASONS)[number]
 
+/** Those that send somebody away; the others ask for something. */
+export const REFUSALS = [
+  'address_unreadable',
+  'network_denied',
+  'network_not_allowed',
+  'user_paused',
+  'address_blocked',
+  'device_not_enrolled',
+  'too_many_sessions',
+] as const satisfies readonly AttemptReason[]
+export type RefusalReason = (typeof REFUSALS)[number]
+
 /** What a person can be asked for. */
 export type SignInStep = 'password' | 'second_factor' | 'enrol' | 'new_password'
 
@@ -66,8 +78,12 @@ export type Verdict =
       /** Something that is still to be done, once every policy has let the attempt pass. */
       readonly finally?: { readonly step: SignInStep; readonly reason: AttemptReason }
     }
-  | { readonly kind: 'ask'; readonly step: SignInStep; readonly reason: AttemptReason }
-  | { readonly kind: 'refuse'; readonly reason: AttemptReason; readonly until?: number }
+  | {
+      readonly kind: 'ask'
+      readonly step: SignInStep
+      readonly reason: Exclude<AttemptReason, RefusalReason>
+    }
+  | { readonly kind: 'refuse'; readonly reason: RefusalReason; readonly until?: number }
 
 export type Policy = (facts: SignInFacts, policies: Policies) => Verdict
 

@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
+export const addressOf = (request: IncomingMessage): string =>
+  plainAddress(request.socket.remoteAddress ?? '')
+
 /** `::ffff:192.0.2.1` → `192.0.2.1`, `fe80::1%eth0` → `fe80::1`: one person, one spelling. */
-export function addressOf(request: IncomingMessage): string {
-  const address = request.socket.remoteAddress ?? ''
+export function plainAddress(address: string): string {
   return (address.split('%')[0] ?? '').replace(/^::ffff:(?=\d+\.)/i, '').toLowerCase()
 }
 

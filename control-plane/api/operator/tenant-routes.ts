@@ -1,5 +1,6 @@
 /** Tenants: what they are, and what state they are in. */
 import type * as v from 'valibot'
+import type { LicenceInput } from '../../tenants/licences.ts'
 import type { NewTenant, TenantPatch, Tenants } from '../../tenants/tenants.ts'
 import { NewTenantAnswer, ProtectionAnswer, Tenant } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
@@ -175,14 +176,7 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
         answers: theTenant,
       },
       async (c, { path, body }) => {
-        const licence = {
-          state: body.state,
-          blocksSignin: body.blocks_signin,
-          graceFrom: msOf(body.grace_from),
-          expiresAt: msOf(body.expires_at),
-          expiryBlocks: body.blocks_signin_when_expired,
-        }
-        const tenant = await tenants.setLicence(path.tenant_id, licence, c.var.actor)
+        const tenant = await tenants.setLicence(path.tenant_id, toLicence(body), c.var.actor)
         return c.json(tenantView(tenant, world))
       },
     ),
@@ -212,6 +206,16 @@ export function toNewTenant(body: v.InferOutput<typeof NewTenantBody>): NewTenan
     idleSeconds: idle_seconds,
     sessionBinding: session_binding,
     timeZone: body.time_zone,
+  }
+}
+
+export function toLicence(body: v.InferOutput<typeof LicenceBody>): LicenceInput {
+  return {
+    state: body.state,
+    blocksSignin: body.blocks_signin,
+    graceFrom: msOf(body.grace_from),
+    expiresAt: msOf(body.expires_at),
+    expiryBlocks: body.blocks_signin_when_expired,
   }
 }
 

@@ -43,10 +43,10 @@ t.test('policies are asked in order: the first that objects decides', async (t) 
   }
   const state = judge(facts(), policies(), [
     named('first', () => ({ kind: 'pass', amr: ['pwd'], acr: 'aal1' })),
-    named('second', () => ({ kind: 'refuse', reason: 'account_disabled' })),
+    named('second', () => ({ kind: 'refuse', reason: 'user_paused' })),
     named('third', () => ({ kind: 'pass' })),
   ])
-  t.same(state, { kind: 'refused', reason: 'account_disabled' })
+  t.same(state, { kind: 'refused', reason: 'user_paused' })
   t.same(asked, ['first', 'second'])
 })
 

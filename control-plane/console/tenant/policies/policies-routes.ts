@@ -1,0 +1,203 @@
+/**
+ * Policies: six forms. Each leads to a page that shows what would change and what it would have
+ * done to the sign-ins of the last days; saving is a button on that page.
+ */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { LIMITS } from '../../../../shared/limits.ts'
+import type { User } from '../../../accounts/users.ts'
+import type { Policies, PolicyName } from '../../../policy/policies.ts'
+import { POLICY_NAMES } from '../../../policy/policies.ts'
+import { network } from '../../../policy/network.ts'
+import { differences, fromTo } from '../../blocks/diff.ts'
+import { form } from '../../blocks/form.ts'
+import { notice } from '../../blocks/notice.ts'
+import { card, facts } from '../../blocks/text.ts'
+import { TENANT_PATH, tenantPath } from '../../navigation.ts'
+import {
+  action,
+  done,
+  page,
+  type Attempt,
+  type ConsoleRoute,
+  type TenantVisit,
+  type View,
+} from '../../route.ts'
+import type { ConsoleWorld } from '../../world.ts'
+import { apiOf } from '../people/paths.ts'
+import { effectSentences, effectTables } from './effect.ts'
+import { daysField, POLICY_FORMS, sentAs, type PolicyForm } from './policy-forms.ts'
+import { summaryOf } from './summary.ts'
+
+type PoliciesWorld = Pick<ConsoleWorld, 'policies' | 'replayPolicy' | 'users'>
+
+const PATH = `${TENANT_PATH}/policies` as const
+const DAYS_DEFAULT = 7
+const DAYS_WISH = `a whole number from 1 to ${LIMITS.replayDaysMax}`
+const days = v.pipe(
+  v.number(DAYS_WISH),
+  v.minValue(1, DAYS_WISH),
+  v.maxValue(LIMITS.replayDaysMax, DAYS_WISH),
+)
+
+export function policiesRoutes(world: PoliciesWorld): readonly ConsoleRoute[] {
+  const { policies } = world
+  return [
+    page({ path: PATH, role: 'tenant' }, async ({ tenant: { tenantId, name } }) => {
+      const all = await policies.of(tenantId)
+      return {
+        title: 'Policies',
+        here: 'policies',
+        intro: `Who may sign in to ${name}, how strongly, from where and on what.`,
+        content: html`<div class="cards">
+          ${POLICY_NAMES.map((one) => {
+            const { title, about } = POLICY_FORMS[one]
+            return card(
+              title,
+              html`<p class="hint">${about}</p>
+                ${facts(summaryOf(one, all))}
+                <div class="submit">
+                  <a class="button small" href="${`${tenantPath(tenantId, 'policies')}/${one}`}">Change<span class="unseen"> ${title}</span></a>
+                </div>`,
+            )
+          })}
+        </div>`,
+        calls: [{ method: 'GET', path: `${apiOf(tenantId)}/policies` }],
+      }
+    }),
+    ...POLICY_NAMES.flatMap((name) => policyRoutes(name, POLICY_FORMS[name] as never, world)),
+  ]
+}
+
+function policyRoutes<Name extends PolicyName>(
+  name: Name,
+  policyForm: PolicyForm<Name>,
+  { policies, replayPolicy, users }: PoliciesWorld,
+): readonly ConsoleRoute[] {
+  const { title, about, besides, shape, fields } = policyForm
+  const entries = policyForm.entries as v.ObjectEntries
+  const path = `${PATH}/${name}` as const
+
+  async function editView(visit: TenantVisit, attempt?: Attempt): Promise<View> {
+    const { tenantId } = visit.tenant
+    const { [name]: settings } = await policies.of(tenantId)
+    return {
+      title,
+      here: 'policies',
+      intro: about,
+      content: html`<div class="card narrow">${proposal(visit, settings, DAYS_DEFAULT, attempt)}</div>`,
+      calls: callsOf(tenantId, settings),
+    }
+  }
+
+  function proposal(visit: TenantVisit, settings: Policies[Name], past: number, attempt?: Attempt) {
+    const base = tenantPath(visit.tenant.tenantId, 'policies')
+    return form(visit, {
+      action: `${base}/${name}/effect`,
+      submit: 'Show the effect',
+      cancel: base,
+      attempt,
+      content: html`${fields(settings, attempt)} ${daysField(past, attempt)}`,
+    })
+  }
+
+  function callsOf(tenantId: string, policy: object) {
+    const api = `${apiOf(tenantId)}/policies/${name}`
+    return [
+      {
+        method: 'POST' as const,
+        path: `${api}/replay`,
+        body: { days: DAYS_DEFAULT, policy },
+        label: 'Show the effect',
+      },
+      { method: 'PUT' as const, path: api, body: policy, label: 'Save it' },
+    ]
+  }
+
+  async function effectView(visit: TenantVisit, settings: Policies[Name], past: number) {
+    const { tenantId } = visit.tenant
+    const { [name]: current } = await policies.of(tenantId)
+    const changes = fromTo({ ...current }, { ...settings })
+    const result = await replayPolicy(tenantId, name, settings, past)
+    const people = await peopleIn(result.examples.map(({ userId }) => userId))
+    const warning = name === 'network' ? lockOut(visit, settings as Policies['network']) : undefined
+    return {
+      title: `${title}: the effect`,
+      here: 'policies' as const,
+      content: html`${warning === undefined ? '' : notice('problem', warning)}
+        ${
+          changes.length === 0
+            ? notice('info', 'Nothing is different from what holds now.')
+            : card('What would change', html`${differences(changes)}`)
+        }
+        ${card(
+          'What it would have done',
+          html`${effectSentences(result, past).map((sentence) => html`<p>${sentence}</p>`)}
+            <p class="hint">${besides}</p>
+            ${effectTables(tenantId, result, people)}`,
+          'effect',
+        )}
+        ${changes.length === 0 ? '' : card('Save it', saving(visit, settings, warning !== undefined))}
+        ${card('Or change it further', proposal(visit, settings, past))}`,
+      calls: callsOf(tenantId, settings),
+    } satisfies View
+
+    async function peopleIn(userIds: readonly (string | null)[]) {
+      const ids = [...new Set(userIds.filter((userId) => userId !== null))]
+      const found = await Promise.all(ids.map((userId) => users.find(tenantId, userId)))
+      return new Map<string, User>(
+        found.flatMap((user) => (user === undefined ? [] : [[user.userId, user]])),
+      )
+    }
+  }
+
+  function saving(visit: TenantVisit, settings: Policies[Name], isHarsh: boolean) {
+    const base = tenantPath(visit.tenant.tenantId, 'policies')
+    return html`<p class="hint">It holds for every sign-in from then on.</p>
+      ${form(visit, {
+        action: `${base}/${name}`,
+        submit: isHarsh ? 'Save it although it refuses me' : 'Save it',
+        cancel: base,
+        ...(isHarsh && { look: 'danger' as const }),
+        content: sentAs(shape, settings).map(
+          ([field, value]) => html`<input type="hidden" name="${field}" value="${value}" />`,
+        ),
+      })}`
+  }
+
+  return [
+    page({ path, role: 'tenant' }, (visit) => editView(visit)),
+    action(
+      {
+        path: `${path}/effect`,
+        role: 'tenant',
+        form: { ...shape, days: 'whole' },
+        body: v.strictObject({ ...entries, days }),
+      },
+      (visit, body) => {
+        const { days: past, ...settings } = body as { readonly days: number }
+        return effectView(visit, settings as Policies[Name], past)
+      },
+      editView,
+    ),
+    action(
+      { path, role: 'tenant', form: shape, body: v.strictObject(entries) },
+      async ({ tenant: { tenantId }, actor }, settings) => {
+        await policies.put(tenantId, name, settings as unknown as Policies[Name], actor)
+        const said = `The policy for ${title.toLowerCase()} is saved.`
+        return done(tenantPath(tenantId, 'policies'), said, {
+          ...(name === 'session' && { changed: tenantId }),
+        })
+      },
+      editView,
+    ),
+  ]
+}
+
+/** Of whoever is about to lock themselves out, before they do. */
+function lockOut({ from, tenant }: TenantVisit, proposed: Policies['network']) {
+  const address = from === '' ? null : from
+  const facts = { address } as Parameters<typeof network>[0]
+  if (network(facts, { network: proposed }).kind === 'pass') return undefined
+  return `You are at ${from}, which this refuses: you could not sign in to ${tenant.name} from where you are now. The console stays open to you.`
+}

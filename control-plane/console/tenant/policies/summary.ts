@@ -1,0 +1,94 @@
+/** Each policy in a few facts, as they hold now. Pure. */
+import type { Policies, PolicyName } from '../../../policy/policies.ts'
+
+type Facts = readonly (readonly [string, string])[]
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** `28800` → `8 hours`; what is no whole number of a unit is told in the next smaller one. */
+export function durationText(seconds: number): string {
+  for (const [length, name] of [
+    [DAY, 'day'],
+    [HOUR, 'hour'],
+    [MINUTE, 'minute'],
+  ] as const)
+    if (seconds % length === 0) return counted(seconds / length, name)
+  return counted(seconds, 'second')
+}
+
+const counted = (count: number, name: string) => `${count} ${name}${count === 1 ? '' : 's'}`
+const yesNo = (is: boolean) => (is ? 'yes' : 'no')
+const listed = (items: readonly string[], none: string) =>
+  items.length === 0
+    ? none
+    : items.length <= 3
+      ? items.join(', ')
+      : `${items.slice(0, 3).join(', ')} and ${items.length - 3} more`
+
+const MODES = {
+  off: 'off',
+  optional: 'optional',
+  required: 'required',
+  on_risk: 'on risk',
+} as const
+const RISKS = { new_device: 'new browser', new_network: 'new network' } as const
+const DEVICES = {
+  any: 'any',
+  known: 'a new one shows a second factor',
+  enrolled: 'only with our agent',
+} as const
+const BINDINGS = { off: 'nothing', step_up: 'sign in again', terminate: 'it ends' } as const
+
+const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Facts } = {
+  password: ({
+    min_length: length,
+    min_strength: strength,
+    refuse_breached,
+    max_age_days: age,
+  }) => [
+    ['Shortest length', counted(length, 'character')],
+    ['Lowest strength', `${strength} of 4`],
+    ['Known from breaches', refuse_breached ? 'refused' : 'taken'],
+    ['Good for', age === null ? 'ever' : counted(age, 'day')],
+  ],
+  lockout: ({ user_failures: user, address_failures: address, window_seconds, pause_seconds }) => [
+    ['Account', counted(user, 'failure')],
+    ['Address', counted(address, 'failure')],
+    ['Within', durationText(window_seconds)],
+    ['First pause', durationText(pause_seconds)],
+  ],
+  mfa: ({ mode, risks }) => [
+    ['Second factor', MODES[mode]],
+    ...(mode === 'on_risk'
+      ? [
+          [
+            'Risks',
+            listed(
+              risks.map((risk) => RISKS[risk]),
+              'none',
+            ),
+          ] as const,
+        ]
+      : []),
+  ],
+  network: ({ allow, deny }) => [
+    ['Only from', listed(allow, 'everywhere')],
+    ['Never from', listed(deny, 'nowhere')],
+  ],
+  device: ({ require: demand, notify_new }) => [
+    ['Browsers', DEVICES[demand]],
+    ['Mail about a new one', yesNo(notify_new)],
+  ],
+  session: ({ max_session_seconds, idle_seconds, session_binding, concurrent_max: most }) => [
+    ['Longest', durationText(max_session_seconds)],
+    ['Without a request', durationText(idle_seconds)],
+    ['In another browser', BINDINGS[session_binding]],
+    ['At once', most === null ? 'any number' : String(most)],
+  ],
+}
+
+export function summaryOf<Name extends PolicyName>(name: Name, policies: Policies): Facts {
+  return SUMMARIES[name](policies[name])
+}

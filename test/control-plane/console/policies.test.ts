@@ -1,0 +1,213 @@
+/** Six policies: each shown, tried on what has been, and saved from the page that shows the effect. */
+import t from 'tap'
+import { POLICY_NAMES } from '../../../control-plane/policy/policies.ts'
+import { startConsole } from '../../support/console.ts'
+import { ACTOR, movableClock } from '../../support/control-plane.ts'
+import { failSignIns, signIns } from '../../support/sign-ins.ts'
+
+const POLICIES = '/console/tenants/acme/policies'
+
+async function startPolicies(t: Parameters<typeof startConsole>[0]) {
+  const clock = movableClock()
+  const world = await startConsole(t, { clock })
+  const { services, person } = world
+  const user = async (username: string) => {
+    const email = `${username}@acme.test`
+    return services.users.create('acme', { username, email, name: username, password: '' }, ACTOR)
+  }
+  return { ...world, clock, user, admin: await person('acme') }
+}
+
+/** What the button of a page's form would send, as a browser reads it. */
+function formOf(text: string, action: string): Record<string, string | string[]> {
+  const form =
+    new RegExp(`<form method="post" action="${action}"[^]*?</form>`).exec(text)?.[0] ?? ''
+  const fields: Record<string, string[]> = {}
+  for (const [input] of form.matchAll(/<input[^>]*>/g)) {
+    const isOff = /type="checkbox"/.test(input) && !/\schecked/.test(input)
+    const name = /\sname="([^"]*)"/.exec(input)?.[1] ?? ''
+    const value = /\svalue="([^"]*)"/.exec(input)?.[1] ?? 'on'
+    if (!isOff) (fields[name] ??= []).push(value)
+  }
+  for (const [select] of form.matchAll(/<select[^]*?<\/select>/g))
+    fields[/\sname="([^"]*)"/.exec(select)?.[1] ?? ''] = [
+      /<option value="([^"]*)" selected/.exec(select)?.[1] ?? '',
+    ]
+  for (const [, name = '', text = ''] of form.matchAll(
+    /<textarea[^>]*\sname="([^"]*)"[^>]*>\n?([^<]*)<\/textarea/g,
+  ))
+    fields[name] = [text]
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, values]) => [
+      name,
+      values.length === 1 ? (values[0] ?? '') : values,
+    ]),
+  )
+}
+
+void t.test(
+  'what a form shows is what it sends: saved as it stands, nothing is different',
+  async (t) => {
+    const { services, admin } = await startPolicies(t)
+    t.match(
+      (await admin.get(POLICIES)).text,
+      /Passwords.*Lockout.*Second factor.*Networks.*Devices.*Sessions/s,
+    )
+    await services.policies.put(
+      'acme',
+      'network',
+      { deny: ['192.0.2.0/24', '2001:db8::/32'] },
+      ACTOR,
+    )
+    await services.policies.put('acme', 'mfa', { mode: 'on_risk', risks: ['new_device'] }, ACTOR)
+    await services.policies.put('acme', 'session', { concurrent_max: 3 }, ACTOR)
+    await services.policies.put(
+      'acme',
+      'password',
+      { max_age_days: 90, refuse_breached: false },
+      ACTOR,
+    )
+    const before = await services.policies.of('acme')
+    for (const name of POLICY_NAMES) {
+      const { text } = await admin.get(`${POLICIES}/${name}`)
+      const sent = formOf(text, `${POLICIES}/${name}/effect`)
+      const effect = await admin.post(`${POLICIES}/${name}/effect`, sent)
+      t.match(effect, { status: 200, text: /Nothing is different from what holds now/ }, name)
+      const { days: _, ...policy } = sent
+      t.match(await admin.post(`${POLICIES}/${name}`, policy), { status: 303 }, name)
+    }
+    t.strictSame(await services.policies.of('acme'), before)
+  },
+)
+
+void t.test(
+  'the effect says how many sign-ins would have been refused, whose, and saves it then',
+  async (t) => {
+    const { services, clock, admin, user } = await startPolicies(t)
+    const [ada, bob] = [await user('ada'), await user('bob')]
+    await signIns(services, ada, 9, { ip: '192.0.2.7' })
+    await signIns(services, bob, 3, { ip: '198.51.100.4' })
+    clock.advance(60_000)
+    const typed = { allow: '192.0.2.0/24\r\n127.0.0.1', deny: '', days: '7' }
+    const effect = await admin.post(`${POLICIES}/network/effect`, typed)
+    t.match(effect.text, 'It would have refused 3 of 12 sign-ins of the last 7 days.')
+    t.match(effect.text, /bob.*198\.51\.100\.4.*signed in.*network not allowed/s)
+    t.match(effect.text, /<ins>.*192\.0\.2\.0\/24/s, 'what would change, as a diff')
+    t.notMatch(effect.text, 'role="alert"', 'who looks at it is let in')
+    t.same((await services.policies.of('acme')).network.allow, [], 'looking changes nothing')
+    const saving = formOf(effect.text, `${POLICIES}/network`)
+    const saved = await admin.post(`${POLICIES}/network`, saving)
+    t.match((await admin.get(saved.location)).text, 'The policy for networks is saved.')
+    t.same((await services.policies.of('acme')).network, {
+      allow: ['192.0.2.0/24', '127.0.0.1'],
+      deny: [],
+    })
+    const lifted = await admin.post(`${POLICIES}/network/effect`, {
+      allow: '',
+      deny: '',
+      days: '7',
+    })
+    t.match(lifted.text, 'It would not have refused 3 that were.')
+  },
+)
+
+void t.test('who would lock themselves out is told so before', async (t) => {
+  const { admin, services } = await startPolicies(t)
+  const ask = async (form: Record<string, string>, address: string) =>
+    (await admin.post(`${POLICIES}/network/effect`, { days: '7', ...form }, { address })).text
+  const only = { allow: '192.0.2.0/24', deny: '' }
+  const refused = await ask(only, '203.0.113.9')
+  t.match(refused, /role="alert".*You are at 203\.0\.113\.9, which this refuses/s)
+  t.match(refused, 'Save it although it refuses me')
+  t.match(await ask(only, '::ffff:203.0.113.9'), 'You are at 203.0.113.9, which')
+  t.notMatch(await ask(only, '::ffff:192.0.2.9'), 'role="alert"')
+  t.match(await ask({ allow: '', deny: '203.0.113.0/24' }, '203.0.113.9'), 'which this refuses')
+  t.same((await services.policies.of('acme')).network.allow, [])
+})
+
+void t.test('a second factor for all is told in people who are asked, not refused', async (t) => {
+  const { services, admin, user } = await startPolicies(t)
+  await signIns(services, await user('ada'), 4, { facts: { factors: ['totp'], proof: 'totp' } })
+  await signIns(services, await user('bob'), 2)
+  const { text } = await admin.post(`${POLICIES}/mfa/effect`, { mode: 'required', days: '1' })
+  t.match(text, 'It would have refused 0 of 6 sign-ins of the last day.')
+  t.match(text, 'It would have asked for more in 2 that went through at once.')
+  t.match(text, /asked to set up a second factor/)
+})
+
+void t.test('lockout is tried on failures as they came', async (t) => {
+  const { services, admin, user } = await startPolicies(t)
+  await failSignIns(services, await user('ada'), 8)
+  const form = {
+    user_failures: '5',
+    address_failures: '100',
+    window_seconds: '900',
+    pause_seconds: '900',
+  }
+  const { text } = await admin.post(`${POLICIES}/lockout/effect`, { ...form, days: '7' })
+  t.match(text, 'It would have refused 3 of 8 sign-ins of the last 7 days.')
+  t.match(text, /wrong password.*account paused by lockout/s)
+})
+
+void t.test('a session policy reaches the gateways, and what is empty has a meaning', async (t) => {
+  const { services, admin } = await startPolicies(t)
+  await services.policies.put('acme', 'session', { concurrent_max: 3 }, ACTOR)
+  const form = {
+    max_session_seconds: '3600',
+    idle_seconds: '600',
+    session_binding: 'terminate',
+    concurrent_max: '',
+    when_full: 'refuse',
+  }
+  const saved = await admin.post(`${POLICIES}/session`, form)
+  t.match((await admin.get(saved.location)).text, /is saved\..*once it is published/s, 'a receipt')
+  t.strictSame((await services.policies.of('acme')).session, {
+    max_session_seconds: 3600,
+    idle_seconds: 600,
+    session_binding: 'terminate',
+    concurrent_max: null,
+    when_full: 'refuse',
+  })
+  await admin.post(`${POLICIES}/password`, {
+    min_length: '12',
+    min_strength: '3',
+    history: '0',
+    max_age_days: '',
+  })
+  t.match((await services.policies.of('acme')).password, {
+    min_length: 12,
+    refuse_breached: false,
+    max_age_days: null,
+  })
+})
+
+void t.test('what is wrong stands beside its field, with what was typed', async (t) => {
+  const { admin, services } = await startPolicies(t)
+  const before = await services.policies.of('acme')
+  const hostile = '"></textarea><script>alert(1)</script>'
+  for (const step of ['/effect', '']) {
+    const days = step === '' ? {} : { days: '7' }
+    const network = await admin.post(`${POLICIES}/network${step}`, {
+      allow: hostile,
+      deny: '',
+      ...days,
+    })
+    t.match(network, { status: 422, text: /id="allow-error">Must be addresses or networks/ })
+    t.match(network.text, '&lt;script&gt;alert(1)')
+    t.notMatch(network.text, '<script>alert')
+    const password = await admin.post(`${POLICIES}/password${step}`, {
+      min_length: '3',
+      min_strength: '2',
+      history: 'many',
+      max_age_days: '0',
+      ...days,
+    })
+    t.match(password, { status: 422, text: /3 fields have to be put right/ })
+    t.match(password.text, 'value="many"')
+  }
+  t.match(await admin.post(`${POLICIES}/device/effect`, { require: 'any', days: '99' }), {
+    status: 422,
+  })
+  t.equal((await admin.get(`${POLICIES}/nothing`)).status, 404)
+  t.strictSame(await services.policies.of('acme'), before)
+})
