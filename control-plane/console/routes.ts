@@ -10,6 +10,8 @@ import { keysRoutes } from './operator/keys-routes.ts'
 import { newTenantRoutes } from './operator/new-tenant-routes.ts'
 import { peopleRoutes } from './operator/people-routes.ts'
 import { tenantsRoutes } from './operator/tenants-routes.ts'
+import { settingsRoutes } from './operator/settings/settings-routes.ts'
+import { tenantStateRoutes } from './operator/settings/state-routes.ts'
 import { receiptRoutes } from './receipt-routes.ts'
 import { searchRoutes } from './search-routes.ts'
 import type { ConsoleRoute } from './route.ts'
@@ -45,6 +47,8 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...tenantsRoutes(world),
     ...newTenantRoutes(world),
     ...peopleRoutes(world),
+    ...settingsRoutes(world),
+    ...tenantStateRoutes(world),
     ...fleetRoutes(world),
     ...figuresRoutes(world),
     ...keysRoutes(world),

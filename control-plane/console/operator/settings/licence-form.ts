@@ -1,0 +1,116 @@
+/** The plan of a tenant, and its licence with the dates at which it goes on by itself. */
+import { html } from 'hono/html'
+import { LICENCES, PLANS } from '../../../../shared/snapshot.ts'
+import type { Tenant } from '../../../tenants/tenants.ts'
+import { checkField, selectField, textField } from '../../blocks/field.ts'
+import { form } from '../../blocks/form.ts'
+import { notice } from '../../blocks/notice.ts'
+import type { Html } from '../../layout.ts'
+import type { Attempt, ViewerVisit } from '../../route.ts'
+
+export const LICENCE_FORM = {
+  state: 'text',
+  blocks_signin: 'flag',
+  grace_from: 'nullable',
+  expires_at: 'nullable',
+  blocks_signin_when_expired: 'flag',
+} as const
+
+const PLAN_LABELS = {
+  free: 'Free',
+  standard: 'Standard',
+  premium: 'Premium, with webhooks',
+} as const satisfies Record<Tenant['plan'], string>
+
+const LICENCE_LABELS = {
+  active: 'Active',
+  grace: 'Grace: it has run out, and goes on for a while',
+  expired: 'Expired',
+} as const satisfies Record<Tenant['licence'], string>
+
+type Visit = Pick<ViewerVisit, 'proofs'>
+
+export function planForm(
+  visit: Visit,
+  { plan }: Tenant,
+  action: string,
+  attempt: Attempt | undefined,
+): Html {
+  return form(visit, {
+    action,
+    submit: 'Save the plan',
+    look: 'quiet',
+    attempt,
+    content: selectField({
+      name: 'plan',
+      label: 'Plan',
+      hint: 'Without premium nothing more is sent to its webhooks, not even what waits.',
+      options: PLANS.map((value) => ({ value, label: PLAN_LABELS[value] })),
+      value: plan,
+      attempt,
+    }),
+  })
+}
+
+const DATE_HINT = 'As 2027-01-31T00:00:00Z. Empty: never by itself.'
+
+export function licenceForm(
+  visit: Visit,
+  tenant: Tenant,
+  action: string,
+  attempt: Attempt | undefined,
+): Html {
+  const date = (atMs: number | null) => (atMs === null ? '' : new Date(atMs).toISOString())
+  return html`${
+    tenant.licenceBlocksSignin
+      ? notice(
+          'info',
+          'New sign-ins are refused because of the licence. Who is signed in stays so.',
+        )
+      : ''
+  }
+  ${form(visit, {
+    action,
+    submit: 'Save the licence',
+    look: 'quiet',
+    attempt,
+    content: html`
+      ${selectField({
+        name: 'state',
+        label: 'Licence',
+        options: LICENCES.map((value) => ({ value, label: LICENCE_LABELS[value] })),
+        value: tenant.licence,
+        attempt,
+      })}
+      ${checkField({
+        name: 'blocks_signin',
+        label: 'Refuse new sign-ins now',
+        hint: 'Who is signed in stays so until the session ends.',
+        isOn: tenant.licenceBlocksSignin,
+        attempt,
+      })}
+      ${textField({
+        name: 'grace_from',
+        label: 'Comes to its grace at',
+        hint: DATE_HINT,
+        value: date(tenant.licenceGraceFrom),
+        isOptional: true,
+        attempt,
+      })}
+      ${textField({
+        name: 'expires_at',
+        label: 'Expires at',
+        hint: DATE_HINT,
+        value: date(tenant.licenceExpiresAt),
+        isOptional: true,
+        attempt,
+      })}
+      ${checkField({
+        name: 'blocks_signin_when_expired',
+        label: 'Refuse new sign-ins once it has expired',
+        isOn: tenant.licenceExpiryBlocks,
+        attempt,
+      })}
+    `,
+  })}`
+}

@@ -1,0 +1,146 @@
+/** What an operator sets of a tenant, as a form: what stands there is what the gateways go by. */
+import { createHash } from 'node:crypto'
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { MODES, SESSION_BINDINGS } from '../../../../shared/snapshot.ts'
+import { TenantPatchBody } from '../../../api/operator/fields.ts'
+import type { Tenant } from '../../../tenants/tenants.ts'
+import { linesField, selectField, textField, wholeField } from '../../blocks/field.ts'
+import { form } from '../../blocks/form.ts'
+import { notice } from '../../blocks/notice.ts'
+import type { Html } from '../../layout.ts'
+import type { Attempt, ViewerVisit } from '../../route.ts'
+
+export const SETTINGS_FORM = {
+  name: 'text',
+  mode: 'text',
+  hostnames: 'lines',
+  origin: 'text',
+  sealed: 'lines',
+  excluded: 'lines',
+  health: 'text',
+  max_session_seconds: 'whole',
+  idle_seconds: 'whole',
+  session_binding: 'text',
+  time_zone: 'text',
+  seen: 'text',
+} as const
+
+const { name, mode, hostnames, origin, sealed, excluded, health } = TenantPatchBody.entries
+const { max_session_seconds, idle_seconds, session_binding, time_zone } = TenantPatchBody.entries
+
+/** All of them: a form that lacks one would leave people in the dark about what they have saved. */
+export const SettingsBody = v.required(
+  v.strictObject({
+    ...{ name, mode, hostnames, origin, sealed, excluded, health },
+    ...{ max_session_seconds, idle_seconds, session_binding, time_zone },
+    seen: v.optional(v.pipe(v.string(), v.maxLength(64, 'as it was'))),
+  }),
+)
+
+const LABELS = {
+  name: 'Name',
+  mode: 'Where it is enforced',
+  hostnames: 'Hostnames',
+  origin: 'Origin',
+  sealed: 'Sealed paths',
+  excluded: 'Open paths',
+  health: 'Health path',
+  max_session_seconds: 'A session lasts at most',
+  idle_seconds: 'And without a request',
+  session_binding: 'A session that moves',
+  time_zone: 'Time zone',
+} as const
+
+type Setting = keyof typeof LABELS
+
+const MODE_LABELS = {
+  gateway: 'Gateway: our edge stands in front of it',
+  connector: 'Connector: the application dials out to our edge',
+  sdk: 'SDK: a middleware inside the application',
+} as const satisfies Record<Tenant['mode'], string>
+
+const BINDING_LABELS = {
+  off: 'Goes on, in any browser and network',
+  step_up: 'Has to prove a second factor',
+  terminate: 'Ends',
+} as const
+
+/** As the fields show them. */
+export function shownSettings(tenant: Tenant): Record<Setting, string> {
+  return {
+    name: tenant.name,
+    mode: tenant.mode,
+    hostnames: tenant.hostnames.join('\n'),
+    origin: tenant.origin,
+    sealed: tenant.sealed.join('\n'),
+    excluded: tenant.excluded.join('\n'),
+    health: tenant.health,
+    max_session_seconds: String(tenant.maxSessionSeconds),
+    idle_seconds: String(tenant.idleSeconds),
+    session_binding: tenant.sessionBinding,
+    time_zone: tenant.timeZone,
+  }
+}
+
+/** Goes along with the form: whoever saves has seen what is there, or is told what differs. */
+export function seenOf(tenant: Tenant): string {
+  const text = JSON.stringify(shownSettings(tenant))
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+}
+
+export function settingsForm(
+  visit: Pick<ViewerVisit, 'proofs'>,
+  tenant: Tenant,
+  action: string,
+  attempt: Attempt | undefined,
+): Html {
+  const shown = shownSettings(tenant)
+  const field = (setting: Setting, hint?: string) => ({
+    name: setting,
+    label: LABELS[setting],
+    value: shown[setting],
+    attempt,
+    ...(hint !== undefined && { hint }),
+  })
+  const options = <Value extends string>(
+    values: readonly Value[],
+    labels: Readonly<Record<Value, string>>,
+  ) => values.map((value) => ({ value, label: labels[value] }))
+  return html`${otherwise(shown, attempt)}
+  ${form(visit, {
+    action,
+    submit: 'Save the settings',
+    hidden: { seen: seenOf(tenant) },
+    attempt,
+    content: html`
+      ${textField(field('name', 'People see it when they sign in.'))}
+      ${selectField({ ...field('mode'), options: options(MODES, MODE_LABELS) })}
+      ${linesField({ ...field('hostnames', 'What browsers ask for, one a line. At least one, unless in SDK mode.'), isOptional: true })}
+      ${textField({ ...field('origin', 'Where the application is: http://10.0.0.5:3000, without a path.'), type: 'url' })}
+      ${linesField({ ...field('sealed', 'They do not exist for the outside. One a line.'), isOptional: true })}
+      ${linesField({ ...field('excluded', 'Served without a sign-in. One a line.'), isOptional: true })}
+      ${textField(field('health', 'Where the application says that it is well, and answers probes.'))}
+      ${wholeField(field('max_session_seconds', 'In seconds; 28800 are eight hours.'))}
+      ${wholeField(field('idle_seconds', 'In seconds; 900 are a quarter of an hour.'))}
+      ${selectField({ ...field('session_binding', 'What happens to a session that turns up in another browser or network.'), options: options(SESSION_BINDINGS, BINDING_LABELS) })}
+      ${textField(field('time_zone', 'For days and weeks in figures and mails: Europe/Berlin.'))}
+    `,
+  })}`
+}
+
+/** What was typed stays in the fields; here stands what is there instead. */
+function otherwise(shown: Record<Setting, string>, attempt: Attempt | undefined): Html | string {
+  if (attempt?.problem === undefined) return ''
+  const others = (Object.keys(LABELS) as Setting[]).filter(
+    (setting) => (attempt.values.get(setting) ?? '').replaceAll('\r\n', '\n') !== shown[setting],
+  )
+  if (others.length === 0) return ''
+  return notice(
+    'info',
+    'Saved at this moment, and other than in your form:',
+    html`<ul>
+      ${others.map((setting) => html`<li>${LABELS[setting]}: ${shown[setting] === '' ? '(empty)' : shown[setting].replaceAll('\n', ', ')}</li>`)}
+    </ul>`,
+  )
+}
