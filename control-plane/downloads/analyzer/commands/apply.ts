@@ -30,11 +30,11 @@ export const apply: Command = {
   async run(task) {
     const { project, detection } = await lookAt(task)
     const world = journalWorld(task.world.environment)
-    await recoverFirst(task, project.root, world)
+    const isDry = task.given.flags.has('dry-run')
+    if (!isDry) await recoverFirst(task, project.root, world)
     const applications = await chooseApplications(task, { project, detection })
     const told = await askService(task)
     const plan = await planHere(project, applications, told)
-    const isDry = task.given.flags.has('dry-run')
     const fields = {
       applications: applications.map(({ folder }) => folder),
       plan: planFields(plan),
@@ -134,7 +134,7 @@ function writtenOutcome(
       paint('green', wrap(`Written: ${count}. ${UNDO}${task.line('undo')}`, columns)),
       ...manualSteps(task, plan),
       ...commandLines(task, plan, [installed.command ?? '', installed.wanted ?? '']),
-      ...(plan.notes.length === 0 ? [] : ['', 'Good to know:', ...notesOf(task, plan)]),
+      ...goodToKnow(task, plan),
     ].join('\n'),
     fields: { ...fields, written, installed: installed.command },
     next: nextOf(task, plan, installed),
@@ -152,6 +152,10 @@ function commandLines(task: Task, { source, commands }: Plan, told: readonly str
     wrap(said, task.terminal.columns),
     ...left.map((command) => `  ${visibleText(command)}`),
   ]
+}
+
+function goodToKnow(task: Task, plan: Plan): string[] {
+  return plan.notes.length === 0 ? [] : ['', 'Good to know:', ...notesOf(task, plan)]
 }
 
 function nextOf(task: Task, { manual }: Plan, installed: Installed): NextStep {
@@ -180,7 +184,7 @@ function nothingToWrite(task: Task, plan: Plan, fields: Outcome['fields']): Outc
       paint(isByHand ? 'yellow' : 'green', wrap(said, columns)),
       ...manualSteps(task, plan),
       ...(isByHand ? commandLines(task, plan, []) : []),
-      ...(isByHand && plan.notes.length > 0 ? ['', 'Good to know:', ...notesOf(task, plan)] : []),
+      ...(isByHand ? goodToKnow(task, plan) : []),
     ].join('\n'),
     fields: { ...fields, written: [], installed: null },
     next: {
@@ -198,6 +202,7 @@ function dryOutcome(task: Task, plan: Plan, fields: Outcome['fields']): Outcome 
       wrap(said, task.terminal.columns),
       ...manualSteps(task, plan),
       ...commandLines(task, plan, []),
+      ...goodToKnow(task, plan),
     ].join('\n'),
     fields: { ...fields, written: [], installed: null },
     next: {

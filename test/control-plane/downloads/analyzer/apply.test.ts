@@ -44,6 +44,7 @@ void t.test(
     const dry = await run(['apply', '--dry-run'], here())
     t.match(dry, { code: 0, out: '+app.use(service.express())' })
     t.match(dry.out, '+++ b/service_public.pem')
+    t.match(dry.out, /Good to know:.*SERVICE_BASE_URL/s)
     t.strictSame(treeOf(folder), before)
 
     const asked = await run(['apply'], here())
@@ -69,6 +70,20 @@ void t.test(
     t.match(await run(['undo'], here(NO_KEY)), { code: 0, out: /nothing to take back/ })
   },
 )
+
+void t.test('an apply that was cut off is taken back, and not by a dry run', async (t) => {
+  const { run, folder, here } = await start(t)
+  const before = treeOf(folder)
+  await run(['apply', '--yes'], here())
+  const journal = join(folder, '.service/journal.json')
+  writeFileSync(journal, readFileSync(journal, 'utf8').replace('"written"', '"writing"'))
+  const cutOff = treeOf(folder)
+
+  t.match(await run(['apply', '--dry-run'], here()), { code: 0 })
+  t.strictSame(treeOf(folder), cutOff, 'whoever only looks changes nothing')
+  t.match(await run(['apply', '--yes'], here()), { code: 1, err: /has been taken back/ })
+  t.strictSame(treeOf(folder), before)
+})
 
 void t.test(
   'the service tells the mode, an option overrules it, and offline it is the edge',

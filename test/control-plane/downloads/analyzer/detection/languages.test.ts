@@ -225,6 +225,20 @@ t.test(
         'app.py:3',
       ],
       [
+        {
+          'requirements.txt': 'flask\n',
+          'app.py': `from flask import Flask\napp = Flask(__name__)\napp.before_request(sign_in)\n`,
+        },
+        'app.py:3',
+      ],
+      [
+        {
+          'requirements.txt': 'flask\n',
+          'app.py': `from flask import Flask\napp = Flask(__name__)\n\n\n@app.before_request\ndef sign_in():\n    pass\n`,
+        },
+        'app.py:5',
+      ],
+      [
         { 'go.mod': 'module m\n', 'main.go': MAIN_GO.replace('nil', 'ServiceClaims(nil)') },
         'main.go:3',
       ],
