@@ -205,12 +205,14 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
       })
     },
 
-    async remove(tenantId: string, actor: Actor): Promise<void> {
-      await store.change(async (change) => {
+    /** Answers the revision by which gateways know that it is gone. */
+    async remove(tenantId: string, actor: Actor): Promise<number> {
+      return store.change(async (change) => {
         found(await findTenant(change.queries, tenantId))
         const revision = await change.touch(tenantId)
         await deleteTenant(change.queries, tenantId, revision)
         await change.audit(actor, { action: 'tenant.removed', tenantId })
+        return revision
       })
     },
   }
