@@ -28,6 +28,7 @@ import { alertsRoutes } from './tenant/alerts-routes.ts'
 import { eventsRoutes } from './tenant/events-routes.ts'
 import { overviewRoutes } from './tenant/overview-routes.ts'
 import { policiesRoutes } from './tenant/policies/policies-routes.ts'
+import { directoryRoutes } from './tenant/directory/directory-routes.ts'
 import { startRoutes } from './tenant/start-routes.ts'
 import { allWebhookRoutes } from './tenant/webhooks/routes.ts'
 
@@ -66,6 +67,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...userRoutes(world),
     ...userEndingsRoutes(world),
     ...addressBlocksRoutes(world),
+    ...directoryRoutes(world),
     ...policiesRoutes(world),
     ...auditRoutes(world),
     ...allWebhookRoutes(world),

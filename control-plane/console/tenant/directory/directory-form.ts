@@ -1,0 +1,149 @@
+/** The settings of a user directory as one flat form, and back into what the operator API takes. */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { UserDirectoryBody } from '../../../api/operator/directory-fields.ts'
+import { ROLES, type DirectorySettings, type Role } from '../../../directory/settings.ts'
+import { linesField, selectField, textField, wholeField } from '../../blocks/field.ts'
+import type { FormShape } from '../../form-values.ts'
+import type { Html } from '../../layout.ts'
+import type { Attempt } from '../../route.ts'
+
+const columnField = (role: Role) => `column_${role}`
+
+export const DIRECTORY_FORM: FormShape = {
+  kind: 'text',
+  host: 'text',
+  port: 'whole',
+  database: 'text',
+  username: 'text',
+  password: 'secret',
+  tls: 'text',
+  ca_pem: 'nullable',
+  query: 'text',
+  ...Object.fromEntries(
+    ROLES.map((role) => [columnField(role), role === 'disabled' ? 'optional' : 'text'] as const),
+  ),
+  login: 'optional',
+}
+
+const { columns, password, ...entries } = UserDirectoryBody.entries
+const { id, username, email, name, password_hash, disabled } = columns.entries
+
+/** Each field by itself, then all of it as the operator API checks it. */
+export const DirectoryFormBody = v.pipe(
+  v.strictObject({
+    ...entries,
+    // an empty one says that the password which is kept stays
+    password: v.pipe(
+      v.string(),
+      v.transform((typed) => (typed === '' ? undefined : typed)),
+      password,
+    ),
+    column_id: id,
+    column_username: username,
+    column_email: email,
+    column_name: name,
+    column_password_hash: password_hash,
+    column_disabled: disabled,
+  }),
+  v.transform((flat): v.InferInput<typeof UserDirectoryBody> => {
+    const { column_id, column_username, column_email, column_name, ...rest } = flat
+    const { column_password_hash, column_disabled, password: typed, ...same } = rest
+    return {
+      ...same,
+      ...(typed !== undefined && { password: typed }),
+      columns: {
+        id: column_id,
+        username: column_username,
+        email: column_email,
+        name: column_name,
+        password_hash: column_password_hash,
+        ...(column_disabled !== undefined && { disabled: column_disabled }),
+      },
+    }
+  }),
+  UserDirectoryBody,
+)
+export type DirectoryWish = v.InferOutput<typeof DirectoryFormBody>
+
+/** What was sent, to be shown once more; of the password nothing. */
+export function attemptOf(wish: DirectoryWish, problems: Attempt['problems'] = new Map()): Attempt {
+  const { columns: named, ca_pem: caPem, password: _password, port, login, ...same } = wish
+  const values = new Map<string, string>(Object.entries(same))
+  values.set('ca_pem', caPem ?? '')
+  values.set('port', port === undefined ? '' : String(port))
+  values.set('login', login ?? '')
+  for (const role of ROLES) values.set(columnField(role), named[role] ?? '')
+  return { values, choices: new Map(), problems }
+}
+
+const COLUMN_LABELS: Readonly<Record<Role, readonly [label: string, hint: string]>> = {
+  id: ['Column of the id', 'Stays the same for a person as long as they are there.'],
+  username: ['Column of the username', ''],
+  email: ['Column of the e-mail address', ''],
+  name: ['Column of the name', ''],
+  password_hash: ['Column of the password hash', 'argon2, bcrypt, scrypt or pbkdf2.'],
+  disabled: ['Column that says who is disabled', 'Without one everybody who is found may come in.'],
+}
+
+export function directoryFields(kept: DirectorySettings | undefined, attempt?: Attempt): Html {
+  return html`
+    ${selectField({
+      name: 'kind',
+      label: 'Database',
+      options: [
+        { value: 'postgres', label: 'PostgreSQL' },
+        { value: 'mysql', label: 'MySQL or MariaDB' },
+      ],
+      value: kept?.kind ?? 'postgres',
+      attempt,
+    })}
+    ${textField({ name: 'host', label: 'Host', placeholder: 'db.example.com', value: kept?.host, attempt })}
+    ${wholeField({ name: 'port', label: 'Port', hint: 'Empty: 5432 for PostgreSQL, 3306 for MySQL.', isOptional: true, value: kept === undefined ? '' : String(kept.port), attempt })}
+    ${selectField({
+      name: 'tls',
+      label: 'Encryption',
+      options: [
+        { value: 'verify', label: 'TLS, with a certificate that names the host' },
+        { value: 'off', label: 'None: only within a network that nobody else is in' },
+      ],
+      value: kept?.tls ?? 'verify',
+      attempt,
+    })}
+    ${linesField({ name: 'ca_pem', label: 'Certificate authority', hint: 'PEM, if it is one of your own.', isOptional: true, value: kept?.caPem ?? '', attempt })}
+    ${textField({ name: 'database', label: 'Name of the database', value: kept?.database, attempt })}
+    ${textField({ name: 'username', label: 'User of the database', hint: 'Give it the right to read that one table, and nothing else.', value: kept?.username, attempt })}
+    ${textField({
+      name: 'password',
+      label: 'Password of that user',
+      type: 'password',
+      autocomplete: 'new-password',
+      hint:
+        kept === undefined
+          ? 'Kept encrypted, and never shown again.'
+          : 'Kept, and never shown. Leave it empty to go on with it; under another host, port, user or encryption it has to be typed again.',
+      ...(kept === undefined ? {} : { isOptional: true }),
+      attempt,
+    })}
+    ${linesField({
+      name: 'query',
+      label: 'Query that finds one person',
+      hint: html`One SELECT; what somebody types to sign in comes in lower case as <code>$1</code> in PostgreSQL, as <code>?</code> in MySQL.`,
+      rows: 4,
+      value: kept?.query ?? '',
+      attempt,
+    })}
+    ${ROLES.map((role) => {
+      const [label, hint] = COLUMN_LABELS[role]
+      return textField({
+        name: columnField(role),
+        label,
+        ...(hint !== '' && { hint }),
+        value: kept?.columns[role] ?? (role === 'disabled' || kept !== undefined ? '' : role),
+        isOptional: role === 'disabled',
+        attempt,
+      })
+    })}
+    ${textField({ name: 'login', label: 'Somebody to try it with', hint: 'A username or an address that is in the table. Nobody is signed in.', isOptional: true, attempt })}
+  `
+}

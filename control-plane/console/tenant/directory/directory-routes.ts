@@ -1,0 +1,310 @@
+/**
+ * A tenant's own database as the source of its users. Settings are tried first and saved from the
+ * page that shows what came of it: that page carries them sealed, so that what is saved is what
+ * was tried, and the password is in no page.
+ */
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { Refusal } from '../../../../shared/errors.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import { toDirectory } from '../../../api/operator/directory-routes.ts'
+import { DryRunBody } from '../../../api/operator/directory-fields.ts'
+import { NothingBody } from '../../../api/operator/fields.ts'
+import type { StoredDirectory } from '../../../directory/user-directories.ts'
+import { textField } from '../../blocks/field.ts'
+import { confirmView, form, linkButton } from '../../blocks/form.ts'
+import { notice } from '../../blocks/notice.ts'
+import { emptyState } from '../../blocks/table.ts'
+import { card, facts, moment } from '../../blocks/text.ts'
+import type { Html } from '../../layout.ts'
+import { TENANT_PATH, tenantPath } from '../../navigation.ts'
+import {
+  action,
+  done,
+  page,
+  type ApiCall,
+  type Attempt,
+  type ConsoleRoute,
+  type TenantVisit,
+  type View,
+} from '../../route.ts'
+import type { ConsoleWorld } from '../../world.ts'
+import { apiOf } from '../people/paths.ts'
+import {
+  attemptOf,
+  DIRECTORY_FORM,
+  DirectoryFormBody,
+  directoryFields,
+  type DirectoryWish,
+} from './directory-form.ts'
+import { trialBlock } from './trial.ts'
+
+type DirectoryWorld = Pick<ConsoleWorld, 'directories' | 'vault' | 'clock'>
+
+const PATH = `${TENANT_PATH}/directory` as const
+const SaveBody = v.strictObject({ draft: v.string() })
+
+interface Draft {
+  readonly wish: DirectoryWish
+  readonly untilMs: number
+}
+
+export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] {
+  const { directories, vault, clock } = world
+
+  async function kept(tenantId: string): Promise<StoredDirectory | undefined> {
+    try {
+      return await directories.get(tenantId)
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'directory_not_found') return undefined
+      throw error
+    }
+  }
+
+  async function show(visit: TenantVisit, tried?: Html, attempt?: Attempt): Promise<View> {
+    const { tenantId, name } = visit.tenant
+    const stored = await kept(tenantId)
+    const path = tenantPath(tenantId, 'directory')
+    return {
+      title: 'User directory',
+      here: 'directory',
+      intro: `Your own database as the source of who may sign in to ${name}.`,
+      buttons: stored === undefined ? [] : [linkButton(`${path}/edit`, 'Change', 'quiet')],
+      content:
+        stored === undefined
+          ? emptyState(
+              'No directory',
+              'People are kept here, under Users. If they are in a table of yours already, sign-ins can look them up there: by one read-only query, with the password hashes that you have.',
+              linkButton(`${path}/edit`, 'Connect a database'),
+            )
+          : html`${card('Where people are looked up', settingsFacts(stored))}
+              ${card('Try it', trying(visit, tried, attempt), 'try')}
+              ${card(
+                'Take it away',
+                html`<p class="hint">Sign-ins then look no further than the users that are kept here.</p>
+                  ${linkButton(`${path}/remove`, 'Remove the directory', 'small')}`,
+              )}`,
+      calls: callsOf(tenantId),
+    }
+  }
+
+  function trying(visit: TenantVisit, tried: Html | undefined, attempt: Attempt | undefined) {
+    return html`${tried ?? ''}
+      ${form(visit, {
+        action: `${tenantPath(visit.tenant.tenantId, 'directory')}/check`,
+        submit: tried === undefined ? 'Try it now' : 'Try it again',
+        look: 'quiet',
+        attempt,
+        content: textField({
+          name: 'login',
+          label: 'Somebody to try it with',
+          hint: 'A username or an address that is in the table. Nobody is signed in.',
+          isOptional: true,
+          attempt,
+        }),
+      })}`
+  }
+
+  async function editView(visit: TenantVisit, attempt?: Attempt, tried?: Html): Promise<View> {
+    const { tenantId } = visit.tenant
+    const stored = await kept(tenantId)
+    return {
+      title: stored === undefined ? 'Connect a database' : 'Change the user directory',
+      here: 'directory',
+      intro: 'It is tried before anything is saved.',
+      content: html`${tried === undefined ? '' : card('What came of it', tried)}
+        <div class="card narrow">${settingsForm(visit, stored, attempt)}</div>`,
+      calls: callsOf(tenantId),
+    }
+  }
+
+  function settingsForm(
+    visit: TenantVisit,
+    stored: StoredDirectory | undefined,
+    attempt?: Attempt,
+  ) {
+    const path = tenantPath(visit.tenant.tenantId, 'directory')
+    return form(visit, {
+      action: `${path}/try`,
+      submit: 'Try it',
+      cancel: path,
+      attempt,
+      content: directoryFields(stored?.settings, attempt),
+    })
+  }
+
+  const purposeOf = ({ tenant, viewer }: TenantVisit) =>
+    `console.directory_draft:${tenant.tenantId}/${viewer.sessionId}`
+
+  function seal(visit: TenantVisit, wish: DirectoryWish): string {
+    const draft: Draft = { wish, untilMs: clock.nowMs() + LIMITS.consoleFreshMs }
+    return vault.seal(JSON.stringify(draft), purposeOf(visit))
+  }
+
+  /** Of this person, of this tenant, and of the last minutes. */
+  function unseal(visit: TenantVisit, sealed: string): DirectoryWish {
+    const tooOld = new Refusal('form_spent', {}, 'This was tried too long ago. Try it once more.')
+    let draft: Draft
+    try {
+      draft = JSON.parse(vault.open(sealed, purposeOf(visit))) as Draft
+    } catch {
+      throw tooOld
+    }
+    if (draft.untilMs <= clock.nowMs()) throw tooOld
+    return draft.wish
+  }
+
+  return [
+    page({ path: PATH, role: 'tenant' }, (visit) => show(visit)),
+    action(
+      {
+        path: `${PATH}/check`,
+        role: 'tenant',
+        form: { login: 'optional' },
+        body: DryRunBody,
+      },
+      async (visit, { login }) => {
+        const tried = await directories.dryRun(visit.tenant.tenantId, login)
+        const values = new Map([['login', login ?? '']])
+        return show(visit, outcome(tried), { values, choices: new Map(), problems: new Map() })
+      },
+      (visit, attempt) => show(visit, undefined, attempt),
+    ),
+    page({ path: `${PATH}/edit`, role: 'tenant', needsFreshSignIn: true }, (visit) =>
+      editView(visit),
+    ),
+    action(
+      {
+        path: `${PATH}/try`,
+        role: 'tenant',
+        form: DIRECTORY_FORM,
+        body: DirectoryFormBody,
+        needsFreshSignIn: true,
+      },
+      async (visit, wish) => {
+        const { tenantId } = visit.tenant
+        const { login, ...settings } = wish
+        const tried = await directories.tryOut(tenantId, toDirectory(settings), login)
+        if (tried.refusal !== undefined) {
+          const { field, detail } = tried.refusal
+          const attempt = attemptOf(wish, new Map([[field, detail]]))
+          return { ...(await editView(visit, attempt, outcome(tried))), status: 422 as const }
+        }
+        const path = tenantPath(tenantId, 'directory')
+        return {
+          title: 'Save the user directory?',
+          here: 'directory' as const,
+          content: html`${card('What came of it', outcome(tried))}
+            ${card(
+              'Save it',
+              html`<p class="hint">From then on whoever signs in is looked up in ${wish.database} on ${wish.host}. It is tried once more.</p>
+                ${form(visit, { action: path, submit: 'Save it', cancel: path, hidden: { draft: seal(visit, wish) } })}`,
+            )}
+            ${card('Or change it further', settingsForm(visit, await kept(tenantId), attemptOf(wish)))}`,
+          calls: callsOf(tenantId),
+        }
+      },
+      (visit, attempt) => editView(visit, attempt),
+    ),
+    action(
+      {
+        path: PATH,
+        role: 'tenant',
+        form: { draft: 'secret' },
+        body: SaveBody,
+        needsFreshSignIn: true,
+      },
+      async (visit, { draft }) => {
+        const { tenantId } = visit.tenant
+        const { login, ...settings } = unseal(visit, draft)
+        await directories.put(tenantId, toDirectory(settings), login, visit.actor)
+        return done(tenantPath(tenantId, 'directory'), 'The user directory is saved.')
+      },
+    ),
+    page({ path: `${PATH}/remove`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
+      const { tenantId, name } = visit.tenant
+      const path = tenantPath(tenantId, 'directory')
+      const stored = await kept(tenantId)
+      return {
+        here: 'directory',
+        ...confirmView(visit, {
+          title: 'Remove the user directory?',
+          effects:
+            stored === undefined
+              ? ['There is none: nothing will happen.']
+              : [
+                  `Nobody who is only in ${stored.settings.database} on ${stored.settings.host} can sign in to ${name} any more.`,
+                  'Whoever is signed in stays so until their session ends. To end them now, go to Sessions afterwards.',
+                  'The password of the database is deleted here. The database itself is not touched.',
+                ],
+          action: `${path}/remove`,
+          submit: 'Remove the directory',
+          cancel: path,
+        }),
+        calls: [{ method: 'DELETE', path: `${apiOf(tenantId)}/user-directory` }],
+      }
+    }),
+    action(
+      { path: `${PATH}/remove`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
+      async ({ tenant: { tenantId }, actor }) => {
+        await directories.remove(tenantId, actor)
+        return done(tenantPath(tenantId, 'directory'), 'The user directory is removed.')
+      },
+    ),
+  ]
+}
+
+function outcome(tried: Parameters<typeof trialBlock>[0] & { readonly refusal: unknown }): Html {
+  return html`${
+    tried.refusal === undefined
+      ? notice('success', 'It works, as far as could be tried.')
+      : notice('problem', 'It does not work yet: the first step that failed says why.')
+  }
+  ${trialBlock(tried)}`
+}
+
+function settingsFacts({ settings, updatedAtMs }: StoredDirectory) {
+  const { kind, host, port, database, username, tls, query, columns } = settings
+  return html`${facts([
+    ['Database', kind === 'postgres' ? 'PostgreSQL' : 'MySQL or MariaDB'],
+    ['Host', `${host}:${port}`],
+    ['Name', database],
+    ['User', username],
+    ['Password', 'kept encrypted, never shown'],
+    ['Encryption', tls === 'verify' ? 'TLS' : 'none'],
+    ['Changed', moment(updatedAtMs)],
+  ])}
+    <h3>Query</h3>
+    <pre tabindex="0" role="group" aria-label="Query"><code>${query}</code></pre>
+    <h3>Columns</h3>
+    ${facts(Object.entries(columns).map(([role, column]) => [role.replace('_', ' '), column ?? null]))}`
+}
+
+function callsOf(tenantId: string): ApiCall[] {
+  const api = `${apiOf(tenantId)}/user-directory`
+  const body = {
+    kind: 'postgres',
+    host: 'db.example.com',
+    database: 'app',
+    username: 'sign_in',
+    password: '<DATABASE_PASSWORD>',
+    query: 'SELECT id, username, email, name, hash FROM users WHERE email = $1',
+    columns: {
+      id: 'id',
+      username: 'username',
+      email: 'email',
+      name: 'name',
+      password_hash: 'hash',
+    },
+  }
+  return [
+    { method: 'PUT', path: api, body, label: 'Try it and save it' },
+    {
+      method: 'POST',
+      path: `${api}/dry-run`,
+      body: { login: 'ada@acme.example' },
+      label: 'Try it',
+    },
+    { method: 'DELETE', path: api, label: 'Remove it' },
+  ]
+}

@@ -1,0 +1,160 @@
+/** A tenant's own database: tried before it is saved, its password in no page, removed with care. */
+import t from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
+import { startConsole } from '../../support/console.ts'
+import { movableClock } from '../../support/control-plane.ts'
+import { NO_POSTGRES, startPostgres } from '../../support/postgres.ts'
+import {
+  ADA_EMAIL,
+  COLUMNS,
+  fillDatabase,
+  PASSWORD,
+  QUERIES,
+  READER,
+} from '../directory/directory-world.ts'
+
+const DIRECTORY = '/console/tenants/acme/directory'
+const SECRET = READER.password.slice(0, 11)
+
+const formFor = (port: number) => ({
+  kind: 'postgres',
+  host: '127.0.0.1',
+  port: String(port),
+  database: 'app',
+  username: READER.username,
+  password: READER.password,
+  tls: 'off',
+  ca_pem: '',
+  query: QUERIES.postgres,
+  ...Object.fromEntries(Object.entries(COLUMNS).map(([role, name]) => [`column_${role}`, name])),
+  login: '',
+})
+
+const draftIn = (text: string) => /name="draft" value="([^"]+)"/.exec(text)?.[1] ?? ''
+
+void t.test(
+  'a database is tried, saved and used; its password is shown nowhere',
+  { skip: NO_POSTGRES },
+  async (t) => {
+    const database = await startPostgres(t)
+    await fillDatabase(database)
+    const { services, person } = await startConsole(t, { clock: movableClock() })
+    const admin = await person('acme')
+    t.match((await admin.get(DIRECTORY)).text, /No directory.*Connect a database/s)
+    t.match((await admin.get(`${DIRECTORY}/edit`)).text, 'Password of that user')
+
+    const form = formFor(database.port)
+    const wrong = await admin.post(`${DIRECTORY}/try`, { ...form, column_name: 'nickname' })
+    t.match(wrong, { status: 422, text: /It does not work yet.*Columns.*\(failed\).*nickname/s })
+    t.match(wrong.text, /value="nickname"/, 'what was typed stays')
+    t.notMatch(wrong.text, SECRET)
+    const unknown = await admin.post(`${DIRECTORY}/try`, { ...form, login: 'zoe' })
+    t.match(unknown, { status: 422, text: /id="login-error">The query finds nobody/ })
+
+    const tried = await admin.post(`${DIRECTORY}/try`, { ...form, login: ADA_EMAIL })
+    t.match(tried, {
+      status: 200,
+      text: /It works, as far as could be tried.*Who was found, masked/s,
+    })
+    t.notMatch(tried.text, SECRET)
+    await t.rejects(
+      services.directories.get('acme'),
+      { code: 'directory_not_found' },
+      'not saved yet',
+    )
+    const saved = await admin.post(DIRECTORY, { draft: draftIn(tried.text) })
+    t.match(saved, { status: 303 })
+    const page = await admin.get(saved.location)
+    t.match(
+      page.text,
+      /The user directory is saved\..*127\.0\.0\.1:.*reader.*kept encrypted, never shown/s,
+    )
+    for (const path of [DIRECTORY, `${DIRECTORY}/edit`, '/console/tenants/acme/audit'])
+      t.notMatch((await admin.get(path)).text, SECRET, path)
+    t.match(await services.users.authenticate('acme', ADA_EMAIL, PASSWORD), { kind: 'ok' })
+
+    const checked = await admin.post(`${DIRECTORY}/check`, { login: ADA_EMAIL })
+    t.match(checked.text, /It works.*Who was found, masked/s)
+    t.match((await admin.post(`${DIRECTORY}/check`, { login: 'zoe' })).text, 'It does not work yet')
+
+    const kept = await admin.post(`${DIRECTORY}/try`, { ...form, password: '' })
+    t.match(kept, { status: 200 }, 'the password that is kept goes on')
+    const moved = await admin.post(`${DIRECTORY}/try`, {
+      ...form,
+      password: '',
+      host: 'db.evil.example',
+    })
+    t.match(moved, { status: 422, text: /id="password-error">/ }, 'but never to another host')
+
+    t.match(
+      (await admin.get(`${DIRECTORY}/remove`)).text,
+      /Nobody who is only in app on 127\.0\.0\.1/,
+    )
+    t.match(await admin.post(`${DIRECTORY}/remove`), { status: 303 })
+    t.match((await admin.get(DIRECTORY)).text, 'No directory')
+  },
+)
+
+void t.test(
+  'what was tried is saved by the person who tried it, soon, and as it was',
+  { skip: NO_POSTGRES },
+  async (t) => {
+    const database = await startPostgres(t)
+    await fillDatabase(database)
+    const clock = movableClock()
+    const { services, person, signedIn } = await startConsole(t, { clock })
+    const admin = await person('acme')
+    const other = await person('acme')
+    const both = await person('operator')
+    const tried = await admin.post(`${DIRECTORY}/try`, formFor(database.port))
+    const draft = draftIn(tried.text)
+    t.match(draft, /^v1\./)
+    t.notMatch(Buffer.from(draft.split('.')[2] ?? '', 'base64url').toString('latin1'), 'reads')
+    t.match(await other.post(DIRECTORY, { draft }), { status: 409 }, 'somebody else')
+    const ofGrace = draftIn((await both.post(`${DIRECTORY}/try`, formFor(database.port))).text)
+    t.match(
+      await both.post('/console/tenants/other/directory', { draft: ofGrace }),
+      { status: 409 },
+      'another tenant',
+    )
+    t.match(
+      await admin.post(DIRECTORY, { draft: `${draft.slice(0, -4)}AAAA` }),
+      { status: 409 },
+      'changed',
+    )
+    t.match(await admin.post(DIRECTORY, { draft: '' }), { status: 409 }, 'none')
+    clock.advance(LIMITS.consoleFreshMs)
+    const again = await signedIn(admin.userId)
+    t.match(await again.post(DIRECTORY, { draft }), { status: 409 }, 'late')
+    await t.rejects(services.directories.get('acme'), { code: 'directory_not_found' })
+  },
+)
+
+void t.test('what is wrong with the settings stands beside each field', async (t) => {
+  const clock = movableClock()
+  const { person, signedIn } = await startConsole(t, { clock })
+  const admin = await person('acme')
+  const hostile = '"></textarea><script>alert(1)</script>'
+  const answer = await admin.post(`${DIRECTORY}/try`, {
+    ...formFor(1),
+    host: hostile,
+    port: '99999',
+    query: hostile,
+    column_id: '',
+    ca_pem: 'no certificate',
+  })
+  t.equal(answer.status, 422)
+  for (const field of ['host', 'port', 'column_id', 'ca_pem'])
+    t.match(answer.text, `id="${field}-error"`, field)
+  t.notMatch(answer.text, '<script>alert')
+  const query = await admin.post(`${DIRECTORY}/try`, { ...formFor(1), query: 'DELETE FROM people' })
+  t.match(query, { status: 422, text: /id="query-error">Must be one SELECT/ })
+  t.notMatch(query.text, SECRET)
+  const nobody = await admin.post(`${DIRECTORY}/try`, formFor(1))
+  t.match(nobody, { status: 422, text: /Connect.*\(failed\)/s })
+  const old = await signedIn(admin.userId, clock.nowMs() - LIMITS.consoleFreshMs - 1)
+  t.match(await old.get(`${DIRECTORY}/edit`), { status: 302 })
+  t.match(await old.post(`${DIRECTORY}/try`, formFor(1)), { status: 403 })
+  t.match(await old.post(DIRECTORY, { draft: 'x' }), { status: 403 })
+  t.match(await admin.post(`${DIRECTORY}/check`, { login: 'ada' }), { status: /404|422/ })
+})
