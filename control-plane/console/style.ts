@@ -181,6 +181,7 @@ tbody tr + tr > * { border-top: 1px solid var(--line) }
   table:not(.chart *) tbody tr > :empty { display: none }
   table:not(.chart *) tbody tr > * { overflow-wrap: anywhere }
   table:not(.chart *) tbody th { text-align: left; font-size: 1.0625rem }
+  table:not(.chart *) tbody td:has(.found-out) { flex-direction: column; gap: .125rem; text-align: left }
   table:not(.chart *) tbody th::before, [data-label='']::before { display: none }
 }
 .pager { display: flex; gap: .75rem; align-items: center }
@@ -203,17 +204,17 @@ pre code { white-space: pre; overflow-wrap: normal; user-select: all }
 .numbered { list-style: decimal; padding-left: 1.25rem } .numbered li { margin-top: .875rem } .numbered p { margin: 0 }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; margin: 1.25rem 0 .75rem } .actions .submit { margin: 0 }
 .tall pre { max-height: 26rem; overflow: auto }
-.found-out { max-width: 34rem; overflow-wrap: anywhere } .found-out p { margin: .25rem 0 0 }
+.found-out { max-width: 34rem; overflow-wrap: anywhere } .found-out p { margin: .25rem 0 0 } .facts + .said { margin-top: .875rem }
 .edit { margin: 1.25rem 0 } .further { margin-top: 1.25rem }
 .lines { padding: .5rem 0; max-height: 30rem; overflow: auto; line-height: 1.5 }
 .lines code { display: block; min-width: max-content; user-select: text }
 .lines ins, .lines del, .same { display: block; padding: 0 .875rem; border-radius: 0; direction: ltr; unicode-bidi: isolate }
 .same::before { content: '  ' / '' }
-.keys { margin: 0 0 1.25rem } .keys .table-frame { margin: 0 0 .5rem; padding: 1rem }
-.keys svg { display: block; width: 100%; min-width: 34rem; max-width: 52rem }
-.keys text { fill: var(--quiet); font-size: 11px } .keys .kid { fill: var(--text); font-family: var(--mono) } .keys .at-now { fill: var(--text) }
-.signs { fill: var(--accent); background: var(--accent) } .accepts { fill: var(--tint); background: var(--tint); stroke: var(--field-line) }
-.now { stroke: var(--text); stroke-width: 1; stroke-dasharray: 3 3 }
+.keys { margin-inline: 0 } .keys p { margin: 0 0 .25rem } .keys li { margin-bottom: 1rem } .keys figcaption { margin: 0; font-weight: 400 }
+.keys svg { display: block; width: 100%; height: 1rem; border-radius: .25rem; background: var(--ground) }
+.signs { fill: var(--accent); background: var(--accent) } .accepts { fill: var(--tint); background: var(--tint); stroke: var(--field-line); vector-effect: non-scaling-stroke }
+.kid, .age { white-space: nowrap }
+.now { stroke: var(--text); stroke-width: 2; vector-effect: non-scaling-stroke } .swatch.at-now { width: 2px; border: 0; background: var(--text) }
 .swatch { display: inline-block; width: .875rem; height: .875rem; border: 1px solid var(--field-line); border-radius: .25rem; vertical-align: -.125rem; margin-left: .5rem }
 details.calls { margin-top: 2rem; color: var(--quiet) }
 summary { cursor: pointer; width: fit-content; padding: .25rem 0 }

@@ -15,6 +15,11 @@ const GONE_MS_MIN = 15 * SECOND_MS
 /** A list for a person. */
 const NAMED_MAX = 5
 
+/** Who has not polled for longer does not poll any more. */
+export function goneAfterMs(pollAfterMs: number): number {
+  return Math.max(GONE_MS_MIN, (MISSED_POLLS_MAX + 1) * pollAfterMs)
+}
+
 export function feedPolled(
   seen: Observations,
   { instances, pollAfterMs }: FeedObservation,
@@ -29,7 +34,7 @@ export function feedPolled(
       `Start the application with enforce() mounted and the client secret set; from its machine this must answer 200: ${tryIt}`,
     )
   const newestFirst = [...instances].sort((a, b) => a.polledAgoMs - b.polledAgoMs)
-  const goneMs = Math.max(GONE_MS_MIN, (MISSED_POLLS_MAX + 1) * pollAfterMs)
+  const goneMs = goneAfterMs(pollAfterMs)
   const alive = newestFirst.filter(({ polledAgoMs }) => polledAgoMs <= goneMs)
   if (alive.length === 0)
     return fail(

@@ -14,7 +14,7 @@ export function moment(atMs: number | null | undefined): Html {
 export function age(atMs: number, nowMs: number): Html {
   const iso = new Date(atMs).toISOString()
   const utc = `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`
-  return html`<span title="${utc}">${ageText(atMs, nowMs)}</span>`
+  return html`<span class="age" title="${utc}">${ageText(atMs, nowMs)}</span>`
 }
 
 const AGES = [

@@ -28,39 +28,35 @@ export function barOf(key: KeyTimes, tenant: Pick<Tenant, 'maxSessionSeconds'>):
   }
 }
 
-const WIDTH = 640
-const LEFT = 116
-const RIGHT = 16
-const ROW = 44
-const TOP = 26
+const WIDTH = 1000
+const HEIGHT = 16
 
+/** A bar for each key; stretched to the width there is, so no text is drawn into it. */
 export function keysPicture(bars: readonly KeyBar[], nowMs: number): Html {
   const { fromMs, toMs } = windowOf(bars, nowMs)
   const x = (atMs: number) => {
     const share = (Math.min(Math.max(atMs, fromMs), toMs) - fromMs) / (toMs - fromMs)
-    return Math.round((LEFT + share * (WIDTH - LEFT - RIGHT)) * 10) / 10
+    return Math.round(share * WIDTH)
   }
-  const height = TOP + bars.length * ROW + 8
-  const bar = (from: number, to: number, y: number, look: string) =>
-    html`<rect class="${look}" x="${x(from)}" y="${y}" width="${Math.max(2, x(to) - x(from))}" height="16" rx="4" />`
-  return html`<figure class="keys">
-    <div class="table-frame" role="region" aria-label="Picture of the keys" tabindex="0">
-      <svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${textOf(bars, nowMs)}">
-        ${bars.map((one, index) => {
-          const y = TOP + index * ROW + 8
-          const acceptedTo = one.neededUntilMs ?? toMs
-          return html`<text class="kid" x="0" y="${y + 13}">${one.kid.slice(0, 12)}</text>
-            ${bar(one.publishedFromMs, acceptedTo, y, 'accepts')}
-            ${one.signsFromMs === null ? '' : bar(one.signsFromMs, one.signsUntilMs ?? nowMs, y, 'signs')}
-            <text x="${LEFT}" y="${y + 30}">${captionOf(one, nowMs)}</text>`
-        })}
-        <line class="now" x1="${x(nowMs)}" x2="${x(nowMs)}" y1="16" y2="${height}" />
-        <text class="at-now" x="${x(nowMs)}" y="12" text-anchor="middle">now</text>
+  const rect = (from: number, to: number, look: string) =>
+    html`<rect class="${look}" x="${x(from)}" y="0" width="${Math.max(4, x(to) - x(from))}" height="${HEIGHT}" />`
+  const row = (bar: KeyBar, index: number) => {
+    const { kid, publishedFromMs, signsFromMs, signsUntilMs, neededUntilMs: endMs } = bar
+    return html`<li>
+      <p id="key-${index}"><code>${kid.slice(0, 12)}</code> ${captionOf(bar, nowMs)}</p>
+      <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-labelledby="key-${index}">
+        ${rect(publishedFromMs, endMs ?? toMs, 'accepts')}
+        ${signsFromMs === null ? '' : rect(signsFromMs, signsUntilMs ?? toMs, 'signs')}
+        <line class="now" x1="${x(nowMs)}" x2="${x(nowMs)}" y1="0" y2="${HEIGHT}" />
       </svg>
-    </div>
+    </li>`
+  }
+  return html`<figure class="card keys">
+    <ol>${bars.map(row)}</ol>
     <figcaption class="hint">
       <span class="swatch signs" aria-hidden="true"></span> signs
-      <span class="swatch accepts" aria-hidden="true"></span> is published, and accepted
+      <span class="swatch accepts" aria-hidden="true"></span> published, and accepted
+      <span class="swatch at-now" aria-hidden="true"></span> now
     </figcaption>
   </figure>`
 }
@@ -87,15 +83,11 @@ export function captionOf(bar: KeyBar, nowMs: number): string {
   if (phase === 'current') return 'signs, and is accepted'
   if (phase === 'next') return 'is published ahead, and does not sign yet'
   if (endMs === null || endMs <= nowMs) return 'signs no more; no session can carry it: delete it'
-  return `signs no more; accepted for ${aheadText(endMs - nowMs)} more, until its last session is over`
+  return `signs no more; accepted for ${aheadText(endMs - nowMs)} more: so long can its sessions live`
 }
 
 function aheadText(ms: number): string {
   if (ms >= 2 * DAY_MS) return `${Math.ceil(ms / DAY_MS)} days`
   if (ms >= 2 * HOUR_MS) return `${Math.ceil(ms / HOUR_MS)} hours`
   return `${Math.max(1, Math.ceil(ms / MINUTE_MS))} minutes`
-}
-
-function textOf(bars: readonly KeyBar[], nowMs: number): string {
-  return bars.map((bar) => `Key ${bar.kid.slice(0, 12)} ${captionOf(bar, nowMs)}.`).join(' ')
 }

@@ -132,22 +132,14 @@ function keysTable(bars: readonly KeyBar[]): Html {
     caption: 'Signing keys',
     rows: bars,
     columns: [
-      { label: 'Key', isName: true, cell: ({ kid }) => html`<code>${kid}</code>` },
+      {
+        label: 'Key',
+        isName: true,
+        cell: ({ kid }) => html`<code class="kid" title="${kid}">${kid.slice(0, 12)}…</code>`,
+      },
       { label: 'State', cell: ({ phase }) => badge(...PHASES[phase]) },
       { label: 'Published', cell: ({ publishedFromMs }) => moment(publishedFromMs) },
-      {
-        label: 'Signs from',
-        cell: ({ signsFromMs }) => (signsFromMs === null ? 'not yet' : moment(signsFromMs)),
-      },
-      {
-        label: 'Signs until',
-        cell: ({ phase, signsUntilMs }) =>
-          signsUntilMs === null
-            ? phase === 'next'
-              ? 'not yet'
-              : 'the next one does'
-            : moment(signsUntilMs),
-      },
+      { label: 'Signs', cell: signsText },
       {
         label: 'Needed until',
         cell: ({ neededUntilMs }) =>
@@ -156,6 +148,14 @@ function keysTable(bars: readonly KeyBar[]): Html {
     ],
     empty: html``,
   })
+}
+
+function signsText({ phase, signsFromMs, signsUntilMs }: KeyBar): Html {
+  if (signsFromMs === null) return html`not yet`
+  const until = signsUntilMs === null ? 'the next one does' : moment(signsUntilMs)
+  return phase === 'current'
+    ? html`since ${moment(signsFromMs)}`
+    : html`from ${moment(signsFromMs)}<br />until ${until}`
 }
 
 /** Prepare, promote, retire: what can be done at this point, and what it is for. */
@@ -263,7 +263,7 @@ function certificateTable(
   })}
     <p class="hint">
       A certificate is put by the API:
-      <code>PUT …/certificates/{hostname}</code>. Without one, TLS ends before our edge, or nowhere.
+      <code>PUT …/certificates/{hostname}</code>. Without one, the gateways serve the hostname without TLS.
     </p>`
 }
 

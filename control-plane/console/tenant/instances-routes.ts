@@ -12,12 +12,9 @@ import { age, badge, type Tone } from '../blocks/text.ts'
 import type { Html } from '../layout.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import { page, type ConsoleRoute } from '../route.ts'
+import { clockOffsetOf, whatToDoAboutTheClock } from '../../verification/application-clock.ts'
+import { goneAfterMs } from '../../verification/judge-feed.ts'
 import type { ConsoleWorld } from '../world.ts'
-
-/** Beyond, tokens that are just issued may count as not valid yet. */
-const CLOCK_OFF_MS = 5 * SECOND_MS
-/** So many intervals without a poll: then it is more than one that was late. */
-const MISSED_POLLS = 3
 
 export interface InstanceState {
   readonly word: string
@@ -25,13 +22,13 @@ export interface InstanceState {
   readonly remark: string
 }
 
-/** Pure. What matters most comes first. */
+/** Pure, and as the check `feed_polled` judges. What matters most comes first. */
 export function instanceState(
   { lastPollMs, etagIsCurrent, clockOffsetMs }: FeedInstance,
   pollSeconds: number,
   nowMs: number,
 ): InstanceState {
-  if (nowMs - lastPollMs > MISSED_POLLS * pollSeconds * SECOND_MS)
+  if (nowMs - lastPollMs > goneAfterMs(pollSeconds * SECOND_MS))
     return {
       word: 'Silent',
       tone: 'bad',
@@ -40,12 +37,9 @@ export function instanceState(
     }
   if (!etagIsCurrent)
     return { word: 'Behind', tone: 'warm', remark: 'It takes the newest state with its next poll.' }
-  if (Math.abs(clockOffsetMs ?? 0) > CLOCK_OFF_MS)
-    return {
-      word: 'Clock is off',
-      tone: 'warm',
-      remark: 'Set the clock of its machine: sessions count too long or too short by it.',
-    }
+  const offset = clockOffsetOf(clockOffsetMs ?? undefined)
+  if (offset !== undefined)
+    return { word: 'Clock is off', tone: 'warm', remark: whatToDoAboutTheClock(offset, false) }
   return { word: 'Up to date', tone: 'good', remark: '' }
 }
 
@@ -92,25 +86,25 @@ export function instancesRoutes({ instances }: Pick<ConsoleWorld, 'instances'>) 
 
 function stateOf(instance: FeedInstance, pollSeconds: number, nowMs: number): Html {
   const { word, tone, remark } = instanceState(instance, pollSeconds, nowMs)
-  return html`<div>${badge(word, tone)}${remark === '' ? '' : html` <span class="hint">${remark}</span>`}</div>`
+  return html`<div class="found-out">${badge(word, tone)}${remark === '' ? '' : html` <span class="hint">${remark}</span>`}</div>`
 }
 
 /** What has the newest state is not behind, however long ago it asked. */
 function lagOf({ etagIsCurrent, lastPollMs }: FeedInstance, nowMs: number): string {
   if (etagIsCurrent) return 'none'
-  return `up to ${Math.max(1, Math.ceil((nowMs - lastPollMs) / SECOND_MS))} s`
+  return `up to ${Math.max(1, Math.ceil((nowMs - lastPollMs) / SECOND_MS))}\u00a0s`
 }
 
 function versionOf(version: string): Html {
   if (version === '') return html`<span class="none">not said</span>`
   return version === VERSION
     ? html`${version}`
-    : html`${version} <span class="hint">newest: ${VERSION}</span>`
+    : html`<span>${version} <span class="hint">newest: ${VERSION}</span></span>`
 }
 
 function offsetOf(offsetMs: number | null): string {
   if (offsetMs === null) return 'not said'
-  return `${offsetMs > 0 ? '+' : offsetMs < 0 ? '−' : ''}${(Math.abs(offsetMs) / SECOND_MS).toFixed(1)} s`
+  return `${offsetMs > 0 ? '+' : offsetMs < 0 ? '−' : ''}${(Math.abs(offsetMs) / SECOND_MS).toFixed(1)}\u00a0s`
 }
 
 const days = (ms: number) => `${Math.round(ms / (24 * 3600 * SECOND_MS))} days`

@@ -62,12 +62,18 @@ function publishing({ status }: StepsView['tenant']): Step {
 
 function toolStep(checks: readonly CheckRow[], baseUrl: string): Step {
   const reports = checks.filter(({ source }) => source === 'self_report')
-  const isDone = reports.length > 0
+  const isMounted = checks.some(
+    ({ check, source, status }) =>
+      check === 'middleware_mounted' && source === 'platform' && status === 'pass',
+  )
+  const isDone = reports.length > 0 || isMounted
   return {
     title: 'The command line tool has looked at the project',
     state: isDone ? 'done' : 'open',
     text: isDone
-      ? `It has reported ${reports.length} ${reports.length === 1 ? 'check' : 'checks'} of its own.`
+      ? reports.length === 0
+        ? 'Not needed: the middleware is mounted already.'
+        : `It has reported ${reports.length} ${reports.length === 1 ? 'check' : 'checks'} of its own.`
       : 'In the folder of the application: it asks for the analyzer key, and shows every change before it is made.',
     command: isDone
       ? undefined

@@ -20,9 +20,13 @@ void t.test('a rotation goes through its steps, and each page says what it means
   const kid = async (phase: string) =>
     (await keys.timeline('acme')).find((key) => key.phase === phase)?.kid ?? 'none'
   const first = await kid('current')
-  const label = async () =>
-    /<svg[^>]*role="img"\s+aria-label="([^"]+)"/.exec((await grace.get(PAGE)).text)?.[1]
-  t.equal(await label(), `Key ${first.slice(0, 12)} signs, and is accepted.`)
+  const label = async () => {
+    const { text } = await grace.get(PAGE)
+    const [, picture = ''] = /<figure class="card keys">(.*?)<\/figure>/s.exec(text) ?? []
+    t.match(picture, /role="img"\s+aria-labelledby="key-0"/)
+    return [...picture.matchAll(/<p id="key-\d">(.*?)<\/p>/gs)].map(([, one]) => one).join('; ')
+  }
+  t.equal(await label(), `<code>${first.slice(0, 12)}</code> signs, and is accepted`)
 
   const form_id = services.consoleAccess.proofs.newFormId(grace.sessionId)
   const prepared = await grace.post(`${PAGE}/prepare`, { form_id, private_key_pem: '' })
@@ -42,7 +46,7 @@ void t.test('a rotation goes through its steps, and each page says what it means
   t.equal(await kid('retired'), first)
   const page = (await grace.get(PAGE)).text
   t.match(page, /2026-01-01 08:00 UTC/, 'needed until its last session is over')
-  t.match(await label(), /accepted for 8 hours more, until its last session is over/)
+  t.match(await label(), /accepted for 8 hours more: so long can its sessions live/)
 
   const kept = await grace.get(`${PAGE}/retire`)
   t.match(kept.text, /without force nothing is deleted/)
