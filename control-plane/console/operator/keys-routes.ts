@@ -154,8 +154,8 @@ function signsText({ phase, signsFromMs, signsUntilMs }: KeyBar): Html {
   if (signsFromMs === null) return html`not yet`
   const until = signsUntilMs === null ? 'the next one does' : moment(signsUntilMs)
   return phase === 'current'
-    ? html`since ${moment(signsFromMs)}`
-    : html`from ${moment(signsFromMs)}<br />until ${until}`
+    ? html`<div>since ${moment(signsFromMs)}</div>`
+    : html`<div>from ${moment(signsFromMs)}<br />until ${until}</div>`
 }
 
 /** Prepare, promote, retire: what can be done at this point, and what it is for. */
