@@ -54,6 +54,14 @@ export interface UserSource {
   ): Promise<Authentication | undefined>
 }
 
+/** What an audit trail may say of an account. */
+const auditedOf = ({ username, email, name, isDisabled }: User) => ({
+  username,
+  email,
+  name,
+  disabled: isDisabled,
+})
+
 export type Users = ReturnType<typeof createUsers>
 
 export interface UsersWorld {
@@ -255,9 +263,15 @@ export function createUsers(world: UsersWorld) {
         // a link went to the address from before, which may be somebody else's
         if (changes.emailKey !== before.emailKey)
           await voidTickets(change.queries, tenantId, userId, change.nowMs)
-        const content = { user_id: userId, changed: Object.keys(patch) }
+        const after = found(await findUser(change.queries, tenantId, userId))
+        const content = {
+          user_id: userId,
+          changed: Object.keys(patch),
+          from: auditedOf(before),
+          to: auditedOf(after),
+        }
         await change.audit(actor, { action: 'user.changed', tenantId, content })
-        return found(await findUser(change.queries, tenantId, userId))
+        return after
       })
     },
 

@@ -55,8 +55,15 @@ const isRecord = (value: unknown): value is Content =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export function differencesOf({ content }: Pick<AuditRow, 'content'>): Difference[] {
-  const { from, to, was, settings } = content
-  if (isRecord(from) && isRecord(to)) return fromTo(from, to)
+  const { from, to, was, settings, changed, user_id: userId } = content
+  if (isRecord(from) && isRecord(to))
+    return [
+      ...(userId === undefined ? [] : [{ name: 'user_id', about: userId }]),
+      ...fromTo(from, to),
+      ...(Array.isArray(changed) && changed.includes('password')
+        ? [{ name: 'password', about: 'a new one' }]
+        : []),
+    ]
   if (isRecord(was) && isRecord(settings)) return fromTo(was, settings)
   const { plan } = content
   if (typeof plan === 'string' && typeof was === 'string')
