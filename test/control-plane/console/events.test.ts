@@ -1,0 +1,109 @@
+/** Events of a tenant: found by type, person and address, page by page; and none of another. */
+import t, { type Test } from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
+import { startConsole } from '../../support/console.ts'
+
+const SEEN = '/console/tenants/acme/events'
+const TOLD = `${SEEN}/told`
+
+async function startEvents(t: Test) {
+  const world = await startConsole(t)
+  const { enforcement, store } = world.services
+  return {
+    ...world,
+    report: (tenantId: string, event: object) =>
+      enforcement.receive('edge-1', [{ tenant_id: tenantId, outcome: 'step_up', ...event }]),
+    tell: (tenantId: string, subject: string, ip = '192.0.2.1', times = 1) =>
+      store.change(async (change) => {
+        for (let count = 0; count < times; count++)
+          await change.emit('signin.denied', tenantId, { subject, ip, reason: 'network_denied' })
+      }),
+  }
+}
+
+const rowsOf = (text: string) => text.match(/<th scope="row"/g)?.length ?? 0
+
+/** Follows «Next page» to the end. */
+async function walk(get: (path: string) => Promise<{ text: string }>, path: string) {
+  const pages: number[] = []
+  for (let next: string | undefined = path; next !== undefined;) {
+    const { text } = await get(next)
+    pages.push(rowsOf(text))
+    next = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
+  }
+  return pages
+}
+
+void t.test('what was reported is found by its type, its person and its address', async (t) => {
+  const { person, report } = await startEvents(t)
+  const ada = await person('acme')
+  t.match((await ada.get(SEEN)).text, /Nothing has been reported yet/)
+  await report('acme', { subject: 'bob', ip: '192.0.2.1' })
+  await report('acme', { subject: 'eve', ip: '192.0.2.2', app_host: 'app.acme.example' })
+  await report('acme', { outcome: 'sealed', ip: '192.0.2.2' })
+  await report('other', { subject: 'mallory', ip: '192.0.2.9' })
+  const found = async (query: string) => rowsOf((await ada.get(`${SEEN}?${query}`)).text)
+  t.equal(await found(''), 3)
+  t.equal(await found('type=sealed'), 1)
+  t.equal(await found('subject=eve'), 1)
+  t.equal(await found('address=192.0.2.2'), 2)
+  t.equal(await found('address=192.0.2.2&type=step_up&subject='), 1)
+  t.match((await ada.get(`${SEEN}?subject=mallory`)).text, /No event matches.*Show all/s)
+  t.match((await ada.get(SEEN)).text, /app\.acme\.example.*edge-1/s)
+  t.match(await ada.get(`${SEEN}?type=nonsense`), { status: 400 })
+  t.match(await ada.get(`${SEEN}?subject=${'x'.repeat(101)}`), { status: 400 })
+})
+
+void t.test('pages follow each other without a gap, with the filter', async (t) => {
+  const { person, report } = await startEvents(t)
+  const ada = await person('acme')
+  for (let count = 0; count < 7; count++) {
+    await report('acme', { subject: 'bob', ip: '192.0.2.1' })
+    await report('acme', { outcome: 'sealed', ip: '192.0.2.2' })
+  }
+  t.strictSame(await walk(ada.get, `${SEEN}?limit=3&subject=bob`), [3, 3, 1])
+  t.strictSame(await walk(ada.get, `${SEEN}?limit=7`), [7, 7])
+})
+
+void t.test('what webhooks are told of is found the same way, by its content', async (t) => {
+  const { person, tell, services } = await startEvents(t)
+  const ada = await person('acme')
+  t.match((await ada.get(TOLD)).text, /Nothing to tell of/)
+  await tell('acme', 'bob', '192.0.2.1')
+  await tell('acme', 'eve', '192.0.2.2')
+  await tell('other', 'mallory')
+  await services.policies.put('acme', 'mfa', { mode: 'required' }, { name: 'x', requestId: 'x' })
+  const found = async (query: string) => rowsOf((await ada.get(`${TOLD}?${query}`)).text)
+  t.equal(await found(''), 3)
+  t.equal(await found('type=signin.denied'), 2)
+  t.equal(await found('subject=eve'), 1)
+  t.equal(await found('address=192.0.2.1'), 1)
+  const { text } = await ada.get(TOLD)
+  t.match(text, /policy\.mfa\.updated.*signin\.denied.*network_denied/s)
+  t.notMatch(text, /mallory/)
+  t.strictSame(await walk(ada.get, `${TOLD}?limit=1&type=signin.denied`), [1, 1])
+})
+
+void t.test('a page looks through so many events, and the next one goes on', async (t) => {
+  const { person, tell } = await startEvents(t)
+  const ada = await person('acme')
+  await tell('acme', 'bob')
+  await tell('acme', 'others', '192.0.2.1', LIMITS.eventsLookedThroughMax)
+  const first = await ada.get(`${TOLD}?subject=bob`)
+  t.match(first.text, /Nothing among the 2,000 events that this page looked through/)
+  t.notMatch(first.text, /No event matches/)
+  t.strictSame(await walk(ada.get, `${TOLD}?subject=bob`), [0, 1])
+})
+
+void t.test('hostile text in an event is shown as text', async (t) => {
+  const { person, report } = await startEvents(t)
+  const ada = await person('acme')
+  const evil = `"><script>alert(1)</script>`
+  await report('acme', { subject: evil, ip: evil, reason: evil, app_host: evil })
+  const { text } = await ada.get(SEEN)
+  t.notMatch(text, /<script>alert/)
+  t.match(text, /&lt;script&gt;alert\(1\)/)
+  const found = await ada.get(`${SEEN}?subject=${encodeURIComponent(evil)}`)
+  t.equal(rowsOf(found.text), 1)
+  t.notMatch(found.text, /<script>alert/)
+})

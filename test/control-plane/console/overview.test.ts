@@ -1,0 +1,155 @@
+/** Overview of a tenant, and Figures of the service: what was counted, in numbers and as charts. */
+import t, { type Test } from 'tap'
+import type { FigureSource } from '../../../control-plane/monitoring/outcomes.ts'
+import { addFigures } from '../../../control-plane/store/queries/figures.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { movableClock } from '../../support/control-plane.ts'
+import { startConsole } from '../../support/console.ts'
+import { signIns } from '../../support/sign-ins.ts'
+
+const NOW_MS = Date.parse('2026-03-01T12:34:00Z')
+const OVERVIEW = '/console/tenants/acme/overview'
+const RANGES = { hour: 60, day: 24, week: 168, month: 30 } as const
+
+async function startFigures(t: Test) {
+  const clock = movableClock(NOW_MS)
+  const world = await startConsole(t, { clock })
+  const { store } = world.services
+  const add = (tenantId: string, source: FigureSource, counts: Record<string, number>) =>
+    store.change(({ queries }) =>
+      addFigures(
+        queries,
+        tenantId,
+        source,
+        clock.nowMs(),
+        Object.entries(counts).map(([name, count]) => {
+          const [outcome = '', reason = ''] = name.split(':')
+          return { outcome: outcome as 'sealed', reason, count }
+        }),
+      ),
+    )
+  return { ...world, clock, add }
+}
+
+const tile = (label: string, value: string) =>
+  new RegExp(`<dt>${label}</dt><dd>\\s*${value}\\s*</dd>`)
+
+void t.test('every range shows the same counts, each in its own steps', async (t) => {
+  const { add, person } = await startFigures(t)
+  await add('acme', 'edge', { 'forwarded:session': 1200, 'sealed:sealed': 30, 'sign_in:idle': 4 })
+  await add('acme', 'realm', { signed_in: 9, 'denied:network_denied': 2, 'failed:code_wrong': 5 })
+  await add('other', 'edge', { 'forwarded:session': 70_000 })
+  const ada = await person('acme')
+  for (const [range, steps] of Object.entries(RANGES)) {
+    const { status, text } = await ada.get(`${OVERVIEW}?range=${range}`)
+    t.equal(status, 200)
+    t.match(text, tile('Requests', '1,234'), range)
+    t.match(text, tile('Refusals', '37'), range)
+    t.match(text, tile('Sign-ins', '9'), range)
+    t.match(text, new RegExp(`range=${range}" aria-current="true"`), range)
+    const plotted = [...text.matchAll(/data-chart="([^"]+)"/g)].map(
+      ([, json = '']) => JSON.parse(json.replaceAll('&quot;', '"')) as { times: number[] },
+    )
+    t.strictSame(
+      plotted.map(({ times }) => times.length),
+      [steps, steps, steps],
+      range,
+    )
+    t.ok((plotted[0]?.times.at(-1) ?? 0) * 1000 <= NOW_MS, 'the last step is under way')
+    t.equal(text.match(/<tbody>/g)?.length, 4, 'a table for each chart, and one of reasons')
+    t.match(text, /Sign-in denied<\/th>.*network is denied.*>2</s)
+  }
+  t.equal((await ada.get(`${OVERVIEW}?range=year`)).status, 400)
+})
+
+void t.test('the legend tells lines apart without colours, and sums them up', async (t) => {
+  const { add, person } = await startFigures(t)
+  await add('acme', 'edge', { 'forwarded:session': 1200, 'sign_in:idle': 3, 'refused:idle': 1 })
+  const { text } = await (await person('acme')).get(OVERVIEW)
+  const legend = text.slice(text.indexOf('class="legend"'), text.indexOf('data-chart'))
+  const dashes = [...legend.matchAll(/stroke-dasharray="([^"]*)"/g)].map(([, dash]) => dash)
+  t.equal(dashes.length, 3)
+  t.equal(new Set(dashes).size, 3)
+  t.match(legend, /Forwarded.*1,200.*Sent to sign in.*>3<.*Refused or sealed.*>1</s)
+})
+
+void t.test('many reasons become five lines and the others together', async (t) => {
+  const { add, person } = await startFigures(t)
+  const reasons = ['idle', 'revoked', 'suspended', 'not_ready', 'state_lost', 'sealed', 'probe']
+  await add(
+    'acme',
+    'edge',
+    Object.fromEntries(reasons.map((reason, index) => [`refused:${reason}`, 100 - index])),
+  )
+  const { text } = await (await person('acme')).get(OVERVIEW)
+  const after = text.slice(text.indexOf('Refusals by reason'))
+  const legend = after.slice(0, after.indexOf('data-chart'))
+  t.equal(legend.match(/<li>/g)?.length, 6)
+  t.match(legend, /All other reasons.*>189</s)
+})
+
+void t.test('sessions that are alive are counted, and the latest refusals shown', async (t) => {
+  const { services, person, clock } = await startFigures(t)
+  const account = { username: 'bob', email: 'bob@example.test', name: 'Bob', password: '' }
+  const actor = { name: 'test', requestId: 'test' }
+  const bob = await services.users.create('acme', account, actor)
+  const ada = await person('acme')
+  t.match((await ada.get(OVERVIEW)).text, /Nobody was refused.*Nothing was counted in this time/s)
+  const issued = { tenantId: 'acme', userId: bob.userId, ip: '192.0.2.1', userAgent: 'test' }
+  for (const [sid, ms] of [
+    ['alive', 3_600_000],
+    ['over', -1],
+  ] as const)
+    await services.sessions.record({
+      ...issued,
+      sid,
+      issuedAtMs: clock.nowMs(),
+      expiresAtMs: clock.nowMs() + ms,
+    })
+  await services.policies.put('acme', 'network', { deny: ['203.0.113.0/24'] }, actor)
+  await signIns(services, bob, 1, { ip: '203.0.113.7' })
+  await services.enforcement.receive('edge-1', [
+    { tenant_id: 'acme', outcome: 'sealed', reason: 'sealed', ip: '203.0.113.9' },
+  ])
+  const { text } = await ada.get(OVERVIEW)
+  t.match(text, tile('Active sessions now', '1'))
+  const latest = text.slice(text.indexOf('Latest refusals'))
+  t.match(
+    latest,
+    /Sign-in denied.*network is denied.*events\?subject=.*events\?address=203\.0\.113\.7/s,
+  )
+  t.match(latest, /Sealed path.*events\?address=203\.0\.113\.9/s)
+  const other = await (await person('other')).get('/console/tenants/other/overview')
+  t.notMatch(other.text, /203\.0\.113/)
+})
+
+void t.test('counting sessions stops somewhere, and says so', async (t) => {
+  const { services, person, clock } = await startFigures(t)
+  const issued = { tenantId: 'acme', userId: 'bob', ip: '192.0.2.1', userAgent: 'test' }
+  const times = { issuedAtMs: clock.nowMs(), expiresAtMs: clock.nowMs() + 3_600_000 }
+  const most = LIMITS.sessionsCountedMax
+  for (let count = 0; count < most - 1; count++)
+    await services.sessions.record({ ...issued, ...times, sid: `busy-${count}` })
+  const ada = await person('acme')
+  t.match((await ada.get(OVERVIEW)).text, tile('Active sessions now', '999'))
+  await services.sessions.record({ ...issued, ...times, sid: 'one more' })
+  t.match((await ada.get(OVERVIEW)).text, tile('Active sessions now', '1,000 or more'))
+})
+
+void t.test('operators see all tenants together, and who is refused most', async (t) => {
+  const { add, person } = await startFigures(t)
+  const grace = await person('operator')
+  const empty = await grace.get('/console/figures')
+  t.match(empty.text, /No requests in this time.*Nothing was refused/s)
+  await add('acme', 'edge', { 'forwarded:session': 5, 'sealed:sealed': 2 })
+  await add('other', 'edge', { 'forwarded:session': 6, 'sealed:sealed': 3 })
+  for (const range of Object.keys(RANGES)) {
+    const { status, text } = await grace.get(`/console/figures?range=${range}`)
+    t.equal(status, 200)
+    t.match(text, tile('Requests', '16'), range)
+    t.match(text, tile('Refusals', '5'), range)
+    const ranked = text.slice(text.indexOf('Most refusals'))
+    t.match(ranked, /tenants\/other\/overview.*>3<.*tenants\/acme\/overview.*>2</s, range)
+  }
+  t.match(empty.text, /Deliveries waiting.*0/s)
+})
