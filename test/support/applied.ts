@@ -2,13 +2,14 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { sealOf } from './journal-trees.ts'
 import { prepare } from '../../control-plane/downloads/analyzer/journal/prepare.ts'
 import { undo } from '../../control-plane/downloads/analyzer/journal/undo.ts'
 import { journalWorld } from '../../control-plane/downloads/analyzer/journal/world.ts'
 import { writeEdits } from '../../control-plane/downloads/analyzer/journal/write.ts'
 import type { Plan } from '../../control-plane/downloads/analyzer/plan.ts'
 
-const world = journalWorld(process.env)
+const world = { ...journalWorld({ ...process.env, XDG_STATE_HOME: '' }), seal: sealOf('user') }
 
 export async function writePlan(folder: string, { edits }: Plan, sdkUrl: string): Promise<void> {
   const prepared = await prepare(folder, edits, { sdkUrl }, world)

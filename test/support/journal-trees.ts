@@ -10,6 +10,7 @@ import {
 import { chmodSync } from 'node:fs'
 import * as promises from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { sealBy, type Seal } from '../../control-plane/downloads/analyzer/journal/seal.ts'
 import {
   journalWorld,
   type FileSystem,
@@ -52,10 +53,17 @@ export function plant(root: string, files: readonly TreeFile[]) {
   }
 }
 
+/** Of a user whose secret is known. */
+export function sealOf(user: string): Seal {
+  const secret = async () => Buffer.from(user)
+  return sealBy({ read: secret, make: secret })
+}
+
 /** A machine without git, unless told otherwise; process 1 is at work here, and no other. */
 export function machine(more: Partial<JournalWorld> = {}): JournalWorld {
   return {
     ...journalWorld({ PATH: process.env['PATH'] }),
+    seal: sealOf('this user'),
     pid: 1,
     host: 'here',
     isRunning: () => false,

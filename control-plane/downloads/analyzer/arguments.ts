@@ -24,6 +24,7 @@ export const OPTIONS = {
   'dry-run': { text: 'shows what would be written, and writes nothing' },
   install: { text: 'runs the package manager afterwards' },
   rules: { text: 'goes by the rules, whether a guide is stored or not' },
+  foreign: { text: 'believes a journal that was not written here by you' },
   full: { text: 'shows every line of long edits' },
   port: { value: 'NUMBER', text: 'where the application listens on this machine' },
   json: { text: 'one JSON document on standard output; nobody is asked anything' },

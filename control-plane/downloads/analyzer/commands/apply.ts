@@ -1,11 +1,12 @@
 import { EXIT, Problem } from '../exit.ts'
 import { prepare, type Prepared } from '../journal/prepare.ts'
-import { recover } from '../journal/undo.ts'
+import { recover, viewUndo } from '../journal/undo.ts'
 import { journalWorld, type JournalWorld } from '../journal/world.ts'
 import { writeEdits } from '../journal/write.ts'
 import type { Plan } from '../plan.ts'
 import { plainText, visibleText, wrap } from '../terminal/words.ts'
 import type { Command, NextStep, Outcome, Task } from './command.ts'
+import { foreignJournal } from './foreign-journal.ts'
 import { installPackages, type Installed } from './install-packages.ts'
 import { chooseApplications, lookAt, nameOf } from './look-at.ts'
 import { planHere, problemLines } from './plan-here.ts'
@@ -29,7 +30,7 @@ export const apply: Command = {
   },
   async run(task) {
     const { project, detection } = await lookAt(task)
-    const world = journalWorld(task.world.environment)
+    const world = journalWorld(task.world.environment, task.world.homeFolder)
     const isDry = task.given.flags.has('dry-run')
     if (!isDry) await recoverFirst(task, project.root, world)
     const applications = await chooseApplications(task, { project, detection })
@@ -58,9 +59,13 @@ export const apply: Command = {
   },
 }
 
-/** An apply that was cut off is taken back before anything else is done. */
+/** An apply that was cut off is taken back before anything else is done, by consent. */
 async function recoverFirst(task: Task, root: string, world: JournalWorld) {
-  const undone = await recover(root, world)
+  const view = await viewUndo(root, world)
+  if (view?.isCutOff === true && !view.isOurs) throw foreignJournal(view.would)
+  if (view?.isCutOff === true && view.would.length > 0) await agreeToRecover(task, view.would)
+  const undone = await task.world.uninterrupted(() => recover(root, world))
+  if (undone.kind === 'foreign') throw foreignJournal(undone.would)
   if (undone.kind === 'refused') throw refusedEdits(undone.problems)
   if (undone.kind === 'failed') throw refusedEdits([undone.problem])
   const count = undone.kind === 'undone' ? undone.restored.length + undone.removed.length : 0
@@ -71,6 +76,26 @@ async function recoverFirst(task: Task, root: string, world: JournalWorld) {
       'An earlier apply had been cut off; it has been taken back, and everything is as it was before it.',
       'Run the same again.',
     )
+}
+
+async function agreeToRecover(
+  { isAgreed, terminal }: Task,
+  would: Parameters<typeof problemLines>[0],
+) {
+  const said = 'An earlier apply was cut off, and is to be taken back first:'
+  const lines = problemLines(would)
+  if (isAgreed) return
+  if (!terminal.isInteractive)
+    throw new Problem(
+      EXIT.misused,
+      'confirmation_needed',
+      said,
+      ...lines,
+      'To agree: service-analyzer undo, or --yes',
+    )
+  for (const line of [said, ...lines]) terminal.remark(line)
+  if (!(await terminal.confirm('Take it back?')))
+    throw new Problem(EXIT.notSo, 'declined', 'Nothing has been taken back, and nothing written.')
 }
 
 function titleOf(task: Task, { source }: Plan, names: readonly string[]): string {

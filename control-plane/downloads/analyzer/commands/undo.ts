@@ -3,6 +3,7 @@ import { undo as undoEdits, type Undone } from '../journal/undo.ts'
 import { journalWorld } from '../journal/world.ts'
 import { visibleText, wrap } from '../terminal/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
+import { foreignJournal } from './foreign-journal.ts'
 import { problemLines } from './plan-here.ts'
 
 export const undo: Command = {
@@ -10,8 +11,9 @@ export const undo: Command = {
   summary: 'takes back what apply has written, byte for byte',
   help: [
     'A file that somebody has changed since is only taken back after asking, and what it held is kept beside it. Needs no key and no network.',
+    'A journal that this user’s tool did not write may have come with the repository: what it would do is shown, and done only with --foreign, and only what an edit may do.',
   ],
-  options: [],
+  options: ['foreign'],
   takesFolder: true,
   documented: {
     restored: 'the paths that are as they were',
@@ -19,9 +21,10 @@ export const undo: Command = {
     kept: 'where later work is kept',
   },
   async run(task) {
-    const world = journalWorld(task.world.environment)
+    const world = journalWorld(task.world.environment, task.world.homeFolder)
+    const isForeignBelieved = task.given.flags.has('foreign')
     const { uninterrupted } = task.world
-    const first = await uninterrupted(() => undoEdits(task.folder, world))
+    const first = await uninterrupted(() => undoEdits(task.folder, world, { isForeignBelieved }))
     if (first.kind !== 'refused' || !first.isChanged) return outcomeOf(task, first)
     const lines = problemLines(first.problems)
     if (!task.isAgreed && !task.terminal.isInteractive)
@@ -38,7 +41,7 @@ export const undo: Command = {
       if (!(await task.terminal.confirm(question)))
         throw new Problem(EXIT.notSo, 'declined', 'Nothing has been taken back.')
     }
-    const forced = () => undoEdits(task.folder, world, { force: true })
+    const forced = () => undoEdits(task.folder, world, { force: true, isForeignBelieved })
     return outcomeOf(task, await uninterrupted(forced))
   },
 }
@@ -69,6 +72,8 @@ function outcomeOf(task: Task, undone: Undone): Outcome {
         fields: { restored: [], removed: [], kept: [] },
         next: null,
       }
+    case 'foreign':
+      throw foreignJournal(undone.would)
     case 'refused':
       throw new Problem(
         EXIT.notSo,

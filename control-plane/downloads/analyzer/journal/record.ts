@@ -10,7 +10,7 @@ import { pathProblem } from '../../../../shared/integration/edit-rules.ts'
 import { foldedPath } from '../../../../shared/integration/path-rules.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { look } from './sight.ts'
-import { codeOf, type FileSystem } from './world.ts'
+import { codeOf, type FileSystem, type JournalWorld } from './world.ts'
 
 export const ROOM = '.service'
 export const JOURNAL = `${ROOM}/journal.json`
@@ -46,9 +46,12 @@ export const Journal = v.strictObject({
 export type Journal = v.InferOutput<typeof Journal>
 export type JournalFile = Journal['files'][number]
 
+/** As it is on the disk: with what only this user's tool can have written. */
+const Sealed = v.strictObject({ ...Journal.entries, seal: v.nullish(Hash, null) })
+
 export type StandingJournal =
   | { readonly kind: 'none' }
-  | { readonly kind: 'journal'; readonly journal: Journal }
+  | { readonly kind: 'journal'; readonly journal: Journal; readonly seal: string | null }
   | { readonly kind: 'problem'; readonly detail: string }
 
 export const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
@@ -70,8 +73,11 @@ export async function readJournal(root: string, files: FileSystem): Promise<Stan
   const detail = `The journal is not as it was written: ${JOURNAL} is damaged, or somebody else's. Nothing was touched. Your version control has the way back; remove ${ROOM} to start anew.`
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(sight.bytes)
-    const { success, output } = v.safeParse(Journal, JSON.parse(text))
-    if (success && isConsistent(output)) return { kind: 'journal', journal: output }
+    const { success, output } = v.safeParse(Sealed, JSON.parse(text))
+    if (success && isConsistent(output)) {
+      const { seal, ...journal } = output
+      return { kind: 'journal', journal, seal }
+    }
   } catch {
     // neither text nor JSON: the same answer
   }
@@ -87,11 +93,30 @@ function isConsistent({ files, folders }: Journal): boolean {
   )
 }
 
+/** The folder is part of it: the journal of another project does not count here. */
+const sealedText = (root: string, journal: Journal) =>
+  JSON.stringify([root, v.parse(Journal, journal)])
+
+/** Not somebody else's, whatever it says. */
+export function isOurs(
+  root: string,
+  { journal, seal }: { readonly journal: Journal; readonly seal: string | null },
+  world: Pick<JournalWorld, 'seal'>,
+): Promise<boolean> {
+  return world.seal.isOurs(sealedText(root, journal), seal)
+}
+
 /** The whole new journal, or the whole old one. */
-export async function writeJournal(root: string, journal: Journal, files: FileSystem) {
+export async function writeJournal(
+  root: string,
+  journal: Journal,
+  { files, ...world }: Pick<JournalWorld, 'files' | 'seal'>,
+) {
+  const seal = await world.seal.of(sealedText(root, journal))
+  const text = `${JSON.stringify({ ...journal, seal }, undefined, 2)}\n`
   const next = join(root, `${JOURNAL}.next`)
   await removeFile(next, files)
-  await writeNew(next, Buffer.from(`${JSON.stringify(journal, undefined, 2)}\n`), 0o600, files)
+  await writeNew(next, Buffer.from(text), 0o600, files)
   await files.rename(next, join(root, JOURNAL))
   await syncFolder(join(root, ROOM), files)
 }

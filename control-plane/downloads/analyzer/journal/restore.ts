@@ -26,7 +26,7 @@ export interface Restoring {
   readonly problems: readonly EditProblem[]
 }
 
-interface Step {
+export interface Step {
   readonly index: number
   readonly file: JournalFile
   readonly kind: 'none' | 'remove' | 'restore'
@@ -111,6 +111,7 @@ export async function restoreAll(
     const at = join(root, path)
     if (kind === 'none') continue
     if (isKept) outcome.kept.push(await keep(root, path, files))
+    if (kind === 'restore') await takeMode(root, step, files)
     if (kind === 'remove') await removeFile(at, files)
     else await moveCopy(root, journal, step, files)
     await syncFolder(dirname(at), files)
@@ -126,6 +127,18 @@ export async function restoreAll(
 async function isFolder(root: string, folder: string, files: FileSystem): Promise<boolean> {
   const sight = await look(root, `${folder}/${ROOM}-nothing`, 0, files)
   return sight.kind === 'absent' && sight.missing.length === 0
+}
+
+/** As the journal has it, which allows no setuid, whatever the copy was given since. */
+async function takeMode(root: string, { index, file }: Step, files: FileSystem) {
+  const handle = await files.open(join(root, copyPath(index)), 'r')
+  try {
+    const { mode } = await handle.stat()
+    if (file.before !== null && (mode & 0o7777) !== file.before.mode)
+      await handle.chmod(file.before.mode)
+  } finally {
+    await handle.close()
+  }
 }
 
 /** Where a folder of the project is another file system, by a copy of the copy. */

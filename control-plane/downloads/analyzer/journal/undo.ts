@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
 import { withLock } from './lock.ts'
 import type { Refused } from './prepare.ts'
-import { clearJournal, readJournal, ROOM } from './record.ts'
+import { foreignProblems } from './foreign.ts'
+import { clearJournal, isOurs, readJournal, ROOM } from './record.ts'
 import { judgeRestoring, removeTemporaries, restoreAll, type Restored } from './restore.ts'
 import { codeOf, reasonOf, type JournalWorld } from './world.ts'
 
@@ -13,12 +14,41 @@ export type Undone =
   | { readonly kind: 'nothing' }
   /** `isChanged`: somebody's later work is all that is in the way; `force` keeps it beside. */
   | (Refused & { readonly isChanged: boolean })
+  /** Nobody of ours wrote the journal: `would` says what it would do, and nothing is done. */
+  | { readonly kind: 'foreign'; readonly would: readonly EditProblem[] }
   /** The journal still stands: once the reason is gone, undo goes on where it stopped. */
   | { readonly kind: 'failed'; readonly problem: EditProblem }
 
 export interface UndoWishes {
   /** Of a person who was asked: files that were changed since go back too, and are kept beside. */
   readonly force?: boolean
+  /** Of a person who has seen what a journal would do that this user's tool did not write. */
+  readonly isForeignBelieved?: boolean
+}
+
+/** What undo would do, and whether it would be by a journal of this user's. null: none stands. */
+export interface UndoView {
+  readonly isCutOff: boolean
+  readonly isOurs: boolean
+  readonly would: readonly EditProblem[]
+}
+
+export async function viewUndo(givenRoot: string, world: JournalWorld): Promise<UndoView | null> {
+  const root = await world.files.realpath(givenRoot).catch(() => givenRoot)
+  const standing = await readJournal(root, world.files)
+  if (standing.kind !== 'journal') return null
+  const { journal } = standing
+  const { steps } = await judgeRestoring(root, journal, world.files)
+  const would = steps.flatMap(({ kind, file: { path } }) =>
+    kind === 'none'
+      ? []
+      : [{ path, detail: kind === 'remove' ? 'would be removed' : 'would be put back' }],
+  )
+  return {
+    isCutOff: journal.state === 'writing',
+    isOurs: await isOurs(root, standing, world),
+    would,
+  }
 }
 
 export async function undo(
@@ -31,6 +61,8 @@ export async function undo(
   if (!(await isRoomThere(root, world))) return { kind: 'nothing' }
   const standing = await readJournal(root, world.files)
   if (standing.kind === 'problem') return refuse(standing.detail)
+  const view = wishes.isForeignBelieved === true ? null : await viewUndo(root, world)
+  if (view?.isOurs === false) return { kind: 'foreign', would: view.would }
   const locked = await withLock(root, world, () => undoLocked(root, world, wishes))
   return locked.kind === 'done' ? locked.result : refuse(locked.detail)
 }
@@ -67,8 +99,14 @@ async function undoLocked(root: string, world: JournalWorld, wishes: UndoWishes)
       await clearJournal(root, files) // left by a process that was killed before it wrote anything
       return { kind: 'nothing' }
     }
+    const isForeign = !(await isOurs(root, standing, world))
+    if (isForeign && wishes.isForeignBelieved !== true)
+      return refuse('The journal is another one than a moment ago: look at it again.')
     await removeTemporaries(root, standing.journal, files)
-    const { steps, changed, problems } = await judgeRestoring(root, standing.journal, files)
+    const judged = await judgeRestoring(root, standing.journal, files)
+    const { steps, changed } = judged
+    const beyond = isForeign ? await foreignProblems(root, steps, files) : []
+    const problems = [...judged.problems, ...beyond]
     if (problems.length > 0) return { kind: 'refused', problems, isChanged: false }
     if (changed.length > 0 && wishes.force !== true)
       return { kind: 'refused', problems: changed, isChanged: true }

@@ -2,6 +2,7 @@
 import * as promises from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { createGit, type Git } from './git.ts'
+import { sealBy, sealSecretOf, type Seal } from './seal.ts'
 
 export type FileSystem = Pick<
   typeof promises,
@@ -21,6 +22,7 @@ export type FileSystem = Pick<
 export interface JournalWorld {
   readonly files: FileSystem
   readonly git: Git
+  readonly seal: Seal
   readonly platform: NodeJS.Platform
   /** Who holds a lock: a process of a machine. */
   readonly pid: number
@@ -31,10 +33,12 @@ export interface JournalWorld {
 
 export function journalWorld(
   environment: Readonly<Record<string, string | undefined>>,
+  homeFolder: string | null = null,
 ): JournalWorld {
   return {
     files: promises,
     git: createGit(environment),
+    seal: sealBy(sealSecretOf(environment, homeFolder)),
     platform: process.platform,
     pid: process.pid,
     host: hostname(),

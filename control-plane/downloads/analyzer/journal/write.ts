@@ -64,7 +64,7 @@ async function writeLocked(prepared: Prepared, world: JournalWorld): Promise<Wri
     path = ROOM
     await clearJournal(root, files) // of an earlier apply, or of a process that was killed
     await copyOriginals(prepared, files)
-    await writeJournal(root, journal, files)
+    await writeJournal(root, journal, world)
     for (const folder of prepared.folders) {
       path = folder
       await makeFolder(root, folder, files)
@@ -75,7 +75,7 @@ async function writeLocked(prepared: Prepared, world: JournalWorld): Promise<Wri
       await writeFile(root, journal, file, index, files)
     }
     path = ROOM
-    await writeJournal(root, { ...journal, state: 'written' }, files)
+    await writeJournal(root, { ...journal, state: 'written' }, world)
     return { kind: 'written', paths: prepared.files.map(({ path }) => path) }
   } catch (error) {
     return rollBack(root, journal, { path, error, begun }, files)

@@ -2,8 +2,15 @@
 import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import {
+  hashOf,
+  readJournal,
+  writeJournal,
+} from '../../../../control-plane/downloads/analyzer/journal/record.ts'
+import { journalWorld } from '../../../../control-plane/downloads/analyzer/journal/world.ts'
 import { atTerminal, plainEnvironment, startAnalyzer } from '../../../support/analyzer-program.ts'
 import { temporaryFolder } from '../../../support/control-plane.ts'
+import { plant } from '../../../support/journal-trees.ts'
 import { commitAll, EXPRESS, MONOREPO, projectOf, treeOf } from './some-projects.ts'
 
 const analyzer = startAnalyzer(t)
@@ -72,18 +79,71 @@ void t.test(
 )
 
 void t.test('an apply that was cut off is taken back, and not by a dry run', async (t) => {
-  const { run, folder, here } = await start(t)
+  const { run, folder, home, here } = await start(t)
   const before = treeOf(folder)
   await run(['apply', '--yes'], here())
-  const journal = join(folder, '.service/journal.json')
-  writeFileSync(journal, readFileSync(journal, 'utf8').replace('"written"', '"writing"'))
-  const cutOff = treeOf(folder)
+  await cutOff(folder, home)
+  const halfDone = treeOf(folder)
 
   t.match(await run(['apply', '--dry-run'], here()), { code: 0 })
-  t.strictSame(treeOf(folder), cutOff, 'whoever only looks changes nothing')
+  t.strictSame(treeOf(folder), halfDone, 'whoever only looks changes nothing')
+  const asked = await run(['apply'], here())
+  t.match(asked, { code: 2, err: /cut off, and is to be taken back.*server\.js.*put back.*--yes/s })
+  t.strictSame(treeOf(folder), halfDone, 'and nobody was asked')
   t.match(await run(['apply', '--yes'], here()), { code: 1, err: /has been taken back/ })
   t.strictSame(treeOf(folder), before)
 })
+
+/** As the process would have left it that was killed right before its last step. */
+async function cutOff(folder: string, home: string) {
+  const world = journalWorld({}, home)
+  const standing = await readJournal(folder, world.files)
+  if (standing.kind !== 'journal') throw new Error(standing.kind)
+  await writeJournal(folder, { ...standing.journal, state: 'writing' }, world)
+}
+
+const STOLEN = '{"name":"shop","scripts":{"preinstall":"touch /tmp/owned"}}'
+
+void t.test(
+  'a journal that came with the project is not believed: apply and undo say what it would do',
+  async (t) => {
+    const { run, folder, here } = await start(t)
+    const now = readFileSync(join(folder, 'package.json'))
+    const server = readFileSync(join(folder, 'server.js'))
+    const file = (path: string, before: string | null, after: Buffer) => ({
+      path,
+      before: before && { sha256: hashOf(Buffer.from(before)), mode: 0o755 },
+      after: { sha256: hashOf(after) },
+    })
+    plant(folder, [
+      {
+        path: '.service/journal.json',
+        bytes: JSON.stringify({
+          version: 1,
+          state: 'writing',
+          written_at: '2026-11-21T00:00:00.000Z',
+          token: 'a'.repeat(16),
+          folders: [],
+          files: [file('package.json', STOLEN, now), file('server.js', null, server)],
+          seal: 'a'.repeat(64),
+        }),
+      },
+      { path: '.service/originals/0', bytes: STOLEN, mode: 0o4755 },
+    ])
+    const planted = treeOf(folder)
+    for (const command of [['apply'], ['apply', '--yes'], ['undo'], ['undo', '--yes']]) {
+      const { code, err } = await run(command, here())
+      t.equal(code, 1, command.join(' '))
+      t.match(err, /not written here by you.*package\.json.*put back.*server\.js.*removed/s)
+      t.match(err, 'service-analyzer undo --foreign')
+      t.strictSame(treeOf(folder), planted, command.join(' '))
+    }
+    const believed = await run(['undo', '--foreign', '--yes'], here())
+    t.match(believed, { code: 1, err: /package\.json may not be changed/ })
+    t.same(readFileSync(join(folder, 'package.json')), now, 'a believed one brings no script')
+    t.ok(existsSync(join(folder, 'server.js')))
+  },
+)
 
 void t.test(
   'the service tells the mode, an option overrules it, and offline it is the edge',

@@ -1,5 +1,14 @@
 /** A journal that somebody else wrote or changed, and locks that were left behind. */
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { prepare } from '../../../../../control-plane/downloads/analyzer/journal/prepare.ts'
@@ -9,11 +18,18 @@ import {
   writeJournal,
   type Journal,
 } from '../../../../../control-plane/downloads/analyzer/journal/record.ts'
-import { undo } from '../../../../../control-plane/downloads/analyzer/journal/undo.ts'
+import { recover, undo } from '../../../../../control-plane/downloads/analyzer/journal/undo.ts'
 import { writeEdits } from '../../../../../control-plane/downloads/analyzer/journal/write.ts'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import { temporaryFolder } from '../../../../support/control-plane.ts'
-import { failure, machine, plant, treeOf, watchedFiles } from '../../../../support/journal-trees.ts'
+import {
+  failure,
+  machine,
+  sealOf,
+  plant,
+  treeOf,
+  watchedFiles,
+} from '../../../../support/journal-trees.ts'
 
 async function applied(t: Test): Promise<string> {
   const root = temporaryFolder(t)
@@ -119,8 +135,8 @@ void t.test('the largest journal that can be written can be read', async (t) => 
   const written_at = '2026-11-21T00:00:00.000Z'
   const token = 'a'.repeat(16)
   const journal: Journal = { version: 1, state: 'written', written_at, token, folders, files }
-  await writeJournal(root, journal, machine().files)
-  t.same(await readJournal(root, machine().files), { kind: 'journal', journal })
+  await writeJournal(root, journal, machine())
+  t.match(await readJournal(root, machine().files), { kind: 'journal', journal })
 })
 
 void t.test('a copy that is not what was there is not put back', async (t) => {
@@ -137,6 +153,41 @@ void t.test('a copy that is not what was there is not put back', async (t) => {
   rmSync(copy)
   writeFileSync(copy, 'old')
   t.match(await undo(root, machine()), { kind: 'undone' })
+})
+
+void t.test(
+  'what another user wrote is not believed, nor is what was moved or changed',
+  async (t) => {
+    const elsewhere = machine({ seal: sealOf('somebody else') })
+    const root = await applied(t)
+    const before = treeOf(root)
+    const would = [
+      { path: 'a/b.js', detail: 'would be removed' },
+      { path: 'app.js', detail: 'would be put back' },
+    ]
+    t.same(await undo(root, elsewhere), { kind: 'foreign', would })
+    t.match(await undo(root, elsewhere, { force: true }), { kind: 'foreign' })
+    await changeJournal(root, (journal) => ({ ...journal, state: 'writing' }))
+    t.match(await undo(root, machine()), { kind: 'foreign' })
+    t.match(await recover(root, machine()), { kind: 'foreign' })
+    await changeJournal(root, (journal) => ({ ...journal, state: 'written' }))
+    t.same(Object.keys(treeOf(root)), Object.keys(before))
+    const moved = `${root}-moved`
+    t.teardown(() => rmSync(moved, { recursive: true }))
+    renameSync(root, moved)
+    t.match(await undo(moved, machine()), { kind: 'foreign' })
+    const believed = await undo(moved, machine(), { isForeignBelieved: true })
+    t.match(believed, { kind: 'undone', restored: ['app.js'], removed: ['a/b.js'] })
+    t.same(Object.keys(treeOf(moved)), ['app.js'])
+    mkdirSync(root)
+  },
+)
+
+void t.test('a copy that was given setuid is put back with the mode that was there', async (t) => {
+  const root = await applied(t)
+  chmodSync(join(root, '.service/originals/1'), 0o4755)
+  t.match(await undo(root, machine()), { kind: 'undone' })
+  t.equal(statSync(join(root, 'app.js')).mode & 0o7777, 0o644)
 })
 
 void t.test('links that were planted since are not followed', async (t) => {

@@ -23,21 +23,22 @@ function project(t: Test): string {
   return root
 }
 
-const applyAndDie = (root: string, step: number) =>
+const applyAndDie = (root: string, step: number, state: string) =>
   spawnSync(process.execPath, [PROGRAM, root, String(step), EDITS], {
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: process.env['PATH'], XDG_STATE_HOME: state },
     encoding: 'utf8',
   })
 
 void t.test('a killed process leaves what undo restores', async (t) => {
-  const world = journalWorld({ PATH: process.env['PATH'] })
-  const [kind, steps] = applyAndDie(project(t), 0).stdout.split(' ')
+  const state = temporaryFolder(t)
+  const world = journalWorld({ PATH: process.env['PATH'], XDG_STATE_HOME: state })
+  const [kind, steps] = applyAndDie(project(t), 0, state).stdout.split(' ')
   t.equal(kind, 'written')
   const last = Number(steps)
   for (let step = 3; step <= last; step += 6) {
     const root = project(t)
     const before = treeOf(root)
-    t.equal(applyAndDie(root, step).signal, 'SIGKILL', `step ${step} of ${last}`)
+    t.equal(applyAndDie(root, step, state).signal, 'SIGKILL', `step ${step} of ${last}`)
     t.match((await undo(root, world)).kind, /^(?:undone|nothing)$/)
     t.same(treeOf(root), before, `step ${step}`)
   }
