@@ -1,16 +1,18 @@
 /** What stands before a mounted middleware on the same application, and so answers without it. */
 import type { Node } from '@babel/types'
+import { compact, contains } from '../edits/made-applications.ts'
 import { keyOf } from '../syntax/bindings.ts'
 import type { Source } from '../syntax/parse.ts'
 import { lineOf, startOf, textOf } from '../syntax/places.ts'
 import { bare, referenceOf } from '../syntax/references.ts'
-import { functionAround } from '../syntax/walk.ts'
+import { ancestorsOf, functionAround, isFunction } from '../syntax/walk.ts'
+import type { Moment, When } from './when-mounted.ts'
 
 export interface Mounted {
   readonly source: Source
   readonly call: Node
   /** `app`; null where there is nothing to stand before it. */
-  readonly receiver: string | null
+  readonly receiver: Node | null
 }
 
 export interface Earlier {
@@ -28,23 +30,97 @@ const LOOKS =
 const ANSWERS =
   /^(?:cors|koa-cors|@koa\/cors|@fastify\/cors|hono\/cors|serve-static|koa-static|koa-mount|@fastify\/static|@hono\/node-server\/serve-static|serve-index|serve-favicon|http-proxy-middleware|express-http-proxy)$/
 
-/** Calls on the same application, in the same function, that come first. */
-export function earlierThan({ source, call, receiver }: Mounted): Earlier[] {
+/** What is done with the same application, and comes first. */
+export function earlierThan(mounted: Mounted, { moments }: When): Earlier[] {
+  const { receiver } = mounted
   if (receiver === null) return []
-  const home = functionAround(source.parents, call)
+  return moments.flatMap((moment) => earlierInFunction(mounted.source, receiver, moment))
+}
+
+function earlierInFunction(source: Source, receiver: Node, { at, isLater }: Moment): Earlier[] {
+  const home = functionAround(source.parents, at)
   return source.nodes.flatMap((node): Earlier[] => {
-    if (node.type !== 'CallExpression' || startOf(node) >= startOf(call)) return []
-    if (node.callee.type !== 'MemberExpression') return []
-    if (textOf(source, node.callee.object) !== receiver) return []
-    if (functionAround(source.parents, node) !== home) return []
-    const method = keyOf(node.callee.property) ?? ''
-    const line = lineOf(source, node)
-    const text = `(${receiver}.${method})`
-    // app.get('env') reads a setting
-    const isRead = method === 'get' && node.arguments.length === 1
-    if (ROUTES.test(method) && !isRead) return [{ line, text, weight: 2 }]
-    if (method !== 'use' && method !== 'register') return []
-    return [{ line, text, weight: weightOf(source, node.arguments) }]
+    if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return []
+    if (isLater ? contains(at, node) : startOf(node) >= startOf(at) || contains(node, at)) return []
+    if (functionAround(source.parents, node) !== home && !isFieldBefore(source, home, node))
+      return []
+    const { callee } = node
+    const isOwn = callee.type === 'MemberExpression' && isSame(source, callee.object, receiver)
+    const found = isOwn
+      ? weightOfMethod(source, callee.property, node.arguments)
+      : handsOn(source, node, receiver)
+        ? 1
+        : 0
+    // what is called back may also come later
+    const weight = isLater && found === 2 ? 1 : found
+    return [{ line: lineOf(source, node), text: `(${nameOf(source, callee)})`, weight }]
+  })
+}
+
+/** Fields of a class are there before the first line of its constructor. */
+function isFieldBefore(source: Source, home: Node | null, node: Node): boolean {
+  if (home?.type !== 'ClassMethod' || home.kind !== 'constructor') return false
+  const body = source.parents.get(home)
+  for (const around of ancestorsOf(source.parents, node)) {
+    if (isFunction(around)) return false
+    if (around.type === 'ClassProperty') return source.parents.get(around) === body
+  }
+  return false
+}
+
+const nameOf = (source: Source, callee: Node) => textOf(source, callee).slice(0, 80)
+
+function weightOfMethod(source: Source, property: Node, given: readonly Node[]): 0 | 1 | 2 {
+  const method = keyOf(property) ?? ''
+  // app.get('env') reads a setting
+  const isRead = method === 'get' && given.length === 1
+  if (ROUTES.test(method) && !isRead) return 2
+  return method === 'use' || method === 'register' ? weightOf(source, given) : 0
+}
+
+/** One name for one thing: two functions may each have an `app` of their own. */
+export function isSame(source: Source, one: Node, other: Node): boolean {
+  if (one.type === 'Identifier' && other.type === 'Identifier')
+    return (
+      one.name === other.name && source.bindings.resolve(one) === source.bindings.resolve(other)
+    )
+  return compact(textOf(source, one)) === compact(textOf(source, other))
+}
+
+/** `routes(app)`, or a function of this file that has routes put on it. */
+function handsOn(source: Source, call: Call, receiver: Node): boolean {
+  const callee = bare(call.callee)
+  const name = callee.type === 'MemberExpression' ? keyOf(callee.property) : null
+  if (TAKES_NO_ROUTES.test(name ?? (callee.type === 'Identifier' ? callee.name : ''))) return false
+  if (call.arguments.some((argument) => isGiven(source, argument, receiver))) return true
+  const binding = callee.type === 'Identifier' ? source.bindings.resolve(callee) : undefined
+  const called = [binding?.node, ...(binding?.values ?? []).map(({ expression }) => expression)]
+  return called.some(
+    (where) => where && (isFunction(where) ? routesWithin(source, where, receiver) : false),
+  )
+}
+
+type Call = Node & { type: 'CallExpression' | 'NewExpression' }
+
+/** A server calls it with each request; what carries it comes before it anyway. */
+const TAKES_NO_ROUTES = /^(?:create(?:Secure)?Server|Server|use|route|mount|register|log|debug)$/
+
+/** `routes(app)`, `routes({ app })` */
+function isGiven(source: Source, argument: Node, receiver: Node): boolean {
+  if (argument.type === 'ObjectExpression')
+    return argument.properties.some(
+      (property) =>
+        property.type === 'ObjectProperty' && isSame(source, bare(property.value), receiver),
+    )
+  return isSame(source, bare(argument), receiver)
+}
+
+function routesWithin(source: Source, where: Node, receiver: Node): boolean {
+  return source.nodes.some((node) => {
+    if (node.type !== 'CallExpression' || !contains(where, node)) return false
+    if (node.callee.type !== 'MemberExpression') return false
+    if (!isSame(source, node.callee.object, receiver)) return false
+    return weightOfMethod(source, node.callee.property, node.arguments) > 0
   })
 }
 

@@ -6,15 +6,18 @@
 import type { Node } from '@babel/types'
 import { fail, pass, warn, type CheckResult } from '../../../../shared/integration/check-result.ts'
 import { guardOf } from '../edits/wishes.ts'
-import { isAdapterCall, isGuardCall } from '../edits/mounted-already.ts'
+import { leftOpen } from '../edits/left-open.ts'
+import { isGuardCall } from '../edits/mounted-already.ts'
 import { packageOf, sourcesWith } from '../edits/node-sources.ts'
-import { keyOf } from '../syntax/bindings.ts'
 import type { Source } from '../syntax/parse.ts'
 import { lineOf, textOf } from '../syntax/places.ts'
-import { bare, referenceOf } from '../syntax/references.ts'
+import { referenceOf } from '../syntax/references.ts'
 import { ancestorsOf } from '../syntax/walk.ts'
 import { earlierThan } from './earlier-answers.ts'
+import { mountsIn, type Mount } from './found-mounts.ts'
 import { modeOf, packageFolder, type LookedAt } from './looked-at.ts'
+import { makingsBehind } from './made-here.ts'
+import { whenMounted } from './when-mounted.ts'
 
 const CHECK = 'middleware_mounted'
 const PACKAGE = 'service-node'
@@ -50,16 +53,6 @@ export async function nodeMount(at: LookedAt): Promise<CheckResult> {
   return judgeMounts(at, mounts, first.name)
 }
 
-interface Mount {
-  readonly source: Source
-  /** `app.use(service.express())`, or the call that `service.node(listener)` stands in. */
-  readonly call: Node
-  /** The text of what it is mounted on: `app`; null where it wraps a listener. */
-  readonly receiver: string | null
-  /** The path that it is mounted at, if not everywhere. */
-  readonly below: string | null
-}
-
 function notCalled(at: LookedAt, importing: readonly Source[], guard: string): CheckResult {
   const [source] = importing
   const where = source === undefined ? 'No file' : `${source.path} names ${PACKAGE}, but no file`
@@ -89,99 +82,83 @@ async function usersOf(
   return using.filter(({ path }) => makers.every((maker) => maker.path !== path))
 }
 
-function mountsIn(source: Source): Mount[] {
-  return source.nodes.flatMap((node): Mount[] => {
-    if (isExportedProxy(source, node)) return [{ source, call: node, receiver: null, below: null }]
-    if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return []
-    const at = node.arguments.findIndex((argument) => isMounted(source, argument))
-    if (at === -1) return []
-    const callee = bare(node.callee)
-    const method = callee.type === 'MemberExpression' ? keyOf(callee.property) : null
-    if (callee.type === 'MemberExpression' && /^(?:use|register)$/.test(method ?? '')) {
-      const [path] = node.arguments
-      const below =
-        at > 0 && path?.type === 'StringLiteral' && !/^(?:\/?\*?|\/\*)$/.test(path.value)
-      return [
-        {
-          source,
-          call: node,
-          receiver: textOf(source, callee.object),
-          below: below ? path.value : null,
-        },
-      ]
-    }
-    return [{ source, call: node, receiver: null, below: null }]
-  })
-}
-
-/** `export const proxy = service.next(NextResponse)` in proxy.ts; up to Next.js 15 `middleware`. */
-function isExportedProxy(source: Source, node: Node): boolean {
-  if (!/(?:^|\/)(?:proxy|middleware)\.[cm]?[jt]s$/.test(source.path)) return false
-  if (node.type !== 'VariableDeclarator' || !node.init || node.id.type !== 'Identifier')
-    return false
-  return /^(?:proxy|middleware)$/.test(node.id.name) && isAdapterCall(source, node.init)
-}
-
-/** `service.express()`, or a name for it. */
-function isMounted(source: Source, argument: Node): boolean {
-  const node = bare(argument)
-  if (isAdapterCall(source, node)) return isNoUpgrade(node)
-  if (node.type !== 'Identifier') return false
-  const values = source.bindings.resolve(node)?.values ?? []
-  return values.some(
-    ({ expression, members }) =>
-      members.length === 0 && isAdapterCall(source, expression) && isNoUpgrade(bare(expression)),
-  )
-}
-
-/** Of WebSockets alone: requests go past it. */
-function isNoUpgrade(call: Node): boolean {
-  if (call.type !== 'CallExpression' || call.callee.type !== 'MemberExpression') return false
-  return keyOf(call.callee.property) !== 'upgrade'
-}
-
-function judgeMounts(at: LookedAt, mounts: readonly Mount[], guard: string): CheckResult {
-  const everywhere = mounts.filter(({ below }) => below === null)
-  const [partial] = mounts
+async function judgeMounts(
+  at: LookedAt,
+  mounts: readonly Mount[],
+  guard: string,
+): Promise<CheckResult> {
+  const everywhere = mounts.filter(({ limit }) => limit === null)
   // a folder may hold several applications, each made in a file of its own
   const home = at.application.mount?.path
   const own = everywhere.filter(({ source }) => home === undefined || source.path === home)
   const whole = own.length > 0 ? own : everywhere
   const [mount] = whole
-  if (mount === undefined)
-    return fail(
-      CHECK,
-      `${place(partial)} mounts it below ${partial?.below ?? ''} alone: all other paths are not protected.`,
-      `${lineFor(at)} // without a path`,
-    )
-  const condition = conditionAround(mount)
-  const before = whole.flatMap(earlierThan).sort((a, b) => b.weight - a.weight)[0]
-  if (before !== undefined && before.weight > 0) {
-    const what = `${mount.source.path}:${before.line} ${before.text} stands before ${guard}() in line ${lineOf(mount.source, mount.call)}`
-    const fix = `Move line ${lineOf(mount.source, mount.call)} right behind the line that makes ${mount.receiver ?? 'the application'}.`
-    return before.weight > 1
-      ? fail(CHECK, `${what}, so it answers without a sign-in.`, fix)
-      : warn(CHECK, `${what}: what it answers is not protected.`, fix)
-  }
-  if (own.length === 0)
+  if (mount === undefined) return limited(at, mounts)
+  const isFurther = own.length === 0
+  const looked = whole.map((one) => judged(one, guard))
+  const worst = looked.find((one) => one?.status === 'fail') ?? looked.find((one) => one !== null)
+  if (worst) return worst
+  if (isFurther)
     return warn(
       CHECK,
       `${place(mount)} mounts ${guard}(), but this application is made in ${home ?? ''}, which does not.`,
       `If they are two: ${lineFor(at)} in ${home ?? ''}. The probe of the service tells for sure.`,
     )
-  if (condition !== null)
+  const [open] = await leftOpen(at.project, at.application)
+  if (open !== undefined)
+    return warn(
+      CHECK,
+      `${place(mount)} mounts ${guard}(), and ${open.path}:${open.line} may stay open: ${open.problem}.`,
+      `Look at ${open.path}:${open.line}. If it answers requests: ${lineFor(at, open.framework, open.receiver)}`,
+    )
+  return pass(CHECK, `${place(mount)} mounts ${guard}() before anything that answers.`)
+}
+
+/** None of them is of the whole application. */
+function limited(at: LookedAt, mounts: readonly Mount[]): CheckResult {
+  const mount = mounts.find(({ limit }) => limit?.isSure === false) ?? mounts[0]
+  const detail = `${place(mount)} ${mount?.limit?.text ?? ''}.`
+  return mount?.limit?.isSure === false
+    ? warn(CHECK, detail, `Look at ${place(mount)}. What is sure: ${lineFor(at)}`)
+    : fail(CHECK, detail, `${lineFor(at)} // without a path, right behind the line that makes it`)
+}
+
+/** null: nothing is wrong with it. */
+function judged(mount: Mount, guard: string): CheckResult | null {
+  const { source, call, receiver } = mount
+  const makings = receiver === null ? [] : makingsBehind(source, receiver)
+  const when = whenMounted(source, call, makings)
+  const before = earlierThan(mount, when).sort((a, b) => b.weight - a.weight)[0]
+  const name = receiver === null ? 'the application' : textOf(source, receiver)
+  if (before !== undefined && before.weight > 0) {
+    const what = `${source.path}:${before.line} ${before.text} stands before ${guard}() in line ${lineOf(source, call)}`
+    const fix = `Move line ${lineOf(source, call)} right behind the line that makes ${name}.`
+    return before.weight > 1
+      ? fail(CHECK, `${what}, so it answers without a sign-in.`, fix)
+      : warn(CHECK, `${what}: what it answers is not protected.`, fix)
+  }
+  if (receiver !== null && when.uncalled !== null)
+    return warn(
+      CHECK,
+      `${place(mount)} mounts ${guard}() in a function that no line of ${source.path} calls (line ${lineOf(source, when.uncalled)}).`,
+      `See that it is called before anything else is put on ${name}, or move line ${lineOf(source, call)} right behind the line that makes ${name}.`,
+    )
+  const condition = when.moments.map((moment) => conditionAround(source, moment.at)).find(isLine)
+  if (condition !== undefined)
     return warn(
       CHECK,
       `${place(mount)} mounts ${guard}() under a condition (line ${condition}).`,
       'Mount it always: before go-live it lets everybody pass anyway.',
     )
-  return pass(CHECK, `${place(mount)} mounts ${guard}() before anything that answers.`)
+  return null
 }
+
+const isLine = (line: number | null): line is number => line !== null
 
 const place = (mount: Mount | undefined) =>
   mount === undefined ? '' : `${mount.source.path}:${lineOf(mount.source, mount.call)}`
 
-function conditionAround({ source, call }: Mount): number | null {
+function conditionAround(source: Source, call: Node): number | null {
   for (const around of ancestorsOf(source.parents, call)) {
     if (/Function|ObjectMethod|ClassMethod|^Program$/.test(around.type)) return null
     if (/^(?:If|Switch)Statement$|^(?:Conditional|Logical)Expression$/.test(around.type))
@@ -190,21 +167,23 @@ function conditionAround({ source, call }: Mount): number | null {
   return null
 }
 
-function lineFor({ application, world }: LookedAt): string {
+function lineFor(
+  { application, world }: LookedAt,
+  framework = application.framework,
+  receiver = 'app',
+): string {
   const guard = guardOf({ mode: modeOf(world) })
-  switch (application.framework) {
+  switch (framework) {
     case 'fastify':
-      return `await app.register(${guard}().fastify())`
+      return `await ${receiver}.register(${guard}().fastify())`
     case 'koa':
-      return `app.use(${guard}().koa())`
     case 'hono':
-      return `app.use(${guard}().hono())`
     case 'nest':
-      return `app.use(${guard}().nest())`
+      return `${receiver}.use(${guard}().${framework}())`
     case 'next':
     case 'node':
       return `createServer(${guard}().node(listener))`
     default:
-      return `app.use(${guard}().express())`
+      return `${receiver}.use(${guard}().express())`
   }
 }

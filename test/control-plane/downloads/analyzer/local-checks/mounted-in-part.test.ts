@@ -1,0 +1,159 @@
+/** A guard on a part of the application, or behind something of it, is no guard of the whole. */
+import t from 'tap'
+import { check, type Files } from './project-here.ts'
+
+const ESM = { 'package.json': '{"type":"module","dependencies":{"service-node":"1"}}' }
+const IMPORT = "import express from 'express'\nimport { verifyClaims } from 'service-node'\n"
+const MADE = `${IMPORT}const app = express()\n`
+const GUARD = 'app.use(verifyClaims().express())\n'
+
+/** Files, or the lines of server.js behind the application; what is said of them. */
+type Row = readonly [name: string, code: string | Files, status: string, detail: RegExp]
+
+const PARTS: readonly Row[] = [
+  [
+    'one route',
+    'const guard = verifyClaims().express()\napp.get("/private", guard, f)\napp.get("/x", f)\n',
+    'fail',
+    /server\.js:5 guards one route alone/,
+  ],
+  [
+    'one router',
+    'const api = express.Router()\napi.use(verifyClaims().express())\napp.use("/api", api)\n',
+    'fail',
+    /server\.js:5 mounts it on the router api alone/,
+  ],
+  [
+    'a function of whose use nothing is known',
+    'wrap(verifyClaims().express())\n',
+    'warn',
+    /server\.js:4 hands it to wrap, and what that guards cannot be told/,
+  ],
+  [
+    'an application that is handed in',
+    { 'server.js': `${IMPORT}export function protect(app) {\n  ${GUARD}}\n` },
+    'warn',
+    /server\.js:4 mounts it on app, which is not made in this file/,
+  ],
+  [
+    'a path that has a name',
+    'const P = "/api"\napp.use(P, verifyClaims().express())\n',
+    'fail',
+    /server\.js:5 mounts it below P alone/,
+  ],
+  ['two paths', 'app.use(["/api", "/b"], verifyClaims().express())\n', 'fail', /below \["\/api", "\/b"\] alone/], // prettier-ignore
+  ['a pattern of paths', 'app.use(/^\\/api/, verifyClaims().express())\n', 'fail', /below \/\^.* alone/], // prettier-ignore
+  ['a path in backquotes', 'app.use(`/api`, verifyClaims().express())\n', 'fail', /below `\/api` alone/], // prettier-ignore
+  [
+    'what may be a path',
+    {
+      'server.js': `import { P } from './paths.js'\n${MADE}app.use(P, verifyClaims().express())\n`,
+    },
+    'warn',
+    /server\.js:5 mounts it behind P: where that is a path/,
+  ],
+  [
+    'another one of the same call',
+    'app.use(log(), verifyClaims().express())\n',
+    'warn',
+    /mounts it behind log\(\).* where it answers/,
+  ],
+]
+
+const ORDERS: readonly Row[] = [
+  ['routes of another file', `routes(app)\n${GUARD}`, 'warn', /server\.js:4 \(routes\) stands before/], // prettier-ignore
+  ['routes of a file asked for there', `require('./routes')(app)\n${GUARD}`, 'warn', /server\.js:4 \(require/], // prettier-ignore
+  ['what is given more than the application', `routes({ app, db })\n${GUARD}`, 'warn', /server\.js:4 /], // prettier-ignore
+  ['a class of routes', `new Routes(app)\n${GUARD}`, 'warn', /server\.js:4 \(Routes\)/],
+  [
+    'a function of the same file',
+    `routes()\n${GUARD}function routes() {\n  app.get("/", f)\n}\n`,
+    'warn',
+    /server\.js:4 \(routes\)/,
+  ],
+  [
+    'a field of its class',
+    {
+      'server.js': `${IMPORT}class Site {\n  app = express()\n  routes = routes(this.app)\n  constructor() {\n    this.${GUARD}  }\n}\n`,
+    },
+    'warn',
+    /server\.js:5 \(routes\)/,
+  ],
+  [
+    'routes that come first where the function is called',
+    `app.get("/", f)\nprotect()\nfunction protect() {\n  ${GUARD}}\n`,
+    'fail',
+    /server\.js:4 \(app\.get\) stands before/,
+  ],
+  [
+    'routes that may come first where it is called back',
+    `connect().then(() => {\n  ${GUARD}})\napp.get("/", f)\n`,
+    'warn',
+    /server\.js:7 \(app\.get\) stands before/,
+  ],
+]
+
+const NEVER: readonly Row[] = [
+  [
+    'a function that nobody calls',
+    `function protect() {\n  ${GUARD}}\napp.get("/x", f)\n`,
+    'warn',
+    /server\.js:5 mounts verifyClaims\(\) in a function that no line of server\.js calls \(line 4\)/,
+  ],
+  [
+    'a method that nobody calls',
+    {
+      'server.js': `${IMPORT}class Site {\n  app = express()\n  constructor() {}\n  guard() {\n    this.${GUARD}  }\n}\n`,
+    },
+    'warn',
+    /no line of server\.js calls \(line 6\)/,
+  ],
+  [
+    'a function that is called under a condition',
+    `if (process.env.SAFE) protect()\nfunction protect() {\n  ${GUARD}}\n`,
+    'warn',
+    /under a condition \(line 4\)/,
+  ],
+]
+
+const GOOD: readonly Row[] = [
+  ['at the root by its path', 'app.use("/", verifyClaims().express())\n', 'pass', /server\.js:4 /],
+  ['in a function that is called first', `protect()\napp.get("/", f)\nfunction protect() {\n  ${GUARD}}\n`, 'pass', /server\.js:7 /], // prettier-ignore
+  ['by a name in a chain', 'app.disable("x-powered-by").use(verifyClaims().express())\n', 'pass', /server\.js:4 /], // prettier-ignore
+  [
+    'in a method that the constructor calls first',
+    {
+      'server.js': `${IMPORT}class Site {\n  constructor() {\n    this.app = express()\n    this.guard()\n    this.app.get("/", f)\n  }\n  guard() {\n    this.${GUARD}  }\n}\n`,
+    },
+    'pass',
+    /server\.js:10 /,
+  ],
+  [
+    'with a server that was made of the application before',
+    `const server = createServer(app)\n${GUARD}`,
+    'pass',
+    /server\.js:5 /,
+  ],
+  [
+    'beside another function with an application of the same name',
+    {
+      'server.js': `${IMPORT}export function metrics() {\n  const app = fastify()\n  routes(app)\n}\nexport function site() {\n  const app = express()\n  ${GUARD}  return app\n}\n`,
+    },
+    'pass',
+    /server\.js:9 /,
+  ],
+]
+
+for (const [title, rows] of [
+  ['a guard on no more than', PARTS],
+  ['a guard behind', ORDERS],
+  ['a guard in', NEVER],
+  ['a guard', GOOD],
+] as const)
+  for (const [name, code, status, detail] of rows)
+    t.test(`${title} ${name}: ${status}`, async (t) => {
+      const files = typeof code === 'string' ? { 'server.js': `${MADE}${code}` } : code
+      const found = await check(t, 'middleware_mounted', { ...ESM, ...files })
+      t.match(found, { status, detail }, found.detail)
+      if (status !== 'pass') t.match(found.nextAction, /\w{3}/, 'with what to do')
+    })
