@@ -21,8 +21,6 @@ const WHOLE_STEPS = Array.from({ length: 13 }, (_, power) =>
 const COMPACT = new Intl.NumberFormat(undefined, { notation: 'compact' })
 const FULL = new Intl.NumberFormat()
 
-for (const block of document.querySelectorAll<HTMLElement>('[data-chart]')) show(block)
-
 function show(block: HTMLElement) {
   const plotted = JSON.parse(block.dataset['chart'] ?? '{}') as Plotted
   block.hidden = false
@@ -134,3 +132,6 @@ function sayValues(block: HTMLElement, plot: uPlot, isByDay: boolean) {
   caption.textContent =
     seconds === undefined ? caption.dataset['whole'] : written.format(new Date(seconds * 1000))
 }
+
+// last: what is above has to be there
+for (const block of document.querySelectorAll<HTMLElement>('[data-chart]')) show(block)
