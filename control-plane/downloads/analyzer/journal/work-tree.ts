@@ -117,7 +117,7 @@ function safeSettings(listed: string): readonly string[] | null {
   for (const entry of listed.split('\0')) {
     const [key = '', ...value] = entry.split('\n')
     if (HARMLESS.test(key)) kept.push(`${key}=${value.join('\n')}`)
-    const [, filter] = /^filter\.(.+)\.(?:clean|smudge|process|required)$/s.exec(key) ?? []
+    const [, filter] = /^filter\.(.*)\.(?:clean|smudge|process|required)$/s.exec(key) ?? []
     if (filter === undefined) continue
     if (filter.includes('=')) return null
     kept.push(

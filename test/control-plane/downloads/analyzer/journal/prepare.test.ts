@@ -325,6 +325,18 @@ void t.test('nothing that a repository names is run by asking about it', async (
   t.throws(() => treeOf(ran), /ENOENT/)
 })
 
+void t.test('a filter without a name is not run either', async (t) => {
+  const root = committed(t)
+  plant(root, [{ path: '.gitattributes', bytes: '* filter=\n' }])
+  git(root, 'add', '.')
+  git(root, 'commit', '-q', '-m', 'attributes')
+  const ran = join(temporaryFolder(t), 'ran')
+  git(root, 'config', 'filter..clean', `touch ${ran}; cat`)
+  plant(root, [{ path: 'app.js', bytes: 'old' }])
+  t.same(await problems(t, root, [edit('app.js', 'old')]), [])
+  t.throws(() => treeOf(ran), /ENOENT/)
+})
+
 void t.test('what git cannot say is no permission', async (t) => {
   const root = committed(t)
   const answers = (code: number | null, err = '', out = '') => {
