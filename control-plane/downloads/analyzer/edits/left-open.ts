@@ -4,8 +4,21 @@
  * of what is there: both lean on this, so that neither claims what the other denies.
  */
 import type { Application, FrameworkName } from '../detection/application.ts'
+import { createCodebase, reachFrom } from '../detection/node/codebase.ts'
+import { makingsIn, type Making } from '../detection/node/makings.ts'
+import { packagesOf } from '../detection/node/packages.ts'
+import { servingsOf } from '../detection/node/serving.ts'
+import { createTracer } from '../detection/node/trace.ts'
 import type { Project } from '../project/project.ts'
 import type { Source } from '../syntax/parse.ts'
+import { lineOf } from '../syntax/places.ts'
+import { guardedMakings } from './guarded-makings.ts'
+import { applicationsIn } from './made-applications.ts'
+import { mountedFramework } from './mounted-frameworks.ts'
+import { carriedByNest, openAdapters } from './open-adapters.ts'
+import { listenersOf } from './open-listeners.ts'
+import { packageOf, sourcesWith } from './node-sources.ts'
+import { isPartOfAnother } from './sub-applications.ts'
 
 export interface LeftOpen {
   readonly path: string
@@ -19,11 +32,78 @@ export interface LeftOpen {
   readonly problem: string
 }
 
+const ANSWERS =
+  /\bcreate(?:Secure)?Server\b|\.listen\s*\(|\bserve\s*\(|\bServer\s*\(|\bserverFactory\b|\bcheck(?:Continue|Expectation)\b|NestFactory/
+
+const NOT_MOUNTED = 'this application listens too, and the middleware is not mounted on it'
+
 /** `edited`: files as they are going to be, by path; all others are taken as they are. */
 export async function leftOpen(
-  _project: Project,
-  _application: Application,
-  _edited: ReadonlyMap<string, Source> = new Map(),
+  project: Project,
+  application: Application,
+  edited: ReadonlyMap<string, Source> = new Map(),
 ): Promise<LeftOpen[]> {
-  return []
+  const after: Project = {
+    ...project,
+    has: (path) => project.has(path),
+    read: async (path) => edited.get(path)?.text ?? (await project.read(path)),
+  }
+  const { type } = await packageOf(after, application)
+  const found = await sourcesWith(after, application.folder, type, ANSWERS)
+  const mount = application.mount?.path
+  const paths = [
+    ...new Set([...(mount === undefined ? [] : [mount]), ...found.map(({ path }) => path)]),
+  ]
+  const reach = await reachFrom(createCodebase(after, await packagesOf(after)), paths)
+  const tracer = createTracer(reach)
+  const sources = paths.flatMap((path) => reach.sources.get(path) ?? [])
+  const carried = carriedByNest(sources, tracer)
+  const mounted = guardedMakings(reach.sources.values(), tracer)
+  const guarded = { has: (making: Making) => carried.has(making.node) || mounted.has(making) }
+  const { open, served } = listenersOf(sources, tracer)
+  const listening = servingsOf(reach, tracer)
+    .filter(({ at }) => paths.includes(at.source.path))
+    .map(({ making }) => making)
+  const beside = sources.flatMap((source) => listeningHere(source))
+  const makings = [
+    ...new Map([...served, ...listening, ...beside].map((one) => [one.node, one])).values(),
+  ]
+  return [
+    ...makings
+      .filter(({ framework }) => mountedFramework(framework) !== undefined)
+      .filter((making) => !guarded.has(making))
+      .map((making) => openApplication(making)),
+    ...[...open, ...openAdapters(sources, tracer, guarded)].map(({ source, node, problem }) => ({
+      path: source.path,
+      line: lineOf(source, node),
+      framework: 'node' as const,
+      receiver: 'server',
+      modules: source.modules,
+      problem,
+    })),
+  ]
+}
+
+/** Made in a file that listens, by whatever name: leads that cannot be followed end here. */
+function listeningHere(source: Source): Making[] {
+  if (!/\.listen\(|\bserve\(/.test(source.text)) return []
+  return makingsIn(source).filter((making) => {
+    const framework = mountedFramework(making.framework)
+    if (making.kind !== 'application' || framework === undefined) return false
+    const all = applicationsIn(source, framework)
+    return !isPartOfAnother(source, making.node, all)
+  })
+}
+
+function openApplication({ source, node, framework }: Making): LeftOpen {
+  const mounted = mountedFramework(framework)
+  const own = mounted && applicationsIn(source, mounted).find(({ call }) => call === node)
+  return {
+    path: source.path,
+    line: lineOf(source, node),
+    framework,
+    receiver: own && 'made' in own ? own.made.receiver : 'app',
+    modules: source.modules,
+    problem: NOT_MOUNTED,
+  }
 }

@@ -7,13 +7,12 @@ import { freeNames, type FreeNames } from './free-names.ts'
 import { importCode, importPlace, moduleFormOf, PACKAGE } from './import-line.ts'
 import {
   applicationsIn,
-  compact,
   contains,
   type ChainedApplication,
   type MadeApplication,
   type Making,
 } from './made-applications.ts'
-import { importsPackage, isMountedInChain, mountedReceivers } from './mounted-already.ts'
+import { importsPackage, isMountedInChain, isMountedOn } from './mounted-already.ts'
 import { linesBehind, mountLine, serviceLine } from './mount-lines.ts'
 import type { MountedFramework } from './mounted-frameworks.ts'
 import { applied } from './same-tree.ts'
@@ -90,10 +89,9 @@ function openIn(source: Source, { framework }: MountWish): Making[] | null {
   const all = applicationsIn(source, framework)
   const makings = all.filter(({ call }) => !isPartOfAnother(source, call, all))
   if (makings.length === 0) return null
-  const mounted = mountedReceivers(source)
   return makings.filter((making) => {
     if (isMountedInChain(source, making.call)) return false
-    return !('made' in making) || !mounted.has(compact(making.made.receiver))
+    return !('made' in making) || !isMountedOn(source, making.made)
   })
 }
 

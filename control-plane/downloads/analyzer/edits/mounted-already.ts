@@ -6,7 +6,7 @@ import { textOf } from '../syntax/places.ts'
 import { bare, referenceOf } from '../syntax/references.ts'
 import { ancestorsOf } from '../syntax/walk.ts'
 import { PACKAGE } from './import-line.ts'
-import { compact } from './made-applications.ts'
+import { compact, type MadeApplication } from './made-applications.ts'
 
 const GUARDS: ReadonlySet<string> = new Set(['verifyClaims', 'enforce'])
 const ADAPTERS: ReadonlySet<string> = new Set([
@@ -52,17 +52,37 @@ export function isGuardCall(source: Source, node: Node): boolean {
   return reference?.module === PACKAGE && GUARDS.has(reference.members[0] ?? '')
 }
 
-/** Names of applications whose line is there: `app`, `this.app`. */
-export function mountedReceivers(source: Source): ReadonlySet<string> {
-  const receivers = new Set<string>()
-  for (const node of source.nodes) {
-    if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') continue
+/** `app.use(service.express())`: what each is mounted on, for every path. */
+export function mountCalls(source: Source): { readonly call: Node; readonly receiver: Node }[] {
+  return source.nodes.flatMap((node) => {
+    if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return []
     const { object, property } = node.callee
-    if (property.type !== 'Identifier' || !/^(?:use|register)$/.test(property.name)) continue
-    if (node.arguments.some((argument) => isAdapterCall(source, argument)))
-      receivers.add(compact(textOf(source, object)))
-  }
-  return receivers
+    if (property.type !== 'Identifier' || !/^(?:use|register)$/.test(property.name)) return []
+    const at = node.arguments.findIndex((argument) => isAdapterCall(source, argument))
+    if (at === -1) return []
+    const [first] = node.arguments
+    const isEverywhere =
+      at === 0 || (first?.type === 'StringLiteral' && /^(?:\/?\*?)$/.test(first.value))
+    return isEverywhere ? [{ call: node, receiver: object }] : []
+  })
+}
+
+/** By what the names stand for: two functions may each have an `app` of their own. */
+export function isMountedOn(source: Source, { receiver, name, call }: MadeApplication): boolean {
+  const own = name?.type === 'Identifier' ? source.bindings.resolveAt(call, name.name) : undefined
+  return mountCalls(source).some(({ receiver: node }) => {
+    if (compact(textOf(source, node)) !== compact(receiver)) return false
+    if (own !== undefined)
+      return node.type === 'Identifier' && source.bindings.resolve(node) === own
+    return name !== null || classAround(source, node) === classAround(source, call)
+  })
+}
+
+/** `this.app` is another in another class. */
+function classAround(source: Source, node: Node): Node | null {
+  for (const around of ancestorsOf(source.parents, node))
+    if (around.type === 'ClassBody') return around
+  return null
 }
 
 /** `express().use(service.express())`, somewhere along the chain. */

@@ -5,13 +5,12 @@ import type { Project } from '../project/project.ts'
 import { parseSource, type Source } from '../syntax/parse.ts'
 import { installCommand } from './install-command.ts'
 import { keyPart } from './key-file.ts'
-import { applicationsIn, compact } from './made-applications.ts'
+import { leftOpen, type LeftOpen } from './left-open.ts'
 import { withDependency } from './manifest-edit.ts'
 import { mountInSource, type Mounting, type MountWish } from './mount-source.ts'
-import { mountedReceivers } from './mounted-already.ts'
 import { mountedFramework, type MountedFramework } from './mounted-frameworks.ts'
 import { nextMounting } from './next-plan.ts'
-import { folderOf, packageOf, sourceAt, sourcesWith, type NodePackage } from './node-sources.ts'
+import { folderOf, packageOf, sourceAt, type NodePackage } from './node-sources.ts'
 import { notesFor } from './notes.ts'
 import { snippetFor } from './node-snippets.ts'
 import { websocketSteps } from './websockets.ts'
@@ -50,7 +49,12 @@ export async function nodePlan(
         ],
       }
   const edited = sourcesOf(mounted.edits, pack)
-  const further = isSure ? await websocketSteps(project, application, pack, edited) : []
+  const further = isSure
+    ? [
+        ...(await openSteps(project, application, wishes, mounted, edited)),
+        ...(await websocketSteps(project, application, pack, edited)),
+      ]
+    : []
   const key = isSure
     ? await keyPart(project, startFolderOf(application, pack), wishes)
     : { edits: [], manual: [], notes: [] }
@@ -88,9 +92,7 @@ async function mountedParts(
         shownStep(application, wishes, place, problem ?? 'it is not known where it is made'),
       ],
     }
-  const first = await mountedAt(project, application, wishes, pack, place)
-  const others = await otherServers(project, application, wishes, pack, place.path)
-  return { edits: first.edits, manual: [...first.manual, ...others] }
+  return mountedAt(project, application, wishes, pack, place)
 }
 
 function unsuitable({ framework }: Application, { dependencies }: NodePackage): string | null {
@@ -174,35 +176,44 @@ export function shownStep(
   return { path: place?.path ?? application.folder, line: place?.line ?? null, text, code }
 }
 
-/** Another file that makes an application and listens: it would be open. */
-async function otherServers(
+/** What of the package answers without the guard, where no step says so already. */
+async function openSteps(
   project: Project,
   application: Application,
   wishes: Wishes,
-  pack: NodePackage,
-  mountPath: string,
+  { edits, manual }: Mounted,
+  edited: ReadonlyMap<string, Source>,
 ): Promise<ManualStep[]> {
-  const framework = mountedFramework(application.framework)
-  if (framework === undefined) return []
-  const module = framework.makers[0]?.split('.')[0] ?? ''
-  const found = await sourcesWith(
-    project,
-    application.folder,
-    pack.type,
-    new RegExp(`['"]${module}['"]`),
-  )
-  return found.flatMap((source) => {
-    if (source.path === mountPath || !/\.listen\(|\bserve\(/.test(source.text)) return []
-    const mounted = mountedReceivers(source)
-    return applicationsIn(source, framework).flatMap((making) => {
-      const receiver = 'made' in making ? making.made.receiver : 'app'
-      if (mounted.has(compact(receiver))) return []
-      const place = { path: source.path, line: making.call.loc?.start.line ?? 1 }
-      const problem =
-        'this is another application of the same package; leave it if it is never started'
-      return [shownStep(application, wishes, place, problem, receiver, source.modules)]
-    })
+  const said = new Set(manual.map(({ path, line }) => `${path}:${line}`))
+  const open = await leftOpen(project, application, edited)
+  return open.flatMap((one) => {
+    const { path, line, framework, problem, receiver, modules } = one
+    // steps about the code as it was name its lines as they were
+    const place = `${path}:${lineBefore(edits, one)}`
+    if (said.has(place)) return []
+    said.add(place)
+    const code = snippetFor(framework, wishes, receiver, modules)
+    const what =
+      framework === 'node'
+        ? 'Put what answers here behind the guard'
+        : 'Put the middleware in front of everything else, right behind the place where this application is made'
+    const text = `${what}: ${problem}. Leave it only if it is never started, or nothing that it answers needs a sign-in.`
+    return [{ path, line, text, code }]
   })
+}
+
+/** Edits add lines and keep the others in their order. */
+function lineBefore(edits: readonly FileEdit[], { path, line }: LeftOpen): number {
+  const edit = edits.find((one) => one.path === path)
+  if (edit === undefined || edit.before === null) return line
+  const before = edit.before.split('\n')
+  const after = edit.after.split('\n')
+  let at = 0
+  for (const [index, text] of after.slice(0, line - 1).entries()) {
+    const isAdded = text !== before[at] && after.slice(index + 1).includes(before[at] ?? '')
+    if (!isAdded) at++
+  }
+  return at + 1
 }
 
 async function manifestPart(project: Project, { manifestPath }: NodePackage, { sdkUrl }: Wishes) {
