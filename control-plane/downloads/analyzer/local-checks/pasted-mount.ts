@@ -7,6 +7,7 @@ import type { FrameworkName } from '../detection/application.ts'
 import { blank, type SourceLanguage } from '../detection/source/blank.ts'
 import { codeFiles, lineAt } from './code-files.ts'
 import { modeOf, type LookedAt } from './looked-at.ts'
+import { notWhole } from './pasted-whole.ts'
 
 const CHECK = 'middleware_mounted'
 const PROBE = /X-Service-Probe|HTTP_X_SERVICE_PROBE/i
@@ -17,9 +18,10 @@ interface Marks {
   /** The line that mounts it. Strings are looked into where `inStrings` says so. */
   readonly mount: RegExp
   readonly inStrings?: true
-  /** What must not stand before it in the same file (or, for FastAPI, behind it). */
-  readonly before?: RegExp
+  /** What must not stand behind it in the same file. */
   readonly behind?: RegExp
+  /** Another file that has this, and no mount, goes without. */
+  readonly others?: RegExp
   /** The very file that is pasted mounts itself, and no other line does. */
   readonly isMountedByItself?: true
   readonly line: string
@@ -32,11 +34,13 @@ const MARKS: Partial<Readonly<Record<FrameworkName, Marks>>> = {
     ...PYTHON,
     mount: /^MIDDLEWARE\b[^=\n]*=\s*[[(]\s*(?:#[^\n]*\s*)*['"][\w.]*ServiceClaims['"]/m,
     inStrings: true,
+    others: /^MIDDLEWARE\b[^=+\n]*=\s*[[(]/m,
     line: "MIDDLEWARE = ['service_claims.ServiceClaims', …] in settings.py, first of all",
   },
   flask: {
     ...PYTHON,
-    mount: /@\w+\.before_request\s*\n\s*(?:async )?def sign_in\b|\.before_request\(\s*sign_in\s*\)/,
+    mount:
+      /@\w+\.before_request\s*\n\s*(?:async )?def sign_in\b|\b\w+\.before_request\(\s*sign_in\s*\)/,
     line: '@app.before_request above def sign_in(), before every other',
   },
   fastapi: {
@@ -70,7 +74,6 @@ const MARKS: Partial<Readonly<Record<FrameworkName, Marks>>> = {
     language: 'csharp',
     extension: /\.cs$/,
     mount: /\.UseMiddleware<\s*ServiceClaims\s*>\(\)/,
-    before: /\bapp\.(?:Map\w+|UseStaticFiles|UseEndpoints|UseDefaultFiles|MapControllers)\b/,
     line: 'app.UseMiddleware<ServiceClaims>(), before every other app.Use… and app.Map…',
   },
   go: {
@@ -95,16 +98,19 @@ export async function pastedMount(at: LookedAt): Promise<CheckResult> {
     )
   let pasted: string | null = null
   let mounted: { place: string; problem: string | null } | null = null
+  let without: string | null = null
   for await (const { path, text } of codeFiles(at, marks.extension)) {
     const code = blank(text, marks.language)
     const probe = PROBE.exec(text)
     if (probe !== null) pasted ??= `${path}:${lineAt(text, probe.index)}`
     const mount = marks.mount.exec(marks.inStrings ? text : code)
     const isMount = mount !== null && (probe !== null || !marks.isMountedByItself)
+    const other = isMount ? null : (marks.others?.exec(code) ?? null)
+    if (other !== null) without ??= `${path}:${lineAt(code, other.index)}`
     if (!isMount || mounted?.problem === null) continue
     mounted = {
       place: `${path}:${lineAt(text, mount.index)}`,
-      problem: problemOf(marks, code, mount),
+      problem: problemOf(application.framework, marks, code, mount),
     }
   }
   if (pasted === null)
@@ -117,13 +123,23 @@ export async function pastedMount(at: LookedAt): Promise<CheckResult> {
     return fail(CHECK, `${pasted} has the code, and nothing mounts it.`, marks.line)
   if (mounted.problem !== null)
     return warn(CHECK, `${mounted.place} ${mounted.problem}`, marks.line)
+  if (without !== null)
+    return warn(
+      CHECK,
+      `${mounted.place} mounts it, and ${without} has a list of its own without it: started with that one, nothing is protected.`,
+      `Look at ${without}. If it is what runs: ${marks.line}`,
+    )
   return pass(CHECK, `${mounted.place} mounts what ${pasted} does.`)
 }
 
-function problemOf({ before, behind }: Marks, code: string, mount: RegExpExecArray): string | null {
-  const earlier = before && before.exec(code)
-  if (earlier && earlier.index < mount.index)
-    return `mounts it behind line ${lineAt(code, earlier.index)}, which answers first.`
+function problemOf(
+  framework: FrameworkName,
+  { behind }: Marks,
+  code: string,
+  mount: RegExpExecArray,
+): string | null {
+  const problem = notWhole(framework, { code, index: mount.index, text: mount[0] })
+  if (problem !== null) return problem
   const end = mount.index + mount[0].length
   const later = behind && behind.exec(code.slice(end))
   if (later) return `mounts it, and line ${lineAt(code, end + later.index)} goes in front of it.`

@@ -1,6 +1,5 @@
 /** Whether the middleware is mounted before anything that answers, as the code says it. */
 import t from 'tap'
-import type { FrameworkName } from '../../../../../control-plane/downloads/analyzer/detection/application.ts'
 import {
   fastapiModule,
   flaskModule,
@@ -300,7 +299,8 @@ t.test('what the contract has to paste is found mounted, as it stands', async (t
 t.test('a module beside the application is mounted by a line in it', async (t) => {
   const go = snippets('https://x.test')['go']?.edge.code ?? ''
   const goPackage = go.slice(0, go.indexOf('func main()')).replace('package main', 'package serviceclaims') // prettier-ignore
-  const rows: [FrameworkName, string, string, string, readonly string[]][] = [
+  const made = { flask: 'app = Flask(__name__)', fastapi: 'app = FastAPI()', go: 'r := chi.NewRouter(); e := echo.New()' } // prettier-ignore
+  const rows: [keyof typeof made, string, string, string, readonly string[]][] = [
     ['flask', 'service_claims.py', flaskModule(), 'app.py', ['app.before_request(sign_in)']],
     ['fastapi', 'service_claims.py', fastapiModule(), 'main.py', ['app.add_middleware(ServiceClaims)']],
     ['go', 'serviceclaims/serviceclaims.go', goPackage, 'main.go', ['r.Use(serviceclaims.ServiceClaims)', 'e.Pre(echo.WrapMiddleware(serviceclaims.ServiceClaims))', 'http.ListenAndServe(addr, serviceclaims.ServiceClaims(handler))']],
@@ -309,7 +309,7 @@ t.test('a module beside the application is mounted by a line in it', async (t) =
     const look = (line: string) => check(t, 'middleware_mounted', { [file]: code, [other]: line }, { application: { framework } }) // prettier-ignore
     t.match(await look(''), { status: 'fail', detail: /nothing mounts it/ }, framework)
     for (const line of lines) {
-      const found = await look(`\n${line}\n`)
+      const found = await look(`${made[framework]}\n${line}\n`)
       t.match(found, { status: 'pass', detail: `${other}:2 mounts` }, `${line}: ${found.detail}`)
     }
   }

@@ -1,0 +1,116 @@
+/**
+ * Whether the line that mounts pasted code guards the whole application: the shape that the contract
+ * shows does, and of every other it is not said. Each answers the rest of a sentence, or null.
+ */
+import type { FrameworkName } from '../detection/application.ts'
+import { lineAt } from './code-files.ts'
+
+export interface MountedLine {
+  /** Without comments, and without what strings say. */
+  readonly code: string
+  readonly index: number
+  /** What was found. */
+  readonly text: string
+}
+
+type Whole = (mounted: MountedLine) => string | null
+
+const WHOLE: Partial<Readonly<Record<FrameworkName, Whole>>> = {
+  flask: (mounted) => {
+    const name = /@?(\w+)\.before_request/.exec(mounted.text)?.[1] ?? receiverOf(mounted)
+    return (
+      notMade(mounted, name, String.raw`(?:\w+\.)?Flask\(`) ??
+      behind(mounted, name, String.raw`before_request\b`)
+    )
+  },
+  fastapi: (mounted) =>
+    notMade(mounted, receiverOf(mounted), String.raw`(?:\w+\.)?(?:FastAPI|Starlette)\(`),
+  aspnet: (mounted) => {
+    const name = receiverOf(mounted)
+    const isHandedIn =
+      name !== null &&
+      new RegExp(String.raw`\bConfigure\(\s*IApplicationBuilder\s+${name}\b`).test(mounted.code)
+    const isLambda =
+      name !== null &&
+      new RegExp(String.raw`\b${name}\s*\)?\s*=>`).test(mounted.code.slice(0, mounted.index))
+    if (isLambda) return branch(name)
+    return (
+      (isHandedIn ? null : notMade(mounted, name, String.raw`[\w.]+\.Build\(\)`)) ??
+      behind(mounted, name, ANSWERING)
+    )
+  },
+  laravel: ({ text }) =>
+    /->prepend\(/.test(text) && !/->prepend\(\s*\[?\s*\\?[\w\\]*ServiceClaims/.test(text)
+      ? 'mounts it behind another one, which is asked first.'
+      : null,
+  spring: ({ code }) => {
+    const narrower = /\b(?:shouldNotFilter|addUrlPatterns|setUrlPatterns|urlPatterns)\b/.exec(code)
+    if (narrower === null) return null
+    return `mounts it, and line ${lineAt(code, narrower.index)} leaves paths out: those are not protected.`
+  },
+  go: goWhole,
+}
+
+export function notWhole(framework: FrameworkName, mounted: MountedLine): string | null {
+  return WHOLE[framework]?.(mounted) ?? null
+}
+
+const ANSWERING = String.raw`(?:Map\w*|Run|Use|UseWhen|UseStaticFiles|UseFileServer|UseEndpoints|UseDefaultFiles|UseSpa\w*|UseSwagger\w*|UseHealthChecks)\b`
+const ROUTING = String.raw`(?:Use|Pre|Get|Post|Put|Patch|Delete|GET|POST|PUT|PATCH|DELETE|Any|Add|Handle|HandleFunc|Mount|Route|Group|Static\w*|File)\(`
+
+/** The name in front of `.Use(…)`. */
+function receiverOf({ code, index, text }: MountedLine): string | null {
+  const before = code.slice(0, index) + (/^\s*\.?/.exec(text)?.[0] ?? '')
+  return /(\w+)\s*\.?\s*$/.exec(before)?.[1] ?? null
+}
+
+const branch = (name: string) =>
+  `mounts it on ${name}, which is a branch of the application: all else is not protected.`
+
+function notMade({ code }: MountedLine, name: string | null, made: string): string | null {
+  if (name === null) return 'mounts it on what is not known to be the whole application.'
+  const isMade = new RegExp(String.raw`\b${name}\b[^=\n;]*=\s*${made}`).test(code)
+  return isMade
+    ? null
+    : `mounts it on ${name}, which this file does not make as an application: a part of one leaves all else open.`
+}
+
+function behind({ code, index }: MountedLine, name: string | null, others: string): string | null {
+  const earlier = new RegExp(String.raw`\b${name ?? ''}\.${others}`).exec(code.slice(0, index))
+  return earlier && `mounts it behind line ${lineAt(code, earlier.index)}, which answers first.`
+}
+
+const LISTENS = /\bhttp\.(?:ListenAndServe|Serve)(?:TLS)?\(([^\n]*)|\bHandler:\s*([^\n]*)/g
+const IS_ROUTER = String.raw`(?:gin|chi|echo|mux|fiber)\.(?:New|Default|NewRouter|NewMux)\(`
+
+/** `http.ListenAndServe(address, ServiceClaims(router))`, `router.Use(ServiceClaims)`. */
+function goWhole(mounted: MountedLine): string | null {
+  const { code, index } = mounted
+  const line = code.slice(code.lastIndexOf('\n', index - 1) + 1, lineEnd(code, index))
+  const router = /(\w+)\.(?:Use|Pre)\(/.exec(line)?.[1]
+  if (router !== undefined) {
+    const problem = notMade(mounted, router, IS_ROUTER)
+    return problem ?? behind({ ...mounted, index: code.lastIndexOf('\n', index) + 1 }, router, ROUTING) ?? otherListener(code, router) // prettier-ignore
+  }
+  if (/\b(?:ListenAndServe|Serve)(?:TLS)?\(|\bHandler:/.test(line)) return otherListener(code, null)
+  const handler = /^\s*(?:var\s+)?(\w+)\b[^=\n(]*=\s*(?:\w+\.)?ServiceClaims\(/.exec(line)?.[1]
+  const isServed = [...code.matchAll(LISTENS)].some(([all]) => handler && names(all, handler))
+  return isServed
+    ? otherListener(code, handler ?? null)
+    : 'puts it around a handler that is not what the server is given: all others are not protected.'
+}
+
+/** A second server of the same file. */
+function otherListener(code: string, guarded: string | null): string | null {
+  for (const { 0: all, index } of code.matchAll(LISTENS))
+    if (!/\bServiceClaims\(/.test(all) && !(guarded !== null && names(all, guarded)))
+      return `mounts it, and the server in line ${lineAt(code, index)} is not behind it.`
+  return null
+}
+
+const names = (text: string, name: string) => new RegExp(String.raw`\b${name}\b`).test(text)
+
+function lineEnd(code: string, index: number): number {
+  const end = code.indexOf('\n', index)
+  return end === -1 ? code.length : end
+}
