@@ -1,0 +1,110 @@
+/** A tenant of which every page of the console has something to show, most of it from others. */
+import type Database from 'better-sqlite3'
+import { upsertChecks } from '../../../control-plane/store/queries/verification.ts'
+import { ACTOR } from '../../support/control-plane.ts'
+import type { startConsole } from '../../support/console.ts'
+import { failSignIns, signIns } from '../../support/sign-ins.ts'
+
+type World = Awaited<ReturnType<typeof startConsole>>
+
+/** What stands for the parameters of the paths. */
+export async function fillStore({ services, person }: World): Promise<Record<string, string>> {
+  const { tenants, users, webhooks, deliveries, dispatcher, sessions, feed, store, clock } =
+    services
+  await tenants.setPlan('acme', 'premium', ACTOR)
+  await tenants.publish('acme', ACTOR)
+  await tenants.patch('acme', { sealed: ['/internal'] }, ACTOR)
+  await person('acme')
+  const account = { username: 'ada', email: 'ada@acme.test', name: 'Ada', password: '' }
+  const { userId } = await users.create('acme', account, ACTOR)
+  await signIns(services, { tenantId: 'acme', userId }, 2)
+  await failSignIns(services, { tenantId: 'acme', userId }, 6)
+  const issuedAtMs = clock.nowMs()
+  const session = { tenantId: 'acme', sid: 'sid-of-ada', userId, ip: '192.0.2.1' }
+  const expiresAtMs = issuedAtMs + 3600_000
+  await sessions.record({ ...session, userAgent: 'Firefox', issuedAtMs, expiresAtMs })
+  await tenants.patch('acme', { mode: 'sdk' }, ACTOR)
+  const instance = { name: 'web-1', version: '0.1.0', clockOffsetMs: 20 }
+  await feed.poll(await tenants.get('acme'), instance, undefined)
+  await store.change(({ queries, nowMs }) =>
+    upsertChecks(queries, [
+      {
+        tenantId: 'acme',
+        check: 'application_reached',
+        status: 'fail',
+        detail: 'no answer',
+        nextAction: 'start it',
+        source: 'self_report',
+        at: nowMs,
+      },
+    ]),
+  )
+  const wish = { url: 'https://hooks.example/x', description: 'Siem' }
+  const events = ['tenant.suspended'] as const
+  const { webhook } = await webhooks.create('acme', { ...wish, events }, ACTOR)
+  const sent = await deliveries.test('acme', webhook.webhookId, undefined, ACTOR)
+  await dispatcher.run()
+  const alert = await services.alerts.create(
+    'acme',
+    {
+      metric: 'refused_sign_ins',
+      threshold: 5,
+      windowSeconds: 300,
+      coolDownSeconds: 300,
+      isEnabled: true,
+    },
+    ACTOR,
+  )
+  return {
+    tenant_id: 'acme',
+    user_id: userId,
+    sid: 'sid-of-ada',
+    webhook_id: webhook.webhookId,
+    delivery_id: sent.deliveryId,
+    alert_id: alert.alertId,
+    factor_id: 'none',
+  }
+}
+
+/** Columns that hold what people, browsers, applications, receivers and instances have said. */
+const FREE_TEXTS: Readonly<Record<string, readonly string[]>> = {
+  tenants: ['name'],
+  users: ['username', 'email', 'name'],
+  sessions: ['ip', 'user_agent', 'end_reason'],
+  sign_ins: ['ip', 'user_agent', 'reason'],
+  audit: ['actor'],
+  verification_checks: ['detail', 'next_action'],
+  factors: ['name'],
+  known_devices: ['user_agent', 'ip'],
+  address_blocks: ['address'],
+  feed_instances: ['name', 'version'],
+  enforcement_events: ['subject', 'sid', 'reason', 'ip', 'app_host', 'instance'],
+  webhooks: ['description'],
+  webhook_deliveries: ['problem', 'body'],
+  webhook_attempts: ['first_bytes', 'problem'],
+}
+
+/** Records whose every text may be somebody else's. */
+const FREE_RECORDS: Readonly<Record<string, string>> = { audit: 'content', outbox: 'content' }
+
+/** Answers how many rows have the text now. */
+export function overwriteTexts(database: Database.Database, text: string): number {
+  let changes = 0
+  for (const [table, columns] of Object.entries(FREE_TEXTS)) {
+    const set = columns.map((column) => `${column} = @text`).join(', ')
+    changes += database.prepare(`UPDATE ${table} SET ${set}`).run({ text }).changes
+  }
+  for (const [table, column] of Object.entries(FREE_RECORDS)) {
+    const rows = database.prepare<[], { rowid: number; content: string }>(
+      `SELECT rowid, ${column} AS content FROM ${table}`,
+    )
+    const update = database.prepare(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`)
+    for (const { rowid, content } of rows.all()) {
+      const texts = JSON.stringify(JSON.parse(content), (_, value: unknown) =>
+        typeof value === 'string' ? text : value,
+      )
+      changes += update.run(texts, rowid).changes
+    }
+  }
+  return changes
+}
