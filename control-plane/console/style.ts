@@ -180,7 +180,7 @@ tbody tr + tr > * { border-top: 1px solid var(--line) }
   table:not(.chart *) tbody tr > *::before { content: attr(data-label); flex: none; color: var(--quiet); font-size: .875rem; font-weight: 400 }
   table:not(.chart *) tbody tr > :empty { display: none }
   table:not(.chart *) tbody tr > * { overflow-wrap: anywhere }
-  table:not(.chart *) tbody th { text-align: left; font-size: 1.0625rem }
+  table:not(.chart *) tbody tr > th { display: block; text-align: left; font-size: 1.0625rem }
   table:not(.chart *) tbody td:has(.found-out) { flex-direction: column; gap: .125rem; text-align: left }
   table:not(.chart *) tbody th::before, [data-label='']::before { display: none }
 }
@@ -190,6 +190,7 @@ tbody tr + tr > * { border-top: 1px solid var(--line) }
 .facts { display: grid; gap: .75rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); margin: 0 }
 .facts dt { color: var(--quiet); font-size: .875rem }
 .facts dd { margin: 0; overflow-wrap: anywhere }
+.facts ~ h3, .facts + form, .facts ~ pre, pre ~ h3, .steps ~ h3, .table-frame ~ h3, .card > p ~ h3, .card .table-frame + .submit { margin-top: 1.25rem }
 .facts a { display: inline-block; padding: .125rem 0; min-height: 1.625rem }
 .copyable { display: flex; gap: .5rem; align-items: flex-start; margin: .5rem 0 }
 pre { flex: 1; min-width: 0; margin: 0; padding: .625rem .875rem; overflow-x: auto; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; line-height: 1.6 }

@@ -49,7 +49,7 @@ function draw(block: HTMLElement, { times, lines, isByDay }: Plotted): uPlot {
   const options: uPlot.Options = {
     width: widthOf(block),
     height: HEIGHT,
-    padding: [8, 12, 0, 0],
+    padding: [8, 32, 0, 0],
     legend: { show: false }, // the page has one of its own, which is there without a script
     cursor: { drag: { x: false, y: false }, y: false },
     scales: { y: { range: (_, __, most) => [0, Math.max(most, 1) * 1.05] } },

@@ -39,7 +39,7 @@ function standing(all: readonly GatewayStatus[], refused: readonly Refused[]) {
   const behind = all.filter(({ connected, lag }) => connected && lag > 0).length
   const problems = [
     away > 0 &&
-      `${away} of ${all.length} ${away === 1 ? 'is' : 'are'} away: they go on with the last state that they have.`,
+      `${away} of ${all.length} ${away === 1 ? 'is away: it goes on with the last state that it has' : 'are away: they go on with the last state that they have'}.`,
     behind > 0 && `${behind} of ${all.length} ${behind === 1 ? 'is' : 'are'} behind.`,
     refused.length > 0 &&
       `${refused.length === 1 ? 'One tenant is' : `${refused.length} tenants are`} served in an older state, since the newest was rejected.`,
