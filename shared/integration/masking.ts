@@ -44,12 +44,16 @@ export function maskSecrets(text: string, path: string): Masked {
 /** Files that hold secrets and nothing else of interest: neither read nor sent, by nobody. */
 export function isPrivateFile(path: string): boolean {
   const name = (path.split(/[/\\]/).at(-1) ?? '').toLowerCase()
-  if (/^\.env(?:\.|$)/.test(name)) return !/\.(?:example|sample|template|dist)$/.test(name)
-  return PRIVATE_NAME.test(name) || PRIVATE_ENDING.test(name)
+  if (/^\.?env(?:rc)?(?:[._~-]|$)/.test(name) && !/^env\.[cm]?[jt]sx?$/.test(name))
+    return !/[._-](?:example|sample|template|dist)$/.test(name)
+  // an old copy holds what the file held
+  const bare = name.replace(/(?:~|\.(?:bak|old|orig|save|copy|swp|\d{1,3})|[-_](?:bak|old))+$/, '')
+  if (/(?:^|[/\\])\.(?:docker|aws|azure|kube|ssh|gnupg)[/\\]/i.test(path)) return true
+  return [name, bare].some((name) => PRIVATE_NAME.test(name) || PRIVATE_ENDING.test(name))
 }
 
 const PRIVATE_NAME =
-  /^(?:id_(?:rsa|dsa|ecdsa|ed25519)(?:_.*)?|\.?netrc|_netrc|\.npmrc|\.yarnrc(?:\.yml)?|\.pypirc|\.pgpass|\.my\.cnf|\.htpasswd|\.git-credentials|\.dockercfg|\.envrc|credentials(?:\.(?:json|ya?ml|toml|csv|enc))?|secrets?\.(?:json|ya?ml|toml|rb|py|js|ts|ini|properties)|service[-_]?account.*\.json|client_secret.*\.json|master\.key|terraform\.tfstate.*|.*\.tfvars|kubeconfig|shadow|authorized_keys|known_hosts)$/
+  /^(?:id_(?:rsa|dsa|ecdsa|ed25519)(?:_.*)?|\.?netrc|_netrc|\.npmrc|\.yarnrc(?:\.yml)?|\.pypirc|\.pgpass|\.my\.cnf|\.htpasswd|\.git-credentials|\.dockercfg|\.envrc|credentials(?:\.(?:json|ya?ml|toml|csv|enc))?|secrets?\.(?:json|ya?ml|toml|rb|py|js|ts|ini|properties)|service[-_]?account.*\.json|client_secret.*\.json|master\.key|terraform\.tfstate.*|.*\.tfvars|kubeconfig|shadow|authorized_keys|known_hosts|wp-config(?:[-.]\w+)?\.php|(?:local_?settings|settings_?local)\.py|.*firebase-adminsdk.*\.json|(?:[\w-]*[-_])?keys?\.json|\.vault-token|credentials\.[\w.]*enc|\.s3cfg|\.boto|.*\.env\.(?:local|prod(?:uction)?|dev(?:elopment)?|test|staging))$/
 const PRIVATE_ENDING =
   /\.(?:pem|key|p12|pfx|p8|jks|keystore|kdbx?|ppk|asc|gpg|pgp|der|ovpn|agekey|env|sqlite3?|db|dump|tfstate)$/
 
@@ -88,12 +92,16 @@ function keyLength(rest: string): number {
 function hideMatches(text: string, rule: Rule, hidden: { line: number; kind: string }[]): string {
   let result = ''
   let from = 0
+  let line = 1 // counted on from match to match, as a file may be full of them
+  let counted = 0
   for (const match of text.matchAll(rule.pattern)) {
     const [start, end] = match.indices?.groups?.['secret'] ?? match.indices?.[0] ?? [0, 0]
     const secret = text.slice(start, end)
     if (start < from || secret.includes(HIDDEN) || rule.isHarmless?.(secret) === true) continue
     result += text.slice(from, start) + blanked(secret)
-    hidden.push({ line: lineAt(text, start), kind: rule.kind })
+    line += lineAt(text.slice(counted, start), Infinity) - 1
+    counted = start
+    hidden.push({ line, kind: rule.kind })
     from = end
   }
   return result + text.slice(from)

@@ -45,7 +45,7 @@ export const TOKENS: readonly Rule[] = [
 ]
 
 const INTERPOLATED =
-  /^(?:\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{\{?[^}]*\}?\}|<[^>]*>|%\(?\w*\)?s|%\w+%|\*+|x{3,}|\.{3}|…)$/i
+  /^(?:\$\{[\w.[\]'\"() ]*\}|\$\([^)]*\)|\$\w+|\{\{?[^}]*\}?\}|<[^>]*>|%\(?\w*\)?s|%\w+%|\*+|x{3,}|\.{3}|…)$/i
 
 /** `"jsonwebtoken": "^9.0.2"`. */
 const VERSION = /^[~^<>=v]{0,2} ?\d{1,5}(?:\.(?:\d{1,5}|x|\*)){1,2}(?:-[\w.]{1,30})?$/
@@ -92,8 +92,40 @@ const QUOTED =
   '`' +
   String.raw`])(?<secret>(?:\\.|(?!\k<quote>)[^\\\r\n]){1,2000})\k<quote>`
 
+const WORD = /^(?:string|number|boolean|object|function|undefined|symbol|)$/
+
 /** Functions whose argument is a secret, whatever it is called. */
 export const CALLS: readonly Rule[] = [
+  {
+    // bcrypt, argon2, scrypt, PBKDF2: guessed at leisure by whoever has it
+    kind: 'hash of a password',
+    pattern:
+      /\$(?:2[abxy]?|argon2(?:id?|d)|scrypt|pbkdf2[\w-]{0,20}|[156y])\$[\w./,=+$-]{20,200}|\bpbkdf2[:_]sha\d{1,3}[:$][\w./:=+$-]{20,200}/dg,
+  },
+  {
+    kind: 'default of a secret',
+    // ${JWT_SECRET:dev}: Spring, shells and compose files
+    pattern: /\$\{[\w.-]{1,80}:[-=]?(?<secret>(?![-?])[^\s{}"'`]{1,500})\}/dg,
+    isHarmless: (value) =>
+      isPlaceholder(value) || /^(?:localhost|\w{1,10}:\/\/[^:@]*|\/.*)$/.test(value),
+  },
+  {
+    kind: 'text in three quotes',
+    pattern:
+      /(?:pass(?:word|wd|phrase)?|secret|token|key)\w{0,20}["']?\]?\s{0,20}[=:]\s{0,20}[rbuf]?(?<triple>\"\"\"|''')(?<secret>(?:(?!\k<triple>)[\s\S]){1,4000})\k<triple>/dgi,
+  },
+  call(
+    String.raw`\b(?:jwt|jsonwebtoken|JWT|jose|jws)\.(?:sign|verify|encode|decode)\s?\(\s{0,40}(?:\{(?:[^{}]|\{[^{}]{0,200}\}){0,600}\}|[\w.]{1,80}),\s{0,40}`,
+  ),
+  call(
+    String.raw`\b(?:scryptSync|scrypt|pbkdf2Sync|pbkdf2|deriveKey|SymmetricSecurityKey|NewCookieStore|NewFilesystemStore|SignedString|Fernet)\s?\(\s{0,20}(?:new\s)?(?:\[\]byte\(|(?:[\w.]{1,60}\.)?GetBytes\(|b(?=["']))?`,
+  ),
+  call(
+    String.raw`\.(?:password|withPassword)\(\s{0,20}(?:[\w.]{1,60}(?:\(\))?\.encode\(\s{0,20})?`,
+  ),
+  call(
+    String.raw`\bdefine\(\s{0,20}["']\w{0,60}(?:PASSWORD|PASS|KEY|SALT|SECRET|TOKEN)["'],\s{0,20}`,
+  ),
   call(
     String.raw`\b(?:cookieParser|cookieSession|SecretKeySpec|createSecretKey|setSecret|secretOrKey|secret_key_base|hmacShaKeyFor|withSecret|HMAC256|HMAC512|setSigningKey|signWith)\s?\(\s{0,20}(?:new\s)?`,
   ),
@@ -119,6 +151,53 @@ const BECOMES = String.raw`["']?\]?\s{0,20}(?::\s?\w{1,30}\s?)?(?:=>|:=|\?\?=|\|
 const BYTES_OF = String.raw`\[\]byte\(|Buffer\.from\(|new TextEncoder\(\)\.encode\(|Encoding\.UTF8\.GetBytes\(`
 
 export const ASSIGNMENTS: readonly Rule[] = [
+  {
+    // cookieSession({ keys: ['…', '…'] })
+    kind: 'list of secrets',
+    pattern:
+      /\b(?:cookieSession|cookie-session|Keygrip|Cookies)\b[^;]{0,300}?\bkeys\s{0,5}:\s{0,5}\[(?<secret>[^\][{}()]{3,2000})\]/dg,
+    isHarmless: (list) => !/["'`]/.test(list),
+  },
+  {
+    // users: { admin: '…' }
+    kind: 'password of a user',
+    pattern:
+      /\busers["']?\s{0,5}[:=]\s{0,5}\{\s{0,20}["']?[\w.@-]{1,60}["']?\s{0,5}:\s{0,5}(["'`])(?<secret>[^"'`\r\n]{1,500})\1/dg,
+  },
+  {
+    kind: 'value of a secret',
+    pattern: new RegExp(
+      `(?:secretOrKey|"jwt"\\s?:\\s?\\{\\s?"key")["']?\\s{0,5}:\\s{0,5}${QUOTED}`,
+      'dgi',
+    ),
+    isHarmless: isProse,
+  },
+  {
+    // req.body.password === '…'
+    kind: 'secret to compare with',
+    pattern: new RegExp(
+      String.raw`\b[\w$.]{0,60}?(?:pass(?:word|wd|phrase)?|secret|api_?key)["']?\]?\s{0,5}(?:===?|!==?|\.equals\()\s{0,5}${QUOTED}`,
+      'dgi',
+    ),
+    isHarmless: (value) => WORD.test(value) || isProse(value),
+  },
+  {
+    // secret = env.S ? env.S : '…', encode(env.S ?? '…')
+    kind: 'default of a secret',
+    pattern: new RegExp(
+      String.raw`${NAMED}["']?\s{0,5}[:=][^'"\r\n` +
+        '`' +
+        String.raw`;]{1,200}(?:\?\?|\|\||\s:)\s{0,5}${QUOTED}`,
+      'dgi',
+    ),
+    isHarmless: isProse,
+  },
+  {
+    // localhost:6379,password=…,ssl=True
+    kind: 'secret of a connection',
+    pattern: /[,;]\s?(?:password|pwd)=(?<secret>[^\s,;"'`<>]{1,500})/dgi,
+    isHarmless: isPlaceholder,
+  },
   {
     // app.keys = ['…', '…'], secret: ['…', '…']
     kind: 'list of secrets',
@@ -169,12 +248,44 @@ export const ASSIGNMENTS: readonly Rule[] = [
 /** Lines of settings: `DB_PASSWORD=hunter2`, `secret: abc`. Only where such a line is no code. */
 export const CONFIGURATION: readonly Rule[] = [
   {
+    // jwt: { secret: x, ttl: 3 }
+    kind: 'value of a secret',
+    pattern: new RegExp(
+      String.raw`[{,][ \t]*["']?[\w.-]{0,60}?${NAME}["']?[ \t]*:[ \t]*(?<secret>[^\s"'#{}[\],][^\r\n,{}]{0,500}?)[ \t]*(?=[,}])`,
+      'dgi',
+    ),
+    isHarmless: isPlaceholder,
+  },
+  {
+    // the lines below `secret: >`, `passwords:`, and `key:` of a `jwt:`
+    kind: 'block of a secret',
+    pattern: new RegExp(
+      String.raw`^(?<indent>[ \t]{0,40})["']?[\w.-]{0,60}?(?:${NAME}|passwords|(?<=^[ \t]{1,40})key)["']?:[ \t]*[|>][-+\d]{0,3}[ \t]*\r?\n(?<secret>(?:\k<indent>[ \t]+[^\r\n]{1,2000}\r?\n?|\r?\n){1,100})`,
+      'dgim',
+    ),
+  },
+  {
+    kind: 'list of secrets',
+    pattern: new RegExp(
+      String.raw`^(?<indent>[ \t]{0,40})["']?[\w.-]{0,60}?(?:${NAME}|passwords)["']?:[ \t]*\r?\n(?<secret>(?:\k<indent>[ \t]*-[ \t]+(?![\w.-]{1,60}:(?:\s|$))[^\r\n]{1,2000}\r?\n?){1,100})`,
+      'dgim',
+    ),
+    isHarmless: (list) =>
+      list.split(/\r?\n/).every((line) => isPlaceholder(line.replace(/^[ \t]*-[ \t]*/, ''))),
+  },
+  {
+    kind: 'value of a secret',
+    pattern:
+      /^(?:jwt|session|cookie|encryption|signing|hmac|auth):[ \t]*\r?\n(?:[ \t]+[^\r\n]{0,200}\r?\n){0,5}?[ \t]+key:[ \t]*(?<secret>[^\s"'#{}[\]|>][^\r\n#]{0,500})/dgim,
+    isHarmless: isPlaceholder,
+  },
+  {
     kind: 'value of a secret',
     pattern: new RegExp(
       String.raw`^[ \t]*(?:-[ \t]+)?(?:export[ \t]+|ENV[ \t]+|ARG[ \t]+)?["']?[\w.-]{0,100}?${NAME}(?:[-_]?\d{1,3})?["']?[ \t]*(?:[=:]|(?<=(?:ENV|ARG)[ \t]+\S{1,100})[ \t])[ \t]*(?<secret>[^\s"'#{}[\],][^\r\n#]{0,2000}?)[ \t]*(?:#.*)?$`,
       'dgim',
     ),
-    isHarmless: isPlaceholder,
+    isHarmless: (value) => isPlaceholder(value) || /^[|>][-+\d]{0,3}$/.test(value),
   },
 ]
 

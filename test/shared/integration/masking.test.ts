@@ -105,8 +105,58 @@ void t.test('a secret is found by its name, its call or its looks', async (t) =>
   for (const [path, marked] of SECRETS) check(t, path, marked)
 })
 
+/** What a review found that went out as it was. */
+const ONCE_MISSED: readonly (readonly [path: string, marked: string])[] = [
+  ['app.js', "new JwtStrategy({ jwtFromRequest: x, secretOrKey: '⟦my-jwt⟧' }, cb)"],
+  ['app.js', "cookieSession({ name: 's', keys: [⟦'key-one-1', 'key-two-1'⟧] })"],
+  ['app.js', "jwt.sign(\n  { id: user.id },\n  '⟦multi-line-1⟧',\n  { expiresIn: '1h' },\n)"],
+  ['app.js', "const secret = process.env.S ? process.env.S : '⟦tern-1⟧'"],
+  ['app.js', "const secret = new TextEncoder().encode(process.env.S ?? '⟦enc-1⟧')"],
+  ['app.js', "if (req.body.password === '⟦backdoor-1⟧') ok()"],
+  ['app.js', "basicAuth({ users: { admin: '⟦supersecret1⟧' } })"],
+  ['app.js', "crypto.scryptSync('⟦scrypt-pw-1⟧', salt, 32)"],
+  ['app.js', "const HASH = '⟦$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy⟧'"],
+  ['app.py', 'PASSWORD = """⟦\ntriple-1\n⟧"""'],
+  ['app.php', "define('DB_PASSWORD', '⟦wp-pass-1⟧');"],
+  ['app.php', "define('AUTH_KEY', '⟦wp-key-1⟧');"],
+  ['A.java', 'auth.withUser("admin").password("⟦{noop}inmem-1⟧")'],
+  ['A.java', '.password(encoder.encode("⟦inmem-2⟧"))'],
+  ['A.java', '@Value("${jwt.secret:⟦java-default-1⟧}")'],
+  ['A.cs', 'new SymmetricSecurityKey(Encoding.UTF8.GetBytes("⟦cs-key-1⟧"))'],
+  ['a.go', 'token.SignedString([]byte("⟦go-key-2⟧"))'],
+  ['a.go', 'sessions.NewCookieStore([]byte("⟦go-store-1⟧"))'],
+  ['a.yml', 'jwt:\n  secret: ${JWT_SECRET:⟦yaml-default-1⟧}'],
+  ['a.yml', 'jwt: { secret: ⟦flow-1⟧, ttl: 3 }'],
+  ['a.yml', 'jwt:\n  key: ⟦jwt-key-plain⟧'],
+  ['a.yml', 'jwt:\n  secret: >\n⟦    folded-1\n⟧  ttl: 3'],
+  ['a.yml', 'passwords:\n⟦  - listpw1\n  - listpw2\n⟧name: x'],
+  ['a.properties', 'jwt.secret=${JWT:⟦sp-default-2⟧}'],
+  ['appsettings.json', '"Jwt":{"Key":"⟦jwtkey-plain⟧","Issuer":"x"}'],
+  ['appsettings.json', '"Redis":"localhost:6379,password=⟦redispw-1⟧,ssl=True"'],
+]
+
+void t.test('a default, a list, a block and a comparison hide nothing', async (t) => {
+  for (const [path, marked] of ONCE_MISSED) checkGone(t, path, marked)
+})
+
+/** As `check`; of lines that go, the line ends stay. */
+function checkGone(t: Test, path: string, marked: string) {
+  const { text } = maskSecrets(marked.replaceAll(/[⟦⟧]/g, ''), path)
+  for (const [, secret = ''] of marked.matchAll(/⟦([^⟧]*)⟧/g))
+    for (const word of secret.match(/[\w$./-]{4,}/g) ?? [])
+      t.notOk(text.includes(word), `${word}: ${text}`)
+  const lines = (of: string) => of.split('\n').length
+  t.equal(lines(text), lines(marked), 'every line stays where it is')
+  const [front = ''] = marked.split('⟦')
+  t.ok(text.startsWith(front), `${text} begins as it did`)
+}
+
 const HARMLESS: readonly (readonly [path: string, text: string])[] = [
   ['app.js', 'password: req.body.password,'],
+  ['app.js', "jwt.sign(\n  { id: 'a' },\n  secret,\n)\nres.render('index')"],
+  ['app.js', "if (token === '' || password === 'string') {"],
+  ['app.js', "cors({ keys: ['x'] }, users: { admin: true })"],
+  ['a.yml', 'jwt:\n  issuer: shop'],
   ['app.js', "new LocalStrategy({ usernameField: 'email', passwordField: 'pass' }, check)"],
   ['app.js', "const token = req.headers['authorization']"],
   ['app.js', 'secret: process.env.SESSION_SECRET,'],
@@ -228,7 +278,29 @@ void t.test('files of secrets are known by their names', async (t) => {
   ])
     t.ok(isPrivateFile(path), path)
   for (const path of [
+    '.env~',
+    '.env_prod',
+    '.env-prod',
+    'production.env.local',
+    '.envrc.local',
+    'wp-config.php',
+    'app/local_settings.py',
+    'shop-firebase-adminsdk-abc.json',
+    'gcp-key.json',
+    'key.json',
+    'id_rsa.bak',
+    'server.key.old',
+    '.vault-token',
+    '.docker/config.json',
+    '.aws/config',
+    'config/credentials.yml.enc',
+  ])
+    t.ok(isPrivateFile(path), path)
+  for (const path of [
     '.env.example',
+    'env.ts',
+    'src/env.js',
+    'src/monkey.json',
     'src/app.js',
     'src/keys.ts',
     'environment.ts',
