@@ -3,7 +3,7 @@ import type { Node } from '@babel/types'
 import { keyOf } from '../syntax/bindings.ts'
 import type { Source } from '../syntax/parse.ts'
 import { endOf, textOf } from '../syntax/places.ts'
-import { referenceOf } from '../syntax/references.ts'
+import { bare, referenceOf } from '../syntax/references.ts'
 import { ancestorsOf, isFunction } from '../syntax/walk.ts'
 import type { MountedFramework } from './mounted-frameworks.ts'
 
@@ -144,6 +144,7 @@ function ofStatement(
   call: Node,
   end: number,
 ): MadeApplication | string {
+  if (dependsOnItself(source, statement, targets)) return UNDER_A_CONDITION
   const block = source.parents.get(statement)
   if (block?.type !== 'Program' && block?.type !== 'BlockStatement')
     return 'it is made in a place without room for another line'
@@ -208,6 +209,20 @@ function ofProperty(
 const UNDER_A_CONDITION = 'it is only made under a condition'
 const IN_A_LOOP = 'it is made in a loop'
 
+/** `if (!app) app = express()`: the other way it is there already, and was made elsewhere. */
+function dependsOnItself(source: Source, statement: Node, targets: readonly Node[]): boolean {
+  const names = targets.map((target) => compact(textOf(source, target)))
+  for (const around of ancestorsOf(source.parents, statement)) {
+    if (isFunction(around)) return false
+    if (around.type !== 'IfStatement') continue
+    const asked = source.nodes.some(
+      (node) => contains(around.test, node) && names.includes(compact(textOf(source, node))),
+    )
+    if (asked) return true
+  }
+  return false
+}
+
 function loopAround(source: Source, node: Node): boolean {
   for (const around of ancestorsOf(source.parents, node)) {
     if (isFunction(around)) return false
@@ -220,15 +235,18 @@ export function contains(outer: Node, inner: Node): boolean {
   return (outer.start ?? 0) <= (inner.start ?? 0) && (inner.end ?? 0) <= (outer.end ?? 0)
 }
 
-/** `app.use(…)` and the like within `where`; to hand `app` on is no use yet. */
+/** `app.use(…)`, `require('./routes')(app)` and the like within `where`; a server only waits with it. */
 function isUsedBy(source: Source, name: string, where: Node): boolean {
-  return source.nodes.some(
-    (node) =>
-      node.type === 'MemberExpression' &&
-      node.object.type === 'Identifier' &&
-      node.object.name === name &&
-      contains(where, node),
-  )
+  return source.nodes.some((node) => {
+    if (node.type !== 'Identifier' || node.name !== name || !contains(where, node)) return false
+    const parent = source.parents.get(node)
+    if (parent?.type === 'MemberExpression') return parent.object === node
+    if (parent?.type !== 'CallExpression' && parent?.type !== 'NewExpression') return false
+    const callee = bare(parent.callee)
+    const called = callee.type === 'MemberExpression' ? keyOf(callee.property) : null
+    const own = callee.type === 'Identifier' ? callee.name : called
+    return parent.callee === node || !/^(?:create(?:Secure)?Server|Server)$/.test(own ?? '')
+  })
 }
 
 function isPlainMember(node: Node): boolean {

@@ -1,5 +1,6 @@
 /** Applications that others carry: what is mounted on their carrier stands before them too. */
 import type { Node } from '@babel/types'
+import type { Binding } from '../syntax/bindings.ts'
 import type { Source } from '../syntax/parse.ts'
 import { ancestorsOf } from '../syntax/walk.ts'
 import type { Making } from './made-applications.ts'
@@ -12,7 +13,8 @@ export function isPartOfAnother(source: Source, call: Node, all: readonly Making
   const own = all.find((making) => making.call === call)
   const name = own && 'made' in own ? own.made.name : null
   if (name?.type !== 'Identifier') return false
-  const binding = source.bindings.resolve(name)
+  const binding = source.bindings.resolveAt(call, name.name)
+  if (isOnItsOwn(source, binding)) return false
   const others = all.flatMap((making) =>
     'made' in making && making.call !== call ? [making.made.receiver] : [],
   )
@@ -27,6 +29,65 @@ export function isPartOfAnother(source: Source, call: Node, all: readonly Making
     )
   })
 }
+
+/** `admin.listen(…)`, `createServer(admin)`, `export { admin }`: it may answer without its carrier. */
+function isOnItsOwn(source: Source, binding: Binding | undefined): boolean {
+  return source.nodes.some(
+    (node) =>
+      node.type === 'Identifier' &&
+      node.name === binding?.name &&
+      source.bindings.resolve(node) === binding &&
+      (isServed(source, node) || isExported(source, node)),
+  )
+}
+
+/** `admin.listen(…)`, `createServer(admin.callback())`, `serve({ fetch: admin.fetch })` */
+function isServed(source: Source, use: Node): boolean {
+  let node = use
+  for (const around of ancestorsOf(source.parents, use)) {
+    if (around.type === 'CallExpression' && around.callee !== node) {
+      const { callee } = around
+      const name = callee.type === 'MemberExpression' ? callee.property : callee
+      return name.type === 'Identifier' && SERVES.test(name.name)
+    }
+    if (around.type === 'MemberExpression' && around.object === node) {
+      const { property } = around
+      if (property.type === 'Identifier' && property.name === 'listen') return true
+    } else if (!/^(?:CallExpression|ObjectExpression|ObjectProperty)$/.test(around.type))
+      return false
+    node = around
+  }
+  return false
+}
+
+/** `module.exports = { admin }`, `export { admin }`, `export const admin = …` */
+function isExported(source: Source, use: Node): boolean {
+  let node = use
+  for (const around of ancestorsOf(source.parents, use)) {
+    switch (around.type) {
+      case 'ExportSpecifier':
+      case 'ExportDefaultDeclaration':
+      case 'ExportNamedDeclaration':
+        return true
+      case 'VariableDeclarator':
+        if (around.id !== node) return false
+        break
+      case 'AssignmentExpression':
+        return node === around.right && EXPORTS.test(source.text.slice(around.left.start ?? 0))
+      case 'VariableDeclaration':
+      case 'ObjectExpression':
+      case 'ObjectProperty':
+        break
+      default:
+        return false
+    }
+    node = around
+  }
+  return false
+}
+
+const SERVES = /^(?:create(?:Secure|Adaptor)?Server|Server|serve)$/
+const EXPORTS = /^(?:module\s*\.\s*)?exports\b/
 
 /** `app.use('/admin', express().get(…))` */
 function isHandedOn(source: Source, call: Node): boolean {

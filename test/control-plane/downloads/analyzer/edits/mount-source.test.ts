@@ -263,3 +263,66 @@ if (a) {
     t.match(after(code, given), said)
   }
 })
+
+t.test('two functions that each name an application alike have each to mount it', async (t) => {
+  const { kind, shown } = mounted(`const express = require('express')
+const { verifyClaims } = require('service-node')
+const service = verifyClaims()
+function admin() {
+  const app = express()
+  app.use(service.express())
+  return app
+}
+function shop() {
+  const app = express()
+  return app
+}
+`) as { kind: string; shown: { line: number }[] }
+  t.equal(kind, 'manual')
+  t.same(
+    shown.map(({ line }) => line),
+    [10],
+  )
+})
+
+t.test(
+  'an application that is handed on in its own declaration is guarded before that',
+  async (t) => {
+    t.match(
+      after(`var express = require('express')
+var app = express(), x = require('./routes')(app)
+`),
+      /app = express\(\)\.use\(.*\.express\(\)\), x = /,
+    )
+  },
+)
+
+t.test('one that listens by itself is no part of its carrier', async (t) => {
+  for (const own of [
+    'admin.listen(3001)',
+    'http.createServer(admin).listen(3001)',
+    'module.exports = { admin }',
+    'exports.admin = admin',
+  ])
+    t.match(
+      after(`const express = require('express')
+const http = require('http')
+const admin = express()
+const app = express()
+app.use('/admin', admin)
+app.listen(3000)
+${own}
+`),
+      /admin = express\(\)\n(?:.*\n){0,2}admin\.use\(service\.express\(\)\)/,
+      own,
+    )
+})
+
+t.test('what is only made unless it is there already is shown', async (t) => {
+  for (const made of ['if (!app) app = express()', 'if (!app) {\n  app = express()\n}'])
+    t.match(
+      mounted(`const express = require('express')\nlet app\n${made}\napp.listen(3000)\n`),
+      { kind: 'manual', shown: [{ problem: /under a condition/ }] },
+      made,
+    )
+})
