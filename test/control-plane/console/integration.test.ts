@@ -88,7 +88,7 @@ void t.test(
     clock.advance(3600_000)
     t.equal(await tenants.byAnalyzerKey(first), undefined)
     const later = await person('acme')
-  t.notMatch((await later.get(PAGE)).text, '01:00 UTC')
+    t.notMatch((await later.get(PAGE)).text, '01:00 UTC')
     for (const wrong of ['-1', 'x', String(LIMITS.secretOverlapSecondsMax + 1)]) {
       const refused = await later.post(`${path}/replace`, { overlap_seconds: wrong })
       t.match(refused, { status: 422, text: /overlap_seconds-error/ }, wrong)
@@ -155,6 +155,7 @@ void t.test(
     t.match(text, '<del><span class="unseen">removed: </span>gone(&lt;/pre&gt;')
     t.match(text, '<span class="same">kept()</span>')
     t.match(text, '100 more lines', 'a long one is cut, and says so')
+    t.equal(text.split('added: </span>one').length - 1, 200)
     t.match(text, /proxy &lt;U\+202E&gt; settings/, 'what nobody sees is written out')
     t.match(text, 'import Koa from', 'and the code to paste is of its framework')
   },
@@ -194,6 +195,7 @@ void t.test(
     }
     await refused(/not published yet.*Publish it on the page Start/s)
     await services.tenants.publish('acme', ACTOR)
+    await found(console, 'middleware_mounted', 'pass', { source: 'self_report' })
     await refused(/The middleware is mounted: nobody has looked yet.*Run the checks/s)
     await found(console, 'middleware_mounted')
     await found(console, 'key_installed', 'fail')

@@ -71,8 +71,11 @@ void t.test('what a rotation takes away is asked of who has just signed in', asy
   await services.tenants.publish('acme', ACTOR)
   const grace = await person('operator')
   clock.advance(LIMITS.consoleFreshMs + 1)
-  for (const phase of ['promote', 'retire'])
+  for (const phase of ['promote', 'retire']) {
     t.match(await grace.get(`${PAGE}/${phase}`), { status: 302, location: /fresh=yes/ })
+    const sent = await grace.post(`${PAGE}/${phase}`, { private_key_pem: '' })
+    t.match(sent, { status: 403, text: /Sign in again/ })
+  }
   t.equal((await grace.post(`${PAGE}/prepare`, { private_key_pem: '' })).status, 303)
 })
 

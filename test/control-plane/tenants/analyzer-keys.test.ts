@@ -1,7 +1,7 @@
 /** The analyzer key: shown again to who may see it, and replaced with time to put the new one in. */
 import t from 'tap'
 import { startApi } from '../../support/api.ts'
-import { movableClock } from '../../support/control-plane.ts'
+import { ACTOR, movableClock } from '../../support/control-plane.ts'
 
 void t.test(
   'the key before it counts until its time is over, and not a moment longer',
@@ -37,6 +37,7 @@ void t.test(
 
 void t.test('a secret can be looked at again, and the audit trail says by whom', async (t) => {
   const { operator, tenant, services } = await startApi(t)
+  await services.consoleAccess.ensureRealm()
   const created = await tenant('acme')
   const key = await operator('POST', '/tenants/acme/analyzer-key/show')
   t.match(key, { status: 200, body: { analyzer_key: created.analyzer_key } })
@@ -52,4 +53,8 @@ void t.test('a secret can be looked at again, and the audit trail says by whom',
   for (const nobody of ['nobody', 'console'])
     for (const name of ['analyzer-key', 'client-secret'])
       t.equal((await operator('POST', `/tenants/${nobody}/${name}/show`)).status, 404)
+  const { tenants } = services
+  const refused = { code: 'tenant_not_found' }
+  await t.rejects(tenants.showAnalyzerKey('console', ACTOR), refused, 'our own realm is no tenant')
+  await t.rejects(tenants.showClientSecret('console', ACTOR), refused)
 })
