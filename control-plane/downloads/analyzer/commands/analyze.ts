@@ -36,7 +36,7 @@ export const analyze: Command = {
     const wishes = offlineWishes(task)
     const plans: Plan[] = []
     for (const application of detection.applications)
-      plans.push(await planFor(project, application, wishes))
+      plans.push(await planFor(project, application, wishes, detection.applications))
     const text = detection.applications
       .map((application, index) => describe(task, application, plans[index]))
       .join('\n\n')

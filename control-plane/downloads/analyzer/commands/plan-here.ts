@@ -17,7 +17,8 @@ export async function planHere(
 ): Promise<Plan> {
   if (guide !== null) return guidedPlan(project, applications, { wishes, guide })
   const plans: Plan[] = []
-  for (const application of applications) plans.push(await planFor(project, application, wishes))
+  for (const application of applications)
+    plans.push(await planFor(project, application, wishes, applications))
   return together(plans)
 }
 
@@ -43,7 +44,8 @@ async function guidedPlan(
   const touched = new Set(plan.edits.map(({ path }) => path))
   const isMissing = ({ path }: { readonly path: string }) => BESIDE.test(path) && !touched.has(path)
   const plans: Plan[] = []
-  for (const application of applications) plans.push(await planFor(project, application, wishes))
+  for (const application of applications)
+    plans.push(await planFor(project, application, wishes, applications))
   const { edits, manual } = together(plans)
   return {
     ...plan,

@@ -32,6 +32,7 @@ export async function nodePlan(
   project: Project,
   application: Application,
   wishes: Wishes,
+  together: readonly Application[] = [],
 ): Promise<Plan> {
   const pack = await packageOf(project, application)
   const isSure = application.confidence !== 'guess'
@@ -51,7 +52,7 @@ export async function nodePlan(
   const edited = sourcesOf(mounted.edits, pack)
   const further = isSure
     ? [
-        ...(await openSteps(project, application, wishes, mounted, edited)),
+        ...(await openSteps(project, application, wishes, mounted, edited, together)),
         ...(await websocketSteps(project, application, pack, edited)),
       ]
     : []
@@ -183,8 +184,11 @@ async function openSteps(
   wishes: Wishes,
   { edits, manual }: Mounted,
   edited: ReadonlyMap<string, Source>,
+  together: readonly Application[],
 ): Promise<ManualStep[]> {
-  const said = new Set(manual.map(({ path, line }) => `${path}:${line}`))
+  const others = together.filter((other) => other !== application && other.mount !== null)
+  const places = [...manual, ...others.flatMap(({ mount }) => mount ?? [])]
+  const said = new Set(places.map(({ path, line }) => `${path}:${line}`))
   const open = await leftOpen(project, application, edited)
   return open.flatMap((one) => {
     const { path, line, framework, problem, receiver, modules } = one

@@ -7,8 +7,14 @@ import { isNode } from './notes.ts'
 import { otherPlan } from './other-plan.ts'
 import type { Wishes } from './wishes.ts'
 
-export function planFor(project: Project, application: Application, wishes: Wishes): Promise<Plan> {
+/** `together`: the applications that are planned at the same time; each tells of itself. */
+export function planFor(
+  project: Project,
+  application: Application,
+  wishes: Wishes,
+  together: readonly Application[] = [],
+): Promise<Plan> {
   return isNode(application)
-    ? nodePlan(project, application, wishes)
+    ? nodePlan(project, application, wishes, together)
     : otherPlan(project, application, wishes)
 }

@@ -113,7 +113,9 @@ export async function tellStory(
   const look = async () => {
     const project = await openProject(folder)
     const { applications } = await detectNode(project)
-    const plans = await Promise.all(applications.map((one) => planFor(project, one, wishes)))
+    const plans = await Promise.all(
+      applications.map((one) => planFor(project, one, wishes, applications)),
+    )
     return { applications, plans }
   }
   const { applications, plans } = await look()

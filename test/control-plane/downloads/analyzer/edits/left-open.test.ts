@@ -231,3 +231,23 @@ for (const [what, packages, files] of CLOSED)
       'the code is edited',
     )
   })
+
+t.test('applications that are planned together tell each of itself alone', async (t) => {
+  const folder = temporaryFolder(t)
+  write(folder, {
+    'package.json': manifest('express'),
+    'server.js': `const { shop } = require('./shop')
+const { staff } = require('./staff')
+shop.listen(3000)
+staff.listen(3001)
+`,
+    'shop.js': `const express = require('express')\nexports.shop = express()\n`,
+    'staff.js': `const express = require('express')\nexports.staff = express()\n`,
+  })
+  const project = await openProject(folder)
+  const { applications } = await detectNode(project)
+  const [first] = applications
+  if (first === undefined) throw new Error('nothing was detected')
+  t.match(stepsOf([await planFor(project, first, WISHES)]), [/listens too/])
+  t.same(stepsOf([await planFor(project, first, WISHES, applications)]), [])
+})
