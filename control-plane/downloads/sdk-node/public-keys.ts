@@ -2,7 +2,8 @@
  * The keys that a tenant's sessions may be signed with: from a PEM file, from the service's
  * address, or both. What is known is there at once; the network is only waited for where nothing
  * is known yet, or where a token names a key that nobody has seen. What was good stays good while
- * a source fails.
+ * a source fails. A file pins the keys: beside it, nobody on the way may add one, so the address counts
+ * over https only, or where it leaves no machine.
  */
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -66,7 +67,11 @@ export function createPublicKeys(world: PublicKeysWorld): PublicKeys {
     // a file that has all that is asked for needs no network
     const isUrlNeeded = isKeyMissing || fromFile.size === 0 || fromUrl.size > 0
     if (isUrlNeeded) lookedAtMs = nowMs()
-    if (url !== undefined && isUrlNeeded)
+    if (url !== undefined && isUrlNeeded && file !== undefined && !isSafeOnTheWay(url))
+      faults.push(
+        `keys of ${url} are not believed beside ${file}, since they do not come over https: renew that file`,
+      )
+    else if (url !== undefined && isUrlNeeded)
       fromUrl = await attempt(() => fetchKeys(url, world.fetch, closing.signal), fromUrl, faults)
     if (faults.length > 0 && !closing.signal.aborted)
       onWarning(`service-node: public keys could not be read: ${faults.join('; ')}`)
@@ -101,6 +106,11 @@ export function createPublicKeys(world: PublicKeysWorld): PublicKeys {
     },
     close: () => closing.abort(),
   }
+}
+
+function isSafeOnTheWay(url: string): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
 }
 
 function pause(ms: number, closing: AbortSignal): Promise<void> {

@@ -47,6 +47,38 @@ t.test('a key that the file has not is fetched, at most every ten seconds', asyn
   t.equal(world.asked, 2)
 })
 
+t.test('beside a file, keys that came over plain http are not believed', async (t) => {
+  const path = join(t.testdir(), 'service_public.pem')
+  writeFileSync(path, pemOf(first))
+  const over = (url: string, file?: string) => {
+    const world = claimsWorld([first, second])
+    const warnings: string[] = []
+    const onWarning = (warning: string) => void warnings.push(warning)
+    return { world, warnings, keys: createPublicKeys({ ...world.options, onWarning, url, file }) }
+  }
+  const plain = URL_OF_KEYS.replace('https:', 'http:')
+  const { world, warnings, keys } = over(plain, path)
+  await keys.load()
+  t.same(names(await keys.lookAgain()), kids(first))
+  t.equal(world.asked, 0)
+  t.match(warnings, [/not believed beside .*service_public\.pem.*https.*renew that file/])
+  writeFileSync(path, pemOf(first) + pemOf(second))
+  world.nowMs += 10_000
+  t.same(names(await keys.lookAgain()), kids(first, second), 'rotated by the file')
+
+  for (const url of ['http://127.0.0.1:8080/x', 'http://localhost/x', 'http://[::1]/x']) {
+    writeFileSync(path, pemOf(first))
+    const here = over(url, path)
+    await here.keys.load()
+    t.same(names(await here.keys.lookAgain()), kids(first, second), `${url} leaves no machine`)
+  }
+  t.same(
+    names(await over(plain).keys.load()),
+    kids(first, second),
+    'without a file there is no other',
+  )
+})
+
 t.test('all who ask at once share one look', async (t) => {
   const { world, keys } = keysOf(t, { url: true })
   const loads = await Promise.all([keys.load(), keys.load(), keys.load()])
