@@ -3,7 +3,8 @@ import t, { type Test } from 'tap'
 import type { FigureSource } from '../../../control-plane/monitoring/outcomes.ts'
 import { addFigures } from '../../../control-plane/store/queries/figures.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { movableClock } from '../../support/control-plane.ts'
+import { insertDeliveries } from '../../../control-plane/store/queries/webhook-deliveries.ts'
+import { movableClock, tenantNamed } from '../../support/control-plane.ts'
 import { startConsole } from '../../support/console.ts'
 import { signIns } from '../../support/sign-ins.ts'
 
@@ -152,4 +153,44 @@ void t.test('operators see all tenants together, and who is refused most', async
     t.match(ranked, /tenants\/other\/overview.*>3<.*tenants\/acme\/overview.*>2</s, range)
   }
   t.match(empty.text, /Deliveries waiting.*0/s)
+})
+
+void t.test('ten refusals and ten tenants are listed, and no more', async (t) => {
+  const { add, services, person } = await startFigures(t)
+  const most = LIMITS.refusalsListedMax
+  const actor = { name: 'test', requestId: 'test' }
+  for (let count = 0; count <= most; count++) {
+    await services.enforcement.receive('edge-1', [
+      { tenant_id: 'acme', outcome: 'sealed', ip: `203.0.113.${count}` },
+    ])
+    await services.tenants.create(tenantNamed(`many-${count}`), actor)
+    await add(`many-${count}`, 'edge', { 'sealed:sealed': count + 1 })
+  }
+  const own = (await (await person('acme')).get(OVERVIEW)).text
+  t.equal(own.match(/events\?address=/g)?.length, most)
+  t.notMatch(own, /203\.0\.113\.0</, 'the oldest is left out')
+  const all = (await (await person('operator')).get('/console/figures')).text
+  t.equal(all.match(/many-\d+\/overview/g)?.length, most)
+  t.notMatch(all, /many-0\//, 'the one with the fewest is left out')
+})
+
+void t.test('the queue of webhooks is counted so far and no further', async (t) => {
+  const { services, person, clock } = await startFigures(t)
+  const most = LIMITS.deliveriesCountedMax
+  const delivery = (count: number) => ({
+    ...{ deliveryId: `delivery-${count}`, webhookId: 'hook', tenantId: 'acme', body: '{}' },
+    ...({ event: 'signin.denied', isTest: false, state: 'pending', problem: null } as const),
+    ...{ attempts: 0, nextAt: clock.nowMs(), leaseOwner: null, leaseUntil: null },
+    ...{ replayedFrom: null, createdAt: clock.nowMs(), updatedAt: clock.nowMs() },
+  })
+  const rows = Array.from({ length: most - 1 }, (_, count) => delivery(count))
+  await services.store.change(({ queries }) => insertDeliveries(queries, rows))
+  const grace = await person('operator')
+  const waiting = async () =>
+    /Deliveries waiting<\/dt><dd>\s*([^<]*?)\s*</.exec(
+      (await grace.get('/console/figures')).text,
+    )?.[1]
+  t.equal(await waiting(), '9,999')
+  await services.store.change(({ queries }) => insertDeliveries(queries, [delivery(most)]))
+  t.equal(await waiting(), '10,000 or more')
 })
