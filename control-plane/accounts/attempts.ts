@@ -139,16 +139,22 @@ export function createAttempts({
       return state
     },
 
-    /** Until when lockout sends this account away, for whoever looks at it; undefined: it does not. */
+    /**
+     * Until when lockout sends this account away, for whoever looks at it; undefined: it does not.
+     * Failures count for the name that was typed, so each name of the account is looked at.
+     */
     async pauseOf(
-      { tenantId, userId, unlockedAt }: Pick<User, 'tenantId' | 'userId' | 'unlockedAt'>,
+      { tenantId, userId, username, email, unlockedAt }: User,
       { lockout }: Pick<Policies, 'lockout'>,
     ): Promise<number | undefined> {
       const nowMs = clock.nowMs()
       const sinceMs = Math.max(nowMs - MEMORY_MS, unlockedAt ?? 0)
-      const who = { tenantId, loginHash: loginHash(tenantId, { userId }) }
-      const ends = [true, false].map(async (isKnownDevice) => {
-        const key = { ...who, isKnownDevice }
+      const names = [{ userId }, { login: username }, { login: email }]
+      const hashes = new Set(names.map((name) => loginHash(tenantId, name)))
+      const keys = [...hashes].flatMap((hash) =>
+        [true, false].map((isKnownDevice) => ({ tenantId, loginHash: hash, isKnownDevice })),
+      )
+      const ends = keys.map(async (key) => {
         const most = LIMITS.failuresLookedAtMax
         const times = toSeconds(await failuresOfLogin(store.read, key, sinceMs, most))
         return pausedUntil(times, lockout.user_failures, lockout) * SECOND_MS

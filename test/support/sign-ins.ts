@@ -9,6 +9,8 @@ type World = Pick<Services, 'store' | 'attempts' | 'policies' | 'clock'>
 export interface Tried {
   readonly ip?: string
   readonly userAgent?: string
+  /** What was typed; without it the person is of a tenant's own database. */
+  readonly login?: string
   readonly facts?: Partial<OwnFacts>
 }
 
@@ -19,7 +21,7 @@ export async function signIns(
   { store, attempts, policies, clock }: World,
   { tenantId, userId }: { tenantId: string; userId: string },
   count: number,
-  { ip = '192.0.2.1', userAgent = FIREFOX, facts = {} }: Tried = {},
+  { ip = '192.0.2.1', userAgent = FIREFOX, login, facts = {} }: Tried = {},
 ): Promise<SignInState[]> {
   const states: SignInState[] = []
   for (let made = 0; made < count; made++) {
@@ -35,7 +37,7 @@ export async function signIns(
       sessions: 0,
       ...facts,
     }
-    const loginHash = attempts.loginHash(tenantId, { userId })
+    const loginHash = attempts.loginHash(tenantId, login === undefined ? { userId } : { login })
     const attempt = { tenantId, userId, loginHash, ip, countedAs: countedAs(ip), userAgent }
     const decided = await policies.of(tenantId)
     states.push(await store.change((change) => attempts.settle(change, attempt, known, decided)))

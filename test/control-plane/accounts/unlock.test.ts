@@ -6,39 +6,44 @@ import { failSignIns } from '../../support/sign-ins.ts'
 
 const ADA = { username: 'ada', email: 'ada@example.test', name: 'Ada', invite: true }
 
-void t.test('who has failed too often waits, until somebody unlocks the account', async (t) => {
-  const clock = movableClock()
-  const { services, operator, tenant } = await startApi(t, { clock })
-  await tenant('acme')
-  const { body } = await operator('POST', '/tenants/acme/users', ADA)
-  const userId = String(body['user_id'])
-  const { users, attempts, policies } = services
-  const pause = async () =>
-    attempts.pauseOf(await users.get('acme', userId), await policies.of('acme'))
+for (const login of ['ada', 'ADA@example.test', undefined])
+  void t.test(
+    `who has failed too often as ${login ?? 'themselves'} waits until unlocked`,
+    async (t) => {
+      const clock = movableClock()
+      const { services, operator, tenant } = await startApi(t, { clock })
+      await tenant('acme')
+      const { body } = await operator('POST', '/tenants/acme/users', ADA)
+      const userId = String(body['user_id'])
+      const { users, attempts, policies } = services
+      const tried = login === undefined ? {} : { login }
+      const pause = async () =>
+        attempts.pauseOf(await users.get('acme', userId), await policies.of('acme'))
 
-  await failSignIns(services, { tenantId: 'acme', userId }, 9)
-  t.equal(await pause(), undefined, 'nine are not ten')
-  const [last] = await failSignIns(services, { tenantId: 'acme', userId }, 1)
-  t.match(last, { kind: 'asking' }, 'the tenth is still looked at')
-  const endMs = Math.floor(clock.nowMs() / 1000) * 1000 + 900_000
-  t.equal(await pause(), endMs)
-  const [refused] = await failSignIns(services, { tenantId: 'acme', userId }, 1)
-  t.match(refused, { kind: 'refused', reason: 'user_paused' })
+      await failSignIns(services, { tenantId: 'acme', userId }, 9, tried)
+      t.equal(await pause(), undefined, 'nine are not ten')
+      const [last] = await failSignIns(services, { tenantId: 'acme', userId }, 1, tried)
+      t.match(last, { kind: 'asking' }, 'the tenth is still looked at')
+      const endMs = Math.floor(clock.nowMs() / 1000) * 1000 + 900_000
+      t.equal(await pause(), endMs)
+      const [refused] = await failSignIns(services, { tenantId: 'acme', userId }, 1, tried)
+      t.match(refused, { kind: 'refused', reason: 'user_paused' })
 
-  clock.advance(1000)
-  const path = `/tenants/acme/users/${userId}/unlock`
-  t.match(await operator('POST', path), { status: 200, body: { user_id: userId } })
-  t.equal(await pause(), undefined)
-  const again = await failSignIns(services, { tenantId: 'acme', userId }, 9)
-  t.ok(
-    again.every(({ kind }) => kind === 'asking'),
-    'counted from the first one again',
+      clock.advance(1000)
+      const path = `/tenants/acme/users/${userId}/unlock`
+      t.match(await operator('POST', path), { status: 200, body: { user_id: userId } })
+      t.equal(await pause(), undefined)
+      const again = await failSignIns(services, { tenantId: 'acme', userId }, 9, tried)
+      t.ok(
+        again.every(({ kind }) => kind === 'asking'),
+        'counted from the first one again',
+      )
+      t.match(await operator('POST', path.replace(userId, 'usr_nobody')), { status: 404 })
+      t.match(await operator('POST', path, {}, { key: `${OPERATOR_KEY}x` }), { status: 401 })
+      const { items } = await services.auditTrail.list({ limit: 1 }, 'acme')
+      t.match(items, [{ action: 'user.unlocked', content: { user_id: userId } }])
+    },
   )
-  t.match(await operator('POST', path.replace(userId, 'usr_nobody')), { status: 404 })
-  t.match(await operator('POST', path, {}, { key: `${OPERATOR_KEY}x` }), { status: 401 })
-  const { items } = await services.auditTrail.list({ limit: 1 }, 'acme')
-  t.match(items, [{ action: 'user.unlocked', content: { user_id: userId } }])
-})
 
 void t.test('what a person has tried is told newest first', async (t) => {
   const clock = movableClock()

@@ -129,10 +129,17 @@ void t.test('a second factor for all is told in people who are asked, not refuse
   const { services, admin, user } = await startPolicies(t)
   await signIns(services, await user('ada'), 4, { facts: { factors: ['totp'], proof: 'totp' } })
   await signIns(services, await user('bob'), 2)
-  const { text } = await admin.post(`${POLICIES}/mfa/effect`, { mode: 'required', days: '1' })
+  const { text } = await admin.post(`${POLICIES}/mfa/effect`, {
+    mode: 'required',
+    risks: ['new_network'],
+    days: '1',
+  })
   t.match(text, 'It would have refused 0 of 6 sign-ins of the last day.')
   t.match(text, 'It would have asked for more in 2 that went through at once.')
   t.match(text, /asked to set up a second factor/)
+  await admin.post(`${POLICIES}/mfa`, formOf(text, `${POLICIES}/mfa`))
+  const { mfa } = await services.policies.of('acme')
+  t.strictSame(mfa, { mode: 'required', risks: ['new_network'] }, 'saved as it was looked at')
 })
 
 void t.test('lockout is tried on failures as they came', async (t) => {

@@ -61,6 +61,17 @@ void t.test('running sessions are listed by key, and found by person or address'
   t.match(none.text, 'No running session')
   t.notMatch(none.text, '<img src=x>')
 
+  await session((await user('adam')).userId, 'run-4', '192.0.2.9')
+  await session(ada.userId, 'run-5', '192.0.2.9')
+  const together = await admin.get(`${SESSIONS}?q=ad`)
+  t.same(
+    linksTo(together.text),
+    ['run-5', 'run-4', 'run-3', 'run-1'],
+    'of several people, in order',
+  )
+  await services.revocations.revoke('acme', { sid: 'run-4' }, ACTOR)
+  await services.revocations.revoke('acme', { sid: 'run-5' }, ACTOR)
+
   const paged = await admin.get(`${SESSIONS}?q=a&limit=1`)
   t.same(linksTo(paged.text), ['run-3'])
   const more = /href="([^"]+)" rel="next"/.exec(paged.text)?.[1]?.replaceAll('&amp;', '&') ?? ''

@@ -155,7 +155,7 @@ void t.test('a link for a new password, and a pause that is ended', async (t) =>
   await services.mails.deliver()
   t.match(mails, [{ to: 'ada@acme.test', text: /ticket=/ }])
   t.notMatch((await admin.get(path)).text, 'Unlock it now')
-  await failSignIns(services, ada, 10)
+  await failSignIns(services, ada, 10, { login: 'ada' })
   t.match(
     (await admin.get(path)).text,
     /role="alert".*Until .*2026-01-01 00:15 UTC.*Unlock it now/s,
