@@ -48,7 +48,7 @@ function earlierInFunction(source: Source, receiver: Node, { at, isLater }: Mome
     const isOwn = callee.type === 'MemberExpression' && isSame(source, callee.object, receiver)
     const found = isOwn
       ? weightOfMethod(source, callee.property, node.arguments)
-      : handsOn(source, node, receiver)
+      : handsOn(source, node, receiver) || isPutInside(source, callee, receiver)
         ? 1
         : 0
     // what is called back may also come later
@@ -75,6 +75,8 @@ function weightOfMethod(source: Source, property: Node, given: readonly Node[]):
   // app.get('env') reads a setting
   const isRead = method === 'get' && given.length === 1
   if (ROUTES.test(method) && !isRead) return 2
+  // it runs before every plugin that comes later
+  if (method === 'addHook') return 1
   return method === 'use' || method === 'register' ? weightOf(source, given) : 0
 }
 
@@ -86,6 +88,24 @@ export function isSame(source: Source, one: Node, other: Node): boolean {
     )
   return compact(textOf(source, one)) === compact(textOf(source, other))
 }
+
+/** `app.router.get(…)`, `app.middleware.push(…)`, `app.getHttpAdapter().get(…)` */
+function isPutInside(source: Source, callee: Node, receiver: Node): boolean {
+  if (callee.type !== 'MemberExpression') return false
+  const method = keyOf(callee.property) ?? ''
+  if (!ROUTES.test(method) && !/^(?:use|push|unshift|addHook)$/.test(method)) return false
+  let node: Node = callee.object
+  for (let isInside = false; ;) {
+    if (node.type === 'CallExpression') node = node.callee
+    else if (node.type === 'MemberExpression') {
+      isInside ||= INSIDE.test(keyOf(node.property) ?? '')
+      node = node.object
+    } else return false
+    if (isSame(source, node, receiver)) return isInside
+  }
+}
+
+const INSIDE = /^(?:_?router|middleware|stack|getHttpAdapter|getInstance)$/
 
 /** `routes(app)`, or a function of this file that has routes put on it. */
 function handsOn(source: Source, call: Call, receiver: Node): boolean {

@@ -71,6 +71,16 @@ const ORDERS: readonly Row[] = [
     'warn',
     /server\.js:4 \(routes\)/,
   ],
+  ['routes by another way', `app.router.get("/", f)\n${GUARD}`, 'warn', /server\.js:4 \(app\.router\.get\)/], // prettier-ignore
+  [
+    'a hook of fastify',
+    {
+      'server.js':
+        "import fastify from 'fastify'\nimport { verifyClaims } from 'service-node'\nconst app = fastify()\napp.addHook('onRequest', f)\nawait app.register(verifyClaims().fastify())\n",
+    },
+    'warn',
+    /server\.js:4 \(app\.addHook\)/,
+  ],
   [
     'a field of its class',
     {
@@ -116,6 +126,49 @@ const NEVER: readonly Row[] = [
   ],
 ]
 
+const OPEN: readonly Row[] = [
+  [
+    'a second application that listens',
+    `${GUARD}app.listen(3000)\nconst internal = express()\ninternal.listen(3001)\n`,
+    'warn',
+    /server\.js:4 mounts .* server\.js:6 may stay open: this application listens too/,
+  ],
+  [
+    'an application of the same name in another function',
+    {
+      'server.js': `${IMPORT}function admin() {\n  const app = express()\n  ${GUARD}  return app\n}\nfunction shop() {\n  const app = express()\n  return app\n}\nadmin().listen(1)\nshop().listen(2)\n`,
+    },
+    'warn',
+    /server\.js:5 mounts .* server\.js:9 may stay open/,
+  ],
+  [
+    'a server of node:http beside it',
+    {
+      'server.js': `import { createServer } from 'node:http'\n${MADE}${GUARD}app.listen(9090)\ncreateServer((q, s) => s.end('main')).listen(3000)\n`,
+    },
+    'warn',
+    /server\.js:7 may stay open/,
+  ],
+  [
+    'a listener around the application',
+    {
+      'server.js': `import { createServer } from 'node:http'\n${MADE}${GUARD}createServer((q, s) => (q.url === '/open' ? s.end() : app(q, s))).listen(3000)\n`,
+    },
+    'warn',
+    /server\.js:6 may stay open/,
+  ],
+  [
+    'a server in another file',
+    {
+      'server.js': `import './admin.js'\n${MADE}${GUARD}app.listen(3000)\n`,
+      'admin.js':
+        "import { createServer } from 'node:http'\ncreateServer((q, s) => s.end()).listen(3001)\n",
+    },
+    'warn',
+    /admin\.js:2 may stay open/,
+  ],
+]
+
 const GOOD: readonly Row[] = [
   ['at the root by its path', 'app.use("/", verifyClaims().express())\n', 'pass', /server\.js:4 /],
   ['in a function that is called first', `protect()\napp.get("/", f)\nfunction protect() {\n  ${GUARD}}\n`, 'pass', /server\.js:7 /], // prettier-ignore
@@ -148,6 +201,7 @@ for (const [title, rows] of [
   ['a guard on no more than', PARTS],
   ['a guard behind', ORDERS],
   ['a guard in', NEVER],
+  ['a guard beside', OPEN],
   ['a guard', GOOD],
 ] as const)
   for (const [name, code, status, detail] of rows)
