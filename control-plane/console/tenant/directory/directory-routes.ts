@@ -6,7 +6,6 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../../../shared/errors.ts'
-import { LIMITS } from '../../../../shared/limits.ts'
 import { toDirectory } from '../../../api/operator/directory-routes.ts'
 import { DryRunBody } from '../../../api/operator/directory-fields.ts'
 import { NothingBody } from '../../../api/operator/fields.ts'
@@ -39,18 +38,13 @@ import {
 } from './directory-form.ts'
 import { trialBlock } from './trial.ts'
 
-type DirectoryWorld = Pick<ConsoleWorld, 'directories' | 'vault' | 'clock'>
+type DirectoryWorld = Pick<ConsoleWorld, 'directories' | 'vault'>
 
 const PATH = `${TENANT_PATH}/directory` as const
 const SaveBody = v.strictObject({ draft: v.string() })
 
-interface Draft {
-  readonly wish: DirectoryWish
-  readonly untilMs: number
-}
-
 export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] {
-  const { directories, vault, clock } = world
+  const { directories, vault } = world
 
   async function kept(tenantId: string): Promise<StoredDirectory | undefined> {
     try {
@@ -136,22 +130,16 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
   const purposeOf = ({ tenant, viewer }: TenantVisit) =>
     `console.directory_draft:${tenant.tenantId}/${viewer.sessionId}`
 
-  function seal(visit: TenantVisit, wish: DirectoryWish): string {
-    const draft: Draft = { wish, untilMs: clock.nowMs() + LIMITS.consoleFreshMs }
-    return vault.seal(JSON.stringify(draft), purposeOf(visit))
-  }
+  const seal = (visit: TenantVisit, wish: DirectoryWish) =>
+    vault.seal(JSON.stringify(wish), purposeOf(visit))
 
-  /** Of this person, of this tenant, and of the last minutes. */
+  /** Of this tenant, and of this very session, which is fresh for some minutes only. */
   function unseal(visit: TenantVisit, sealed: string): DirectoryWish {
-    const tooOld = new Refusal('form_spent', {}, 'This was tried too long ago. Try it once more.')
-    let draft: Draft
     try {
-      draft = JSON.parse(vault.open(sealed, purposeOf(visit))) as Draft
+      return JSON.parse(vault.open(sealed, purposeOf(visit))) as DirectoryWish
     } catch {
-      throw tooOld
+      throw new Refusal('form_spent', {}, 'This was tried too long ago. Try it once more.')
     }
-    if (draft.untilMs <= clock.nowMs()) throw tooOld
-    return draft.wish
   }
 
   return [

@@ -74,8 +74,8 @@ function pause(visit: TenantVisit, { user, pausedUntilMs }: UserView, path: stri
   if (pausedUntilMs === undefined) return ''
   return notice(
     'problem',
-    html`Too many sign-ins to this account have failed. Until ${moment(pausedUntilMs)} nobody is let in,
-      not even with the right password.`,
+    html`Too many sign-ins to this account have failed. Until ${moment(pausedUntilMs)} further
+      attempts are sent away, even with the right password.`,
     form(visit, {
       action: `${path}/unlock`,
       submit: 'Unlock it now',
