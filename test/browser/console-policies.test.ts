@@ -1,0 +1,63 @@
+/** Policies in Chromium: the effect is looked at, then saved; who would be locked out is warned. */
+import t from 'tap'
+import { PASSWORD } from '../support/application.ts'
+import { WITHOUT_CHROMIUM } from '../support/chromium.ts'
+import { startConsoleStory } from '../support/console-story.ts'
+
+t.test('no policy is saved unseen', { skip: WITHOUT_CHROMIUM }, async (t) => {
+  const { fleet, tenant, chromium, desk, phone, plain, at, look, lookAt } =
+    await startConsoleStory(t)
+  const application = `${tenant.edge()}/dashboard`
+  const visitor = await chromium.page()
+  await visitor.page.goto(application)
+  await visitor.page.fill('[name=username]', 'ada')
+  await visitor.page.fill('[name=password]', PASSWORD)
+  await visitor.page.keyboard.press('Enter')
+  await visitor.page.waitForURL(application)
+
+  const { page } = plain // without a script
+  await page.goto(at('/policies'))
+  await page.getByRole('link', { name: 'Change Networks' }).click()
+  t.equal(await page.getByRole('button', { name: 'Save it' }).count(), 0, 'nothing to save yet')
+  await page.fill('#allow', '198.51.100.0/24\nnowhere')
+  await page.getByRole('button', { name: 'Show the effect' }).click()
+  t.match(await page.textContent('#allow-error'), /Must be addresses or networks/)
+  await page.fill('#allow', '198.51.100.0/24')
+  await page.getByRole('button', { name: 'Show the effect' }).click()
+  t.match(await page.textContent('[role=alert]'), /You are at 127\.0\.0\.1, which this refuses/)
+  t.match(
+    await page.textContent('#effect'),
+    /would have refused \d+ of \d+ sign-ins? of the last 7 days/,
+  )
+  t.match(await page.textContent('#effect'), /network not allowed/)
+  await page.fill('#allow', '198.51.100.0/24\n127.0.0.0/8')
+  await page.getByRole('button', { name: 'Show the effect' }).click()
+  t.equal(await page.locator('[role=alert]').count(), 0)
+  t.match(await page.textContent('#effect'), /would have refused 0 of/)
+  await page.getByRole('button', { name: 'Save it' }).click()
+  t.match(await page.textContent('.receipt'), 'The policy for networks is saved.')
+  t.match(await page.textContent('main'), '198.51.100.0/24, 127.0.0.0/8')
+
+  for (const [one, width] of [
+    [desk.page, 'desk-dark'],
+    [phone.page, 'phone-light'],
+  ] as const) {
+    await one.goto(at('/policies/network'))
+    await one.fill('#allow', '198.51.100.0/24')
+    await one.getByRole('button', { name: 'Show the effect' }).press('Enter')
+    await one.getByRole('heading', { name: 'Networks: the effect' }).waitFor()
+    await look(one, `policy-effect-${width}`)
+  }
+  await lookAt('/policies', 'policies')
+  for (const name of ['password', 'lockout', 'mfa', 'network', 'device', 'session'])
+    await lookAt(`/policies/${name}`, `policy-${name}`)
+
+  const { page: wide } = desk
+  await wide.goto(at('/policies/session'))
+  await wide.fill('[name=max_session_seconds]', '7200')
+  await wide.keyboard.press('Enter')
+  await wide.getByRole('button', { name: 'Save it' }).press('Enter')
+  await wide.locator('.receipt', { hasText: 'Live on 1 of 1' }).waitFor()
+  const { body } = await fleet.operator('GET', '/tenants/acme')
+  t.match(body, { max_session_seconds: 7200 })
+})
