@@ -140,7 +140,7 @@ function attempts(tries: readonly AttemptRow[]) {
     caption: 'Attempts',
     rows: tries,
     columns: [
-      { label: 'Attempt', isName: true, cell: ({ number }) => String(number) },
+      { label: 'Number', isName: true, cell: ({ number }) => `Attempt ${number}` },
       { label: 'At', cell: ({ at }) => moment(at) },
       { label: 'Answer', cell: (one) => answerOf(one) },
       { label: 'Took', isNumber: true, cell: ({ milliseconds }) => `${milliseconds} ms` },

@@ -55,10 +55,13 @@ export function deliveriesTable(
             ${isTest ? badge('Test') : ''} ${replayedFrom === null ? '' : badge('Sent again')}`,
       },
       { label: 'Made', cell: ({ createdAt }) => moment(createdAt) },
-      { label: 'State', cell: deliveryBadge },
+      {
+        label: 'State',
+        cell: (delivery) =>
+          html`${deliveryBadge(delivery)} ${delivery.state === 'pending' ? html`<span class="hint">next: ${nextOf(delivery)}</span>` : ''}`,
+      },
       { label: 'Attempts', isNumber: true, cell: ({ tries }) => tries.length },
       { label: 'Last answer', cell: outcomeOf },
-      { label: 'Next try', cell: (delivery) => nextOf(delivery) ?? '' },
     ],
     empty: isFiltered
       ? emptyState('None in this state', 'Choose another state to see the rest.')

@@ -82,6 +82,7 @@ export function webhookRoutes({
         buttons: buttonsOf(webhook, at),
         content: html`${isOffered ? '' : planNotice(visit)} ${standing(visit, webhook, at)}
         ${card('What it is', glance(webhook, webhooks.isOverlapping(webhook)))}
+        ${card('Told of', toldOf(webhook))}
         ${isOffered ? card('Try it', testForm(visit, webhook, at), 'test') : ''}
         <h2 id="deliveries">Deliveries</h2>
         ${filter(at, state)} ${deliveriesTable(sent.items, webhook, state !== undefined)}
@@ -143,20 +144,21 @@ function standing(visit: TenantVisit, { state, pausedReason, failingSince }: Web
 }
 
 function glance(webhook: Webhook, isOverlapping: boolean) {
-  const { url, events, previousSecretUntil, createdAt, updatedAt } = webhook
-  const listed = events.map(
-    (event) => html`<li>${event} <span class="hint">${EVENTS[event].sentWhen}</span></li>`,
-  )
-  return html`${facts([
+  const { url, previousSecretUntil, createdAt, updatedAt } = webhook
+  return facts([
     ['Address', html`<code>${url}</code>`],
     ['Created', moment(createdAt)],
     ['Changed', moment(updatedAt)],
     ...(isOverlapping
       ? [['The secret before counts until', moment(previousSecretUntil)] as const]
       : []),
-  ])}
-  <h3 class="listed">Told of</h3>
-  <ul class="told">${listed}</ul>`
+  ])
+}
+
+function toldOf({ events }: Webhook) {
+  return html`<ul>
+    ${events.map((event) => html`<li>${event} <span class="hint">${EVENTS[event].sentWhen}</span></li>`)}
+  </ul>`
 }
 
 function testForm(visit: TenantVisit, { events }: Webhook, at: string) {

@@ -1,0 +1,125 @@
+/**
+ * Webhooks and Settings in a browser: the plan is set, a webhook made, tried, rotated, paused and
+ * removed, its tenant suspended and deleted; at a desk, and on a phone without scripts.
+ */
+import t from 'tap'
+import type { Page } from 'playwright-core'
+import { tenantBody } from '../support/application.ts'
+import { DESK, PHONE, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
+import { becomeOperator, keep, linkForOperator, violations } from '../support/console-browser.ts'
+import { startFleet } from '../support/programs.ts'
+
+const SECRET = /^whsec_[\w-]{43}$/
+
+t.test(
+  'the whole life of a webhook, and the end of a tenant',
+  { skip: WITHOUT_CHROMIUM },
+  async (t) => {
+    const gatewayConfig = 'webhooks: { allow_private: ["127.0.0.0/8"] }'
+    const fleet = await startFleet(t, { gatewayConfig })
+    await fleet.operator('POST', '/tenants', tenantBody('acme', 'http://127.0.0.1:9000'))
+    await fleet.operator('POST', '/tenants/acme/publish')
+    await fleet.settled()
+    const chromium = await startChromium(t)
+    const phone = await chromium.page({ viewport: PHONE, javaScriptEnabled: false })
+    await becomeOperator(phone.page, await linkForOperator(fleet))
+    const desk = await chromium.page({ viewport: DESK, colorScheme: 'dark' })
+    await desk.context.addCookies(await phone.context.cookies())
+    const light = await chromium.page({ viewport: PHONE })
+    await light.context.addCookies(await phone.context.cookies())
+    const at = (path: string) => `${fleet.baseUrl}/console/tenants/acme${path}`
+
+    /** As it looks at a desk in the dark, and on a phone in the light. */
+    const look = async (name: string, url: string) => {
+      for (const [{ page }, how] of [
+        [desk, 'desk-dark'],
+        [light, 'phone-light'],
+      ] as const) {
+        await page.goto(url)
+        t.same(await violations(page), [], `${name}, ${how}`)
+        await keep(page, `${name}-${how}`)
+      }
+    }
+    const press = (page: Page, name: string) =>
+      page.getByRole('button', { name, exact: true }).click()
+    const follow = (page: Page, name: string) =>
+      page.getByRole('link', { name, exact: true }).click()
+
+    const { page } = phone
+    await page.goto(at('/webhooks'))
+    await look('webhooks-without-plan', at('/webhooks'))
+    await follow(page, 'Set the plan to premium')
+    await page.selectOption('[name=plan]', 'premium')
+    await press(page, 'Save the plan')
+    t.match(await page.textContent('.receipt'), /The plan is premium\..*Live on 1 of 1/s)
+    await look('settings', at('/settings'))
+
+    await follow(page, 'Webhooks')
+    await look('webhooks-empty', at('/webhooks'))
+    await follow(page, 'Create the first one')
+    await page.fill('[name=url]', 'http://localhost/hooks')
+    await press(page, 'Create the webhook')
+    t.match(await page.textContent('[role=alert]'), 'One field has to be put right', 'no event yet')
+    await page.getByLabel('session.revoked').check()
+    await page.getByLabel('tenant.suspended').check()
+    await press(page, 'Create the webhook')
+    t.match(await page.textContent('#url-error'), 'cannot be used')
+    t.ok(await page.getByLabel('session.revoked').isChecked(), 'what was ticked stays so')
+    await keep(page, 'webhook-wrong-phone-light')
+    await page.fill('[name=url]', 'https://127.0.0.1:9/hooks')
+    await page.fill('[name=description]', 'To the security team')
+    await press(page, 'Create the webhook')
+    t.match(await page.innerText('.copyable code'), SECRET)
+    await keep(page, 'webhook-secret-phone-light')
+    await follow(page, 'I have kept it')
+    const one = page.url()
+    t.match(await page.textContent('main'), /Nothing sent yet/)
+
+    await press(page, 'Send a test')
+    t.match(page.url(), /\/deliveries\/dlv_/)
+    t.match(await page.textContent('main'), /On its way|It has not arrived|Given up/)
+    await look('delivery', page.url().replace(/\?.*/, ''))
+    await follow(page, 'All deliveries')
+    await look('webhook', one)
+    await look('webhook-new', at('/webhooks/new'))
+
+    await follow(page, 'Rotate the secret')
+    await press(page, 'Make the new secret')
+    t.match(await page.innerText('.copyable code'), SECRET)
+    await follow(page, 'I have kept it')
+    t.match(await page.textContent('main'), 'The secret before counts until')
+    await follow(page, 'Pause')
+    await look('webhook-pause', `${one}/pause`)
+    await press(page, 'Pause it')
+    t.match(await page.textContent('main'), 'Paused by a person')
+    await press(page, 'Go on')
+    t.match(await page.textContent('.receipt'), 'It goes on')
+    await look('webhooks', at('/webhooks'))
+    await follow(page, 'Remove')
+    await press(page, 'Remove it')
+    t.match(await page.textContent('.receipt'), 'The webhook is removed')
+
+    await page.goto(at('/settings'))
+    await page.fill('[name=sealed]', '/internal\n/admin')
+    await page.fill('[name=origin]', 'nowhere')
+    await press(page, 'Save the settings')
+    t.match(await page.textContent('#origin-error'), /Must be an address like/)
+    t.equal(await page.inputValue('[name=sealed]'), '/internal\n/admin')
+    await page.fill('[name=origin]', 'http://127.0.0.1:9001')
+    await press(page, 'Save the settings')
+    t.match(await page.textContent('.receipt'), /The settings are saved\..*Live on 1 of 1/s)
+    await follow(page, 'Suspend')
+    await press(page, 'Suspend it')
+    t.match(await page.textContent('.receipt'), /is suspended\..*Live on 1 of 1/s)
+    await press(page, 'Activate it')
+    t.match(await page.textContent('.receipt'), 'is served again')
+    await follow(page, 'Delete this tenant')
+    await look('tenant-delete', `${at('/settings')}/delete`)
+    await page.fill('[name=name]', 'acme')
+    await press(page, 'Delete it for good')
+    t.match(await page.textContent('#name-error'), 'This is not its name')
+    await page.fill('[name=name]', 'Tenant acme')
+    await press(page, 'Delete it for good')
+    t.match(await page.textContent('.receipt'), /Tenant acme is deleted\..*Live on 1 of 1/s)
+  },
+)
