@@ -79,7 +79,8 @@ export function mountInSource(source: Source, wish: MountWish): Mounting {
   if ('problem' in after) return everyOne(after.problem)
   // what was written has to be found again by what looks for it
   const parsed = parseSource(source.path, after.text, wish.packageType)
-  const left = 'problem' in parsed ? null : openIn(parsed.source, wish)
+  const left =
+    'problem' in parsed ? null : openIn({ ...parsed.source, services: source.services }, wish)
   if (left === null || left.length > shown.length) return everyOne('the lines would not do here')
   return { kind: 'edit', after: after.text, line: lineOf(source, first.call), shown }
 }

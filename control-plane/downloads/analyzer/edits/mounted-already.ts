@@ -43,7 +43,7 @@ function isService(source: Source, expression: Node): boolean {
     return true
   const reference = referenceOf(source, node)
   // another file's service
-  return reference !== null && /^[.@~#]/.test(reference.module)
+  return reference !== null && source.services?.has(reference.module) === true
 }
 
 export function isGuardCall(source: Source, node: Node): boolean {

@@ -3,7 +3,7 @@
  * one, `proxy.ts` (Next.js 16 and later) or `middleware.ts` on the Node runtime (15.5 and later).
  */
 import type { Application } from '../detection/application.ts'
-import type { FileEdit } from '../plan.ts'
+import type { FileEdit, ManualStep } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import type { Source } from '../syntax/parse.ts'
 import { referenceOf } from '../syntax/references.ts'
@@ -37,9 +37,22 @@ export async function nextMounting(
   if (problem !== null)
     return {
       edits: [],
-      manual: [shownStep(application, wishes, application.mount ?? application.entry, problem)],
+      manual: [serverStep(application, wishes, problem)],
     }
   return { edits: [newHook(project, application, wishes)], manual: [] }
+}
+
+/** There is no line to show: the file is yet to be written. */
+function serverStep(application: Application, wishes: Wishes, problem: string): ManualStep {
+  const place = application.mount ?? application.entry
+  if (place !== null) return shownStep(application, wishes, place, problem)
+  const { code } = shownStep(application, wishes, null, problem, 'app', 'esm')
+  return {
+    path: inFolder(application.folder, 'server.mjs'),
+    line: null,
+    text: `Start Next.js by a server of your own, whose listener is behind the guard, and have the start script run it. It was not done for you: ${problem}.`,
+    code,
+  }
 }
 
 /** A program that makes the application by `next({ … })`. */

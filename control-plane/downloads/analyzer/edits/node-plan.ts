@@ -2,7 +2,7 @@
 import type { Application, Place } from '../detection/application.ts'
 import type { FileEdit, ManualStep, Plan } from '../plan.ts'
 import type { Project } from '../project/project.ts'
-import { parseSource, type Source } from '../syntax/parse.ts'
+import type { Source } from '../syntax/parse.ts'
 import { installCommand } from './install-command.ts'
 import { keyPart } from './key-file.ts'
 import { leftOpen, type LeftOpen } from './left-open.ts'
@@ -10,7 +10,7 @@ import { withDependency } from './manifest-edit.ts'
 import { mountInSource, type Mounting, type MountWish } from './mount-source.ts'
 import { mountedFramework, type MountedFramework } from './mounted-frameworks.ts'
 import { nextMounting } from './next-plan.ts'
-import { folderOf, packageOf, sourceAt, type NodePackage } from './node-sources.ts'
+import { folderOf, packageOf, parsedIn, sourceAt, type NodePackage } from './node-sources.ts'
 import { notesFor } from './notes.ts'
 import { snippetFor } from './node-snippets.ts'
 import { websocketSteps } from './websockets.ts'
@@ -49,7 +49,7 @@ export async function nodePlan(
           ),
         ],
       }
-  const edited = sourcesOf(mounted.edits, pack)
+  const edited = await sourcesOf(project, mounted.edits, pack)
   const further = isSure
     ? [
         ...(await openSteps(project, application, wishes, mounted, edited, together)),
@@ -240,10 +240,14 @@ async function manifestPart(project: Project, { manifestPath }: NodePackage, { s
   return { edits: [], manual: [{ path: manifestPath, line, text, code }] }
 }
 
-function sourcesOf(edits: readonly FileEdit[], { type }: NodePackage): ReadonlyMap<string, Source> {
+async function sourcesOf(
+  project: Project,
+  edits: readonly FileEdit[],
+  { type }: NodePackage,
+): Promise<ReadonlyMap<string, Source>> {
   const sources = new Map<string, Source>()
   for (const { path, after } of edits) {
-    const parsed = parseSource(path, after, type)
+    const parsed = await parsedIn(project, path, after, type)
     if ('source' in parsed) sources.set(path, parsed.source)
   }
   return sources

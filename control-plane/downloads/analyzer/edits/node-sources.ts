@@ -1,6 +1,7 @@
 /** Source files of one application, parsed when they are asked for. */
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { Application } from '../detection/application.ts'
+import { resolverOf, withServices } from '../detection/node/services.ts'
 import type { Project } from '../project/project.ts'
 import {
   parseSource,
@@ -47,7 +48,19 @@ export const folderOf = (path: string) => path.slice(0, Math.max(0, path.lastInd
 
 export async function sourceAt(project: Project, path: string, type: PackageType): Promise<Parsed> {
   const text = await project.read(path)
-  return text === null ? { problem: 'cannot be read' } : parseSource(path, text, type)
+  return text === null ? { problem: 'cannot be read' } : parsedIn(project, path, text, type)
+}
+
+/** With what the project has of the middleware elsewhere. */
+export async function parsedIn(
+  project: Project,
+  path: string,
+  text: string,
+  type: PackageType,
+): Promise<Parsed> {
+  const parsed = parseSource(path, text, type)
+  if ('problem' in parsed) return parsed
+  return { source: await withServices(project, await resolverOf(project), parsed.source) }
 }
 
 const TEST =
@@ -82,7 +95,7 @@ export async function sourcesWith(
   for (const { path } of candidates) {
     const text = await project.read(path)
     if (text === null || !pattern.test(text)) continue
-    const parsed = parseSource(path, text, type)
+    const parsed = await parsedIn(project, path, text, type)
     if ('source' in parsed) found.push(parsed.source)
   }
   return found

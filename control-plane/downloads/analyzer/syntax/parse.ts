@@ -32,6 +32,8 @@ export interface Source {
   readonly nodes: readonly Node[]
   readonly parents: ReadonlyMap<Node, Node>
   readonly bindings: Bindings
+  /** Modules of the project that have the middleware, as this file names them; absent: nobody looked. */
+  readonly services?: ReadonlySet<string> | undefined
 }
 
 /** `type` of the nearest package.json. */

@@ -6,6 +6,7 @@ import { parseSource, type Source } from '../../syntax/parse.ts'
 import type { NodePackage, Packages } from './packages.ts'
 import { folderOf, isWithin } from './paths.ts'
 import { createResolver, type Resolver } from './resolve.ts'
+import { withServices } from './services.ts'
 
 export interface Codebase {
   readonly project: Project
@@ -49,7 +50,7 @@ export function createCodebase(project: Project, packages: Packages): Codebase {
     }
     leftCharacters -= text.length
     const result = parseSource(path, text, packageOf(packages, path)?.manifest.type)
-    if ('source' in result) return result.source
+    if ('source' in result) return withServices(project, resolver, result.source)
     problems.set(path, result.problem)
     return null
   }

@@ -251,3 +251,40 @@ staff.listen(3001)
   t.match(stepsOf([await planFor(project, first, WISHES)]), [/listens too/])
   t.same(stepsOf([await planFor(project, first, WISHES, applications)]), [])
 })
+
+t.test(
+  'a middleware of the project itself is not taken for the guard, whatever its name',
+  async (t) => {
+    const files = {
+      'package.json': manifest('express'),
+      'loaders.js': 'exports.express = () => (request, response, next) => next()\n',
+      'security/index.js': `module.exports = require('./guard')\n`,
+      'security/guard.js': `module.exports = require('service-node').verifyClaims()\n`,
+    }
+    const named = (module: string) => `const guard = require('${module}')
+${EXPRESS.replace('app.get', 'app.use(guard.express())\napp.get')}app.listen(3000)
+`
+    const [foreign] = await plansOf(t, { ...files, 'server.js': named('./loaders') })
+    t.ok(
+      foreign?.edits.some(({ path }) => path === 'server.js'),
+      'the code is edited',
+    )
+    const [own] = await plansOf(t, { ...files, 'server.js': named('./security') })
+    t.notOk(
+      own?.edits.some(({ path }) => path === 'server.js'),
+      'it is there already',
+    )
+    t.same(stepsOf(own ? [own] : []), [])
+  },
+)
+
+t.test('Next.js without a hook is shown which file to write', async (t) => {
+  const [plan] = await plansOf(t, {
+    'web/package.json': JSON.stringify({
+      scripts: { start: 'next start' },
+      dependencies: { next: '14.2.0', react: '18' },
+    }),
+    'web/app/page.js': 'export default () => "x"\n',
+  })
+  t.match(plan, { manual: [{ path: 'web/server.mjs', line: null, code: /service\.node\(/ }] })
+})

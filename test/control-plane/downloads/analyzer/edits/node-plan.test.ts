@@ -104,7 +104,11 @@ t.test('another application of the package that listens as well is told', async 
     'apps/own/server.js': SERVER,
   })
   t.match(plan.manual, [
-    { path: 'admin.js', line: 2, text: /this application listens too, and the middleware is not mounted on it/ },
+    {
+      path: 'admin.js',
+      line: 2,
+      text: /this application listens too, and the middleware is not mounted on it/,
+    },
   ])
   t.equal(plan.manual.length, 1)
 })
@@ -120,6 +124,11 @@ t.test('Hono is served by Node.js, or shown', async (t) => {
   const elsewhere = await planned(t, files('"hono": "4"'), application)
   t.match(elsewhere.plan.manual, [{ path: 'server.js', text: /service-node runs on Node\.js/ }])
 })
+
+const SERVICE = {
+  'service.js':
+    "import { verifyClaims } from 'service-node'\nexport const service = verifyClaims()\n",
+}
 
 t.test(
   'WebSockets that would go past the middleware are told, until they are guarded',
@@ -164,7 +173,7 @@ t.test(
       ],
     ]
     for (const [what, files, code] of rows) {
-      const { plan } = await planned(t, { ...FILES, ...files })
+      const { plan } = await planned(t, { ...FILES, ...SERVICE, ...files })
       if (code === null) t.same(plan.manual, [], what)
       else
         t.match(plan.manual, [{ path: Object.keys(files)[0], code, text: /never sees it/ }], what)
