@@ -45,7 +45,8 @@ export async function nextMounting(
 /** There is no line to show: the file is yet to be written. */
 function serverStep(application: Application, wishes: Wishes, problem: string): ManualStep {
   const place = application.mount ?? application.entry
-  if (place !== null) return shownStep(application, wishes, place, problem)
+  if (place !== null || problem === EXPORTED)
+    return shownStep(application, wishes, place, problem)
   const { code } = shownStep(application, wishes, null, problem, 'app', 'esm')
   return {
     path: inFolder(application.folder, 'server.mjs'),
@@ -126,6 +127,9 @@ export async function ${isProxy ? 'proxy' : 'middleware'}(request) {
   }
 }
 
+const EXPORTED =
+  'it is exported as files (output: export), and files are guarded by whoever serves them'
+
 async function reasonAgainst(
   project: Project,
   { folder, variant }: Application,
@@ -133,7 +137,7 @@ async function reasonAgainst(
   for (const name of CONFIGS) {
     const text = (await project.read(inFolder(folder, name))) ?? ''
     if (/\boutput\s*:\s*['"]export['"]/.test(text))
-      return 'it is exported as files (output: export), and files are guarded by whoever serves them'
+      return EXPORTED
     if (/\bpageExtensions\b/.test(text))
       return 'pageExtensions in its configuration renames what Next.js looks for'
   }
