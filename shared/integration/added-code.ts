@@ -11,6 +11,7 @@
  * Words are looked at, not meaning: who writes against these rules on purpose finds a way around
  * some of them. They stop what models are talked into today, and make the rest stand out in a diff.
  */
+import { isWithin, modulesOf, reachesOf } from './added-reach.ts'
 import { codeTokens } from './code-tokens.ts'
 
 export interface AddedCodeRules {
@@ -28,11 +29,15 @@ export interface CodeChange {
 /** To be read behind the path. */
 export function addedCodeProblem(change: CodeChange, rules: AddedCodeRules): string | null {
   const { path, before, after } = change
+  if (before === null && LOADED_BY_TOOLS.test(path))
+    return 'may not be created: it is loaded by a tool as soon as it is there'
   const lost = before === null ? null : lostToken(codeTokens(before, path), codeTokens(after, path))
   if (lost !== null)
     return `may only be added to: ${JSON.stringify(lost.slice(0, 80))} is gone, or no longer code`
   return reachProblem(path, before ?? '', after, rules)
 }
+
+const LOADED_BY_TOOLS = /(?:^|\/)(?:[\w-]+\.config|instrumentation(?:-client)?)\.[cm]?[jt]s$/i
 
 /** The first token of `before` that is not in `after` behind the ones in front of it. */
 function lostToken(before: readonly string[], after: readonly string[]): string | null {
@@ -60,6 +65,15 @@ function reachProblem(
   )
   if (foreign !== undefined)
     return `would bring another address into the code: ${JSON.stringify(foreign.slice(0, 100))}`
+  const reach = more(reachesOf(before, path), reachesOf(after, path)).find(
+    (one) => !reachesOf(snippet, path).includes(one),
+  )
+  if (reach !== undefined)
+    return `would reach further than an integration needs to: ${JSON.stringify(reach.slice(0, 80))}`
+  const known = new Set(['service-node', ...modulesOf(before, path), ...modulesOf(snippet, path)])
+  const module = modulesOf(after, path).find((name) => !known.has(name) && !isWithin(name, path))
+  if (module !== undefined)
+    return `would import what neither this file nor the contract does: ${JSON.stringify(module.slice(0, 80))}`
   for (const { what, pattern, files } of REACHES) {
     if (files?.test(path) === false) continue
     const isTheSnippets = isKnown(pattern)
@@ -72,9 +86,14 @@ function reachProblem(
 
 /** What is in `after` more often than in `before`. */
 function added(before: string, after: string, pattern: RegExp): string[] {
+  const wordsOf = (text: string) => [...text.matchAll(pattern)].map(([word]) => word)
+  return more(wordsOf(before), wordsOf(after))
+}
+
+function more(before: readonly string[], after: readonly string[]): string[] {
   const left = new Map<string, number>()
-  for (const [word] of before.matchAll(pattern)) left.set(word, (left.get(word) ?? 0) + 1)
-  return [...after.matchAll(pattern)].flatMap(([word]) => {
+  for (const word of before) left.set(word, (left.get(word) ?? 0) + 1)
+  return after.flatMap((word) => {
     const count = left.get(word) ?? 0
     left.set(word, count - 1)
     return count > 0 ? [] : [word]
@@ -103,6 +122,11 @@ interface Reach {
 }
 
 const REACHES: readonly Reach[] = [
+  {
+    what: 'switch code off',
+    pattern:
+      /\bif\s*\(\s*(?:false|0|null|undefined|!1|!true)\s*\)|\bif\s+(?:False|0|None)\s*:|\b(?:false|0|null)\s*&&|\btrue\s*\|\|/g,
+  },
   { what: 'start other programs', pattern: /`[^`]*`/g, files: /\.(?:rb|ru|erb|php)$/i },
   {
     what: 'start other programs',

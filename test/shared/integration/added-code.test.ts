@@ -107,6 +107,50 @@ void t.test('in every language, code that reaches out is seen', async (t) => {
   for (const [path, line] of reaching) t.match(problem(path, '', `${line}\n`), /would /, line)
 })
 
+void t.test('ways around the words are seen as well', async (t) => {
+  for (const line of [
+    "process.getBuiltinModule(['c','hild_process'].join(''))",
+    "import/**/('node:' + 'f' + 's')",
+    "require/**/('child_' + 'process')",
+    "const r = require; r('child_' + 'process')",
+    "(() => {}).constructor('return 1')()",
+    "module.constructor._load('x')",
+    'const p = process; q.json(p.env)',
+    'q.json(globalThis.process.env)',
+    "import '../../../../tmp/evil.mjs'",
+    "import 'some-evil-package'",
+    "export * from 'some-evil-package'",
+    "const x = require('some-evil-package')",
+    "import '/tmp/evil.mjs'",
+  ])
+    t.match(problem('src/a.mjs', '', `${line}\n`), /would /, line)
+  const route = "app.get('/', show)\n"
+  for (const off of ['if (false) ', 'false && ', 'if (0) ', 'if (!1) '])
+    t.match(problem('a.mjs', route, off + route), /would switch code off/, off)
+})
+
+void t.test('a file that tools load by themselves is not created', async (t) => {
+  for (const path of [
+    'next.config.js',
+    'web/next.config.mjs',
+    'vitest.config.ts',
+    'src/instrumentation.js',
+  ]) {
+    t.match(problem(path, null, 'export default {}\n'), /loaded by a tool/, path)
+    t.equal(problem(path, 'a()\n', 'a()\nb()\n'), null, 'what is there may be added to')
+  }
+})
+
+void t.test('prose, own routes and signals are no reach', async (t) => {
+  for (const line of [
+    "import './routes.mjs'",
+    "process.on('SIGTERM', close)",
+    '// a process, require and globalThis in prose',
+    'class A { constructor() {} }',
+  ])
+    t.equal(problem('a.mjs', '', `${line}\n`), null, line)
+})
+
 void t.test('what an integration needs is not taken for more', async (t) => {
   for (const line of [
     'app.use(verifyClaims().express())',
