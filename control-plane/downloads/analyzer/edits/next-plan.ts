@@ -45,8 +45,7 @@ export async function nextMounting(
 /** There is no line to show: the file is yet to be written. */
 function serverStep(application: Application, wishes: Wishes, problem: string): ManualStep {
   const place = application.mount ?? application.entry
-  if (place !== null || problem === EXPORTED)
-    return shownStep(application, wishes, place, problem)
+  if (place !== null || problem === EXPORTED) return shownStep(application, wishes, place, problem)
   const { code } = shownStep(application, wishes, null, problem, 'app', 'esm')
   return {
     path: inFolder(application.folder, 'server.mjs'),
@@ -136,8 +135,7 @@ async function reasonAgainst(
 ): Promise<string | null> {
   for (const name of CONFIGS) {
     const text = (await project.read(inFolder(folder, name))) ?? ''
-    if (/\boutput\s*:\s*['"]export['"]/.test(text))
-      return EXPORTED
+    if (/\boutput\s*:\s*['"]export['"]/.test(text)) return EXPORTED
     if (/\bpageExtensions\b/.test(text))
       return 'pageExtensions in its configuration renames what Next.js looks for'
   }
