@@ -49,7 +49,11 @@ void t.test('every range shows the same counts, each in its own steps', async (t
     t.match(text, tile('Sign-ins', '9'), range)
     t.match(text, new RegExp(`range=${range}" aria-current="true"`), range)
     const plotted = [...text.matchAll(/data-chart="([^"]+)"/g)].map(
-      ([, json = '']) => JSON.parse(json.replaceAll('&quot;', '"')) as { times: number[] },
+      ([, json = '']) =>
+        JSON.parse(json.replaceAll('&quot;', '"')) as {
+          times: number[]
+          lines: { values: number[] }[]
+        },
     )
     t.strictSame(
       plotted.map(({ times }) => times.length),
@@ -57,6 +61,7 @@ void t.test('every range shows the same counts, each in its own steps', async (t
       range,
     )
     t.ok((plotted[0]?.times.at(-1) ?? 0) * 1000 <= NOW_MS, 'the last step is under way')
+    t.equal(plotted[0]?.lines[0]?.values.at(-1), 1200, 'and what happens now is counted in it')
     t.equal(text.match(/<tbody>/g)?.length, 4, 'a table for each chart, and one of reasons')
     t.match(text, /Sign-in denied<\/th>.*network is denied.*>2</s)
   }
@@ -80,7 +85,10 @@ void t.test('many reasons become five lines and the others together', async (t) 
   await add(
     'acme',
     'edge',
-    Object.fromEntries(reasons.map((reason, index) => [`refused:${reason}`, 100 - index])),
+    Object.fromEntries([
+      ...reasons.map((reason, index) => [`refused:${reason}`, 100 - index]),
+      ['forwarded:session', 5000],
+    ]) as Record<string, number>,
   )
   const { text } = await (await person('acme')).get(OVERVIEW)
   const after = text.slice(text.indexOf('Refusals by reason'))
