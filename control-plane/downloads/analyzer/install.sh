@@ -132,6 +132,15 @@ install() {
   say 'Next, in the folder of your application: service-analyzer analyze'
 }
 
+# Somebody else's program of that name stays where it is.
+need_own_link() {
+  link=$directory/service-analyzer
+  if [ ! -e "$link" ] && [ ! -L "$link" ]; then return 0; fi
+  target=$(readlink "$link" 2>/dev/null) || target=''
+  [ "$target" = service-analyzer.mjs ] ||
+    stop "$link is not what this script puts there." 'Move it away yourself if you want to.'
+}
+
 # Renamed into place on the same file system, so that there is always a whole one or none. The
 # name without an ending is a link, as Node tells a module by the ending of the real file.
 install_program() {
@@ -140,6 +149,7 @@ install_program() {
   for taken in "$directory/service-analyzer" "$directory/service-analyzer.mjs"; do
     [ ! -d "$taken" ] || stop "$taken is a directory."
   done
+  need_own_link
   fresh=$directory/.service-analyzer.$$
   if cp "$work/program" "$fresh" && chmod 755 "$fresh" &&
     mv -f "$fresh" "$directory/service-analyzer.mjs" &&
@@ -168,6 +178,7 @@ uninstall() {
       *) stop "$program is not what this script has installed." 'Remove it yourself if you want to.' ;;
     esac
   fi
+  need_own_link
   for ours in "$link" "$program"; do
     if [ -L "$ours" ] || [ "$ours" = "$program" ]; then
       rm -f "$ours" || stop "$ours cannot be removed."

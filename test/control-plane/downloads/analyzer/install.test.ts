@@ -5,8 +5,10 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -31,7 +33,7 @@ function find(tool: string): string | undefined {
 }
 
 /** What the script needs besides what each test is about. */
-const BASICS = ['printf', 'mktemp', 'mkdir', 'cp', 'chmod', 'mv', 'ln', 'rm']
+const BASICS = ['printf', 'mktemp', 'readlink', 'mkdir', 'cp', 'chmod', 'mv', 'ln', 'rm']
 
 /** A PATH with just these tools; a value is the text of a script that stands in for one. */
 function toolbox(t: Test, tools: readonly string[], made: Record<string, string> = {}): string {
@@ -214,6 +216,13 @@ void t.test('uninstalling takes away what was installed, and nothing of others',
   const refused = await install(t, script, { shell, environment })
   t.match(refused, { code: 1, err: /is not what this script has installed.*Nothing has been rem/s })
   t.strictSame(readdirSync(target), WHOLE)
+
+  rmSync(join(target, 'service-analyzer.mjs'))
+  rmSync(join(target, 'service-analyzer'))
+  symlinkSync('/opt/other', join(target, 'service-analyzer'))
+  for (const given of [{ environment }, { environment, shell }])
+    t.match(await install(t, script, given), { code: 1, err: /is not what this script puts there/ })
+  t.equal(readlinkSync(join(target, 'service-analyzer')), '/opt/other')
 
   const wrong = await install(t, script, { shell: ['/bin/sh', '-s', '--', 'remove'] })
   t.match(wrong, { code: 1, err: /nothing called "remove".*uninstall/s, installed: [] })
