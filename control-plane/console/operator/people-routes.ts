@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { InvitationBody } from '../../api/operator/console-routes.ts'
+import { freshSignInNotice } from '../access/fresh-sign-in.ts'
 import type { ConsolePerson } from '../access/people.ts'
 import { textField } from '../blocks/field.ts'
 import { confirmView, form, linkButton } from '../blocks/form.ts'
@@ -47,7 +48,7 @@ export function peopleRoutes({
           ? 'Operators run the service and see every tenant.'
           : `Administrators of ${tenant.name} see this tenant, and nothing else.`,
       buttons: tenant === undefined ? [] : [linkButton(PATH, 'Operators', 'quiet')],
-      content: html`${switchForm(of)}
+      content: html`${freshSignInNotice(visit)} ${switchForm(of)}
       ${table({
         caption: whose,
         rows: items,
@@ -103,6 +104,7 @@ export function peopleRoutes({
         form: { email: 'text', name: 'optional', tenant_id: 'optional' },
         body: InvitationBody,
         isOnce: true,
+        needsFreshSignIn: true,
       },
       async (visit, { email, name = email, tenant_id: tenantId }) => {
         const wish = { email, name, ...(tenantId !== undefined && { tenantId }) }
@@ -111,32 +113,35 @@ export function peopleRoutes({
       },
       (visit, attempt) => show(visit, attempt.values.get('tenant_id') ?? '', attempt),
     ),
-    page({ path: `${PATH}/{user_id}/remove`, role: 'operator', query: OF }, async (visit) => {
-      const { path, query } = visit
-      const of = query.tenant_id
-      const found = (await people.list(of === '' ? undefined : of)).find(
-        ({ user }) => user.userId === path.user_id,
-      )
-      const name = found?.user.name ?? 'This person'
-      return {
-        here: 'people',
-        ...confirmView(visit, {
-          title: `Remove ${name}?`,
-          effects: [
-            of === ''
-              ? `${name} is no operator any more, with the next click.`
-              : `${name} does not administer ${of} any more, with the next click.`,
-            'Without another role the account of the console goes as well, with its second factors.',
-            'What this person has done stays in the audit trail.',
-          ],
-          action: `${PATH}/${path.user_id}/remove`,
-          submit: 'Remove',
-          cancel: at(of),
-          hidden: { tenant_id: of },
-        }),
-        calls: [{ method: 'DELETE', path: `${at(of).replace(PATH, `${API}/${path.user_id}`)}` }],
-      }
-    }),
+    page(
+      { path: `${PATH}/{user_id}/remove`, role: 'operator', query: OF, needsFreshSignIn: true },
+      async (visit) => {
+        const { path, query } = visit
+        const of = query.tenant_id
+        const found = (await people.list(of === '' ? undefined : of)).find(
+          ({ user }) => user.userId === path.user_id,
+        )
+        const name = found?.user.name ?? 'This person'
+        return {
+          here: 'people',
+          ...confirmView(visit, {
+            title: `Remove ${name}?`,
+            effects: [
+              of === ''
+                ? `${name} is no operator any more, with the next click.`
+                : `${name} does not administer ${of} any more, with the next click.`,
+              'Without another role the account of the console goes as well, with its second factors.',
+              'What this person has done stays in the audit trail.',
+            ],
+            action: `${PATH}/${path.user_id}/remove`,
+            submit: 'Remove',
+            cancel: at(of),
+            hidden: { tenant_id: of },
+          }),
+          calls: [{ method: 'DELETE', path: `${at(of).replace(PATH, `${API}/${path.user_id}`)}` }],
+        }
+      },
+    ),
     action(
       {
         path: `${PATH}/{user_id}/remove`,

@@ -171,6 +171,58 @@ void t.test('a form from elsewhere is refused before anything is looked at', asy
 
 const tokenIn = (text: string) => /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? 'none'
 
+/**
+ * What may be changed by whoever finds a browser open: it can be taken back, harms nobody, or must
+ * not wait. Everything else asks who is there; a new action that does not is put here on purpose.
+ */
+const WITHOUT_A_FRESH_SIGN_IN = [
+  '/console/sign-out',
+  '/console/tenants/new',
+  '{tenant}/publish',
+  '{tenant}/probe',
+  '{tenant}/integration/probe',
+  '{tenant}/integration/complete',
+  '{tenant}/integration/go-live',
+  '{tenant}/keys/prepare',
+  '{tenant}/settings/activate',
+  // who is there already: ended for a while, or let in again
+  '{tenant}/sessions/{sid}/end',
+  '{tenant}/users/{user_id}/end-sessions',
+  '{tenant}/users/{user_id}/invite',
+  '{tenant}/users/{user_id}/unlock',
+  '{tenant}/users/{user_id}/enable',
+  '{tenant}/address-blocks/lift',
+  // asks and changes nothing
+  '{tenant}/policies/device/effect',
+  '{tenant}/policies/lockout/effect',
+  '{tenant}/policies/mfa/effect',
+  '{tenant}/policies/network/effect',
+  '{tenant}/policies/password/effect',
+  '{tenant}/policies/session/effect',
+  '{tenant}/alerts/preview',
+  '{tenant}/directory/check',
+  // who is told of what has been counted
+  '{tenant}/alerts/new',
+  '{tenant}/alerts/{alert_id}',
+  '{tenant}/alerts/{alert_id}/remove',
+  // to an address that is set up already
+  '{tenant}/webhooks/{webhook_id}/test',
+  '{tenant}/webhooks/{webhook_id}/pause',
+  '{tenant}/webhooks/{webhook_id}/resume',
+  '{tenant}/webhooks/{webhook_id}/replay',
+  '{tenant}/webhooks/{webhook_id}/deliveries/{delivery_id}/replay',
+]
+
+void t.test('what may be changed without a fresh proof is chosen, and listed', async (t) => {
+  const { routes } = await startConsole(t)
+  const found = routes
+    .map(({ declaration }) => declaration)
+    .filter(({ method, role }) => method === 'POST' && role !== 'anyone')
+    .filter(({ needsFreshSignIn }) => needsFreshSignIn !== true)
+    .map(({ path }) => path.replace('/console/tenants/{tenant_id}', '{tenant}'))
+  t.same(found.sort(), [...WITHOUT_A_FRESH_SIGN_IN].sort())
+})
+
 void t.test('what asks for a fresh proof gets one first', async (t) => {
   const clock = movableClock()
   const { routes, person } = await startConsole(t, { clock })
@@ -187,6 +239,22 @@ void t.test('what asks for a fresh proof gets one first', async (t) => {
         nameOf(declaration),
       )
     else t.match(answer, { status: 403, text: /Sign in again/ }, nameOf(declaration))
+  }
+})
+
+void t.test('pages that are read and changed say what a change takes, in time', async (t) => {
+  const clock = movableClock()
+  const { person } = await startConsole(t, { clock })
+  const grace = await person('operator')
+  const pages = ['/console/people?tenant_id=acme', '/console/tenants/acme/settings']
+  const asks = /href="\/console\/sign-in\?return_to=[^"]+&amp;fresh=yes"/
+  for (const path of pages) t.notMatch((await grace.get(path)).text, asks, path)
+  clock.advance(LIMITS.consoleFreshMs + 1)
+  for (const path of pages) {
+    const { status, text } = await grace.get(path)
+    t.equal(status, 200, 'is there to be read')
+    t.match(text, asks, path)
+    t.match(text, `return_to=${encodeURIComponent(path)}`, 'and leads back')
   }
 })
 

@@ -4,6 +4,7 @@ import { Refusal } from '../../../../shared/errors.ts'
 import { LicenceBody, PlanBody } from '../../../api/operator/fields.ts'
 import { toLicence, toPatch } from '../../../api/operator/tenant-routes.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
+import { freshSignInNotice } from '../../access/fresh-sign-in.ts'
 import { form, linkButton } from '../../blocks/form.ts'
 import { card } from '../../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
@@ -45,6 +46,7 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
         tenant,
         intro: 'What it is and where it stands. Its administrators do not see this page.',
         content: html`
+          ${freshSignInNotice(visit)}
           ${card('What it is', settingsForm(visit, tenant, at, attemptOf('settings')), 'settings')}
           ${card('Plan', planForm(visit, tenant, `${at}/plan`, attemptOf('plan')), 'plan')}
           ${card('Licence', licenceForm(visit, tenant, `${at}/licence`, attemptOf('licence')), 'licence')}
@@ -68,7 +70,13 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
   return [
     page({ path: SETTINGS, role: 'operator' }, (visit) => show()(visit)),
     action(
-      { path: SETTINGS, role: 'operator', form: SETTINGS_FORM, body: SettingsBody },
+      {
+        path: SETTINGS,
+        role: 'operator',
+        form: SETTINGS_FORM,
+        body: SettingsBody,
+        needsFreshSignIn: true,
+      },
       async (visit, { seen, ...settings }) => {
         const { tenant_id: tenantId } = visit.path
         if (seenOf(await tenants.get(tenantId)) !== seen)
@@ -79,7 +87,13 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
       show('settings'),
     ),
     action(
-      { path: `${SETTINGS}/plan`, role: 'operator', form: { plan: 'text' }, body: PlanBody },
+      {
+        path: `${SETTINGS}/plan`,
+        role: 'operator',
+        form: { plan: 'text' },
+        body: PlanBody,
+        needsFreshSignIn: true,
+      },
       async ({ path: { tenant_id: tenantId }, actor }, { plan }) => {
         await tenants.setPlan(tenantId, plan, actor)
         return done(settingsAt(tenantId), `The plan is ${plan}.`, { changed: tenantId })
@@ -87,7 +101,13 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
       show('plan'),
     ),
     action(
-      { path: `${SETTINGS}/licence`, role: 'operator', form: LICENCE_FORM, body: LicenceBody },
+      {
+        path: `${SETTINGS}/licence`,
+        role: 'operator',
+        form: LICENCE_FORM,
+        body: LicenceBody,
+        needsFreshSignIn: true,
+      },
       async ({ path: { tenant_id: tenantId }, actor }, body) => {
         const { licence } = await tenants.setLicence(tenantId, toLicence(body), actor)
         return done(settingsAt(tenantId), `The licence is ${licence}.`, { changed: tenantId })

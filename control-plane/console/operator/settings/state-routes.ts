@@ -66,9 +66,9 @@ export function tenantStateRoutes({
   }
 
   return [
-    page({ path: `${SETTINGS}/suspend`, role: 'operator' }, askToSuspend),
+    page({ path: `${SETTINGS}/suspend`, role: 'operator', needsFreshSignIn: true }, askToSuspend),
     action(
-      { path: `${SETTINGS}/suspend`, role: 'operator', body: NothingBody },
+      { path: `${SETTINGS}/suspend`, role: 'operator', body: NothingBody, needsFreshSignIn: true },
       async ({ path: { tenant_id: tenantId }, actor }) => {
         const { name } = await tenants.suspend(tenantId, actor)
         return done(settingsAt(tenantId), `${name} is suspended.`, { changed: tenantId })

@@ -78,7 +78,7 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
         }
       },
     ),
-    page({ path: `${SESSIONS}/end-all`, role: 'tenant' }, async (visit) => {
+    page({ path: `${SESSIONS}/end-all`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
       const { tenantId, name } = visit.tenant
       const count = await sessions.countAlive(tenantId)
       return {
@@ -98,7 +98,7 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
       }
     }),
     action(
-      { path: `${SESSIONS}/end-all`, role: 'tenant', body: NothingBody },
+      { path: `${SESSIONS}/end-all`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
       async ({ tenant: { tenantId }, actor }) => {
         const result = await revocations.revoke(tenantId, { all: true }, actor)
         return done(tenantPath(tenantId, 'sessions'), endedText(result.sessions), {

@@ -58,7 +58,7 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
       return done(userPath(tenantId, userId), endedText(result.sessions), { isRevocation: true })
     }),
 
-    page({ path: `${USER}/disable`, role: 'tenant' }, async (visit) => {
+    page({ path: `${USER}/disable`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
       const { user, running, path, api } = await about(visit)
       return {
         here: 'users',
@@ -76,13 +76,16 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
         calls: [{ method: 'PATCH', path: api, body: { disabled: true } }],
       }
     }),
-    action({ path: `${USER}/disable`, role: 'tenant', body: NothingBody }, async (visit) => {
-      const { tenantId, userId, name } = await userOf(world, visit)
-      await users.patch(tenantId, userId, { isDisabled: true }, visit.actor)
-      return done(userPath(tenantId, userId), `${name} is disabled.`, { isRevocation: true })
-    }),
+    action(
+      { path: `${USER}/disable`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
+      async (visit) => {
+        const { tenantId, userId, name } = await userOf(world, visit)
+        await users.patch(tenantId, userId, { isDisabled: true }, visit.actor)
+        return done(userPath(tenantId, userId), `${name} is disabled.`, { isRevocation: true })
+      },
+    ),
 
-    page({ path: `${USER}/remove`, role: 'tenant' }, async (visit) => {
+    page({ path: `${USER}/remove`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
       const { user, running, path, api } = await about(visit)
       return {
         here: 'users',
@@ -103,11 +106,14 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
         calls: [{ method: 'DELETE', path: api }],
       }
     }),
-    action({ path: `${USER}/remove`, role: 'tenant', body: NothingBody }, async (visit) => {
-      const { tenantId, userId, name } = await userOf(world, visit)
-      await users.remove(tenantId, userId, visit.actor)
-      return done(tenantPath(tenantId, 'users'), `${name} is removed.`, { isRevocation: true })
-    }),
+    action(
+      { path: `${USER}/remove`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
+      async (visit) => {
+        const { tenantId, userId, name } = await userOf(world, visit)
+        await users.remove(tenantId, userId, visit.actor)
+        return done(tenantPath(tenantId, 'users'), `${name} is removed.`, { isRevocation: true })
+      },
+    ),
 
     page({ path: FACTOR, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
       const { user, path, api } = await about(visit)

@@ -91,7 +91,9 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
         }
       },
     ),
-    page({ path: `${USERS}/new`, role: 'tenant' }, (visit) => newUserView(visit)),
+    page({ path: `${USERS}/new`, role: 'tenant', needsFreshSignIn: true }, (visit) =>
+      newUserView(visit),
+    ),
     action(
       {
         path: `${USERS}/new`,
@@ -99,6 +101,7 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
         form: { email: 'text', username: 'optional', name: 'optional', password: 'optional' },
         body: NewPersonBody,
         isOnce: true,
+        needsFreshSignIn: true,
       },
       async (visit, { email, username = email, name = username, password = '' }) => {
         const { tenantId } = visit.tenant

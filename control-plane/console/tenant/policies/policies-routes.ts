@@ -166,7 +166,7 @@ function policyRoutes<Name extends PolicyName>(
   }
 
   return [
-    page({ path, role: 'tenant' }, (visit) => editView(visit)),
+    page({ path, role: 'tenant', needsFreshSignIn: true }, (visit) => editView(visit)),
     action(
       {
         path: `${path}/effect`,
@@ -181,7 +181,7 @@ function policyRoutes<Name extends PolicyName>(
       editView,
     ),
     action(
-      { path, role: 'tenant', form: shape, body: v.strictObject(entries) },
+      { path, role: 'tenant', form: shape, body: v.strictObject(entries), needsFreshSignIn: true },
       async ({ tenant: { tenantId }, actor }, settings) => {
         await policies.put(tenantId, name, settings as unknown as Policies[Name], actor)
         const said = `The policy for ${title.toLowerCase()} is saved.`

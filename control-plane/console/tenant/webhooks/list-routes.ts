@@ -58,7 +58,7 @@ export function webhookListRoutes({
         calls: [{ method: 'GET', path: apiOf(at) }],
       }
     }),
-    page({ path: NEW_WEBHOOK, role: 'tenant' }, (visit) => showNew(visit)),
+    page({ path: NEW_WEBHOOK, role: 'tenant', needsFreshSignIn: true }, (visit) => showNew(visit)),
     action(
       {
         path: NEW_WEBHOOK,
@@ -66,6 +66,7 @@ export function webhookListRoutes({
         form: WEBHOOK_FORM,
         body: NewWebhookBody,
         isOnce: true,
+        needsFreshSignIn: true,
       },
       async (visit, body) => {
         const { tenantId } = visit.tenant

@@ -101,9 +101,17 @@ export function webhookRoutes({
         ],
       }
     }),
-    page({ path: `${WEBHOOK}/edit`, role: 'tenant' }, (visit) => showEdit(visit)),
+    page({ path: `${WEBHOOK}/edit`, role: 'tenant', needsFreshSignIn: true }, (visit) =>
+      showEdit(visit),
+    ),
     action(
-      { path: `${WEBHOOK}/edit`, role: 'tenant', form: WEBHOOK_FORM, body: NewWebhookBody },
+      {
+        path: `${WEBHOOK}/edit`,
+        role: 'tenant',
+        form: WEBHOOK_FORM,
+        body: NewWebhookBody,
+        needsFreshSignIn: true,
+      },
       async ({ tenant: { tenantId }, path, actor }, body) => {
         await webhooks.patch(tenantId, path.webhook_id, body, actor)
         return done(webhookAt(tenantId, path.webhook_id), 'Saved.')

@@ -1,0 +1,21 @@
+/** Some changes ask who is there: within five minutes of a sign-in they are taken as theirs. */
+import { LIMITS } from '../../../shared/limits.ts'
+import { linkButton } from '../blocks/form.ts'
+import { notice } from '../blocks/notice.ts'
+import type { Html } from '../layout.ts'
+import type { ViewerVisit } from '../route.ts'
+import { signInAddress } from './return-address.ts'
+
+/** Above a form of a page that may be read without: nobody types first and is refused then. */
+export function freshSignInNotice({
+  viewer,
+  nowMs,
+  address,
+}: Pick<ViewerVisit, 'viewer' | 'nowMs' | 'address'>): Html | string {
+  if (nowMs - viewer.signedInAtMs <= LIMITS.consoleFreshMs) return ''
+  return notice(
+    'info',
+    'Looking needs nothing more. Before you change something here, sign in again.',
+    linkButton(signInAddress(address, true), 'Sign in again', 'quiet'),
+  )
+}
