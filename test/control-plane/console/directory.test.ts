@@ -39,7 +39,7 @@ void t.test(
     const database = await startPostgres(t)
     await fillDatabase(database)
     const { services, person } = await startConsole(t, { clock: movableClock() })
-    const admin = await person('acme')
+    const admin = await person('operator')
     t.match((await admin.get(DIRECTORY)).text, /No directory.*Connect a database/s)
     t.match((await admin.get(`${DIRECTORY}/edit`)).text, 'Password of that user')
 
@@ -103,8 +103,8 @@ void t.test(
     await fillDatabase(database)
     const clock = movableClock()
     const { services, person, signedIn } = await startConsole(t, { clock })
-    const admin = await person('acme')
-    const other = await person('acme')
+    const admin = await person('operator')
+    const other = await person('operator')
     const both = await person('operator')
     const tried = await admin.post(`${DIRECTORY}/try`, formFor(database.port))
     const draft = draftIn(tried.text)
@@ -130,10 +130,40 @@ void t.test(
   },
 )
 
+void t.test(
+  'where a database is, an operator says; an administrator changes all else',
+  { skip: NO_POSTGRES },
+  async (t) => {
+    const database = await startPostgres(t)
+    await fillDatabase(database)
+    const { services, person } = await startConsole(t, { clock: movableClock() })
+    const admin = await person('acme')
+    const operator = await person('operator')
+    const form = formFor(database.port)
+    const place = /id="(?:host|port)-error">Where the database is, an operator/
+    t.match(await admin.get(DIRECTORY), { text: /No directory.*An operator of the service/s })
+    t.match(await admin.post(`${DIRECTORY}/try`, form), { status: 422, text: place }, 'not begun')
+
+    const tried = await operator.post(`${DIRECTORY}/try`, form)
+    t.match(await operator.post(DIRECTORY, { draft: draftIn(tried.text) }), { status: 303 })
+    for (const other of [{ host: '10.0.0.1' }, { port: '22' }])
+      t.match(
+        await admin.post(`${DIRECTORY}/try`, { ...form, ...other }),
+        { status: 422, text: place },
+        'nobody looks around in our network',
+      )
+    const changed = await admin.post(`${DIRECTORY}/try`, { ...form, database: 'app' })
+    const draft = draftIn(changed.text)
+    await services.directories.remove('acme', { name: 'operator', requestId: 'r1' })
+    t.match(await admin.post(DIRECTORY, { draft }), { text: /an operator of the service/ })
+    await t.rejects(services.directories.get('acme'), { code: 'directory_not_found' })
+  },
+)
+
 void t.test('what is wrong with the settings stands beside each field', async (t) => {
   const clock = movableClock()
   const { person, signedIn } = await startConsole(t, { clock })
-  const admin = await person('acme')
+  const admin = await person('operator')
   const hostile = '"></textarea><script>alert(1)</script>'
   const answer = await admin.post(`${DIRECTORY}/try`, {
     ...formFor(1),

@@ -55,6 +55,23 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
     }
   }
 
+  /**
+   * Where the service connects to, inside its own network, is for operators to say: an address that
+   * is tried tells whoever tries it what is there.
+   */
+  async function requirePlace({ tenant, viewer }: TenantVisit, wish: DirectoryWish) {
+    if (viewer.isOperator) return
+    const stored = await kept(tenant.tenantId)
+    const isThere = (field: 'host' | 'port') => stored?.settings[field] === wish[field]
+    const field = isThere('host') ? 'port' : 'host'
+    if (stored === undefined || !isThere('host') || !isThere('port'))
+      throw new Refusal(
+        'field_invalid',
+        { field },
+        'Where the database is, an operator of the service has to say: ask one to connect it. All else is yours to change.',
+      )
+  }
+
   async function show(visit: TenantVisit, tried?: Html, attempt?: Attempt): Promise<View> {
     const { tenantId, name } = visit.tenant
     const stored = await kept(tenantId)
@@ -69,7 +86,9 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
           ? emptyState(
               'No directory',
               'People are kept here, under Users. If they are in a table of yours already, sign-ins can look them up there: by one read-only query, with the password hashes that you have.',
-              linkButton(`${path}/edit`, 'Connect a database'),
+              visit.viewer.isOperator
+                ? linkButton(`${path}/edit`, 'Connect a database')
+                : html`An operator of the service connects it; afterwards it is yours to change.`,
             )
           : html`${card('Where people are looked up', settingsFacts(stored))}
               ${card('Try it', trying(visit, tried, attempt), 'try')}
@@ -171,6 +190,7 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
       },
       async (visit, wish) => {
         const { tenantId } = visit.tenant
+        await requirePlace(visit, wish)
         const { login, ...settings } = wish
         const tried = await directories.tryOut(tenantId, toDirectory(settings), login)
         if (tried.refusal !== undefined) {
@@ -204,7 +224,9 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
       },
       async (visit, { draft }) => {
         const { tenantId } = visit.tenant
-        const { login, ...settings } = unseal(visit, draft)
+        const wish = unseal(visit, draft)
+        await requirePlace(visit, wish)
+        const { login, ...settings } = wish
         await directories.put(tenantId, toDirectory(settings), login, visit.actor)
         return done(tenantPath(tenantId, 'directory'), 'The user directory is saved.')
       },
