@@ -246,6 +246,9 @@ export const LIMITS = {
   consoleFreshMs: 5 * 60 * 1000,
   consoleLinkMs: 15 * 60 * 1000,
   consoleFormKeptMs: 24 * 3600 * 1000,
+  /** What a form has come to, for its second sending. */
+  consoleFormAnswerMs: 60 * 1000,
+  consoleFormAnswersMax: 100,
   consoleFormBytesMax: 256 * 1024,
   /** Less than what a stop waits for. */
   consoleReceiptMsMax: 8_000,

@@ -15,6 +15,7 @@ import { isFromOwnPage } from '../realm/form.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from './access/console-sessions.ts'
 import { readSessionCookie } from './access/cookies.ts'
+import type { FormAnswer } from './access/form-answers.ts'
 import { signInAddress } from './access/return-address.ts'
 import { answerRefusal, answerView, describeProblem } from './answers.ts'
 import { ASSETS_PATH } from './assets.ts'
@@ -206,27 +207,45 @@ async function carryOut(
     const [field = '', wish = 'The form is not complete.'] = [...checked.attempt.problems][0] ?? []
     throw new Refusal('field_invalid', { field }, checked.attempt.problem ?? `${field}: ${wish}`)
   }
-  const { spentForms } = world.consoleAccess
-  const known = isOnce && formId !== undefined ? await spentForms.claim(formId) : undefined
-  if (known !== undefined) {
-    if (known.location === null) throw new Refusal('form_spent')
-    return c.redirect(known.location, 303)
-  }
-  const startedMs = world.clock.nowMs()
+  const { spentForms, formAnswers } = world.consoleAccess
+  const onceId = isOnce ? formId : undefined
+  const known = onceId === undefined ? undefined : await spentForms.claim(onceId)
   try {
-    const outcome = await handle(visit as never, checked.body as never)
-    if (!isOnce || formId === undefined || outcome instanceof Response) return outcome
-    if (!('kind' in outcome)) return outcome // shown once, so it stays spent without an address
-    const location = await locationOf(outcome, viewer, world, startedMs)
-    await spentForms.settle(formId, location)
-    return c.redirect(location, 303)
+    if (onceId === undefined) return await handle(visit as never, checked.body as never)
+    const key = `${onceId} ${c.req.path}`
+    if (known !== undefined) {
+      const answer = known.location ?? (await formAnswers.of(key))
+      if (answer === undefined) throw new Refusal('form_spent')
+      return typeof answer === 'string' ? c.redirect(answer, 303) : answer
+    }
+    const carriedOut = Promise.resolve(handle(visit as never, checked.body as never))
+    const settled = carriedOut.then((outcome) => settle(outcome, onceId, visit, viewer, world))
+    formAnswers.keep(key, settled)
+    const answer = await settled
+    return typeof answer === 'string' ? c.redirect(answer, 303) : (answer ?? (await carriedOut))
   } catch (error) {
     if (!(error instanceof Refusal)) throw error // who knows how far it came: it stays spent
-    if (isOnce && formId !== undefined) await spentForms.release(formId)
+    if (error.code === 'form_spent') throw error
+    if (onceId !== undefined && known === undefined) await spentForms.release(onceId)
     const shown = await showAgain(refusedAttempt(form, sent, error), statusOf(error))
     if (shown === undefined) throw error
     return shown
   }
+}
+
+/** A page that is shown once has no address, so its form stays spent without one. */
+async function settle(
+  outcome: Outcome,
+  formId: string,
+  visit: Visit,
+  viewer: Viewer | undefined,
+  world: MountWorld,
+): Promise<FormAnswer> {
+  if (outcome instanceof Response) return undefined
+  if (!('kind' in outcome)) return outcome
+  const location = await locationOf(outcome, viewer, world, visit.nowMs)
+  await world.consoleAccess.spentForms.settle(formId, location)
+  return location
 }
 
 async function readForm(c: ApiContext, shape: Declaration['form'] & object): Promise<SentForm> {

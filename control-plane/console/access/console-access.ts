@@ -6,6 +6,7 @@ import { createConsoleReceipts, type ReceiptsWorld } from '../receipts.ts'
 import { createConsoleRoles } from './roles.ts'
 import { ensureConsoleRealm, type ConsoleRealmWorld } from './console-realm.ts'
 import { createConsoleSessions, type ConsoleSessionsWorld } from './console-sessions.ts'
+import { createFormAnswers } from './form-answers.ts'
 import { createOperatorLinks, type OperatorLinksWorld } from './operator-links.ts'
 import { createConsolePeople, type ConsolePeopleWorld } from './people.ts'
 import { createProofs } from './proofs.ts'
@@ -28,6 +29,7 @@ export function createConsoleAccess(world: ConsoleAccessWorld) {
   const roles = createConsoleRoles(world)
   const sessions = createConsoleSessions({ ...world, roles })
   const spentForms = createSpentForms(world)
+  const formAnswers = createFormAnswers(world)
   return {
     ensureRealm: () => ensureConsoleRealm(world),
     roles,
@@ -36,9 +38,11 @@ export function createConsoleAccess(world: ConsoleAccessWorld) {
     links: createOperatorLinks(world),
     proofs: createProofs(world.vault),
     spentForms,
+    formAnswers,
     receipts: createConsoleReceipts(world),
     assets: createAssets(world),
     async prune(limit: number): Promise<number> {
+      formAnswers.prune()
       return Math.max(await sessions.prune(limit), await spentForms.prune(limit))
     },
   }

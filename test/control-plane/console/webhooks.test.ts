@@ -71,7 +71,7 @@ void t.test('without the plan the page says so, and what to do', async (t) => {
 })
 
 void t.test('a webhook is made with its secret shown once', async (t) => {
-  const { ada, receiver, webhooks } = await startWebhooks(t)
+  const { ada, person, clock, receiver, webhooks } = await startWebhooks(t)
   const page = await ada.get(`${ALL}/new`)
   for (const name of EVENT_NAMES) {
     t.match(page.text, `value="${name}"`)
@@ -83,12 +83,17 @@ void t.test('a webhook is made with its secret shown once', async (t) => {
     csrf: /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '',
     form_id: /action="[^"]+new"[^]*?name="form_id" value="([^"]+)"/.exec(page.text)?.[1] ?? '',
   }
-  const made = await ada.post(`${ALL}/new`, { ...wish, description: 'Second', ...proofs })
+  const send = () => ada.post(`${ALL}/new`, { ...wish, description: 'Second', ...proofs })
+  const [made, twice] = await Promise.all([send(), send()])
   const secret = /whsec_[\w+/=-]+/.exec(made.text)?.[0] ?? 'none'
+  t.match(twice, { status: 200, text: secret }, 'a double click sees it too, whichever is read')
   t.match(made, { status: 200, text: /never again/ })
   t.equal(made.headers.get('cache-control'), 'no-store')
-  const again = await ada.post(`${ALL}/new`, { ...wish, description: 'Second', ...proofs })
-  t.match(again, { status: 409, text: /form_spent/ }, 'the form sent twice makes one webhook')
+  const eve = await person('acme')
+  const stolen = { ...wish, description: 'Second', form_id: proofs.form_id }
+  t.match(await eve.post(`${ALL}/new`, stolen), { status: 403 }, 'and nobody else')
+  clock.advance(MINUTE_MS + 1)
+  t.match(await send(), { status: 409, text: /form_spent/ }, 'later it is never shown again')
   const { items } = await webhooks.list('acme', { limit: 5 })
   t.match(
     items.map(({ description }) => description),
