@@ -98,7 +98,8 @@ export async function run(args: readonly string[], world: ProgramWorld): Promise
   }
 
   function tellProblem(problem: Problem) {
-    if (isJson) terminal.print(documentOf({ exit: problem.exit, problem }))
+    if (isJson)
+      terminal.print(documentOf({ exit: problem.exit, problem, nextStep: wayOut(problem) }))
     const [first = '', ...advice] = problem.lines
     terminal.complain(first, advice)
   }
@@ -183,6 +184,16 @@ function lineOf(
   const place =
     folder !== null && takesFolder && target?.takesFolder === true ? [quoted(folder)] : []
   return ['service-analyzer', name, ...options, ...place].join(' ')
+}
+
+/** The first advice that ends with a command: programs need not look for it in a sentence. */
+function wayOut({ lines }: Problem) {
+  for (const line of lines.slice(1)) {
+    const [, text, command] =
+      /^(.+:) ((?:service-analyzer|npm|curl|export) [^\n]+)$/.exec(line) ?? []
+    if (text !== undefined && command !== undefined) return { text, command }
+  }
+  return null
 }
 
 /** The command stands alone on its line, to be copied. */
