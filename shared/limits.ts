@@ -264,6 +264,8 @@ export const LIMITS = {
   peopleMatchedMax: 20,
   /** Events that one page looks through for a person or an address. */
   eventsLookedThroughMax: 2000,
+  /** Of the queue of webhooks, for a page. */
+  deliveriesCountedMax: 10_000,
   /** Of the newest refusals, and of the tenants that have the most. */
   refusalsListedMax: 10,
   /** Of one address, whoever asks. */
