@@ -1,4 +1,5 @@
 /** What a person is told, and invited to do, by mail. Links begin with our own configured address. */
+import { HOUR_MS } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { letter, mailTextsFor } from '../mail/letters.ts'
 import type { Mails } from '../mail/mails.ts'
@@ -9,6 +10,9 @@ import type { Actor, Change, Store } from '../store/store.ts'
 import { browserName } from './browser-name.ts'
 import type { Tickets, TicketPurpose } from './tickets.ts'
 import type { User, Users } from './users.ts'
+
+const SENT_ENOUGH =
+  'This person has been sent three links within an hour: look into the folder for spam, or try again later.'
 
 export type AccountMail = ReturnType<typeof createAccountMail>
 
@@ -54,13 +58,21 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
   }
 
   return {
-    /** A first password is the person's own to choose. */
-    async invite(tenantId: string, userId: string, actor: Actor, language: string): Promise<void> {
+    /** A first password is the person's own to choose. `alongside` holds if the mail goes out. */
+    async invite(
+      tenantId: string,
+      userId: string,
+      actor: Actor,
+      language: string,
+      alongside?: (change: Change) => Promise<void>,
+    ): Promise<void> {
       await store.change(async (change) => {
         const user = await findUser(change.queries, tenantId, userId)
         if (user === undefined) throw new Refusal('user_not_found')
         if (user.source === 'directory') throw new Refusal('user_elsewhere')
-        await sendLink(change, user, language, { purpose: 'invite' })
+        await alongside?.(change)
+        if (!(await sendLink(change, user, language, { purpose: 'invite' })))
+          throw new Refusal('rate_limited', { retry_after: HOUR_MS / 1000 }, SENT_ENOUGH)
         const content = { user_id: userId }
         await change.audit(actor, { action: 'user.invited', tenantId, content })
       })

@@ -51,7 +51,7 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
       const { tenantId, userId, purpose, content = '' } = ticket
       const sinceMs = nowMs - HOUR_MS
       const sent = await countTicketsSince(queries, tenantId, userId, purpose, sinceMs)
-      if (purpose !== 'invite' && sent >= PER_HOUR_MAX) return undefined
+      if (sent >= PER_HOUR_MAX) return undefined
       const secret = randomBytes(24).toString('base64url')
       const ticketHash = vault.hash(secret)
       await insertTicket(queries, {

@@ -6,7 +6,7 @@ import { german } from './texts/german.ts'
 const LANGUAGES: Readonly<Record<string, MailTexts>> = { en: english, de: german }
 
 export function mailTextsFor(language: string): MailTexts {
-  return LANGUAGES[language] ?? english
+  return Object.hasOwn(LANGUAGES, language) ? (LANGUAGES[language] ?? english) : english
 }
 
 export function letter(to: string, { subject, lines }: MailText): Mail {

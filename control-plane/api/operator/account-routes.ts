@@ -1,5 +1,4 @@
 /** A tenant's users, their sessions, and ending those. */
-import type { Context } from 'hono'
 import * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
 import type { Clock } from '../../../shared/clock.ts'
@@ -8,7 +7,7 @@ import type { AccountMail } from '../../accounts/account-mail.ts'
 import type { Revocations, SessionTarget } from '../../accounts/revocations.ts'
 import type { AliveFilter, Sessions } from '../../accounts/sessions.ts'
 import type { UserPatch, Users } from '../../accounts/users.ts'
-import { textsFor } from '../../realm/pages/texts/languages.ts'
+import { mailLanguage } from '../mail-language.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { InvitationAnswer, RevocationAnswer, Session, User } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
@@ -71,7 +70,13 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
           )
         const input = { ...same, password, name: same.name ?? same.username }
         const user = await users.create(tenant.tenantId, input, c.var.actor)
-        if (invite) await accountMail.invite(tenant.tenantId, user.userId, c.var.actor, language(c))
+        if (invite)
+          await accountMail.invite(
+            tenant.tenantId,
+            user.userId,
+            c.var.actor,
+            mailLanguage(c.req.raw),
+          )
         return c.json(userView(user), 201)
       },
     ),
@@ -153,7 +158,7 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
         refusals: ['user_elsewhere'],
       },
       async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
-        await accountMail.invite(tenantId, userId, c.var.actor, language(c))
+        await accountMail.invite(tenantId, userId, c.var.actor, mailLanguage(c.req.raw))
         return c.json({ user_id: userId, invited: true })
       },
     ),
@@ -205,11 +210,6 @@ function aliveFilter(userId: string | undefined, ip: string | undefined): AliveF
     throw new Refusal('query_invalid', { field: 'ip' }, 'Give "user_id" or "ip", not both.')
   if (userId !== undefined) return { kind: 'people', userIds: [userId] }
   return ip === undefined ? { kind: 'all' } : { kind: 'address', ip }
-}
-
-/** Of the mail: what the caller would like to read itself is the best guess. */
-function language(c: Context): string {
-  return textsFor({ acceptLanguage: c.req.header('accept-language') }).language
 }
 
 function toTarget(body: v.InferOutput<typeof RevocationBody>): SessionTarget {

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { TENANT_ID } from '../../../shared/snapshot.ts'
 import type { OperatorLinks } from '../../console/access/operator-links.ts'
 import type { ConsolePeople, ConsolePerson } from '../../console/access/people.ts'
+import { mailLanguage } from '../mail-language.ts'
 import { described, time } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
 import { NewUserBody } from './fields.ts'
@@ -102,7 +103,9 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
         method: 'POST',
         path: PEOPLE,
         summary: 'Invites an operator, or an administrator of one tenant, to the console.',
-        description: 'By mail; who has an account of the console already gets the role with it.',
+        description:
+          'By mail, in the language of Accept-Language; who has a password of the console already ' +
+          'gets the role with their account, and no mail.',
         body: InvitationBody,
         example: { email: 'bob@acme.example', name: 'Bob', tenant_id: 'acme' },
         answers: { 201: json(v.strictObject({ user_id: v.string() }), 'Whose account it is.') },
@@ -110,9 +113,9 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
       },
       async (c, { body: { email, name = email, tenant_id: tenantId } }) => {
         const wish = { email, name, ...(tenantId !== undefined && { tenantId }) }
-        const language = c.req.header('accept-language') ?? ''
-        const { userId } = await people.invite(wish, c.var.actor, language)
-        return c.json({ user_id: userId }, 201)
+        const language = mailLanguage(c.req.raw)
+        const { user } = await people.invite(wish, c.var.actor, language)
+        return c.json({ user_id: user.userId }, 201)
       },
     ),
     endpoint(

@@ -15,6 +15,14 @@ export interface ConsolePerson {
   readonly since: number
 }
 
+export interface Invited {
+  readonly user: User
+  /** false: they know the way in. */
+  readonly isMailed: boolean
+}
+
+const DISABLED = 'The account of the console with this address is disabled.'
+
 export interface ConsolePeopleWorld {
   readonly store: Store
   readonly users: Pick<Users, 'create' | 'byLogin' | 'find' | 'remove'>
@@ -45,19 +53,25 @@ export function createConsolePeople({ store, users, accountMail }: ConsolePeople
         .sort((a, b) => a.user.emailKey.localeCompare(b.user.emailKey))
     },
 
-    /** Who has an account already gets the role with it, and no mail. */
+    /** Who has a password already gets the role with their account, and no mail. */
     async invite(
       { email, name, tenantId = ALL_TENANTS }: { email: string; name: string; tenantId?: string },
       actor: Actor,
       language: string,
-    ): Promise<User> {
+    ): Promise<Invited> {
       const known = await users.byLogin(CONSOLE_REALM, email)
+      if (known?.isDisabled === true)
+        throw new Refusal('field_invalid', { field: 'email' }, DISABLED)
       if (known !== undefined) {
-        await store.change(async (change) => {
+        const { userId, passwordHash } = known
+        const giveRole = async (change: Change) => {
           await requireTenant(change, tenantId)
-          await give(change, known.userId, tenantId, actor)
-        })
-        return known
+          await give(change, userId, tenantId, actor)
+        }
+        const isMailed = passwordHash === ''
+        if (isMailed) await accountMail.invite(CONSOLE_REALM, userId, actor, language, giveRole)
+        else await store.change(giveRole)
+        return { user: known, isMailed }
       }
       const account = { username: email, email, name, password: '' }
       const user = await users.create(CONSOLE_REALM, account, actor, async (change, { userId }) => {
@@ -65,7 +79,7 @@ export function createConsolePeople({ store, users, accountMail }: ConsolePeople
         await give(change, userId, tenantId, actor)
       })
       await accountMail.invite(CONSOLE_REALM, user.userId, actor, language)
-      return user
+      return { user, isMailed: true }
     },
 
     /** Takes effect with the person's next request. */

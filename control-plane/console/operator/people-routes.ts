@@ -1,6 +1,7 @@
 /** People: who runs the service, and who administers a tenant. */
 import { html } from 'hono/html'
 import * as v from 'valibot'
+import { mailLanguage } from '../../api/mail-language.ts'
 import { InvitationBody } from '../../api/operator/console-routes.ts'
 import { freshSignInNotice } from '../access/fresh-sign-in.ts'
 import type { ConsolePerson } from '../access/people.ts'
@@ -108,8 +109,12 @@ export function peopleRoutes({
       },
       async (visit, { email, name = email, tenant_id: tenantId }) => {
         const wish = { email, name, ...(tenantId !== undefined && { tenantId }) }
-        await people.invite(wish, visit.actor, visit.request.headers.get('accept-language') ?? '')
-        return done(at(tenantId), `${name} can come in.`)
+        const language = mailLanguage(visit.request)
+        const { user, isMailed } = await people.invite(wish, visit.actor, language)
+        const said = isMailed
+          ? `A link is on its way to ${user.email}: with it ${user.name} comes in.`
+          : `${user.name} has this role now, and no mail was sent: they sign in as before.`
+        return done(at(tenantId), said)
       },
       (visit, attempt) => show(visit, attempt.values.get('tenant_id') ?? '', attempt),
     ),

@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../../../shared/errors.ts'
+import { mailLanguage } from '../../../api/mail-language.ts'
 import { NothingBody, UserPatchBody } from '../../../api/operator/fields.ts'
 import type { User } from '../../../accounts/users.ts'
 import { textField } from '../../blocks/field.ts'
@@ -18,7 +19,6 @@ import {
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, USER, userPath } from './paths.ts'
 import { userPage } from './user-page.ts'
-import { languageOf } from './users-routes.ts'
 
 export type UserWorld = Pick<
   ConsoleWorld,
@@ -111,7 +111,7 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
       { path: `${USER}/invite`, role: 'tenant', body: NothingBody, isOnce: true },
       async (visit) => {
         const { tenantId, userId, email } = await userOf(world, visit)
-        await accountMail.invite(tenantId, userId, visit.actor, languageOf(visit))
+        await accountMail.invite(tenantId, userId, visit.actor, mailLanguage(visit.request))
         return done(userPath(tenantId, userId), `A link is on its way to ${email}.`)
       },
     ),

@@ -3,8 +3,8 @@ import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { NewUserBody } from '../../../api/operator/fields.ts'
+import { mailLanguage } from '../../../api/mail-language.ts'
 import { PAGE_QUERY } from '../../../api/paging.ts'
-import { textsFor } from '../../../realm/pages/texts/languages.ts'
 import type { User } from '../../../accounts/users.ts'
 import { textField } from '../../blocks/field.ts'
 import { form, linkButton } from '../../blocks/form.ts'
@@ -107,7 +107,7 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
         const { tenantId } = visit.tenant
         const user = await users.create(tenantId, { username, email, name, password }, visit.actor)
         if (password === '')
-          await accountMail.invite(tenantId, user.userId, visit.actor, languageOf(visit))
+          await accountMail.invite(tenantId, user.userId, visit.actor, mailLanguage(visit.request))
         return done(
           userPath(tenantId, user.userId),
           password === ''
@@ -118,12 +118,6 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
       newUserView,
     ),
   ]
-}
-
-/** Of the mail: what the writer would like to read is the best guess. */
-export function languageOf({ request }: Pick<TenantVisit, 'request'>): string {
-  const acceptLanguage = request.headers.get('accept-language') ?? undefined
-  return textsFor({ acceptLanguage }).language
 }
 
 export function accountBadge({ isDisabled, passwordHash, source }: User) {
