@@ -11,12 +11,15 @@ import { problemsOf } from './started.ts'
 import { fetchStranger } from './stranger.ts'
 import { STRANGERS } from './strangers.ts'
 
-/** Those with few packages; the others are started with STRANGERS=name,name. */
-const SMALL = ['swagger-ui-watcher', 'pouchdb-server', 'dyson', 'json-server']
+/** One of few packages in every run; the others with STRANGERS=name,name, or STRANGERS=all. */
+const SMALL = ['json-server']
 
 const { url } = await installSdk(t)
 
-const wanted = new Set(process.env['STRANGERS']?.split(',') ?? SMALL)
+const { STRANGERS: asked } = process.env
+const wanted = new Set(
+  asked === 'all' ? BOOTS.map(({ name }) => name) : (asked?.split(',') ?? SMALL),
+)
 const fetched = await Promise.all(
   STRANGERS.filter(({ name }) => wanted.has(name)).map(async (stranger) => {
     const folder = temporaryFolder(t)
