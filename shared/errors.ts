@@ -56,6 +56,11 @@ export const ERRORS = {
     status: 409,
     detail: 'There is an operator already; with `force` a link for another one is made.',
   },
+  last_operator: {
+    status: 409,
+    detail:
+      'Nobody else could run this service: invite another operator, and wait until they have come.',
+  },
   tenant_taken: { status: 409, detail: 'Another tenant already has this id.' },
   hostname_taken: { status: 409, detail: 'Another tenant already uses this hostname.' },
   username_taken: { status: 409, detail: 'Another user of this tenant has this username.' },

@@ -38,6 +38,11 @@ export function tenantPath(tenantId: string, entry: TenantEntry = 'start'): stri
   return `/console/tenants/${tenantId}${TENANT_ENTRIES[entry].path}`
 }
 
+/** Who is let in to the pages of a tenant; for operators. */
+export function administratorsPath(tenantId: string): string {
+  return `${OPERATOR_ENTRIES.people.path}?tenant_id=${tenantId}`
+}
+
 export interface NavigationLink {
   readonly label: string
   readonly href: string

@@ -6,6 +6,7 @@ import type { ConsolePeople, ConsolePerson } from '../../console/access/people.t
 import { mailLanguage } from '../mail-language.ts'
 import { described, time } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
 import { NewUserBody } from './fields.ts'
 import { iso } from './views.ts'
 
@@ -89,13 +90,11 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
         method: 'GET',
         path: PEOPLE,
         summary: 'Lists the operators, or the administrators of one tenant.',
-        query: { tenant_id: OF_TENANT },
-        answers: {
-          200: json(v.strictObject({ items: v.array(Person), next: v.null() }), 'All of them.'),
-        },
+        query: { ...PAGE_QUERY, tenant_id: OF_TENANT },
+        answers: { 200: json(pageOf(Person), 'A page of them.') },
       },
       async (c, { query }) =>
-        c.json({ items: (await people.list(query.tenant_id)).map(personView), next: null }),
+        c.json(mapPage(await people.list(query.tenant_id, query), personView)),
     ),
     endpoint(
       {
@@ -126,6 +125,7 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
         summary: 'Takes a role in the console away; with the last one the account goes.',
         query: { tenant_id: OF_TENANT },
         answers: { 204: nothing('It is gone, with the next request of that person.') },
+        refusals: ['last_operator'],
       },
       async (c, { path, query }) => {
         await people.letGo(path.user_id, query.tenant_id, c.var.actor)

@@ -3,8 +3,16 @@ import { Refusal } from '../../../shared/errors.ts'
 import type { AccountMail } from '../../accounts/account-mail.ts'
 import type { User, Users } from '../../accounts/users.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { ALL_TENANTS, deleteRole, rolesIn, rolesOf } from '../../store/queries/console.ts'
+import { decodeCursor, toPage, type Page, type PageRequest } from '../../store/page.ts'
+import {
+  ALL_TENANTS,
+  deleteRole,
+  rolesIn,
+  rolesOf,
+  type ConsoleRoleRow,
+} from '../../store/queries/console.ts'
 import { findTenant } from '../../store/queries/tenants.ts'
+import { findUser } from '../../store/queries/users.ts'
 import { CONSOLE_REALM, isReserved } from '../../store/reserved.ts'
 import type { Actor, Change, Store } from '../../store/store.ts'
 import { give, noteTaken } from './roles.ts'
@@ -39,18 +47,38 @@ export function createConsolePeople({ store, users, accountMail }: ConsolePeople
     if (tenant === undefined) throw new Refusal('tenant_not_found')
   }
 
+  async function withAccount({ userId, role, createdAt }: ConsoleRoleRow) {
+    const user = await users.find(CONSOLE_REALM, userId)
+    return user && { user, role, since: createdAt }
+  }
+
+  /** Who has no password yet, or is disabled, cannot. */
+  async function isRunBySomebody({ queries }: Change): Promise<boolean> {
+    for (const { userId } of await rolesIn(queries, ALL_TENANTS, LIMITS.pageItemsMax)) {
+      const user = await findUser(queries, CONSOLE_REALM, userId)
+      if (user !== undefined && !user.isDisabled && user.passwordHash !== '') return true
+    }
+    return false
+  }
+
   return {
-    async list(tenantId: string | undefined): Promise<ConsolePerson[]> {
-      const rows = await rolesIn(store.read, tenantId ?? ALL_TENANTS, LIMITS.pageItemsMax)
-      const people = await Promise.all(
-        rows.map(async ({ userId, role, createdAt }) => {
-          const user = await users.find(CONSOLE_REALM, userId)
-          return user && { user, role, since: createdAt }
-        }),
-      )
-      return people
+    async list(tenantId: string | undefined, page: PageRequest): Promise<Page<ConsolePerson>> {
+      const [after] = decodeCursor(page.cursor, 'string') ?? []
+      const rows = await rolesIn(store.read, tenantId ?? ALL_TENANTS, page.limit + 1, after)
+      const { items, next } = toPage(rows, page.limit, ({ userId }) => [userId])
+      const people = (await Promise.all(items.map(withAccount)))
         .filter((person) => person !== undefined)
         .sort((a, b) => a.user.emailKey.localeCompare(b.user.emailKey))
+      return { items: people, next }
+    },
+
+    /** With this very role. */
+    async get(userId: string, tenantId = ALL_TENANTS): Promise<ConsolePerson> {
+      const rows = await rolesOf(store.read, userId)
+      const row = rows.find((role) => role.tenantId === tenantId)
+      const person = row && (await withAccount(row))
+      if (person === undefined) throw new Refusal('user_not_found')
+      return person
     },
 
     /** Who has a password already gets the role with their account, and no mail. */
@@ -87,6 +115,8 @@ export function createConsolePeople({ store, users, accountMail }: ConsolePeople
       const isLast = await store.change(async (change) => {
         const of = tenantId ?? ALL_TENANTS
         if (!(await deleteRole(change.queries, userId, of))) throw new Refusal('user_not_found')
+        if (of === ALL_TENANTS && !(await isRunBySomebody(change)))
+          throw new Refusal('last_operator')
         await noteTaken(change, userId, of, actor)
         return (await rolesOf(change.queries, userId)).length === 0
       })

@@ -1,13 +1,16 @@
 /** People: who runs the service, and who administers a tenant. */
 import { html } from 'hono/html'
 import * as v from 'valibot'
+import { PAGE_QUERY } from '../../api/paging.ts'
 import { mailLanguage } from '../../api/mail-language.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import type { PageRequest } from '../../store/page.ts'
 import { InvitationBody } from '../../api/operator/console-routes.ts'
 import { freshSignInNotice } from '../access/fresh-sign-in.ts'
 import type { ConsolePerson } from '../access/people.ts'
 import { textField } from '../blocks/field.ts'
 import { confirmView, form, linkButton } from '../blocks/form.ts'
-import { emptyState, table } from '../blocks/table.ts'
+import { emptyState, pager, table } from '../blocks/table.ts'
 import { badge, card, moment } from '../blocks/text.ts'
 import {
   action,
@@ -25,6 +28,8 @@ const API = '/api/v1/operator/console/people'
 /** Of which tenant; nothing for the operators. */
 const OF = { tenant_id: v.optional(v.pipe(v.string(), v.maxLength(63, 'the id of a tenant')), '') }
 
+const FIRST_PAGE = { limit: LIMITS.pageItemsDefault }
+
 const LetGoBody = v.strictObject({ tenant_id: v.optional(v.string()) })
 
 export function peopleRoutes({
@@ -37,9 +42,15 @@ export function peopleRoutes({
       ? PATH
       : `${PATH}?tenant_id=${encodeURIComponent(tenantId)}`
 
-  async function show(visit: ViewerVisit, of: string, attempt?: Attempt): Promise<View> {
+  async function show(
+    visit: ViewerVisit,
+    of: string,
+    page: PageRequest,
+    attempt?: Attempt,
+  ): Promise<View> {
     const tenant = of === '' ? undefined : await tenants.get(of)
-    const items = await people.list(tenant?.tenantId)
+    const { cursor } = page
+    const { items, next } = await people.list(tenant?.tenantId, page)
     const whose = tenant === undefined ? 'operators' : `administrators of ${tenant.name}`
     return {
       title: 'People',
@@ -54,7 +65,12 @@ export function peopleRoutes({
         caption: whose,
         rows: items,
         columns: [
-          { label: 'Name', isName: true, cell: ({ user }) => user.name },
+          {
+            label: 'Name',
+            isName: true,
+            cell: ({ user }) =>
+              html`${user.name} ${user.userId === visit.viewer.userId ? badge('This is you', 'good') : ''}`,
+          },
           { label: 'E-mail address', cell: ({ user }) => user.email },
           { label: 'Account', cell: accountBadge },
           { label: 'Since', cell: ({ since }) => moment(since) },
@@ -70,6 +86,7 @@ export function peopleRoutes({
           'Invite somebody below: they choose a password and set up a second factor.',
         ),
       })}
+      ${pager(visit.address, { next, isFirst: cursor === undefined })}
       ${card(
         tenant === undefined ? 'Invite an operator' : `Invite an administrator of ${tenant.name}`,
         form(visit, {
@@ -95,8 +112,8 @@ export function peopleRoutes({
   }
 
   return [
-    page({ path: PATH, role: 'operator', query: OF }, (visit) =>
-      show(visit, visit.query.tenant_id),
+    page({ path: PATH, role: 'operator', query: { ...PAGE_QUERY, ...OF } }, (visit) =>
+      show(visit, visit.query.tenant_id, visit.query),
     ),
     action(
       {
@@ -116,22 +133,25 @@ export function peopleRoutes({
           : `${user.name} has this role now, and no mail was sent: they sign in as before.`
         return done(at(tenantId), said)
       },
-      (visit, attempt) => show(visit, attempt.values.get('tenant_id') ?? '', attempt),
+      (visit, attempt) => show(visit, attempt.values.get('tenant_id') ?? '', FIRST_PAGE, attempt),
     ),
     page(
       { path: `${PATH}/{user_id}/remove`, role: 'operator', query: OF, needsFreshSignIn: true },
       async (visit) => {
         const { path, query } = visit
         const of = query.tenant_id
-        const found = (await people.list(of === '' ? undefined : of)).find(
-          ({ user }) => user.userId === path.user_id,
-        )
-        const name = found?.user.name ?? 'This person'
+        const { user } = await people.get(path.user_id, of)
+        const { name } = user
         return {
           here: 'people',
           ...confirmView(visit, {
             title: `Remove ${name}?`,
             effects: [
+              ...(user.userId === visit.viewer.userId
+                ? [
+                    'This is you. Your next click finds nothing here, and somebody else has to let you in again.',
+                  ]
+                : []),
               of === ''
                 ? `${name} is no operator any more, with the next click.`
                 : `${name} does not administer ${of} any more, with the next click.`,

@@ -21,11 +21,11 @@ export async function rolesOf(queries: Queries, userId: string): Promise<Console
 }
 
 /** Who has a role in this tenant, or, for `ALL_TENANTS`, is an operator. */
-export async function rolesIn(queries: Queries, tenantId: string, limit: number) {
+export async function rolesIn(queries: Queries, tenantId: string, limit: number, afterUserId = '') {
   return await queries
     .select()
     .from(roles)
-    .where(eq(roles.tenantId, tenantId))
+    .where(and(eq(roles.tenantId, tenantId), gt(roles.userId, afterUserId)))
     .orderBy(asc(roles.userId))
     .limit(limit)
 }

@@ -57,6 +57,23 @@ void t.test('a link is over after 15 minutes, after its use, and with the next o
   t.ok((await links.make(true, ACTOR)).url, 'unless it is meant')
 })
 
+void t.test('the link to the first operator is over as soon as there is one', async (t) => {
+  const { services, ask, person } = await startConsole(t)
+  const { links, roles } = services.consoleAccess
+  const { url } = await links.make(false, ACTOR)
+  await person('operator')
+  const link = secretIn(url)
+  t.match(await ask(`/console/welcome?link=${link}`, ''), { status: 410 })
+  const eve = account('eve@example.test')
+  await t.rejects(links.redeem(link, eve, 'test'), { code: 'ticket_spent' })
+  t.equal(await services.users.byLogin('console', eve.email), undefined)
+
+  const meant = secretIn((await links.make(true, ACTOR)).url)
+  t.match(await ask(`/console/welcome?link=${meant}`, ''), { status: 200 }, 'unless it is meant')
+  const { userId } = await links.redeem(meant, eve, 'test')
+  t.equal((await roles.of(userId)).isOperator, true)
+})
+
 void t.test('the secret of a link is stored by hash alone', async (t) => {
   const { services } = await startConsole(t)
   const { url } = await services.consoleAccess.links.make(false, ACTOR)

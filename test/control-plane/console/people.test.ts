@@ -1,7 +1,8 @@
 /** Who is let in to the console by others: by mail, with one role, and out again. */
 import t from 'tap'
 import { startApi } from '../../support/api.ts'
-import { startConsole } from '../../support/console.ts'
+import { ACTOR } from '../../support/control-plane.ts'
+import { CONSOLE_PASSWORD, startConsole } from '../../support/console.ts'
 
 const PEOPLE = '/console/people'
 
@@ -37,6 +38,67 @@ void t.test('an administrator is invited by mail, and sees that tenant alone', a
   await grace.post(remove, { tenant_id: 'other' })
   t.equal((await asBob.get('/console/tenants/other')).status, 302, 'with the last role the account')
   t.equal(await services.users.byLogin('console', 'bob@example.test'), undefined)
+})
+
+void t.test('the last operator stays, and whoever removes themselves sees it', async (t) => {
+  const { services, person } = await startConsole(t)
+  const { roles } = services.consoleAccess
+  const grace = await person('operator', 'grace')
+  const remove = (someone: { userId: string }) => `${PEOPLE}/${someone.userId}/remove`
+  const alone = await grace.post(remove(grace))
+  t.match(alone, { status: 409, text: /last_operator/ })
+  t.equal((await roles.of(grace.userId)).isOperator, true)
+
+  const invited = await person('operator', 'not come yet')
+  t.match(await grace.post(remove(grace)), { status: 409 }, 'an invitation alone runs nothing')
+  await services.users.choosePassword('console', invited.userId, CONSOLE_PASSWORD, ACTOR)
+  t.match((await grace.get(PEOPLE)).text, /grace.*This is you/s)
+  t.match((await grace.get(remove(grace))).text, /This is you\./)
+  t.match(await grace.post(remove(grace)), { status: 303 })
+  t.equal((await roles.of(grace.userId)).isOperator, false)
+})
+
+void t.test('a page about nobody, or about another tenant’s person, is not there', async (t) => {
+  const { person } = await startConsole(t)
+  const grace = await person('operator')
+  const ada = await person('acme')
+  t.match(await grace.get(`${PEOPLE}/nobody/remove`), { status: 404 })
+  t.match(await grace.get(`${PEOPLE}/${ada.userId}/remove`), { status: 404 }, 'no operator')
+  t.match(await grace.get(`${PEOPLE}/${ada.userId}/remove?tenant_id=other`), { status: 404 })
+  t.match(await grace.get(`${PEOPLE}/${ada.userId}/remove?tenant_id=acme`), { status: 200 })
+})
+
+void t.test('every administrator of very many is on a page', async (t) => {
+  const { services, operator, tenant } = await startApi(t)
+  await services.consoleAccess.ensureRealm()
+  await tenant('acme')
+  const invited: string[] = []
+  for (let index = 0; index < 5; index++) {
+    const body = { email: `bob${index}@example.test`, tenant_id: 'acme' }
+    invited.push(String((await operator('POST', '/console/people', body)).body['user_id']))
+  }
+  const found: string[] = []
+  let next: string | null = ''
+  for (let pages = 0; next !== null && pages < 5; pages++) {
+    const cursor: string = next === '' ? '' : `&cursor=${next}`
+    const answer = await operator('GET', `/console/people?tenant_id=acme&limit=2${cursor}`)
+    t.ok(answer.items.length <= 2)
+    found.push(...answer.items.map((item) => String(item['user_id'])))
+    next = answer.next
+  }
+  t.same(found.sort(), invited.sort())
+})
+
+void t.test('the pages of a tenant lead to who administers it, or say whom to ask', async (t) => {
+  const { person } = await startConsole(t)
+  const grace = await person('operator')
+  const ada = await person('acme')
+  const link = 'href="/console/people?tenant_id=acme"'
+  for (const page of ['users', 'settings'])
+    t.match((await grace.get(`/console/tenants/acme/${page}`)).text, link, page)
+  const { text } = await ada.get('/console/tenants/acme/users')
+  t.notMatch(text, link)
+  t.match(text, /whoever runs this service/, 'whom an administrator asks for a colleague')
 })
 
 void t.test('nobody is invited to what is not there', async (t) => {

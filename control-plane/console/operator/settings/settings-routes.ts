@@ -7,7 +7,7 @@ import type { Tenant } from '../../../tenants/tenants.ts'
 import { freshSignInNotice } from '../../access/fresh-sign-in.ts'
 import { form, linkButton } from '../../blocks/form.ts'
 import { card } from '../../blocks/text.ts'
-import { TENANT_PATH, tenantPath } from '../../navigation.ts'
+import { administratorsPath, TENANT_PATH, tenantPath } from '../../navigation.ts'
 import {
   action,
   done,
@@ -44,6 +44,7 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
         title: 'Settings',
         here: 'settings',
         tenant,
+        buttons: [linkButton(administratorsPath(tenantId), 'Administrators', 'quiet')],
         intro: 'What it is and where it stands. Its administrators do not see this page.',
         content: html`
           ${freshSignInNotice(visit)}

@@ -10,7 +10,7 @@ import { textField } from '../../blocks/field.ts'
 import { form, linkButton } from '../../blocks/form.ts'
 import { emptyState, pager, table } from '../../blocks/table.ts'
 import { badge, moment } from '../../blocks/text.ts'
-import { tenantPath } from '../../navigation.ts'
+import { administratorsPath, tenantPath } from '../../navigation.ts'
 import {
   action,
   done,
@@ -43,7 +43,7 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
   return [
     page(
       { path: USERS, role: 'tenant', query: { ...PAGE_QUERY, q: SEARCH_QUERY } },
-      async ({ tenant: { tenantId, name }, query, address }) => {
+      async ({ tenant: { tenantId, name }, viewer, query, address }) => {
         const { limit, cursor } = query
         const text = query.q.trim()
         const { items, next } =
@@ -56,6 +56,9 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
           here: 'users',
           intro: `Everybody who can sign in to ${name}.`,
           buttons: [
+            ...(viewer.isOperator
+              ? [linkButton(administratorsPath(tenantId), 'Administrators', 'quiet')]
+              : []),
             linkButton(blocksPath(tenantId), 'Blocked addresses', 'quiet'),
             linkButton(`${path}/new`, 'New user'),
           ],
@@ -81,7 +84,12 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
               ? html`<p class="hint">These are the first ${limit}. Type more of the name to find the others.</p>`
               : ''
           }
-          ${pager(address, { next, isFirst: cursor === undefined })}`,
+          ${pager(address, { next, isFirst: cursor === undefined })}
+          ${
+            viewer.isOperator
+              ? ''
+              : html`<p class="hint">A colleague who should come in to this console is let in by whoever runs this service: ask them for it.</p>`
+          }`,
           calls: [
             {
               method: 'GET',
