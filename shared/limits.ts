@@ -112,6 +112,8 @@ export const LIMITS = {
   networksPerPolicyMax: 1000,
   replayDaysMax: 31,
   replaySignInsMax: 200_000,
+  /** After which the rest is left out, and that is said. */
+  replayMsMax: 5_000,
   jsonDepthMax: 32,
   // a tenant's own database as the source of its users
   directoryConnectMsMax: 2000,

@@ -2,6 +2,7 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Clock } from '../../shared/clock.ts'
 import { SECOND_MS } from '../../shared/clock.ts'
+import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { LOCKOUT_MEMORY_SECONDS } from '../policy/lockout.ts'
 import type { Policies, PolicyName } from '../policy/policies.ts'
@@ -15,7 +16,7 @@ const DAY_MS = 86_400 * SECOND_MS
 const ROWS_AT_ONCE = 500
 
 export interface ReplayResult extends Replay {
-  /** Not all sign-ins of these days were looked at, but the oldest so many. */
+  /** Not all sign-ins of these days were looked at, but the oldest: there are many, or it took long. */
   readonly isCut: boolean
 }
 
@@ -30,12 +31,34 @@ export function createPolicyReplay({
   readonly policies: Pick<TenantPolicies, 'of'>
   readonly clock: Clock
 }) {
+  /** Of each tenant one at a time: however often somebody presses the button. */
+  const running = new Set<string>()
+
   return async function replay<Name extends PolicyName>(
+    ...asked: [tenantId: string, name: Name, input: PolicyInput<Name>, days: number]
+  ): Promise<ReplayResult> {
+    const [tenantId] = asked
+    if (running.has(tenantId))
+      throw new Refusal(
+        'rate_limited',
+        { retry_after: LIMITS.replayMsMax / SECOND_MS },
+        'Another effect of this tenant is being worked out; try again in a few seconds.',
+      )
+    running.add(tenantId)
+    try {
+      return await replayed(...asked)
+    } finally {
+      running.delete(tenantId)
+    }
+  }
+
+  async function replayed<Name extends PolicyName>(
     tenantId: string,
     name: Name,
     input: PolicyInput<Name>,
     days: number,
   ): Promise<ReplayResult> {
+    const endMs = clock.nowMs() + LIMITS.replayMsMax
     const current = await policies.of(tenantId)
     const proposed: Policies = { ...current, [name]: putTogether(name, current, input) }
     const one = createReplay(current, proposed)
@@ -43,7 +66,8 @@ export function createPolicyReplay({
     const rows = pastSignIns(store, tenantId, sinceMs - LOCKOUT_MEMORY_SECONDS * SECOND_MS)
     let seen = 0
     for await (const row of rows) {
-      if (++seen > LIMITS.replaySignInsMax) return { ...one.result(), isCut: true }
+      const isOver = seen % ROWS_AT_ONCE === 0 && clock.nowMs() > endMs
+      if (++seen > LIMITS.replaySignInsMax || isOver) return { ...one.result(), isCut: true }
       one.add(toPast(row), row.at >= sinceMs)
     }
     return { ...one.result(), isCut: false }

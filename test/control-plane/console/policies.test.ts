@@ -1,6 +1,8 @@
 /** Six policies: each shown, tried on what has been, and saved from the page that shows the effect. */
 import t from 'tap'
+import { createPolicyReplay } from '../../../control-plane/accounts/policy-replay.ts'
 import { POLICY_NAMES } from '../../../control-plane/policy/policies.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { startConsole } from '../../support/console.ts'
 import { ACTOR, movableClock } from '../../support/control-plane.ts'
 import { failSignIns, signIns } from '../../support/sign-ins.ts'
@@ -217,4 +219,33 @@ void t.test('what is wrong stands beside its field, with what was typed', async 
   })
   t.equal((await admin.get(`${POLICIES}/nothing`)).status, 404)
   t.strictSame(await services.policies.of('acme'), before)
+})
+
+void t.test('an effect is worked out once at a time for a tenant, and not for long', async (t) => {
+  const { services, clock, user, admin, person } = await startPolicies(t)
+  await signIns(services, await user('ada'), 3)
+  const typed = formOf((await admin.get(`${POLICIES}/network`)).text, `${POLICIES}/network/effect`)
+  const send = () => admin.post(`${POLICIES}/network/effect`, typed)
+  const operator = await person('operator')
+  const { csrf: _, form_id: __, ...theirs } = typed
+  const answers = await Promise.all([
+    send(),
+    send(),
+    operator.post(`${POLICIES}/network/effect`.replace('acme', 'other'), theirs),
+  ])
+  const statuses = answers.map(({ status }) => status)
+  t.same(statuses.slice(0, 2).sort(), [200, 429], 'the second waits for its turn')
+  t.equal(statuses[2], 200, 'another tenant does not')
+  t.match(answers.find(({ status }) => status === 429)?.text, 'Another effect of this tenant')
+  t.equal((await send()).status, 200, 'then it is asked again')
+
+  let asked = 0
+  const nowMs = () => clock.nowMs() + (++asked > 2 ? LIMITS.replayMsMax + 1 : 0)
+  const slow = createPolicyReplay({ ...services, clock: { ...clock, nowMs } })
+  const { network } = await services.policies.of('acme')
+  t.match(await slow('acme', 'network', network, 7), { isCut: true }, 'what takes long is cut')
+  t.match(await services.replayPolicy('acme', 'network', network, 7), {
+    isCut: false,
+    signIns: 3,
+  })
 })

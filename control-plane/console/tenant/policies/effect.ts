@@ -4,7 +4,6 @@ import type { ReplayResult } from '../../../accounts/policy-replay.ts'
 import type { User } from '../../../accounts/users.ts'
 import { REFUSALS } from '../../../policy/verdict.ts'
 import type { Example, Outcome } from '../../../policy/replay.ts'
-import { LIMITS } from '../../../../shared/limits.ts'
 import { table } from '../../blocks/table.ts'
 import { moment } from '../../blocks/text.ts'
 import type { Html } from '../../layout.ts'
@@ -18,7 +17,7 @@ const written = (count: number) => count.toLocaleString('en')
 export function effectSentences(result: ReplayResult, days: number): readonly string[] {
   const { signIns, differences, isCut } = result
   const past = days === 1 ? 'the last day' : `the last ${days} days`
-  if (signIns === 0)
+  if (signIns === 0 && !isCut)
     return [`Nobody has tried to sign in during ${past}, so there is nothing to try it on.`]
   const sum = (isMeant: (before: Outcome, after: Outcome) => boolean) =>
     differences
@@ -39,7 +38,7 @@ export function effectSentences(result: ReplayResult, days: number): readonly st
     freed > 0 && `It would not have refused ${written(freed)} that were.`,
     eased > 0 && `It would have let ${written(eased)} in that were asked for more.`,
     differences.length === 0 && 'Every one would have ended as it did.',
-    isCut && `Only the oldest ${written(LIMITS.replaySignInsMax)} were looked at: there are more.`,
+    isCut && `Only the oldest ${written(signIns)} were looked at: there are more.`,
   ]
   return sentences.filter((sentence) => sentence !== false)
 }
