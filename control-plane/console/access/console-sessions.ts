@@ -20,7 +20,7 @@ import {
 } from '../../store/queries/console.ts'
 import { notBeforeOf } from '../../store/queries/revocations.ts'
 import { CONSOLE_REALM } from '../../store/reserved.ts'
-import type { Store } from '../../store/store.ts'
+import type { Change, Store } from '../../store/store.ts'
 import type { ConsoleRoles, Roles } from './roles.ts'
 
 /** Who is looking, as far as pages need to know. */
@@ -78,9 +78,14 @@ export function createConsoleSessions(world: ConsoleSessionsWorld) {
 
   return {
     /** Always a new id: what a browser brought along before it signed in is worth nothing after it. */
-    async begin({ userId, sid, signedInAtMs }: SignedIn, before?: string): Promise<string> {
+    async begin(
+      { userId, sid, signedInAtMs }: SignedIn,
+      before?: string,
+      alongside?: (change: Change) => Promise<void>,
+    ): Promise<string> {
       const id = randomBytes(32).toString('base64url')
-      await store.change(async ({ queries, nowMs }) => {
+      await store.change(async (change) => {
+        const { queries, nowMs } = change
         if (before !== undefined) await deleteConsoleSession(queries, vault.hash(before))
         await insertConsoleSession(queries, {
           sessionHash: vault.hash(id),
@@ -91,6 +96,7 @@ export function createConsoleSessions(world: ConsoleSessionsWorld) {
           lastSeenAt: nowMs,
           expiresAt: Math.min(nowMs, signedInAtMs) + LIMITS.consoleSessionMs,
         })
+        await alongside?.(change)
       })
       return id
     },

@@ -24,7 +24,9 @@ import {
 } from '../../../shared/sign-in/flow.ts'
 import type { RelyingParty } from '../../../shared/sign-in/relying-party.ts'
 import { ACR_SECOND_FACTOR } from '../../policy/verdict.ts'
+import { findUser } from '../../store/queries/users.ts'
 import { CONSOLE_REALM } from '../../store/reserved.ts'
+import type { Change } from '../../store/store.ts'
 import { CONSOLE_CALLBACK_PATH } from '../../tenants/application-home.ts'
 import { issuerOf } from '../../tenants/snapshot.ts'
 import { clientIdOf } from '../../tenants/tenants.ts'
@@ -45,6 +47,14 @@ export interface SignInWorld extends ConsoleWorld {
 }
 
 const text = v.optional(v.string())
+
+/** Whoever uses somebody else's account is seen by the others. */
+async function noteSignIn(change: Change, userId: string, { from, requestId }: Visit) {
+  const user = await findUser(change.queries, CONSOLE_REALM, userId)
+  const actor = { name: `console:${user?.email ?? userId}`, requestId }
+  const content = { user_id: userId, address: from }
+  await change.audit(actor, { action: 'console.signed_in', content })
+}
 
 export function signInRoutes(world: SignInWorld): readonly ConsoleRoute[] {
   const { baseUrl, vault, clock, consoleAccess, log } = world
@@ -101,7 +111,9 @@ export function signInRoutes(world: SignInWorld): readonly ConsoleRoute[] {
       if (flow.isFresh && claims.signedInAtMs < flow.startedSeconds * SECOND_MS)
         throw new Error('an older sign-in came back than was asked for')
       const before = readSessionCookie(visit.cookies, baseUrl)
-      const id = await consoleAccess.sessions.begin(claims, before)
+      const id = await consoleAccess.sessions.begin(claims, before, (change) =>
+        noteSignIn(change, claims.userId, visit),
+      )
       return redirect(flow.returnTo, [cleared, sessionCookie(id, baseUrl)])
     } catch (error) {
       // another client secret or another key: asked for anew by the next one

@@ -22,6 +22,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'client_secret.shown': 'Looked at the client secret',
   'client_secret.rotated': 'Made a new client secret',
   'factor.added': 'Added a second factor',
+  'console.signed_in': 'Signed in to the console',
   'console.role_given': 'Let somebody in to the console',
   'console.role_taken': 'Took a role in the console away',
   'console.operator_link_made': 'Made a link for an operator',

@@ -66,6 +66,17 @@ void t.test('a password and a second factor lead to the page that was asked for'
   t.match(viewer, { email: GRACE.email, isOperator: true })
 })
 
+void t.test('every sign-in to the console is in the audit trail, with its address', async (t) => {
+  const { baseUrl, browser, services } = await startWorld(t)
+  const { page } = await signIn(browser(), `${baseUrl}/console/audit`)
+  t.match(page.text, /Signed in to the console/)
+  t.match(page.text, /127\.0\.0\.1|::1/)
+  const { items } = await services.auditTrail.list({ limit: 50 })
+  const entries = items.filter(({ action }) => action === 'console.signed_in')
+  t.equal(entries.length, 1)
+  t.match(entries[0], { actor: `console:${GRACE.email}`, content: { user_id: /^usr_/ } })
+})
+
 void t.test('a fresh proof is asked for, and makes another session', async (t) => {
   const { baseUrl, browser, ahead } = await startWorld(t)
   const grace = browser()
