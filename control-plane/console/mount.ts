@@ -45,6 +45,12 @@ export function mountConsole(
     const path = route.declaration.path.replaceAll(/\{([^}]+)\}/g, ':$1')
     app.on(route.declaration.method, path, (c) => answer(c, route, world, paths))
   }
+  // typed with a slash at its end; where it leads is still ours, and answers as it always does
+  app.get('/console/*', (c, next) => {
+    const bare = c.req.path.replace(/\/+$/, '')
+    if (bare === c.req.path) return next()
+    return Promise.resolve(marked(c, c.redirect(bare + new URL(c.req.url).search, 308)))
+  })
   // whoever is not signed in does not learn which pages there are
   const elsewhere: ConsoleRoute = {
     declaration: { method: 'GET', path: '/console/*', role: 'viewer' },

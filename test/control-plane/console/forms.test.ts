@@ -162,3 +162,17 @@ void t.test('what a page loads is small, and kept for good', async (t) => {
   t.notMatch(text, urls.charts?.script ?? 'charts', 'only where something is plotted')
   t.equal((await ask('/console/assets/console-0000000000000000.js', '')).status, 404)
 })
+
+void t.test('an address with a slash at its end leads to the page', async (t) => {
+  const { person, ask } = await startConsole(t)
+  const grace = await person('operator')
+  for (const [path, page] of [
+    ['/console/', '/console'],
+    ['/console/tenants/?q=a%2Fb', '/console/tenants?q=a%2Fb'],
+    ['/console/tenants/acme//', '/console/tenants/acme'],
+    ['/console//evil.example//', '/console//evil.example'],
+  ] as const)
+    for (const answer of [await grace.get(path), await ask(path, '')])
+      t.match(answer, { status: 308, location: page }, path)
+  t.equal((await grace.post('/console/tenants/new/', TENANT)).status, 404, 'a form is not led on')
+})
