@@ -39,6 +39,7 @@ h1 { margin: 0; font-size: 1.6rem; line-height: 1.2; font-weight: 650; letter-sp
 h2 { margin: 0 0 .75rem; font-size: 1.0625rem; font-weight: 650; line-height: 1.3 }
 h3 { margin: 0 0 .375rem; font-size: .9375rem; font-weight: 650 }
 p { margin: 0 0 .75rem; overflow-wrap: anywhere }
+h2, h3, li, label, legend { overflow-wrap: anywhere }
 p:last-child { margin-bottom: 0 }
 ul, ol { margin: 0; padding: 0; list-style: none }
 a { color: var(--accent); text-underline-offset: .2em }
@@ -87,6 +88,8 @@ kbd { padding: 0 .375rem; border: 1px solid var(--line); border-radius: .25rem; 
 .side a { display: block; padding: .375rem .625rem; color: var(--text); text-decoration: none; white-space: nowrap; border-radius: .5rem }
 .side a:hover { background: var(--ground) }
 .side [aria-current] { background: var(--tint); color: var(--on-tint); font-weight: 600 }
+/* where one is stays in sight, at whichever edge, while the others are scrolled past it */
+.side li:has([aria-current]) { position: sticky; inset-inline: 0; z-index: 1 }
 .nav-head { display: none }
 main { padding: 1.5rem 1.25rem 3rem; min-width: 0 }
 @media (min-width: 60rem) {
@@ -195,6 +198,8 @@ tbody tr + tr > * { border-top: 1px solid var(--line) }
 .copyable { display: flex; gap: .5rem; align-items: flex-start; margin: .5rem 0 }
 pre { flex: 1; min-width: 0; margin: 0; padding: .625rem .875rem; overflow-x: auto; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; line-height: 1.6 }
 pre code { white-space: pre; overflow-wrap: normal; user-select: all }
+.copyable:not(.listing) code { white-space: pre-wrap; overflow-wrap: anywhere }
+.copyable button { flex: none }
 .tabs { display: flex; flex-wrap: wrap; gap: .25rem; margin: 0 0 1rem; padding: 0 }
 .tabs a { padding: .3125rem .6875rem; border: 1px solid var(--line); border-radius: .5rem; color: var(--text); text-decoration: none; font-size: .875rem }
 .tabs a:hover { border-color: var(--field-line) }
@@ -250,11 +255,14 @@ figcaption { font-weight: 600; margin-bottom: .5rem }
 dialog { width: min(36rem, calc(100vw - 2rem)); margin: 12vh auto auto; padding: .75rem; color: var(--text); background: var(--card); border: 1px solid var(--field-line); border-radius: .875rem }
 dialog::backdrop { background: rgb(10 14 24 / 45%) }
 #found { max-height: 50vh; overflow-y: auto; margin-top: .5rem }
+/* names may be 200 letters without a space */
+.found span { min-width: 0 }
 .found a { display: flex; gap: .75rem; align-items: baseline; justify-content: space-between; padding: .5rem .75rem; border-radius: .5rem; color: var(--text); text-decoration: none }
 .found a:hover, .found a:focus { background: var(--tint); color: var(--on-tint) }
+#found { overflow-wrap: anywhere } #found span { min-width: 0 }
 #found a { display: flex; gap: .75rem; justify-content: space-between; padding: .5rem .75rem; border-radius: .5rem; color: var(--text); text-decoration: none }
 #found a:hover, #found a:focus { background: var(--tint); color: var(--on-tint) }
-@media (max-width: 40rem) { .search kbd { display: none } .account summary { max-width: 100% } .whose { display: none } .top { padding-inline: .875rem } .page-head { margin-bottom: 1.25rem } }
+@media (max-width: 40rem) { .search kbd { display: none } .account summary { max-width: 100% } .top { padding-inline: .875rem; flex-wrap: wrap } .whose { order: 1; flex-basis: 100% } .whose [aria-hidden] { display: none } .page-head { margin-bottom: 1.25rem } }
 @media (forced-colors: active) { .badge, .notice, .button, .mark { border: 1px solid } }
 @media print { .top, .side, .buttons, .submit, .calls { display: none } .inside { display: block } }
 `

@@ -53,9 +53,12 @@ export function card(heading: string, content: Html | readonly Html[], id?: stri
   </section>`
 }
 
-/** A line for a shell, or a secret: easy to select, and with the script a button that copies it. */
+/**
+ * A secret, a line for a shell, or code: easy to select, and with the script a button that copies
+ * it. One line is shown whole, however small the screen; code keeps its lines.
+ */
 export function copyable(text: string, label: string): Html {
-  return html`<div class="copyable">
+  return html`<div class="copyable ${text.includes('\n') ? 'listing' : ''}">
     <pre tabindex="0" role="group" aria-label="${label}"><code>${text}</code></pre>
     <button type="button" class="button small" data-copy hidden>Copy</button>
   </div>`

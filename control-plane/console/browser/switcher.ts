@@ -17,6 +17,9 @@ export function openSwitcher() {
 
   let timer = 0
   let asked = 0
+  /** What the list answers; and whether Enter waits for the answer to what is in the field. */
+  let answered: string | undefined
+  let isEntered = false
   const open = () => {
     if (!dialog.open) dialog.showModal()
     input.select()
@@ -25,15 +28,30 @@ export function openSwitcher() {
 
   async function ask() {
     const turn = ++asked
-    const query = new URLSearchParams({ q: input?.value ?? '', in: dialog?.dataset['in'] ?? '' })
+    const text = input?.value ?? ''
+    const query = new URLSearchParams({ q: text, in: dialog?.dataset['in'] ?? '' })
     const answer = await fetch(`/console/search?${query}`, {
       headers: { accept: 'application/json' },
     }).catch(() => undefined)
     if (turn !== asked) return // an older question
-    if (answer === undefined || !answer.ok) return void say('The search does not answer.')
+    if (answer === undefined || !answer.ok) {
+      isEntered = false
+      return void say('The search does not answer.')
+    }
     const { items } = (await answer.json()) as { items: Found[] }
+    if (turn !== asked) return
     list?.replaceChildren(...items.map(entry))
+    answered = text
     say(items.length === 0 ? 'Nothing found.' : '')
+    if (isEntered) enter()
+  }
+
+  /** To the first of what was found for the text as it stands, not for the letters before. */
+  function enter() {
+    isEntered = answered !== input?.value
+    if (!isEntered) return void list?.querySelector('a')?.click()
+    clearTimeout(timer)
+    void ask()
   }
 
   function say(text: string) {
@@ -53,7 +71,9 @@ export function openSwitcher() {
     event.preventDefault()
     open()
   })
+  dialog.addEventListener('close', () => (isEntered = false))
   input.addEventListener('input', () => {
+    isEntered = false
     clearTimeout(timer)
     timer = window.setTimeout(() => void ask(), PAUSE_MS)
   })
@@ -62,7 +82,7 @@ export function openSwitcher() {
     const at = links.indexOf(document.activeElement as HTMLAnchorElement)
     if (event.key === 'ArrowDown') links[Math.min(at + 1, links.length - 1)]?.focus()
     else if (event.key === 'ArrowUp') (at <= 0 ? input : links[at - 1])?.focus()
-    else if (event.key === 'Enter' && document.activeElement === input) links[0]?.click()
+    else if (event.key === 'Enter' && document.activeElement === input) enter()
     else return
     event.preventDefault()
   })
