@@ -65,6 +65,13 @@ function reachProblem(
   )
   if (foreign !== undefined)
     return `would bring another address into the code: ${JSON.stringify(foreign.slice(0, 100))}`
+  for (const { what, pattern, files } of REACHES) {
+    if (files?.test(path) === false) continue
+    const isTheSnippets = isKnown(pattern)
+    const word = added(before, after, pattern).find((word) => !isTheSnippets(word))
+    if (word !== undefined)
+      return `would ${what}, which no integration needs: ${JSON.stringify(word.slice(0, 80))}`
+  }
   const reach = more(reachesOf(before, path), reachesOf(after, path)).find(
     (one) => !reachesOf(snippet, path).includes(one),
   )
@@ -74,13 +81,6 @@ function reachProblem(
   const module = modulesOf(after, path).find((name) => !known.has(name) && !isWithin(name, path))
   if (module !== undefined)
     return `would import what neither this file nor the contract does: ${JSON.stringify(module.slice(0, 80))}`
-  for (const { what, pattern, files } of REACHES) {
-    if (files?.test(path) === false) continue
-    const isTheSnippets = isKnown(pattern)
-    const word = added(before, after, pattern).find((word) => !isTheSnippets(word))
-    if (word !== undefined)
-      return `would ${what}, which no integration needs: ${JSON.stringify(word.slice(0, 80))}`
-  }
   return null
 }
 
