@@ -37,6 +37,11 @@ const isWide = (page: Page) =>
     'document.documentElement.scrollWidth > document.documentElement.clientWidth',
   )
 
+const isCutOff = (page: Page, selector: string) =>
+  page.evaluate<boolean>(
+    `(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('${selector}'))`,
+  )
+
 /** Whether all of it is within the width of the screen. */
 async function isInSight(page: Page, selector: string): Promise<boolean> {
   const box = await page.locator(selector).first().boundingBox()
@@ -115,7 +120,7 @@ t.test('a small screen', { skip: WITHOUT_CHROMIUM }, async (t) => {
   for (const viewport of [PHONE, NARROW]) {
     await page.setViewportSize(viewport)
     t.ok(await isInSight(page, '.copyable button'), 'the button that copies')
-    const isCut = await page.$eval('.copyable pre', (pre) => pre.scrollWidth > pre.clientWidth)
+    const isCut = await isCutOff(page, '.copyable pre')
     t.notOk(isCut, 'a secret is seen whole')
     t.notOk(await isWide(page))
   }
@@ -151,6 +156,6 @@ t.test('long names', { skip: WITHOUT_CHROMIUM }, async (t) => {
   await narrow.keyboard.press('Control+k')
   await narrow.keyboard.type('www')
   await narrow.locator('#found .hint', { hasText: 'test' }).waitFor()
-  const isCut = await narrow.$eval('#found', (list) => list.scrollWidth > list.clientWidth)
+  const isCut = await isCutOff(narrow, '#found')
   t.notOk(isCut, 'nor does what the switcher found')
 })
