@@ -262,7 +262,7 @@ dialog::backdrop { background: rgb(10 14 24 / 45%) }
 #found { overflow-wrap: anywhere } #found span { min-width: 0 }
 #found a { display: flex; gap: .75rem; justify-content: space-between; padding: .5rem .75rem; border-radius: .5rem; color: var(--text); text-decoration: none }
 #found a:hover, #found a:focus { background: var(--tint); color: var(--on-tint) }
-@media (max-width: 40rem) { .search kbd { display: none } .account summary { max-width: 100% } .top { padding-inline: .875rem; flex-wrap: wrap } .whose { order: 1; flex-basis: 100% } .whose [aria-hidden] { display: none } .page-head { margin-bottom: 1.25rem } }
+@media (max-width: 40rem) { .search kbd { display: none } .account { flex: 1 1 0 } .account summary { max-width: 100%; text-align: right } .top { padding-inline: .875rem; flex-wrap: wrap } .whose { order: 1; flex-basis: 100% } .whose [aria-hidden] { display: none } .page-head { margin-bottom: 1.25rem } }
 @media (forced-colors: active) { .badge, .notice, .button, .mark { border: 1px solid } }
 @media print { .top, .side, .buttons, .submit, .calls { display: none } .inside { display: block } }
 `

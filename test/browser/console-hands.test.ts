@@ -112,6 +112,8 @@ t.test('a small screen', { skip: WITHOUT_CHROMIUM }, async (t) => {
   t.ok(bars > 0)
   t.ok(await isInSight(phone, '.keys svg rect.signs'), 'the bar of the key that signs')
   t.same(await violations(phone), [])
+  await phone.locator('.account summary').click()
+  t.ok(await isInSight(phone, '.menu'), 'the menu of the account')
   await keep(phone, 'hands-where-phone-light')
 
   await page.goto(at('/tenants/acme/integration/client-secret'))
