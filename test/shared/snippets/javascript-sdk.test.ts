@@ -7,12 +7,7 @@ import { request } from 'undici'
 import { JAVASCRIPT } from '../../../shared/integration/snippets/javascript.ts'
 import type { Snippet } from '../../../shared/integration/snippets/snippet.ts'
 import { temporaryFolder } from '../../support/control-plane.ts'
-import {
-  CLIENT_SECRET,
-  startFeedService,
-  TENANT,
-  USER_AGENT,
-} from '../../support/feed-service.ts'
+import { CLIENT_SECRET, startFeedService, TENANT, USER_AGENT } from '../../support/feed-service.ts'
 import { nodesHere } from '../../support/installed-sdk.ts'
 import { freePort } from '../../support/ports.ts'
 import type { Host } from './application.ts'
