@@ -88,8 +88,8 @@ kbd { padding: 0 .375rem; border: 1px solid var(--line); border-radius: .25rem; 
 .side a { display: block; padding: .375rem .625rem; color: var(--text); text-decoration: none; white-space: nowrap; border-radius: .5rem }
 .side a:hover { background: var(--ground) }
 .side [aria-current] { background: var(--tint); color: var(--on-tint); font-weight: 600 }
-/* where one is stays in sight, at whichever edge, while the others are scrolled past it */
-.side li:has([aria-current]) { position: sticky; inset-inline: 0; z-index: 1 }
+/* on a phone the row is longer than the screen: where one is comes first */
+.side li:has([aria-current]) { order: -1 }
 .nav-head { display: none }
 main { padding: 1.5rem 1.25rem 3rem; min-width: 0 }
 @media (min-width: 60rem) {
@@ -97,6 +97,7 @@ main { padding: 1.5rem 1.25rem 3rem; min-width: 0 }
   .inside .top { grid-column: 1 / -1 }
   .side { border-bottom: 0; border-right: 1px solid var(--line); padding: 1.25rem .875rem }
   .side ul { flex-direction: column; gap: .125rem; overflow: visible }
+  .side li:has([aria-current]) { order: 0 }
   .side nav + nav { margin-top: 1.5rem }
   .nav-head { display: block; margin: 0 .625rem .375rem; color: var(--quiet); font-size: .8125rem; font-weight: 600; overflow-wrap: anywhere }
   main { padding: 2rem 2.5rem 4rem; max-width: 78rem }

@@ -90,7 +90,10 @@ void t.test(
     await page.getByRole('link', { name: '/api/v1/docs' }).press('Enter')
     await page.getByRole('link', { name: 'Verification and going live' }).press('Enter')
     t.match(page.url(), /#verification$/)
-    const line = page.getByText('Authorization: Bearer $SERVICE_ANALYZER_KEY').first()
+    const line = page
+      .locator('#verification')
+      .getByText('Authorization: Bearer $SERVICE_ANALYZER_KEY')
+      .first()
     t.notOk(await line.isVisible())
     await page.keyboard.press('Tab')
     const outline = await page.evaluate('getComputedStyle(document.activeElement).outline')
