@@ -27,13 +27,13 @@ void t.test(
     const git = createGit({
       PATH: `${folder}:${process.env['PATH']}`,
       HOME: '/home/ada',
-      SERVICE_ANALYZER_KEY: 'secret',
-      GIT_SSH_COMMAND: 'evil',
-      GIT_EXTERNAL_DIFF: 'evil',
-      LD_PRELOAD: 'evil',
+      SERVICE_ANALYZER_KEY: 'sak_of_ada',
+      GIT_SSH_COMMAND: 'evil_command',
+      GIT_EXTERNAL_DIFF: 'evil_command',
+      LD_PRELOAD: 'evil_command',
     })
     for (const { out } of [await git.ask(folder, [], []), await git.settings(folder)]) {
-      t.notMatch(out, /secret|evil/)
+      t.notMatch(out, /sak_of_ada|evil_command/)
       t.not(out.split('\n')[0], folder)
       t.match(out, 'GIT_OPTIONAL_LOCKS=0')
     }
