@@ -1,6 +1,6 @@
 /** Routes of Go's routers, with the groups that stand in front of them. */
 import type { Clue } from '../assemble.ts'
-import { bestHealth, healthRank, joinPaths } from '../health.ts'
+import { healthClue, healthRank, joinPaths } from '../health.ts'
 import { closeOf, hits, placeAt, stringAt, type Source } from '../source/source.ts'
 
 const ROUTE = /(\w+)\s*\.\s*(?:Get|GET|Head|HEAD|Handle|HandleFunc|HandlerFunc|Any|Path)\s*\(\s*/
@@ -25,20 +25,7 @@ export function healthRoute(sources: readonly Source[]): Clue<string> | null {
       return [{ path: joinPaths(prefix.path, path), at, isKnown: prefix.isKnown }]
     }),
   )
-  const best = bestHealth(
-    found,
-    ({ path }) => path,
-    ({ isKnown }) => isKnown,
-  )
-  if (best === null) return null
-  return {
-    value: best.path,
-    at: best.at,
-    confidence: best.isKnown ? 'sure' : 'guess',
-    detail: best.isKnown
-      ? 'A route for it is there.'
-      : 'A route for it is there; what stands in front of it is not clear.',
-  }
+  return healthClue(found)
 }
 
 /** What blocks around it, groups it is of and mounts of its function put in front of a route. */

@@ -2,7 +2,7 @@
 import type { Application, Place } from '../application.ts'
 import { assemble, type Clue } from '../assemble.ts'
 import { folderOf, isUnder } from '../folders.ts'
-import { bestHealth, joinPaths } from '../health.ts'
+import { healthClue, joinPaths } from '../health.ts'
 import { integratedIn } from '../integrated.ts'
 import { needed } from '../manifests/dependencies.ts'
 import {
@@ -174,20 +174,7 @@ function health(unit: PythonUnit, base: string, settings: readonly Source[]): Cl
         isKnown: prefix !== null && isOfUrlpatterns(source, index),
       }))
     })
-  const best = bestHealth(
-    found,
-    ({ path }) => path,
-    ({ isKnown }) => isKnown,
-  )
-  if (best === null) return null
-  return {
-    value: best.path,
-    at: best.at,
-    confidence: best.isKnown ? 'sure' : 'guess',
-    detail: best.isKnown
-      ? 'A route for it is there.'
-      : 'A route for it is there; what stands in front of it is not clear.',
-  }
+  return healthClue(found)
 }
 
 /** Other lists of a file are included somewhere, behind something. */

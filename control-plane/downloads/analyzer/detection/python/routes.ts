@@ -1,5 +1,5 @@
 /** Routes of Flask and FastAPI, with what blueprints and routers put in front of them. */
-import { bestHealth, healthRank, joinPaths } from '../health.ts'
+import { healthClue, healthRank, joinPaths } from '../health.ts'
 import type { Clue } from '../assemble.ts'
 import { closeOf, firstHit, hits, placeAt, stringAt, type Source } from '../source/source.ts'
 import { moduleName, type PythonUnit } from './python-project.ts'
@@ -21,20 +21,7 @@ export function healthRoute(unit: PythonUnit): Clue<string> | null {
       return [{ path: joinPaths(prefix ?? '', path), at, isKnown: prefix !== null }]
     }),
   )
-  const best = bestHealth(
-    found,
-    ({ path }) => path,
-    ({ isKnown }) => isKnown,
-  )
-  if (best === null) return null
-  return {
-    value: best.path,
-    at: best.at,
-    confidence: best.isKnown ? 'sure' : 'guess',
-    detail: best.isKnown
-      ? 'A route for it is there.'
-      : 'A route for it is there; what stands in front of it is not clear.',
-  }
+  return healthClue(found)
 }
 
 /** null: it is included somewhere in a way that cannot be read. */

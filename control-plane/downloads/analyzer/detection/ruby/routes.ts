@@ -1,6 +1,6 @@
 /** config/routes.rb: paths with the namespaces and scopes that stand around them. */
 import type { Clue } from '../assemble.ts'
-import { bestHealth, healthRank, joinPaths } from '../health.ts'
+import { healthClue, healthRank, joinPaths } from '../health.ts'
 import { hits, placeAt, stringAt, stringsBetween, type Source } from '../source/source.ts'
 
 const ROUTE = /^[ \t]*(?:get|match|head|mount)\b[ (]\s*/m
@@ -20,20 +20,7 @@ export function healthRoute(sources: readonly Source[]): Clue<string> | null {
       ]
     }),
   )
-  const best = bestHealth(
-    found,
-    ({ path }) => path,
-    ({ isKnown }) => isKnown,
-  )
-  if (best === null) return null
-  return {
-    value: best.path,
-    at: best.at,
-    confidence: best.isKnown ? 'sure' : 'guess',
-    detail: best.isKnown
-      ? 'A route for it is there.'
-      : 'A route for it is there; what stands in front of it is not clear.',
-  }
+  return healthClue(found)
 }
 
 /** `get 'up' => …`, `get :health`, `mount Health::Engine => '/health'` */
