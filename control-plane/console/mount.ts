@@ -16,6 +16,7 @@ import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from './access/console-sessions.ts'
 import { readSessionCookie } from './access/cookies.ts'
 import type { FormAnswer } from './access/form-answers.ts'
+import { isFreshSignIn } from './access/fresh-sign-in.ts'
 import { signInAddress } from './access/return-address.ts'
 import { answerRefusal, answerView, describeProblem } from './answers.ts'
 import { ASSETS_PATH } from './assets.ts'
@@ -189,7 +190,7 @@ function visitOf(
 }
 
 function isFresh(viewer: Viewer | undefined, { clock }: MountWorld): boolean {
-  return viewer !== undefined && clock.nowMs() - viewer.signedInAtMs <= LIMITS.consoleFreshMs
+  return viewer !== undefined && isFreshSignIn(viewer, clock.nowMs())
 }
 
 async function carryOut(

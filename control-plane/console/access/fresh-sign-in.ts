@@ -6,13 +6,18 @@ import type { Html } from '../layout.ts'
 import type { ViewerVisit } from '../route.ts'
 import { signInAddress } from './return-address.ts'
 
+export const isFreshSignIn = (
+  { signedInAtMs }: Pick<ViewerVisit['viewer'], 'signedInAtMs'>,
+  nowMs: number,
+): boolean => nowMs - signedInAtMs <= LIMITS.consoleFreshMs
+
 /** Above a form of a page that may be read without: nobody types first and is refused then. */
 export function freshSignInNotice({
   viewer,
   nowMs,
   address,
 }: Pick<ViewerVisit, 'viewer' | 'nowMs' | 'address'>): Html | string {
-  if (nowMs - viewer.signedInAtMs <= LIMITS.consoleFreshMs) return ''
+  if (isFreshSignIn(viewer, nowMs)) return ''
   return notice(
     'info',
     'Looking needs nothing more. Before you change something here, sign in again.',
