@@ -44,6 +44,8 @@ export class Http2Connection implements Deadlined {
       .on('error', ignore)
       .on('close', () => this.#onClose())
     this.#session.setLocalWindowSize(LIMITS.http2ConnectionWindowBytes)
+    // Without its half nobody can open a window any more: with or without GOAWAY it has left.
+    socket.on('end', () => this.destroy())
     // Whoever comes late was on its way, and has a request to make: that one is answered.
     if (world.isDraining) this.deadlineMs = nowMs + LIMITS.lingerMsMax
   }

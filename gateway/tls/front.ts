@@ -89,10 +89,11 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     const isNamed = sniHost !== '' || socket.isSessionReused()
     if (handshake === undefined || !isNamed) return void socket.destroy()
     end(key, handshake)
-    socket.allowHalfOpen = true
     const as = { peerAddress: handshake.peerAddress, isSecure: true, sniHost } as const
-    if (socket.alpnProtocol === 'h2') options.onHttp2(socket, as)
-    else options.onHttp1(socket, as)
+    if (socket.alpnProtocol === 'h2') return options.onHttp2(socket, as)
+    // Only there can a client end and still wait for its answer.
+    socket.allowHalfOpen = true
+    options.onHttp1(socket, as)
   }
 
   function end(key: string, handshake: Handshake): void {
