@@ -19,6 +19,7 @@ export class Http2Connection implements Deadlined {
   /** While exchanges are open every sweep looks at them; else when the connection is idle enough. */
   deadlineMs: number
   #sniHost: string
+  readonly #socket: TLSSocket
   readonly #session: ServerHttp2Session
   readonly #exchanges = new Set<Http2Exchange>()
   readonly #resets: Spending
@@ -31,6 +32,7 @@ export class Http2Connection implements Deadlined {
     this.world = world
     this.peerAddress = peerAddress
     this.#sniHost = sniHost
+    this.#socket = socket
     world.deadlines.add(this)
     const { nowMs } = world.deadlines
     this.deadlineMs = nowMs + world.options.timeouts.headMs
@@ -138,6 +140,8 @@ export class Http2Connection implements Deadlined {
 
   destroy(): void {
     this.#session.destroy()
+    // A session that was closing would wait for its client to take what is on its way.
+    this.#socket.destroy()
     this.#onClose()
   }
 }

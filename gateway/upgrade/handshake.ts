@@ -112,6 +112,7 @@ export class Handshake implements UpstreamCall, Deadlined {
       .on('data', (chunk: Buffer) => {
         if (this.#isOver) return
         this.#await(this.#world.timeouts.idleMs)
+        if (head.framing === BODY.none) return
         this.#sink.onData(chunk, 0, chunk.length)
         this.#sink.onReadEnd()
       })

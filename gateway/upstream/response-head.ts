@@ -226,9 +226,16 @@ function settle(
       return 'unknown Transfer-Encoding'
     if (isHttp10) return 'Transfer-Encoding in HTTP/1.0'
   }
-  if (head.status < 200 || head.status === 204 || head.status === 304 || method === 'HEAD') {
+  if (head.status === 204 || head.status === 205) {
+    // RFC 9110 sections 15.3.5 and 15.3.6: no content. What is announced all the same would be read
+    // as the start of the next answer, here or by the client, so it ends with its connection.
+    if (notes.codings > 0 || head.contentLength > 0) head.isReusable = false
+    if (head.status === 205 && notes.lengths === 0) head.isReusable = false
     head.framing = BODY.none
-    if (head.status < 200 || head.status === 204 || head.status === 304) head.contentLength = -1
+    head.contentLength = head.status === 205 ? 0 : -1
+  } else if (head.status < 200 || head.status === 304 || method === 'HEAD') {
+    head.framing = BODY.none
+    if (head.status < 200 || head.status === 304) head.contentLength = -1
   } else if (notes.codings > 0) {
     head.framing = BODY.chunked
     head.lines += notes.trailerLine

@@ -52,7 +52,8 @@ t.test('an answer without a body has none, whatever it says', async (t) => {
       [status, status],
     )
     t.equal(/Content-Length: 5/.test(answers[0]?.head ?? ''), method === 'HEAD')
-    t.equal(upstream.stats().connects, 1, 'the connection is used again')
+    // Behind 204 nothing may be announced: what is might still come, as the next answer.
+    t.equal(upstream.stats().connects, status === 204 ? 2 : 1, `${status} ${method}`)
   }
 })
 

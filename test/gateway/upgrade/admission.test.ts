@@ -205,6 +205,7 @@ t.test(
       ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n', 200, 'no'],
       ['HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nto the end', 200, 'to the end'],
       ['HTTP/1.1 204 No Content\r\n\r\n', 204, ''],
+      ['HTTP/1.1 205 Reset Content\r\nContent-Length: 2\r\n\r\nno', 205, ''],
       [`${agreed}\r\n`, 502],
       [`${agreed}Sec-WebSocket-Accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA=\r\n\r\n`, 502],
       [`${agreed}${accept}${accept}\r\n`, 502],
