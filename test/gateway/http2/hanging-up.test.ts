@@ -74,7 +74,8 @@ t.test('who speaks HTTP/1.1 over TLS may still end first and be answered', async
   const release = Promise.withResolvers<void>()
   const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
   const wire = await startSecureWire(t, origin.url, { clock })
-  const secure = wire.tls({ ALPNProtocols: ['http/1.1'], allowHalfOpen: true })
+  const secure = wire.tls({ ALPNProtocols: ['http/1.1'] })
+  secure.allowHalfOpen = true
   let received = ''
   secure.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')))
   secure.end(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
