@@ -4,8 +4,10 @@
  */
 import {
   CLIENT_CLAIMS,
+  CLIENT_PREFIXES,
   normalised,
   PATH_OVERRIDES,
+  PATH_PREFIXES,
 } from '../../shared/enforcement/foreign-headers.ts'
 
 /** What is to happen with a header line. `plain` goes on as it came. */
@@ -112,18 +114,31 @@ for (const char of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi
   NORMAL[char.charCodeAt(0)] = isOdd ? ODD | DASH : normalised(char).charCodeAt(0)
 }
 
-const SLOTS = 256
+const SLOTS = 1024
+
+interface TableOptions {
+  readonly fields: ReadonlyMap<string, Field>
+  /** Names that begin so are dropped; all of them are `x-` and a letter more. */
+  readonly prefixes: readonly string[]
+  /** Names with anything but letters, digits and dashes are dropped. */
+  readonly isOddDropped: boolean
+}
 
 /** A small open hash table, so that a name is checked, folded and looked up in one walk over it. */
 class FieldTable {
   readonly #names: string[] = Array.from({ length: SLOTS }, () => '')
   readonly #hashes = new Int32Array(SLOTS)
   readonly #fields = new Uint8Array(SLOTS)
-  readonly #prefixes: readonly string[]
+  /** By the letter behind `x-`, so that most names are compared with none. */
+  readonly #prefixes: (readonly string[] | undefined)[] = Array.from({ length: 128 })
+  readonly #isOddDropped: boolean
 
-  /** Names with one of the prefixes, which all begin with `x-`, are dropped. */
-  constructor(fields: ReadonlyMap<string, Field>, prefixes: readonly string[]) {
-    this.#prefixes = prefixes
+  constructor({ fields, prefixes, isOddDropped }: TableOptions) {
+    this.#isOddDropped = isOddDropped
+    for (const prefix of prefixes) {
+      const letter = prefix.charCodeAt(2)
+      this.#prefixes[letter] = [...(this.#prefixes[letter] ?? []), prefix]
+    }
     for (const [name, field] of fields) {
       const hash = hashOf(name)
       let slot = hash & (SLOTS - 1)
@@ -157,16 +172,34 @@ class FieldTable {
     for (; this.#names[slot] !== ''; slot = (slot + 1) & (SLOTS - 1)) {
       if (this.#hashes[slot] !== hash || !isName(this.#names[slot]!, bytes, at, length)) continue
       const found = this.#fields[slot]!
-      return (length << FIELD_BITS) | ((seen & ODD) === 0 ? found : disguised(found))
+      return (length << FIELD_BITS) | ((seen & ODD) === 0 ? found : this.#disguised(found))
     }
-    const isDropped = (bytes[at]! | 0x20) === 0x78 && this.#hasPrefix(bytes, at, length)
+    const isDropped =
+      ((seen & ODD) !== 0 && this.#isOddDropped) ||
+      ((bytes[at]! | 0x20) === 0x78 && length > 2 && this.#hasPrefix(bytes, at, length))
     return (length << FIELD_BITS) | (isDropped ? FIELD.dropped : FIELD.plain)
   }
 
   #hasPrefix(bytes: Buffer, at: number, length: number): boolean {
-    for (const prefix of this.#prefixes)
+    const prefixes = this.#prefixes[NORMAL[bytes[at + 2]!]! & 0x7f]
+    if (prefixes === undefined) return false
+    for (const prefix of prefixes)
       if (isName(prefix, bytes, at, Math.min(length, prefix.length))) return true
     return false
+  }
+
+  #disguised(field: number): number {
+    switch (field) {
+      case FIELD.contentLength:
+      case FIELD.transferEncoding:
+        return DISGUISED
+      case FIELD.dropped:
+      case FIELD.keepAlive:
+      case FIELD.probeReply:
+        return FIELD.dropped
+      default:
+        return this.#isOddDropped ? FIELD.dropped : FIELD.plain
+    }
   }
 }
 
@@ -183,27 +216,18 @@ function isName(name: string, bytes: Buffer, from: number, length: number): bool
   return true
 }
 
-function disguised(field: number): number {
-  switch (field) {
-    case FIELD.contentLength:
-    case FIELD.transferEncoding:
-      return DISGUISED
-    case FIELD.dropped:
-    case FIELD.keepAlive:
-    case FIELD.forwardedFor:
-    case FIELD.forwardedProto:
-    case FIELD.probe:
-    case FIELD.probePass:
-    case FIELD.probeReply:
-    case FIELD.requestId:
-      return FIELD.dropped
-    default:
-      return FIELD.plain
-  }
-}
+const REQUEST_PREFIXES = [...PATH_PREFIXES, ...CLIENT_PREFIXES]
 
-export const requestFields = new FieldTable(REQUEST_FIELDS, ['x-service-', 'x-forwarded-'])
-export const responseFields = new FieldTable(RESPONSE_FIELDS, ['x-service-'])
+export const requestFields = new FieldTable({
+  fields: REQUEST_FIELDS,
+  prefixes: REQUEST_PREFIXES,
+  isOddDropped: true,
+})
+export const responseFields = new FieldTable({
+  fields: RESPONSE_FIELDS,
+  prefixes: ['x-service-'],
+  isOddDropped: false,
+})
 
 /**
  * May stay away from the upstream when `Connection` names them. These may not: a client that
@@ -257,6 +281,6 @@ export function mayBeTrailer(spelling: string): boolean {
   const name = normalised(spelling)
   if (NEVER_IN_TRAILERS.has(name) || name.startsWith('if-') || name.startsWith('proxy-'))
     return false
-  if (name.startsWith('x-service-') || name.startsWith('x-forwarded-')) return false
-  return !REQUEST_FIELDS.has(name)
+  if (name !== spelling.toLowerCase()) return false // what CGI folds into another name
+  return !REQUEST_FIELDS.has(name) && !REQUEST_PREFIXES.some((prefix) => name.startsWith(prefix))
 }

@@ -1,7 +1,11 @@
 /** Whatever says from outside who somebody is, or which path is meant, reaches no application. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { PATH_OVERRIDES } from '../../shared/enforcement/foreign-headers.ts'
+import {
+  CLIENT_CLAIMS,
+  PATH_OVERRIDES,
+  PATH_PREFIXES,
+} from '../../shared/enforcement/foreign-headers.ts'
 import { runTable, type Case } from './table.ts'
 import { headOf, startWorld, type TenantState } from './world.ts'
 
@@ -65,10 +69,11 @@ for (const { name, state, target, isSignedIn } of PLACES)
       ask: headOf({ target, cookie, lines }),
       required: { outcome: 'forward', application: { target, foreign: [], ...identity } },
     })
-    const overrides = PATH_OVERRIDES.flatMap((override) => [
-      override,
-      override.replaceAll('-', '_'),
-    ])
+    const overrides = [
+      ...PATH_OVERRIDES,
+      ...PATH_PREFIXES.map((prefix) => `${prefix}any`),
+      'SCRIPT_NAME',
+    ].flatMap((override) => [override, override.replaceAll('-', '_')])
     await runTable(t, world.targets, [
       forwarded('nothing', []),
       ...NAMES.flatMap(respelled).map((spelling) => forwarded(spelling, [`${spelling}: root`])),
@@ -84,6 +89,14 @@ for (const { name, state, target, isSignedIn } of PLACES)
         'Connection: close, X-Service-User, X-Service-Claims, X-Service-Verified, Cookie',
       ]),
       forwarded('empty', ['X-Service-User:']),
+      ...['_', 'X_Any', 'X.Any', 'X|Any', '__proto__'].map((odd) =>
+        forwarded(`a name that CGI folds: ${odd}`, [`${odd}: 1`]),
+      ),
+      // the edge drops what says who the client is, inside it is the load balancer's to say
+      forwarded(
+        'addresses',
+        [...CLIENT_CLAIMS].map((claim) => `${claim}: 6.6.6.6`),
+      ),
       forwarded('as other headers', ['X-User: root', 'Remote-User: root', 'X-Serviced-User: root']),
     ])
   })

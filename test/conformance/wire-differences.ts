@@ -5,6 +5,7 @@
  * (test/gateway/upgrade, test/control-plane/downloads/sdk-node). What Next.js leaves of a request is
  * in next-proxy.ts.
  */
+import { CLIENT_CLAIMS } from '../../shared/enforcement/foreign-headers.ts'
 import type { Cell, Outcome } from './cell.ts'
 import type { Case, Required } from './table.ts'
 
@@ -40,10 +41,7 @@ const LINES: readonly {
       'x-forwarded-proto',
       'x-forwarded-host',
       'x-forwarded-port',
-      'forwarded',
-      'x-real-ip',
-      'true-client-ip',
-      'x-client-ip',
+      ...CLIENT_CLAIMS,
     ],
     why: 'where a request came from is said by the edge; inside, by the load balancer in front of the application, which is the application’s to believe',
   },

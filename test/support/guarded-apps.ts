@@ -5,6 +5,7 @@
  *     GET  /who        which user, and every header as the framework shows it
  *     GET  /cookies    two cookies of its own, and a Cache-Control if `?cache=` says one
  *     POST /upload     how many bytes came
+ *     POST /trailers   every trailer, wherever Node shows it
  *     GET  /download   a megabyte, piece by piece
  *     GET  /error      throws
  */
@@ -45,6 +46,12 @@ export function pieces(): Readable {
   return Readable.from(Array.from({ length: DOWNLOAD_BYTES / piece.length }, () => piece))
 }
 
+export async function trailersOf(request: IncomingMessage) {
+  await countBytes(request)
+  const { trailers, trailersDistinct, rawTrailers } = request
+  return { trailers, trailersDistinct, rawTrailers }
+}
+
 export async function countBytes(body: AsyncIterable<Uint8Array>): Promise<number> {
   let bytes = 0
   for await (const chunk of body) bytes += chunk.length
@@ -74,6 +81,8 @@ export function nodeListener(request: Claimed, response: ServerResponse): void {
     }
     case '/upload':
       return void countBytes(request).then((bytes) => response.end(String(bytes)))
+    case '/trailers':
+      return void trailersOf(request).then((seen) => response.end(JSON.stringify(seen)))
     case '/download':
       return void pieces().pipe(response)
     case '/error':
@@ -110,6 +119,9 @@ async function startExpress(service: Service): Promise<GuardedApp> {
   app.post('/upload', async (request, response) => {
     response.send(String(await countBytes(request)))
   })
+  app.post('/trailers', async (request, response) => {
+    response.json(await trailersOf(request))
+  })
   app.get('/download', (_request, response) => void pieces().pipe(response))
   app.get('/error', () => {
     throw new Error('the application’s own')
@@ -139,6 +151,9 @@ async function startKoa(service: Service): Promise<GuardedApp> {
       case '/upload':
         context.body = String(await countBytes(context.req))
         break
+      case '/trailers':
+        context.body = await trailersOf(context.req)
+        break
       case '/download':
         context.body = pieces()
         break
@@ -166,6 +181,7 @@ async function startFastify(service: Service): Promise<GuardedApp> {
       return reply.header('Set-Cookie', OWN_COOKIES).send('cookies')
     })
     routes.post('/upload', async (request) => String(await countBytes(request.raw)))
+    routes.post('/trailers', async (request) => trailersOf(request.raw))
     routes.get('/download', async (_request, reply) => reply.send(pieces()))
     routes.get('/error', async () => {
       throw new Error('the application’s own')
@@ -199,6 +215,7 @@ async function startHono(service: Service): Promise<GuardedApp> {
     return c.text('cookies')
   })
   app.post('/upload', async (c) => c.text(String(await countBytes(c.req.raw.body as never))))
+  app.post('/trailers', async (c) => c.json(await trailersOf(c.env.incoming)))
   app.get('/download', (c) => c.body(Readable.toWeb(pieces()) as ReadableStream))
   app.get('/error', () => {
     throw new Error('the application’s own')

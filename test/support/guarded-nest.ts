@@ -43,7 +43,7 @@ for (const name of ['read', 'upload'] as const) {
   Res()(Routes.prototype, name, 1)
 }
 Get(['/who', '/cookies', '/download'])(Routes.prototype, 'read', method('read'))
-Post('/upload')(Routes.prototype, 'upload', method('upload'))
+Post(['/upload', '/trailers'])(Routes.prototype, 'upload', method('upload'))
 HttpCode(200)(Routes.prototype, 'upload', method('upload'))
 Get('/error')(Routes.prototype, 'error', method('error'))
 Controller()(Routes)

@@ -55,7 +55,7 @@ const BODIES = [
     content: 'hello',
   },
   {
-    text: '3\r\nabc\r\n0\r\nX-Sum: 1\r\nContent-Length: 9\r\nX_Service_User: a\r\nGrpc-Status: 0\r\n\r\n',
+    text: '3\r\nabc\r\n0\r\nX-Sum: 1\r\nContent-Length: 9\r\nX_Service_User: a\r\nSCRIPT_NAME: /b\r\nX-Script-Name: /b\r\nCF-Connecting-IP: c\r\nGrpc-Status: 0\r\n\r\n',
     canonical: '3\r\nabc\r\n0\r\nX-Sum: 1\r\nGrpc-Status: 0\r\n\r\n',
     content: 'abc',
     trailers: 'X-Sum: 1\r\nGrpc-Status: 0\r\n',

@@ -103,7 +103,13 @@ t.test('trailers travel both ways, and framing or identity is never one', async 
     .http2Client()
     .request({ ':method': 'POST', ':authority': HOST, te: 'trailers' }, { waitForTrailers: true })
   stream.on('wantTrailers', () =>
-    stream.sendTrailers({ 'x-checksum': 'abc', 'x-service-user': 'root', cookie: 'a=b' }),
+    stream.sendTrailers({
+      'x-checksum': 'abc',
+      'x-service-user': 'root',
+      script_name: '/admin',
+      'client-ip': '1.2.3.4',
+      cookie: 'a=b',
+    }),
   )
   const answer = await answerOf(stream, 'question')
   t.match(answer, { status: 200, body: Buffer.from('message') })

@@ -10,6 +10,7 @@ import {
 import { isForeign } from '../../../../shared/enforcement/foreign-headers.ts'
 import type { Identity } from '../guard.ts'
 import type { Incoming } from './messages.ts'
+import { guardTrailers } from './trailers.ts'
 
 const CLAIMS_HEADER = 'X-Service-Claims'
 const USER_HEADER = 'X-Service-User'
@@ -47,6 +48,7 @@ export function writeIdentity(request: Incoming, identity: Identity | undefined)
     headers[VERIFIED_KEY] = 'true'
   }
   if ('headersDistinct' in request) Object.defineProperty(request, 'headersDistinct', DISTINCT)
+  guardTrailers(request)
 }
 
 /** For what another site's page asks: nothing of it is to be taken for its user's own. */

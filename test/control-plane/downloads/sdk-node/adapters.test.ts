@@ -25,6 +25,19 @@ const SPELLINGS = [
   'X_SERVICE_CLAIMS',
   'X-Service-Role',
   'X~Service!Verified',
+  // another path, to whom reads it so
+  'SCRIPT_NAME',
+  'X_Any_Name',
+  'X.Any.Name',
+  'X-Script-Name',
+  'Path-Info',
+  'X-Original-URL',
+  'X-Forwarded-Prefix',
+  'X-Matched-Path',
+  'X-Invoke-Path',
+  'X-Middleware-Rewrite',
+  'X-Accel-Mapping',
+  'X-Sendfile-Type',
 ]
 
 interface Who {
@@ -126,6 +139,19 @@ for (const [name, start] of Object.entries(GUARDED_APPS)) {
       t.match(await ask('HEAD /who', CLAIMS), { text: '' })
       t.match(await ask('HEAD /who'), { status: 401, text: '' })
       t.equal((await ask('GET /who', CLAIMS)).status, 200, 'and the connection is in step')
+    })
+
+    t.test('trailers say nothing of identity or path either', async (t) => {
+      const { ask } = await open(t)
+      const forged = SPELLINGS.map((spelling) => `${spelling}: usr_root\r\n`).join('')
+      const trailers = `X-Sum: 1\r\n${forged}X-Sum: 2\r\n`
+      const headers = `${CLAIMS}Content-Type: application/x-any\r\nTransfer-Encoding: chunked\r\n`
+      const { text } = await ask('POST /trailers', headers, `1\r\nx\r\n0\r\n${trailers}\r\n`)
+      t.same(JSON.parse(text), {
+        trailers: { 'x-sum': '1, 2' },
+        trailersDistinct: { 'x-sum': ['1', '2'] },
+        rawTrailers: ['X-Sum', '1', 'X-Sum', '2'],
+      })
     })
 
     t.test('an error of the application is its own', async (t) => {
