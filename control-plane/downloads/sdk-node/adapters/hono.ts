@@ -1,6 +1,6 @@
 /** `app.use(service.hono())`, on @hono/node-server. */
 import type { TokenClaims } from '../../../../shared/enforcement/token.ts'
-import type { Guard, GuardedRequest, Outcome } from '../guard.ts'
+import type { Guard, GuardedRequest, Identity, Outcome } from '../guard.ts'
 import { fieldsOf, hasBody, judgement, type Answer, type Forward } from './carry-out.ts'
 import { withholdSession, writeIdentity, writeIdentityTo } from './identity-headers.ts'
 import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
@@ -8,7 +8,7 @@ import { addToAnswer, addToResponse } from './private-answers.ts'
 
 export interface HonoContext {
   readonly env: unknown
-  readonly req: { readonly raw: Request }
+  readonly req: { raw: Request }
   res: Response
   set(name: 'serviceClaims', claims: TokenClaims | undefined): void
 }
@@ -42,40 +42,58 @@ function passOn(
   if (isForeignPage) withholdSession(incoming)
   incoming.serviceClaims = identity?.claims
   c.set('serviceClaims', identity?.claims)
-  Object.defineProperty(c.req.raw, 'headers', headersOf(incoming))
+  cleanNative(c.req.raw, identity, isForeignPage)
   addToAnswer(outgoing, { isPrivate: identity !== undefined, cookies: privateCookies })
   return next()
 }
 
 /**
- * Whoever asked for a header before us has made node-server keep a copy of the lines as they came.
- * So the request gets headers that are made of what is left, once somebody asks for them.
+ * What node-server hands out only looks like a Request. The real one, with headers of its own, is
+ * made when somebody first needs it, and that may have been before us: a limit on bodies, a logger.
+ * What exists is cleaned where it is kept; the rest is made later, of lines that are clean by then.
  */
-function headersOf(incoming: Incoming): PropertyDescriptor {
-  let headers: Headers | undefined
-  return {
-    configurable: true,
-    enumerable: true,
-    get() {
-      if (headers !== undefined) return headers
-      headers = new Headers()
-      const { rawHeaders } = incoming
-      for (let at = 0; at + 1 < rawHeaders.length; at += 2)
-        if (!rawHeaders[at]!.startsWith(':')) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!)
-      return headers
-    },
+function cleanNative(raw: Request, identity: Identity | undefined, isForeignPage: boolean): void {
+  if (isNative(raw)) return writeIdentityTo(raw.headers, identity, isForeignPage)
+  let isKnown = false
+  for (const symbol of Object.getOwnPropertySymbols(raw)) {
+    const kept = (raw as unknown as Record<symbol, unknown>)[symbol]
+    if (symbol.description === 'incomingKey') isKnown = true
+    else if (kept instanceof Headers) writeIdentityTo(kept, identity, isForeignPage)
+    else if (isNative(kept)) writeIdentityTo(kept.headers, identity, isForeignPage)
   }
+  if (!isKnown) throw new Error(UNKNOWN_SERVER)
 }
+
+const UNKNOWN_SERVER =
+  'service-node: this version of @hono/node-server is not known; put service.node() around its server'
+
+/** Also of a class of its own: node-server has one between it and the standard's. */
+const isNative = (value: unknown): value is Request =>
+  value instanceof Request && !Object.getOwnPropertySymbols(value).some(isOfNodeServer)
+const isOfNodeServer = ({ description }: symbol) => description === 'incomingKey'
 
 /** Without a server, as `app.request()` in a test: all that there is, is the standard's Request. */
 async function guardRequest(guard: Guard, c: HonoContext, next: Next): Promise<Response | void> {
   const outcome = await judgement(guard, requestOf(c.req.raw))
   if (outcome.kind === 'answer') return responseOf(outcome)
   const { identity, isForeignPage, privateCookies } = outcome
-  writeIdentityTo(c.req.raw.headers, identity, isForeignPage)
+  cleanStandard(c, identity, isForeignPage)
   c.set('serviceClaims', identity?.claims)
   await next()
   addToResponse(c.res.headers, { isPrivate: identity !== undefined, cookies: privateCookies })
+}
+
+function cleanStandard(c: HonoContext, identity: Identity | undefined, isForeignPage: boolean) {
+  const { raw } = c.req
+  try {
+    writeIdentityTo(raw.headers, identity, isForeignPage)
+  } catch {
+    // in some runtimes nobody may change what came in: then the request is another one
+    const headers = new Headers(raw.headers)
+    writeIdentityTo(headers, identity, isForeignPage)
+    const { method, url, bodyUsed } = raw
+    c.req.raw = bodyUsed ? new Request(url, { method, headers }) : new Request(raw, { headers })
+  }
 }
 
 /** What of a Request a guard can be told. */
