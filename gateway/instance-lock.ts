@@ -41,11 +41,16 @@ function isRunning(pid: number, startedTicks: string): boolean {
   return startOf(pid) === startedTicks
 }
 
-/** In a container the same small numbers come again after a crash; when a process began does not. */
-function startOf(pid: number): string {
+/**
+ * In a container the same small numbers come again after a crash; when a process began does not.
+ * undefined: it is dead, and its number only waits for a parent to take notice (a container without
+ * an init never does), so that signals still find it.
+ */
+function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+    const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return /^[ZXx]$/.test(state) ? undefined : (fields[18] ?? '')
   } catch {
     return '' // no /proc here: the number alone has to do
   }
