@@ -34,6 +34,7 @@ import { createFeed } from './feed/feed.ts'
 import { openInstances } from './feed/instances.ts'
 import { createFeedStates } from './feed/states.ts'
 import { createFleetHub } from './fleet/hub.ts'
+import { ENFORCED_BY_NOBODY } from './fleet/receipts.ts'
 import { createConsoleAccess } from './console/access/console-access.ts'
 import { createAlerts } from './monitoring/alerts.ts'
 import { createDigests } from './monitoring/digests.ts'
@@ -140,10 +141,14 @@ export async function createServices(world: ServicesWorld) {
     onEvents: (gatewayId, events) => enforcement.receive(gatewayId, events),
     onFigures: (gatewayId, counted) => figures.receive(gatewayId, counted),
   })
-  store.onCommit(({ tenantIds, revoked }) => {
+  store.onCommit(({ tenantIds }) => {
     for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
-    for (const [tenantId, state] of revoked)
-      if (!isReserved(tenantId)) fleet.revoked(tenantId, state)
+  })
+  store.enforceBy(async (revoked) => {
+    const ofGateways = [...revoked].filter(([tenantId]) => !isReserved(tenantId))
+    if (ofGateways.length === 0) return ENFORCED_BY_NOBODY
+    for (const [tenantId, state] of ofGateways) fleet.revoked(tenantId, state)
+    return fleet.revocationsSettled(LIMITS.fleetEnforceMsMax)
   })
 
   const { receivers = PUBLIC_RECEIVERS } = world
@@ -275,7 +280,6 @@ export async function createServices(world: ServicesWorld) {
     },
     gateways: () => fleet.gateways(),
     changesSettled: async () => fleet.settled(await store.revision(), LIMITS.fleetSettleMsMax),
-    revocationsSettled: () => fleet.revocationsSettled(LIMITS.fleetSettleMsMax),
 
     /** In the reverse order of what stands on what. */
     async close(): Promise<void> {

@@ -134,6 +134,8 @@ export const LIMITS = {
   brandLogoBytesMax: 64 * 1024,
   /** How long an answer waits for the gateways to have applied what it answers for. */
   fleetSettleMsMax: 250,
+  /** The same for what ends sessions: it says who does not enforce it by then. */
+  fleetEnforceMsMax: 1000,
   // API rates: a bucket of so many calls that refills at so many a second
   rateBucketsMax: 20_000,
   rateOperator: { burst: 3000, perSecond: 300 },

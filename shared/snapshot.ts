@@ -201,8 +201,12 @@ export const UpMessageSchema = v.variant('type', [
     revision,
     is_durable: v.boolean(),
   }),
-  /** Every worker enforces what was revoked up to `sequence`. */
-  v.object({ type: v.literal('revoked_applied'), sequence }),
+  /** Every worker enforces what was revoked up to `sequence`; `is_durable`: a restart does, too. */
+  v.object({
+    type: v.literal('revoked_applied'),
+    sequence,
+    is_durable: v.optional(v.boolean(), false),
+  }),
   /** So many more of `tenant`, `remove` and `keep` have been dealt with: send as many again. */
   v.object({ type: v.literal('consumed'), messages: sequence }),
   v.object({

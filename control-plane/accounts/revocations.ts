@@ -5,6 +5,7 @@
 import { SECOND_MS } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Revoked } from '../../shared/snapshot.ts'
+import type { Enforced } from '../fleet/receipts.ts'
 import { noteLogouts } from '../store/queries/logout-notices.ts'
 import {
   deleteMootRevocations,
@@ -31,6 +32,8 @@ export interface RevocationResult {
   readonly notBefore: number
   /** How many sessions that were alive have ended by it. */
   readonly sessions: number
+  /** Who refuses them by now; known once the change has settled. */
+  readonly enforced: Promise<Enforced>
 }
 
 export type Revocations = ReturnType<typeof createRevocations>
@@ -90,7 +93,7 @@ export async function revokeIn(
   if (event !== null && !(await isOfTrial(queries, tenantId, target)))
     await change.emit(event, tenantId, content)
   change.revoke(tenantId, toRevoked([row]))
-  return { notBefore: row.notBefore, sessions }
+  return { notBefore: row.notBefore, sessions, enforced: change.enforced }
 }
 
 /** Somebody who only exists for a check of the sign-in is nobody's news. */

@@ -26,7 +26,7 @@ import { deleteTicketsOf, voidTickets } from '../store/queries/tickets.ts'
 import type { TenantPolicies } from '../tenants/policies.ts'
 import type { PasswordRules, WhosePassword } from './password-rules.ts'
 import type { PasswordHasher } from './passwords.ts'
-import { revokeIn } from './revocations.ts'
+import { revokeIn, type RevocationResult } from './revocations.ts'
 
 export type User = Readonly<UserRow>
 
@@ -36,6 +36,12 @@ export interface NewUser {
   readonly name: string
   readonly password: string
 }
+export interface PatchedUser {
+  readonly user: User
+  /** Where the change has ended the sessions of the person. */
+  readonly ended: RevocationResult | undefined
+}
+
 export type UserPatch = Partial<NewUser & { readonly isDisabled: boolean }>
 
 /** Why a sign-in was refused: for the log and the event, never for the person who tried. */
@@ -230,7 +236,12 @@ export function createUsers(world: UsersWorld) {
       usersBeginning(store.read, tenantId, fold(text), limit),
 
     /** A new password or a disabled account ends what the old one had opened. */
-    async patch(tenantId: string, userId: string, patch: UserPatch, actor: Actor): Promise<User> {
+    async patch(
+      tenantId: string,
+      userId: string,
+      patch: UserPatch,
+      actor: Actor,
+    ): Promise<PatchedUser> {
       const passwordHash =
         patch.password === undefined
           ? undefined
@@ -255,9 +266,10 @@ export function createUsers(world: UsersWorld) {
         const { passwordHash: old } = before
         if (passwordHash !== undefined)
           await replacePassword(change, { tenantId, userId, passwordHash, old })
+        let ended: RevocationResult | undefined
         if (passwordHash !== undefined || (patch.isDisabled === true && !before.isDisabled)) {
           const reason = passwordHash === undefined ? 'user_disabled' : 'password_changed'
-          await revokeIn(change, tenantId, { subject: userId }, reason)
+          ended = await revokeIn(change, tenantId, { subject: userId }, reason)
           await voidTickets(change.queries, tenantId, userId, change.nowMs)
         }
         // a link went to the address from before, which may be somebody else's
@@ -271,7 +283,7 @@ export function createUsers(world: UsersWorld) {
           to: auditedOf(after),
         }
         await change.audit(actor, { action: 'user.changed', tenantId, content })
-        return after
+        return { user: after, ended }
       })
     },
 
@@ -286,8 +298,8 @@ export function createUsers(world: UsersWorld) {
       })
     },
 
-    async remove(tenantId: string, userId: string, actor: Actor): Promise<void> {
-      await store.change(async (change) => {
+    async remove(tenantId: string, userId: string, actor: Actor): Promise<RevocationResult> {
+      return store.change(async (change) => {
         found(await findUser(change.queries, tenantId, userId))
         await deleteUser(change.queries, tenantId, userId)
         await forgetPasswords(change.queries, tenantId, userId)
@@ -295,9 +307,10 @@ export function createUsers(world: UsersWorld) {
         await deleteFactors(change.queries, tenantId, userId, ['totp', 'passkey', 'recovery'])
         await deleteKnownDevicesOf(change.queries, tenantId, userId)
         await deleteRolesOf(change.queries, userId)
-        await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
+        const ended = await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
         const content = { user_id: userId }
         await change.audit(actor, { action: 'user.removed', tenantId, content })
+        return ended
       })
     },
 

@@ -131,13 +131,44 @@ export const Session = v.strictObject({
   end_reason: v.nullable(v.string()),
 })
 
+const gatewayIds = v.array(v.string())
+
+/** Who refuses ended sessions by the time that the answer goes out. */
+export const Enforced = v.strictObject({
+  gateways: described(count, 'Connected gateways that refuse them, with all of their workers.'),
+  of: described(count, 'Connected gateways.'),
+  pending: v.optional(
+    described(gatewayIds, 'Connected, and have not said within a second that they refuse them.'),
+  ),
+  not_durable: v.optional(
+    described(gatewayIds, 'Refuse them, but cannot write it down: a restart may forget it.'),
+  ),
+  unreachable: v.optional(
+    described(gatewayIds, 'Not connected: if they still serve, they go by what they knew last.'),
+  ),
+  instances: v.optional(
+    v.strictObject({
+      of: described(count, 'Instances of the application that poll.'),
+      within_seconds: described(count, 'How soon each of them asks again, and hears of it.'),
+    }),
+  ),
+})
+
 export const RevocationAnswer = v.strictObject({
   all: v.optional(v.literal(true)),
   subject: v.optional(v.string()),
   sid: v.optional(v.string()),
   not_before: described(count, 'Epoch seconds: what was issued before is worth nothing.'),
   sessions: described(count, 'How many sessions that were alive have ended by it.'),
+  enforced: Enforced,
 })
+
+export const PatchedUserAnswer = v.strictObject({
+  ...User.entries,
+  enforced: v.optional(described(Enforced, 'Where the change has ended sessions.')),
+})
+
+export const RemovedUserAnswer = v.strictObject({ user_id: v.string(), enforced: Enforced })
 
 export const AddressBlock = v.strictObject({
   address: v.string(),

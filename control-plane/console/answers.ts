@@ -56,7 +56,7 @@ function happened(
   const { pathname, search } = new URL(c.req.url)
   return {
     said: note.said,
-    receipt: receipts.stateOf(note),
+    receipt: receipts.stateOf(note, viewer),
     followUrl: `/console/receipt?of=${encodeURIComponent(given)}`,
     againUrl: pathname + search,
   }

@@ -298,7 +298,7 @@ async function locationOf(
   startedMs: number,
 ): Promise<string> {
   if (viewer === undefined) return outcome.location
-  const note = await receipts.noteOf(outcome, startedMs)
+  const note = await receipts.noteOf(outcome, startedMs, viewer)
   const url = new URL(outcome.location, 'http://console.invalid')
   url.searchParams.set('done', proofs.writeNote(viewer.sessionId, note))
   return url.pathname + url.search + url.hash

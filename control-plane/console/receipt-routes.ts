@@ -15,7 +15,7 @@ export function receiptRoutes({
       ({ viewer, query, request }) => {
         const note = proofs.readNote(viewer.sessionId, query.of) as DoneNote | undefined
         if (note === undefined) throw new Refusal('not_found')
-        const states = receipts.follow(note, () => request.signal.aborted)
+        const states = receipts.follow(note, viewer, () => request.signal.aborted)
         return new Response(eventsOf(states), {
           headers: {
             'Content-Type': 'text/event-stream',

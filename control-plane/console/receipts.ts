@@ -1,7 +1,9 @@
 /** How far a change has come: told at once where it is, and as it comes to be where it is not. */
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import type { GatewayStatus } from '../fleet/gateway-book.ts'
 import type { FleetHub } from '../fleet/hub.ts'
+import type { Enforced } from '../fleet/receipts.ts'
 import { isServed } from '../tenants/snapshot.ts'
 import type { Tenants } from '../tenants/tenants.ts'
 import type { Done } from './route.ts'
@@ -16,7 +18,18 @@ export interface DoneNote {
   readonly tookMs?: number
   /** Why nobody has to hear of it. */
   readonly because?: 'draft' | 'sdk'
-  readonly revoked?: { readonly applied: number; readonly of: number }
+  readonly revoked?: {
+    readonly applied: number
+    readonly of: number
+    readonly missing: readonly MissingGateways[]
+  }
+}
+
+export interface MissingGateways {
+  readonly what: 'pending' | 'notDurable' | 'unreachable'
+  readonly count: number
+  /** For operators alone, and no more than fit into an address. */
+  readonly ids?: readonly string[]
 }
 
 export interface ReceiptState {
@@ -27,10 +40,15 @@ export interface ReceiptState {
 }
 
 export interface ReceiptsWorld {
-  readonly fleet: Pick<FleetHub, 'gateways' | 'settled' | 'revocationsSettled'>
+  readonly fleet: Pick<FleetHub, 'gateways' | 'settled'>
   readonly tenants: Pick<Tenants, 'find'>
   readonly clock: Clock
 }
+
+/** Names of machines are for those who run them: nobody else is shown one, in no receipt. */
+export type Reader = { readonly isOperator: boolean }
+
+const IDS_IN_NOTE_MAX = 5
 
 /** How often somebody who waits is told; gateways that come further are told of at once. */
 const LOOK_EVERY_MS = 1000
@@ -40,12 +58,14 @@ export type ConsoleReceipts = ReturnType<typeof createConsoleReceipts>
 export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) {
   const seconds = (ms: number) => `${(Math.max(ms, 50) / 1000).toFixed(1)} s`
 
-  async function noteOf({ said, changed, goneBy, isRevocation }: Done, startedMs: number) {
-    if (isRevocation === true) {
-      const { applied, pending } = await fleet.revocationsSettled(LIMITS.fleetSettleMsMax)
-      const of = applied.length + pending.length
+  async function noteOf(
+    { said, changed, goneBy, enforced }: Done,
+    startedMs: number,
+    reader: Reader,
+  ): Promise<DoneNote> {
+    if (enforced !== undefined) {
       const tookMs = clock.nowMs() - startedMs
-      return { said, tookMs, revoked: { applied: applied.length, of } }
+      return { said, tookMs, revoked: revokedBy(await enforced, reader) }
     }
     if (changed !== undefined && goneBy !== undefined)
       return arrived({ said, tenantId: changed, revision: goneBy, startedMs })
@@ -61,7 +81,7 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
     return pending.length > 0 ? note : { ...note, tookMs: clock.nowMs() - note.startedMs }
   }
 
-  function stateOf(note: DoneNote, tookMs = note.tookMs): ReceiptState | undefined {
+  function stateOf(note: DoneNote, reader: Reader, tookMs = note.tookMs): ReceiptState | undefined {
     const { tenantId, revision, because, revoked } = note
     if (because === 'draft') return quiet('Gateways hear of this tenant once it is published.')
     if (because === 'sdk')
@@ -70,7 +90,8 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
     if (tenantId === undefined || revision === undefined) return undefined
     const gateways = fleet.gateways()
     const connected = gateways.filter((gateway) => gateway.connected)
-    const away = gateways.filter((gateway) => !gateway.connected).map(awayLine)
+    const idsOf = (of: readonly GatewayStatus[]) => of.map(({ gateway_id: id }) => id)
+    const away = lines(idsOf(gateways.filter((gateway) => !gateway.connected)), AWAY, reader)
     if (connected.length === 0)
       return {
         kind: 'waiting',
@@ -79,17 +100,23 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
       }
     const rejected = connected.flatMap(({ gateway_id: id, rejections }) => {
       const one = rejections.find((it) => it.tenant_id === tenantId && it.revision >= revision)
-      return one === undefined
-        ? []
-        : [`${id} rejected it and goes on with what it had: ${one.reason}`]
+      return one === undefined ? [] : [{ id, reason: one.reason }]
     })
+    const rejectedLines = [...Map.groupBy(rejected, ({ reason }) => reason)].flatMap(
+      ([reason, alike]) =>
+        lines(
+          alike.map(({ id }) => id),
+          rejectedBecause(reason),
+          reader,
+        ),
+    )
     const there =
       connected.filter((gateway) => gateway.revision >= revision).length - rejected.length
     if (rejected.length > 0)
       return {
         kind: 'rejected',
         sentence: `Live on ${Math.max(there, 0)} of ${connected.length} gateways.`,
-        lines: [...rejected, ...away],
+        lines: [...rejectedLines, ...away],
       }
     const pending = connected.filter((gateway) => gateway.revision < revision)
     if (pending.length === 0)
@@ -97,10 +124,7 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
     return {
       kind: 'waiting',
       sentence: `Live on ${there} of ${connected.length} gateways so far.`,
-      lines: [
-        ...pending.map(({ gateway_id: id }) => `${id} has not said yet that it serves it`),
-        ...away,
-      ],
+      lines: [...lines(idsOf(pending), PENDING, reader), ...away],
     }
   }
 
@@ -109,34 +133,39 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
   }
 
   function revokedState(
-    { applied, of }: { applied: number; of: number },
+    { applied, of, missing }: NonNullable<DoneNote['revoked']>,
     tookMs = 0,
   ): ReceiptState {
+    const notes = missing.flatMap(missingLines)
     if (of === 0)
       return {
         kind: 'waiting',
         sentence: 'No gateway is connected; each refuses it as soon as it is back.',
-        lines: [],
+        lines: notes,
       }
     if (applied === of)
       return {
         kind: 'live',
         sentence: `Refused on ${of} of ${of} in ${seconds(tookMs)}.`,
-        lines: [],
+        lines: notes,
       }
     return {
       kind: 'waiting',
       sentence: `Refused on ${applied} of ${of} gateways so far.`,
-      lines: [],
+      lines: notes,
     }
   }
 
   return {
-    noteOf: (done: Done, startedMs: number): Promise<DoneNote> => noteOf(done, startedMs),
+    noteOf,
     stateOf,
 
     /** The states until it is settled or the time is up; ends when nobody listens any more. */
-    async *follow(note: DoneNote, isOver: () => boolean): AsyncGenerator<ReceiptState, void> {
+    async *follow(
+      note: DoneNote,
+      reader: Reader,
+      isOver: () => boolean,
+    ): AsyncGenerator<ReceiptState, void> {
       const untilMs = clock.nowMs() + LIMITS.consoleReceiptMsMax
       let said = ''
       for (
@@ -150,7 +179,7 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
           pending.length === 0
             ? (note.tookMs ?? clock.nowMs() - (note.startedMs ?? clock.nowMs()))
             : undefined
-        const state = stateOf(note, tookMs)
+        const state = stateOf(note, reader, tookMs)
         if (state === undefined) return
         if (JSON.stringify(state) !== said) yield state
         said = JSON.stringify(state)
@@ -163,5 +192,57 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
 
 const quiet = (sentence: string): ReceiptState => ({ kind: 'quiet', sentence, lines: [] })
 
-const awayLine = ({ gateway_id: id }: { gateway_id: string }) =>
-  `${id} is not connected; it gets the newest state when it is back`
+type Wording = readonly [one: string, several: string]
+
+const AWAY: Wording = [
+  'is not connected; it gets the newest state when it is back',
+  'are not connected; they get the newest state when they are back',
+]
+const PENDING: Wording = [
+  'has not said yet that it serves it',
+  'have not said yet that they serve it',
+]
+const rejectedBecause = (reason: string): Wording => [
+  `rejected it and goes on with what it had: ${reason}`,
+  `rejected it and go on with what they had: ${reason}`,
+]
+const MISSING: Readonly<Record<MissingGateways['what'], Wording>> = {
+  pending: ['has not confirmed it yet', 'have not confirmed it yet'],
+  notDurable: [
+    'refuses it, but cannot save that to its disk',
+    'refuse it, but cannot save that to their disks',
+  ],
+  unreachable: [
+    'is not connected; it refuses it as soon as it is back',
+    'are not connected; they refuse it as soon as they are back',
+  ],
+}
+
+function lines(ids: readonly string[], wording: Wording, { isOperator }: Reader): string[] {
+  return isOperator ? ids.map((id) => `${id} ${wording[0]}`) : counted(ids.length, wording)
+}
+
+function counted(count: number, [one, several]: Wording): string[] {
+  if (count === 0) return []
+  return [count === 1 ? `One gateway ${one}` : `${count} gateways ${several}`]
+}
+
+function missingLines({ what, count, ids = [] }: MissingGateways): string[] {
+  const wording = MISSING[what]
+  return ids.length === count ? lines(ids, wording, OPERATOR) : counted(count, wording)
+}
+
+const OPERATOR: Reader = { isOperator: true }
+
+function revokedBy({ applied, ...missing }: Enforced, { isOperator }: Reader) {
+  const all = (['pending', 'notDurable', 'unreachable'] as const).map((what) => {
+    const ids = missing[what]
+    const isNamed = isOperator && ids.length <= IDS_IN_NOTE_MAX
+    return { what, count: ids.length, ...(isNamed && { ids }) }
+  })
+  return {
+    applied: applied.length,
+    of: applied.length + missing.pending.length,
+    missing: all.filter(({ count }) => count > 0),
+  }
+}

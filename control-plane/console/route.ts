@@ -44,6 +44,7 @@
  */
 import type * as v from 'valibot'
 import type { QueryFields, QueryValues } from '../api/query.ts'
+import type { Enforced } from '../fleet/receipts.ts'
 import type { Actor } from '../store/store.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from './access/console-sessions.ts'
@@ -157,16 +158,16 @@ export interface Done {
   readonly changed?: string | undefined
   /** By which revision it is gone, where that is what has happened to it. */
   readonly goneBy?: number | undefined
-  /** What was revoked is dead at the gateways: wait for that, and say so. */
-  readonly isRevocation?: boolean | undefined
+  /** Of what has ended sessions: who refuses them by now. */
+  readonly enforced?: Promise<Enforced> | undefined
 }
 
 export function done(
   location: string,
   said: string,
-  about: Pick<Done, 'changed' | 'goneBy' | 'isRevocation'> = {},
+  { changed, goneBy, enforced }: Pick<Done, 'changed' | 'goneBy' | 'enforced'> = {},
 ): Done {
-  return { kind: 'done', location, said, ...about }
+  return { kind: 'done', location, said, changed, goneBy, enforced }
 }
 
 /** A Response is for what is no page: redirects of the sign-in, streams, JSON. */

@@ -34,6 +34,8 @@ export interface Instances {
   polled(tenantId: string, poll: Poll, stateHash: string): void
   /** How long an instance of the tenant waits before it asks again. */
   pollSeconds(tenantId: string): number
+  /** How many of them poll. */
+  pollingOf(tenantId: string): number
   /** By name. */
   of(tenantId: string): Promise<FeedInstance[]>
   list(tenantId: string, page: PageRequest): Promise<Page<FeedInstance>>
@@ -161,6 +163,10 @@ export async function openInstances(world: {
       polling.settle(tenantId)
     },
     pollSeconds: polling.seconds,
+    pollingOf(tenantId) {
+      polling.dropAbsent(clock.nowMs())
+      return polling.of(tenantId)
+    },
     of: view,
     async list(tenantId, page) {
       const [after] = decodeCursor(page.cursor, 'string') ?? []

@@ -52,6 +52,7 @@ export function createPolling() {
       const tenant = byTenant.get(tenantId)
       if (tenant !== undefined) tenant.seconds = pollInterval(tenant.polling, tenant.seconds)
     },
+    of: (tenantId: string) => byTenant.get(tenantId)?.polling ?? 0,
     seconds: (tenantId: string) => Math.max(secondsOfAll, byTenant.get(tenantId)?.seconds ?? 0),
   }
 }

@@ -48,6 +48,8 @@ export interface GatewayBook {
   /** A newer state of the tenant is on its way: what was wrong with the older one is past. */
   forgive(tenantId: string): void
   revisionOf(gatewayId: string): number
+  /** Known, and not connected now. */
+  away(): string[]
   list(newestRevision: number, unsendable: readonly Rejection[]): GatewayStatus[]
 }
 
@@ -102,6 +104,7 @@ export function createGatewayBook(clock: Clock): GatewayBook {
       for (const entry of entries.values()) entry.rejections.delete(tenantId)
     },
     revisionOf: (gatewayId) => entries.peek(gatewayId)?.revision ?? 0,
+    away: () => [...entries].flatMap(([id, { isConnected }]) => (isConnected ? [] : [id])).sort(),
     list: (newestRevision, unsendable) =>
       [...entries.entries()]
         .map(([gateway_id, entry]) => ({

@@ -35,11 +35,13 @@ export interface GatewayLink {
   /** Written messages, the same for every gateway. */
   revoked(texts: readonly string[]): void
   consumed(messages: number): void
-  revokedApplied(sequence: number): void
+  revokedApplied(sequence: number, isDurable: boolean): void
   eventsReceived(batch: number): void
   figuresReceived(run: string, batch: number): void
   /** Whether this gateway enforces everything that was revoked up to `sequence`. */
   hasRevoked(sequence: number): boolean
+  /** Whether it would still know so after a restart without us. */
+  isRevokedDurable(): boolean
   /** Sends the state hash as soon as it can be compared. */
   compare(): void
   /** Sends everything again on this connection. */
@@ -59,6 +61,7 @@ export function openGatewayLink(
   const removed = new Set<string>()
   let sentRevisionMax = 0
   let revokedAppliedSequence = -1
+  let isRevokedDurable = true
   let revokedStateSequence = Number.POSITIVE_INFINITY
   /** Not set again by a resync: two ends that cannot agree are to try once a minute, not at once. */
   let isCompareDue = true
@@ -182,12 +185,14 @@ export function openGatewayLink(
     },
     revoked: (texts) => texts.forEach(send),
     consumed: (messages) => window.consumed(messages),
-    revokedApplied(sequence) {
+    revokedApplied(sequence, isDurable) {
       revokedAppliedSequence = Math.max(revokedAppliedSequence, sequence)
+      isRevokedDurable = isDurable
     },
     eventsReceived: (batch) => tell({ type: 'events_received', batch }),
     figuresReceived: (run, batch) => tell({ type: 'figures_received', run, batch }),
     hasRevoked: (sequence) => revokedAppliedSequence >= Math.max(sequence, revokedStateSequence),
+    isRevokedDurable: () => isRevokedDurable,
     compare() {
       isCompareDue = true
       wakeUp()

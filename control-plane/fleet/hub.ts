@@ -25,7 +25,7 @@ import {
 } from './gateway-link.ts'
 import { writeChange, writeRevoked, type Outgoing } from './outgoing.ts'
 import { converse, type Hello } from './conversation.ts'
-import { createReceipts, type Receipt } from './receipts.ts'
+import { createReceipts, type Enforced, type Receipt } from './receipts.ts'
 import type { FleetSource, TenantChange } from './source.ts'
 import { createStateIndex } from './state-index.ts'
 import { openFleetDoor } from './upgrade.ts'
@@ -56,8 +56,8 @@ export interface FleetHub {
   gateways(): GatewayStatus[]
   /** Waits until every connected gateway serves `revision`, at most so long. */
   settled(revision: number, timeoutMs: number): Promise<Receipt>
-  /** Waits until every connected gateway enforces all that was revoked so far. */
-  revocationsSettled(timeoutMs: number): Promise<Receipt>
+  /** Waits until every connected gateway enforces all that was revoked so far, at most so long. */
+  revocationsSettled(timeoutMs: number): Promise<Enforced>
   close(): Promise<void>
 }
 
@@ -148,7 +148,7 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
         book.applied(gatewayId, message.revision, message.is_durable)
         return receipts.check()
       case 'revoked_applied':
-        link.revokedApplied(message.sequence)
+        link.revokedApplied(message.sequence, message.is_durable)
         return receipts.check()
       case 'consumed':
         return link.consumed(message.messages)
@@ -217,7 +217,11 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     },
     gateways: () => book.list(tail.position().revision, [...unsendable.values()]),
     settled: (revision, timeoutMs) => receipts.applied(revision, timeoutMs),
-    revocationsSettled: (timeoutMs) => receipts.revoked(revokedSequence, timeoutMs),
+    async revocationsSettled(timeoutMs) {
+      const receipt = await receipts.revoked(revokedSequence, timeoutMs)
+      const notDurable = receipt.applied.filter((id) => links.get(id)?.isRevokedDurable() === false)
+      return { ...receipt, notDurable, unreachable: book.away() }
+    },
     async close() {
       clearInterval(comparing)
       clearInterval(rebuilding)

@@ -7,6 +7,25 @@ export interface Receipt {
   readonly pending: readonly string[]
 }
 
+/** Who refuses what was revoked, by the time that somebody is told that it is. */
+export interface Enforced extends Receipt {
+  /** Of those that do: would forget it with a restart, since their disks do not take it. */
+  readonly notDurable: readonly string[]
+  /** Not connected: they serve what they have, and hear of it when they are back. */
+  readonly unreachable: readonly string[]
+}
+
+export const ENFORCED_BY_NOBODY: Enforced = {
+  applied: [],
+  pending: [],
+  notDurable: [],
+  unreachable: [],
+}
+
+export function isEverywhere({ pending, notDurable, unreachable }: Enforced): boolean {
+  return pending.length + notDurable.length + unreachable.length === 0
+}
+
 export interface Receipts {
   applied(revision: number, timeoutMs: number): Promise<Receipt>
   revoked(sequence: number, timeoutMs: number): Promise<Receipt>
@@ -32,12 +51,12 @@ export function createReceipts(sources: ReceiptSources): Receipts {
         pending: connected.filter((gatewayId) => !has(gatewayId)),
       }
     }
+    const isThere = () => sources.connected().every((gatewayId) => has(gatewayId))
     // Beyond the limit nobody waits: an answer without a receipt is better than a pile of callers.
-    if (read().pending.length === 0 || waiting.size >= LIMITS.fleetReceiptsWaitingMax)
-      return Promise.resolve(read())
+    if (isThere() || waiting.size >= LIMITS.fleetReceiptsWaitingMax) return Promise.resolve(read())
     return new Promise((resolve) => {
       const waiter = {
-        look: () => void (read().pending.length === 0 && waiter.finish()),
+        look: () => void (isThere() && waiter.finish()),
         finish: () => {
           clearTimeout(timer)
           waiting.delete(waiter)

@@ -62,7 +62,9 @@ export async function createRealm(world: RealmWorld, tenant: Tenant): Promise<Re
     onCodeReused: async (sids) => {
       log.warn({ tenantId, sids }, 'an authorization code came twice, ending what was made from it')
       const requestId = Provider.ctx === undefined ? '' : requestIdOf(Provider.ctx)
-      for (const sid of sids) await endSession(world, tenantId, sid, 'code_reused', requestId)
+      await Promise.all(
+        sids.map((sid) => endSession(world, tenantId, sid, 'code_reused', requestId)),
+      )
     },
   })
 

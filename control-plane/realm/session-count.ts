@@ -22,6 +22,6 @@ export async function makeRoom(
     return false
   }
   const others = alive.filter((one) => one !== sid)
-  for (const one of others.slice(0, Math.max(0, alive.length - most))) await end(one)
+  await Promise.all(others.slice(0, Math.max(0, alive.length - most)).map(end))
   return true
 }

@@ -77,8 +77,10 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
   /** Ends what the browser holds and what the token names, here and at every gateway. */
   async function leave(ctx: RealmContext, session: ProviderSession, hint: Hint | undefined) {
     const sids = new Set([session.sidFor(clientId), hint?.sid].filter((sid) => sid !== undefined))
-    for (const sid of sids)
-      await endSession(world, tenant.tenantId, sid, 'signed_out', requestIdOf(ctx))
+    const requestId = requestIdOf(ctx)
+    await Promise.all(
+      [...sids].map((sid) => endSession(world, tenant.tenantId, sid, 'signed_out', requestId)),
+    )
     if (session.accountId === undefined) return
     await session.destroy()
     ctx.cookies.set(provider.cookieName('session'), null, {

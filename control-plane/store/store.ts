@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import type { Clock } from '../../shared/clock.ts'
+import { ENFORCED_BY_NOBODY, type Enforced } from '../fleet/receipts.ts'
 import type { EventData, EventName } from '../../shared/events.ts'
 import { mergeRevoked, nothingRevoked, type Revoked } from '../../shared/snapshot.ts'
 import { schema } from './schema.ts'
@@ -29,6 +30,8 @@ export interface Change {
   touch(tenantId: string): Promise<number>
   /** The tenant's revocations changed; `revoked` is what is new. */
   revoke(tenantId: string, revoked: Revoked): void
+  /** Who enforces what this change revokes. Known once it has settled, and never before. */
+  readonly enforced: Promise<Enforced>
   emit<Name extends EventName>(event: Name, tenantId: string, data: EventData<Name>): Promise<void>
   audit(actor: Actor, entry: AuditEntry): Promise<void>
 }
@@ -40,19 +43,25 @@ export interface Committed {
   readonly hasEvents: boolean
 }
 
+export type Enforce = (revoked: ReadonlyMap<string, Revoked>) => Promise<Enforced>
+
 export interface Store {
   readonly read: Queries
   /** Random, new with every new database: a gateway of another epoch gets everything again. */
   readonly epoch: string
+  /** One that revokes settles once that is enforced, so that nobody is told of it before. */
   change<T>(work: (change: Change) => Promise<T>): Promise<T>
   /** Called in commit order. Throwing in a listener does not undo the change. */
   onCommit(listener: (committed: Committed) => void): void
+  /** Called after the commit, in commit order, by whoever carries revocations out; never rejects. */
+  enforceBy(enforce: Enforce): void
   revision(): Promise<number>
   close(): Promise<void>
 }
 
 export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
   const listeners: ((committed: Committed) => void)[] = []
+  let enforce: Enforce = () => Promise.resolve(ENFORCED_BY_NOBODY)
   const epoch = await engine.transaction(epochOf)
 
   return {
@@ -65,12 +74,16 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
         revoked: new Map<string, Revoked>(),
         hasEvents: false,
       }
+      const enforced = Promise.withResolvers<Enforced>()
       const result = await engine.transaction((queries) =>
-        work(openChange(queries, clock.nowMs(), committed)),
+        work(openChange(queries, clock.nowMs(), committed, enforced.promise)),
       )
       for (const listener of listeners) listener(committed)
+      if (committed.revoked.size > 0) enforced.resolve(await enforce(committed.revoked))
+      else enforced.resolve(ENFORCED_BY_NOBODY)
       return result
     },
+    enforceBy: (next) => void (enforce = next),
     onCommit: (listener) => void listeners.push(listener),
     async revision() {
       const [row] = await engine.reader
@@ -90,8 +103,10 @@ function openChange(
     tenantIds: string[]
     revoked: Map<string, Revoked>
   },
+  enforced: Promise<Enforced>,
 ): Change {
   return {
+    enforced,
     queries,
     nowMs,
     async touch(tenantId) {

@@ -202,22 +202,27 @@ export function createKeeper(options: KeeperOptions): Keeper {
     const news = state.merge(revoked, nowSeconds(clock))
     if (news === null) return
     const served = relay({ type: 'revoked', tenantId, revoked: news })
-    revokedServed = Promise.all([revokedServed, served])
-    settle(served, disk.saveRevoked(tenantId, state))
+    const saved = disk.saveRevoked(tenantId, state)
+    revokedServed = Promise.all([revokedServed, served, saved])
+    settle(served, saved)
   }
 
   function receiveRevokedSynced({ sequence }: Down<'revoked_synced'>) {
     for (const tenantId of held) {
       log.info({ tenantId }, 'the revocations of this tenant are complete again')
-      void disk.saveRevoked(tenantId, revokedOf(tenantId))
-      revokedServed = Promise.all([revokedServed, relay({ type: 'release', tenantId })])
+      const saved = disk.saveRevoked(tenantId, revokedOf(tenantId))
+      revokedServed = Promise.all([revokedServed, saved, relay({ type: 'release', tenantId })])
     }
     held.clear()
     acknowledgeRevoked(sequence)
   }
 
+  /** Only now is anybody told that a session has ended: it stays so, whoever is killed next. */
   function acknowledgeRevoked(sequence: number) {
-    if (sequence > 0) void revokedServed.then(() => send({ type: 'revoked_applied', sequence }))
+    if (sequence === 0) return
+    void revokedServed.then(() =>
+      send({ type: 'revoked_applied', sequence, is_durable: disk.isHealthy() }),
+    )
   }
 
   function receiveSettings(message: Down<'settings'>) {

@@ -8,12 +8,21 @@ import type { Revocations, SessionTarget } from '../../accounts/revocations.ts'
 import type { AliveFilter, Sessions } from '../../accounts/sessions.ts'
 import type { UserPatch, Users } from '../../accounts/users.ts'
 import { mailLanguage } from '../mail-language.ts'
+import { isEverywhere, type Enforced } from '../../fleet/receipts.ts'
+import type { Instances } from '../../feed/instances.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
-import { InvitationAnswer, RevocationAnswer, Session, User } from '../answer-fields.ts'
+import {
+  InvitationAnswer,
+  PatchedUserAnswer,
+  RemovedUserAnswer,
+  RevocationAnswer,
+  Session,
+  User,
+} from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
 import { NewUserBody, NothingBody, RevocationBody, UserPatchBody } from './fields.ts'
-import { sessionView, userView } from './views.ts'
+import { enforcedView, sessionView, userView } from './views.ts'
 
 export interface AccountEndpointsWorld {
   readonly tenants: Pick<Tenants, 'get'>
@@ -21,9 +30,8 @@ export interface AccountEndpointsWorld {
   readonly sessions: Sessions
   readonly revocations: Revocations
   readonly accountMail: Pick<AccountMail, 'invite'>
+  readonly instances: Pick<Instances, 'pollingOf' | 'pollSeconds'>
   readonly clock: Clock
-  /** Settles when the connected gateways enforce it, or after a short while. */
-  readonly revocationsSettled: () => Promise<unknown>
 }
 
 const operator = { group: 'people', caller: 'operator' } as const
@@ -47,7 +55,16 @@ const SESSION_FILTER = {
 }
 
 export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoint[] {
-  const { tenants, users, sessions, revocations, accountMail, clock } = world
+  const { tenants, users, sessions, revocations, accountMail, instances, clock } = world
+
+  async function viewOf(tenantId: string, enforced: Enforced) {
+    const { mode } = await tenants.get(tenantId)
+    if (mode !== 'sdk') return enforcedView(enforced)
+    const of = instances.pollingOf(tenantId)
+    const polls = { of, within_seconds: instances.pollSeconds(tenantId) }
+    return { ...enforcedView(enforced), instances: polls }
+  }
+
   return [
     endpoint(
       {
@@ -107,14 +124,15 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
         summary: 'Changes a user. A new password, or being disabled, ends all their sessions.',
         body: UserPatchBody,
         example: { name: 'Robert' },
-        answers: { 200: json(User, 'The user as it is now.') },
+        answers: { 200: json(PatchedUserAnswer, 'The user as it is now.') },
         refusals: ['username_taken', 'email_taken', 'user_elsewhere', 'unavailable'],
       },
       async (c, { path, body }) => {
         const patch = toPatch(body)
-        const changed = await users.patch(path.tenant_id, path.user_id, patch, c.var.actor)
-        await world.revocationsSettled()
-        return c.json(userView(changed))
+        const { user, ended } = await users.patch(path.tenant_id, path.user_id, patch, c.var.actor)
+        if (ended === undefined) return c.json(userView(user))
+        const enforced = await viewOf(path.tenant_id, await ended.enforced)
+        return c.json({ ...userView(user), enforced })
       },
     ),
     endpoint(
@@ -123,12 +141,16 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
         method: 'DELETE',
         path: USER,
         summary: 'Removes a user and ends all their sessions.',
-        answers: { 204: nothing('The user is gone.') },
+        answers: {
+          202: json(RemovedUserAnswer, 'The user is gone, and a gateway does not know it yet.'),
+          204: nothing('The user is gone, and every gateway refuses their sessions.'),
+        },
       },
-      async (c, { path }) => {
-        await users.remove(path.tenant_id, path.user_id, c.var.actor)
-        await world.revocationsSettled()
-        return c.body(null, 204)
+      async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
+        const ended = await users.remove(tenantId, userId, c.var.actor)
+        const enforced = await ended.enforced
+        if (isEverywhere(enforced)) return c.body(null, 204)
+        return c.json({ user_id: userId, enforced: await viewOf(tenantId, enforced) }, 202)
       },
     ),
     endpoint(
@@ -189,7 +211,11 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
         method: 'POST',
         path: `${TENANT}/revocations`,
         summary: 'Ends sessions everywhere: all, those of one user, or one.',
-        description: 'Exactly one of `all`, `subject` and `sid`. Signing in again works.',
+        description: [
+          'Exactly one of `all`, `subject` and `sid`. Signing in again works.',
+          'The answer waits until every connected gateway refuses the sessions in all of its workers and has written that down, at most a second; `enforced` says how many do, and names those that do not.',
+          'In `sdk` mode the instances of the application ask by themselves: `enforced.instances` says how soon.',
+        ].join(' '),
         body: RevocationBody,
         example: { all: true },
         answers: { 200: json(RevocationAnswer, 'From when on sessions count again.') },
@@ -198,8 +224,9 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
       async (c, { path, body }) => {
         const target = toTarget(body)
         const result = await revocations.revoke(path.tenant_id, target, c.var.actor)
-        await world.revocationsSettled()
-        return c.json({ ...target, not_before: result.notBefore, sessions: result.sessions })
+        const enforced = await viewOf(path.tenant_id, await result.enforced)
+        const { notBefore: not_before, sessions } = result
+        return c.json({ ...target, not_before, sessions, enforced })
       },
     ),
   ]

@@ -15,7 +15,7 @@ import { moment } from '../blocks/text.ts'
 import { outcomeText, reasonText } from '../figures/wording.ts'
 import type { Html } from '../layout.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
-import { page, type ConsoleRoute } from '../route.ts'
+import { page, type ConsoleRoute, type TenantVisit } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
 
 const OUTCOMES = ['sealed', 'step_up', 'terminate', 'logout', 'refused'] as const
@@ -39,7 +39,16 @@ const PEOPLE = { ...PAGE_QUERY, subject: searched, address: searched } as const
 export function eventsRoutes({
   enforcement,
   toldEvents,
-}: Pick<ConsoleWorld, 'enforcement' | 'toldEvents'>) {
+  gateways,
+}: Pick<ConsoleWorld, 'enforcement' | 'toldEvents' | 'gateways'>) {
+  /** Instances of the application are the tenant's own; gateways are the operator's. */
+  function instanceShownTo({ viewer, tenant }: Pick<TenantVisit, 'viewer' | 'tenant'>) {
+    if (viewer.isOperator) return () => true
+    if (tenant.mode !== 'sdk') return () => false
+    const ids = new Set(gateways().map(({ gateway_id: id }) => id))
+    return (instance: string) => !ids.has(instance)
+  }
+
   return [
     page(
       {
@@ -47,7 +56,8 @@ export function eventsRoutes({
         role: 'tenant',
         query: { ...PEOPLE, type: oneOf(OUTCOMES) },
       },
-      async ({ tenant: { tenantId }, query, address }) => {
+      async ({ tenant, viewer, query, address }) => {
+        const { tenantId } = tenant
         const { type, subject, address: ip, limit, cursor } = query
         const filter = { outcome: type, subject, ip }
         const { items, next } = await enforcement.list(tenantId, { limit, cursor }, filter)
@@ -61,7 +71,7 @@ export function eventsRoutes({
           ${table({
             caption: 'Events that were reported',
             rows: items,
-            columns: seenColumns(path),
+            columns: seenColumns(path, instanceShownTo({ viewer, tenant })),
             empty: nothing(
               path,
               isFiltered(query),
@@ -166,7 +176,7 @@ function found(path: string, name: 'subject' | 'address', value: string | null):
   return html`<a href="${path}?${name}=${encodeURIComponent(value)}">${value}</a>`
 }
 
-function seenColumns(path: string): Column<KeptEvent>[] {
+function seenColumns(path: string, isShown: (instance: string) => boolean): Column<KeptEvent>[] {
   return [
     { label: 'When', cell: ({ at }) => moment(at) },
     { label: 'What', isName: true, cell: ({ outcome }) => outcomeText(outcome) },
@@ -175,7 +185,10 @@ function seenColumns(path: string): Column<KeptEvent>[] {
     { label: 'Address', cell: ({ ip }) => found(path, 'address', ip) },
     {
       label: 'Where',
-      cell: ({ appHost, instance }) => html`${appHost ?? ''} <span class="hint">${instance}</span>`,
+      cell: ({ appHost, instance }) =>
+        html`${appHost ?? ''} ${
+          isShown(instance) ? html`<span class="hint">${instance}</span>` : ''
+        }`,
     },
   ]
 }

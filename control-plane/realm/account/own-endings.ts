@@ -18,8 +18,10 @@ export function endingOwn({ tenant }: Pick<Realm, 'tenant'>, world: RealmWorld) 
     },
 
     async endOthers(userId: string, sid: string, requestId: string): Promise<void> {
-      for (const other of await sessions.aliveOf(tenantId, userId))
-        if (other !== sid) await endSession(world, tenantId, other, 'ended_by_user', requestId)
+      const others = (await sessions.aliveOf(tenantId, userId)).filter((other) => other !== sid)
+      await Promise.all(
+        others.map((other) => endSession(world, tenantId, other, 'ended_by_user', requestId)),
+      )
     },
 
     /** The browser is then as good as new: its next sign-in is one from an unknown device. */

@@ -3,8 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../shared/clock.ts'
-import { FLEET_KEY } from '../../support/control-plane.ts'
+import { ACTOR, FLEET_KEY } from '../../support/control-plane.ts'
 import { startConsole } from '../../support/console.ts'
+import { until } from '../../support/fleet.ts'
 import { connectRaw } from '../../support/raw-gateway.ts'
 
 const headers = { authorization: `Bearer ${FLEET_KEY}` }
@@ -95,4 +96,56 @@ void t.test('nobody follows the change of somebody else', async (t) => {
   const { proofs } = services.consoleAccess
   const note = proofs.writeNote(grace.sessionId, { said: 'x', tenantId: 'acme', revision: 1 })
   t.equal((await ada.get(`/console/receipt?of=${note}`)).status, 404)
+})
+
+void t.test('names of gateways are for operators: a tenant sees how many they are', async (t) => {
+  const { services, person, gateway } = await startWorld(t)
+  const late = await gateway('rack-7.example')
+  await late.wait('revoked_synced')
+  const away = await gateway('rack-8.example')
+  await away.wait('revoked_synced')
+  away.socket.terminate()
+  await until(() => services.gateways().some(({ connected }) => !connected))
+  const [grace, ada] = [await person('operator'), await person('acme')]
+  const ended = '/console/tenants/acme/sessions/end-all'
+
+  await services.tenants.publish('acme', ACTOR)
+  const revision = (await services.tenants.get('acme')).revision
+  const reason = 'its certificate cannot be read'
+  const told = { said: 'Saved.', tenantId: 'acme', revision }
+  const { proofs, receipts } = services.consoleAccess
+  late.send({ type: 'rejected', tenant_id: 'acme', revision, reason })
+  await until(() => services.gateways().some(({ rejections }) => rejections.length > 0))
+  t.match(receipts.stateOf(told, { isOperator: true })?.lines, [
+    `rack-7.example rejected it and goes on with what it had: ${reason}`,
+    'rack-8.example is not connected; it gets the newest state when it is back',
+  ])
+  t.match(receipts.stateOf(told, { isOperator: false })?.lines, [
+    `One gateway rejected it and goes on with what it had: ${reason}`,
+    'One gateway is not connected; it gets the newest state when it is back',
+  ])
+
+  for (const [who, isNamed] of [
+    [grace, true],
+    [ada, false],
+  ] as const) {
+    const note = proofs.writeNote(who.sessionId, told)
+    const page = await who.get(`/console/tenants/acme?done=${note}`)
+    t.equal(/rack-[78]/.test(page.text), isNamed, 'a change')
+    const answer = await who.post(ended)
+    t.equal(answer.status, 303)
+    const { text } = await who.get(answer.location)
+    t.match(text, /Refused on 0 of 1 gateways so far/)
+    t.equal(/rack-[78]/.test(text), isNamed, 'sessions that have ended')
+    const given = new URL(answer.location, services.baseUrl).searchParams.get('done') ?? ''
+    const carried = Buffer.from(given.split('.')[0] ?? '', 'base64url').toString()
+    t.equal(/rack-[78]/.test(carried), isNamed, 'nor does the address carry them')
+  }
+
+  const event = { tenant_id: 'acme', outcome: 'sealed', app_host: 'acme.localhost' }
+  await services.enforcement.receive('rack-7.example', [event])
+  t.match((await grace.get('/console/tenants/acme/events')).text, /rack-7/)
+  const events = (await ada.get('/console/tenants/acme/events')).text
+  t.match(events, /acme\.localhost/)
+  t.notMatch(events, /rack-7/)
 })

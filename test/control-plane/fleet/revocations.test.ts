@@ -14,7 +14,8 @@ t.test('a revocation reaches every worker of every gateway and is acknowledged',
   await until(() => control.hub.gateways().filter(({ revision }) => revision === 1).length === 2)
   control.revoke('ada', { sids: { 'session-1': NOW + 500 }, subjects: { constructor: NOW + 600 } })
   const receipt = await control.hub.revocationsSettled(5_000)
-  t.same(receipt, { applied: ['edge-1', 'edge-2'], pending: [] })
+  const nobody = { pending: [], notDurable: [], unreachable: [] }
+  t.same(receipt, { applied: ['edge-1', 'edge-2'], ...nobody })
   for (const { workers } of gateways)
     for (const { directory, revocations } of workers) {
       const revoked = directory.byId('ada')?.revoked
@@ -79,9 +80,13 @@ t.test('a receipt does not count a gateway that has not had the whole state yet'
   control.revoke('t1', { all: NOW + 6 })
   t.same((await control.hub.revocationsSettled(10)).pending, ['lazy'])
   const [synced] = raw.of('revoked_synced')
-  raw.send({ type: 'revoked_applied', sequence: synced!.sequence })
+  raw.send({ type: 'revoked_applied', sequence: synced!.sequence, is_durable: true })
   t.same((await control.hub.revocationsSettled(10)).pending, ['lazy'])
-  raw.send({ type: 'revoked_applied', sequence: raw.of('revoked').at(-1)!.sequence })
+  raw.send({
+    type: 'revoked_applied',
+    sequence: raw.of('revoked').at(-1)!.sequence,
+    is_durable: true,
+  })
   t.same((await control.hub.revocationsSettled(5_000)).applied, ['lazy'])
 })
 
@@ -126,11 +131,19 @@ t.test(
     await raw.wait('welcome')
     control.revoke('bob', { all: NOW })
     await raw.wait('revoked')
-    raw.send({ type: 'revoked_applied', sequence: raw.of('revoked')[0]!.sequence })
+    raw.send({
+      type: 'revoked_applied',
+      sequence: raw.of('revoked')[0]!.sequence,
+      is_durable: true,
+    })
     t.same((await control.hub.revocationsSettled(20)).pending, ['lazy'])
     gate.resolve()
     await raw.wait('revoked_synced')
-    raw.send({ type: 'revoked_applied', sequence: raw.of('revoked_synced')[0]!.sequence })
+    raw.send({
+      type: 'revoked_applied',
+      sequence: raw.of('revoked_synced')[0]!.sequence,
+      is_durable: true,
+    })
     t.same((await control.hub.revocationsSettled(5_000)).applied, ['lazy'])
   },
 )

@@ -2,7 +2,15 @@ import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createPortPair } from '../../../gateway/tenants/ports.ts'
-import { startControlPlane, startGateway, statusOf, until } from '../../support/fleet.ts'
+import { openLastKnownGood } from '../../../gateway/tenants/last-known-good.ts'
+import {
+  createTestLog,
+  FLEET_KEY,
+  startControlPlane,
+  startGateway,
+  statusOf,
+  until,
+} from '../../support/fleet.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 
@@ -33,6 +41,46 @@ t.test('nothing is acknowledged before the slowest worker has it', async (t) => 
   slow.primary.send({ channel: 'tenants', type: 'handled', changes: 2 })
   t.same((await control.hub.revocationsSettled(5_000)).applied, ['edge-1'])
   t.same((await control.hub.settled(revision, 5_000)).applied, ['edge-1'])
+})
+
+t.test('a revocation is acknowledged once a restart would remember it', async (t) => {
+  const control = await startControlPlane(t)
+  control.put('ada')
+  const gateway = startGateway(t, { port: control.port })
+  await control.settled(1)
+  control.revoke('ada', { sids: { s: NOW + 300 } })
+  const receipt = await control.hub.revocationsSettled(5_000)
+  const kept = openLastKnownGood({
+    directory: gateway.folder,
+    fleetKey: FLEET_KEY,
+    log: createTestLog().log,
+  })
+  const [ada] = kept.load().tenants
+  t.match(receipt, { applied: ['edge-1'], notDurable: [] })
+  t.match(ada, { tenantId: 'ada', revoked: { sids: { s: NOW + 300 } } })
+})
+
+t.test('a gateway whose disk fails refuses what was revoked, and says what it is', async (t) => {
+  const control = await startControlPlane(t)
+  control.put('ada')
+  const gateway = startGateway(t, { port: control.port, timing: { retryMs: 20 } })
+  await control.settled(1)
+  rmSync(join(gateway.folder, 'revoked'), { recursive: true })
+  symlinkSync('revoked', join(gateway.folder, 'revoked'))
+  control.revoke('ada', { sids: { s: NOW + 300 } })
+  const receipt = await control.hub.revocationsSettled(5_000)
+  t.same(receipt, {
+    applied: ['edge-1'],
+    pending: [],
+    notDurable: ['edge-1'],
+    unreachable: [],
+  })
+  t.equal(gateway.directory.byId('ada')?.revoked.sids.get('s'), NOW + 300)
+
+  rmSync(join(gateway.folder, 'revoked'))
+  await until(() => gateway.link.status().isDiskHealthy)
+  control.revoke('ada', { sids: { t: NOW + 300 } })
+  t.same((await control.hub.revocationsSettled(5_000)).notDurable, [])
 })
 
 t.test('a gateway whose disk fails serves on, and says that a restart would lose it', async (t) => {

@@ -110,11 +110,11 @@ function routesOf(kind: Kind, { tenants, consoleAccess }: SecretWorld): ConsoleR
     const { receipts, proofs } = consoleAccess
     const { tenantId } = tenant
     const here = tenantPath(tenantId, 'integration')
-    const note = await receipts.noteOf(done(here, said, { changed: tenantId }), nowMs)
+    const note = await receipts.noteOf(done(here, said, { changed: tenantId }), nowMs, viewer)
     const given = encodeURIComponent(proofs.writeNote(viewer.sessionId, note))
     return receiptBlock({
       said,
-      receipt: receipts.stateOf(note),
+      receipt: receipts.stateOf(note, viewer),
       followUrl: `/console/receipt?of=${given}`,
       againUrl: `${here}?done=${given}`,
     })

@@ -101,9 +101,7 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
       { path: `${SESSIONS}/end-all`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
       async ({ tenant: { tenantId }, actor }) => {
         const result = await revocations.revoke(tenantId, { all: true }, actor)
-        return done(tenantPath(tenantId, 'sessions'), endedText(result.sessions), {
-          isRevocation: true,
-        })
+        return done(tenantPath(tenantId, 'sessions'), endedText(result.sessions), result)
       },
     ),
     page(
@@ -149,10 +147,8 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
       async ({ tenant: { tenantId }, path, actor }, { from }) => {
         const session = await running(tenantId, path.sid)
         if (session === undefined) return overAlready(tenantId)
-        await revocations.revoke(tenantId, { sid: session.sid }, actor)
-        return done(backTo(tenantId, session, from), 'The session has ended.', {
-          isRevocation: true,
-        })
+        const result = await revocations.revoke(tenantId, { sid: session.sid }, actor)
+        return done(backTo(tenantId, session, from), 'The session has ended.', result)
       },
     ),
   ]

@@ -55,7 +55,7 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
     action({ path: `${USER}/end-sessions`, role: 'tenant', body: NothingBody }, async (visit) => {
       const { tenantId, userId } = await userOf(world, visit)
       const result = await revocations.revoke(tenantId, { subject: userId }, visit.actor)
-      return done(userPath(tenantId, userId), endedText(result.sessions), { isRevocation: true })
+      return done(userPath(tenantId, userId), endedText(result.sessions), result)
     }),
 
     page({ path: `${USER}/disable`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
@@ -80,8 +80,8 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
       { path: `${USER}/disable`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
       async (visit) => {
         const { tenantId, userId, name } = await userOf(world, visit)
-        await users.patch(tenantId, userId, { isDisabled: true }, visit.actor)
-        return done(userPath(tenantId, userId), `${name} is disabled.`, { isRevocation: true })
+        const { ended } = await users.patch(tenantId, userId, { isDisabled: true }, visit.actor)
+        return done(userPath(tenantId, userId), `${name} is disabled.`, ended)
       },
     ),
 
@@ -110,8 +110,8 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
       { path: `${USER}/remove`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
       async (visit) => {
         const { tenantId, userId, name } = await userOf(world, visit)
-        await users.remove(tenantId, userId, visit.actor)
-        return done(tenantPath(tenantId, 'users'), `${name} is removed.`, { isRevocation: true })
+        const ended = await users.remove(tenantId, userId, visit.actor)
+        return done(tenantPath(tenantId, 'users'), `${name} is removed.`, ended)
       },
     ),
 

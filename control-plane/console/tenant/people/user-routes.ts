@@ -102,8 +102,8 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
       },
       async (visit, body) => {
         const { tenantId, userId } = await userOf(world, visit)
-        const { name } = await users.patch(tenantId, userId, body, visit.actor)
-        return done(userPath(tenantId, userId), `${name} is saved.`)
+        const { user } = await users.patch(tenantId, userId, body, visit.actor)
+        return done(userPath(tenantId, userId), `${user.name} is saved.`)
       },
       editView,
     ),
