@@ -350,6 +350,7 @@ void t.test('revocations answer what they ended, and unknown targets are 404', a
     sid: 's1',
     not_before: notBefore,
     sessions: 1,
+    enforced: { gateways: 0, of: 0 },
   })
   t.match(await revoke('acme', { subject: userId }), { body: { sessions: 2 } })
   t.match(await revoke('acme', { all: true }), { body: { sessions: 0, not_before: notBefore } })
