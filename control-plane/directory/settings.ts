@@ -38,8 +38,25 @@ export function chosenColumns(columns: Columns): readonly { role: Role; column: 
   })
 }
 
-/** Under another of these a password that is kept would be sent to somebody new. */
+/** Under another of these a password that is kept would be sent to somebody new, or open more. */
+const LOGIN = ['kind', 'host', 'port', 'database', 'username', 'tls', 'caPem'] as const
+
 export function isSameLogin(a: DirectorySettings, b: DirectorySettings): boolean {
-  const keys = ['kind', 'host', 'port', 'username', 'tls', 'caPem'] as const
-  return keys.every((key) => a[key] === b[key])
+  return LOGIN.every((key) => a[key] === b[key])
+}
+
+/**
+ * What only an operator says: where the service connects to in its own network, as whom, and what
+ * it reads there with the password that it was given. The query is one of them: errors and samples
+ * of another would show what else this login may read. Columns are those of that query.
+ */
+const RESERVED = [...LOGIN, 'query'] as const
+
+/** The first of them that is another, as forms and the API name it. */
+export function reservedChange(
+  before: DirectorySettings | undefined,
+  after: DirectorySettings,
+): string | undefined {
+  const other = RESERVED.find((key) => before?.[key] !== after[key])
+  return other === 'caPem' ? 'ca_pem' : other
 }

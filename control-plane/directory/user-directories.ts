@@ -27,7 +27,12 @@ import { createBcryptThreads } from './hashes/bcrypt-threads.ts'
 import type { HashShape } from './hashes/hash-shapes.ts'
 import { lookUp, type DirectoryAnswer, type OpenDirectory } from './lookup.ts'
 import { createPool } from './pool.ts'
-import { isSameLogin, type DirectorySettings, type DirectoryTarget } from './settings.ts'
+import {
+  isSameLogin,
+  reservedChange,
+  type DirectorySettings,
+  type DirectoryTarget,
+} from './settings.ts'
 import { keepShadow, shadowIdOf } from './shadow-users.ts'
 
 export interface UserDirectoriesWorld {
@@ -48,6 +53,9 @@ export interface NewDirectory extends DirectorySettings {
   /** May be left out where the same login stays. */
   readonly password: string | undefined
 }
+
+/** Whose wish it is: a tenant's own administrators change nothing that an operator has set. */
+export type WishedBy = 'operator' | 'administrator'
 
 /** What the column of settings holds. */
 interface Kept extends DirectorySettings {
@@ -142,9 +150,10 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
       tenantId: string,
       given: NewDirectory,
       login: string | undefined,
+      by: WishedBy,
     ): Promise<DryRun> {
       const before = await findUserDirectory(store.read, tenantId)
-      return dryRun(withPassword(given, before), addresses, login)
+      return dryRun(targetOf(given, before, by), addresses, login)
     },
 
     /** Nothing is kept that would not let people in; `login` is somebody to try it with. */
@@ -152,10 +161,11 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
       tenantId: string,
       given: NewDirectory,
       login: string | undefined,
+      by: WishedBy,
       actor: Actor,
     ): Promise<{ readonly stored: StoredDirectory; readonly tried: DryRun }> {
       const before = await findUserDirectory(store.read, tenantId)
-      const target = withPassword(given, before)
+      const target = targetOf(given, before, by)
       const tried = await dryRun(target, addresses, login)
       if (tried.refusal !== undefined) {
         const { field, detail } = tried.refusal
@@ -167,6 +177,8 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
         const { queries, nowMs } = change
         if ((await findTenant(queries, tenantId)) === undefined)
           throw new Refusal('tenant_not_found') // it may have gone while we tried
+        const now = await findUserDirectory(queries, tenantId)
+        if (now?.passwordSealed !== before?.passwordSealed) throw new Refusal('changed_meanwhile')
         await upsertUserDirectory(queries, {
           tenantId,
           settings: { ...settings, shapes },
@@ -206,17 +218,22 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
     },
   }
 
-  function withPassword(
+  /** What is asked for, with its password; refused where it is not for this person to say. */
+  function targetOf(
     given: NewDirectory,
     before: UserDirectoryRow | undefined,
+    by: WishedBy,
   ): DirectoryTarget {
     const { password, ...settings } = given
+    const reserved = reservedChange(before && keptIn(before), settings)
+    if (by === 'administrator' && reserved !== undefined)
+      throw new Refusal('field_invalid', {}, reservedDetail(reserved))
     if (password !== undefined) return { ...settings, password }
     if (before === undefined || !isSameLogin(settings, keptIn(before)))
       throw new Refusal(
         'field_invalid',
         { field: 'password' },
-        'Give "password": it is only kept while kind, host, port, username and TLS stay the same.',
+        'Give "password": it is only kept while kind, host, port, database, username and TLS stay the same.',
       )
     return { ...settings, password: passwordOf(before) }
   }
@@ -230,3 +247,6 @@ const purposeOf = (tenantId: string) => `user_directories.password:${tenantId}`
 function contentOf({ kind, host, port, database, username }: DirectorySettings) {
   return { kind, host, port, database, username }
 }
+
+const reservedDetail = (field: string) =>
+  `Only an operator of the service can change "${field}": the connection, its login and the query are theirs. Ask one to change it; columns and password are yours to change.`

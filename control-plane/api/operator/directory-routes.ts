@@ -85,7 +85,13 @@ export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly End
       },
       async (c, { path, body: { login, ...body } }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
-        const result = await directories.put(tenantId, toDirectory(body), login, c.var.actor)
+        const result = await directories.put(
+          tenantId,
+          toDirectory(body),
+          login,
+          'operator',
+          c.var.actor,
+        )
         return c.json({ ...directoryView(result.stored), ...triedView(result.tried) })
       },
     ),

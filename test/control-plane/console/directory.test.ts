@@ -131,7 +131,7 @@ void t.test(
 )
 
 void t.test(
-  'where a database is, an operator says; an administrator changes all else',
+  'what the login of an operator reads, an operator says; an administrator says which column is what',
   { skip: NO_POSTGRES },
   async (t) => {
     const database = await startPostgres(t)
@@ -140,23 +140,74 @@ void t.test(
     const admin = await person('acme')
     const operator = await person('operator')
     const form = formFor(database.port)
-    const place = /id="(?:host|port)-error">Where the database is, an operator/
+    const place = /Only an operator of the service can change &quot;[a-z_]+&quot;/
     t.match(await admin.get(DIRECTORY), { text: /No directory.*An operator of the service/s })
-    t.match(await admin.post(`${DIRECTORY}/try`, form), { status: 422, text: place }, 'not begun')
+    t.match(await admin.get(`${DIRECTORY}/edit`), { status: 404 }, 'not begun')
+    t.match(await admin.post(`${DIRECTORY}/try`, form), { status: 404 })
 
     const tried = await operator.post(`${DIRECTORY}/try`, form)
     t.match(await operator.post(DIRECTORY, { draft: draftIn(tried.text) }), { status: 303 })
-    for (const other of [{ host: '10.0.0.1' }, { port: '22' }])
-      t.match(
-        await admin.post(`${DIRECTORY}/try`, { ...form, ...other }),
-        { status: 422, text: place },
-        'nobody looks around in our network',
-      )
-    const changed = await admin.post(`${DIRECTORY}/try`, { ...form, database: 'app' })
-    const draft = draftIn(changed.text)
+    for (const other of [
+      { kind: 'mysql', query: QUERIES.mysql },
+      { host: '10.0.0.1' },
+      { port: '22' },
+      { database: 'postgres' },
+      { username: 'postgres' },
+      { tls: 'verify' },
+      { query: 'SELECT * FROM hidden WHERE email = $1' },
+    ])
+      for (const password of ['', READER.password])
+        t.match(
+          await admin.post(`${DIRECTORY}/try`, { ...form, ...other, password }),
+          { status: 422, text: place },
+          `nobody looks around with our login: ${Object.keys(other).join()}`,
+        )
+    const edit = await admin.get(`${DIRECTORY}/edit`)
+    t.match(edit.text, /Set by an operator.*127\.0\.0\.1.*action="[^"]*\/directory\/columns"/s)
+    t.notMatch(edit.text, 'name="host"')
+
+    const columns = Object.fromEntries(
+      Object.entries(form).filter(([name]) => name.startsWith('column_')),
+    )
+    const own = { ...columns, password: '', login: ADA_EMAIL }
+    t.match(await admin.post(`${DIRECTORY}/columns`, { ...own, column_name: 'nickname' }), {
+      status: 422,
+      text: /nickname/,
+    })
+    const renamed = await admin.post(`${DIRECTORY}/columns`, { ...own, column_name: 'login' })
+    t.match(renamed, { status: 200, text: /It works/ })
+    t.match(await admin.post(DIRECTORY, { draft: draftIn(renamed.text) }), { status: 303 })
+    t.match(await services.directories.get('acme'), {
+      settings: { database: 'app', columns: { name: 'login' } },
+    })
+
+    const changed = await admin.post(`${DIRECTORY}/columns`, own)
     await services.directories.remove('acme', { name: 'operator', requestId: 'r1' })
-    t.match(await admin.post(DIRECTORY, { draft }), { text: /an operator of the service/ })
+    t.match(await admin.post(DIRECTORY, { draft: draftIn(changed.text) }), {
+      text: /Only an operator of the service/,
+    })
     await t.rejects(services.directories.get('acme'), { code: 'directory_not_found' })
+    t.match(await admin.post(`${DIRECTORY}/columns`, own), { status: 404 })
+  },
+)
+
+void t.test(
+  'a password that is kept goes to no other place and no other database',
+  { skip: NO_POSTGRES },
+  async (t) => {
+    const database = await startPostgres(t)
+    await fillDatabase(database)
+    const { person } = await startConsole(t, { clock: movableClock() })
+    const operator = await person('operator')
+    const form = formFor(database.port)
+    const tried = await operator.post(`${DIRECTORY}/try`, form)
+    t.match(await operator.post(DIRECTORY, { draft: draftIn(tried.text) }), { status: 303 })
+    for (const other of [{ host: 'db.evil.example' }, { port: '22' }, { database: 'postgres' }])
+      t.match(
+        await operator.post(`${DIRECTORY}/try`, { ...form, ...other, password: '' }),
+        { status: 422, text: /id="password-error">/ },
+        Object.keys(other).join(),
+      )
   },
 )
 

@@ -22,7 +22,7 @@ t.test('signing in to a realm whose users are in Postgres', { skip: NO_POSTGRES 
     query,
     columns: COLUMNS,
   }
-  await world.directories.put('acme', settings, undefined, ACTOR)
+  await world.directories.put('acme', settings, undefined, 'operator', ACTOR)
   const credentials = { username: ADA_EMAIL, password: PASSWORD }
   const browser = new Browser(world.baseUrl)
 

@@ -10,61 +10,84 @@ import type { Attempt } from '../../route.ts'
 
 const columnField = (role: Role) => `column_${role}`
 
-export const DIRECTORY_FORM: FormShape = {
-  kind: 'text',
-  host: 'text',
-  port: 'whole',
-  database: 'text',
-  username: 'text',
+/** What a tenant's administrators say; the connection, its login and the query an operator does. */
+export const COLUMNS_FORM: FormShape = {
   password: 'secret',
-  tls: 'text',
-  ca_pem: 'nullable',
-  query: 'text',
   ...Object.fromEntries(
     ROLES.map((role) => [columnField(role), role === 'disabled' ? 'optional' : 'text'] as const),
   ),
   login: 'optional',
 }
 
-const { columns, password, ...entries } = UserDirectoryBody.entries
+export const DIRECTORY_FORM: FormShape = {
+  kind: 'text',
+  host: 'text',
+  port: 'whole',
+  database: 'text',
+  username: 'text',
+  tls: 'text',
+  ca_pem: 'nullable',
+  query: 'text',
+  ...COLUMNS_FORM,
+}
+
+const { columns, password, login, ...entries } = UserDirectoryBody.entries
 const { id, username, email, name, password_hash, disabled } = columns.entries
+
+const ColumnsEntries = {
+  // an empty one says that the password which is kept stays
+  password: v.pipe(
+    v.string(),
+    v.transform((typed) => (typed === '' ? undefined : typed)),
+    password,
+  ),
+  column_id: id,
+  column_username: username,
+  column_email: email,
+  column_name: name,
+  column_password_hash: password_hash,
+  column_disabled: disabled,
+  login,
+}
+
+type Flat = v.InferOutput<v.StrictObjectSchema<typeof ColumnsEntries, undefined>>
+
+function saidIn(flat: Flat) {
+  const { password: typed, login: tryWith, column_disabled } = flat
+  return {
+    ...(typed !== undefined && { password: typed }),
+    ...(tryWith !== undefined && { login: tryWith }),
+    columns: {
+      id: flat.column_id,
+      username: flat.column_username,
+      email: flat.column_email,
+      name: flat.column_name,
+      password_hash: flat.column_password_hash,
+      ...(column_disabled !== undefined && { disabled: column_disabled }),
+    },
+  }
+}
+
+export const ColumnsFormBody = v.pipe(v.strictObject(ColumnsEntries), v.transform(saidIn))
 
 /** Each field by itself, then all of it as the operator API checks it. */
 export const DirectoryFormBody = v.pipe(
-  v.strictObject({
-    ...entries,
-    // an empty one says that the password which is kept stays
-    password: v.pipe(
-      v.string(),
-      v.transform((typed) => (typed === '' ? undefined : typed)),
-      password,
-    ),
-    column_id: id,
-    column_username: username,
-    column_email: email,
-    column_name: name,
-    column_password_hash: password_hash,
-    column_disabled: disabled,
-  }),
+  v.strictObject({ ...entries, ...ColumnsEntries }),
   v.transform((flat): v.InferInput<typeof UserDirectoryBody> => {
-    const { column_id, column_username, column_email, column_name, ...rest } = flat
-    const { column_password_hash, column_disabled, password: typed, ...same } = rest
-    return {
-      ...same,
-      ...(typed !== undefined && { password: typed }),
-      columns: {
-        id: column_id,
-        username: column_username,
-        email: column_email,
-        name: column_name,
-        password_hash: column_password_hash,
-        ...(column_disabled !== undefined && { disabled: column_disabled }),
-      },
-    }
+    const { kind, host, port, database, username: user, tls, ca_pem, query } = flat
+    return { kind, host, port, database, username: user, tls, ca_pem, query, ...saidIn(flat) }
   }),
   UserDirectoryBody,
 )
 export type DirectoryWish = v.InferOutput<typeof DirectoryFormBody>
+
+/** All of it, where an administrator has said a part and an operator the rest. */
+export function wishWith(
+  { columns: _, caPem, ...kept }: DirectorySettings,
+  said: v.InferOutput<typeof ColumnsFormBody>,
+): DirectoryWish {
+  return { ...kept, ca_pem: caPem, ...said }
+}
 
 /** What was sent, to be shown once more; of the password nothing. */
 export function attemptOf(wish: DirectoryWish, problems: Attempt['problems'] = new Map()): Attempt {
@@ -87,6 +110,10 @@ const COLUMN_LABELS: Readonly<Record<Role, readonly [label: string, hint: string
 }
 
 export function directoryFields(kept: DirectorySettings | undefined, attempt?: Attempt): Html {
+  return html`${connectionFields(kept, attempt)} ${columnsFields(kept, attempt)}`
+}
+
+function connectionFields(kept: DirectorySettings | undefined, attempt?: Attempt): Html {
   return html`
     ${selectField({
       name: 'kind',
@@ -113,6 +140,20 @@ export function directoryFields(kept: DirectorySettings | undefined, attempt?: A
     ${linesField({ name: 'ca_pem', label: 'Certificate authority', hint: 'PEM, if it is one of your own.', isOptional: true, value: kept?.caPem ?? '', attempt })}
     ${textField({ name: 'database', label: 'Name of the database', value: kept?.database, attempt })}
     ${textField({ name: 'username', label: 'User of the database', hint: 'Give it the right to read that one table, and nothing else.', value: kept?.username, attempt })}
+    ${linesField({
+      name: 'query',
+      label: 'Query that finds one person',
+      hint: html`One SELECT; what somebody types to sign in comes in lower case as <code>$1</code> in PostgreSQL, as <code>?</code> in MySQL.`,
+      rows: 4,
+      value: kept?.query ?? '',
+      attempt,
+    })}
+  `
+}
+
+/** What is a tenant's own to change. */
+export function columnsFields(kept: DirectorySettings | undefined, attempt?: Attempt): Html {
+  return html`
     ${textField({
       name: 'password',
       label: 'Password of that user',
@@ -121,16 +162,8 @@ export function directoryFields(kept: DirectorySettings | undefined, attempt?: A
       hint:
         kept === undefined
           ? 'Kept encrypted, and never shown again.'
-          : 'Kept, and never shown. Leave it empty to go on with it; under another host, port, user or encryption it has to be typed again.',
+          : 'Kept, and never shown. Leave it empty to go on with it; under another host, port, database, user or encryption it has to be typed again.',
       ...(kept === undefined ? {} : { isOptional: true }),
-      attempt,
-    })}
-    ${linesField({
-      name: 'query',
-      label: 'Query that finds one person',
-      hint: html`One SELECT; what somebody types to sign in comes in lower case as <code>$1</code> in PostgreSQL, as <code>?</code> in MySQL.`,
-      rows: 4,
-      value: kept?.query ?? '',
       attempt,
     })}
     ${ROLES.map((role) => {

@@ -31,9 +31,13 @@ import type { ConsoleWorld } from '../../world.ts'
 import { apiOf } from '../people/paths.ts'
 import {
   attemptOf,
+  COLUMNS_FORM,
+  ColumnsFormBody,
+  columnsFields,
   DIRECTORY_FORM,
   DirectoryFormBody,
   directoryFields,
+  wishWith,
   type DirectoryWish,
 } from './directory-form.ts'
 import { trialBlock } from './trial.ts'
@@ -55,22 +59,8 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
     }
   }
 
-  /**
-   * Where the service connects to, inside its own network, is for operators to say: an address that
-   * is tried tells whoever tries it what is there.
-   */
-  async function requirePlace({ tenant, viewer }: TenantVisit, wish: DirectoryWish) {
-    if (viewer.isOperator) return
-    const stored = await kept(tenant.tenantId)
-    const isThere = (field: 'host' | 'port') => stored?.settings[field] === wish[field]
-    const field = isThere('host') ? 'port' : 'host'
-    if (stored === undefined || !isThere('host') || !isThere('port'))
-      throw new Refusal(
-        'field_invalid',
-        { field },
-        'Where the database is, an operator of the service has to say: ask one to connect it. All else is yours to change.',
-      )
-  }
+  const wishedBy = ({ viewer }: TenantVisit) =>
+    viewer.isOperator ? ('operator' as const) : ('administrator' as const)
 
   async function show(visit: TenantVisit, tried?: Html, attempt?: Attempt): Promise<View> {
     const { tenantId, name } = visit.tenant
@@ -88,7 +78,7 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
               'People are kept here, under Users. If they are in a table of yours already, sign-ins can look them up there: by one read-only query, with the password hashes that you have.',
               visit.viewer.isOperator
                 ? linkButton(`${path}/edit`, 'Connect a database')
-                : html`An operator of the service connects it; afterwards it is yours to change.`,
+                : html`An operator of the service connects it; afterwards you choose which column is what.`,
             )
           : html`${card('Where people are looked up', settingsFacts(stored))}
               ${card('Try it', trying(visit, tried, attempt), 'try')}
@@ -120,12 +110,22 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
 
   async function editView(visit: TenantVisit, attempt?: Attempt, tried?: Html): Promise<View> {
     const { tenantId } = visit.tenant
-    const stored = await kept(tenantId)
+    const { isOperator } = visit.viewer
+    const stored = isOperator ? await kept(tenantId) : await directories.get(tenantId)
     return {
       title: stored === undefined ? 'Connect a database' : 'Change the user directory',
       here: 'directory',
       intro: 'It is tried before anything is saved.',
       content: html`${tried === undefined ? '' : card('What came of it', tried)}
+        ${
+          stored === undefined || isOperator
+            ? ''
+            : card(
+                'Set by an operator',
+                html`<p class="hint">Ask an operator of the service to change any of this.</p>
+                  ${connectionFacts(stored)}`,
+              )
+        }
         <div class="card narrow">${settingsForm(visit, stored, attempt)}</div>`,
       calls: callsOf(tenantId),
     }
@@ -137,12 +137,13 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
     attempt?: Attempt,
   ) {
     const path = tenantPath(visit.tenant.tenantId, 'directory')
+    const { isOperator } = visit.viewer
     return form(visit, {
-      action: `${path}/try`,
+      action: isOperator ? `${path}/try` : `${path}/columns`,
       submit: 'Try it',
       cancel: path,
       attempt,
-      content: directoryFields(stored?.settings, attempt),
+      content: (isOperator ? directoryFields : columnsFields)(stored?.settings, attempt),
     })
   }
 
@@ -158,6 +159,31 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
       return JSON.parse(vault.open(sealed, purposeOf(visit))) as DirectoryWish
     } catch {
       throw new Refusal('form_spent', {}, 'This was tried too long ago. Try it once more.')
+    }
+  }
+
+  /** Says what came of it; what works can be saved from there. */
+  async function tryOut(visit: TenantVisit, wish: DirectoryWish): Promise<View> {
+    const { tenantId } = visit.tenant
+    const { login, ...settings } = wish
+    const tried = await directories.tryOut(tenantId, toDirectory(settings), login, wishedBy(visit))
+    if (tried.refusal !== undefined) {
+      const { field, detail } = tried.refusal
+      const attempt = attemptOf(wish, new Map([[field, detail]]))
+      return { ...(await editView(visit, attempt, outcome(tried))), status: 422 as const }
+    }
+    const path = tenantPath(tenantId, 'directory')
+    return {
+      title: 'Save the user directory?',
+      here: 'directory' as const,
+      content: html`${card('What came of it', outcome(tried))}
+        ${card(
+          'Save it',
+          html`<p class="hint">From then on whoever signs in is looked up in ${wish.database} on ${wish.host}. It is tried once more.</p>
+            ${form(visit, { action: path, submit: 'Save it', cancel: path, hidden: { draft: seal(visit, wish) } })}`,
+        )}
+        ${card('Or change it further', settingsForm(visit, await kept(tenantId), attemptOf(wish)))}`,
+      calls: callsOf(tenantId),
     }
   }
 
@@ -188,29 +214,20 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
         body: DirectoryFormBody,
         needsFreshSignIn: true,
       },
-      async (visit, wish) => {
-        const { tenantId } = visit.tenant
-        await requirePlace(visit, wish)
-        const { login, ...settings } = wish
-        const tried = await directories.tryOut(tenantId, toDirectory(settings), login)
-        if (tried.refusal !== undefined) {
-          const { field, detail } = tried.refusal
-          const attempt = attemptOf(wish, new Map([[field, detail]]))
-          return { ...(await editView(visit, attempt, outcome(tried))), status: 422 as const }
-        }
-        const path = tenantPath(tenantId, 'directory')
-        return {
-          title: 'Save the user directory?',
-          here: 'directory' as const,
-          content: html`${card('What came of it', outcome(tried))}
-            ${card(
-              'Save it',
-              html`<p class="hint">From then on whoever signs in is looked up in ${wish.database} on ${wish.host}. It is tried once more.</p>
-                ${form(visit, { action: path, submit: 'Save it', cancel: path, hidden: { draft: seal(visit, wish) } })}`,
-            )}
-            ${card('Or change it further', settingsForm(visit, await kept(tenantId), attemptOf(wish)))}`,
-          calls: callsOf(tenantId),
-        }
+      tryOut,
+      (visit, attempt) => editView(visit, attempt),
+    ),
+    action(
+      {
+        path: `${PATH}/columns`,
+        role: 'tenant',
+        form: COLUMNS_FORM,
+        body: ColumnsFormBody,
+        needsFreshSignIn: true,
+      },
+      async (visit, said) => {
+        const { settings } = await directories.get(visit.tenant.tenantId)
+        return tryOut(visit, wishWith(settings, said))
       },
       (visit, attempt) => editView(visit, attempt),
     ),
@@ -225,9 +242,8 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
       async (visit, { draft }) => {
         const { tenantId } = visit.tenant
         const wish = unseal(visit, draft)
-        await requirePlace(visit, wish)
         const { login, ...settings } = wish
-        await directories.put(tenantId, toDirectory(settings), login, visit.actor)
+        await directories.put(tenantId, toDirectory(settings), login, wishedBy(visit), visit.actor)
         return done(tenantPath(tenantId, 'directory'), 'The user directory is saved.')
       },
     ),
@@ -273,8 +289,14 @@ function outcome(tried: Parameters<typeof trialBlock>[0] & { readonly refusal: u
   ${trialBlock(tried)}`
 }
 
-function settingsFacts({ settings, updatedAtMs }: StoredDirectory) {
-  const { kind, host, port, database, username, tls, query, columns } = settings
+function settingsFacts(stored: StoredDirectory) {
+  return html`${connectionFacts(stored)}
+    <h3>Columns</h3>
+    ${facts(Object.entries(stored.settings.columns).map(([role, column]) => [role.replace('_', ' '), column ?? null]))}`
+}
+
+function connectionFacts({ settings, updatedAtMs }: StoredDirectory) {
+  const { kind, host, port, database, username, tls, query } = settings
   return html`${facts([
     ['Database', kind === 'postgres' ? 'PostgreSQL' : 'MySQL or MariaDB'],
     ['Host', `${host}:${port}`],
@@ -285,9 +307,7 @@ function settingsFacts({ settings, updatedAtMs }: StoredDirectory) {
     ['Changed', moment(updatedAtMs)],
   ])}
     <h3>Query</h3>
-    <pre tabindex="0" role="group" aria-label="Query"><code>${query}</code></pre>
-    <h3>Columns</h3>
-    ${facts(Object.entries(columns).map(([role, column]) => [role.replace('_', ' '), column ?? null]))}`
+    <pre tabindex="0" role="group" aria-label="Query"><code>${query}</code></pre>`
 }
 
 function callsOf(tenantId: string): ApiCall[] {
