@@ -1,16 +1,21 @@
 /** Who changed what: written by every change itself (`change.audit`), read here. */
 import { LIMITS } from '../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
-import { auditBefore, deleteAuditBefore, type AuditRow } from '../store/queries/audit.ts'
+import {
+  auditBefore,
+  deleteAuditBefore,
+  type AuditFilter,
+  type AuditRow,
+} from '../store/queries/audit.ts'
 import type { Store } from '../store/store.ts'
 
 export type AuditTrail = ReturnType<typeof createAuditTrail>
 
 export function createAuditTrail({ store }: { store: Store }) {
   return {
-    async list(page: PageRequest, tenantId?: string): Promise<Page<AuditRow>> {
+    async list(page: PageRequest, filter: AuditFilter = {}): Promise<Page<AuditRow>> {
       const [before] = decodeCursor(page.cursor, 'number') ?? []
-      const rows = await auditBefore(store.read, tenantId, before, page.limit + 1)
+      const rows = await auditBefore(store.read, filter, before, page.limit + 1)
       return toPage(rows, page.limit, (entry) => [entry.sequence])
     },
 

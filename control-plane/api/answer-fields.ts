@@ -203,6 +203,10 @@ export const AuditEntry = v.strictObject({
   sequence: count,
   at: time,
   actor: v.string(),
+  actor_id: described(
+    v.nullable(v.string()),
+    'The account of a person, whose address may be somebody else’s by now.',
+  ),
   action: v.string(),
   tenant_id: v.nullable(v.string()),
   details: v.record(v.string(), v.unknown()),

@@ -174,7 +174,10 @@ function visitOf(
   const visit: Visit = {
     path: c.req.param(),
     query: readQuery(c, query),
-    actor: { name: viewer === undefined ? 'console' : `console:${viewer.email}`, requestId },
+    actor:
+      viewer === undefined
+        ? { name: 'console', requestId }
+        : { name: `console:${viewer.email}`, id: viewer.userId, requestId },
     requestId,
     nowMs: clock.nowMs(),
     address: addressIn(c),

@@ -3,7 +3,7 @@
  * middlewares report (events/enforcement.ts) and by the counts of gateways; read as series.
  */
 import type { Clock } from '../../shared/clock.ts'
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../../shared/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { DecisionFigures } from '../../shared/snapshot.ts'
 import { deleteFigureBatchesBefore, takeFigureBatch } from '../store/queries/figure-batches.ts'
@@ -50,9 +50,11 @@ export function createFigures({ store, clock }: { store: Store; clock: Clock }) 
         const ageMs = Math.min(ageSeconds * SECOND_MS, LIMITS.figureHoursKeptMs)
         const byTenant = Map.groupBy(counts, ([tenantId]) => tenantId)
         const known = await tenantsCreatedAt(queries, [...byTenant.keys()])
+        const atMs = nowMs - ageMs
         for (const [tenantId, own] of byTenant)
-          if (known.has(tenantId))
-            await addFigures(queries, tenantId, 'edge', nowMs - ageMs, edgeFigures(own))
+          // a batch spans a minute; an older one is of a tenant that had this id before
+          if (atMs + MINUTE_MS >= (known.get(tenantId) ?? Infinity))
+            await addFigures(queries, tenantId, 'edge', atMs, edgeFigures(own))
       })
     },
 

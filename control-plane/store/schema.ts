@@ -75,6 +75,8 @@ export function defineSchema(c: Columns) {
       /** The analyzer key before this one, and until when it counts as well. */
       previousAnalyzerHash: c.text('previous_analyzer_hash'),
       previousAnalyzerUntil: c.whole('previous_analyzer_until'),
+      /** Never given again, as its id may be once it is gone. */
+      number: c.whole('number').notNull().default(0),
     },
     (table) => [
       c.index('tenants_time_zone').on(table.timeZone, table.tenantId),
@@ -83,6 +85,7 @@ export function defineSchema(c: Columns) {
       c.uniqueIndex('tenants_analyzer_key_hash').on(table.analyzerKeyHash),
       c.index('tenants_previous_analyzer').on(table.previousAnalyzerHash),
       c.index('tenants_revision').on(table.revision),
+      c.uniqueIndex('tenants_number').on(table.number),
     ],
   )
 
@@ -265,9 +268,14 @@ export function defineSchema(c: Columns) {
       tenantId: c.text('tenant_id'),
       content: c.json('content').$type<Record<string, unknown>>().notNull(),
       requestId: c.text('request_id').notNull(),
+      /** Of the tenant that had the id then. */
+      tenantNumber: c.whole('tenant_number'),
+      /** The account of a person whose `actor` is an address, which may be somebody else's later. */
+      actorId: c.text('actor_id'),
     },
     (table) => [
       c.index('audit_tenant').on(table.tenantId, table.sequence),
+      c.index('audit_tenant_number').on(table.tenantNumber, table.sequence),
       c.index('audit_at').on(table.at),
     ],
   )

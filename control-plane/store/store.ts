@@ -8,6 +8,7 @@ import type { Clock } from '../../shared/clock.ts'
 import { ENFORCED_BY_NOBODY, type Enforced } from '../fleet/receipts.ts'
 import type { EventData, EventName } from '../../shared/events.ts'
 import { mergeRevoked, nothingRevoked, type Revoked } from '../../shared/snapshot.ts'
+import { nextOf } from './queries/counters.ts'
 import { schema } from './schema.ts'
 import type { Engine, Queries } from './sqlite.ts'
 
@@ -20,6 +21,8 @@ export interface AuditEntry {
 /** Who asks for a change, for the audit trail. */
 export interface Actor {
   readonly name: string
+  /** The account of a person whose name is an address: those are given to others, ids never. */
+  readonly id?: string
   readonly requestId: string
 }
 
@@ -96,6 +99,8 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
   }
 }
 
+const { tenants } = schema
+
 function openChange(
   queries: Queries,
   nowMs: number,
@@ -132,31 +137,20 @@ function openChange(
     },
     async audit(actor, entry) {
       const sequence = await nextOf(queries, 'audit')
+      const { tenantId = null } = entry
       await queries.insert(schema.audit).values({
         sequence,
         at: nowMs,
         actor: actor.name,
+        actorId: actor.id ?? null,
         action: entry.action,
-        tenantId: entry.tenantId ?? null,
+        tenantId,
+        tenantNumber: sql`(SELECT ${tenants.number} FROM ${tenants} WHERE ${tenants.tenantId} = ${tenantId})`,
         content: entry.content ?? {},
         requestId: actor.requestId,
       })
     },
   }
-}
-
-/** Counters live in rows, not in AUTOINCREMENT, so that they roll back with their change. */
-async function nextOf(queries: Queries, name: string): Promise<number> {
-  const [row] = await queries
-    .insert(schema.counters)
-    .values({ name, value: 1 })
-    .onConflictDoUpdate({
-      target: schema.counters.name,
-      set: { value: sql`${schema.counters.value} + 1` },
-    })
-    .returning({ value: schema.counters.value })
-  if (row === undefined) throw new Error(`counter ${name} did not answer`)
-  return row.value
 }
 
 async function epochOf(queries: Queries): Promise<string> {

@@ -210,8 +210,8 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
       return store.change(async (change) => {
         found(await findTenant(change.queries, tenantId))
         const revision = await change.touch(tenantId)
-        await deleteTenant(change.queries, tenantId, revision)
         await change.audit(actor, { action: 'tenant.removed', tenantId })
+        await deleteTenant(change.queries, tenantId, revision)
         return revision
       })
     },

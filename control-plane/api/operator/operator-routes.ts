@@ -63,12 +63,17 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
         summary: 'Lists who has changed what, newest first.',
         query: {
           ...PAGE_QUERY,
-          tenant_id: v.optional(described(v.string(), 'Only what was about this tenant.')),
+          tenant_id: v.optional(
+            described(
+              v.string(),
+              'Only what was about this tenant, and about any that had its id before.',
+            ),
+          ),
         },
         answers: { 200: json(pageOf(AuditEntry), 'One page of it.') },
       },
       async (c, { query: { tenant_id: tenantId, ...page } }) =>
-        c.json(mapPage(await world.auditTrail.list(page, tenantId), auditView)),
+        c.json(mapPage(await world.auditTrail.list(page, { tenantId }), auditView)),
     ),
   ]
 }

@@ -89,6 +89,7 @@ export function auditView(entry: AuditRow) {
     sequence: entry.sequence,
     at: iso(entry.at),
     actor: entry.actor,
+    actor_id: entry.actorId,
     action: entry.action,
     tenant_id: entry.tenantId,
     details: entry.content,

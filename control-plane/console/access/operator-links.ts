@@ -82,7 +82,7 @@ export function createOperatorLinks(world: OperatorLinksWorld) {
         const isGood =
           (await isWanted(queries, secret)) && (await spendLink(queries, vault.hash(secret), nowMs))
         if (!isGood) throw new Refusal('ticket_spent')
-        await give(change, userId, ALL_TENANTS, actor)
+        await give(change, userId, ALL_TENANTS, { ...actor, id: userId })
       })
     },
   }

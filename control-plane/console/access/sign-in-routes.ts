@@ -51,7 +51,7 @@ const text = v.optional(v.string())
 /** Whoever uses somebody else's account is seen by the others. */
 async function noteSignIn(change: Change, userId: string, { from, requestId }: Visit) {
   const user = await findUser(change.queries, CONSOLE_REALM, userId)
-  const actor = { name: `console:${user?.email ?? userId}`, requestId }
+  const actor = { name: `console:${user?.email ?? userId}`, id: userId, requestId }
   const content = { user_id: userId, address: from }
   await change.audit(actor, { action: 'console.signed_in', content })
 }

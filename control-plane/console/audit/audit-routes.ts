@@ -10,7 +10,7 @@ import { emptyState, pager, table, type Column } from '../blocks/table.ts'
 import { moment } from '../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import { page, type ConsoleRoute } from '../route.ts'
-import { actionText, actorText, differencesOf } from './entry.ts'
+import { actionText, actorText, differencesOf, shortId } from './entry.ts'
 
 export function auditRoutes({ auditTrail }: { readonly auditTrail: Pick<AuditTrail, 'list'> }) {
   return [
@@ -26,11 +26,16 @@ export function auditRoutes({ auditTrail }: { readonly auditTrail: Pick<AuditTra
     ),
     page(
       { path: `${TENANT_PATH}/audit`, role: 'tenant', query: PAGE_QUERY },
-      async ({ tenant: { tenantId, name }, query, address }) => ({
+      async ({ tenant: { tenantId, name, number }, query, address }) => ({
         title: 'Audit',
         intro: `Who changed what about ${name}, newest first.`,
         here: 'audit',
-        content: entries(await auditTrail.list(query, tenantId), address, query.cursor, false),
+        content: entries(
+          await auditTrail.list(query, { tenantNumber: number }),
+          address,
+          query.cursor,
+          false,
+        ),
         calls: [{ method: 'GET', path: `/api/v1/operator/audit?tenant_id=${tenantId}` }],
       }),
     ),
@@ -55,7 +60,7 @@ function entries(
     rows: items,
     columns: [
       { label: 'When', cell: ({ at }) => moment(at) },
-      { label: 'Who', cell: ({ actor }) => actorText(actor) },
+      { label: 'Who', cell: (entry) => actorCell(entry) },
       { label: 'What', isName: true, cell: ({ action }) => actionText(action) },
       ...(isOfAll ? [tenant] : []),
       { label: 'Details', cell: (entry) => differences(differencesOf(entry)) },
@@ -66,4 +71,10 @@ function entries(
     ),
   })}
   ${pager(address, { next, isFirst: cursor === undefined })}`
+}
+
+/** With the account beside the address, which somebody else may have had before, or has by now. */
+function actorCell({ actor, actorId }: AuditRow) {
+  const text = actorText(actor)
+  return actorId === null ? text : html`${text} <span class="hint">${shortId(actorId)}</span>`
 }

@@ -40,6 +40,9 @@ const sentence = (action: string) => {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+/** Enough to tell one account from another. */
+export const shortId = (id: string) => `${id.slice(0, 12)}…`
+
 /** Who did it: a person of the console, or which key. */
 export function actorText(actor: string): string {
   if (actor.startsWith('console:')) return actor.slice('console:'.length)
@@ -47,7 +50,7 @@ export function actorText(actor: string): string {
   if (actor.startsWith('analyzer:')) return 'the analyzer key'
   if (actor.startsWith('client:')) return 'the application'
   // a person of a realm, about themselves
-  if (actor.startsWith('usr_')) return `the person ${actor.slice(0, 12)}…`
+  if (actor.startsWith('usr_')) return `the person ${shortId(actor)}`
   return actor
 }
 

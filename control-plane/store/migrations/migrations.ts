@@ -8,6 +8,7 @@ import { consoleAccess } from './0007-console.ts'
 import { people } from './0008-people.ts'
 import { analyzerKeyOverlap } from './0009-analyzer-key-overlap.ts'
 import { consoleFigures } from './0010-console-figures.ts'
+import { tenantNumbers } from './0011-tenant-numbers.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   people,
   analyzerKeyOverlap,
   consoleFigures,
+  tenantNumbers,
 ] as const

@@ -4,10 +4,19 @@ import type { Queries } from '../sqlite.ts'
 
 export type AuditRow = typeof schema.audit.$inferSelect
 
-/** Newest first; of one tenant, or of all. */
+/**
+ * Of a tenant, without those that had its id before it; or of an id, with all that ever had it,
+ * which is for operators only; or of all.
+ */
+export interface AuditFilter {
+  readonly tenantNumber?: number
+  readonly tenantId?: string | undefined
+}
+
+/** Newest first. */
 export async function auditBefore(
   queries: Queries,
-  tenantId: string | undefined,
+  { tenantNumber, tenantId }: AuditFilter,
   before: number | undefined,
   limit: number,
 ): Promise<AuditRow[]> {
@@ -17,6 +26,7 @@ export async function auditBefore(
     .from(audit)
     .where(
       and(
+        tenantNumber === undefined ? undefined : eq(audit.tenantNumber, tenantNumber),
         tenantId === undefined ? undefined : eq(audit.tenantId, tenantId),
         before === undefined ? undefined : lt(audit.sequence, before),
       ),

@@ -3,6 +3,7 @@ import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
 import { refuseTaken } from './conflicts.ts'
+import { nextOf } from './counters.ts'
 
 type TenantRow = typeof schema.tenants.$inferSelect
 type SecretColumn =
@@ -21,7 +22,7 @@ export type Tenant = Readonly<Omit<TenantRow, SecretColumn | 'brandLogo'>> & {
   readonly hostnames: readonly string[]
 }
 export type TenantSecrets = Pick<TenantRow, SecretColumn>
-export type NewTenantRow = typeof schema.tenants.$inferInsert
+export type NewTenantRow = Omit<typeof schema.tenants.$inferInsert, 'number'>
 export type TenantChanges = Partial<Omit<NewTenantRow, 'tenantId' | 'createdAt' | 'revision'>>
 
 const {
@@ -190,7 +191,8 @@ export async function findTenantLogo(queries: Queries, tenantId: string): Promis
 }
 
 export async function insertTenant(queries: Queries, row: NewTenantRow): Promise<void> {
-  await refuseTaken(queries.insert(schema.tenants).values(row), [
+  const number = await nextOf(queries, 'tenant')
+  await refuseTaken(queries.insert(schema.tenants).values({ ...row, number }), [
     {
       column: 'tenants.tenant_id',
       index: 'tenants_pkey',
@@ -273,6 +275,11 @@ export async function deleteTenant(
     schema.consoleRoles,
   ]
   for (const table of owned) await queries.delete(table).where(eq(table.tenantId, tenantId))
+  // what was spent counts for the whole service on, and not for who has the id next
+  await queries
+    .update(schema.analyses)
+    .set({ tenantId: '' })
+    .where(eq(schema.analyses.tenantId, tenantId))
   await queries
     .insert(schema.tenantTombstones)
     .values({ tenantId, revision })

@@ -40,7 +40,7 @@ for (const login of ['ada', 'ADA@example.test', undefined])
       )
       t.match(await operator('POST', path.replace(userId, 'usr_nobody')), { status: 404 })
       t.match(await operator('POST', path, {}, { key: `${OPERATOR_KEY}x` }), { status: 401 })
-      const { items } = await services.auditTrail.list({ limit: 1 }, 'acme')
+      const { items } = await services.auditTrail.list({ limit: 1 }, { tenantId: 'acme' })
       t.match(items, [{ action: 'user.unlocked', content: { user_id: userId } }])
     },
   )

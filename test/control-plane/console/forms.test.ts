@@ -31,7 +31,7 @@ void t.test(
     t.match(first, { status: 303, location: /^\/console\/tenants\/globex\?done=/ })
     const again = await grace.post(NEW, form)
     t.match(again, { status: 303, location: first.location }, 'the same answer')
-    const audit = await services.auditTrail.list({ limit: 50 }, 'globex')
+    const audit = await services.auditTrail.list({ limit: 50 }, { tenantId: 'globex' })
     t.equal(audit.items.length, 1, 'and nothing was done twice')
     t.match((await services.tenants.get('globex')).hostnames, [
       'app.globex.localhost',

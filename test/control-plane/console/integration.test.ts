@@ -49,7 +49,7 @@ void t.test('a secret is shown in the answer to a form, to who has just signed i
     if (name === 'analyzer-key')
       t.equal((await services.tenants.byAnalyzerKey(secret))?.tenantId, 'acme')
     else t.equal(await services.tenants.clientSecret('acme'), secret)
-    const { items } = await services.auditTrail.list({ limit: 1 }, 'acme')
+    const { items } = await services.auditTrail.list({ limit: 1 }, { tenantId: 'acme' })
     t.match(items[0], { action: `${name.replace('-', '_')}.shown`, actor: /^console:/ })
     t.notMatch(JSON.stringify(items), secret)
     clock.advance(LIMITS.consoleFreshMs + 1)

@@ -127,7 +127,7 @@ void t.test(
     const all = await admin.post(`${SESSIONS}/end-all`)
     t.match((await admin.get(all.location)).text, '3 sessions have ended.')
     t.equal(await state('b3'), 'revoked')
-    const { items } = await services.auditTrail.list({ limit: 1 }, 'acme')
+    const { items } = await services.auditTrail.list({ limit: 1 }, { tenantId: 'acme' })
     t.match(items, [{ action: 'sessions.revoked', actor: /^console:/, content: { all: true } }])
   },
 )

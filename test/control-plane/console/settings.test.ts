@@ -66,7 +66,7 @@ void t.test('settings are saved, with who did it and what was there before', asy
     sessionBinding: 'step_up',
     timeZone: 'Europe/Berlin',
   })
-  const [entry] = (await services.auditTrail.list({ limit: 1 }, 'acme')).items
+  const [entry] = (await services.auditTrail.list({ limit: 1 }, { tenantId: 'acme' })).items
   t.match(entry, { actor: /^console:/, content: { from: { name: 'acme' } } })
   const { text } = await grace.get(AT)
   t.match(text, 'value="Acme &amp; Sons"')

@@ -131,7 +131,7 @@ void t.test('a webhook is changed, and the trail says by whom', async (t) => {
   t.match(saved, { status: 303, location: `${one}?done=` })
   t.match((await ada.get(saved.location)).text, /Saved\./)
   t.match(await webhook(), { events: ['signin.denied'], description: '' })
-  const [entry] = (await auditTrail.list({ limit: 1 }, 'acme')).items
+  const [entry] = (await auditTrail.list({ limit: 1 }, { tenantId: 'acme' })).items
   t.match(entry, { action: 'webhook.changed', actor: /^console:/ })
   t.match(await ada.post(`${one}/edit`, { ...changed, url: 'https://x y/' }), { status: 422 })
 })

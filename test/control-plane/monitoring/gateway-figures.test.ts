@@ -44,8 +44,20 @@ const batch = (changes: Partial<DecisionFigures> = {}): DecisionFigures => ({
   ...changes,
 })
 
+t.test('what was counted of a tenant that has gone is not its namesake’s', async (t) => {
+  const { figures, tenants, rows, clock } = await startFigures(t)
+  await tenants.remove('acme', ACTOR)
+  clock.advance(HOUR_MS)
+  await tenants.create(tenantNamed('acme'), ACTOR)
+  await figures.receive('edge-1', batch({ age_seconds: 3600 }))
+  t.same(await rows(), [])
+  await figures.receive('edge-1', batch({ batch: 2, age_seconds: 60 }))
+  t.not((await rows()).length, 0, 'a batch that the new one may be in counts')
+})
+
 t.test('decisions become outcomes, each in its minute and its hour', async (t) => {
   const { figures, rows, clock } = await startFigures(t)
+  clock.advance(HOUR_MS)
   const counts = [
     decided(5, 'forward', 'session'),
     decided(2, 'forward', 'excluded'),

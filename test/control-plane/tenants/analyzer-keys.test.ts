@@ -46,7 +46,7 @@ void t.test('a secret can be looked at again, and the audit trail says by whom',
   const secret = await operator('POST', '/tenants/acme/client-secret/show')
   t.match(secret.body, { client_id: 'acme-user', previous_valid_until: /^20/ })
   t.not(secret.body['client_secret'], created.client_secret, 'the one that is')
-  const { items } = await services.auditTrail.list({ limit: 10 }, 'acme')
+  const { items } = await services.auditTrail.list({ limit: 10 }, { tenantId: 'acme' })
   const actions = items.map(({ action, actor }) => `${actor} ${action}`)
   t.match(actions, ['operator client_secret.shown', /rotated/, 'operator analyzer_key.shown'])
   t.notMatch(JSON.stringify(items), String(created.analyzer_key), 'which holds no secret')

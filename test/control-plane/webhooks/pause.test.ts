@@ -36,7 +36,7 @@ void t.test(
     t.match(webhook, { state: 'paused', pausedReason: 'failing' })
     const states = (await world.deliveriesOf(id)).map(({ state }) => state)
     t.ok(states.every((state) => state === 'failed'))
-    const [entry] = (await world.auditTrail.list({ limit: 1 }, 'acme')).items
+    const [entry] = (await world.auditTrail.list({ limit: 1 }, { tenantId: 'acme' })).items
     t.match(entry, {
       actor: 'service',
       action: 'webhook.paused',
