@@ -46,7 +46,10 @@ t.test('an app is set up, recovery codes are kept, and the next sign-in asks', a
   t.equal(recoveryCodesIn(codes.html).length, 10)
   await world.mails.deliver()
   t.match(world.sentMails, [{ text: /an authenticator app was added/ }])
-  const { items } = await world.auditTrail.list({ limit: 50, cursor: undefined }, { tenantId: 'acme' })
+  const { items } = await world.auditTrail.list(
+    { limit: 50, cursor: undefined },
+    { tenantId: 'acme' },
+  )
   t.equal(items.filter(({ action }) => action === 'factor.added').length, 1)
   const again = await person.browser.visit(person.page.url)
   t.strictSame(recoveryCodesIn(again.html), recoveryCodesIn(codes.html), 'until they are kept')
