@@ -12,6 +12,10 @@ export interface ControlPlaneSettings {
   readonly listen: Listen
   readonly fleetListen: Listen
   readonly database: string
+  /** Balancers in front, as CIDRs: they say who the client is. */
+  readonly trustedProxies?: readonly string[]
+  /** They say so with a PROXY header. */
+  readonly proxyProtocol?: boolean
   readonly operatorKey: string
   readonly fleetKey: string
   readonly masterKey: Buffer
@@ -39,6 +43,8 @@ export function controlPlaneSettings({ config, secrets }: Settings): ControlPlan
     listen: config.control_plane.listen,
     fleetListen: config.control_plane.fleet_listen,
     database: config.control_plane.database,
+    trustedProxies: config.control_plane.trusted_proxies,
+    proxyProtocol: config.control_plane.proxy_protocol,
     operatorKey: secrets.SERVICE_OPERATOR_KEY,
     fleetKey: secrets.SERVICE_FLEET_KEY,
     directoryAddresses: config.user_directory.allow,

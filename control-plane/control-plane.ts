@@ -39,9 +39,20 @@ export async function startControlPlane(
   const mailTransport = mailbox ?? createSmtp(smtpOf(settings))
   if (mailbox !== undefined) log.warn({ file: mailboxFile(settings) }, 'no mail server is named')
   const services = await openServices(settings, world, mailTransport)
-  const realmFetch = localFetch(settings.baseUrl, () => server.address() as AddressInfo)
+  if (services.clientsHidden)
+    log.warn(
+      'base_url is https, so a proxy ends TLS in front: name it in control_plane.trusted_proxies, or every client has its address, one lockout stops everybody, and network policies cannot work',
+    )
+  const realmFetch = localFetch(settings, () => server.address() as AddressInfo)
   const app = createApp(services, { ...settings, mailbox, realmFetch })
-  const server: Server = createPublicServer({ app, realms: services.realms, log, clock })
+  const server: Server = createPublicServer({
+    app,
+    realms: services.realms,
+    log,
+    clock,
+    trustedProxies: settings.trustedProxies,
+    proxyProtocol: settings.proxyProtocol,
+  })
   const fleetServer = createServer(answerMetrics(createMetrics(services), settings.fleetKey))
   services.fleet.attach(fleetServer)
   try {

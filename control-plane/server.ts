@@ -7,10 +7,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from 'pino'
+import { createAddressReader } from '../shared/client-address.ts'
 import { SECOND_MS, type Clock } from '../shared/clock.ts'
 import { Refusal } from '../shared/errors.ts'
 import { LIMITS } from '../shared/limits.ts'
 import type { createApp } from './app.ts'
+import { nameClient } from './listener/client-address.ts'
+import { guardConnections, type ConnectionLimits } from './listener/connections.ts'
+import { continueWhenRead, drainAfterAnswer } from './listener/early-answers.ts'
 import type { Realms } from './realm/realms.ts'
 
 export interface ServerWorld {
@@ -18,15 +22,25 @@ export interface ServerWorld {
   readonly realms: Pick<Realms, 'handle'>
   readonly log: Logger
   readonly clock: Clock
+  /** Balancers in front, as CIDRs: only they say who the client is. */
+  readonly trustedProxies?: readonly string[] | undefined
+  /** They say so with a PROXY header. */
+  readonly proxyProtocol?: boolean | undefined
+  readonly connectionLimits?: Partial<ConnectionLimits> | undefined
 }
 
 const REALMS_PREFIX = '/auth/realms/'
 const INVALID = new Refusal('request_invalid')
 const NO_TUNNEL = new Refusal('method_not_allowed')
+const UNREAD = new Refusal('unavailable', { retry_after: 10 })
+const HEAD_MS = 10 * SECOND_MS
 
-export function createPublicServer({ app, realms, log, clock }: ServerWorld): Server {
+export function createPublicServer(world: ServerWorld): Server {
+  const { app, realms, log, clock, trustedProxies = [], proxyProtocol = false } = world
+  const readAddress = createAddressReader(trustedProxies)
   const api = getRequestListener((request, env) => app.fetch(request, env), {
     overrideGlobalObjects: false,
+    autoCleanupIncoming: false, // drainAfterAnswer does it, and lets the answer arrive
     errorHandler: () => Response.json(INVALID.body(), { status: 400 }),
   })
 
@@ -45,32 +59,49 @@ export function createPublicServer({ app, realms, log, clock }: ServerWorld): Se
       // once we stop, nobody waits for a kept-alive connection's next request
       if (!server.listening) setImmediate(() => server.closeIdleConnections())
     })
+    nameClient(request, connections.peerOf(request.socket), readAddress)
+    drainAfterAnswer(request, response)
+    if (!connections.begin(request.socket, response)) return refuse(response, UNREAD)
     if (request.headers.host === undefined) return refuse(response)
     if (path.startsWith(REALMS_PREFIX)) return realms.handle(request, response)
     return api(request, response)
   }
 
+  function take(request: IncomingMessage, response: ServerResponse) {
+    Promise.resolve(answer(request, response)).catch((error: unknown) => {
+      log.error({ error }, 'a request failed outside of its handler')
+      response.destroy()
+    })
+  }
+
   const server = createServer(
     {
       maxHeaderSize: LIMITS.headBytesMax,
-      headersTimeout: 10 * SECOND_MS,
+      headersTimeout: HEAD_MS,
       requestTimeout: 30 * SECOND_MS,
       keepAliveTimeout: 75 * SECOND_MS,
       connectionsCheckingInterval: SECOND_MS,
       requireHostHeader: false, // refused below, with the body and the id of all answers
     },
-    (request, response) => {
-      Promise.resolve(answer(request, response)).catch((error: unknown) => {
-        log.error({ error }, 'a request failed outside of its handler')
-        response.destroy()
-      })
-    },
+    take,
   )
+  const connections = guardConnections(server, {
+    trustedProxies,
+    proxyProtocol,
+    headMs: HEAD_MS,
+    clock,
+    log,
+    limits: world.connectionLimits,
+  })
   server.maxHeadersCount = LIMITS.headerCountMax
   server.on('clientError', refuseBrokenRequest)
   server.on('connect', (_request: IncomingMessage, socket: Socket) =>
     endWith(socket, '405 Method Not Allowed', NO_TUNNEL),
   )
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    continueWhenRead(request, response)
+    take(request, response)
+  })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     response.setHeader('X-Request-Id', randomUUID())
     refuse(response)
@@ -78,10 +109,12 @@ export function createPublicServer({ app, realms, log, clock }: ServerWorld): Se
   return server
 }
 
-function refuse(response: ServerResponse) {
-  const body = JSON.stringify(INVALID.body())
-  response.writeHead(INVALID.status, {
+function refuse(response: ServerResponse, refusal = INVALID) {
+  const body = JSON.stringify(refusal.body())
+  const { retry_after: retryAfter } = refusal.fields
+  response.writeHead(refusal.status, {
     'Content-Type': 'application/json',
+    ...(typeof retryAfter === 'number' && { 'Retry-After': retryAfter }),
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',
   })

@@ -1,6 +1,7 @@
 /** The control plane put together, without sockets: what `app.ts` and the realms stand on. */
 import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../shared/clock.ts'
+import { countedAs } from '../shared/client-address.ts'
 import { LIMITS } from '../shared/limits.ts'
 import { createAddressBlocks } from './accounts/address-blocks.ts'
 import { createAttempts } from './accounts/attempts.ts'
@@ -44,7 +45,6 @@ import { createToldEvents } from './events/told-events.ts'
 import { checkMasterKey } from './keys/master-key.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import { createVault } from './keys/vault.ts'
-import { countedAs } from './realm/address.ts'
 import { createRealms } from './realm/realms.ts'
 import { deleteRealmRecordsExpiredBefore } from './store/queries/revocations.ts'
 import { isReserved } from './store/reserved.ts'
@@ -75,6 +75,8 @@ export interface ServicesWorld {
   readonly fleetKey: string
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
+  /** Balancers in front, as CIDRs: they say who the client is. */
+  readonly trustedProxies?: readonly string[]
   readonly breaches?: BreachList | undefined
   readonly mailTransport: MailTransport
   /** CIDRs where a tenant's database may be although such addresses are refused. */
@@ -224,6 +226,8 @@ export async function createServices(world: ServicesWorld) {
     log,
     baseUrl,
     edgeUrlFor,
+    /** TLS ends in front of us at somebody who is not named: all clients have one address. */
+    clientsHidden: baseUrl.startsWith('https:') && (world.trustedProxies ?? []).length === 0,
     store,
     vault,
     keys,

@@ -1,4 +1,6 @@
 /** Open connections per client address, counted together over all wires of a worker. */
+import { countedAs } from '../shared/client-address.ts'
+
 export interface AddressCounts {
   /** False where the address has as many as it may: nothing is counted then. */
   enter(address: string): boolean
@@ -33,14 +35,3 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
     of: (address) => counts.get(countedAs(address)) ?? 0,
   }
 }
-
-/** One IPv6 client has a whole /64 of addresses (RFC 6177): that is who is counted. */
-function countedAs(address: string): string {
-  if (!address.includes(':')) return address
-  const groups = address.split('::')[0]!.split(':')
-  return Array.from({ length: 4 }, (_item, index) => groups[index] || '0').join(':')
-}
-
-/** An IPv4-mapped address is written as IPv4. */
-export const withoutMapping = (address: string): string =>
-  address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address

@@ -5,10 +5,10 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { MINUTE_MS, type Clock } from '../shared/clock.ts'
-import { withoutMapping } from './address-counts.ts'
+import { withoutMapping } from '../shared/client-address.ts'
 import { networkList } from '../shared/networks.ts'
 import type { GatewaySettings } from './config.ts'
-import { createProxyProtocol, type Proxied } from './proxy-protocol.ts'
+import { createProxyProtocol, type Proxied } from '../shared/proxy-protocol.ts'
 import type { Wires } from './wires.ts'
 
 export interface ListenersOptions {

@@ -38,3 +38,23 @@ export function plainAddress(text: string): string | undefined {
   const bare = text.trim().replace(/^::ffff:(?=\d+\.)/i, '')
   return isIP(bare) === 0 ? undefined : bare
 }
+
+/** A mapped IPv4 address is written as IPv4, and no zone behind it: one client, one spelling. */
+export function withoutMapping(address: string): string {
+  return (address.split('%')[0] ?? '').replace(/^::ffff:(?=\d+\.)/i, '').toLowerCase()
+}
+
+/**
+ * One IPv6 client has a whole /64 of addresses (RFC 6177): that is who is counted, as
+ * `2001:db8:1:2::/64`. Whatever cannot be read is counted as it is.
+ */
+export function countedAs(address: string): string {
+  if (isIP(address) !== 6) return address
+  const [left = '', right] = address.split('::')
+  const head = left === '' ? [] : left.split(':')
+  const tail = right === undefined || right === '' ? [] : right.split(':')
+  const zeros = right === undefined ? 0 : 8 - head.length - tail.length
+  const groups = [...head, ...Array<string>(Math.max(0, zeros)).fill('0'), ...tail]
+  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/64`
+}

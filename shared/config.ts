@@ -113,6 +113,8 @@ const ConfigSchema = v.strictObject(
       listen: v.optional(listen, '127.0.0.1:8080'),
       fleet_listen: v.optional(listen, '127.0.0.1:8081'),
       database: v.optional(database, 'sqlite'),
+      trusted_proxies: v.optional(cidrs, []),
+      proxy_protocol: v.optional(v.boolean('true or false'), false),
     }),
     gateway: section({
       listen: v.optional(listen, '127.0.0.1:8000'),

@@ -69,6 +69,16 @@ export const LIMITS = {
   // paths
   pathDecodingRoundsMax: 3,
   pathSegmentsMax: 256,
+  // the public listener of the control plane
+  /** Kept ones that wait make room for new ones, so it holds what an address asks at once. */
+  publicConnectionsPerAddressMax: 512,
+  /** Without progress of an answer, and from when it waits for its reader to its end. */
+  answerStalledMsMax: 20_000,
+  answerUnsentMsMax: 120_000,
+  unsentBytesPerAddressMax: 32 * 1024 * 1024,
+  /** What is read and thrown away of a body that has its answer already. */
+  unwantedBodyBytesMax: 64 * 1024 * 1024,
+  unwantedBodyMsMax: 20_000,
   // the API
   jsonBodyBytesMax: 1024 * 1024,
   formBodyBytesMax: 64 * 1024,

@@ -1,6 +1,8 @@
 /** What travels with one API request. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
+import { countedAs, withoutMapping } from '../../shared/client-address.ts'
+import { addressOf as addressOfRequest } from '../listener/client-address.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Actor } from '../store/store.ts'
 
@@ -18,5 +20,10 @@ export interface ApiEnv {
 export type ApiContext = Context<ApiEnv>
 
 export function addressOf(c: ApiContext): string {
-  return c.env?.address ?? c.env?.incoming?.socket.remoteAddress ?? 'unknown'
+  const { address, incoming } = c.env ?? {}
+  if (address !== undefined) return withoutMapping(address)
+  return incoming === undefined ? 'unknown' : addressOfRequest(incoming)
 }
+
+/** What a rate counts an address as: one IPv6 client has a whole network of them. */
+export const countedAddressOf = (c: ApiContext): string => countedAs(addressOf(c))

@@ -1,17 +1,17 @@
 /** A request's body: bounded, JSON, and exactly what the endpoint takes. */
-import type { Context } from 'hono'
 import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import type { ApiContext } from './api-env.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 export async function readJson<Schema extends v.GenericSchema>(
-  c: Context,
+  c: ApiContext,
   schema: Schema,
   bytesMax: number = LIMITS.jsonBodyBytesMax,
   areElementsApart = false,
 ): Promise<v.InferOutput<Schema>> {
-  const bytes = await readBytes(c.req.raw, bytesMax)
+  const bytes = await readBytes(c, bytesMax)
   if (bytes.length > 0 && !isJson(c.req.header('content-type')))
     throw new Refusal('media_type_unsupported')
   if (isPacked(c.req.header('content-encoding')))
@@ -67,16 +67,22 @@ function isPacked(contentEncoding = 'identity'): boolean {
 }
 
 /** Counts what arrives, whatever Content-Length says. */
-export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const announced = Number(request.headers.get('content-length') ?? 0)
+export async function readBytes(c: ApiContext, bytesMax: number): Promise<Uint8Array> {
+  const announced = Number(c.req.header('content-length') ?? 0)
   if (announced > bytesMax) throw new Refusal('body_too_large', { bytes_max: bytesMax })
-  if (request.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of chunksOf(c)) {
     length += chunk.length
     if (length > bytesMax) throw new Refusal('body_too_large', { bytes_max: bytesMax })
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+/** Whoever stops reading leaves the rest to the listener: an answer goes out on this connection. */
+function chunksOf(c: ApiContext): AsyncIterable<Uint8Array> {
+  const incoming = c.env?.incoming
+  if (incoming !== undefined) return incoming.iterator({ destroyOnReturn: false })
+  return (c.req.raw.body ?? []) as unknown as AsyncIterable<Uint8Array>
 }

@@ -6,7 +6,7 @@ import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Clients } from '../feed/clients.ts'
 import { isSameSecret } from '../keys/vault.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
-import { addressOf, type ApiContext, type ApiEnv } from './api-env.ts'
+import { countedAddressOf, type ApiContext, type ApiEnv } from './api-env.ts'
 import type { Caller } from './endpoint.ts'
 
 /** Each makes the middleware of one endpoint; what is unlimited has no rate for who has the key. */
@@ -21,7 +21,7 @@ export interface CallersWorld {
 
 export function createCallers({ operatorKey, tenants, clients, rates }: CallersWorld): Callers {
   function refuse(c: ApiContext, code: ErrorCode): never {
-    rates.take('refused', addressOf(c), LIMITS.rateRefused)
+    rates.take('refused', countedAddressOf(c), LIMITS.rateRefused)
     throw new Refusal(code)
   }
 
@@ -36,13 +36,13 @@ export function createCallers({ operatorKey, tenants, clients, rates }: CallersW
   }
 
   const limitAnalyzer = (c: ApiContext, tenant: Tenant) =>
-    rates.take('analyzer', `${tenant.tenantId} ${addressOf(c)}`, LIMITS.rateAnalyzer)
+    rates.take('analyzer', `${tenant.tenantId} ${countedAddressOf(c)}`, LIMITS.rateAnalyzer)
 
   return {
     operator: (isUnlimited) => async (c, next) => {
       const key = bearerOf(c)
       if (key === undefined || !isSameSecret(key, operatorKey)) refuse(c, 'operator_key_invalid')
-      if (!isUnlimited) rates.take('operator', addressOf(c), LIMITS.rateOperator)
+      if (!isUnlimited) rates.take('operator', countedAddressOf(c), LIMITS.rateOperator)
       c.set('actor', { name: 'operator', requestId: c.get('requestId') })
       await next()
     },
@@ -65,12 +65,12 @@ export function createCallers({ operatorKey, tenants, clients, rates }: CallersW
       const tenant = given && (await clients.byClientSecret(given.clientId, given.clientSecret))
       if (tenant === undefined) return refuse(c, 'client_credentials_invalid')
       if (!isUnlimited)
-        rates.take('client', `${tenant.tenantId} ${addressOf(c)}`, LIMITS.rateClient)
+        rates.take('client', `${tenant.tenantId} ${countedAddressOf(c)}`, LIMITS.rateClient)
       admit(c, tenant, 'client')
       await next()
     },
     anyone: (isUnlimited) => async (c, next) => {
-      if (!isUnlimited) rates.take('public', addressOf(c), LIMITS.ratePublic)
+      if (!isUnlimited) rates.take('public', countedAddressOf(c), LIMITS.ratePublic)
       await next()
     },
   }

@@ -7,10 +7,9 @@ import { Refusal } from '../../shared/errors.ts'
 import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
-import { addressOf, type ApiContext, type ApiEnv } from '../api/api-env.ts'
+import { addressOf, countedAddressOf, type ApiContext, type ApiEnv } from '../api/api-env.ts'
 import { readBytes } from '../api/body.ts'
 import { readQuery } from '../api/query.ts'
-import { plainAddress } from '../realm/address.ts'
 import { isFromOwnPage } from '../realm/form.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from './access/console-sessions.ts'
@@ -86,7 +85,7 @@ async function answer(
   let tenant: Tenant | undefined
   const show = (view: View) => answerView(c, view, { world, viewer, tenant, paths })
   try {
-    world.rates.take('console', addressOf(c), LIMITS.rateConsole)
+    world.rates.take('console', countedAddressOf(c), LIMITS.rateConsole)
     viewer = await consoleAccess.sessions.viewer(sessionId)
     const { declaration } = route
     if (declaration.role !== 'anyone' && viewer === undefined) return await askToSignIn(c, show)
@@ -181,7 +180,7 @@ function visitOf(
     requestId,
     nowMs: clock.nowMs(),
     address: addressIn(c),
-    from: plainAddress(addressOf(c)),
+    from: addressOf(c),
     cookies: c.req.header('cookie') ?? '',
     request: c.req.raw,
     proofs:
@@ -262,7 +261,7 @@ async function readForm(c: ApiContext, shape: Declaration['form'] & object): Pro
   const mediaType = c.req.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
   if (mediaType !== 'application/x-www-form-urlencoded')
     throw new Refusal('media_type_unsupported', {}, 'Send the form as a form.')
-  const bytes = await readBytes(c.req.raw, LIMITS.consoleFormBytesMax)
+  const bytes = await readBytes(c, LIMITS.consoleFormBytesMax)
   return readSentForm(Buffer.from(bytes).toString('utf8'), shape)
 }
 

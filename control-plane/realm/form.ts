@@ -23,7 +23,9 @@ export async function readForm(request: IncomingMessage): Promise<FormResult> {
   if (mediaType !== 'application/x-www-form-urlencoded') return refused('media_type')
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // what is not read is left to the listener: the answer goes out on this connection
+  const read = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+  for await (const chunk of read) {
     bytes += chunk.length
     if (bytes > LIMITS.ownFormBytesMax) return refused('too_large')
     chunks.push(chunk)

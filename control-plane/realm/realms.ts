@@ -4,11 +4,12 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
+import { countedAs } from '../../shared/client-address.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits, type Rate } from '../../shared/rate-limits.ts'
 import { TENANT_ID } from '../../shared/snapshot.ts'
+import { addressOf } from '../listener/client-address.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
-import { addressOf, countedAs } from './address.ts'
 import { answerMessage, placeOfTenant, setSecurityHeaders, type MessageKind } from './answers.ts'
 import { createRealm } from './realm.ts'
 import type { RealmWorld } from './world.ts'

@@ -3,12 +3,12 @@
  * store, held by a cookie of its own; between two requests nothing about it is in memory.
  */
 import type { AdapterPayload } from 'oidc-provider'
+import { addressOf } from '../listener/client-address.ts'
 import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import { isFromOwnPage, readForm } from './form.ts'
 import { authorizeAgainUrl } from './onward.ts'
 import type { Texts } from './pages/texts/english.ts'
 import type { Realm, RealmContext } from './realm.ts'
-import { addressOf } from './address.ts'
 import { requestIdOf, showMessage } from './show.ts'
 import { exhausted } from './sign-in/attempt-state.ts'
 import { laterSteps, type Input } from './sign-in/later-steps.ts'
@@ -61,7 +61,6 @@ export function signInPages(realm: Realm, world: RealmWorld) {
       return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(visit))
     const form = await readForm(ctx.req)
     if (form.kind === 'refused') {
-      ctx.set('Connection', 'close') // the rest of the body is not read
       const status = form.reason === 'too_large' ? 413 : 400
       return showPassword(ctx, visit, { status, problem: textsOf(ctx, visit).formTooLong })
     }

@@ -6,7 +6,8 @@
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { createServer, type SecureContext, type TLSSocket } from 'node:tls'
 import { HOSTNAME } from '../../shared/snapshot.ts'
-import { withoutMapping, type AddressCounts } from '../address-counts.ts'
+import type { AddressCounts } from '../address-counts.ts'
+import { withoutMapping } from '../../shared/client-address.ts'
 import { TLS_OPTIONS } from './certificates.ts'
 import type { TicketKeys } from './ticket-keys.ts'
 

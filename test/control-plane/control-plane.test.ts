@@ -135,3 +135,20 @@ function isListening(port: number): Promise<boolean> {
     socket.once('error', () => resolve(false))
   })
 }
+
+void t.test('an https base_url without a named proxy is warned about, once', async (t) => {
+  for (const [changes, warnings] of [
+    [{ baseUrl: 'https://id.example.com' }, 1],
+    [{ baseUrl: 'https://id.example.com', trustedProxies: ['10.0.0.0/8'] }, 0],
+    [{}, 0],
+  ] as const) {
+    const lines: { msg: string }[] = []
+    const write = (line: string) => void lines.push(JSON.parse(line) as { msg: string })
+    const log = pino({ level: 'warn' }, { write })
+    const settings = settingsIn(temporaryFolder(t), { smtpUrl: 'smtp://127.0.0.1:9', ...changes })
+    const { close } = await startControlPlane(settings, { ...world, log })
+    await close()
+    const said = lines.filter(({ msg }) => msg.includes('control_plane.trusted_proxies'))
+    t.equal(said.length, warnings, JSON.stringify(changes))
+  }
+})

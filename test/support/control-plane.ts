@@ -41,6 +41,7 @@ export interface ServicesOptions {
   readonly masterKey?: Buffer
   readonly baseUrl?: string
   readonly edgeUrlFor?: (hostname: string) => string
+  readonly trustedProxies?: readonly string[]
   /** Where mails end; nowhere, if nobody looks. */
   readonly mailTransport?: MailTransport
   /** Where the databases of tenants may be; all of ours are on this machine. */
@@ -69,6 +70,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     fleetKey: FLEET_KEY,
     baseUrl: options.baseUrl ?? 'http://localhost:8080',
     edgeUrlFor: options.edgeUrlFor ?? ((hostname) => `http://${hostname}:8000`),
+    trustedProxies: options.trustedProxies ?? [],
     mailTransport: options.mailTransport ?? { send: async () => {}, close: () => undefined },
     directoryAddresses: options.directoryAddresses ?? ['127.0.0.0/8'],
     receivers: options.receivers ?? NOBODY,

@@ -14,7 +14,13 @@ export async function startPublicServer(
   const api = await startApi(t, { ...options, baseUrl })
   const { realms, clock } = api.services
   const log = pino({ level: 'silent' })
-  const server = createPublicServer({ app: api.app, realms, log, clock })
+  const server = createPublicServer({
+    app: api.app,
+    realms,
+    log,
+    clock,
+    trustedProxies: options.trustedProxies,
+  })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   t.teardown(() => {
     server.closeAllConnections()

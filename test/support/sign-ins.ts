@@ -1,7 +1,7 @@
 /** Sign-ins as the realm would record them, without a realm: for what is told of them later. */
 import type { OwnFacts } from '../../control-plane/accounts/attempts.ts'
 import type { SignInState } from '../../control-plane/policy/sign-in.ts'
-import { countedAs } from '../../control-plane/realm/address.ts'
+import { countedAs } from '../../shared/client-address.ts'
 import type { Services } from '../../control-plane/services.ts'
 
 type World = Pick<Services, 'store' | 'attempts' | 'policies' | 'clock'>

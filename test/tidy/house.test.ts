@@ -58,7 +58,7 @@ t.test('shared does no I/O, and the decision core is pure', async (t) => {
     /^(?:node:)?(?:fs|net|http|https|http2|tls|dns|child_process|cluster|process|os)(?:\/|$)/
   /** A type only; and the reading of addresses, for which node:net needs no socket. */
   const isNoIo =
-    /^shared\/(?:settings\.ts imports node:fs|(?:client-address|networks)\.ts imports node:net)$/
+    /^shared\/(?:settings\.ts imports node:fs|(?:client-address|networks|proxy-header|proxy-protocol)\.ts imports node:net)$/
   const code = under('shared/').filter((file) => !isText(file))
   const doesIo = offenders(code, (name) => io.test(name))
   t.same(
@@ -67,6 +67,8 @@ t.test('shared does no I/O, and the decision core is pure', async (t) => {
   )
   t.match(read('shared/networks.ts'), "import { BlockList, isIP } from 'node:net'")
   t.match(read('shared/client-address.ts'), "import { isIP } from 'node:net'")
+  t.match(read('shared/proxy-header.ts'), "import { isIPv4, isIPv6 } from 'node:net'")
+  t.match(read('shared/proxy-protocol.ts'), "import type { Socket } from 'node:net'")
   t.match(read('shared/settings.ts'), "import type * as FileSystem from 'node:fs'")
   const beyond = offenders(
     under('shared/enforcement/'),

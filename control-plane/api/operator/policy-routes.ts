@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { PolicyReplay } from '../../accounts/policy-replay.ts'
-import { DEFAULT_POLICIES, POLICY_NAMES } from '../../policy/policies.ts'
+import { DEFAULT_POLICIES, POLICY_NAMES, type PolicyName } from '../../policy/policies.ts'
 import type { PolicyInput, TenantPolicies } from '../../tenants/policies.ts'
 import { count, described, time } from '../answer-fields.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
@@ -11,6 +11,8 @@ import { POLICY_ANSWERS, POLICY_BODIES } from './policy-fields.ts'
 export interface PolicyEndpointsWorld {
   readonly policies: TenantPolicies
   readonly replayPolicy: PolicyReplay
+  /** A proxy in front that nobody named: all clients have its address. */
+  readonly clientsHidden: boolean
 }
 
 const DAYS_WISH = `a whole number of days from 1 to ${LIMITS.replayDaysMax}`
@@ -47,7 +49,14 @@ const ReplayAnswer = v.strictObject({
 const operator = { group: 'policies', caller: 'operator' } as const
 const POLICIES = '/api/v1/operator/tenants/{tenant_id}/policies'
 
-export function policyEndpoints({ policies, replayPolicy }: PolicyEndpointsWorld) {
+/** Said with each answer about it, and not in it: what was shown can be put again as it is. */
+const HIDDEN =
+  '299 - "Network policies cannot work: a proxy ends TLS in front of the control plane, and control_plane.trusted_proxies does not name it."'
+
+export function policyEndpoints({ policies, replayPolicy, clientsHidden }: PolicyEndpointsWorld) {
+  const warnOf = (name: PolicyName): Record<string, string> =>
+    name === 'network' && clientsHidden ? { Warning: HIDDEN } : {}
+
   const all = endpoint(
     {
       ...operator,
@@ -56,13 +65,15 @@ export function policyEndpoints({ policies, replayPolicy }: PolicyEndpointsWorld
       summary: 'Shows all policies of a tenant.',
       answers: { 200: json(v.strictObject(POLICY_ANSWERS), 'Each as it holds now.') },
     },
-    async (c, { path }) => c.json(await policies.of(path.tenant_id)),
+    async (c, { path }) => c.json(await policies.of(path.tenant_id), 200, warnOf('network')),
   )
 
   const each = POLICY_NAMES.flatMap((name): Endpoint[] => {
     const policy = POLICY_BODIES[name]
     const { [name]: example } = DEFAULT_POLICIES
-    const answers = { 200: json(POLICY_ANSWERS[name], 'The policy as it holds now.') }
+    const answer = json(POLICY_ANSWERS[name], 'The policy as it holds now.')
+    const headers = { Warning: 'Why it cannot work, where it cannot.' }
+    const answers = { 200: name === 'network' ? { ...answer, headers } : answer }
     return [
       endpoint(
         {
@@ -72,7 +83,7 @@ export function policyEndpoints({ policies, replayPolicy }: PolicyEndpointsWorld
           summary: `Shows the ${name} policy.`,
           answers,
         },
-        async (c, { path }) => c.json((await policies.of(path.tenant_id))[name]),
+        async (c, { path }) => c.json((await policies.of(path.tenant_id))[name], 200, warnOf(name)),
       ),
       endpoint(
         {
@@ -86,7 +97,8 @@ export function policyEndpoints({ policies, replayPolicy }: PolicyEndpointsWorld
         },
         async (c, { path, body }) => {
           const input = body as PolicyInput<typeof name>
-          return c.json(await policies.put(path.tenant_id, name, input, c.var.actor))
+          const put = await policies.put(path.tenant_id, name, input, c.var.actor)
+          return c.json(put, 200, warnOf(name))
         },
       ),
       endpoint(

@@ -1,8 +1,9 @@
 /** A sign-in as one browser sees it, and who that browser is. */
 import type { AdapterPayload } from 'oidc-provider'
+import { countedAs } from '../../../shared/client-address.ts'
+import { addressOf } from '../../listener/client-address.ts'
 import { ACR_SECOND_FACTOR } from '../../policy/verdict.ts'
 import { applicationHomeOf } from '../../tenants/application-home.ts'
-import { addressOf, countedAs } from '../address.ts'
 import { deviceCookieName } from '../configuration.ts'
 import { applicationUrlOf } from '../onward.ts'
 import type { Realm, RealmContext } from '../realm.ts'

@@ -238,3 +238,23 @@ void t.test('replay: what another policy would have decided', async (t) => {
   t.equal((await eventsOf(api)).length, 2, 'it changes nothing')
   t.match((await api.operator('GET', '/tenants/acme/policies/mfa')).body, { mode: 'optional' })
 })
+
+void t.test('a network policy says so where a proxy hides everybody’s address', async (t) => {
+  for (const [options, isHidden] of [
+    [{ baseUrl: 'https://id.example.com' }, true],
+    [{ baseUrl: 'https://id.example.com', trustedProxies: ['10.0.0.1'] }, false],
+    [{}, false],
+  ] as const) {
+    const api = await startApi(t, options)
+    await api.tenant('acme')
+    const of = async (method: string, path: string, body?: object) =>
+      (await api.operator(method, `/tenants/acme/policies${path}`, body)).headers.get('warning')
+    for (const warning of [
+      await of('GET', ''),
+      await of('GET', '/network'),
+      await of('PUT', '/network', { deny: ['192.0.2.0/24'] }),
+    ])
+      t.equal(warning?.includes('control_plane.trusted_proxies') ?? false, isHidden)
+    t.equal(await of('GET', '/lockout'), null)
+  }
+})

@@ -249,3 +249,19 @@ void t.test('an effect is worked out once at a time for a tenant, and not for lo
     signIns: 3,
   })
 })
+
+void t.test('the network policy says when it cannot work', async (t) => {
+  for (const [options, isHidden] of [
+    [{ baseUrl: 'https://id.example.com' }, true],
+    [{ baseUrl: 'https://id.example.com', trustedProxies: ['10.0.0.1'] }, false],
+  ] as const) {
+    const { person, ask } = await startConsole(t, options)
+    const cookie = `__Host-service_console=${(await person('acme')).sessionId}`
+    for (const path of ['', '/network']) {
+      const { text } = await ask(`${POLICIES}${path}`, cookie)
+      t.equal(text.includes('Network policies can’t work yet'), isHidden, path)
+    }
+    const other = await ask(`${POLICIES}/lockout`, cookie)
+    t.notMatch(other.text, /Network policies/)
+  }
+})

@@ -1,6 +1,6 @@
 /** What anybody can make a realm write, and how often. */
 import t from 'tap'
-import { countedAs } from '../../../control-plane/realm/address.ts'
+import { countedAs } from '../../../shared/client-address.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { ADA, Browser, relyingParty, signIn, startWorld, type World } from './realm-world.ts'

@@ -29,7 +29,7 @@ import { effectSentences, effectTables } from './effect.ts'
 import { daysField, POLICY_FORMS, sentAs, type PolicyForm } from './policy-forms.ts'
 import { summaryOf } from './summary.ts'
 
-type PoliciesWorld = Pick<ConsoleWorld, 'policies' | 'replayPolicy' | 'users'>
+type PoliciesWorld = Pick<ConsoleWorld, 'policies' | 'replayPolicy' | 'users' | 'clientsHidden'>
 
 const PATH = `${TENANT_PATH}/policies` as const
 const DAYS_DEFAULT = 7
@@ -55,6 +55,7 @@ export function policiesRoutes(world: PoliciesWorld): readonly ConsoleRoute[] {
             return card(
               title,
               html`<p class="hint">${about}</p>
+                ${hiddenNotice(one, world)}
                 ${facts(summaryOf(one, all))}
                 <div class="submit">
                   <a class="button small" href="${`${tenantPath(tenantId, 'policies')}/${one}`}">Change<span class="unseen"> ${title}</span></a>
@@ -72,8 +73,9 @@ export function policiesRoutes(world: PoliciesWorld): readonly ConsoleRoute[] {
 function policyRoutes<Name extends PolicyName>(
   name: Name,
   policyForm: PolicyForm<Name>,
-  { policies, replayPolicy, users }: PoliciesWorld,
+  world: PoliciesWorld,
 ): readonly ConsoleRoute[] {
+  const { policies, replayPolicy, users } = world
   const { title, about, besides, shape, fields } = policyForm
   const entries = policyForm.entries as v.ObjectEntries
   const path = `${PATH}/${name}` as const
@@ -85,7 +87,8 @@ function policyRoutes<Name extends PolicyName>(
       title,
       here: 'policies',
       intro: about,
-      content: html`<div class="card narrow">${proposal(visit, settings, DAYS_DEFAULT, attempt)}</div>`,
+      content: html`${hiddenNotice(name, world)}
+        <div class="card narrow">${proposal(visit, settings, DAYS_DEFAULT, attempt)}</div>`,
       calls: callsOf(tenantId, settings),
     }
   }
@@ -124,7 +127,8 @@ function policyRoutes<Name extends PolicyName>(
     return {
       title: `${title}: the effect`,
       here: 'policies' as const,
-      content: html`${warning === undefined ? '' : notice('problem', warning)}
+      content: html`${hiddenNotice(name, world)}
+        ${warning === undefined ? '' : notice('problem', warning)}
         ${
           changes.length === 0
             ? notice('info', 'Nothing is different from what holds now.')
@@ -192,6 +196,15 @@ function policyRoutes<Name extends PolicyName>(
       editView,
     ),
   ]
+}
+
+/** Whoever sets a list of networks should know that nobody's address is seen. */
+function hiddenNotice(name: PolicyName, { clientsHidden }: Pick<PoliciesWorld, 'clientsHidden'>) {
+  if (name !== 'network' || !clientsHidden) return ''
+  return notice(
+    'problem',
+    'Network policies can’t work yet: everyone appears to come from the proxy in front of this service. An operator has to list that proxy under control_plane.trusted_proxies in config.yaml.',
+  )
 }
 
 /** Of whoever is about to lock themselves out, before they do. */

@@ -1,7 +1,7 @@
 /** One PROXY header, read strictly: nothing that two readers could understand in two ways. */
 import { isIPv4, isIPv6 } from 'node:net'
-import { LIMITS } from '../shared/limits.ts'
-import { withoutMapping } from './address-counts.ts'
+import { withoutMapping } from './client-address.ts'
+import { LIMITS } from './limits.ts'
 
 export interface ProxyHeader {
   /** Undefined where the balancer speaks for itself, as its health checks do. */

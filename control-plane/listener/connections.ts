@@ -1,0 +1,191 @@
+/**
+ * The sockets of the public listener: who each is from, how many an address may have, and the end of
+ * those that take an answer without reading it. A kept connection that waits for its next request
+ * makes room for a new one of the same address, so that a crowd behind one address is only held to
+ * what it asks at the same time.
+ */
+import type { Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Logger } from 'pino'
+import { countedAs, withoutMapping } from '../../shared/client-address.ts'
+import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { networkList } from '../../shared/networks.ts'
+import { createProxyProtocol } from '../../shared/proxy-protocol.ts'
+
+export interface ConnectionLimits {
+  readonly perAddressMax: number
+  /** Of answers that wait for their reader, per address. */
+  readonly unsentBytesPerAddressMax: number
+  /** Without any progress of an answer. */
+  readonly stalledMs: number
+  /** From when an answer begins to wait for its reader to its last byte. */
+  readonly unsentMs: number
+}
+
+const CONNECTION_LIMITS: ConnectionLimits = {
+  perAddressMax: LIMITS.publicConnectionsPerAddressMax,
+  unsentBytesPerAddressMax: LIMITS.unsentBytesPerAddressMax,
+  stalledMs: LIMITS.answerStalledMsMax,
+  unsentMs: LIMITS.answerUnsentMsMax,
+}
+
+export interface ConnectionsOptions {
+  readonly trustedProxies: readonly string[]
+  readonly proxyProtocol: boolean
+  readonly headMs: number
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'warn'>
+  readonly limits?: Partial<ConnectionLimits> | undefined
+}
+
+export interface Connections {
+  /** Who the connection is from: its other end, or what a balancer says before the first byte. */
+  peerOf(socket: Socket): string
+  /** A request has begun. False: its address leaves too much unread already. */
+  begin(socket: Socket, response: ServerResponse): boolean
+}
+
+interface Connection {
+  readonly peerAddress: string
+  /** Undefined for the operator's balancers, whom no limit of one client holds. */
+  readonly group: Group | undefined
+  requests: number
+  unsentSinceMs: number | undefined
+}
+
+/** All connections of one address. */
+interface Group {
+  readonly open: Set<Socket>
+  readonly busy: Set<Socket>
+  /** Between two requests, the longest first. */
+  readonly idle: Set<Socket>
+}
+
+/** How often answers that have to be read by then are looked at. */
+const SWEEPS_PER_LIMIT = 8
+
+export function guardConnections(server: Server, options: ConnectionsOptions): Connections {
+  const { trustedProxies, proxyProtocol, headMs, clock, log } = options
+  const limits = { ...CONNECTION_LIMITS, ...options.limits }
+  const isTrusted = networkList(trustedProxies)
+  const groups = new Map<string, Group>()
+  const connections = new WeakMap<Socket, Connection>()
+  const answering = new Set<Socket>()
+  let complainedMs = -Infinity
+  const proxyHeaders = createProxyProtocol({
+    headMs,
+    onMalformed: (balancer) =>
+      log.warn({ client: balancer }, 'a balancer sent no valid PROXY header'),
+  })
+
+  // Node's own listener, which makes a socket into requests, comes behind ours.
+  const [serve] = server.listeners('connection') as ((this: Server, socket: Socket) => void)[]
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => {
+    const peerAddress = withoutMapping(socket.remoteAddress ?? '')
+    if (!proxyProtocol || !isTrusted(peerAddress)) return enter(socket, peerAddress)
+    proxyHeaders.read(socket, peerAddress, (proxied) => {
+      enter(socket, proxied.peerAddress ?? peerAddress)
+      socket.resume()
+    })
+  })
+
+  function enter(socket: Socket, peerAddress: string) {
+    const group = isTrusted(peerAddress) ? undefined : groupOf(countedAs(peerAddress))
+    if (group !== undefined && !makeRoom(group)) {
+      complain(peerAddress)
+      socket.on('error', () => undefined)
+      return void socket.destroy()
+    }
+    connections.set(socket, { peerAddress, group, requests: 0, unsentSinceMs: undefined })
+    group?.open.add(socket)
+    group?.idle.add(socket)
+    socket.once('close', () => leave(socket, group, peerAddress))
+    serve?.call(server, socket)
+  }
+
+  function groupOf(key: string): Group {
+    const known = groups.get(key)
+    if (known !== undefined) return known
+    const group = { open: new Set<Socket>(), busy: new Set<Socket>(), idle: new Set<Socket>() }
+    groups.set(key, group)
+    return group
+  }
+
+  function makeRoom({ open, idle }: Group): boolean {
+    if (open.size < limits.perAddressMax) return true
+    const [longest] = idle
+    if (longest === undefined) return false
+    idle.delete(longest)
+    open.delete(longest) // it counts no more, though its end is yet to be told
+    longest.destroy()
+    return true
+  }
+
+  function leave(socket: Socket, group: Group | undefined, peerAddress: string) {
+    answering.delete(socket)
+    if (group === undefined) return
+    group.idle.delete(socket)
+    group.busy.delete(socket)
+    group.open.delete(socket)
+    const key = countedAs(peerAddress)
+    if (group.open.size === 0 && groups.get(key) === group) groups.delete(key)
+  }
+
+  function complain(peerAddress: string) {
+    if (clock.nowMs() - complainedMs < MINUTE_MS) return
+    complainedMs = clock.nowMs()
+    log.warn({ client: peerAddress }, 'an address has as many connections as it may')
+  }
+
+  function isHoldingTooMuch({ busy }: Group): boolean {
+    let bytes = 0
+    for (const socket of busy) bytes += socket.writableLength
+    return bytes > limits.unsentBytesPerAddressMax
+  }
+
+  // No byte went in either direction. A handler that thinks for long is waited for; a reader is not.
+  server.setTimeout(limits.stalledMs, (socket: Socket) => {
+    const isThinking = answering.has(socket) && socket.writableLength === 0
+    if (!isThinking) socket.destroy()
+  })
+
+  /** Whoever reads a byte now and then is making progress, and would hold an answer for hours. */
+  function sweep() {
+    const nowMs = performance.now()
+    for (const socket of answering) {
+      const connection = connections.get(socket)
+      if (connection === undefined) continue
+      if (socket.writableLength === 0) connection.unsentSinceMs = undefined
+      else connection.unsentSinceMs ??= nowMs
+      if (nowMs - (connection.unsentSinceMs ?? nowMs) > limits.unsentMs) socket.destroy()
+    }
+  }
+  const sweeps = setInterval(sweep, limits.unsentMs / SWEEPS_PER_LIMIT).unref()
+  server.once('close', () => clearInterval(sweeps))
+
+  return {
+    peerOf: (socket) =>
+      connections.get(socket)?.peerAddress ?? withoutMapping(socket.remoteAddress ?? ''),
+    begin(socket, response) {
+      const connection = connections.get(socket)
+      if (connection === undefined) return true
+      const { group } = connection
+      const isTooMuch = group !== undefined && isHoldingTooMuch(group)
+      connection.requests++
+      answering.add(socket)
+      group?.idle.delete(socket)
+      group?.busy.add(socket)
+      response.once('close', () => {
+        connection.requests--
+        if (connection.requests > 0) return
+        answering.delete(socket)
+        connection.unsentSinceMs = undefined
+        group?.busy.delete(socket)
+        if (group?.open.has(socket)) group.idle.add(socket)
+      })
+      return !isTooMuch
+    },
+  }
+}

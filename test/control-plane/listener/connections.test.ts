@@ -1,0 +1,162 @@
+/** Connections of the public listener: how many one address has, and who reads too slowly. */
+import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import t from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
+import { rawRequest } from '../../support/raw-request.ts'
+import { REALM, startListener } from './served.ts'
+
+const GET = `GET ${REALM} HTTP/1.1\r\nHost: a\r\n\r\n`
+const MEGABYTE = Buffer.alloc(1024 * 1024, 'x')
+
+type Scope = Parameters<typeof startListener>[0]
+
+/** Open, and with as many answers read as are asked for. */
+async function open(t: Scope, port: number, text = ''): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  if (text !== '') socket.write(text)
+  return socket
+}
+
+const closed = (socket: Socket) => (socket.destroyed ? undefined : once(socket.resume(), 'close'))
+
+/** Handlers that answer when they are told to. */
+function held() {
+  const waiting: (() => void)[] = []
+  let told: (() => void) | undefined
+  return {
+    handle: (_request: unknown, response: { end(body: string): unknown }) => {
+      waiting.push(() => response.end('done'))
+      told?.()
+    },
+    async count(most: number) {
+      while (waiting.length < most) await new Promise<void>((resolve) => void (told = resolve))
+    },
+    release: () => waiting.forEach((answer) => answer()),
+  }
+}
+
+t.test('N requests of an address run at once, the next connection is closed', async (t) => {
+  const { handle, count, release } = held()
+  const { port, lines } = await startListener(t, handle, { connectionLimits: { perAddressMax: 3 } })
+  const busy = await Promise.all([1, 2, 3].map(() => open(t, port, GET)))
+  await count(3)
+  await closed(await open(t, port))
+  t.equal(lines.filter(({ msg }) => String(msg).includes('as many connections')).length, 1)
+  await closed(await open(t, port))
+  t.equal(lines.length, 1, 'which is said once a minute')
+  release()
+  for (const socket of busy) t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200 /)
+})
+
+t.test('a kept connection that waits makes room for a new one', async (t) => {
+  const { port } = await startListener(t, (_request, response) => void response.end('done'), {
+    connectionLimits: { perAddressMax: 3 },
+  })
+  const kept = await open(t, port, GET)
+  await once(kept, 'data')
+  const silent = [await open(t, port), await open(t, port)]
+  const last = GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')
+  t.match(await rawRequest(port, last), / 200 /)
+  await closed(kept)
+  t.match(await rawRequest(port, last), / 200 /)
+  for (const socket of silent) t.equal(socket.destroyed, false, 'and only one for each')
+  t.equal(LIMITS.publicConnectionsPerAddressMax, 512)
+})
+
+t.test('the connections of a trusted proxy are many clients', async (t) => {
+  const { handle, count, release } = held()
+  const { port } = await startListener(t, handle, {
+    trustedProxies: ['127.0.0.1'],
+    connectionLimits: { perAddressMax: 1 },
+  })
+  const busy = await Promise.all([1, 2, 3].map(() => open(t, port, GET)))
+  await count(3)
+  release()
+  for (const socket of busy) t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200 /)
+})
+
+t.test('behind a PROXY header the clients are counted and not the balancer', async (t) => {
+  const { handle, count, release } = held()
+  const { port } = await startListener(t, handle, {
+    trustedProxies: ['127.0.0.1'],
+    proxyProtocol: true,
+    connectionLimits: { perAddressMax: 1 },
+  })
+  const from = (address: string) => `PROXY TCP6 ${address} ::1 1 2\r\n${GET}`
+  const first = await open(t, port, from('2001:db8::1'))
+  await count(1)
+  await closed(await open(t, port, from('2001:db8::2')))
+  const other = await open(t, port, from('2001:db8:0:1::1'))
+  await count(2)
+  release()
+  for (const socket of [first, other])
+    t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200 /)
+})
+
+t.test('who reads nothing of an answer is cut', async (t) => {
+  const { port, lines } = await startListener(
+    t,
+    (_request, response) => void response.end(Buffer.alloc(16 * MEGABYTE.length, 'x')),
+    { connectionLimits: { stalledMs: 50 } },
+  )
+  const socket = await open(t, port, GET)
+  socket.pause()
+  while (lines.length === 0) await new Promise(setImmediate)
+  t.match(lines, [{ msg: 'request', status: 200, cut: true }])
+  t.ok(LIMITS.answerStalledMsMax <= 30_000)
+})
+
+t.test('who reads a little now and then is cut as well', async (t) => {
+  const { port, lines } = await startListener(
+    t,
+    (_request, response) => void response.end(Buffer.alloc(16 * MEGABYTE.length, 'x')),
+    { connectionLimits: { unsentMs: 20 } },
+  )
+  const socket = await open(t, port, GET)
+  socket.on('readable', () => void socket.read(1000))
+  while (lines.length === 0) {
+    socket.read(1000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  t.match(lines, [{ msg: 'request', cut: true }])
+  t.equal(LIMITS.answerUnsentMsMax, 120_000)
+})
+
+t.test('an answer that takes its time is waited for, and so is its reader', async (t) => {
+  let answer = (): void => undefined
+  const { port, server } = await startListener(
+    t,
+    (_request, response) => void (answer = () => void response.end('done')),
+    { connectionLimits: { stalledMs: 20 } },
+  )
+  const socket = await open(t, port, GET)
+  await once(server, 'timeout')
+  answer()
+  t.match(String((await once(socket, 'data'))[0]), /done/)
+})
+
+t.test('an address that leaves too much unread is asked to come back', async (t) => {
+  const bytes = 8 * MEGABYTE.length
+  const { port } = await startListener(
+    t,
+    (_request, response) => void response.end(Buffer.alloc(bytes, 'x')),
+    { connectionLimits: { unsentBytesPerAddressMax: bytes } },
+  )
+  const readers: Socket[] = []
+  let refused = ''
+  while (refused === '' && readers.length < 10) {
+    const socket = await open(t, port, GET)
+    readers.push(socket)
+    const [head] = (await once(socket, 'data')) as [Buffer]
+    socket.pause()
+    if (!head.toString('latin1').startsWith('HTTP/1.1 200 ')) refused = head.toString()
+  }
+  t.match(refused, /^HTTP\/1.1 503 [^]*retry-after: 10[^]*"unavailable"/i)
+  t.ok(readers.length <= 4, `${readers.length} were served before`)
+  for (const reader of readers) reader.destroy()
+  t.equal(LIMITS.unsentBytesPerAddressMax, 32 * MEGABYTE.length)
+})
