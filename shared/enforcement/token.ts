@@ -43,7 +43,8 @@ const SEGMENT = /^[A-Za-z0-9_-]+$/
 const PRINTABLE_ASCII = /^[\x21-\x7e]{1,256}$/
 /** Each of these changes what is verified, or with what (RFC 7515 4.1, CVE-2026-22817). */
 const REFUSED_HEADERS = ['crit', 'jwk', 'jku', 'x5c', 'x5u', 'zip', 'b64', 'enc'] as const
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+/** A byte order mark is no JSON, and stays where it is: without `ignoreBOM` it would vanish here. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function proveToken(token: string, trust: TokenTrust): TokenClaims | TokenReason {
   const claims = proveJws(token, trust.keys, (typ) => typ === undefined || typ === 'JWT')
@@ -106,14 +107,14 @@ function readClaims(claims: Record<string, unknown>, trust: TokenTrust): TokenCl
 export const TIME_REASONS = ['issued_ahead', 'not_yet_valid', 'expired', 'session_too_old'] as const
 export type TimeReason = (typeof TIME_REASONS)[number]
 
-/** No leeway on `exp`; 60 s on `iat`, for a clock that runs behind the issuer's. */
+/** No leeway on `exp` and `nbf`, which say when; 60 s on `iat`, for a clock behind the issuer's. */
 export function judgeTimes(
   claims: TokenClaims,
   nowSeconds: number,
   sessionSecondsMax: number,
 ): TimeReason | undefined {
   if (claims.iat > nowSeconds + LIMITS.issuedAheadSecondsMax) return 'issued_ahead'
-  if (claims.nbf > nowSeconds + LIMITS.issuedAheadSecondsMax) return 'not_yet_valid'
+  if (claims.nbf > nowSeconds) return 'not_yet_valid'
   if (claims.exp <= nowSeconds) return 'expired'
   if (claims.iat + sessionSecondsMax <= nowSeconds) return 'session_too_old'
   return undefined

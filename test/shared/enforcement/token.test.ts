@@ -223,14 +223,34 @@ t.test('a token is read up to the limit of bytes and no further', async (t) => {
   t.equal(proveToken('x'.repeat(LIMITS.sessionTokenReadBytesMax), trust), 'token_malformed')
 })
 
-t.test('nbf is honoured like iat, with a minute of clock skew', async (t) => {
+t.test('a token is not good a second before its nbf', async (t) => {
   const proven = (nbf: number) => proveToken(signed(header, { ...claims, nbf }), trust)
   for (const [ahead, reason] of [
-    [60, undefined],
-    [61, 'not_yet_valid'],
+    [-1, undefined],
+    [0, undefined],
+    [1, 'not_yet_valid'],
+    [60, 'not_yet_valid'],
   ] as const) {
     const read = proven(NOW + ahead)
     if (typeof read === 'string') return t.fail(read)
     t.equal(judgeTimes(read, NOW, 1000), reason)
+  }
+})
+
+t.test('nbf is a second, and nothing that only looks like one', async (t) => {
+  for (const nbf of ['0', null, NOW + 0.5, -1, [0], {}, true, 2 ** 53])
+    t.equal(
+      proveToken(signed(header, { ...claims, nbf }), trust),
+      'claims_malformed',
+      JSON.stringify(nbf),
+    )
+})
+
+t.test('nothing stands before a header or a payload, a byte order mark neither', async (t) => {
+  const [head, payload] = [JSON.stringify(header), JSON.stringify(claims)]
+  for (const mark of ['\ufeff', '\ufeff\ufeff', '\ufffe', '\0']) {
+    t.equal(proveToken(signed(header, mark + payload), trust), 'claims_malformed')
+    t.equal(proveToken(signed(mark + head, payload), trust), 'token_malformed')
+    t.equal(proveToken(signed(header, payload + mark), trust), 'claims_malformed')
   }
 })
