@@ -79,6 +79,8 @@ export const LIMITS = {
   /** What is read and thrown away of a body that has its answer already. */
   unwantedBodyBytesMax: 64 * 1024 * 1024,
   unwantedBodyMsMax: 20_000,
+  /** Segments like `index.php`, `_next` or `ADMIN~1`, each of which is one more way to read a path. */
+  pathOddSegmentsMax: 16,
   // the API
   jsonBodyBytesMax: 1024 * 1024,
   formBodyBytesMax: 64 * 1024,

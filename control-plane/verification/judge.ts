@@ -110,14 +110,19 @@ function wayToApplication({ origin, health }: Observations, url: string): string
   return `Start the application, and make it answer here within 5 seconds: curl -v ${url} (the origin is ${origin}, the health path ${health}).`
 }
 
+const SEALED_SHOWN_MAX = 7
+
 function sealedHidden({ sealed, hasEdge, addresses }: Observations): CheckResult {
   const check = 'sealed_hidden'
   if (sealed === undefined) return skip(check, 'Protection is off, so sealed paths are still open.')
   if (sealed.length === 0) return skip(check, 'The tenant has no sealed paths.')
   const open = sealed.filter(({ answer }) => statusOf(answer) !== 404)
   const [first] = open
-  if (first === undefined) return pass(check, `Sealed paths answer 404 (${sealed.length} tried).`)
-  const found = open.map(({ path, answer }) => `${path} (${describe(answer)})`).join(', ')
+  if (first === undefined)
+    return pass(check, `Sealed paths answer 404, under other names too (${sealed.length} tried).`)
+  const shown = open.slice(0, SEALED_SHOWN_MAX)
+  const more = open.length > shown.length ? `, and ${open.length - shown.length} more` : ''
+  const found = shown.map(({ path, answer }) => `${path} (${describe(answer)})`).join(', ') + more
   const base = addresses[0] === undefined ? '' : new URL(addresses[0].url).origin
   return fail(
     check,

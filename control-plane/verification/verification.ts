@@ -22,6 +22,7 @@ import { inOrder, overallOf, type OverallStatus } from './checks.ts'
 import { judge } from './judge.ts'
 import type { FeedObservation, Observations } from './observations.ts'
 import type { Answer, ProbeClient } from './probe-client.ts'
+import { namesOfSealed } from './sealed-names.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import { signProbes, type ProbePair } from './probe-tokens.ts'
 
@@ -116,7 +117,7 @@ async function observe(world: VerificationWorld, tenant: Tenant): Promise<Observ
     genuine: await ask(first, genuine),
     forged: await ask(first, forged),
   })
-  const sealed = tenant.sealed.slice(0, LIMITS.probedSealedMax)
+  const sealed = tenant.sealed.slice(0, LIMITS.probedSealedMax).flatMap(namesOfSealed)
   const askSealed = async (path: string) => ({ path, answer: await client.get(first + path, {}) })
 
   const isProtected = tenant.protection === 'on'

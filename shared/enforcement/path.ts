@@ -4,6 +4,14 @@
  * is under it, and an excluded prefix only when there is no other reading at all.
  */
 import { LIMITS } from '../limits.ts'
+import {
+  indexSealed,
+  judgeReading,
+  type SealedIndex,
+  type SealedVerdict,
+} from './sealed-segments.ts'
+
+export type { SealedVerdict }
 
 /** Nothing to decode, merge or cut: every server reads it alike. One class, so it is linear. */
 const PLAIN = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@-]+)*\/?$/
@@ -11,8 +19,6 @@ const PLAIN = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@-]+)*\/?$/
 const DOT_AT_SEGMENT_END = /\.(?:\/|$)/
 const BROKEN_PERCENT = /%(?![0-9A-Fa-f]{2})/
 const CONTROL = /[\x00-\x1f\x7f]/
-/** Full stops that name mappings turn into a dot: CVE-class of `/。。/admin`. */
-const FOREIGN_DOTS = /[\u3002\uff0e\uff61\u2024\ufe52]/g
 
 function isPlain(path: string): boolean {
   return PLAIN.test(path) && !DOT_AT_SEGMENT_END.test(path)
@@ -31,33 +37,63 @@ export function normalPrefix(prefix: string): string | undefined {
   return prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
 }
 
-export type SealedVerdict = 'open' | 'sealed' | 'unreadable'
 export type SealedMatcher = (path: string) => SealedVerdict
 
 export function compileSealed(prefixes: readonly string[]): SealedMatcher {
-  const lowered = prefixes.map((prefix) => trimSlash(prefix).toLowerCase())
-  const byFirstSegment = indexByFirstSegment(lowered)
-
-  return (path) => {
-    if (isPlain(path)) {
-      if (lowered.length === 0) return 'open'
-      const folded = path.toLowerCase()
-      for (const prefix of lowered) if (isUnder(folded, prefix)) return 'sealed'
-      return 'open'
-    }
-    return judgeReadings(path, byFirstSegment)
-  }
+  const index = indexSealed(prefixes.map((prefix) => trimSlash(prefix).toLowerCase()))
+  return (path) =>
+    isPlain(path) && !index.mayHold.test(path) ? 'open' : judgeReadings(path, index)
 }
 
 export type ExcludedMatcher = (path: string) => boolean
 
 export function compileExcluded(prefixes: readonly string[]): ExcludedMatcher {
-  const exact = prefixes.map(trimSlash)
+  const exact = prefixes.map((prefix) => ({
+    prefix: trimSlash(prefix),
+    covered: coveredBy(prefix),
+  }))
   return (path) => {
-    for (const prefix of exact)
-      if (isUnder(path, prefix)) return isPlain(path) || hasOneReading(path.slice(prefix.length))
+    for (const { prefix, covered } of exact) {
+      if (!isUnder(path, prefix)) continue
+      const rest = path.slice(prefix.length)
+      return (isPlain(path) || hasOneReading(rest)) && (covered === ALL || covered.test(rest))
+    }
     return false
   }
+}
+
+const ALL = /^/
+
+/**
+ * Below some prefixes an application hands out its pages once more, protected ones among them:
+ * `/_next/data/<build>/admin.json`. What is harmless there, and what to exclude instead.
+ */
+const ALSO_PAGES = [
+  { ends: /\/_next$/i, covered: /^\/static\//, instead: 'static' },
+  { ends: /\/_app$/i, covered: /^\/(?:immutable\/|version\.json$|env\.js$)/, instead: 'immutable' },
+  { ends: /\/(?:_next\/data|page-data)(?:\/|$)/i, covered: /^(?!)/, instead: undefined },
+  {
+    ends: /\/(?:index|app|app_dev)\.(?:php\d?|f?cgi|pl|py|rb|aspx?|jsp|cfm)(?:\/|$)/i,
+    covered: /^$/,
+    instead: undefined,
+  },
+] as const
+
+function coveredBy(prefix: string): RegExp {
+  return alsoPages(prefix)?.covered ?? ALL
+}
+
+function alsoPages(prefix: string) {
+  return ALSO_PAGES.find(({ ends }) => ends.test(trimSlash(prefix)))
+}
+
+/** Why a prefix is not to be excluded, as the end of «Must be …»; undefined where nothing is wrong. */
+export function excludedProblem(prefix: string): string | undefined {
+  const found = alsoPages(prefix)
+  if (found === undefined) return undefined
+  const { instead } = found
+  const wish = `a path without protected pages: ${trimSlash(prefix)} serves their content too`
+  return instead === undefined ? wish : `${wish}; use ${trimSlash(prefix)}/${instead} instead`
 }
 
 /** `/administrator` is not under `/admin`. */
@@ -87,25 +123,14 @@ function hasOneReading(rest: string): boolean {
   return areHarmless && isPlain(rest.replace(/%[0-9A-Fa-f]{2}/g, '-'))
 }
 
-type SealedIndex = ReadonlyMap<string, readonly (readonly string[])[]>
-
-/** `['/admin/x', '/b']` → `admin` → [[x]], `b` → [[]]; sealing `/` is the empty first segment. */
-function indexByFirstSegment(prefixes: readonly string[]): SealedIndex {
-  const index = new Map<string, string[][]>()
-  for (const prefix of prefixes) {
-    const [first = '', ...rest] = prefix.split('/').slice(1)
-    index.set(first, [...(index.get(first) ?? []), rest])
-  }
-  return index
-}
-
 /** Decodes level by level; each level is read the way the most lenient server would. */
 function judgeReadings(path: string, sealed: SealedIndex): SealedVerdict {
   if (BROKEN_PERCENT.test(path)) return 'unreadable'
   let level = path
   for (let round = 0; ; round++) {
     if (CONTROL.test(level) || separatorsIn(level) > LIMITS.pathSegmentsMax) return 'unreadable'
-    if (isSealedReading(level, sealed)) return 'sealed'
+    const verdict = judgeReading(level, sealed)
+    if (verdict !== 'open') return verdict
     const next = decodeOnce(level)
     if (next === undefined) return 'unreadable'
     if (next === level) return 'open'
@@ -121,43 +146,6 @@ function separatorsIn(text: string): number {
     if (code === 0x2f || code === 0x5c) count++
   }
   return count
-}
-
-function isSealedReading(level: string, sealed: SealedIndex): boolean {
-  if (sealed.has('')) return true
-  const folded = level
-    .normalize('NFKC')
-    .replace(FOREIGN_DOTS, '.')
-    .toUpperCase() // first up, then down: ſ and K fold to s and k
-    .toLowerCase()
-  const named: string[] = []
-  let hasParent = false
-  let isLikeAuthority = false
-  for (const [index, part] of folded.split(/[/\\]/).entries()) {
-    const segment = bareSegment(part)
-    if (segment === '..') hasParent = true
-    else if (segment !== '' && named.push(segment) === 1) isLikeAuthority = index > 1
-  }
-  // `..` may take away any number of the segments before it, depending on who resolves it; and to
-  // `new URL('//x/admin', base)` the first is a host, behind which the path begins
-  const lastStart = hasParent ? named.length - 1 : isLikeAuthority ? 1 : 0
-  for (let start = 0; start <= lastStart; start++) {
-    const rests = sealed.get(named[start] ?? '')
-    if (rests?.some((rest) => rest.every((segment, index) => named[start + 1 + index] === segment)))
-      return true
-  }
-  return false
-}
-
-/** `admin;x=1`, `admin#`, `admin. ` → `admin`; `.` and `;x` → nothing; `..;x` → `..`. */
-function bareSegment(part: string): string {
-  if (!/[;?#:.\s]/.test(part)) return part
-  const cut = part.search(/[;?#]|::\$/)
-  const bare = (cut === -1 ? part : part.slice(0, cut)).trimEnd()
-  if (bare === '..') return bare
-  let end = bare.length
-  while (end > 0 && bare.charCodeAt(end - 1) === 0x2e) end--
-  return bare.slice(0, end)
 }
 
 /** One round of percent-decoding, also `%u0061`; undefined for overlong forms, which only attack. */

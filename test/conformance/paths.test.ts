@@ -91,3 +91,36 @@ t.test('a method or a header that asks for another decision', async (t) => {
   )
   await runTable(t, world.targets, cases)
 })
+
+t.test(
+  'a sealed page under another name, and the data of pages below an excluded prefix',
+  async (t) => {
+    const world = await startWorld(t, { state: { excluded: ['/health', '/_next'] } })
+    const cookie = world.session()
+    const names = ['/_next/data/b1/admin.json', '/_next/data/b1/en/admin.json', '/admin.html', '/admin.json', '/admin.data', '/admin::$INDEX_ALLOCATION/x', '/index.php/admin', '/page-data/admin/page-data.json', '/%C3%A0dmin', '/adm%C4%B0n'] // prettier-ignore
+    const sealed = names.flatMap((target) =>
+      VISITORS.map(({ as, isSignedIn }): Case => {
+        const name = `${target} · ${told(as, isSignedIn)}`
+        const ask = headOf({ target, as, cookie: isSignedIn ? cookie : '' })
+        return { name, ask, required: { outcome: 'sealed_404', application: null } }
+      }),
+    )
+    const open = { outcome: 'forward', application: { user: '' } } as const
+    await runTable(t, world.targets, [
+      ...sealed,
+      { name: 'what is built', ask: headOf({ target: '/_next/static/x.js' }), required: open },
+      ...['/_next/data/b1/work.json', '/_next/image?url=%2Fx.png'].flatMap((target): Case[] => [
+        {
+          name: `${target} · nobody`,
+          ask: headOf({ target }),
+          required: { outcome: 'sign_in_401' },
+        },
+        {
+          name: `${target} · signed in`,
+          ask: headOf({ target, cookie }),
+          required: { outcome: 'forward', application: { user: 'ada' } },
+        },
+      ]),
+    ])
+  },
+)

@@ -123,7 +123,7 @@ void t.test('through the real edge', async (t) => {
       await fleet.settled()
       const { overall, at } = await probe()
       t.equal(overall, 'pass')
-      t.match(at('sealed_hidden'), { status: 'pass', detail: '(2 tried)' })
+      t.match(at('sealed_hidden'), { status: 'pass', detail: '(14 tried)' })
       await fleet.operator('PATCH', '/tenants/sealed', { sealed: [] })
       await fleet.settled()
       t.match((await probe()).at('sealed_hidden'), { status: 'skip', detail: /no sealed paths/ })

@@ -1,6 +1,6 @@
 /** What the operator API takes, field by field. A message completes «"field" must be …». */
 import * as v from 'valibot'
-import { normalPrefix } from '../../../shared/enforcement/path.ts'
+import { excludedProblem, normalPrefix } from '../../../shared/enforcement/path.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import {
   HOSTNAME,
@@ -82,17 +82,28 @@ const path = v.pipe(
   v.maxLength(LIMITS.pathPrefixBytesMax, PREFIX_WISH),
   v.check((value) => normalPrefix(value) !== undefined, PREFIX_WISH),
 )
-const prefixes = v.pipe(
-  v.array(
-    v.pipe(
-      path,
-      v.transform((value) => normalPrefix(value) ?? value),
-    ),
-    'a list of paths',
-  ),
-  v.maxLength(LIMITS.pathPrefixesPerTenantMax, `at most ${LIMITS.pathPrefixesPerTenantMax} paths`),
-  v.transform((values) => [...new Set(values)]),
+const prefix = v.pipe(
+  path,
+  v.transform((value) => normalPrefix(value) ?? value),
 )
+const excludedPrefix = v.pipe(
+  prefix,
+  v.check(
+    (value) => excludedProblem(value) === undefined,
+    ({ input }) => excludedProblem(input) ?? PREFIX_WISH,
+  ),
+)
+
+function prefixesOf<Each extends typeof prefix | typeof excludedPrefix>(each: Each) {
+  return v.pipe(
+    v.array(each, 'a list of paths'),
+    v.maxLength(
+      LIMITS.pathPrefixesPerTenantMax,
+      `at most ${LIMITS.pathPrefixesPerTenantMax} paths`,
+    ),
+    v.transform((values) => [...new Set(values)]),
+  )
+}
 
 const TIME_ZONE_WISH = 'a time zone like Europe/Berlin'
 const timeZone = v.pipe(
@@ -135,8 +146,14 @@ const settings = {
   mode: described(oneOf(MODES), 'Where it is enforced: at the edge, or inside the application.'),
   hostnames: described(hostnames, 'What browsers ask for; at least one, unless in sdk mode.'),
   origin: described(origin, `Where the application is: ${ORIGIN_WISH}.`),
-  sealed: described(prefixes, 'What is answered with 404 as if it did not exist.'),
-  excluded: described(prefixes, 'What is served without a session.'),
+  sealed: described(
+    prefixesOf(prefix),
+    'What is answered with 404 as if it did not exist: a page, all below it, and its other names (/admin.json, /index.php/admin).',
+  ),
+  excluded: described(
+    prefixesOf(excludedPrefix),
+    'What is served without a session. Not /_next, where pages have their data: /_next/static.',
+  ),
   health: described(path, 'Where the application says that it is well, and answers probes.'),
   max_session_seconds: described(seconds(), 'How long a session lasts at most.'),
   idle_seconds: described(seconds(), 'How long a session lasts without a request.'),

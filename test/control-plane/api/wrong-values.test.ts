@@ -82,7 +82,7 @@ const BODIES: readonly {
         ['/' + 'a'.repeat(LIMITS.pathPrefixBytesMax)],
         Array.from({ length: LIMITS.pathPrefixesPerTenantMax + 1 }, (_, index) => `/p${index}`),
       ],
-      excluded: ['/', ['x'], ['/a%20b'], ['/a/..'], null],
+      excluded: ['/', ['x'], ['/a%20b'], ['/a/..'], ['/_next'], ['/docs/_next/data'], null],
       health: ['health', '/a?b', '/a/../b', '//x', '', 1, null],
       max_session_seconds: [0, -1, 1.5, '60', 1e12, null, Infinity],
       idle_seconds: [0, 0.5, '1', LIMITS.sessionSecondsMax + 1, null],

@@ -45,6 +45,26 @@ void t.test('a sound integration passes every check, and may go live without for
   t.equal(open.statuses['sealed_hidden'], 'fail', 'a sealed path that answers is found')
 })
 
+void t.test('a sealed page that answers under another name is found', async (t) => {
+  const { scene, probe, customer, services } = await startScene(t, { sealed: ['/admin'] })
+  const good = middleware(async () =>
+    (await services.keys.publicKeys('acme')).map(({ pem }) => pem),
+  )
+  scene.application = good
+  await probe()
+  t.match(await customer('POST', 'go-live'), { status: 200 })
+  const names = ['/admin.html', '/admin.json', '/admin::$DATA', '/index.php/admin', '/_next/data/service-verify/admin.json', '/page-data/admin/page-data.json'] // prettier-ignore
+  for (const name of ['/admin', ...names]) {
+    scene.application = (request, response) =>
+      request.url === '/healthz'
+        ? good(request, response)
+        : response.writeHead(request.url === name ? 200 : 404).end()
+    const { check, statuses } = await probe()
+    t.equal(statuses['sealed_hidden'], 'fail', name)
+    t.ok(check('sealed_hidden')?.detail.includes(`${name} (200)`), name)
+  }
+})
+
 void t.test('each mistake is named by the check that it breaks', async (t) => {
   const { scene, probe, customer, services } = await startScene(t)
   const pems = async () => (await services.keys.publicKeys('acme')).map(({ pem }) => pem)

@@ -3,6 +3,7 @@ import t from 'tap'
 import {
   compileExcluded,
   compileSealed,
+  excludedProblem,
   normalPrefix,
   pathOf,
 } from '../../../shared/enforcement/path.ts'
@@ -142,4 +143,85 @@ t.test('a prefix that could be half-matched is not taken', async (t) => {
     t.equal(normalPrefix(prefix), undefined, prefix)
   t.equal(normalPrefix('/admin/'), '/admin')
   t.equal(normalPrefix('/'), '/')
+})
+
+/** Of `/admin`, as something that is in wide use serves it. */
+const OTHER_NAMES = [
+  ...['/_next/data/b1/admin.json', '/_next/data/b1/admin/users.json', '/docs/../_next/data/b1/admin.json'],
+  ...['/_next/data/b1/en/admin.json', '/_next/data/b1/de-at/admin.json', '/%5fnext/data/b.1/admin.json'], // languages of Next.js
+  ...['/admin.rsc', '/admin.prefetch.rsc', '/admin.segments/_tree.segment.rsc', '/admin.txt'], // Next.js' app router
+  ...['/admin.data', '/admin/_.data', '/admin/__data.json', '/admin.html__data.json', '/admin/_payload.json'], // Remix, SvelteKit, Nuxt
+  ...['/page-data/admin/page-data.json', '/x/../page-data/admin/page-data.json'], // Gatsby
+  ...['/admin.html', '/admin.htm', '/admin.HTML', '/admin/index.html', '/admin%2ehtml', '/admin.html/'],
+  ...['/admin.json', '/admin.xml', '/admin.any', '/admin.1', '/admin.do', '/admin!edit.action', '/admin.php', '/admin.php/users', '/admin.aspx/x'], // Rails, Spring, Struts
+  ...['/index.php/admin', '/INDEX.PHP/ADMIN', '/public/index.php/admin', '/cgi-bin/app.cgi/admin', '/index.html/admin', '/app_dev.php/admin', '/index.php/_next/data/b/admin.json'],
+  ...['/admin::$DATA', '/admin::$INDEX_ALLOCATION/x', '/admin:$i30:$INDEX_ALLOCATION/x', '/%61dmin::$index_allocation/x', '/admin:x', '/admin%3a%3a$DATA'], // NTFS
+  ...['/admin.', '/admin..', '/admin%20', '/admin%20.%20', '/%20admin', '/admin.%20/x', '/ADMIN~1.HTM', '/AD3F2C~1/x'], // Windows
+  ...['/(S(abc))/admin', '/adm/(S(x))in', '/(A(b)F(c))/admin/x', '/(s(x))/index.aspx/admin'], // ASP.NET without cookies
+  ...['/%C3%A0dmin', '/adm%C4%B0n', '/adm%C4%B1n', '/%E0dmin', '/%C3%81DM%C3%8DN', '/a%CC%80dmin', '/%ef%bd%81dmin'], // WordPress, MySQL
+  ...['/adm%C2%ADin', '/%E2%80%8Badmin', '/admin%EF%BB%BF', '/adm%E2%80%8Cin', '/%E2%84%AAx/../admin', '/x%E2%88%95..%E2%88%95admin'], // APFS, collations, best fit
+] // prettier-ignore
+
+/** What only looks like it. */
+const NEIGHBOURS = [
+  ...['/administrator', '/admin-guide', '/admin-guide.json', '/admin_1', '/adminx.json', '/admins/', '/my-admin.json', '/xadmin:y'],
+  ...['/_next/static/b1/admin.js', '/_next/data/b1/team/admin.json', '/_next/data/b1/administrator.json', '/_next/admin.json', '/next/data/b1/admin.json'],
+  ...['/page-data/team/admin/page-data.json', '/x.y/admin', '/x/admin.json', '/index.php/x/admin', '/indexx/admin', '/x/(S(y))admin', '/ad~1', '/adm~1', '/adonis~1', '/~1/admin'],
+  ...['/%C3%A0dministrator', '/caf%C3%A9/admin', '/assets/app.4f2c.js', '/'],
+] // prettier-ignore
+
+t.test('a sealed page is sealed under every name that a common framework has for it', async (t) => {
+  for (const path of OTHER_NAMES) t.equal(sealed(path), 'sealed', path)
+  for (const path of NEIGHBOURS) t.equal(sealed(path), 'open', path)
+})
+
+t.test('other names are known for pages that lie deeper, and for names with dots', async (t) => {
+  const deep = compileSealed([
+    '/team/admin',
+    '/api/v1',
+    '/wp-login.php',
+    '/.git',
+    '/administration',
+  ])
+  for (const path of [
+    ...['/docs/../_next/data/b/team/admin.json', '/team/_next/data/b/admin.json', '/team/index.php/admin'],
+    ...['/team.php/admin', '/index.php/team/admin', '/page-data/team/admin/page-data.json', '/team/page-data/admin/x'],
+    ...['/api/v1.json', '/api/v1.1', '/api.cgi/v1/x', '/wp-login.php/x', '/wp-login.php.bak', '/.git.zip', '/.git/config'],
+    ...['/ADMINI~1', '/ADMIN~10/x', '/ADMINI~2.ASP', '/team/ADMIN~1.HTM'],
+  ]) t.equal(deep(path), 'sealed', path) // prettier-ignore
+  for (const path of [
+    ...['/api/v1.1/users', '/api/v10', '/team', '/team/administrator.json', '/wp-login', '/admin', '/git', '/ADMINS~1'],
+    ...['/_next/data/b/admin.json', '/.gitignore', '/api/v2'],
+  ]) t.equal(deep(path), 'open', path) // prettier-ignore
+})
+
+t.test('segments that make a path be read in one more way are counted', async (t) => {
+  const programs = '/a.php'.repeat(LIMITS.pathOddSegmentsMax)
+  t.equal(sealed(`${programs}/x/admin`), 'open')
+  t.equal(sealed(`${programs}/admin`), 'sealed')
+  t.equal(sealed(`${programs}/a.php/x/admin`), 'unreadable')
+  t.equal(sealed('/abcdef~1'.repeat(LIMITS.pathOddSegmentsMax + 1)), 'unreadable')
+})
+
+t.test('an excluded prefix does not open what pages say of themselves below it', async (t) => {
+  for (const [prefix, open, shut] of [
+    ['/_next', '/_next/static/x.js', '/_next/data/b/admin.json'],
+    ['/_next', '/_next/static/', '/_next/image'],
+    ['/docs/_next', '/docs/_next/static/x.js', '/docs/_next/data/b/admin.json'],
+    ['/_app', '/_app/immutable/x.js', '/_app/remote/abc/list'],
+    ['/_app', '/_app/version.json', '/_app'],
+    ['/index.php', '/index.php', '/index.php/admin'],
+    ['/page-data', undefined, '/page-data/admin/page-data.json'],
+    ['/_next/data', undefined, '/_next/data/b/admin.json'],
+  ] as const) {
+    const matches = compileExcluded([prefix])
+    if (open !== undefined) t.ok(matches(open), `${prefix}: ${open}`)
+    t.notOk(matches(shut), `${prefix}: ${shut}`)
+    t.notOk(matches(shut.replace('data', '%64ata')), `${prefix}: ${shut} with an escape`)
+    t.match(excludedProblem(prefix), prefix)
+  }
+  t.match(excludedProblem('/docs/_next'), 'use /docs/_next/static instead')
+  for (const prefix of ['/_next/static', '/index.html', '/webhook.php', '/', '/_nuxt', '/nextdata'])
+    t.equal(excludedProblem(prefix), undefined, prefix)
+  t.ok(compileExcluded(['/docs'])('/docs/_next/data/b/guide.json'), 'all of /docs is open')
 })

@@ -1,0 +1,210 @@
+/**
+ * Sealed means the page, however a common framework spells it: `/admin.json`, `/index.php/admin`,
+ * `/_next/data/<build>/admin.json`, `/àdmin` where a database folds accents. One reading of a path,
+ * already decoded, is held against the sealed prefixes here; where it is unsure it says sealed.
+ */
+import { LIMITS } from '../limits.ts'
+
+export type SealedVerdict = 'open' | 'sealed' | 'unreadable'
+
+export interface SealedIndex {
+  /**
+   * In whatever reading, a path that is sealed has every segment of the prefix in it, the longest among
+   * them, or a name that Windows made shorter, or a session of ASP.NET in between. Most paths have not,
+   * and only that is looked at for each request.
+   */
+  readonly mayHold: RegExp
+  /** By what a first segment begins with, up to its first mark: `admin.php` is found by `admin`. */
+  readonly byStem: ReadonlyMap<string, readonly (readonly string[])[]>
+  readonly isAll: boolean
+}
+
+/** Behind the name of a page: a format or extension, a stream of NTFS, a method of Struts. */
+const MARK = /[.:!]/
+const ASCII = /^[\x00-\x7f]*$/
+/** Full stops that name mappings turn into a dot: CVE-class of `/。。/admin`. */
+const FOREIGN_DOTS = /[\u3002\uff0e\uff61\u2024\ufe52]/g
+/** What Windows' best fit makes a slash of. */
+const FOREIGN_SLASHES = /[\u2044\u2215\u2216\u29f5\u29f8]/g
+/** Accents, and what file systems and collations skip: a soft hyphen, a zero-width space. */
+const SKIPPED = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu
+/** Letters that collations and slugs fold although Unicode does not take them apart. */
+const FOLDED = {
+  æ: 'ae',
+  ð: 'd',
+  ø: 'o',
+  þ: 'th',
+  đ: 'd',
+  ħ: 'h',
+  ł: 'l',
+  œ: 'oe',
+  ŧ: 't',
+} as const
+const FOLDABLE = /[æðøþđħłœŧ]/g
+/** ASP.NET takes `/(S(x))` out of a path, wherever it stands (CVE-2023-36899). */
+const COOKIELESS = /\/\((?:[a-z]\([^()/]*\))+\)/g
+/** Programs whose rest of the path is what they route by. */
+const PROGRAM = /^index\.|\.(?:php\d?|phtml|cgi|fcgi|pl|py|rb|aspx?|ashx|jspx?|cfm|dll|exe)$/
+const LANGUAGE = /^[a-z]{2,3}(?:-[a-z0-9]{2,8})*$/
+/** `ADMINI~1` is `administration` to Windows, `AD3F2C~1` too once there are many. */
+const SHORT_NAME = /^([^~]{1,6})~\d/
+const HASHED_NAME = /^(..)[0-9a-f]{4}$/
+
+/** `/admin/x`, `/b`, in lower case → `admin` → [[admin, x]], `b` → [[b]]; `''` seals everything. */
+export function indexSealed(prefixes: readonly string[]): SealedIndex {
+  const byStem = new Map<string, string[][]>()
+  const names = new Set<string>()
+  for (const prefix of prefixes) {
+    const segments = prefix.split('/').slice(1)
+    const stem = stemOf(segments[0] ?? '')
+    byStem.set(stem, [...(byStem.get(stem) ?? []), segments])
+    const longest = segments.reduce((best, next) => (next.length > best.length ? next : best), '')
+    names.add(longest.replace(/[^a-z0-9_-]/g, '\\$&'))
+  }
+  const named = names.size === 0 ? '(?!)' : [...names].join('|')
+  const mayHold = new RegExp(`~\\d|[/\\\\]\\s*(?:\\([a-z]\\(|${named})`, 'i')
+  return { mayHold, byStem, isAll: prefixes.includes('') }
+}
+
+export function judgeReading(level: string, sealed: SealedIndex): SealedVerdict {
+  if (sealed.isAll) return 'sealed'
+  const folded = fold(level)
+  if (!sealed.mayHold.test(folded)) return 'open'
+  const verdict = judgeFolded(folded, sealed)
+  if (verdict !== 'open' || !folded.includes('/(')) return verdict
+  return judgeFolded(folded.replace(COOKIELESS, ''), sealed)
+}
+
+function fold(level: string): string {
+  if (ASCII.test(level)) return level.toLowerCase()
+  const lowered = level
+    .normalize('NFKD')
+    .replace(SKIPPED, '')
+    .toUpperCase() // first up, then down: ſ and K fold to s and k, ı to i
+    .toLowerCase()
+  return lowered
+    .replace(FOREIGN_DOTS, '.')
+    .replace(FOREIGN_SLASHES, '/')
+    .replace(FOLDABLE, (letter) => FOLDED[letter as keyof typeof FOLDED])
+}
+
+function judgeFolded(folded: string, sealed: SealedIndex): SealedVerdict {
+  const named: string[] = []
+  let hasParent = false
+  let isLikeAuthority = false
+  for (const [index, part] of folded.split(/[/\\]/).entries()) {
+    const segment = bareSegment(part)
+    if (segment === '..') hasParent = true
+    else if (segment !== '' && named.push(segment) === 1) isLikeAuthority = index > 1
+  }
+  const passed = passedOver(named)
+  const shortNames = named.filter((segment) => SHORT_NAME.test(segment)).length
+  if (passed.size + shortNames > LIMITS.pathOddSegmentsMax) return 'unreadable'
+  for (const start of named.keys()) {
+    // `..` may take away any number of the segments before it, depending on who resolves it; to
+    // `new URL('//x/admin', base)` the first is a host, behind which the path begins; and a program
+    // may lie in any folder
+    const isBeginning =
+      start === 0 ||
+      hasParent ||
+      (isLikeAuthority && start === 1) ||
+      PROGRAM.test(named[start - 1] ?? '')
+    if (isBeginning && isUnderSealed(named, start, passed, sealed)) return 'sealed'
+  }
+  return 'open'
+}
+
+/**
+ * Segments that do not name the page: `index.php`, `_next/data/<build>/<language>`, `page-data`. In
+ * `/docs/_next/data/b/x.json` the page is `/docs/x`, so they are passed over wherever they stand.
+ */
+function passedOver(named: readonly string[]): ReadonlySet<number> {
+  const passed = new Set<number>()
+  for (const [index, segment] of named.entries()) {
+    if (segment === 'page-data' || PROGRAM.test(segment)) passed.add(index)
+    if (segment !== '_next' || named[index + 1] !== 'data') continue
+    const isInLanguage = LANGUAGE.test(named[index + 3] ?? '')
+    for (const behind of isInLanguage ? [0, 1, 2, 3] : [0, 1, 2]) passed.add(index + behind)
+  }
+  return passed
+}
+
+function isUnderSealed(
+  named: readonly string[],
+  start: number,
+  passed: ReadonlySet<number>,
+  sealed: SealedIndex,
+): boolean {
+  for (let first = start; first < named.length; first++) {
+    const prefixes = sealed.byStem.get(stemOf(named[first]!))
+    if (prefixes?.some((prefix) => isUnder(named, first, passed, prefix))) return true
+    if (named[first]!.includes('~') && isUnderShort(named, first, passed, sealed)) return true
+    if (!passed.has(first)) return false
+  }
+  return false
+}
+
+/** A short name is found by nothing but looking at each. */
+function isUnderShort(
+  named: readonly string[],
+  first: number,
+  passed: ReadonlySet<number>,
+  sealed: SealedIndex,
+): boolean {
+  for (const prefixes of sealed.byStem.values())
+    if (prefixes.some((prefix) => isUnder(named, first, passed, prefix))) return true
+  return false
+}
+
+function isUnder(
+  named: readonly string[],
+  first: number,
+  passed: ReadonlySet<number>,
+  prefix: readonly string[],
+): boolean {
+  let at = first
+  for (const wanted of prefix) {
+    while (at < named.length && !isNamed(named, at, wanted) && passed.has(at)) at++
+    if (at === named.length || !isNamed(named, at, wanted)) return false
+    at++
+  }
+  return true
+}
+
+/**
+ * `admin`, `admin.json`, `admin::$data`, `admin!edit`. With more behind it a number after the dot is
+ * another name: `/api/v1.1/x` is not under `/api/v1`, and no format is a number.
+ */
+function isNamed(named: readonly string[], at: number, wanted: string): boolean {
+  const segment = named[at]!
+  if (segment.includes('~') && isShortOf(segment, wanted)) return true
+  if (!segment.startsWith(wanted)) return false
+  if (segment.length === wanted.length) return true
+  if (!MARK.test(segment.charAt(wanted.length))) return false
+  const isLast = at === named.length - 1
+  return isLast || segment[wanted.length] !== '.' || !/^\d/.test(segment.slice(wanted.length + 1))
+}
+
+function isShortOf(segment: string, wanted: string): boolean {
+  const [, short = ''] = SHORT_NAME.exec(segment) ?? []
+  if (short === '') return false
+  const whole = wanted.replace(/[. ]/g, '')
+  if (whole.startsWith(short) && short.length >= Math.min(whole.length, 5)) return true
+  return whole.startsWith(HASHED_NAME.exec(short)?.[1] ?? '~')
+}
+
+function stemOf(segment: string): string {
+  const mark = segment.search(MARK)
+  return mark === -1 ? segment : segment.slice(0, mark)
+}
+
+/** `admin;x=1`, `admin#`, `admin. ` → `admin`; `.` and `;x` → nothing; `..;x` → `..`. */
+function bareSegment(part: string): string {
+  if (!/[;?#.\s]/.test(part)) return part
+  const cut = part.search(/[;?#]/)
+  const bare = (cut === -1 ? part : part.slice(0, cut)).trim()
+  if (bare === '..') return bare
+  let end = bare.length
+  while (end > 0 && (bare.charCodeAt(end - 1) === 0x2e || bare.charCodeAt(end - 1) === 0x20)) end--
+  return bare.slice(0, end)
+}
