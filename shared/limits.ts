@@ -54,6 +54,11 @@ export const LIMITS = {
   http2ControlFrames: { burst: 100, perSecond: 10 },
   /** A client that takes nothing of an answer that is there. */
   http2StreamIdleMsMax: 300_000,
+  // cookies of realms, which all realms of a host are sent
+  realmSessionCookiesMax: 20,
+  attemptCookiesMax: 10,
+  /** Accounts of one realm that a browser is known for. */
+  deviceTokensMax: 5,
   // sessions
   sessionTokenBytesMax: 1536, // what a realm issues
   sessionTokenReadBytesMax: 4096, // what is looked at, cookies being no larger

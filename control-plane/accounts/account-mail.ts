@@ -118,11 +118,17 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
       await mails.queue(change, tenantId, letter(before.email, text))
     },
 
-    async tellPasswordChanged(change: Change, user: User, language: string) {
+    async tellPasswordChanged(
+      change: Change,
+      user: User,
+      language: string,
+      areBrowsersForgotten = false,
+    ) {
       const { tenantId, name } = user
       const application = await applicationOf(change, tenantId)
       const link = `${realmUrl(tenantId)}/account/forgotten`
-      const text = mailTextsFor(language).passwordChanged({ application, name, link })
+      const facts = { application, name, link, areBrowsersForgotten }
+      const text = mailTextsFor(language).passwordChanged(facts)
       await mails.queue(change, tenantId, letter(user.email, text))
     },
 

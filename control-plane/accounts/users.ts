@@ -81,7 +81,7 @@ export interface UsersWorld {
 
 export interface ChosenBy {
   readonly reason?: string
-  /** The way here was a link in a mail. */
+  /** The way here was a link in a mail: the password from before may be anybody's. */
   readonly isMailProven?: boolean
   /** What has to hold, or to happen, in the same change. */
   readonly alongside?: (change: Change, before: User) => Promise<void>
@@ -153,7 +153,10 @@ export function createUsers(world: UsersWorld) {
         const { passwordHash: old } = before
         await replacePassword(change, { tenantId, userId, passwordHash, old })
         await voidTickets(queries, tenantId, userId, nowMs)
-        if (isMailProven) await updateUser(queries, tenantId, userId, { emailProvenAt: nowMs })
+        if (isMailProven) {
+          await updateUser(queries, tenantId, userId, { emailProvenAt: nowMs })
+          await deleteKnownDevicesOf(queries, tenantId, userId) // whoever knew the old one has one
+        }
         await revokeIn(change, tenantId, { subject: userId }, reason)
         const content = { user_id: userId, changed: ['password'] }
         await change.audit(actor, { action: 'user.changed', tenantId, content })
@@ -267,6 +270,7 @@ export function createUsers(world: UsersWorld) {
         if (passwordHash !== undefined)
           await replacePassword(change, { tenantId, userId, passwordHash, old })
         let ended: RevocationResult | undefined
+        if (passwordHash !== undefined) await deleteKnownDevicesOf(change.queries, tenantId, userId)
         if (passwordHash !== undefined || (patch.isDisabled === true && !before.isDisabled)) {
           const reason = passwordHash === undefined ? 'user_disabled' : 'password_changed'
           ended = await revokeIn(change, tenantId, { subject: userId }, reason)

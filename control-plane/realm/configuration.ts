@@ -8,6 +8,7 @@ import { ACR_PASSWORD, ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { errors, interactionPolicy } from './oidc.ts'
+import { pathCookieName, realmCookieName, sessionCookiePath } from './realm-cookies.ts'
 import { LANGUAGES } from './pages/texts/languages.ts'
 import { CODE_SECONDS } from './session-life.ts'
 
@@ -18,18 +19,8 @@ const ANONYMOUS_SESSION_SECONDS = (10 * MINUTE_MS) / SECOND_MS
 
 const off = { enabled: false } as const
 
-function realmCookieName(tenantId: string, purpose: string, isHttps: boolean): string {
-  return `${isHttps ? '__Secure-' : ''}realm_${tenantId}_${purpose}`
-}
-
-/** By which a browser is known that has signed in before. */
-export function deviceCookieName(tenantId: string, isHttps: boolean): string {
-  return realmCookieName(tenantId, 'device', isHttps)
-}
-
 export interface RealmSettings {
   readonly tenant: Tenant
-  readonly mountPath: string
   readonly isHttps: boolean
   readonly clientId: string
   readonly clientSecret: string
@@ -55,10 +46,10 @@ export type RealmHooks = Required<
 }
 
 export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks): Configuration {
-  const { tenant, mountPath, clock } = settings
+  const { tenant, clock } = settings
   const applicationOrigins = settings.redirectUris.map((uri) => new URL(uri).origin)
-  const cookieName = (purpose: string) =>
-    realmCookieName(tenant.tenantId, purpose, settings.isHttps)
+  const { tenantId } = tenant
+  const { isHttps } = settings
 
   return {
     adapter: settings.adapter,
@@ -113,18 +104,19 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
     },
     cookies: {
       names: {
-        session: cookieName('session'),
-        interaction: cookieName('sign_in'),
-        resume: cookieName('resume'),
+        // Whoever could plant it would sign its victim in as somebody else
+        session: realmCookieName(tenantId, 'session', isHttps),
+        interaction: pathCookieName(tenantId, 'sign_in', isHttps),
+        resume: pathCookieName(tenantId, 'resume', isHttps),
       },
       // The provider gives each sign-in a path of its own, which keeps five tabs apart
-      short: { httpOnly: true, sameSite: 'lax', signed: true, secure: settings.isHttps },
+      short: { httpOnly: true, sameSite: 'lax', signed: true, secure: isHttps },
       long: {
         httpOnly: true,
         sameSite: 'lax',
         signed: true,
-        secure: settings.isHttps,
-        path: mountPath,
+        secure: isHttps,
+        path: sessionCookiePath(tenantId, isHttps),
       },
       keys: settings.cookieKeys,
     },

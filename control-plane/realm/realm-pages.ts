@@ -8,6 +8,8 @@ import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
 import { requestIdOf, showMessage } from './show.ts'
 import { signInPages } from './sign-in.ts'
+import { attemptCookies } from './sign-in/attempt-cookie.ts'
+import { isBegun, isOfBrowser } from './sign-in/attempt-state.ts'
 import { passkeyScript } from './sign-in/passkey-script.ts'
 import { signOutPages } from './sign-out.ts'
 import type { RealmWorld } from './world.ts'
@@ -26,6 +28,7 @@ export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware
     publishedDocuments,
     postedRequests(realm, world),
     logo(realm, world),
+    onlyInItsBrowser(realm, world),
     leaveOtherAccount(realm, world),
     passkeyScript,
     ownSessions(realm, world),
@@ -92,6 +95,24 @@ function logo({ tenant }: Realm, { tenants }: RealmWorld): Middleware {
     })
     if (ctx.fresh) ctx.status = 304
     else ctx.body = picture.bytes
+  }
+}
+
+/**
+ * What a sign-in has come to is for the browser that has shown the proof. The provider goes by this
+ * cookie, whatever the address says, so that is what is looked at.
+ */
+function onlyInItsBrowser(realm: Realm, world: RealmWorld): Middleware {
+  const { provider, records } = realm
+  const cookies = attemptCookies(realm, world)
+  return async (ctx, next) => {
+    const uid = ctx.cookies.get(provider.cookieName('resume'), { signed: true })
+    const known = uid === undefined ? undefined : await records.signIn(uid)
+    if (uid === undefined || known === undefined || known.isFinished) return next()
+    const { params } = known.payload
+    if (!isBegun(known.payload) || isOfBrowser(known.payload, cookies.hashHeld(ctx, uid)))
+      return next()
+    return showMessage(ctx, world, realm, 'cookie_missing', { uiLocales: params?.ui_locales })
   }
 }
 

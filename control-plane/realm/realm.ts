@@ -71,7 +71,6 @@ export async function createRealm(world: RealmWorld, tenant: Tenant): Promise<Re
   const configuration = providerConfiguration(
     {
       tenant,
-      mountPath: `/auth/realms/${tenantId}`,
       isHttps: base.protocol === 'https:',
       clientId,
       clientSecret: clientSecrets.current,

@@ -10,7 +10,7 @@ import { authorizeAgainUrl } from './onward.ts'
 import type { Texts } from './pages/texts/english.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import { requestIdOf, showMessage } from './show.ts'
-import { exhausted } from './sign-in/attempt-state.ts'
+import { exhausted, isOfAnother } from './sign-in/attempt-state.ts'
 import { laterSteps, type Input } from './sign-in/later-steps.ts'
 import type { Outcome } from './sign-in/outcome.ts'
 import { passwordStep } from './sign-in/password-step.ts'
@@ -22,7 +22,7 @@ const SIGN_IN_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})$/
 
 export function signInPages(realm: Realm, world: RealmWorld) {
   const { tenant, provider, records } = realm
-  const { store, log, baseUrl } = world
+  const { store, clock, log, baseUrl } = world
   const { showOutcome, showPassword, textsOf } = showingOutcomes(realm, world)
   const tryPassword = passwordStep(realm, world)
   const goOn = laterSteps(realm, world)
@@ -48,6 +48,8 @@ export function signInPages(realm: Realm, world: RealmWorld) {
       return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(visit))
     const outcome = await goOn(ctx, visit, { kind: 'none' })
     if (outcome !== undefined) return showOutcome(ctx, visit, outcome)
+    if (isOfAnother(interaction, visit.browserHash, clock.nowMs()))
+      return showOutcome(ctx, visit, { kind: 'other_browser' })
     const problem = problemBefore(interaction, textsOf(ctx, visit))
     return showPassword(ctx, visit, { status: 200, problem })
   }
@@ -81,9 +83,11 @@ export function signInPages(realm: Realm, world: RealmWorld) {
     const password = fields.get('password')
     if (login !== undefined || password !== undefined)
       return tryPassword(ctx, visit, login ?? '', password ?? '')
-    return (
-      (await goOn(ctx, visit, inputOf(fields))) ?? { kind: 'password', problem: 'password_needed' }
-    )
+    const outcome = await goOn(ctx, visit, inputOf(fields))
+    if (outcome !== undefined) return outcome
+    return isOfAnother(visit.interaction, visit.browserHash, clock.nowMs())
+      ? { kind: 'other_browser' }
+      : { kind: 'password', problem: 'password_needed' }
   }
 
   async function restart(ctx: RealmContext, visit: Visit) {

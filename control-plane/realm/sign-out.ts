@@ -7,6 +7,7 @@ import { FORM_PAGE_HEADERS } from './answers.ts'
 import { isFromOwnPage, readForm } from './form.ts'
 import { errors } from './oidc.ts'
 import { signedOutPage, signOutPage } from './pages/sign-out-pages.ts'
+import { sessionCookiePath } from './realm-cookies.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from './show.ts'
@@ -84,7 +85,7 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
     if (session.accountId === undefined) return
     await session.destroy()
     ctx.cookies.set(provider.cookieName('session'), null, {
-      path: `/auth/realms/${tenant.tenantId}`,
+      path: sessionCookiePath(tenant.tenantId, baseUrl.startsWith('https:')),
       signed: true,
     })
   }

@@ -100,9 +100,13 @@ export function defineSignInTables(c: Columns) {
       ip: c.text('ip').notNull(),
       createdAt: c.whole('created_at').notNull(),
       lastSeenAt: c.whole('last_seen_at').notNull(),
+      /** The cookie before this one, and until when it was the one: parallel tabs still send it. */
+      replacedHash: c.text('replaced_hash'),
+      replacedAt: c.whole('replaced_at'),
     },
     (table) => [
       c.uniqueIndex('known_devices_cookie').on(table.tenantId, table.userId, table.cookieHash),
+      c.index('known_devices_replaced').on(table.tenantId, table.userId, table.replacedHash),
       c.index('known_devices_seen').on(table.lastSeenAt),
     ],
   )

@@ -19,6 +19,11 @@ export interface DeviceFacts {
   readonly link: string
 }
 
+export interface PasswordFacts extends MailFacts {
+  /** Whoever else had the account comes with a new browser now. */
+  readonly areBrowsersForgotten: boolean
+}
+
 /** What has happened to the second factors of an account. */
 export type FactorChange =
   'totp_added' | 'passkey_added' | 'totp_removed' | 'passkey_removed' | 'codes_renewed'
@@ -28,7 +33,7 @@ export interface MailTexts {
   readonly reset: (facts: MailFacts) => MailText
   readonly email: (facts: MailFacts) => MailText
   readonly emailChanged: (facts: Omit<MailFacts, 'link'> & { readonly email: string }) => MailText
-  readonly passwordChanged: (facts: MailFacts) => MailText
+  readonly passwordChanged: (facts: PasswordFacts) => MailText
   readonly newDevice: (facts: DeviceFacts) => MailText
   readonly factorsChanged: (facts: MailFacts & { readonly what: FactorChange }) => MailText
 }
@@ -77,11 +82,14 @@ export const english: MailTexts = {
       'If it was not you, tell the people who run the application at once.',
     ],
   }),
-  passwordChanged: ({ application, name, link }) => ({
+  passwordChanged: ({ application, name, link, areBrowsersForgotten }) => ({
     subject: `Your password for ${application} has changed`,
     lines: [
       `Hello ${name},`,
       `the password of your account at ${application} has been changed, and all sessions have ended.`,
+      ...(areBrowsersForgotten
+        ? ['The browsers you used before are no longer recognized: each counts as new.']
+        : []),
       'If it was not you, choose a new one at once:',
       link,
     ],

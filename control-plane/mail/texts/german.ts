@@ -44,11 +44,14 @@ export const german: MailTexts = {
       'Waren Sie es nicht, sagen Sie es sofort den Menschen, die die Anwendung betreiben.',
     ],
   }),
-  passwordChanged: ({ application, name, link }) => ({
+  passwordChanged: ({ application, name, link, areBrowsersForgotten }) => ({
     subject: `Ihr Passwort für ${application} wurde geändert`,
     lines: [
       `Guten Tag ${name},`,
       `das Passwort Ihres Kontos bei ${application} wurde geändert, und alle Sitzungen wurden beendet.`,
+      ...(areBrowsersForgotten
+        ? ['Die Browser, die Sie bisher benutzt haben, gelten wieder als neu.']
+        : []),
       'Waren Sie es nicht, wählen Sie sofort ein neues:',
       link,
     ],

@@ -12,6 +12,7 @@ import { authenticationOptions, passkeySite } from '../../accounts/passkeys.ts'
 import { isSameSecret } from '../../keys/vault.ts'
 import { judge } from '../../policy/sign-in.ts'
 import type { FactorKind } from '../../policy/verdict.ts'
+import { pathCookieName } from '../realm-cookies.ts'
 import type { Realm, RealmContext } from '../realm.ts'
 import { factsAbout } from '../sign-in/facts.ts'
 import { passkeyScriptUrl } from '../sign-in/passkey-script.ts'
@@ -35,7 +36,7 @@ export type Proven =
   | { readonly kind: 'refused' | 'wrong_password' | 'wrong_code' | 'code_missing' | 'busy' }
 
 /** No sign-in is under way: nothing was asked for by the application. */
-const NO_VISIT: Visit = { uid: '', interaction: {}, isFinished: false }
+const NO_VISIT: Visit = { uid: '', interaction: {}, isFinished: false, browserHash: undefined }
 
 export function freshProofs(realm: Realm, world: RealmWorld) {
   const { tenant, issuer } = realm
@@ -44,7 +45,7 @@ export function freshProofs(realm: Realm, world: RealmWorld) {
   const { attemptOf, ownFacts } = factsAbout(realm, world)
   const site = passkeySite(baseUrl)
   const isHttps = baseUrl.startsWith('https:')
-  const cookieName = `${isHttps ? '__Secure-' : ''}realm_${tenantId}_proof`
+  const cookieName = pathCookieName(tenantId, 'proof', isHttps)
 
   const markOf = ({ mark }: Holder, level: string, atText: string) =>
     vault.hash(`realm.proof/${mark}/${level}/${atText}`)

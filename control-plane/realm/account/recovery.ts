@@ -102,7 +102,8 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
         alongside: async (change, user) => {
           const spent = await tickets.spend(change, tenantId, kind, secret)
           if (spent === undefined) throw new Refusal('ticket_spent')
-          if (kind === 'reset') await accountMail.tellPasswordChanged(change, user, texts.language)
+          if (kind === 'reset')
+            await accountMail.tellPasswordChanged(change, user, texts.language, true)
         },
       })
       if (problem !== undefined)

@@ -6,12 +6,15 @@ import { randomBytes } from 'node:crypto'
 import type { AdapterPayload } from 'oidc-provider'
 import { MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 import { newSeed } from '../../accounts/totp.ts'
+import { isSameSecret } from '../../keys/vault.ts'
 import type { FactorKind } from '../../policy/verdict.ts'
 
 export interface AttemptState {
   /** Who has given the right password, and when. */
   readonly userId: string
   readonly passwordAt: number
+  /** Of the secret that the browser got which gave it (`attempt-cookie.ts`). */
+  readonly browserHash: string
   /** Nobody has given a password: a session of that time (epoch seconds) is asked for more. */
   readonly sessionTs?: number
   /** Wrong codes since then. */
@@ -29,7 +32,7 @@ export interface AttemptState {
 }
 
 /** Coffee is allowed between the password and the code. */
-const PASSWORD_KEPT_MS = 30 * MINUTE_MS
+export const PASSWORD_KEPT_MS = 30 * MINUTE_MS
 /** For the second click; behind it a finished sign-in proves nothing to whoever finds the tab. */
 const FINISHED_KEPT_MS = MINUTE_MS
 /** Then the password is asked for once more, whatever an administrator lets through. */
@@ -37,13 +40,43 @@ export const WRONG_CODES_MAX = 10
 /** A browser that was left open must not be enough to take an account over. */
 const SESSION_SETS_UP_MS = 10 * MINUTE_MS
 
-export function beginState(userId: string, nowMs: number): AttemptState {
+export function beginState(userId: string, nowMs: number, browserHash: string): AttemptState {
   const challenge = randomBytes(32).toString('base64url')
-  return { userId, passwordAt: nowMs, failures: 0, challenge, seed: newSeed() }
+  return { userId, passwordAt: nowMs, browserHash, failures: 0, challenge, seed: newSeed() }
 }
 
-/** What still counts of what a record holds. */
-export function stateOf(payload: AdapterPayload, nowMs: number): AttemptState | undefined {
+/** What still counts of what a record holds, for the browser whose it is. */
+export function stateOf(
+  payload: AdapterPayload,
+  browserHash: string | undefined,
+  nowMs: number,
+): AttemptState | undefined {
+  const state = anyStateOf(payload, nowMs)
+  return state !== undefined && isOfBrowser(payload, browserHash) ? state : undefined
+}
+
+/** Somebody has given a password for this sign-in, and not in this browser. */
+export function isOfAnother(
+  payload: AdapterPayload,
+  browserHash: string | undefined,
+  nowMs: number,
+): boolean {
+  return anyStateOf(payload, nowMs) !== undefined && !isOfBrowser(payload, browserHash)
+}
+
+/** Somebody has proved something for it, whatever that is still worth. */
+export function isBegun(payload: AdapterPayload): boolean {
+  return payload.result !== undefined || 'attempt' in payload
+}
+
+/** Without a limit in time: for the way back, on which the answer is taken. */
+export function isOfBrowser(payload: AdapterPayload, browserHash: string | undefined): boolean {
+  const { attempt } = payload as { attempt?: Partial<AttemptState> }
+  const { browserHash: own } = attempt ?? {}
+  return own !== undefined && browserHash !== undefined && isSameSecret(own, browserHash)
+}
+
+function anyStateOf(payload: AdapterPayload, nowMs: number): AttemptState | undefined {
   const state = (payload as { attempt?: AttemptState }).attempt
   if (state === undefined || nowMs >= state.passwordAt + PASSWORD_KEPT_MS) return undefined
   if (nowMs >= (state.finishedAt ?? Infinity) + FINISHED_KEPT_MS) return undefined
@@ -58,7 +91,7 @@ export function isExhausted(payload: AdapterPayload): boolean {
 
 /** The way back to the password must not give ten more guesses at the code. */
 export function exhausted(payload: AdapterPayload): AdapterPayload {
-  return withState(payload, { ...beginState('', 0), failures: WRONG_CODES_MAX })
+  return withState(payload, { ...beginState('', 0, ''), failures: WRONG_CODES_MAX })
 }
 
 /** Whether a factor may be enrolled, or a password replaced, without giving the password. */

@@ -42,7 +42,7 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
     ): Promise<OwnFacts> {
       const userId = user?.userId
       const owner = { tenantId, userId: userId ?? '' }
-      const isKnown = await devices.isKnown(tenantId, userId, caller.deviceCookie)
+      const isKnown = await devices.isKnown(tenantId, userId, caller.deviceTokens)
       const addresses = await attempts.addressesOf(tenantId, owner.userId)
       const network = networkOf(caller.ip)
       const own = await ownSid(ctx, userId)

@@ -3,13 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AdapterPayload } from 'oidc-provider'
 import { SECOND_MS } from '../../../shared/clock.ts'
 import type { User } from '../../accounts/users.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { DEVICE_KEPT_MS } from '../../accounts/devices.ts'
 import type { OwnFacts } from '../../accounts/attempts.ts'
 import type { Policies } from '../../policy/policies.ts'
 import type { SignInState } from '../../policy/sign-in.ts'
 import { notBeforeOf } from '../../store/queries/revocations.ts'
 import type { Change } from '../../store/store.ts'
-import { deviceCookieName, SIGN_IN_SECONDS } from '../configuration.ts'
+import { SIGN_IN_SECONDS } from '../configuration.ts'
+import { pathCookieName, surplusCookies } from '../realm-cookies.ts'
 import type { Realm, RealmContext } from '../realm.ts'
 import { endSession } from '../session-end.ts'
 import { requestIdOf } from '../show.ts'
@@ -19,6 +21,8 @@ import type { Caller, Visit } from './visit.ts'
 
 /** Timers keep a clock of their own, which may be so much ahead of the wall's. */
 const TIMER_EARLY_MS = 2
+/** Of all realms of the host: over TLS each of them is sent all. */
+const SESSION_COOKIE = /^__Host-realm_[a-z0-9-]+_session$/
 
 export interface Finished {
   readonly user: User
@@ -36,7 +40,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
   const { tenant, provider, records } = realm
   const { tenantId } = tenant
   const { store, clock, devices, accountMail } = world
-  const deviceCookie = deviceCookieName(tenantId, world.baseUrl.startsWith('https:'))
+  const isHttps = world.baseUrl.startsWith('https:')
 
   return {
     /**
@@ -51,13 +55,16 @@ export function finishing(realm: Realm, world: RealmWorld) {
       return true
     },
 
-    /** In the change that has recorded the attempt: either both are kept, or none. */
+    /**
+     * In the change that has recorded the attempt: either both are kept, or none. Answers what the
+     * browser is known by from now on.
+     */
     async commit(
       change: Change,
       { uid, interaction }: Visit,
-      caller: Caller & { readonly deviceCookie: string },
+      { deviceTokens: tokens, userAgent, ip }: Caller,
       { user, state, facts, policies, signedIn, language }: Finished,
-    ): Promise<void> {
+    ): Promise<string> {
       const { userId } = user
       const { recoveryCodes: _shown, ...kept } = state
       // More was shown, but no password: a session is not younger for it
@@ -69,31 +76,36 @@ export function finishing(realm: Realm, world: RealmWorld) {
         result: { login: { accountId: userId, ts, amr: [...amr], acr } },
       }
       await records.saveSignIn(change.queries, uid, resumed)
-      const { deviceCookie: cookie, userAgent, ip } = caller
-      await devices.remember(change, { tenantId, userId, cookie, userAgent, ip })
+      const cookie = await devices.renew(change, { tenantId, userId, tokens, userAgent, ip })
       if (!facts.device.isKnown && policies.device.notify_new && user.source !== 'trial')
         await accountMail.newDevice(
           change,
           { tenant, user, ip, userAgent, atMs: change.nowMs },
           language,
         )
+      return cookie
     },
 
     async answer(
       ctx: RealmContext,
       { uid, interaction }: Visit,
-      caller: Caller & { readonly deviceCookie: string },
+      deviceCookie: string,
       replaced: string | undefined,
     ) {
       accountMail.deliver()
       if (replaced !== undefined)
         await endSession(world, tenantId, replaced, 'surplus', requestIdOf(ctx))
       const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const
-      ctx.cookies.set(deviceCookie, caller.deviceCookie, {
+      ctx.cookies.set(pathCookieName(tenantId, 'device', isHttps), deviceCookie, {
         ...cookie,
+        signed: false, // found by hash
         path: `/auth/realms/${tenantId}`,
         maxAge: DEVICE_KEPT_MS,
       })
+      const own = provider.cookieName('session')
+      const most = LIMITS.realmSessionCookiesMax
+      for (const name of surplusCookies(ctx.get('cookie'), SESSION_COOKIE, most))
+        if (name !== own) ctx.cookies.set(name, null, { ...cookie, path: '/' })
       const returnTo = interaction.returnTo ?? ''
       // Set once more, since for a form that is sent twice the first answer has taken it away
       ctx.cookies.set(provider.cookieName('resume'), uid, {

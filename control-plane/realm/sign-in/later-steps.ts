@@ -16,6 +16,7 @@ import type { Realm, RealmContext } from '../realm.ts'
 import { isSessionOver } from '../session-over.ts'
 import { requestIdOf } from '../show.ts'
 import type { RealmWorld } from '../world.ts'
+import { attemptCookies } from './attempt-cookie.ts'
 import {
   beginState,
   isExhausted,
@@ -39,10 +40,11 @@ export type Input =
 export function laterSteps(realm: Realm, world: RealmWorld) {
   const { tenant, records, provider } = realm
   const { tenantId } = tenant
-  const { store, vault, users, attempts, devices, policies, factors, clock, baseUrl } = world
+  const { store, vault, users, attempts, policies, factors, clock, baseUrl } = world
   const { accountMail } = world
   const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
   const finish = finishing(realm, world)
+  const cookies = attemptCookies(realm, world)
   const { proofOf } = proofs(realm, world, passkeySite(baseUrl))
 
   /** undefined: there is nothing to go on with, the password is asked for. */
@@ -52,8 +54,9 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     input: Input,
   ): Promise<Outcome | undefined> {
     const session = await provider.Session.get(ctx)
-    const begun = stateOf(visit.interaction, clock.nowMs())
+    const begun = stateOf(visit.interaction, visit.browserHash, clock.nowMs())
     const sid = session.sidFor(realm.clientId)
+    const secret = cookies.mint(visit.uid)
     const state = begun ?? (await stateOfSession())
     if (state === undefined) return undefined
     const { userId } = state
@@ -63,12 +66,11 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     const user = await usableUser(store.read, tenantId, state, sid)
     if (user === undefined) return goOnWithChosen()
 
-    const found = callerOf(ctx, realm, baseUrl)
-    const caller = { ...found, deviceCookie: found.deviceCookie ?? devices.newCookie() }
+    const caller = callerOf(ctx, realm, baseUrl)
     const decided = await policies.of(tenantId)
     const language = languageOf(ctx, world, realm, visit)
     const attempt = attemptOf(caller, { user, login: user.username })
-    const known = await ownFacts(ctx, visit, found, user, 'right')
+    const known = await ownFacts(ctx, visit, caller, user, 'right')
     const proven = { ...known, proof: state.proof ?? 'none' } as const
     const before = await attempts.preview(attempt, proven, decided)
 
@@ -95,7 +97,8 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       const { queries, nowMs } = change
       const record = await records.signInIn(queries, visit.uid)
       const interaction = record?.payload ?? visit.interaction
-      const current = stateOf(interaction, nowMs) ?? (isFirst(interaction) ? state : undefined)
+      const held = stateOf(interaction, visit.browserHash, nowMs)
+      const current = held ?? (isFirst(interaction) ? state : undefined)
       if (current?.userId !== userId) return undefined
       const now = await usableUser(queries, tenantId, current, sid)
       if (now?.passwordHash !== user.passwordHash) return undefined
@@ -115,8 +118,9 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       if (judged.kind === 'refused') return judged
       if (judged.kind === 'signed_in') {
         const signed = { user, state: next, facts, policies: decided, language, signedIn: judged }
-        await finish.commit(change, { ...visit, interaction }, caller, signed)
-        return { kind: 'signed_in', caller }
+        const place = { ...visit, interaction }
+        const deviceCookie = await finish.commit(change, place, caller, signed)
+        return { kind: 'signed_in', deviceCookie }
       }
       if (isNews) await save()
       const step = stepOf(judged)
@@ -147,6 +151,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       }
     })
     accountMail.deliver()
+    if (begun === undefined && isKept(outcome)) cookies.give(ctx, visit.uid, secret)
     if (outcome?.kind !== 'signed_in' || decided.session.concurrent_max === null) return outcome
     return { ...outcome, replaced: await ownSid(ctx, userId) }
 
@@ -157,7 +162,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
         return undefined
       if (accountId === undefined || loginTs === undefined) return undefined
       if (accountId !== visit.interaction.session?.accountId) return undefined
-      return { ...beginState(accountId, clock.nowMs()), sessionTs: loginTs }
+      return { ...beginState(accountId, clock.nowMs(), secret.hash), sessionTs: loginTs }
     }
 
     async function isAlive({ userId }: AttemptState): Promise<boolean> {
@@ -171,7 +176,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
         const { queries, nowMs } = change
         const record = await records.signInIn(queries, visit.uid)
         const payload = record?.payload ?? visit.interaction
-        const current = stateOf(payload, nowMs)
+        const current = stateOf(payload, visit.browserHash, nowMs)
         const isSame = current?.userId === userId && before.passwordHash === passwordHash
         if (!isSame || !(await usableUser(queries, tenantId, current, sid))) throw new Overtaken()
         const passwordAt = (Math.floor(nowMs / SECOND_MS) + 1) * SECOND_MS // the revocation's
@@ -195,7 +200,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     async function goOnWithChosen(): Promise<Outcome | undefined> {
       if (input.kind !== 'new_password') return undefined
       const record = await records.signIn(visit.uid)
-      const state = record && stateOf(record.payload, clock.nowMs())
+      const state = record && stateOf(record.payload, visit.browserHash, clock.nowMs())
       if (record === undefined || state?.chosenHash !== chosenHashOf(visit.uid, input.value))
         return undefined
       const { payload: interaction, isFinished } = record
@@ -210,6 +215,11 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
 
 /** Somebody else has changed the account while the person was choosing. */
 class Overtaken extends Error {}
+
+/** What the record of the sign-in holds by now. */
+function isKept(outcome: Outcome | undefined): boolean {
+  return ['signed_in', 'step', 'recovery_codes'].includes(outcome?.kind ?? '')
+}
 
 /** Only a factor that exists can be guessed at: a typing error while enrolling one is none. */
 function failed(current: AttemptState, facts: OwnFacts) {

@@ -3,7 +3,6 @@ import type { User } from '../../accounts/users.ts'
 import type { PasswordProblem } from '../../policy/new-password.ts'
 import type { AttemptReason, FactorKind } from '../../policy/verdict.ts'
 import type { AttemptState } from './attempt-state.ts'
-import type { Caller } from './visit.ts'
 
 /** What follows after the password. */
 export const LATER_STEPS = ['second_factor', 'enrol', 'new_password'] as const
@@ -12,7 +11,8 @@ export type LaterStep = (typeof LATER_STEPS)[number]
 export type Outcome =
   | {
       readonly kind: 'signed_in'
-      readonly caller: Caller & { readonly deviceCookie: string }
+      /** By which the browser is known from now on. */
+      readonly deviceCookie: string
       /** The session of this browser that the new one takes the place of. */
       readonly replaced?: string | undefined
     }
@@ -30,6 +30,8 @@ export type Outcome =
     } & AskedPerson)
   /** New recovery codes, which are seen once. */
   | { readonly kind: 'recovery_codes'; readonly codes: readonly string[] }
+  /** The password was given in another browser. */
+  | { readonly kind: 'other_browser' }
   /** Another tab has signed in. */
   | { readonly kind: 'go_on' }
   | { readonly kind: 'busy'; readonly username: string }

@@ -14,6 +14,7 @@ import { findUser } from '../../store/queries/users.ts'
 import type { Queries } from '../../store/sqlite.ts'
 import type { Realm, RealmContext } from '../realm.ts'
 import type { RealmWorld } from '../world.ts'
+import { attemptCookies } from './attempt-cookie.ts'
 import { beginState, stateOf, withState, type AttemptState } from './attempt-state.ts'
 import { factsAbout } from './facts.ts'
 import { finishing } from './finish.ts'
@@ -26,9 +27,10 @@ export const LOGIN_CHARACTERS_MAX = 320
 export function passwordStep(realm: Realm, world: RealmWorld) {
   const { tenant, records, provider } = realm
   const { tenantId } = tenant
-  const { store, users, attempts, devices, policies, clock, baseUrl } = world
+  const { store, users, attempts, policies, clock, baseUrl } = world
   const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
   const finish = finishing(realm, world)
+  const cookies = attemptCookies(realm, world)
 
   return async function tryPassword(
     ctx: RealmContext,
@@ -38,14 +40,13 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
   ): Promise<Outcome> {
     if (login === '' || plain === '')
       return { kind: 'password', problem: 'password_needed', username: login }
-    const found = callerOf(ctx, realm, baseUrl)
-    const caller = { ...found, deviceCookie: found.deviceCookie ?? devices.newCookie() }
+    const caller = callerOf(ctx, realm, baseUrl)
     const decided = await policies.of(tenantId)
     const language = languageOf(ctx, world, realm, visit)
     const isPossible = login.length <= LOGIN_CHARACTERS_MAX
     const user = isPossible ? await users.byLogin(tenantId, login) : undefined
     let attempt = attemptOf(caller, { user, login })
-    const unproven = await ownFacts(ctx, visit, found, user, 'not_given')
+    const unproven = await ownFacts(ctx, visit, caller, user, 'not_given')
     const record = async (facts: OwnFacts) =>
       store.change((change) => attempts.settle(change, attempt, facts, decided))
 
@@ -61,7 +62,7 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     // A directory knows people by more names than we do: their own failures and factors count
     if (about !== undefined && about.userId !== user?.userId) {
       attempt = attemptOf(caller, { user: about, login })
-      facts = await ownFacts(ctx, visit, found, about, password)
+      facts = await ownFacts(ctx, visit, caller, about, password)
     }
     if (password !== 'right' || about === undefined) return toOutcome(await record(facts), login)
     return goOn(about, facts)
@@ -69,28 +70,38 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     /** The password is right: what else is asked for depends on the policies. */
     async function goOn(user: User, own: OwnFacts): Promise<Outcome> {
       if (!(await finish.untilIssuable(user.userId))) return { kind: 'unavailable' }
+      const secret = cookies.mint(visit.uid)
       const judged = await store.change(async (change) => {
         const { queries, nowMs } = change
         const current = await records.signInIn(queries, visit.uid)
         const interaction = current?.payload ?? visit.interaction
-        const known = stateOf(interaction, nowMs)
+        const known = stateOf(interaction, visit.browserHash, nowMs)
         const isEnded = known !== undefined && (await isOver(queries, tenantId, known))
-        const state = continued(isEnded ? undefined : known, user.userId, passwordAt)
+        const begun = beginState(user.userId, passwordAt, secret.hash)
+        const state = isEnded ? begun : continued(known, begun)
         const password = await stillRight(queries, user, passwordAt)
         const facts: OwnFacts = { ...own, password, proof: state.proof ?? 'none' }
         const settled = await attempts.settle(change, attempt, facts, decided)
         if (settled.kind === 'signed_in') {
           const finished = { user, state, facts, policies: decided, language, signedIn: settled }
-          await finish.commit(change, { ...visit, interaction }, caller, finished)
-        } else if (settled.kind === 'asking' && settled.step !== 'password')
-          await records.saveSignIn(queries, visit.uid, withState(interaction, state))
-        return { settled, state }
+          const deviceCookie = await finish.commit(
+            change,
+            { ...visit, interaction },
+            caller,
+            finished,
+          )
+          return { settled, state, deviceCookie }
+        }
+        const isSaved = settled.kind === 'asking' && settled.step !== 'password'
+        if (isSaved) await records.saveSignIn(queries, visit.uid, withState(interaction, state))
+        return { settled, state, isSaved }
       })
-      const { settled, state } = judged
-      if (settled.kind === 'signed_in') {
+      const { settled, state, deviceCookie, isSaved } = judged
+      if (isSaved || deviceCookie !== undefined) cookies.give(ctx, visit.uid, secret)
+      if (deviceCookie !== undefined) {
         const isCounted = decided.session.concurrent_max !== null
         const replaced = isCounted ? await ownSid(ctx, user.userId) : undefined
-        return { kind: 'signed_in', caller, replaced }
+        return { kind: 'signed_in', deviceCookie, replaced }
       }
       const step = settled.kind === 'asking' && LATER_STEPS.find((one) => one === settled.step)
       if (!step) return toOutcome(settled, login)
@@ -149,12 +160,16 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
   }
 }
 
-/** A second click on the same page goes on with what the first one began. */
-function continued(known: AttemptState | undefined, userId: string, nowMs: number): AttemptState {
+/**
+ * Once more from the browser whose it was: what has been shown need not be shown again. Its secret,
+ * and what an app is set up with, are new all the same.
+ */
+function continued(known: AttemptState | undefined, begun: AttemptState): AttemptState {
   const isDone = known?.finishedAt !== undefined && known.proof === undefined
-  if (known?.userId !== userId || isDone) return beginState(userId, nowMs)
+  if (known?.userId !== begun.userId || isDone) return begun
   const { sessionTs: _replaced, ...rest } = known
-  return { ...rest, passwordAt: nowMs }
+  const { passwordAt, browserHash, challenge, seed } = begun
+  return { ...rest, passwordAt, browserHash, challenge, seed }
 }
 
 function toOutcome(settled: SignInState, username: string): Outcome {

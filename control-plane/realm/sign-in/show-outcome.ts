@@ -70,7 +70,7 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
     const texts = textsOf(ctx, visit)
     switch (outcome.kind) {
       case 'signed_in':
-        return finish.answer(ctx, visit, outcome.caller, outcome.replaced)
+        return finish.answer(ctx, visit, outcome.deviceCookie, outcome.replaced)
       case 'go_on': {
         const session = await provider.Session.get(ctx)
         ctx.status = 303
@@ -89,6 +89,8 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
           username: outcome.username,
           problem: texts.busy,
         })
+      case 'other_browser':
+        return showMessage(ctx, world, realm, 'cookie_missing', whereFrom(visit))
       case 'unavailable':
       case 'directory_down':
       case 'account_unusable':

@@ -1,20 +1,24 @@
 /** A sign-in as one browser sees it, and who that browser is. */
 import type { AdapterPayload } from 'oidc-provider'
 import { countedAs } from '../../../shared/client-address.ts'
+import { deviceTokensIn } from '../../accounts/devices.ts'
 import { addressOf } from '../../listener/client-address.ts'
 import { ACR_SECOND_FACTOR } from '../../policy/verdict.ts'
 import { applicationHomeOf } from '../../tenants/application-home.ts'
-import { deviceCookieName } from '../configuration.ts'
 import { applicationUrlOf } from '../onward.ts'
+import { cookieValues, pathCookieName } from '../realm-cookies.ts'
 import type { Realm, RealmContext } from '../realm.ts'
 import { placeOf, showMessage } from '../show.ts'
 import type { RealmWorld } from '../world.ts'
+import { attemptCookies } from './attempt-cookie.ts'
 
 /** A sign-in that this browser may see: still open, or finished a short while ago. */
 export interface Visit {
   readonly uid: string
   readonly interaction: AdapterPayload
   readonly isFinished: boolean
+  /** Of the secret that this browser shows for it. */
+  readonly browserHash: string | undefined
 }
 
 /** Where a request comes from, as far as it can be told. */
@@ -23,14 +27,14 @@ export interface Caller {
   readonly countedAs: string
   readonly userAgent: string
   /** What the browser keeps of earlier sign-ins. */
-  readonly deviceCookie: string | undefined
+  readonly deviceTokens: readonly string[]
 }
 
 export function callerOf(ctx: RealmContext, { tenant }: Realm, baseUrl: string): Caller {
   const ip = addressOf(ctx.req)
-  const name = deviceCookieName(tenant.tenantId, baseUrl.startsWith('https:'))
-  const deviceCookie = ctx.cookies.get(name, { signed: true })
-  return { ip, countedAs: countedAs(ip), userAgent: ctx.get('user-agent'), deviceCookie }
+  const name = pathCookieName(tenant.tenantId, 'device', baseUrl.startsWith('https:'))
+  const deviceTokens = deviceTokensIn(cookieValues(ctx.get('cookie'), name))
+  return { ip, countedAs: countedAs(ip), userAgent: ctx.get('user-agent'), deviceTokens }
 }
 
 /** Only the browser that began a sign-in may go on with it; the others learn what to do. */
@@ -43,8 +47,10 @@ export async function visitOf(
   const { provider, records } = realm
   const held = ctx.cookies.get(provider.cookieName('interaction'), { signed: true })
   const known = await records.signIn(uid)
-  if (known !== undefined && held === uid)
-    return { uid, interaction: known.payload, isFinished: known.isFinished }
+  if (known !== undefined && held === uid) {
+    const browserHash = attemptCookies(realm, world).hashHeld(ctx, uid)
+    return { uid, interaction: known.payload, isFinished: known.isFinished, browserHash }
+  }
   const applicationUrl = applicationUrlOf(realm, ctx.query.app)
   if (known === undefined) {
     const session = await provider.Session.get(ctx)

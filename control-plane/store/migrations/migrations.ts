@@ -9,6 +9,7 @@ import { people } from './0008-people.ts'
 import { analyzerKeyOverlap } from './0009-analyzer-key-overlap.ts'
 import { consoleFigures } from './0010-console-figures.ts'
 import { tenantNumbers } from './0011-tenant-numbers.ts'
+import { renewedDevices } from './0012-renewed-devices.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   analyzerKeyOverlap,
   consoleFigures,
   tenantNumbers,
+  renewedDevices,
 ] as const

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, lt } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lt, or } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -8,29 +8,46 @@ export type KnownDeviceRow = typeof table.$inferSelect
 const isOf = (tenantId: string, userId: string) =>
   and(eq(table.tenantId, tenantId), eq(table.userId, userId))
 
+/** By the cookie of now, or by the one that it has replaced a moment ago. */
 export async function findKnownDevice(
   queries: Queries,
-  { tenantId, userId, cookieHash }: Pick<KnownDeviceRow, 'tenantId' | 'userId' | 'cookieHash'>,
-  sinceMs: number,
+  { tenantId, userId, hashes }: Owner & { readonly hashes: readonly string[] },
+  { seenMs, replacedMs }: { readonly seenMs: number; readonly replacedMs: number },
 ) {
+  const isCurrent = inArray(table.cookieHash, [...hashes])
+  const isReplaced = and(inArray(table.replacedHash, [...hashes]), gt(table.replacedAt, replacedMs))
   const [row] = await queries
     .select()
     .from(table)
-    .where(
-      and(isOf(tenantId, userId), eq(table.cookieHash, cookieHash), gt(table.lastSeenAt, sinceMs)),
-    )
+    .where(and(isOf(tenantId, userId), or(isCurrent, isReplaced), gt(table.lastSeenAt, seenMs)))
+    .orderBy(desc(table.lastSeenAt))
+    .limit(1)
   return row
 }
+type Owner = Pick<KnownDeviceRow, 'tenantId' | 'userId'>
 
-export async function upsertKnownDevice(queries: Queries, row: KnownDeviceRow): Promise<void> {
-  const { userAgent, ip, lastSeenAt } = row
-  await queries
-    .insert(table)
-    .values(row)
-    .onConflictDoUpdate({
-      target: [table.tenantId, table.userId, table.cookieHash],
-      set: { userAgent, ip, lastSeenAt },
-    })
+/** Which of these a browser may keep: they are somebody's. */
+export async function cookieHashesAmong(
+  queries: Queries,
+  tenantId: string,
+  hashes: readonly string[],
+): Promise<{ readonly userId: string; readonly cookieHash: string }[]> {
+  return await queries
+    .select({ userId: table.userId, cookieHash: table.cookieHash })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), inArray(table.cookieHash, [...hashes])))
+}
+
+export async function insertKnownDevice(queries: Queries, row: KnownDeviceRow): Promise<void> {
+  await queries.insert(table).values(row)
+}
+
+export async function updateKnownDevice(
+  queries: Queries,
+  deviceId: string,
+  changes: Partial<KnownDeviceRow>,
+): Promise<void> {
+  await queries.update(table).set(changes).where(eq(table.deviceId, deviceId))
 }
 
 /** The one that was used last comes first. */

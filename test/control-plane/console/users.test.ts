@@ -116,7 +116,7 @@ void t.test('the page of a user tells what they have and what they have tried', 
   await signIns(services, ada, 1, { ip: '192.0.2.7' })
   await failSignIns(services, ada, 1, { ip: '192.0.2.8' })
   await services.store.change((change) =>
-    services.devices.remember(change, { ...ada, cookie: 'c', userAgent: FIREFOX, ip: '192.0.2.9' }),
+    services.devices.renew(change, { ...ada, tokens: [], userAgent: FIREFOX, ip: '192.0.2.9' }),
   )
   const { text } = await admin.get(path)
   t.match(text, /Running sessions.*Firefox, Linux.*192\.0\.2\.1/s)
