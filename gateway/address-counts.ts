@@ -6,6 +6,14 @@ export interface AddressCounts {
   enter(address: string): boolean
   leave(address: string): void
   of(address: string): number
+  /** For whoever has entered, until it leaves: what its address holds beside connections. */
+  useOf(address: string): AddressUse
+}
+
+export interface AddressUse {
+  connections: number
+  /** Unfinished ones over HTTP/2; on the other wires there is one at most to a connection. */
+  streams: number
 }
 
 export interface AddressCountOptions {
@@ -16,22 +24,26 @@ export interface AddressCountOptions {
 
 export function createAddressCounts(options: AddressCountOptions): AddressCounts {
   const { connectionsMax, isExempt } = options
-  const counts = new Map<string, number>()
+  const uses = new Map<string, AddressUse>()
   return {
     enter(address) {
       const key = countedAs(address)
-      const count = (counts.get(key) ?? 0) + 1
+      const use = uses.get(key)
+      const count = (use?.connections ?? 0) + 1
       // Without an address the socket is closed already.
       if (address === '' || (count > connectionsMax && isExempt?.(address) !== true)) return false
-      counts.set(key, count)
+      if (use === undefined) uses.set(key, { connections: 1, streams: 0 })
+      else use.connections = count
       return true
     },
     leave(address) {
       const key = countedAs(address)
-      const count = (counts.get(key) ?? 1) - 1
-      if (count > 0) counts.set(key, count)
-      else counts.delete(key)
+      const use = uses.get(key)
+      if (use === undefined) return
+      use.connections--
+      if (use.connections === 0) uses.delete(key)
     },
-    of: (address) => counts.get(countedAs(address)) ?? 0,
+    of: (address) => uses.get(countedAs(address))?.connections ?? 0,
+    useOf: (address) => uses.get(countedAs(address)) ?? { connections: 0, streams: 0 },
   }
 }

@@ -46,6 +46,8 @@ export interface RequestHead {
 
 export interface ForwardPlan {
   readonly upstream: Upstream
+  /** Whose request it is: clients share the upstream. Without one it shares nothing. */
+  readonly client?: string
   /** Lines that we add to the request, a CRLF behind each: Host, Cookie, identity, forwarding. */
   readonly requestLines: string
   /** Lines that we add to the response, a CRLF behind each: Set-Cookie, X-Request-Id. */

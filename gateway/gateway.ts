@@ -48,12 +48,14 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     idleMs: timeouts.idle,
   }
   const runtime = createUpstreamRuntime({ clock })
+  const isBalancer = networkList(settings.trustedProxies)
   const compiler = createTenantCompiler({
     openUpstream: (origin) =>
       createUpstream({
         origin,
         runtime,
         timeouts: upstreamTimeouts,
+        isExempt: isBalancer,
       }),
   })
   const directory = createTenantDirectory({
@@ -79,6 +81,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     deadlines: runtime.deadlines,
     nowMs: () => clock.nowMs(),
     timeouts: upstreamTimeouts,
+    isExempt: isBalancer,
     onEnd: onExchangeEnd,
   })
   const openStreams = createOpenStreams({
@@ -160,7 +163,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     },
     onExchangeEnd,
     onRefusal: telemetry.onRefusal,
-    isExempt: networkList(settings.trustedProxies),
+    isExempt: isBalancer,
     onError: (error) => log.error({ error }, 'a request failed inside'),
     ...createWireAnswers(nextRequestId),
     contextFor(host) {

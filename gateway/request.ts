@@ -210,7 +210,8 @@ function forwardUpgrade(context: RequestContext, given: ProvenSession | undefine
   const isOwn = given === undefined || context.isFromOwnOrigin
   if (!isOwn && context.reason === 'session') return refuseUpgrade(context, 'origin_foreign', 403)
   const session = isOwn ? given : undefined
-  const claim = { tenantId: tenant.tenantId, sid: session?.claims.sid ?? '' }
+  const { tenantId } = tenant
+  const claim = { tenantId, sid: session?.claims.sid ?? '', client: context.clientAddress }
   if (!edge.upgrades.hasRoom(claim)) return refuseUpgrade(context, 'websockets_exhausted', 503)
   const head = isOwn ? exchange.head : { cookies: withoutSessionCookie(cookies), authority }
   const plan = planOf(context, session, tenant.upstream, head)
@@ -241,6 +242,7 @@ function planOf(
   context.session = session
   return {
     upstream,
+    client: context.clientAddress,
     // With a session, `head.cookies` is what the session was just read from.
     requestLines:
       session === undefined

@@ -28,6 +28,11 @@ export const LIMITS = {
   upstreamIdleSocketsMax: 256,
   upstreamSocketsMax: 1024,
   upstreamWaitingMax: 4096,
+  /** Of these two, what one client may have of one tenant: others always find a place. */
+  upstreamSocketsPerClientMax: 512,
+  upstreamWaitingPerClientMax: 1024,
+  /** What a body or an answer moves at least, over each idle time: the slowest phone does. */
+  progressBytesPerSecondMin: 240,
   resolvedNamesMax: 10_000,
   proxyHeaderBytesMax: 2048,
   acceptBacklogMax: 4096,
@@ -37,10 +42,19 @@ export const LIMITS = {
   countedTenantsMax: 5000,
   metricTenantsMax: 500,
   webSocketsPerSessionMax: 64,
+  webSocketsPerClientMax: 2_000,
   webSocketsPerTenantMax: 10_000,
   webSocketsPerProcessMax: 20_000,
   // HTTP/2, per connection
   http2StreamsMax: 100,
+  /** Of one address, over all its connections. */
+  http2StreamsPerAddressMax: 1024,
+  /**
+   * Of answers that the client has not taken, over all streams of a connection: first little, then
+   * as much as it has taken before. Beyond it nothing more is read from applications.
+   */
+  http2UnsentBytesMin: 256 * 1024,
+  http2UnsentBytesMax: 2 * 1024 * 1024,
   http2StreamWindowBytes: 64 * 1024,
   http2ConnectionWindowBytes: 1024 * 1024,
   /** Where a header block is cut off with the stream; above `headBytesMax` it is answered 431. */
@@ -52,7 +66,7 @@ export const LIMITS = {
   http2Resets: { burst: 200, perSecond: 20 },
   /** PING and SETTINGS, each of which is owed an answer. */
   http2ControlFrames: { burst: 100, perSecond: 10 },
-  /** A client that takes nothing of an answer that is there. */
+  /** A stream of which nothing is taken, while its connection takes others. */
   http2StreamIdleMsMax: 300_000,
   // cookies of realms, which all realms of a host are sent
   realmSessionCookiesMax: 20,

@@ -1,6 +1,7 @@
 /** All WebSockets of one worker: who may open one, who has one, and how they end. */
 import type { LookupFunction } from 'node:net'
 import { LIMITS } from '../../shared/limits.ts'
+import { countedAs } from '../../shared/client-address.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Deadlines } from '../http1/deadlines.ts'
 import type { ExchangeOutcome } from '../http1/server.ts'
@@ -10,9 +11,11 @@ import { ENDINGS, type Ending } from './frames.ts'
 import { Handshake } from './handshake.ts'
 import { Tunnel } from './tunnel.ts'
 
-/** What each limit counts by: a session, a tenant, this process. */
+/** What each limit counts by: a session, a client of a tenant, a tenant, this process. */
 export interface Claim {
   readonly tenantId: string
+  /** Its address. */
+  readonly client: string
   /** '' without a session. */
   readonly sid: string
 }
@@ -37,11 +40,14 @@ export interface UpgradeWorld {
   readonly nowMs: () => number
   readonly timeouts: UpstreamTimeouts
   readonly limits?: UpgradeLimits
+  /** Clients that are many people: balancers that do not say whom they speak for. */
+  readonly isExempt?: (address: string) => boolean
   readonly onEnd?: (exchange: Exchange, outcome: ExchangeOutcome) => void
 }
 
 export interface UpgradeLimits {
   readonly webSocketsPerSessionMax: number
+  readonly webSocketsPerClientMax: number
   readonly webSocketsPerTenantMax: number
   readonly webSocketsPerProcessMax: number
 }
@@ -123,10 +129,12 @@ export function createUpgrades(world: UpgradeWorld) {
   return {
     /** Whether one more may be opened. */
     hasRoom(claim: Claim): boolean {
-      const [process, tenant, session] = keysOf(claim)
+      const [process, tenant, client, session] = keysOf(claim)
+      const isOne = world.isExempt?.(claim.client) !== true
       return (
         countOf(process!) < limits.webSocketsPerProcessMax &&
         countOf(tenant!) < limits.webSocketsPerTenantMax &&
+        (!isOne || countOf(client!) < limits.webSocketsPerClientMax) &&
         (session === undefined || countOf(session) < limits.webSocketsPerSessionMax)
       )
     },
@@ -158,8 +166,8 @@ export function createUpgrades(world: UpgradeWorld) {
 const SWITCHING =
   'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
 
-function keysOf({ tenantId, sid }: Claim): string[] {
-  const keys = ['', tenantId]
+function keysOf({ tenantId, client, sid }: Claim): string[] {
+  const keys = ['', tenantId, `${tenantId} @${countedAs(client)}`]
   if (sid !== '') keys.push(`${tenantId} ${sid}`)
   return keys
 }

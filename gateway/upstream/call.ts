@@ -4,6 +4,8 @@ import type { ResponseHead } from './response-head.ts'
 export interface UpstreamRequest {
   readonly method: string
   readonly target: string
+  /** Whose it is: the address that the pool is shared by. '' is nobody's, and shares nothing. */
+  readonly client?: string | undefined
   /** Header lines, a CRLF behind each, Host among them. The framing line is added here. */
   readonly lines: string
   /** Bytes of body that will come, -1 where that is unknown (chunked). */

@@ -1,4 +1,5 @@
 /** A request on its way: waiting for a connection, on one, or on its second after a dead one. */
+import { countedAs } from '../../shared/client-address.ts'
 import type { Deadlined } from '../http1/deadlines.ts'
 import { failure } from './call.ts'
 import type { ResponseSink, UpstreamCall, UpstreamFailure, UpstreamRequest } from './call.ts'
@@ -14,6 +15,9 @@ export class PooledCall implements UpstreamCall, Deadlined {
   isBodySent: boolean
   isOver = false
   deadlineMs = Infinity
+  /** Its answer is not to be read yet. */
+  isPaused = false
+  #client: string | undefined
   /** Body that came before there was a connection. */
   #unsent: (Buffer | string)[] | null = null
   readonly #upstream: PooledUpstream
@@ -29,6 +33,11 @@ export class PooledCall implements UpstreamCall, Deadlined {
     this.sink = sink
     this.isRepeatable = isRepeatable
     this.isBodySent = request.isBodyWhole
+  }
+
+  /** Whose share of the pool it counts to; made only where the pool is busy. */
+  get client(): string {
+    return (this.#client ??= countedAs(this.request.client ?? ''))
   }
 
   /** All that goes out first, in one write. */
@@ -87,10 +96,12 @@ export class PooledCall implements UpstreamCall, Deadlined {
   }
 
   pause(): void {
+    this.isPaused = true
     this.connection?.pause()
   }
 
   resume(): void {
+    this.isPaused = false
     this.connection?.resume()
   }
 

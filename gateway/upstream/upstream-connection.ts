@@ -81,6 +81,12 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     this.#informational = 0
     call.connection = this
     if (this.isReady) this.#sendRequest(call)
+    if (call.isPaused) this.pause()
+  }
+
+  /** Who is served by it right now. */
+  get call(): PooledCall | null {
+    return this.#call
   }
 
   #onReady(): void {
@@ -101,6 +107,8 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   }
 
   #setDeadline(afterMs: number): void {
+    // While we do not read, nobody can tell whether the origin has answered.
+    if (this.#isPaused) return
     this.deadlineMs = this.#upstream.runtime.deadlines.nowMs + afterMs
   }
 
@@ -149,7 +157,9 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   resume(): void {
     if (!this.#isPaused) return
     this.#isPaused = false
-    this.#setDeadline(this.#upstream.timeouts.idleMs)
+    const { connectMs, firstByteMs, idleMs } = this.#upstream.timeouts
+    const isAwaited = this.#call?.isBodySent === true && this.#head === null
+    this.#setDeadline(!this.isReady ? connectMs : isAwaited ? firstByteMs : idleMs)
     this.#socket.resume()
   }
 

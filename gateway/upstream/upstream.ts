@@ -6,6 +6,7 @@ import { createUpstreamRuntime } from './runtime.ts'
 import type { UpstreamRuntime } from './runtime.ts'
 import { PooledCall } from './pooled-call.ts'
 import { UpstreamConnection } from './upstream-connection.ts'
+import { WaitingCalls } from './waiting-calls.ts'
 
 export interface UpstreamTimeouts {
   /** Name lookup, connection and TLS handshake together. */
@@ -20,6 +21,8 @@ export interface UpstreamLimits {
   readonly upstreamIdleSocketsMax: number
   readonly upstreamSocketsMax: number
   readonly upstreamWaitingMax: number
+  readonly upstreamSocketsPerClientMax: number
+  readonly upstreamWaitingPerClientMax: number
 }
 
 export interface UpstreamOptions {
@@ -31,6 +34,8 @@ export interface UpstreamOptions {
   readonly runtime?: UpstreamRuntime
   /** Further certificate authorities for an https origin, PEM. */
   readonly ca?: string
+  /** Clients that are many people: balancers that do not say whom they speak for. */
+  readonly isExempt?: (address: string) => boolean
 }
 
 export interface Upstream {
@@ -75,7 +80,8 @@ export class PooledUpstream implements Upstream {
   readonly #ownsRuntime: boolean
   readonly #sockets = new Set<UpstreamConnection>()
   readonly #idle: UpstreamConnection[] = []
-  readonly #waiting: PooledCall[] = []
+  readonly #waiting = new WaitingCalls()
+  readonly #isExempt: (address: string) => boolean
   #connects = 0
   #retries = 0
   #isClosing = false
@@ -92,6 +98,7 @@ export class PooledUpstream implements Upstream {
     this.#ownsRuntime = options.runtime === undefined
     this.runtime = options.runtime ?? createUpstreamRuntime({})
     this.ca = options.ca
+    this.#isExempt = options.isExempt ?? (() => false)
   }
 
   request(request: UpstreamRequest, sink: ResponseSink): UpstreamCall {
@@ -103,15 +110,38 @@ export class PooledUpstream implements Upstream {
   }
 
   #start(call: PooledCall, isFresh: boolean): void {
+    if (!this.#hasShare(call)) return this.#wait(call)
     const pooled = isFresh ? undefined : this.#takeIdle(call.isRepeatable)
     if (pooled !== undefined) return pooled.begin(call)
     if (this.#isClosing)
       return call.failLater(failure('upstream_closed', 'the upstream is closing'))
     if (this.#sockets.size < this.#limits.upstreamSocketsMax) return this.#connect(call)
-    if (this.#waiting.length >= this.#limits.upstreamWaitingMax)
+    this.#wait(call)
+  }
+
+  #wait(call: PooledCall): void {
+    const { upstreamWaitingMax, upstreamWaitingPerClientMax } = this.#limits
+    const isFull =
+      this.#waiting.size >= upstreamWaitingMax ||
+      (this.#waiting.countOf(call.client) >= upstreamWaitingPerClientMax && this.#isOne(call))
+    if (isFull)
       return call.failLater(failure('upstream_busy', 'too many requests wait for a connection'))
     call.wait(this.timeouts.connectMs)
-    this.#waiting.push(call)
+    this.#waiting.add(call)
+  }
+
+  /** Nobody can have more than its share as long as all together have less: then nobody counts. */
+  readonly #hasShare = (call: PooledCall): boolean => {
+    const share = this.#limits.upstreamSocketsPerClientMax
+    if (this.#sockets.size - this.#idle.length < share || !this.#isOne(call)) return true
+    const { client } = call
+    let held = 0
+    for (const connection of this.#sockets) if (connection.call?.client === client) held++
+    return held < share
+  }
+
+  #isOne({ request: { client = '' } }: PooledCall): boolean {
+    return client !== '' && !this.#isExempt(client)
   }
 
   #takeIdle(isRepeatable: boolean): UpstreamConnection | undefined {
@@ -161,20 +191,19 @@ export class PooledUpstream implements Upstream {
 
   /** The call gave up waiting. */
   forgetWaiting(call: PooledCall): void {
-    const index = this.#waiting.indexOf(call)
-    if (index !== -1) this.#waiting.splice(index, 1)
+    this.#waiting.delete(call)
   }
 
   #nextWaiting(): PooledCall | undefined {
-    if (this.#waiting.length === 0) return undefined
-    const next = this.#waiting.shift()
+    if (this.#waiting.size === 0) return undefined
+    const next = this.#waiting.next(this.#hasShare)
     next?.stopWaiting()
     return next
   }
 
   async close(): Promise<void> {
     this.#isClosing = true
-    for (const call of this.#waiting.splice(0)) {
+    for (const call of this.#waiting.takeAll()) {
       call.stopWaiting()
       call.failLater(failure('upstream_closed', 'the upstream is closing'))
     }
@@ -190,7 +219,7 @@ export class PooledUpstream implements Upstream {
     return {
       sockets: this.#sockets.size,
       idle: this.#idle.length,
-      waiting: this.#waiting.length,
+      waiting: this.#waiting.size,
       connects: this.#connects,
       retries: this.#retries,
     }

@@ -24,3 +24,19 @@ t.test('N connections of an address enter, the next does not until one leaves', 
   t.notOk(counts.enter(''), 'a socket that is closed already has no address')
   t.end()
 })
+
+t.test('an address has one account of what it uses, for as long as it is here', (t) => {
+  const counts = createAddressCounts({ connectionsMax: 3 })
+  counts.enter('192.0.2.1')
+  counts.enter('192.0.2.1')
+  const use = counts.useOf('192.0.2.1')
+  use.streams = 5
+  t.equal(counts.useOf('192.0.2.1'), use)
+  counts.leave('192.0.2.1')
+  t.match(counts.useOf('192.0.2.1'), { connections: 1, streams: 5 })
+  counts.leave('192.0.2.1')
+  t.match(counts.useOf('192.0.2.1'), { connections: 0, streams: 0 })
+  counts.enter('2001:db8::1')
+  t.equal(counts.useOf('2001:db8::2'), counts.useOf('2001:db8::1'))
+  t.end()
+})

@@ -13,11 +13,15 @@ import { startRawOrigin } from '../../support/wire.ts'
 
 const limits = {
   webSocketsPerSessionMax: 2,
+  webSocketsPerClientMax: 2,
   webSocketsPerTenantMax: 3,
   webSocketsPerProcessMax: 5,
 }
 
-async function startUpgrades(t: Parameters<typeof startRawOrigin>[0]) {
+async function startUpgrades(
+  t: Parameters<typeof startRawOrigin>[0],
+  isExempt: (address: string) => boolean = () => true,
+) {
   const application = await startRawOrigin(t, (socket) => void socket.resume())
   const runtime = createUpstreamRuntime({})
   const upgrades = createUpgrades({
@@ -26,6 +30,7 @@ async function startUpgrades(t: Parameters<typeof startRawOrigin>[0]) {
     nowMs: () => systemClock.nowMs(),
     timeouts: { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 },
     limits,
+    isExempt,
   })
   t.teardown(() => {
     upgrades.close()
@@ -55,7 +60,7 @@ async function startUpgrades(t: Parameters<typeof startRawOrigin>[0]) {
 
 t.test('each limit counts handshakes under way, and only its own', async (t) => {
   const { upgrades, begin } = await startUpgrades(t)
-  const of = (tenantId: string, sid = '') => ({ tenantId, sid })
+  const of = (tenantId: string, sid = '') => ({ tenantId, sid, client: '' })
   begin(of('acme', 'ada'))
   t.ok(upgrades.hasRoom(of('acme', 'ada')))
   begin(of('acme', 'ada'))
@@ -75,6 +80,30 @@ t.test('each limit counts handshakes under way, and only its own', async (t) => 
   give()
   await until(() => upgrades.hasRoom(of('acme', 'bob')))
   t.notOk(upgrades.hasRoom(of('acme', 'ada')), 'her own two are still there')
+})
+
+t.test('one client of a tenant has its share, whoever is signed in there', async (t) => {
+  const { upgrades, begin } = await startUpgrades(t, (address) => address === '10.0.0.1')
+  const from = (client: string, tenantId = 'acme') => ({ tenantId, sid: '', client })
+  begin(from('192.0.2.1'))
+  begin({ ...from('192.0.2.1'), sid: 'ada' })
+  t.notOk(upgrades.hasRoom(from('192.0.2.1')))
+  t.notOk(upgrades.hasRoom({ ...from('192.0.2.1'), sid: 'bob' }))
+  t.ok(upgrades.hasRoom(from('192.0.2.2')))
+  t.ok(upgrades.hasRoom(from('192.0.2.1', 'beta')))
+  begin(from('2001:db8::1', 'beta'))
+  begin(from('2001:db8::2', 'beta'))
+  t.notOk(upgrades.hasRoom(from('2001:db8::3', 'beta')), 'a network of IPv6 is one client')
+})
+
+t.test('a balancer is as many people as the tenant has', async (t) => {
+  const { upgrades, begin } = await startUpgrades(t, (address) => address === '10.0.0.1')
+  const claim = { tenantId: 'acme', sid: '', client: '10.0.0.1' }
+  for (let count = 0; count < limits.webSocketsPerTenantMax; count++) {
+    t.ok(upgrades.hasRoom(claim))
+    begin(claim)
+  }
+  t.notOk(upgrades.hasRoom(claim))
 })
 
 t.test('what is refused or ends gives its place back, and once only', async (t) => {
