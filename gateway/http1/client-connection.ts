@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
 import { answerText } from './answer.ts'
+import { BodyPace } from './body-pace.ts'
 import { readAsStream, readInto } from './borrowed-reads.ts'
 import type { Deadlined } from './deadlines.ts'
 import { Http1Exchange } from './http1-exchange.ts'
@@ -27,6 +28,7 @@ export class ClientConnection implements Deadlined {
   readonly isSecure: boolean
   #sniHost: string | undefined
   readonly body = new RequestBody()
+  readonly #pace: BodyPace
   readonly writer: ClientWriter
   deadlineMs: number
   isGone = false
@@ -61,6 +63,7 @@ export class ClientConnection implements Deadlined {
     this.writer = new ClientWriter(socket, world.spare)
     world.deadlines.add(this)
     this.#idleSinceMs = world.deadlines.nowMs
+    this.#pace = new BodyPace(this.#idleSinceMs)
     this.deadlineMs = this.#idleSinceMs + world.timeouts.headMs
     socket.setNoDelay(true)
     if (!readInto(socket, world.readBuffer, this.#onRead)) socket.on('data', this.#onData)
@@ -174,6 +177,7 @@ export class ClientConnection implements Deadlined {
     this.deadlineMs = Infinity
     this.served++
     this.body.begin(head.bodyLength)
+    if (!this.body.isDone) this.#pace.begin(this.world.deadlines.nowMs)
     this.writer.begin()
     const exchange = new Http1Exchange(this, head, this.world.clock.nowMs())
     this.#exchange = exchange
@@ -188,12 +192,21 @@ export class ClientConnection implements Deadlined {
   #readBody(exchange: Http1Exchange): boolean {
     if (this.body.isDone || !exchange.wantsBody) return false
     const held = this.#held!
-    const end = this.body.feed(held, this.#heldAt, this.#heldTo, exchange)
+    const from = this.#heldAt
+    const end = this.body.feed(held, from, this.#heldTo, exchange)
     if (this.#held !== held) return false
     this.#consume(end)
     exchange.onBodyProgress()
+    this.#checkPace(exchange, end - from)
     if (this.#hasEnded) this.#checkCut(exchange)
     return true
+  }
+
+  #checkPace(exchange: Http1Exchange, bytes: number): void {
+    if (this.body.isDone || this.#exchange !== exchange) return
+    const { deadlines, timeouts } = this.world
+    if (this.#pace.isTooSlow(bytes, deadlines.nowMs, timeouts.idleMs) && !exchange.hasAnswer)
+      exchange.onBodyTimeout()
   }
 
   /** The whole body as text, if it is all here already; `known` is that, or ''. */
@@ -225,6 +238,8 @@ export class ClientConnection implements Deadlined {
         : Infinity
     if (wantsMore === !this.#isPaused) return
     this.#isPaused = !wantsMore
+    // While it waited for the application it was not the sender's turn.
+    if (isWaitingForBody) this.#pace.begin(this.world.deadlines.nowMs)
     if (wantsMore) this.socket.resume()
     else this.socket.pause()
   }

@@ -10,6 +10,7 @@ import { BODY } from '../upstream/response-head.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import { answerText, isSafe, plainAnswer, withLines } from './answer.ts'
 import { BodyCollector } from './body-collector.ts'
+import { BODY_USE } from './body-use.ts'
 import type { ChunkedSink } from './chunked.ts'
 import type { ClientConnection } from './client-connection.ts'
 import { REFUSALS } from './refusals.ts'
@@ -19,19 +20,12 @@ import type { Piece } from './pieces.ts'
 import type { ParsedHead } from './request-head.ts'
 import { framingLine, responseLines, STRICT_TRANSPORT_LINE } from './response-lines.ts'
 
-/** What happens to the bytes of the request body. */
-const HELD = 0
-const GATHERED = 1
-const FORWARDED = 2
-const COLLECTED = 3
-const DISCARDED = 4
-
 export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   readonly head: ParsedHead
   readonly startedMs: number
   context: unknown = undefined
   readonly #connection: ClientConnection
-  #bodyUse: number = HELD
+  #bodyUse: number = BODY_USE.held
   #gathered: Piece[] | null = null
   #collector: BodyCollector | null = null
   #hasRoomUpstream = true
@@ -65,7 +59,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     return this.#connection.isSecure
   }
   get wantsBody(): boolean {
-    return this.#bodyUse !== HELD && this.#hasRoomUpstream
+    return this.#bodyUse !== BODY_USE.held && this.#hasRoomUpstream
   }
   get wantsRawChunks(): boolean {
     return !this.head.isHttp10
@@ -83,7 +77,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
       !body.isChunked &&
       body.left <= LIMITS.drainedBodyBytesMax &&
       (!this.head.expectsContinue || this.#connection.hasBytes)
-    if (isDrained) this.#bodyUse = DISCARDED
+    if (isDrained) this.#bodyUse = BODY_USE.discarded
     this.#answer(answer, this.#mayStayOpen() && (body.isDone || isDrained))
     if (isDrained) this.#connection.pump()
   }
@@ -98,7 +92,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
       const text = this.#connection.takeBody(this.head.bodyText)
       if (text !== undefined) return this.#startCall(text)
     }
-    this.#bodyUse = GATHERED
+    this.#bodyUse = BODY_USE.gathered
     this.#gathered = []
     this.#sendContinue()
     // What is here goes with the head; a small body is waited for, which also keeps a slow
@@ -113,7 +107,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     if (body.left > bytesMax) return Promise.reject(new BodyTooLarge('the body is too large'))
     const collector = new BodyCollector(bytesMax)
     this.#collector = collector
-    this.#bodyUse = COLLECTED
+    this.#bodyUse = BODY_USE.collected
     body.decode()
     if (body.isDone) collector.end()
     else {
@@ -136,7 +130,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     }
     this.#connection.writer.discard()
     this.#gathered = null
-    this.#bodyUse = HELD
+    this.#bodyUse = BODY_USE.held
     this.#isDecided = false
     return true
   }
@@ -187,17 +181,23 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#settle()
   }
 
+  /** The application has begun to answer: from here on the two talk at the pace that they like. */
+  get hasAnswer(): boolean {
+    return this.#isOnTheWire
+  }
+
   // The body of the request
 
   #startCall(firstBody: string): void {
     const { head } = this
     const plan = this.#plan!
-    this.#bodyUse = FORWARDED
+    this.#bodyUse = BODY_USE.forwarded
     this.#sentAtMs = performance.now()
     this.#call = plan.upstream.request(
       {
         method: head.method,
         target: head.target,
+        client: plan.client,
         lines: plan.requestLines + head.keptLines,
         bodyLength: head.bodyLength,
         hasLength: head.hasLength,
@@ -229,31 +229,31 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   }
 
   onBodyRun(buffer: Buffer, from: number, to: number): void {
-    if (this.#bodyUse === DISCARDED) return
+    if (this.#bodyUse === BODY_USE.discarded) return
     // The bytes are borrowed for the time of the call.
-    if (this.#bodyUse === FORWARDED) {
+    if (this.#bodyUse === BODY_USE.forwarded) {
       this.#hasRoomUpstream = this.#call!.writeBorrowed(buffer, from, to)
       return
     }
     const piece = Buffer.from(buffer.subarray(from, to))
-    if (this.#bodyUse === GATHERED) this.#gathered!.push(piece)
+    if (this.#bodyUse === BODY_USE.gathered) this.#gathered!.push(piece)
     else this.#collector!.add(piece)
   }
 
   onBodyText(text: string): void {
-    if (this.#bodyUse === FORWARDED) this.#passOn(text)
-    else if (this.#bodyUse === GATHERED) this.#gathered!.push(text)
+    if (this.#bodyUse === BODY_USE.forwarded) this.#passOn(text)
+    else if (this.#bodyUse === BODY_USE.gathered) this.#gathered!.push(text)
   }
 
   /** All that had arrived of the body has been taken. */
   onBodyProgress(): void {
     const { body } = this.#connection
     if (body.isBroken) return this.onBodyBroken()
-    if (this.#bodyUse === GATHERED) {
+    if (this.#bodyUse === BODY_USE.gathered) {
       if (body.isDone || body.isChunked || this.head.bodyLength > LIMITS.smallBodyBytesMax)
         this.#startGathered()
     } else if (body.isDone) {
-      if (this.#bodyUse === FORWARDED) this.#call!.end()
+      if (this.#bodyUse === BODY_USE.forwarded) this.#call!.end()
       else this.#collector?.end()
     }
     if (body.isDone) this.#settle()
