@@ -52,7 +52,12 @@ export function createWires(options: WiresOptions): Wires {
     isExempt,
   })
   const http1 = createHttp1Server({ ...shared, addresses })
-  const http2 = createHttp2Server({ ...shared, addresses, ...(onAbuse && { onAbuse }) })
+  const http2 = createHttp2Server({
+    ...shared,
+    addresses,
+    ...(isExempt && { isExempt }),
+    ...(onAbuse && { onAbuse }),
+  })
   const tls = createTlsFront({
     contextFor,
     onHttp1: http1.accept,

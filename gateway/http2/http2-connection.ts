@@ -3,11 +3,13 @@ import { constants, performServerHandshake } from 'node:http2'
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
+import type { AddressUse } from '../address-counts.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Deadlined } from '../http1/deadlines.ts'
 import { REFUSALS } from '../http1/refusals.ts'
 import type { Refusal } from '../http1/refusals.ts'
 import { ParsedHead } from '../http1/request-head.ts'
+import type { AnswerProgressWorld } from './answer-progress.ts'
 import { Spending } from './budget.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { sendAnswer } from './own-answer.ts'
@@ -24,6 +26,17 @@ export class Http2Connection implements Deadlined {
   readonly #exchanges = new Set<Http2Exchange>()
   readonly #resets: Spending
   readonly #controlFrames: Spending
+  readonly #use: AddressUse
+  /** Of answers: given to the streams, and what the streams still have of it, looked at now and then. */
+  #writtenBytes = 0
+  #unsentBytes = 0
+  /** The client takes too little: nothing is read for it, and nothing new begun. */
+  isFull = false
+  readonly progress: AnswerProgressWorld
+  /** When it was last looked at what the socket moves, and what that was. */
+  #movedAtMs: number
+  #movedBytes = 0
+  #hasMoved = true
   #served = 0
   #isClosing = false
   #isGone = false
@@ -36,6 +49,13 @@ export class Http2Connection implements Deadlined {
     world.deadlines.add(this)
     const { nowMs } = world.deadlines
     this.deadlineMs = nowMs + world.options.timeouts.headMs
+    this.#movedAtMs = nowMs
+    this.progress = {
+      idleMs: world.options.timeouts.idleMs,
+      idleMsMax: world.limits.http2StreamIdleMsMax,
+      isMoving: (now) => this.#isMoving(now),
+    }
+    this.#use = world.options.addresses.useOf(peerAddress)
     this.#resets = new Spending(world.limits.http2Resets, nowMs)
     this.#controlFrames = new Spending(world.limits.http2ControlFrames, nowMs)
     const countControlFrame = () => this.#spend(this.#controlFrames, 'control_frames')
@@ -56,6 +76,8 @@ export class Http2Connection implements Deadlined {
     stream.on('error', ignore)
     // Reset in the same breath: there is nobody to answer, and it still has cost us.
     if (stream.destroyed || stream.closed) return this.#spend(this.#resets, 'resets')
+    if (this.#use.streams >= this.world.limits.http2StreamsPerAddressMax && !this.#isExempt())
+      return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
     this.#served++
     const isLast = this.#served >= this.world.limits.requestsPerConnectionMax
     if (isLast || this.world.isDraining) this.drain()
@@ -65,6 +87,7 @@ export class Http2Connection implements Deadlined {
     if (head.host !== this.#sniHost) return this.#refuse(stream, REFUSALS.misdirected)
     const exchange = new Http2Exchange(this, stream, head, this.world.clock.nowMs())
     this.#exchanges.add(exchange)
+    this.#use.streams++
     this.deadlineMs = 0
     try {
       this.world.options.handle(exchange)
@@ -84,9 +107,70 @@ export class Http2Connection implements Deadlined {
 
   /** The exchange is over. `isReset`: its stream ended before it had its answer. */
   forget(exchange: Http2Exchange, isReset: boolean): void {
-    this.#exchanges.delete(exchange)
+    if (this.#exchanges.delete(exchange)) this.#use.streams--
+    if (this.isFull) this.onTaken()
     if (this.#exchanges.size === 0) this.#rest()
     if (isReset) this.#spend(this.#resets, 'resets')
+  }
+
+  /** A balancer's connection is of many people. */
+  #isExempt(): boolean {
+    return this.world.options.isExempt?.(this.peerAddress) === true
+  }
+
+  // What the client does not take
+
+  /** Only what looks like too much is counted exactly. */
+  onWritten(bytes: number): void {
+    this.#writtenBytes += bytes
+    this.#unsentBytes += bytes
+    if (this.isFull || this.#unsentBytes <= LIMITS.smallBodyBytesMax) return
+    this.#count()
+    if (this.#unsentBytes <= this.#unsentMax) return
+    this.isFull = true
+    for (const exchange of this.#exchanges) exchange.adjustReading()
+  }
+
+  /** Some stream has got rid of something. */
+  readonly onTaken = (): void => {
+    if (!this.isFull) return
+    this.#count()
+    if (this.#unsentBytes > this.#unsentMax / 2) return
+    this.isFull = false
+    for (const exchange of this.#exchanges) {
+      if (this.isFull) return
+      exchange.adjustReading()
+    }
+  }
+
+  #count(): void {
+    this.#unsentBytes = 0
+    for (const exchange of this.#exchanges) this.#unsentBytes += exchange.unsentBytes
+  }
+
+  /** Who has taken much is given much at once. */
+  get #unsentMax(): number {
+    const takenBytes = this.#writtenBytes - this.#unsentBytes
+    // Who says that it takes nothing yet is asked for nothing yet.
+    const window = this.#session.remoteSettings?.initialWindowSize ?? 0
+    const firstBytes = Math.min(
+      LIMITS.http2UnsentBytesMin,
+      Math.max(LIMITS.smallBodyBytesMax, 4 * window),
+    )
+    return Math.min(LIMITS.http2UnsentBytesMax, firstBytes + takenBytes)
+  }
+
+  /** Over the last idle time; more than answers to PING and SETTINGS amount to. */
+  #isMoving(nowMs: number): boolean {
+    const tookMs = nowMs - this.#movedAtMs
+    if (tookMs >= this.world.options.timeouts.idleMs) {
+      const { bytesWritten } = this.#socket
+      const moved = bytesWritten - this.#movedBytes
+      this.#hasMoved = moved * 1000 >= LIMITS.progressBytesPerSecondMin * tookMs
+      this.#movedAtMs = nowMs
+      this.#movedBytes = bytesWritten
+    }
+    return this.#hasMoved
   }
 
   eachInFlight(visit: (exchange: Exchange) => void): void {
@@ -112,7 +196,7 @@ export class Http2Connection implements Deadlined {
   onDeadline(nowMs: number): void {
     if (this.#exchanges.size > 0)
       for (const exchange of this.#exchanges) {
-        if (exchange.deadlineMs <= nowMs) exchange.onDeadline()
+        if (exchange.deadlineMs <= nowMs) exchange.onDeadline(nowMs)
       }
     else if (this.#isClosing) this.destroy()
     else this.drain()

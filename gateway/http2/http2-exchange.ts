@@ -9,23 +9,19 @@ import { LIMITS } from '../../shared/limits.ts'
 import { BodyTooLarge, BodyUnreadable } from '../exchange.ts'
 import type { Exchange, ForwardPlan, OwnAnswer } from '../exchange.ts'
 import { BodyCollector } from '../http1/body-collector.ts'
+import { BODY_USE } from '../http1/body-use.ts'
 import { REFUSALS } from '../http1/refusals.ts'
 import type { Refusal } from '../http1/refusals.ts'
 import type { ParsedHead } from '../http1/request-head.ts'
-import { responseLines } from '../http1/response-lines.ts'
 import type { ResponseSink, UpstreamCall, UpstreamFailure } from '../upstream/call.ts'
 import { BODY } from '../upstream/response-head.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
-import { appendLines, fieldsObject, trailerLines } from './field-lists.ts'
+import { AnswerProgress } from './answer-progress.ts'
+import { BodyTurn } from './body-turn.ts'
+import { fieldsObject, trailerLines } from './field-lists.ts'
+import { answerFields, upstreamRequest } from './forwarded.ts'
 import type { Http2Connection } from './http2-connection.ts'
 import { sendAnswer } from './own-answer.ts'
-
-/** What happens to the bytes of the request body. */
-const HELD = 0
-const GATHERED = 1
-const FORWARDED = 2
-const COLLECTED = 3
-const DISCARDED = 4
 
 export class Http2Exchange implements Exchange, ResponseSink {
   readonly head: ParsedHead
@@ -33,11 +29,11 @@ export class Http2Exchange implements Exchange, ResponseSink {
   readonly wantsRawChunks = false
   readonly startedMs: number
   context: unknown = undefined
-  /** When the client has let us wait too long; Infinity while it is not its turn. */
-  deadlineMs = Infinity
+  readonly #turn = new BodyTurn()
+  readonly #progress = new AnswerProgress()
   readonly #connection: Http2Connection
   readonly #stream: ServerHttp2Stream
-  #bodyUse: number = HELD
+  #bodyUse: number = BODY_USE.held
   #isBodyDone: boolean
   #bodyBytes = 0
   #trailers = ''
@@ -48,6 +44,10 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #response: ResponseHead | null = null
   /** Of the response, until the read that brought it is over. */
   #pieces: Buffer[] = []
+  /** The stream has had enough for now. */
+  #isFull = false
+  /** To be forwarded as soon as the connection has room for an answer. */
+  #isHeld = false
   /** Somebody has decided what becomes of this request; later decisions are ignored. */
   #isDecided = false
   #isHeadSent = false
@@ -89,12 +89,17 @@ export class Http2Exchange implements Exchange, ResponseSink {
     if (this.#isDecided) return
     this.#isDecided = true
     this.#plan = plan
+    this.#isHeld = this.#connection.isFull
+    if (!this.#isHeld) this.#carryOn()
+  }
+
+  #carryOn(): void {
     if (this.#isBodyDone) return this.#startCall('', true)
     const { bodyLength } = this.head
     // A small body is waited for, so that a slow client does not hold an upstream connection.
     const isSmall = bodyLength >= 0 && bodyLength <= LIMITS.smallBodyBytesMax
     if (!isSmall) this.#startCall('', false)
-    this.#readBody(isSmall ? GATHERED : FORWARDED)
+    this.#readBody(isSmall ? BODY_USE.gathered : BODY_USE.forwarded)
   }
 
   readBody(bytesMax: number): Promise<Buffer> {
@@ -104,7 +109,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     const collector = new BodyCollector(bytesMax)
     this.#collector = collector
     if (this.#isBodyDone) collector.end()
-    else this.#readBody(COLLECTED)
+    else this.#readBody(BODY_USE.collected)
     return collector.body
   }
 
@@ -122,7 +127,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
     }
     this.#pieces = []
     this.#gathered = []
-    this.#bodyUse = DISCARDED
+    this.#bodyUse = BODY_USE.discarded
+    this.#isHeld = false
     this.#isDecided = false
     return true
   }
@@ -143,32 +149,30 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#bodyUse = use
     if (this.head.expectsContinue)
       this.#attempt((stream) => stream.additionalHeaders({ ':status': 100 }))
-    this.#awaitClient(this.#connection.world.options.timeouts.idleMs)
+    this.#turn.begin(this.#connection.world)
     this.#stream
       .on('data', (chunk: Buffer) => this.#onBodyData(chunk))
       .on('trailers', (_headers, _flags, fields) => this.#onTrailers(fields))
       .on('end', () => this.#onBodyEnd())
   }
 
-  #awaitClient(ms: number): void {
-    this.deadlineMs = this.#connection.world.deadlines.nowMs + ms
-  }
-
   #onBodyData(chunk: Buffer): void {
-    if (this.#bodyUse === DISCARDED) return
-    this.#awaitClient(this.#connection.world.options.timeouts.idleMs)
+    if (this.#bodyUse === BODY_USE.discarded) return
+    // From the head of an answer on the two talk at the pace that they like.
+    if (!this.#turn.goesOn(chunk.length, this.#connection.world) && this.#response === null)
+      return this.fail(REFUSALS.bodyTimeout)
     // nghttp2 has compared both already; one byte too many would be the start of a request of its
     // own for the application.
     this.#bodyBytes += chunk.length
     if (this.head.bodyLength >= 0 && this.#bodyBytes > this.head.bodyLength)
       return this.fail(REFUSALS.framing)
     switch (this.#bodyUse) {
-      case FORWARDED:
+      case BODY_USE.forwarded:
         if (this.#call!.write(chunk)) return
         this.#stream.pause()
-        this.deadlineMs = Infinity
+        this.#turn.deadlineMs = Infinity
         return
-      case GATHERED:
+      case BODY_USE.gathered:
         this.#gathered.push(chunk)
         return
       default:
@@ -177,8 +181,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   onDrain(): void {
-    if (this.#isBodyDone || this.#bodyUse !== FORWARDED) return
-    this.#awaitClient(this.#connection.world.options.timeouts.idleMs)
+    if (this.#isBodyDone || this.#bodyUse !== BODY_USE.forwarded) return
+    this.#turn.begin(this.#connection.world)
     this.#stream.resume()
   }
 
@@ -193,23 +197,24 @@ export class Http2Exchange implements Exchange, ResponseSink {
     if (this.#isOver || (this.#stream.closed && !this.#isAnswered)) return
     if (this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
     this.#isBodyDone = true
-    if (this.#bodyUse === DISCARDED) return
-    this.deadlineMs = Infinity
+    this.#turn.deadlineMs = Infinity
+    if (this.#bodyUse === BODY_USE.discarded) return
     if (this.head.bodyLength >= 0 && this.#bodyBytes !== this.head.bodyLength)
       return this.fail(REFUSALS.framing)
-    if (this.#bodyUse === FORWARDED) this.#call!.end(this.#trailers)
-    else if (this.#bodyUse === COLLECTED) this.#collector!.end()
-    else if (this.#bodyUse === GATHERED)
+    if (this.#bodyUse === BODY_USE.forwarded) this.#call!.end(this.#trailers)
+    else if (this.#bodyUse === BODY_USE.collected) this.#collector!.end()
+    else if (this.#bodyUse === BODY_USE.gathered)
       this.#startCall(Buffer.concat(this.#gathered).toString('latin1'), true)
   }
 
   /** We have said what we have to say: what is still to come of the body is nobody's. */
   #leaveBody(): void {
-    this.#awaitClient(this.#connection.world.limits.http2StreamIdleMsMax)
+    this.#awaitTaking()
     if (this.#isBodyDone) return
+    this.#turn.begin(this.#connection.world)
     const { bodyLength, expectsContinue } = this.head
-    const wasRead = this.#bodyUse !== HELD
-    this.#bodyUse = DISCARDED
+    const wasRead = this.#bodyUse !== BODY_USE.held
+    this.#bodyUse = BODY_USE.discarded
     const isShort = bodyLength >= 0 && bodyLength <= LIMITS.drainedBodyBytesMax
     if (isShort && !expectsContinue) {
       if (!wasRead) this.#stream.on('data', ignore).on('end', () => this.#onBodyEnd())
@@ -222,29 +227,13 @@ export class Http2Exchange implements Exchange, ResponseSink {
   // The response
 
   #startCall(firstBody: string, isBodyWhole: boolean): void {
-    const plan = this.#plan!
-    const { method, target, keptLines, bodyLength, hasLength } = this.head
-    const isEmpty = isBodyWhole && firstBody === ''
+    const request = upstreamRequest(this.head, this.#plan!, firstBody, isBodyWhole)
     this.#sentAtMs = performance.now()
-    this.#call = plan.upstream.request(
-      {
-        method,
-        target,
-        lines: plan.requestLines + keptLines,
-        bodyLength: isEmpty ? 0 : bodyLength,
-        // RFC 9110 section 8.6: said where a method has a body as a rule, even if it is empty.
-        hasLength: hasLength || (isEmpty && WITH_BODY.has(method)),
-        firstBody,
-        isBodyWhole,
-        isRawChunked: false,
-      },
-      this,
-    )
+    this.#call = this.#plan!.upstream.request(request, this)
   }
 
   onInformational(status: number, _reason: string, lines: string): void {
-    const fields = { ...fieldsObject(lines), ':status': status }
-    this.#attempt((stream) => stream.additionalHeaders(fields))
+    this.#attempt((to) => to.additionalHeaders({ ...fieldsObject(lines), ':status': status }))
   }
 
   onHead(head: ResponseHead): void {
@@ -267,25 +256,58 @@ export class Http2Exchange implements Exchange, ResponseSink {
     const waitForTrailers = this.#response!.framing === BODY.chunked
     if (!this.#isHeadSent) this.#sendHead({ waitForTrailers })
     const body = this.#takePieces()
-    if (body === null || stream.writableEnded || stream.write(body)) return
+    if (body === null || stream.writableEnded) return
+    this.#isFull = !stream.write(body, this.#connection.onTaken)
+    if (this.#progress.deadlineMs === Infinity) this.#awaitTaking()
+    this.#connection.onWritten(body.length)
+    if (!this.#isFull) return
     this.#call!.pause()
-    this.#awaitClient(this.#connection.world.limits.http2StreamIdleMsMax)
     stream.once('drain', () => {
-      if (this.#isBodyDone) this.deadlineMs = Infinity
-      this.#call!.resume()
+      this.#isFull = false
+      this.adjustReading()
     })
+  }
+
+  get unsentBytes(): number {
+    return this.#stream.writableLength
+  }
+
+  /** The connection is full, or is no more: then nothing is read from the application, or it is. */
+  adjustReading(): void {
+    if (this.#isOver) return
+    if (this.#connection.isFull || this.#isFull) return void this.#call?.pause()
+    if (this.#isHeld) {
+      this.#isHeld = false
+      this.#carryOn()
+    } else this.#call?.resume()
+  }
+
+  #awaitTaking(): void {
+    const { deadlines, options } = this.#connection.world
+    const { idleMs } = options.timeouts
+    this.#progress.await(deadlines.nowMs, idleMs, this.#bytes - this.unsentBytes)
+  }
+
+  #checkTaking(nowMs: number): void {
+    const { unsentBytes } = this
+    if (unsentBytes === 0 && !this.#isAnswered) this.#progress.deadlineMs = Infinity
+    else if (!this.#progress.check(nowMs, this.#bytes - unsentBytes, this.#connection.progress))
+      this.#cut()
   }
 
   onEnd(trailers: string): void {
     const stream = this.#stream
     const body = this.#takePieces()
-    if (trailers !== '') stream.once('wantTrailers', () => this.#sendTrailers(trailers))
+    if (trailers !== '')
+      stream.once('wantTrailers', () =>
+        this.#attempt((to) => to.sendTrailers(fieldsObject(trailers))),
+      )
     const waitForTrailers = trailers !== ''
     if (!this.#isHeadSent)
       this.#sendHead({ waitForTrailers, endStream: body === null && !waitForTrailers })
     this.#isAnswered = true
-    if (body === null) stream.end()
-    else stream.end(body)
+    stream.end(body)
+    if (body !== null) this.#connection.onWritten(body.length)
     this.#leaveBody()
   }
 
@@ -293,10 +315,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     const response = this.#response!
     this.#isHeadSent = true
     this.#status = response.status
-    const fields = [':status', String(response.status)]
-    const { dateLine } = this.#connection.world
-    appendLines(fields, responseLines(response, this.#plan!, true, dateLine))
-    if (response.contentLength >= 0) fields.push('content-length', String(response.contentLength))
+    const fields = answerFields(response, this.#plan!, this.#connection.world.dateLine)
     this.#attempt((stream) => stream.respond(fields, options))
   }
 
@@ -319,10 +338,6 @@ export class Http2Exchange implements Exchange, ResponseSink {
     const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
     this.#bytes += body.length
     return body
-  }
-
-  #sendTrailers(lines: string): void {
-    this.#attempt((stream) => stream.sendTrailers(fieldsObject(lines)))
   }
 
   onError(failure: UpstreamFailure): void {
@@ -354,10 +369,16 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#stream.destroy(new Error('the answer is cut'))
   }
 
-  onDeadline(): void {
-    this.deadlineMs = Infinity
+  onDeadline(nowMs: number): void {
+    if (this.#progress.deadlineMs <= nowMs) this.#checkTaking(nowMs)
+    if (this.#turn.deadlineMs > nowMs || this.#isOver) return
+    this.#turn.deadlineMs = Infinity
     if (this.#isAnswered) this.#cut()
     else this.fail(REFUSALS.bodyTimeout)
+  }
+
+  get deadlineMs(): number {
+    return Math.min(this.#turn.deadlineMs, this.#progress.deadlineMs)
   }
 
   #onClose(): void {
@@ -366,22 +387,14 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#isDecided = true
     this.#call?.abort()
     this.#collector?.fail(new BodyUnreadable('the client is gone'))
-    const { rstCode } = this.#stream
-    const isCut = !this.#isAnswered || rstCode !== constants.NGHTTP2_NO_ERROR
+    const isCut = !this.#isAnswered || this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR
     const { guard, options } = this.#connection.world
-    const outcome = {
-      status: this.#status,
-      bytes: this.#bytes,
-      isCut,
-      failure: this.#failure,
-      upstreamMs: this.#upstreamMs,
-    }
+    const [status, bytes, failure] = [this.#status, this.#bytes, this.#failure]
+    const outcome = { status, bytes, isCut, failure, upstreamMs: this.#upstreamMs }
     guard(() => options.onExchangeEnd?.(this, outcome))
     // What the application has broken is not the client's doing.
     this.#connection.forget(this, isCut && this.#failure === null)
   }
 }
-
-const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
 const ignore = (): void => undefined

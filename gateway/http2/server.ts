@@ -23,12 +23,19 @@ export interface Http2Limits {
   readonly http2Resets: Budget
   readonly http2ControlFrames: Budget
   readonly http2StreamIdleMsMax: number
+  readonly http2StreamsPerAddressMax: number
   readonly requestsPerConnectionMax: number
 }
 
 export interface Http2ServerOptions extends Pick<
   Http1ServerOptions,
-  'handle' | 'onExchangeEnd' | 'onRefusal' | 'onError' | 'refusalAnswer' | 'failureAnswer'
+  | 'handle'
+  | 'onExchangeEnd'
+  | 'onRefusal'
+  | 'onError'
+  | 'refusalAnswer'
+  | 'failureAnswer'
+  | 'isExempt'
 > {
   readonly timeouts: Http1Timeouts
   readonly addresses: AddressCounts

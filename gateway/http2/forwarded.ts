@@ -1,0 +1,42 @@
+/** A request as it goes on to the application, and the head of the answer as it comes back. */
+import type { ForwardPlan } from '../exchange.ts'
+import type { ParsedHead } from '../http1/request-head.ts'
+import { responseLines } from '../http1/response-lines.ts'
+import type { UpstreamRequest } from '../upstream/call.ts'
+import type { ResponseHead } from '../upstream/response-head.ts'
+import { appendLines } from './field-lists.ts'
+
+export function upstreamRequest(
+  head: ParsedHead,
+  plan: ForwardPlan,
+  firstBody: string,
+  isBodyWhole: boolean,
+): UpstreamRequest {
+  const { method, target, keptLines, bodyLength, hasLength } = head
+  const isEmpty = isBodyWhole && firstBody === ''
+  return {
+    method,
+    target,
+    client: plan.client,
+    lines: plan.requestLines + keptLines,
+    bodyLength: isEmpty ? 0 : bodyLength,
+    // RFC 9110 section 8.6: said where a method has a body as a rule, even if it is empty.
+    hasLength: hasLength || (isEmpty && WITH_BODY.has(method)),
+    firstBody,
+    isBodyWhole,
+    isRawChunked: false,
+  }
+}
+
+export function answerFields(
+  response: ResponseHead,
+  plan: ForwardPlan,
+  dateLine: () => string,
+): string[] {
+  const fields = [':status', String(response.status)]
+  appendLines(fields, responseLines(response, plan, true, dateLine))
+  if (response.contentLength >= 0) fields.push('content-length', String(response.contentLength))
+  return fields
+}
+
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
