@@ -8,6 +8,7 @@ import { decide, type Decision, type SessionVerdict } from '../../shared/enforce
 import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
 import { seenIntervalSeconds } from '../../shared/enforcement/seen.ts'
 import { judgeSession, type RevokedView } from '../../shared/enforcement/session.ts'
+import { isStillTrusted } from '../../shared/enforcement/still-trusted.ts'
 import type { SessionActivity } from '../../shared/snapshot.ts'
 import type { Exchange } from '../exchange.ts'
 import { RequestContext, takeBack } from '../request.ts'
@@ -131,7 +132,7 @@ interface Facts {
 
 function verdictOf(context: RequestContext, facts: Facts): SessionVerdict<never> {
   const { session, tenant, revoked, activeSeconds, nowSeconds } = facts
-  if (tenant !== context.allowedBy && !isStillTrusted(session, tenant))
+  if (tenant !== context.allowedBy && !isStillTrusted(session.token, session.trust, tenant.trust))
     return { kind: 'invalid', reason: 'key_unknown' }
   // Requests of the session that came by here count as well, with the grain of their cookie.
   const seconds = Math.max(activeSeconds, context.nowSeconds, session.seen?.seconds ?? 0)
@@ -159,18 +160,4 @@ function bindingOf(context: RequestContext, session: ProvenSession, tenant: Comp
     return { fingerprint: '', boundTo: '' }
   const fingerprint = fingerprintOf(context.userAgent, context.clientAddress)
   return { fingerprint, boundTo: session.seen?.fingerprint ?? '' }
-}
-
-/** The proof was made with a key that the tenant still has, and for the same two names. */
-function isStillTrusted({ token, trust }: ProvenSession, { trust: current }: CompiledTenant) {
-  if (trust === current) return true
-  if (trust.issuer !== current.issuer || trust.audience !== current.audience) return false
-  const kid = kidOf(token)
-  const [before, now] = [trust.keys.get(kid), current.keys.get(kid)]
-  return before !== undefined && now !== undefined && before.equals(now)
-}
-
-function kidOf(token: string): string {
-  const header = Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString()
-  return (JSON.parse(header) as { kid: string }).kid
 }

@@ -4,17 +4,19 @@
  */
 import 'reflect-metadata'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import { serve } from '@hono/node-server'
 import { All, Controller, Module, Req, Res, type INestApplication } from '@nestjs/common'
 import { NestFactory, type AbstractHttpAdapter } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import express from 'express'
-import fastify, { type FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import type { Service } from '../../control-plane/downloads/sdk-node/service.ts'
 import type { TokenClaims } from '../../shared/enforcement/token.ts'
+import { leaveOpen, never, openAnswerOf } from './open-answers.ts'
 import type { Arrivals } from './target.ts'
 
 type Claimed = IncomingMessage & { serviceClaims?: TokenClaims | undefined }
@@ -41,7 +43,7 @@ const ignoreBody = (_request: unknown, _payload: unknown, done: (error: null) =>
 function bareNode(service: Service, arrivals: Arrivals): Application {
   const listener = (request: Claimed, response: ServerResponse) => {
     note(arrivals, request)
-    response.end('ok')
+    if (!leaveOpen(request.url ?? '', response)) response.end('ok')
   }
   return { server: createServer(service.node(listener)) }
 }
@@ -51,7 +53,7 @@ function onExpress(service: Service, arrivals: Arrivals): Application {
   app.use(service.express())
   app.use((request, response) => {
     note(arrivals, request)
-    response.send('ok')
+    if (!leaveOpen(request.url, response)) response.send('ok')
   })
   return { server: createServer(app) }
 }
@@ -60,12 +62,14 @@ function onKoa(service: Service, arrivals: Arrivals): Application {
   const app = new Koa()
   app.silent = true
   app.use(service.koa())
-  app.use((context) => {
+  app.use(async (context) => {
     const { serviceClaims } = context.state as { serviceClaims?: TokenClaims }
     const { method, url, headers, req } = context
     const user = serviceClaims?.sub ?? null
     arrivals.push({ method, target: url, rawHeaders: [...req.rawHeaders], shown: headers, user })
-    context.body = 'ok'
+    const open = openAnswerOf(url)
+    if (open !== undefined) context.set(open.fields)
+    context.body = open === undefined ? 'ok' : (open.body ?? (await never()))
   })
   const callback = app.callback()
   return { server: createServer((request, response) => void callback(request, response)) }
@@ -76,7 +80,7 @@ async function onFastify(service: Service, arrivals: Arrivals): Promise<Applicat
   await app.register(service.fastify())
   app.addContentTypeParser('*', ignoreBody)
   // as a proxy or a page for everything would be written: routes and the rest
-  const answer = async (request: unknown) => {
+  const answer = async (request: unknown, reply: FastifyReply) => {
     const { method, url, raw, headers, serviceClaims } = request as {
       method: string
       url: string
@@ -86,12 +90,14 @@ async function onFastify(service: Service, arrivals: Arrivals): Promise<Applicat
     }
     const user = serviceClaims?.sub ?? null
     arrivals.push({ method, target: url, rawHeaders: [...raw.rawHeaders], shown: headers, user })
-    return 'ok'
+    const open = openAnswerOf(url)
+    if (open === undefined) return 'ok'
+    return reply.headers(open.fields).send(open.body ?? (await never()))
   }
   app.all('*', answer)
   app.setNotFoundHandler(async (request, reply) => {
     reply.code(200)
-    return answer(request)
+    return answer(request, reply)
   })
   await app.ready()
   return { server: app.server, close: () => app.close() }
@@ -103,7 +109,7 @@ function onHono(service: Service, arrivals: Arrivals): Application {
     Bindings: { incoming: IncomingMessage }
   }>()
   app.use(service.hono())
-  app.all('*', (c) => {
+  app.all('*', async (c) => {
     const { pathname, search } = new URL(c.req.url)
     arrivals.push({
       method: c.req.method,
@@ -112,18 +118,28 @@ function onHono(service: Service, arrivals: Arrivals): Application {
       shown: c.req.header(),
       user: c.get('serviceClaims')?.sub ?? null,
     })
-    return c.text('ok')
+    const open = openAnswerOf(pathname)
+    if (open === undefined) return c.text('ok')
+    return c.body(Readable.toWeb(open.body ?? (await never())) as ReadableStream, 200, open.fields)
   })
   const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
   return { server: server as Server }
 }
 
+/** Express hands out Node's own, Fastify wraps it. */
+type NestResponse = ServerResponse & {
+  readonly raw?: ServerResponse
+  hijack?(): unknown
+  send(body: string): unknown
+}
+
 /** Decorators are called, since types are only stripped. */
 function nestModule(everything: string, arrivals: Arrivals) {
   class Everything {
-    answer(request: Claimed & { raw?: Claimed }, response: { send(body: string): unknown }) {
+    answer(request: Claimed & { raw?: Claimed }, response: NestResponse) {
       note(arrivals, request.raw ?? request, request.headers)
-      response.send('ok')
+      if (leaveOpen(request.url ?? '', response.raw ?? response)) response.hijack?.()
+      else response.send('ok')
     }
   }
   class Application {}

@@ -6,6 +6,9 @@ export type T = Pick<Test, 'teardown'>
 
 export interface Target {
   readonly name: string
+  readonly port: number
+  /** Whatever got through, so far. */
+  readonly arrivals: Arrivals
   /** Sends these bytes on a connection of their own. */
   ask(text: string): Promise<Heard>
   /**

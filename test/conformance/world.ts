@@ -16,6 +16,7 @@ import {
 import { newSigningKey, type SigningKey } from '../support/tokens.ts'
 import { startOrigin } from '../support/wire.ts'
 import { FRAMEWORKS, type Framework } from './applications.ts'
+import { leaveOpen } from './open-answers.ts'
 import { leftOf, nextProxy, withoutAddress } from './next-proxy.ts'
 import { NOT_BEHIND_A_BALANCER } from './wire-differences.ts'
 import { overWire, type Arrivals, type T, type Target } from './target.ts'
@@ -77,7 +78,7 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
   const origin = await startOrigin(t, (request, response) => {
     const { method = '', url: target = '', rawHeaders, headers: shown } = request
     arrivals.push({ method, target, rawHeaders, shown, user: undefined })
-    response.end('ok')
+    if (!leaveOpen(target, response)) response.end('ok')
   })
   const edge = await startEdge(
     t,
@@ -93,7 +94,12 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
     { trustedProxies, nowMs },
   )
   edge.revoke(revoked)
-  const gateway: Target = { name: 'gateway', ask: overWire(edge.port, arrivals) }
+  const gateway: Target = {
+    name: 'gateway',
+    port: edge.port,
+    arrivals,
+    ask: overWire(edge.port, arrivals),
+  }
   const middlewares: Target[] = await Promise.all(
     Object.entries(FRAMEWORKS).map(async ([name, framework]) => {
       const given = { ...service.options, instance: nameOf(name), nowMs, trustedProxies }
@@ -151,7 +157,8 @@ async function startFramework(
     await Promise.all([close?.(), new Promise((resolve) => server.close(resolve)), service.close()])
   })
   await service.ready()
-  return { name, ask: overWire((server.address() as AddressInfo).port, arrivals) }
+  const { port } = server.address() as AddressInfo
+  return { name, port, arrivals, ask: overWire(port, arrivals) }
 }
 
 const nameOf = (framework: string) => framework.toLowerCase().replace(/[^a-z]+/g, '-')

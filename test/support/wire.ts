@@ -212,6 +212,10 @@ export class RawClient {
     return this.received
   }
 
+  get isClosed(): boolean {
+    return this.#isEnded
+  }
+
   get received(): string {
     return this.#received.toString('latin1')
   }

@@ -40,11 +40,20 @@ export type Outcome =
       readonly body: string
     }
 
+/** What somebody who was let in still has open. */
+export interface StillOpen {
+  /** Whether its session is in use by it, since this was asked last. */
+  isActive(): boolean
+  /** There is nothing left to end. */
+  isOver(): boolean
+  end(): void
+}
+
 export interface Guard {
   /** At once where nothing has to be asked for: most requests. Never throws, never rejects. */
   judge(request: GuardedRequest): Outcome | Promise<Outcome>
-  /** Calls `end` when somebody who was let in no longer would be; answers how to stop looking. */
-  watch?(identity: Identity, end: () => void): () => void
+  /** Ends it when a request like the one that was let in no longer would be; answers how to stop. */
+  watch?(admitted: Extract<Outcome, { kind: 'forward' }>, open: StillOpen): () => void
   /** Settles when the guard has what it needs to let anybody in. */
   ready(): Promise<void>
   close(): Promise<void>

@@ -5,6 +5,7 @@
 import type { Guard, GuardedRequest, Outcome } from '../guard.ts'
 import { addToAnswer } from './private-answers.ts'
 import { withholdSession, writeIdentity } from './identity-headers.ts'
+import { watchAnswer } from './still-open.ts'
 import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
 
 export type Forward = Extract<Outcome, { kind: 'forward' }>
@@ -75,7 +76,7 @@ export function guardMessages(
     if (response.destroyed) return onAnswered?.() // the client is gone: there is nobody to serve
     if (outcome.kind === 'forward') {
       request[PASSED] = guard
-      admit(request, response, outcome)
+      admit(guard, request, response, outcome)
       return onForward(outcome)
     }
     sendAnswer(request, response, outcome)
@@ -83,12 +84,13 @@ export function guardMessages(
   })
 }
 
-export function admit(request: Incoming, response: Outgoing, outcome: Forward): void {
+function admit(guard: Guard, request: Incoming, response: Outgoing, outcome: Forward): void {
   const { identity, privateCookies, isForeignPage } = outcome
   writeIdentity(request, identity)
   if (isForeignPage) withholdSession(request)
   request.serviceClaims = identity?.claims
   addToAnswer(response, { isPrivate: identity !== undefined, cookies: privateCookies })
+  watchAnswer(guard, request, response, outcome)
 }
 
 export function sendAnswer(request: Incoming, response: Outgoing, answer: Answer): void {

@@ -3,7 +3,6 @@ import type { TokenClaims } from '../../../../shared/enforcement/token.ts'
 import type { Guard } from '../guard.ts'
 import { guardMessages } from './carry-out.ts'
 import type { Incoming, Outgoing } from './messages.ts'
-import { watch } from './upgrade.ts'
 
 interface FastifyRequest {
   readonly raw: Incoming & { originalUrl?: string }
@@ -39,9 +38,6 @@ export function fastifyAdapter(guard: Guard): FastifyPlugin {
       { request: raw, response: reply.raw, target },
       (outcome) => {
         request.serviceClaims = raw.serviceClaims
-        // @fastify/websocket brings upgrades here, with a response that nobody reads
-        if (raw.headers.upgrade !== undefined && outcome?.identity !== undefined)
-          watch(guard, raw.socket, outcome.identity)
         if (outcome !== undefined && outcome.target !== target) raw.url = outcome.target
         done()
       },

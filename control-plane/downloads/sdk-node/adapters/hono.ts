@@ -4,6 +4,7 @@ import type { Guard, GuardedRequest, Identity, Outcome } from '../guard.ts'
 import { fieldsOf, hasBody, judgement, type Answer, type Forward } from './carry-out.ts'
 import { withholdSession, writeIdentity, writeIdentityTo } from './identity-headers.ts'
 import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
+import { watchAnswer, watchBody } from './still-open.ts'
 import { addToAnswer, addToResponse } from './private-answers.ts'
 
 export interface HonoContext {
@@ -23,6 +24,7 @@ export function honoAdapter(guard: Guard) {
     const carryOut = (outcome: Outcome): Promise<Response | void> => {
       if (outcome.kind === 'answer') return Promise.resolve(responseOf(outcome))
       incoming[PASSED] = guard
+      watchAnswer(guard, incoming, outgoing, outcome)
       return passOn(c, incoming, outgoing, outcome, next)
     }
     const outcome = judgement(guard, new IncomingRequest(incoming))
@@ -79,7 +81,9 @@ async function guardRequest(guard: Guard, c: HonoContext, next: Next): Promise<R
   const { identity, isForeignPage, privateCookies } = outcome
   cleanStandard(c, identity, isForeignPage)
   c.set('serviceClaims', identity?.claims)
-  await next()
+  const { release, until } = watchBody(guard, outcome)
+  await next().finally(() => c.res.body ?? release())
+  if (c.res.body !== null) c.res = new Response(until(c.res.body), c.res)
   addToResponse(c.res.headers, { isPrivate: identity !== undefined, cookies: privateCookies })
 }
 

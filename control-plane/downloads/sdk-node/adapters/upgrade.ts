@@ -1,10 +1,11 @@
 /** `server.on('upgrade', service.upgrade(listener))`: a WebSocket is a request like any other. */
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Guard, Identity } from '../guard.ts'
+import type { Guard } from '../guard.ts'
 import { judge, hasBody, type Answer } from './carry-out.ts'
 import { withholdSession, writeIdentity } from './identity-headers.ts'
 import { IncomingRequest, PASSED, type Incoming } from './messages.ts'
+import { watchSocket } from './still-open.ts'
 
 export type UpgradeListener = (request: Incoming, socket: Duplex, head: Buffer) => unknown
 
@@ -21,27 +22,13 @@ export function upgradeAdapter(guard: Guard, listener: UpgradeListener): Upgrade
       writeIdentity(request, outcome.identity)
       if (outcome.isForeignPage) withholdSession(request)
       request.serviceClaims = outcome.identity?.claims
-      if (outcome.identity !== undefined) watch(guard, socket, outcome.identity)
+      watchSocket(guard, socket, outcome)
       listener(request, socket, head)
     })
   }
 }
 
 const ignore = () => undefined
-
-/** Where the session ends the socket does: a WebSocket outlives no sign-out (pomerium 1279). */
-export function watch(guard: Guard, socket: Duplex, identity: Identity): void {
-  const release = guard.watch?.(identity, () => socket.destroy())
-  if (release === undefined) return
-  const before = releases.get(socket)
-  releases.set(socket, release)
-  // a request that only says it wants to upgrade leaves the socket to the next one
-  if (before === undefined) socket.once('close', () => releases.get(socket)?.())
-  else before()
-}
-
-/** One watch for each socket, however many requests it carries. */
-const releases = new WeakMap<Duplex, () => void>()
 
 function refuse(socket: Duplex, { status, headers, body }: Answer): void {
   const lines = headers

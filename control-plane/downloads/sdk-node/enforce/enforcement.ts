@@ -12,6 +12,7 @@ import {
   type Decision,
   type ServiceEndpoint,
 } from '../../../../shared/enforcement/decide.ts'
+import { pathOf } from '../../../../shared/enforcement/path.ts'
 import { isOwnOrigin } from '../../../../shared/enforcement/own-origin.ts'
 import {
   createSessionReader,
@@ -28,8 +29,9 @@ import { refusal, signInRequired, signInUnavailable } from '../../../../shared/s
 import { reasonOf, terminate, type SignInWorld } from '../../../../shared/sign-in/visit.ts'
 import type { CustomFetch } from 'openid-client'
 import { environment } from '../config.ts'
-import type { Guard, GuardedRequest, Identity, Outcome } from '../guard.ts'
+import type { Guard, GuardedRequest, Outcome } from '../guard.ts'
 import { judgeProbe } from '../probe.ts'
+import { Admission } from './admission.ts'
 import { readEnforceOptions, type EnforceOptions } from './options.ts'
 import { createRecentMoves } from './recent-moves.ts'
 import { BAD_REQUESTS, readFacts, type RequestFacts } from './request-facts.ts'
@@ -37,7 +39,7 @@ import { createStanding } from './standing.ts'
 import type { EnforcedTenant } from './state.ts'
 import { Visitor } from './visitor.ts'
 
-type Session = ProvenSession<Identity>
+type Session = ProvenSession<Admission>
 
 /** How long a request waits for the first state after the start, before it is told to come back. */
 const START_WAIT_MS = 5000
@@ -49,9 +51,9 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
   const { clock, events, revoked } = standing
   const moves = createRecentMoves()
   const addressOf = createAddressReader(settings.trustedProxies)
-  const sessions = createSessionReader<Identity>({
+  const sessions = createSessionReader<Admission>({
     entriesMax: LIMITS.enforcedSessionsRememberedMax,
-    carry: (token, claims) => ({ token, claims }),
+    carry: (token, claims) => new Admission(token, claims),
   })
   const relyingParty = createRelyingParty({
     fetch: settings.fetch as CustomFetch,
@@ -125,6 +127,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     const session = isForeignPage || standing.isTooOld() ? undefined : given
     if (session === undefined)
       return { kind: 'forward', target, isForeignPage, identity: undefined, privateCookies: NONE }
+    session.carried.usedSeconds = visit.nowSeconds
     const privateCookies = companions(visit, session)
     return { kind: 'forward', target, isForeignPage, identity: session.carried, privateCookies }
   }
@@ -165,7 +168,10 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
 
   return {
     judge,
-    watch: (identity, end) => standing.watch(identity.claims, end),
+    watch: ({ identity, target }, open) =>
+      identity instanceof Admission
+        ? standing.watch(identity, pathOf(target), open)
+        : () => undefined,
     ready: () => standing.ready(),
     async close() {
       await standing.close()

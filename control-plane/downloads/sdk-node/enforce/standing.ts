@@ -5,18 +5,18 @@
 import { nowSeconds } from '../../../../shared/clock.ts'
 import { isRevoked } from '../../../../shared/enforcement/session.ts'
 import { RevokedState } from '../../../../shared/enforcement/revoked-state.ts'
-import {
-  judgeTimes,
-  type TokenClaims,
-  type TokenTrust,
-} from '../../../../shared/enforcement/token.ts'
+import { decide } from '../../../../shared/enforcement/decide.ts'
+import { isStillTrusted } from '../../../../shared/enforcement/still-trusted.ts'
+import { judgeTimes, type TokenTrust } from '../../../../shared/enforcement/token.ts'
+import type { StillOpen } from '../guard.ts'
+import type { Admission } from './admission.ts'
 import type { EnforceSettings } from './options.ts'
 import { createPublicKeys, type Keys } from '../public-keys.ts'
 import { createCredentials } from './credentials.ts'
 import { createEvents } from './events.ts'
 import { createFeed } from './feed.ts'
 import { createServiceClock } from './service-clock.ts'
-import { createWatch } from './watch.ts'
+import { createWatch, type Admitted } from './watch.ts'
 import { compileTenant, sealingKeys, type EnforcedTenant, type State } from './state.ts'
 
 export type Standing = ReturnType<typeof createStanding>
@@ -37,7 +37,7 @@ export function createStanding(settings: EnforceSettings) {
   let trust: TokenTrust = { issuer, audience: `${tenantId}-user`, keys: new Map() }
   let state: State | undefined
   let tenant: EnforcedTenant | undefined
-  const watch = createWatch(mayStay)
+  const watch = createWatch({ mayStay, nowSeconds: () => nowSeconds(clock) })
   const { promise: isReady, resolve: nowReady } = promised()
 
   const feed = createFeed({
@@ -94,10 +94,20 @@ export function createStanding(settings: EnforceSettings) {
   const isTooOld = () =>
     settings.afterOutage === 'refuse' && Math.abs(nowMs() - feed.heardMs()) > settings.outageLimitMs // also when a clock is set back
 
-  function mayStay(claims: TokenClaims): boolean {
-    if (tenant?.status !== 'published' || isTooOld() || isRevoked(claims, revoked)) return false
-    const { sessionSecondsMax } = tenant.sessionRules
-    return judgeTimes(claims, nowSeconds(clock), sessionSecondsMax) === undefined
+  /** As at the edge, whose sweep is gateway/session/open-streams.ts. */
+  function mayStay(admitted: Admitted): boolean {
+    const { identity, path, activeSeconds, allowedBy } = admitted
+    if (tenant === undefined || isTooOld() || isRevoked(identity.claims, revoked)) return false
+    const { sessionSecondsMax, idleSeconds } = tenant.sessionRules
+    const now = nowSeconds(clock)
+    if (judgeTimes(identity.claims, now, sessionSecondsMax) !== undefined) return false
+    // other requests of the session that came by here count as well
+    if (now - Math.max(activeSeconds, identity.usedSeconds) > idleSeconds) return false
+    if (tenant === allowedBy) return true
+    if (!isStillTrusted(identity.token, allowedBy.trust, tenant.trust)) return false
+    if (decide(tenant, path, VALID, (verdict) => verdict).kind !== 'forward') return false
+    admitted.allowedBy = tenant
+    return true
   }
 
   const isStarted = () => tenant !== undefined && trust.keys.size > 0
@@ -122,7 +132,10 @@ export function createStanding(settings: EnforceSettings) {
     tenant: (): EnforcedTenant => tenant!,
 
     isTooOld,
-    watch: watch.add,
+    watch(identity: Admission, path: string, open: StillOpen): () => void {
+      const activeSeconds = nowSeconds(clock)
+      return watch.add({ identity, path, activeSeconds, allowedBy: tenant! }, open)
+    },
 
     /** The session is over here at once; the service hears of it by an event. */
     endSession(sid: string) {
@@ -145,6 +158,9 @@ export function createStanding(settings: EnforceSettings) {
     },
   }
 }
+
+/** `decide` hands it on, and nobody looks at it. */
+const VALID = { kind: 'valid', session: undefined } as const
 
 function promised() {
   let resolve = () => {}

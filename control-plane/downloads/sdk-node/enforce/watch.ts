@@ -1,51 +1,73 @@
 /**
- * Whoever was let in for longer than one request, on a WebSocket, is looked at again: with every
- * piece of news, and every second for what time alone ends.
+ * Whoever was let in for longer than a moment, with an event stream, a download or a WebSocket, is
+ * judged again: with every piece of news, and every second for what time alone ends.
  */
 import { SECOND_MS } from '../../../../shared/clock.ts'
-import type { TokenClaims } from '../../../../shared/enforcement/token.ts'
+import type { StillOpen } from '../guard.ts'
+import type { EnforcedTenant } from './state.ts'
+import type { Admission } from './admission.ts'
 
 export interface Watch {
-  add(claims: TokenClaims, end: () => void): () => void
+  add(admitted: Admitted, open: StillOpen): () => void
   /** Something has changed. */
   look(): void
   close(): void
 }
 
-interface Watched {
-  readonly claims: TokenClaims
-  readonly end: () => void
+export interface Admitted {
+  readonly identity: Admission
+  readonly path: string
+  /** When it last did something of its own. */
+  activeSeconds: number
+  /** The state of the tenant that it was last let in by. */
+  allowedBy: EnforcedTenant
 }
 
-export function createWatch(mayStay: (claims: TokenClaims) => boolean): Watch {
+interface Watched {
+  readonly admitted: Admitted
+  readonly open: StillOpen
+}
+
+export interface WatchWorld {
+  nowSeconds(): number
+  mayStay(admitted: Admitted): boolean
+}
+
+export function createWatch({ nowSeconds, mayStay }: WatchWorld): Watch {
   const watched = new Set<Watched>()
   let timer: NodeJS.Timeout | undefined
 
   function look() {
-    for (const one of watched)
-      if (!mayStay(one.claims)) {
-        remove(one)
-        one.end()
+    const now = nowSeconds()
+    for (const one of watched) {
+      const { admitted, open } = one
+      if (open.isOver()) watched.delete(one)
+      else {
+        if (open.isActive()) admitted.activeSeconds = now
+        if (mayStay(admitted)) continue
+        watched.delete(one)
+        open.end()
       }
+    }
+    // here and not when the last one goes: most requests come alone, and a timer for each costs more
+    if (watched.size === 0) stop()
   }
 
-  function remove(one: Watched) {
-    watched.delete(one)
-    if (watched.size > 0) return
+  function stop() {
     clearInterval(timer)
     timer = undefined
   }
 
   return {
     look,
-    add(claims, end) {
-      const one = { claims, end }
+    add(admitted, open) {
+      const one = { admitted, open }
       watched.add(one)
       timer ??= setInterval(look, SECOND_MS).unref()
-      return () => remove(one)
+      return () => watched.delete(one)
     },
     close() {
-      clearInterval(timer)
+      stop()
       watched.clear()
     },
   }

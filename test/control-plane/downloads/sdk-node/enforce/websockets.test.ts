@@ -1,10 +1,8 @@
 /** A WebSocket through the middleware: asked for like any request, and over when the session is. */
 import { createServer, request as httpRequest } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
-import { PassThrough } from 'node:stream'
 import { Hono } from 'hono'
 import t, { type Test } from 'tap'
-import { watch } from '../../../../../control-plane/downloads/sdk-node/adapters/upgrade.ts'
 import { createService } from '../../../../../control-plane/downloads/sdk-node/service.ts'
 import { startGuard, type AskedGuard } from '../../../../support/asked-guard.ts'
 import { USER_AGENT } from '../../../../support/feed-service.ts'
@@ -18,6 +16,7 @@ interface Opened {
   readonly seen: Record<string, unknown> | undefined
   /** Settles when the other side has ended the connection. */
   readonly ended: Promise<void>
+  readonly socket?: Socket
 }
 
 async function startSocketServer(t: Test, { guard }: AskedGuard) {
@@ -28,6 +27,7 @@ async function startSocketServer(t: Test, { guard }: AskedGuard) {
     'upgrade',
     service.upgrade(({ headers }, socket) => {
       seen = headers
+      socket.resume()
       socket.write(
         'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
       )
@@ -65,7 +65,7 @@ async function startSocketServer(t: Test, { guard }: AskedGuard) {
         sockets.push(socket)
         socket.on('error', () => {})
         const ended = new Promise<void>((settle) => socket.once('close', () => settle()))
-        resolve({ status: 101, seen, ended })
+        resolve({ status: 101, seen, ended, socket })
       })
       asked.end()
     })
@@ -152,33 +152,30 @@ t.test(
   },
 )
 
-t.test('a socket is watched once, however many requests it carries', TOGETHER, async (t) => {
-  const { guard, service } = await startGuard(t)
-  const cookie = service.session()
-  const rawHeaders = ['Host', 'app.localhost', 'User-Agent', USER_AGENT, 'Cookie', cookie]
-  const asked = { method: 'GET', target: '/', rawHeaders, peerAddress: '127.0.0.1' }
-  const outcome = await guard.judge({ ...asked, isSecure: false })
-  if (outcome.kind !== 'forward' || outcome.identity === undefined) throw new Error('not let in')
-  const socket = new PassThrough()
-  let watching = 0
-  const counting = {
-    ...guard,
-    watch(...given: Parameters<NonNullable<typeof guard.watch>>) {
-      watching++
-      const release = guard.watch?.(...given)
-      return () => {
-        watching--
-        release?.()
-      }
-    },
-  }
-  for (let times = 0; times < 100; times++) watch(counting, socket, outcome.identity)
-  t.equal(socket.listenerCount('close'), 1)
-  t.equal(watching, 1)
-  socket.destroy()
-  await new Promise((resolve) => socket.once('close', resolve))
-  t.equal(watching, 0)
-})
+t.test(
+  'a WebSocket that says nothing is idle, and one that is used is not',
+  TOGETHER,
+  async (t) => {
+    const world = await startGuard(t, { idle_seconds: 60 })
+    const open = await startSocketServer(t, world)
+    const silent = await open({ cookie: world.service.session({ sid: 'sid-1' }) })
+    const used = await open({ cookie: world.service.session({ sid: 'sid-2' }) })
+    let isUsedOver = false
+    void used.ended.then(() => (isUsedOver = true))
+    const later = () => {
+      world.pass(61_000)
+      world.service.control.aheadMs += 61_000
+    }
+    const talking = setInterval(() => used.socket?.write('something'), 10)
+    t.teardown(() => clearInterval(talking))
+    later()
+    await silent.ended
+    t.notOk(isUsedOver)
+    clearInterval(talking)
+    later()
+    await used.ended
+  },
+)
 
 t.test('with Hono, too, what another site’s page asks is nobody’s', TOGETHER, async (t) => {
   const { guard, service } = await startGuard(t, { excluded: ['/open'] })

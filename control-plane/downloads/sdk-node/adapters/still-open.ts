@@ -1,0 +1,115 @@
+/**
+ * Answers and sockets of somebody who was let in, for as long as they are open: an event stream, a
+ * long poll, a download or a WebSocket ends with its session, not when the client pleases
+ * (pomerium 1279). To the application it is as if the client had gone.
+ */
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import type { Duplex } from 'node:stream'
+import type { Guard, StillOpen } from '../guard.ts'
+import type { Forward } from './carry-out.ts'
+import type { Incoming, Outgoing } from './messages.ts'
+
+const HTTP2_CANCEL = 8
+
+/** Runs per request: one that is answered at once costs an entry and its removal. */
+export function watchAnswer(
+  guard: Guard,
+  request: Incoming,
+  response: Outgoing,
+  outcome: Forward,
+): void {
+  if (guard.watch === undefined || outcome.identity === undefined) return
+  response.once('close', guard.watch(outcome, new OpenAnswer(request, response)))
+}
+
+export function watchSocket(guard: Guard, socket: Duplex, outcome: Forward): void {
+  if (guard.watch === undefined || outcome.identity === undefined) return
+  socket.once('close', guard.watch(outcome, new OpenSocket(socket)))
+}
+
+/** The standard's body, where there is nothing else of an answer. */
+export function watchBody(guard: Guard, outcome: Forward) {
+  const ending = new AbortController()
+  const open: StillOpen = { isActive: () => false, isOver: () => false, end: () => ending.abort() }
+  const release = guard.watch?.(outcome, open) ?? (() => undefined)
+  return {
+    release,
+    until(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+      void body.pipeTo(writable, { signal: ending.signal }).then(release, release)
+      return readable
+    },
+  }
+}
+
+class OpenSocket implements StillOpen {
+  readonly #socket: Duplex & { readonly bytesRead?: number }
+  #bytesRead = 0
+
+  constructor(socket: Duplex) {
+    this.#socket = socket
+    this.isActive()
+  }
+
+  /** Frames are the application's to read: whatever its client sends counts. */
+  isActive(): boolean {
+    const before = this.#bytesRead
+    this.#bytesRead = this.#socket.bytesRead ?? 0
+    return this.#bytesRead !== before
+  }
+
+  isOver(): boolean {
+    return this.#socket.destroyed
+  }
+
+  end(): void {
+    this.#socket.destroy()
+  }
+}
+
+class OpenAnswer implements StillOpen {
+  readonly #request: Incoming
+  readonly #response: Outgoing
+  readonly #upgraded: OpenSocket | undefined
+
+  constructor(request: Incoming, response: Outgoing) {
+    this.#request = request
+    this.#response = response
+    // a WebSocket that came by the framework's routes, with a response that nobody reads
+    if (request.headers.upgrade !== undefined) this.#upgraded = new OpenSocket(request.socket)
+  }
+
+  /** An upload, a download and a wait have an end; a stream that nobody looks at has none. */
+  isActive(): boolean {
+    const response = this.#response
+    if (!response.headersSent) return this.#upgraded?.isActive() ?? true
+    const hasEnd = response.getHeader('content-length') !== undefined || !isChunked(response)
+    return hasEnd || isUploading(this.#request)
+  }
+
+  /** The response of such a WebSocket never closes. */
+  isOver(): boolean {
+    return this.#response.writableFinished || this.#response.destroyed || isGone(this.#request)
+  }
+
+  end(): void {
+    const { stream } = this.#response as unknown as Partial<Http2ServerResponse>
+    if (stream === undefined) this.#request.socket.destroy()
+    else stream.close(HTTP2_CANCEL)
+  }
+}
+
+/** Of HTTP/1.1; over HTTP/2 whatever has no length is. */
+function isChunked(response: Outgoing): boolean {
+  return (response as { chunkedEncoding?: boolean }).chunkedEncoding ?? true
+}
+
+/** Over HTTP/2 a request without a body counts as complete only when somebody has read it. */
+function isUploading(request: Incoming): boolean {
+  if (request.complete) return false
+  const { stream } = request as unknown as Partial<Http2ServerRequest>
+  return stream?.endAfterHeaders !== true
+}
+
+const isGone = (request: Incoming) =>
+  request.httpVersionMajor === 2 ? request.destroyed : request.socket.destroyed
