@@ -65,7 +65,10 @@ export const ERRORS = {
   hostname_taken: { status: 409, detail: 'Another tenant already uses this hostname.' },
   username_taken: { status: 409, detail: 'Another user of this tenant has this username.' },
   email_taken: { status: 409, detail: 'Another user of this tenant has this e-mail address.' },
-  tenant_draft: { status: 409, detail: 'The tenant is not published yet.' },
+  tenant_draft: {
+    status: 409,
+    detail: 'The tenant is not published yet. An operator of the service publishes it first.',
+  },
   mode_not_sdk: {
     status: 409,
     detail: 'The tenant is not in sdk mode: its edge enforces.',

@@ -4,6 +4,7 @@
  */
 import type * as FileSystem from 'node:fs'
 import { randomUUID } from 'node:crypto'
+import { platform } from 'node:os'
 import { ConfigError, parseConfig, type Config } from './config.ts'
 import { resolveSecrets, type Secrets } from './secrets.ts'
 
@@ -13,7 +14,13 @@ export interface SettingsWorld {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly files: Pick<
     typeof FileSystem,
-    'linkSync' | 'mkdirSync' | 'readFileSync' | 'renameSync' | 'rmSync' | 'writeFileSync'
+    | 'linkSync'
+    | 'mkdirSync'
+    | 'readFileSync'
+    | 'renameSync'
+    | 'rmSync'
+    | 'statSync'
+    | 'writeFileSync'
   >
 }
 
@@ -45,10 +52,25 @@ function readSecrets(world: SettingsWorld, config: Config): Secrets {
   const path = `${config.data_dir}/secrets.json`
   for (;;) {
     const text = readText(world, path)
+    if (text !== undefined) requirePrivate(world, path)
     const { secrets, fileText } = resolveSecrets(world.environment, text, path)
     if (fileText === undefined) return secrets
     if (writePrivate(world, path, fileText, text === undefined)) return secrets
   }
+}
+
+const OTHERS_BITS = 0o077
+
+/**
+ * As `ssh` does it: a secret that others could read is none any more, and to close the file quietly
+ * would hide that. A backup that was restored without its mode is the usual way to get here.
+ */
+function requirePrivate({ files }: SettingsWorld, path: string) {
+  const mode = files.statSync(path).mode & 0o777
+  if (platform() === 'win32' || (mode & OTHERS_BITS) === 0) return // there are no such bits there
+  throw new ConfigError(
+    `${path}: other users can read it (mode ${mode.toString(8).padStart(4, '0')}); run "chmod 600 ${path}", and replace its keys if somebody else uses this machine`,
+  )
 }
 
 function readText({ files }: SettingsWorld, path: string): string | undefined {

@@ -14,6 +14,12 @@ export interface GoLiveRefusal {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
+/** Names of what has to be done first: no check can run until the tenant is published. */
+export const draftRefusal = (missing: readonly RequiredCheck[]): GoLiveRefusal => ({
+  code: 'tenant_draft',
+  fields: { missing: ['published', ...missing] },
+})
+
 /** undefined: go ahead. `isForced` answers for the checks, not for what cannot work at all. */
 export function refuseGoLive(
   tenant: Pick<Tenant, 'status' | 'licence' | 'licenceBlocksSignin'>,
@@ -21,8 +27,7 @@ export function refuseGoLive(
   isForced: boolean,
 ): GoLiveRefusal | undefined {
   if (tenant.status === 'suspended') return { code: 'tenant_suspended', fields: {} }
-  // before the checks, since none can run until it is published
-  if (tenant.status === 'draft') return { code: 'tenant_draft', fields: { missing } }
+  if (tenant.status === 'draft') return draftRefusal(missing)
   if (missing.length > 0 && !isForced) return { code: 'not_verified', fields: { missing } }
   if (tenant.licenceBlocksSignin && !isForced) return { code: 'licence_blocked', fields: {} }
   return undefined

@@ -10,7 +10,7 @@ import { findTenant, updateTenant } from '../store/queries/tenants.ts'
 import { findUserDirectory } from '../store/queries/user-directories.ts'
 import { freshPasses } from '../store/queries/verification.ts'
 import type { Actor, Store } from '../store/store.ts'
-import { REQUIRED_CHECKS } from '../tenants/protection.ts'
+import { draftRefusal, REQUIRED_CHECKS } from '../tenants/protection.ts'
 import { issuerOf } from '../tenants/snapshot.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
 import type { CheckResult } from './checks.ts'
@@ -59,7 +59,10 @@ export function createIntegration(world: IntegrationWorld) {
 
   async function check(tenantId: string, actor: Actor): Promise<IntegrationResult> {
     const tenant = await tenants.get(tenantId)
-    if (tenant.status === 'draft') throw new Refusal('tenant_draft')
+    if (tenant.status === 'draft') {
+      const { code, fields } = draftRefusal(REQUIRED_CHECKS)
+      throw new Refusal(code, fields)
+    }
     if (tenant.status === 'suspended') throw new Refusal('tenant_suspended')
     const checks = await tryAndTidy(tenant)
     return store.change(async (change) => {

@@ -15,6 +15,7 @@ import type { SigningKeys } from '../keys/signing-keys.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { checksOf, upsertChecks, type CheckRow } from '../store/queries/verification.ts'
 import type { Store } from '../store/store.ts'
+import { draftRefusal, REQUIRED_CHECKS } from '../tenants/protection.ts'
 import { issuerOf } from '../tenants/snapshot.ts'
 import { clientIdOf, type Tenant, type Tenants } from '../tenants/tenants.ts'
 import { atMostAtOnce } from './at-most-at-once.ts'
@@ -55,7 +56,10 @@ export function createVerification(world: VerificationWorld) {
 
   async function run(tenantId: string): Promise<VerificationStatus> {
     const tenant = await tenants.get(tenantId)
-    if (tenant.status === 'draft') throw new Refusal('tenant_draft')
+    if (tenant.status === 'draft') {
+      const { code, fields } = draftRefusal(REQUIRED_CHECKS)
+      throw new Refusal(code, fields)
+    }
     const results = judge(await observe(world, tenant))
     await store.change(async ({ queries, nowMs }) => {
       const now = await findTenant(queries, tenantId)

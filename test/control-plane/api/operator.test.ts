@@ -162,15 +162,19 @@ void t.test('the states of a tenant and the way between them', async (t) => {
   )
 })
 
-void t.test('going live as a draft says that publishing comes first, forced or not', async (t) => {
-  const { operator, tenant, call } = await startApi(t)
-  const { analyzer_key: key } = await tenant('acme')
-  const missing = ['middleware_mounted', 'key_installed']
-  const draft = { status: 409, body: { error: 'tenant_draft', missing } }
-  t.match(await call('POST', '/api/v1/go-live', undefined, { key }), draft)
-  for (const force of [false, true])
-    t.match(await operator('POST', '/tenants/acme/go-live', { force }), draft, `force: ${force}`)
-})
+void t.test(
+  'a draft that wants to go live, or be checked, hears that publishing comes first',
+  async (t) => {
+    const { operator, tenant, call } = await startApi(t)
+    const { analyzer_key: key } = await tenant('acme')
+    const missing = ['published', 'middleware_mounted', 'key_installed']
+    const draft = { status: 409, body: { error: 'tenant_draft', missing } }
+    for (const ask of ['go-live', 'integration-complete', 'verify/probe'])
+      t.match(await call('POST', `/api/v1/${ask}`, undefined, { key }), draft, ask)
+    for (const force of [false, true])
+      t.match(await operator('POST', '/tenants/acme/go-live', { force }), draft, `force: ${force}`)
+  },
+)
 
 void t.test('going live needs verification or force, going back needs nothing', async (t) => {
   const clock = movableClock()
