@@ -154,6 +154,10 @@ export const LIMITS = {
   directoryWaitingPerTenantMax: 64,
   directoryWaitMsMax: 2000,
   directoryIdleMsMax: 30_000,
+  /** Of the answer to one question, on the wire. */
+  directoryAnswerBytesMax: 1024 * 1024,
+  /** Of a name that has several addresses: so many are tried, one after the other. */
+  addressesTriedMax: 4,
   /** Tenants whose connections are kept at the same time. */
   directoriesOpenMax: 100,
   directoryQueryCharactersMax: 4000,

@@ -76,6 +76,10 @@ export const FAULTS = {
     detail:
       'The query must take exactly one parameter, the login, and compare it with text: $1 in Postgres (as often as you like), one single ? in MySQL, as in ? IN (email, username).',
   },
+  answer_too_large: {
+    field: 'query',
+    detail: `The database answered with more than ${LIMITS.directoryAnswerBytesMax / 1024 / 1024} MiB. Have the query give one row with the named columns only.`,
+  },
   column_twice: {
     field: 'query',
     detail: 'Two columns of the query have the same name. Give one of them another with AS.',

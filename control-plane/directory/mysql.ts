@@ -1,4 +1,5 @@
 /** MySQL and MariaDB by `mysql2`: prepared by the server, in a session that only reads. */
+import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import mysql, { type Connection, type FieldPacket } from 'mysql2'
 import { LIMITS } from '../../shared/limits.ts'
@@ -9,7 +10,7 @@ import type { DirectoryTarget } from './settings.ts'
 
 export async function connectMysql(
   target: DirectoryTarget,
-  { socket, address }: Route,
+  { socket, address, contain }: Route,
 ): Promise<DriverConnection> {
   const { host, port, tls, caPem, query, columns } = target
   const connection = mysql.createConnection({
@@ -32,6 +33,7 @@ export async function connectMysql(
     disableEval: true,
     maxPreparedStatements: 4,
   })
+  containEncrypted(connection, contain)
   connection.on('error', () => {}) // who asks next is told that the connection is gone
   const run = statementsOf(connection)
   try {
@@ -57,6 +59,19 @@ export async function connectMysql(
     columns: () => columnsOf(connection, columnsQuery(query)).catch(refuse),
     find: (login) => find(login).catch(refuse),
     end: () => connection.end(() => {}),
+  }
+}
+
+/** The driver puts another stream in the socket's place, and reads from that. */
+function containEncrypted(connection: Connection, contain: Route['contain']) {
+  const wire = connection as unknown as {
+    stream: Duplex
+    startTLS(onSecure: (error?: Error) => void): void
+  }
+  const startTls = wire.startTLS.bind(wire)
+  wire.startTLS = (onSecure) => {
+    startTls(onSecure)
+    contain(wire.stream)
   }
 }
 

@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { LIMITS } from '../../shared/limits.ts'
-import { containFailures, type DriverConnection, type Route } from './connection.ts'
+import type { DriverConnection, Route } from './connection.ts'
 import { DirectoryFault, networkFault, type FaultKind } from './faults.ts'
 import { columnsQuery, lookUpQuery } from './query.ts'
 import type { DirectoryTarget } from './settings.ts'
@@ -26,7 +26,7 @@ interface Wire extends EventEmitter {
 
 export async function connectPostgres(
   target: DirectoryTarget,
-  { socket, address }: Route,
+  { socket, address, contain }: Route,
 ): Promise<DriverConnection> {
   const { host, tls, caPem, query, columns } = target
   const client = new pg.Client({
@@ -48,7 +48,7 @@ export async function connectPostgres(
     types: AS_TEXT,
   })
   const wire = (client as unknown as { readonly connection: Wire }).connection
-  wire.once('sslconnect', () => containFailures(wire.stream))
+  wire.once('sslconnect', () => contain(wire.stream))
   client.on('error', () => {}) // who asks next is told that the connection is gone
   await client.connect().catch(refuse)
 

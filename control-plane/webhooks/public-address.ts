@@ -4,21 +4,12 @@
  * in any spelling and with any answer of a name server (CVE-2024-29415, CVE-2026-43929).
  */
 import { isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
 import { networkList, type NetworkList } from '../../shared/networks.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { reachOf } from '../address-reach.ts'
 import type { Resolve } from '../resolve-name.ts'
 
-/** The allocated part of IPv6: everything else is reserved, local, mapped or translated. */
-const IPV6_UNICAST = networkList(['2000::/3'])
-/** In public ranges, and yet inside: Azure's host, and the metadata of Oracle and Alibaba. */
-const INSIDE = networkList(['168.63.129.16', '192.0.0.192', '100.100.100.200'])
-
-export function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 0 || INSIDE(address)) return false
-  if (ipaddr.parse(address).range() !== 'unicast') return false // 6to4, NAT64, mapped: not unicast
-  return isIP(address) === 4 || IPV6_UNICAST(address)
-}
+export const isPublicAddress = (address: string): boolean => reachOf(address) === 'public'
 
 export interface ReceiverAddresses {
   /**

@@ -6,6 +6,10 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
+import { createAddresses } from '../../../control-plane/directory/addresses.ts'
+import { openConnection } from '../../../control-plane/directory/connection.ts'
+import { DirectoryFault } from '../../../control-plane/directory/faults.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { createTestAuthority } from '../../support/test-certificates.ts'
 import { startDirectoryApi } from './directory-world.ts'
 
@@ -150,4 +154,106 @@ t.test('nor does it help to have a certificate', async (t) => {
     columns: { id: 'a', username: 'b', email: 'c', name: 'd', password_hash: 'e' },
   })
   t.match(result, { status: 409, body: { error: 'directory_refused', field: 'port' } })
+})
+
+const TARGET = {
+  host: 'db.test',
+  database: 'app',
+  username: 'reader',
+  password: 'the secret of this test',
+  tls: 'off',
+  caPem: null,
+  query: 'SELECT * FROM people WHERE email = $1 OR ? = 1',
+  columns: { id: 'a', username: 'b', email: 'c', name: 'd', password_hash: 'e' },
+} as const
+
+/** One column: name, table, its place, type, length, modifier, format. */
+const COLUMNS = Buffer.from(
+  ['0001', '6100', '00000000', '0000', '00000019', 'ffff', 'ffffffff', '0000'].join(''),
+  'hex',
+)
+
+const faultOf = async (opening: Promise<unknown>) => {
+  try {
+    await opening
+    return 'none'
+  } catch (error) {
+    return error instanceof DirectoryFault ? error.kind : String(error)
+  }
+}
+
+/** The attack: one row of gigabytes, or rows without end; a driver keeps them all. */
+for (const [name, row] of [
+  ['one row', Buffer.concat([Buffer.from('D'), Buffer.from([0x59, 0x68, 0x2f, 0])])],
+  [
+    'rows without end',
+    message('D', Buffer.concat([Buffer.from([0, 1, 0, 0, 4, 0]), Buffer.alloc(1024, 97)])),
+  ],
+] as const)
+  t.test(`an answer that is too long is read no further: ${name}`, async (t) => {
+    let sentBytes = 0
+    const columns = message('T', COLUMNS)
+    const port = await serverThat(t, (socket) => {
+      socket.once('data', () => {
+        socket.write(Buffer.concat([AUTH_OK, READY]))
+        socket.once('data', () => {
+          socket.write(Buffer.concat([message('C', Buffer.from('BEGIN\0')), READY]))
+          socket.once('data', () => {
+            socket.write(
+              Buffer.concat([
+                message('1', Buffer.alloc(0)),
+                message('2', Buffer.alloc(0)),
+                columns,
+              ]),
+            )
+            const chunk = Buffer.concat(
+              Array.from({ length: 64 }, () => (name === 'one row' ? Buffer.alloc(1024, 97) : row)),
+            )
+            if (name === 'one row') socket.write(row)
+            const pump = () => {
+              while (socket.writable && sentBytes < 256 * 1024 * 1024) {
+                sentBytes += chunk.length
+                if (!socket.write(chunk)) return void socket.once('drain', pump)
+              }
+            }
+            pump()
+          })
+        })
+      })
+    })
+    const addresses = createAddresses(['127.0.0.0/8'])
+    const target = { ...TARGET, kind: 'postgres' as const, host: '127.0.0.1', port }
+    const connection = await openConnection(target, addresses)
+    t.equal(await faultOf(connection.find('ada')), 'answer_too_large')
+    t.notOk(connection.isAlive)
+    t.ok(sentBytes < 32 * LIMITS.directoryAnswerBytesMax, 'the rest stays with the sender')
+  })
+
+t.test('a name with a server that is down leads to the one beside it', async (t) => {
+  const up = await serverThat(t, (socket) => {
+    socket.once('data', () => socket.write(Buffer.concat([AUTH_OK, READY])))
+  })
+  const addresses = createAddresses(['127.0.0.0/8'], async () => ['127.0.0.9', '127.0.0.1'])
+  const target = { ...TARGET, kind: 'postgres' as const, port: up }
+  const connection = await openConnection(target, addresses)
+  t.ok(connection.isAlive, 'nothing listens at 127.0.0.9')
+  connection.close()
+  const none = createAddresses(['127.0.0.0/8'], async () => ['127.0.0.9', '127.0.0.8'])
+  t.equal(await faultOf(openConnection(target, none)), 'unreachable')
+})
+
+t.test('a name that is pointed elsewhere later is judged at the next connection', async (t) => {
+  const reached: string[] = []
+  const up = await serverThat(t, (socket) => {
+    reached.push(socket.localAddress ?? '')
+    socket.once('data', () => socket.write(Buffer.concat([AUTH_OK, READY])))
+  })
+  const answers = [['127.0.0.1'], ['127.0.0.1', '169.254.169.254'], ['::1']]
+  const addresses = createAddresses(['127.0.0.0/8'], async () => answers.shift() ?? [])
+  const target = { ...TARGET, kind: 'postgres' as const, port: up }
+  const connection = await openConnection(target, addresses)
+  connection.close()
+  for (let next = 0; next < 2; next++)
+    t.equal(await faultOf(openConnection(target, addresses)), 'address_refused')
+  t.same(reached, ['127.0.0.1'], 'a name server is asked once for a connection')
 })

@@ -65,6 +65,20 @@ function startClient(t: Test, world: Partial<ReceiverWorld> = {}) {
   }
 }
 
+t.test('a receiver that is down at its first address is reached at the next', async (t) => {
+  const { url } = await startReceiver(t, (_, response) => void response.writeHead(204).end())
+  const { port } = new URL(url)
+  const resolve = async () => ['127.0.0.9', '127.0.0.8', '127.0.0.1']
+  t.match(await startClient(t, { resolve }).post(url), { status: 204, problem: '' })
+  const down = startClient(t, { resolve: async () => ['127.0.0.9', '127.0.0.8'] })
+  t.match(await down.post(`https://${HOST}:${port}/`), { problem: 'the connection was refused' })
+  const silent = createTcpServer(() => {}) // takes the connection and never says a word
+  await new Promise<void>((ready) => silent.listen(Number(port), '127.0.0.9', ready))
+  t.teardown(() => void silent.close())
+  const late = startClient(t, { resolve, timeoutMs: 1500 })
+  t.match(await late.post(url), { status: 204 }, 'it does not take all of the time')
+})
+
 t.test('a delivery arrives as it was made, and the answer is kept for people', async (t) => {
   let seen: { request: IncomingMessage; body: string } | undefined
   const { url } = await startReceiver(t, (request, response, body) => {
