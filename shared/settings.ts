@@ -4,7 +4,6 @@
  */
 import type * as FileSystem from 'node:fs'
 import { randomUUID } from 'node:crypto'
-import { platform } from 'node:os'
 import { ConfigError, parseConfig, type Config } from './config.ts'
 import { resolveSecrets, type Secrets } from './secrets.ts'
 
@@ -67,7 +66,7 @@ const OTHERS_BITS = 0o077
  */
 function requirePrivate({ files }: SettingsWorld, path: string) {
   const mode = files.statSync(path).mode & 0o777
-  if (platform() === 'win32' || (mode & OTHERS_BITS) === 0) return // there are no such bits there
+  if ((mode & OTHERS_BITS) === 0) return
   throw new ConfigError(
     `${path}: other users can read it (mode ${mode.toString(8).padStart(4, '0')}); run "chmod 600 ${path}", and replace its keys if somebody else uses this machine`,
   )

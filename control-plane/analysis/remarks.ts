@@ -66,7 +66,7 @@ function steersElsewhere(text: string, baseUrl: string): boolean {
 
 function namesHost(text: string): boolean {
   return [...text.matchAll(NAME)].some(([name, last = '', behind]) => {
-    const isMember = /\p{Ll}\p{Lu}/u.test(last) || name.startsWith('process.env.')
+    const isMember = /\p{Ll}\p{Lu}/u.test(last) || /^process\.env\./.test(name)
     const isCode = CODE_WORDS.has(last) || isMember
     return !isCode || behind !== undefined
   })
