@@ -109,6 +109,8 @@ export const LIMITS = {
   pathPrefixesPerTenantMax: 200,
   pathPrefixBytesMax: 512,
   passwordBytesMax: 1024,
+  /** In the form that is hashed, which may be longer than what was typed. */
+  passwordNormalizedBytesMax: 4096,
   passwordCharactersMin: 8,
   passwordHistoryMax: 24,
   /** Behind these a password is strong or a repetition. */

@@ -15,12 +15,23 @@ const NAMES: Readonly<Record<string, string>> = {
   linux: 'Linux',
 }
 
-/** Programs keep their own name; '' where there is none. */
+/** Programs that people know; whatever else a stranger calls itself is not repeated. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  curl: 'curl',
+  wget: 'Wget',
+  'python-requests': 'Python Requests',
+  'go-http-client': 'Go',
+  okhttp: 'OkHttp',
+  postmanruntime: 'Postman',
+  node: 'Node.js',
+}
+
+/** '' where it is none of these. */
 export function browserName(userAgent: string): string {
   if (userAgent === '') return ''
   const family = familyOf(userAgent)
   const [browser = '', system = ''] = family.split('-')
-  const name = NAMES[browser]
-  if (name === undefined) return family === 'none' ? '' : family
+  const name = Object.hasOwn(NAMES, browser) ? NAMES[browser] : undefined
+  if (name === undefined) return Object.hasOwn(PROGRAMS, family) ? (PROGRAMS[family] ?? '') : ''
   return system in NAMES ? `${name}, ${NAMES[system] ?? ''}` : name
 }

@@ -5,7 +5,7 @@ import type { PasswordPolicy } from '../policy/policies.ts'
 import { passwordsBefore } from '../store/queries/password-history.ts'
 import type { Store } from '../store/store.ts'
 import type { BreachList } from './breach-list.ts'
-import type { PasswordHasher } from './passwords.ts'
+import { normalized, type PasswordHasher } from './passwords.ts'
 import type { Strength } from './strength.ts'
 
 export interface WhosePassword {
@@ -38,14 +38,17 @@ export function createPasswordRules(world: {
   return {
     async check(plain, whose, policy) {
       if (Buffer.byteLength(plain) > LIMITS.passwordBytesMax) return 'password_too_long'
-      const characters = [...plain].length
+      const message = normalized(plain)
+      if (message === undefined) return 'password_too_long'
+      // One character may be eighteen of what is hashed, and the other way round
+      const characters = Math.min([...plain].length, [...message].length)
       const nothingFound = { characters, strength: 4, isBreached: false, isUsedBefore: false }
       const first = newPassword(nothingFound, policy)
       if (first !== undefined) return first
       const findings = {
         characters,
-        isBreached: policy.refuse_breached && (await breaches.has(plain)),
-        strength: policy.min_strength === 0 ? 4 : await strength.of(plain, wordsOf(whose)),
+        isBreached: policy.refuse_breached && (await breaches.has(message)),
+        strength: policy.min_strength === 0 ? 4 : await strength.of(message, wordsOf(whose)),
         isUsedBefore: false,
       }
       const second = newPassword(findings, policy)

@@ -41,30 +41,40 @@ export function createPasswordHasher(
 
   return {
     async hash(plain) {
+      const message = normalized(plain)
+      if (message === undefined) throw new Refusal('field_invalid', { field: 'password' })
       const salt = randomBytes(SALT_BYTES)
-      const tag = await turns.take(() => derive(plain, OURS, salt, TAG_BYTES))
+      const tag = await turns.take(() => derive(message, OURS, salt, TAG_BYTES))
       return encode(OURS, salt, tag)
     },
     async verify(plain, encoded, tenantId) {
       const known = parse(encoded ?? decoy) ?? parse(decoy)
       if (known === undefined) throw new Error('the decoy is not a password hash')
       const { parameters, salt, tag } = known
-      const computed = await turns.take(() => derive(plain, parameters, salt, tag.length), tenantId)
+      const message = normalized(plain)
+      if (message === undefined) return false // no account has it: that tells of none
+      const computed = await turns.take(
+        () => derive(message, parameters, salt, tag.length),
+        tenantId,
+      )
       const isEqual = timingSafeEqual(computed, tag)
       return isEqual && encoded !== undefined
     },
   }
 }
 
+/** What is hashed. Some characters are eighteen in this form; undefined where that is too long. */
+export function normalized(plain: string): string | undefined {
+  const message = plain.normalize('NFKC')
+  return Buffer.byteLength(message) > LIMITS.passwordNormalizedBytesMax ? undefined : message
+}
+
 function derive(
-  plain: string,
+  message: string,
   { memoryKib, passes, lanes }: Parameters,
   salt: Buffer,
   bytes: number,
 ) {
-  const message = plain.normalize('NFKC')
-  if (Buffer.byteLength(message) > 4 * LIMITS.passwordBytesMax)
-    throw new Refusal('field_invalid', { field: 'password' })
   return compute('argon2id', {
     message,
     nonce: salt,

@@ -49,7 +49,23 @@ export type AuthenticationRefusal =
   'unknown_user' | 'wrong_password' | 'disabled' | 'ambiguous' | 'hash_unusable'
 export type Authentication =
   | { readonly kind: 'ok'; readonly user: User }
-  | { readonly kind: 'refused'; readonly reason: AuthenticationRefusal; readonly user?: User }
+  | {
+      readonly kind: 'refused'
+      readonly reason: AuthenticationRefusal
+      readonly user?: User
+      /** Who was meant, where somebody else knows them who has never signed in to us. */
+      readonly subject?: string
+    }
+
+/** The password is right, and the account still none that we can let in. */
+export class AccountUnusable extends Refusal {
+  readonly subject: string
+
+  constructor(subject: string) {
+    super('directory_account_unusable')
+    this.subject = subject
+  }
+}
 
 /** Users that are kept elsewhere; undefined where a tenant keeps its own here. */
 export interface UserSource {

@@ -16,7 +16,8 @@ export type DirectoryRefusal =
 
 export type DirectoryAnswer =
   | { readonly kind: 'ok'; readonly person: Person }
-  | { readonly kind: 'refused'; readonly reason: DirectoryRefusal; readonly person?: Person }
+  /** `rowId`: whose row was found, by whatever name. */
+  | { readonly kind: 'refused'; readonly reason: DirectoryRefusal; readonly rowId?: string }
 
 export interface OpenDirectory {
   readonly settings: DirectorySettings
@@ -52,12 +53,12 @@ export async function lookUp(
   return judge(found, isRight)
 }
 
-function judge({ person, hash }: Found, isRight: boolean): DirectoryAnswer {
-  if (hash === undefined) return { kind: 'refused', reason: 'hash_unusable' }
+function judge({ person, hash, rowId }: Found, isRight: boolean): DirectoryAnswer {
+  if (hash === undefined) return { kind: 'refused', reason: 'hash_unusable', rowId }
   if (isProblem(person))
-    return { kind: 'refused', reason: isRight ? 'row_unusable' : 'wrong_password' }
-  if (!isRight) return { kind: 'refused', reason: 'wrong_password', person }
-  if (person.isDisabled) return { kind: 'refused', reason: 'disabled', person }
+    return { kind: 'refused', reason: isRight ? 'row_unusable' : 'wrong_password', rowId }
+  if (!isRight) return { kind: 'refused', reason: 'wrong_password', rowId }
+  if (person.isDisabled) return { kind: 'refused', reason: 'disabled', rowId }
   return { kind: 'ok', person }
 }
 

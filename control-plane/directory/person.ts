@@ -19,6 +19,8 @@ export interface Found {
   readonly hash: KnownHash | undefined
   readonly hasHash: boolean
   readonly person: Person | RowProblem
+  /** Whose row it is, also where it cannot be used: the id, or else what is in no other row. */
+  readonly rowId: string
 }
 
 /** The first thing that is wrong with a row, as a sentence. */
@@ -41,6 +43,7 @@ export function readRow(row: Row, columns: Columns): Found {
     hash: parseHash(fromHexBytes(encoded)),
     hasHash: encoded !== '',
     person: toPerson(text),
+    rowId: text('id').slice(0, LIMITS.directoryIdCharactersMax) || encoded,
   }
 }
 

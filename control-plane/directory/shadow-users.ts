@@ -3,8 +3,7 @@
  * second factors and revocations work for them as for all others. It has no password.
  */
 import { createHash } from 'node:crypto'
-import { Refusal } from '../../shared/errors.ts'
-import { fold } from '../accounts/users.ts'
+import { AccountUnusable, fold } from '../accounts/users.ts'
 import {
   findUser,
   findUserByKey,
@@ -49,7 +48,7 @@ export async function keepShadow(
     const obstacle = await obstacleTo(queries, tenantId, userId, given, before)
     if (obstacle !== undefined) {
       conflict(obstacle.kind, obstacle.userId)
-      throw new Refusal('directory_account_unusable')
+      throw new AccountUnusable(userId)
     }
     const isSameAddress = before?.emailKey === given.emailKey
     const row: UserRow = {

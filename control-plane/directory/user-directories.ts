@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Turns } from '../accounts/turns.ts'
-import type { Authentication, UserSource } from '../accounts/users.ts'
+import { AccountUnusable, type Authentication, type UserSource } from '../accounts/users.ts'
 import type { Vault } from '../keys/vault.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import {
@@ -122,13 +122,14 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
       // an operator has disabled the account here, whatever the directory says
       return user.isDisabled ? { kind: 'refused', reason: 'disabled', user } : { kind: 'ok', user }
     }
-    const { reason, person } = answer
-    if (reason === 'row_unusable') throw new Refusal('directory_account_unusable')
+    const { reason, rowId } = answer
+    const subject = rowId === undefined ? undefined : shadowIdOf(tenantId, rowId)
+    if (reason === 'row_unusable') throw new AccountUnusable(subject ?? '')
     if (reason !== 'unknown_user' && reason !== 'wrong_password')
       log.info({ tenantId, reason }, 'user directory refuses a sign-in')
-    const shadowId = person && shadowIdOf(tenantId, person.externalId)
-    const user = shadowId && (await findUser(store.read, tenantId, shadowId))
-    return { kind: 'refused', reason, ...(user && { user }) }
+    if (subject === undefined) return { kind: 'refused', reason }
+    const user = await findUser(store.read, tenantId, subject)
+    return { kind: 'refused', reason, subject, ...(user && { user }) }
   }
 
   async function requireRow(tenantId: string): Promise<UserDirectoryRow> {

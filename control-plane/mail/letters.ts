@@ -5,8 +5,37 @@ import { german } from './texts/german.ts'
 
 const LANGUAGES: Readonly<Record<string, MailTexts>> = { en: english, de: german }
 
+/** Every text with the words of strangers in it made harmless; nobody can forget to. */
 export function mailTextsFor(language: string): MailTexts {
-  return Object.hasOwn(LANGUAGES, language) ? (LANGUAGES[language] ?? english) : english
+  const texts = Object.hasOwn(LANGUAGES, language) ? (LANGUAGES[language] ?? english) : english
+  const plain: Record<string, (facts: never) => MailText> = {}
+  for (const [what, write] of Object.entries(texts))
+    plain[what] = (facts: never) => (write as (facts: never) => MailText)(withPlainWords(facts))
+  return plain as unknown as MailTexts
+}
+
+/** Names of people and applications, addresses and browsers: whatever others have typed. */
+const STRANGERS_WORDS = ['application', 'name', 'email', 'browser'] as const
+
+function withPlainWords<Facts extends object>(facts: Facts): Facts {
+  const plain = STRANGERS_WORDS.flatMap((key) => {
+    const text: unknown = (facts as Record<string, unknown>)[key]
+    return typeof text === 'string' ? [[key, plainWords(text)]] : []
+  })
+  return { ...facts, ...(Object.fromEntries(plain) as Partial<Facts>) }
+}
+
+/**
+ * Mail programs make a link of `reset.example` and of `a@b.example`, wherever it stands: behind a dot
+ * comes a space. And nothing turns the reading round or hides.
+ */
+export function plainWords(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replace(/[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '')
+    .replace(/([.\u2024\u3002\uff0e\uff61])(?=[^\s.])/g, '$1 ')
+    .replace(/\s*[@\uff20]\s*/g, ' @ ')
+    .replace(/:\/\//g, ': / / ')
 }
 
 export function letter(to: string, { subject, lines }: MailText): Mail {

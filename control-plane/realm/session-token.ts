@@ -11,6 +11,8 @@ import { SessionRevoked } from '../accounts/sessions.ts'
 import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
+import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
+import { wantsSecondFactor } from './sign-in/visit.ts'
 import { errors } from './oidc.ts'
 import { makeRoom } from './session-count.ts'
 import { tokenExpiresAt } from './session-life.ts'
@@ -71,6 +73,7 @@ async function issueSessionToken(
   const iat = nowSeconds(clock)
   const { tenantId } = tenant
   const { sub, sid, auth_time: signedInAt } = claims
+  await requireWhatWasAsked(claims, ctx, tenantId, world)
   const code = ctx.oidc.entities.AuthorizationCode
   if (code === undefined) throw new Error('a session token without an authorization code')
 
@@ -107,6 +110,23 @@ async function issueSessionToken(
   if (known === undefined && !(await makeRoom(world, tenantId, begun, requestIdOf(ctx))))
     throw new errors.InvalidGrant('the person has too many sessions')
   return token
+}
+
+/**
+ * The request for a sign-in passes through the browser, which may drop its `acr_values`. So who
+ * relies on them says so once more with the code, where nobody else can touch it. As at the sign-in
+ * page, nobody can be made to have a factor.
+ */
+async function requireWhatWasAsked(
+  { sub, acr }: SessionClaims,
+  { oidc: { body } }: KoaContextWithOIDC,
+  tenantId: string,
+  { factors }: Pick<RealmWorld, 'factors'>,
+) {
+  const wish = (body as Record<string, unknown> | undefined)?.acr_values
+  if (!wantsSecondFactor(wish) || acr === ACR_SECOND_FACTOR) return
+  if ((await factors.kindsOf({ tenantId, userId: sub })).length > 0)
+    throw new errors.InvalidGrant('the sign-in has shown less than it was asked for')
 }
 
 async function beganAt(ctx: KoaContextWithOIDC, sessionUid: string | undefined, clientId: string) {

@@ -39,6 +39,8 @@ export interface FinishRequest {
   readonly state: string
   readonly nonce: string
   readonly codeVerifier: string
+  /** What `start` asked for; the way there leads through the browser, which may leave it out. */
+  readonly isFresh: boolean
 }
 
 export interface LogoutRequest {
@@ -48,6 +50,7 @@ export interface LogoutRequest {
 
 const DISCOVERY_KEPT_MS = 10 * 60_000
 const TIMEOUT_SECONDS = 10
+const SECOND_FACTOR = 'aal2'
 
 export function createRelyingParty(world: {
   fetch: oidc.CustomFetch
@@ -89,18 +92,23 @@ export function createRelyingParty(world: {
         code_challenge_method: 'S256',
         state,
         nonce,
-        ...(isFresh ? { prompt: 'login', acr_values: 'aal2' } : {}),
+        ...(isFresh ? { prompt: 'login', acr_values: SECOND_FACTOR } : {}),
       })
       return { location: url.href, nonce, codeVerifier }
     },
-    async finish({ client }, { callbackUrl, state, nonce, codeVerifier }) {
+    async finish({ client }, { callbackUrl, state, nonce, codeVerifier, isFresh }) {
       const config = await discover(client)
-      const tokens = await oidc.authorizationCodeGrant(config, new URL(callbackUrl), {
-        expectedState: state,
-        expectedNonce: nonce,
-        pkceCodeVerifier: codeVerifier,
-        idTokenExpected: true,
-      })
+      const tokens = await oidc.authorizationCodeGrant(
+        config,
+        new URL(callbackUrl),
+        {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: codeVerifier,
+          idTokenExpected: true,
+        },
+        isFresh ? { acr_values: SECOND_FACTOR } : {},
+      )
       if (tokens.id_token === undefined) throw new Error('the realm answered without an ID token')
       return tokens.id_token
     },

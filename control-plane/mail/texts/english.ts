@@ -98,7 +98,7 @@ export const english: MailTexts = {
     subject: `New sign-in to ${application}`,
     lines: [
       `Hello ${name},`,
-      `your account at ${application} was used by a browser that we had not seen before: ${browser}, from ${ip}, ${at}.`,
+      `your account at ${application} was used by a browser that we had not seen before: ${browser || 'an unknown browser'}, from ${ip}, ${at}.`,
       'If it was you, there is nothing to do. If not, choose a new password at once:',
       link,
     ],

@@ -60,7 +60,7 @@ export const german: MailTexts = {
     subject: `Neue Anmeldung bei ${application}`,
     lines: [
       `Guten Tag ${name},`,
-      `Ihr Konto bei ${application} wurde mit einem Browser benutzt, den wir noch nicht kannten: ${browser}, von ${ip}, ${at}.`,
+      `Ihr Konto bei ${application} wurde mit einem Browser benutzt, den wir noch nicht kannten: ${browser || 'ein unbekannter Browser'}, von ${ip}, ${at}.`,
       'Waren Sie es, ist nichts zu tun. Wenn nicht, wählen Sie sofort ein neues Passwort:',
       link,
     ],

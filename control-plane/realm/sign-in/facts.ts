@@ -18,15 +18,18 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
     /**
      * Failures count for what was typed: if two names of one account shared a count, it would tell
      * that there is such an account. A tenant's own database may know people by any number of
-     * names, so there they count for the account.
+     * names, so there they count for the account: `subject`, also before its first sign-in.
      */
-    attemptOf(caller: Caller, who: { user: User | undefined; login: string }): Attempt {
+    attemptOf(
+      caller: Caller,
+      who: { user: User | undefined; login: string; subject?: string | undefined },
+    ): Attempt {
       const { user, login } = who
       const userId = user?.userId
-      const isElsewhere = user?.source === 'directory'
+      const counted = who.subject ?? (user?.source === 'directory' ? user.userId : undefined)
       const loginHash = attempts.loginHash(
         tenantId,
-        isElsewhere ? { userId: user.userId } : { login },
+        counted === undefined ? { login } : { userId: counted },
       )
       const { ip, countedAs, userAgent } = caller
       return { tenantId, userId, loginHash, ip, countedAs, userAgent }

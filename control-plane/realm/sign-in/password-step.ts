@@ -6,7 +6,7 @@ import { SECOND_MS } from '../../../shared/clock.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { OwnFacts } from '../../accounts/attempts.ts'
-import type { User } from '../../accounts/users.ts'
+import { AccountUnusable, type User } from '../../accounts/users.ts'
 import type { SignInState } from '../../policy/sign-in.ts'
 import { ACR_SECOND_FACTOR, type PasswordFact } from '../../policy/verdict.ts'
 import { notBeforeOf } from '../../store/queries/revocations.ts'
@@ -57,12 +57,19 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     const passwordAt = await givenAt(user?.userId)
     const tried = await verify(login, plain)
     if ('kind' in tried) return tried
-    const { password, about } = tried
+    const { password, about, subject } = tried
     let facts: OwnFacts = { ...unproven, password }
     // A directory knows people by more names than we do: their own failures and factors count
     if (about !== undefined && about.userId !== user?.userId) {
       attempt = attemptOf(caller, { user: about, login })
       facts = await ownFacts(ctx, visit, caller, about, password)
+    } else if (about === undefined && subject !== undefined)
+      attempt = attemptOf(caller, { user: undefined, login, subject })
+    if (tried.isUnusable === true) {
+      const now = await attempts.preview(attempt, facts, decided)
+      return now.kind === 'refused'
+        ? toOutcome(await record(facts), login)
+        : { kind: 'account_unusable' }
     }
     if (password !== 'right' || about === undefined) return toOutcome(await record(facts), login)
     return goOn(about, facts)
@@ -130,11 +137,7 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     return passwordAt < notBefore * SECOND_MS ? 'not_given' : 'right'
   }
 
-  /** `about` is the account that was meant, whether the password is right or not. */
-  async function verify(
-    login: string,
-    plain: string,
-  ): Promise<{ password: PasswordFact; about?: User | undefined } | Outcome> {
+  async function verify(login: string, plain: string): Promise<Verified | Outcome> {
     // What no account can have is not worth a hash; the answer is the one of a wrong password
     const isPossible =
       login.length <= LOGIN_CHARACTERS_MAX && Buffer.byteLength(plain) <= LIMITS.passwordBytesMax
@@ -143,12 +146,14 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
       const result = await users.authenticate(tenantId, login, plain)
       if (result.kind === 'ok') return { password: 'right', about: result.user }
       const password = result.reason === 'disabled' ? 'right_but_disabled' : 'wrong'
-      return { password, about: result.user }
+      return { password, about: result.user, subject: result.subject }
     } catch (error) {
+      // told only to who is let at the account: for everybody else it is one more guess
+      if (error instanceof AccountUnusable)
+        return { password: 'not_given', subject: error.subject, isUnusable: true }
       if (!(error instanceof Refusal)) throw error
       if (error.code === 'unavailable') return { kind: 'busy', username: login }
       if (error.code === 'directory_unavailable') return { kind: 'directory_down' }
-      if (error.code === 'directory_account_unusable') return { kind: 'account_unusable' }
       throw error
     }
   }
@@ -158,6 +163,16 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     const { accountId, acr } = await provider.Session.get(ctx)
     return isOnlyMissing(visit) && accountId === userId && acr === ACR_SECOND_FACTOR
   }
+}
+
+interface Verified {
+  readonly password: PasswordFact
+  /** The account that was meant, whether the password is right or not. */
+  readonly about?: User | undefined
+  /** The same where we have no record of it. */
+  readonly subject?: string | undefined
+  /** The password is right, and nobody can be let in with it. */
+  readonly isUnusable?: boolean
 }
 
 /**

@@ -102,4 +102,35 @@ t.test('signing in to a realm whose users are in Postgres', { skip: NO_POSTGRES 
     const refused = await paused.send({ username, password: PASSWORD })
     t.equal(refused.response.status, 429, 'they are one account')
   })
+
+  /**
+   * The attack: somebody who has never signed in is guessed at by as many names as the directory
+   * takes. It answers with the same row for all of them, and that is who is counted.
+   */
+  await t.test('counts guesses at who has never signed in as those at one account', async (t) => {
+    await setPolicy(world, 'lockout', { user_failures: 4 })
+    const login = 'django-argon2'
+    const row = await database.run(`SELECT id FROM people WHERE login = '${login}'`, 'app')
+    const id = String((row.rows as { id: string }[])[0]?.id)
+    const spellings = [login, `${login}@people.test`, id, login.toUpperCase()]
+    const statusOf = async (username: string, password: string) =>
+      (await (await begin(world, acme)).send({ username, password })).response.status
+    for (const username of spellings) t.equal(await statusOf(username, 'wrong'), 422)
+    for (const username of spellings) {
+      t.equal(await statusOf(username, 'wrong'), 429)
+      t.equal(await statusOf(username, PASSWORD), 429, 'nor does the right one come through')
+    }
+  })
+
+  await t.test('does not say by any name that a guess at an unusable row was right', async (t) => {
+    await database.run(`UPDATE people SET email = 'none' WHERE login = 'bcrypt-2b'`, 'app')
+    const row = await database.run(`SELECT id FROM people WHERE login = 'bcrypt-2b'`, 'app')
+    const id = String((row.rows as { id: string }[])[0]?.id)
+    const statusOf = async (username: string, password: string) =>
+      (await (await begin(world, acme)).send({ username, password })).response.status
+    t.equal(await statusOf(id, PASSWORD), 403)
+    for (const username of ['bcrypt-2b', id, 'BCRYPT-2B', id]) await statusOf(username, 'wrong')
+    t.equal(await statusOf('bcrypt-2b', PASSWORD), 429)
+    t.equal(await statusOf(id, PASSWORD), 429)
+  })
 })

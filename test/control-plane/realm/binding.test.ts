@@ -1,7 +1,17 @@
 /** Whose cookie it is: a realm's session is bound to its client where the tenant wants that. */
 import t from 'tap'
 import { Agent, fetch } from 'undici'
-import { Browser, relyingParty, signIn, sidOf, startWorld, type TestTenant } from './realm-world.ts'
+import { createRelyingParty } from '../../../shared/sign-in/relying-party.ts'
+import {
+  ADA,
+  Browser,
+  relyingParty,
+  signIn,
+  sidOf,
+  startWorld,
+  type TestTenant,
+} from './realm-world.ts'
+import { enrolApp, setPolicy } from './steps.ts'
 
 const AT_HOME = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; rv:140.0) Firefox/140.0' }
 const UPDATED = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; rv:141.0) Firefox/141.0' }
@@ -66,4 +76,32 @@ t.test("another network with the realm's cookie is asked for the password", asyn
   }
   t.equal(await errorFrom('127.0.1.1'), 'login_required')
   t.equal(await errorFrom('127.0.0.77'), null, 'a neighbour in the same network is not another')
+})
+
+t.test('what a gateway asks for is not dropped on its way through the browser', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme', { sessionBinding: 'step_up' })
+  await setPolicy(world, 'mfa', { mode: 'off' })
+  const party = createRelyingParty({
+    fetch: (url, init) => fetch(url, init as object),
+    nowMs: Date.now,
+  })
+  const { issuer, clientId: id, clientSecret: secret, redirectUri } = acme
+  const tenant = { client: { issuer, id, secret } }
+  async function stepUp(drop: boolean, fields: Record<string, string> = {}) {
+    const state = 'x'.repeat(20)
+    const start = await party.start(tenant, { redirectUri, state, isFresh: true })
+    const url = new URL(start.location)
+    if (drop) url.searchParams.delete('acr_values')
+    const browser = new Browser(world.baseUrl)
+    const page = await browser.visit(url.href)
+    let { url: callbackUrl } = await browser.submit(page.url, ADA)
+    if (fields.code !== undefined) ({ url: callbackUrl } = await browser.submit(page.url, fields))
+    return party.finish(tenant, { ...start, callbackUrl, state, isFresh: true })
+  }
+  t.ok(await stepUp(true), 'nobody can be made to have a factor')
+  const { code } = await enrolApp(world, acme)
+  const refused = await stepUp(true).catch(({ error }: { error?: string }) => error)
+  t.equal(refused, 'invalid_grant')
+  t.ok(await stepUp(false, { code: code() }))
 })

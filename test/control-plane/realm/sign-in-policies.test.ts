@@ -181,7 +181,10 @@ t.test('a browser that is new is told of by mail, once', async (t) => {
   }
   await world.mails.deliver()
   t.match(mails, [
-    { to: 'ada@example.test', text: /a browser that we had not seen before: netscape, from/ },
+    {
+      to: 'ada@example.test',
+      text: /a browser that we had not seen before: an unknown browser, from/,
+    },
   ])
   t.equal(mails.length, 1)
   const [device] = await world.devices.list('acme', acme.ada.userId)
