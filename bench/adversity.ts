@@ -1,5 +1,6 @@
 /**
- * `npm run adversity -- [--cases slowloris,stalls,descriptors,cuts,names] [--rounds 3] [--slow 5000]`
+ * `npm run adversity -- [--cases slowloris,stalls,zero-windows,slow-uploads,hang-ups,descriptors,cuts,names]
+ *                       [--rounds 3] [--slow 5000]`
  *
  * What bad clients, bad applications and a bad machine cost everybody else, on the real gateway with
  * one worker: figures, where the tests only say that it holds. Clients, applications and gateway
@@ -11,11 +12,24 @@ import { measureCuts } from './adversity/cuts.ts'
 import { measureDescriptors } from './adversity/descriptors.ts'
 import { healthText, measureHealthy, median, startSlowClients } from './adversity/healthy.ts'
 import type { Healthy } from './adversity/healthy.ts'
+import { http2Case } from './adversity/http2.ts'
 import { measureNames } from './adversity/names.ts'
 import { measureStall, startGiantOrigin } from './adversity/stalls.ts'
 import { startOrigin } from './origin.ts'
 
-const CASES = { slowloris, stalls, descriptors, cuts: measureCuts, names: measureNames }
+const rounds = () => Number(values.rounds)
+const seconds = () => Number(values.seconds)
+
+const CASES = {
+  slowloris,
+  stalls,
+  'zero-windows': http2Case(['zero-windows', 'used-up-windows'], rounds, seconds),
+  'slow-uploads': http2Case(['slow-uploads'], rounds, seconds),
+  'hang-ups': http2Case(['hang-ups'], rounds, seconds),
+  descriptors,
+  cuts: measureCuts,
+  names: measureNames,
+}
 
 const { values } = parseArgs({
   options: {

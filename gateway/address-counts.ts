@@ -14,6 +14,8 @@ export interface AddressUse {
   connections: number
   /** Unfinished ones over HTTP/2; on the other wires there is one at most to a connection. */
   streams: number
+  /** Of them those whose body is under way to an application. */
+  uploads: number
 }
 
 export interface AddressCountOptions {
@@ -32,7 +34,7 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
       const count = (use?.connections ?? 0) + 1
       // Without an address the socket is closed already.
       if (address === '' || (count > connectionsMax && isExempt?.(address) !== true)) return false
-      if (use === undefined) uses.set(key, { connections: 1, streams: 0 })
+      if (use === undefined) uses.set(key, { connections: 1, streams: 0, uploads: 0 })
       else use.connections = count
       return true
     },
@@ -44,6 +46,6 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
       if (use.connections === 0) uses.delete(key)
     },
     of: (address) => uses.get(countedAs(address))?.connections ?? 0,
-    useOf: (address) => uses.get(countedAs(address)) ?? { connections: 0, streams: 0 },
+    useOf: (address) => uses.get(countedAs(address)) ?? { connections: 0, streams: 0, uploads: 0 },
   }
 }

@@ -49,6 +49,8 @@ export const LIMITS = {
   http2StreamsMax: 100,
   /** Of one address, over all its connections. */
   http2StreamsPerAddressMax: 1024,
+  /** Of them, bodies that are not small and not whole: each has an application wait for it. */
+  http2UploadsPerAddressMax: 256,
   /**
    * Of answers that the client has not taken, over all streams of a connection: first little, then
    * as much as it has taken before. Beyond it nothing more is read from applications.

@@ -24,6 +24,7 @@ export class Http2Connection implements Deadlined {
   readonly #socket: TLSSocket
   readonly #session: ServerHttp2Session
   readonly #exchanges = new Set<Http2Exchange>()
+  readonly #uploads = new Set<Http2Exchange>()
   readonly #resets: Spending
   readonly #controlFrames: Spending
   readonly #use: AddressUse
@@ -85,9 +86,13 @@ export class Http2Connection implements Deadlined {
     if (!(head instanceof ParsedHead)) return this.#refuse(stream, head)
     if (this.#sniHost === '') this.#sniHost = head.host
     if (head.host !== this.#sniHost) return this.#refuse(stream, REFUSALS.misdirected)
+    const isUpload = !stream.endAfterHeaders && !isSmall(head)
+    if (isUpload && this.#use.uploads >= this.world.limits.http2UploadsPerAddressMax)
+      if (!this.#isExempt()) return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
     const exchange = new Http2Exchange(this, stream, head, this.world.clock.nowMs())
     this.#exchanges.add(exchange)
     this.#use.streams++
+    if (isUpload) this.#beginUpload(exchange)
     this.deadlineMs = 0
     try {
       this.world.options.handle(exchange)
@@ -105,9 +110,20 @@ export class Http2Connection implements Deadlined {
     if (this.#exchanges.size === 0) this.#rest()
   }
 
+  #beginUpload(exchange: Http2Exchange): void {
+    this.#uploads.add(exchange)
+    this.#use.uploads++
+  }
+
+  /** The body is whole, or nobody's any more. */
+  endUpload(exchange: Http2Exchange): void {
+    if (this.#uploads.delete(exchange)) this.#use.uploads--
+  }
+
   /** The exchange is over. `isReset`: its stream ended before it had its answer. */
   forget(exchange: Http2Exchange, isReset: boolean): void {
     if (this.#exchanges.delete(exchange)) this.#use.streams--
+    this.endUpload(exchange)
     if (this.isFull) this.onTaken()
     if (this.#exchanges.size === 0) this.#rest()
     if (isReset) this.#spend(this.#resets, 'resets')
@@ -229,5 +245,9 @@ export class Http2Connection implements Deadlined {
     this.#onClose()
   }
 }
+
+/** Such a body is waited for, and costs the application nothing before it is whole. */
+const isSmall = ({ bodyLength }: ParsedHead): boolean =>
+  bodyLength >= 0 && bodyLength <= LIMITS.smallBodyBytesMax
 
 const ignore = (): void => undefined

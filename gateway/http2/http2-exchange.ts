@@ -197,6 +197,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     if (this.#isOver || (this.#stream.closed && !this.#isAnswered)) return
     if (this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
     this.#isBodyDone = true
+    this.#connection.endUpload(this)
     this.#turn.deadlineMs = Infinity
     if (this.#bodyUse === BODY_USE.discarded) return
     if (this.head.bodyLength >= 0 && this.#bodyBytes !== this.head.bodyLength)

@@ -24,6 +24,7 @@ export interface Http2Limits {
   readonly http2ControlFrames: Budget
   readonly http2StreamIdleMsMax: number
   readonly http2StreamsPerAddressMax: number
+  readonly http2UploadsPerAddressMax: number
   readonly requestsPerConnectionMax: number
 }
 

@@ -4,7 +4,15 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
-import { frame, FrameClient, requestFields, TYPE, uint32 } from '../../support/http2-frames.ts'
+import {
+  END_HEADERS,
+  END_STREAM,
+  frame,
+  FrameClient,
+  requestFields,
+  TYPE,
+  uint32,
+} from '../../support/http2-frames.ts'
 import { HOST, NGHTTP2_REFUSED_STREAM, startSecureWire } from '../../support/secure-wire.ts'
 import type { SecureWire, SecureWireOptions } from '../../support/secure-wire.ts'
 import { startRawOrigin } from '../../support/wire.ts'
@@ -241,4 +249,24 @@ t.test('an address has so many streams, over all its connections', async (t) => 
   while (origin.asked.length < 5) await tick()
   t.equal(await two.settled(), 'open')
   t.equal(inFlight(wire), 3)
+})
+
+t.test('of an address so many uploads are under way, and the next when one is whole', async (t) => {
+  const { wire, origin } = await start(t, { limits: { http2UploadsPerAddressMax: 2 } })
+  t.ok(LIMITS.http2UploadsPerAddressMax < LIMITS.upstreamSocketsPerClientMax)
+  const client = connect(wire, 65_535)
+  const post = Buffer.from(
+    requestFields(HOST, '/page').toString('latin1').replace('\x03GET', '\x04POST'),
+    'latin1',
+  )
+  client.request(1, post, END_HEADERS).request(3, post, END_HEADERS)
+  while (origin.asked.length < 2) await tick()
+  client.request(5, post, END_HEADERS)
+  await client.until(({ type }) => type === TYPE.reset)
+  t.equal(client.resetCode(5), NGHTTP2_REFUSED_STREAM)
+  client.send(frame(TYPE.data, END_STREAM, 1, Buffer.from('whole')))
+  await settle(client)
+  client.request(7, post, END_HEADERS)
+  while (origin.asked.length < 3) await tick()
+  t.equal(await client.settled(), 'open')
 })

@@ -1,0 +1,152 @@
+/** One address that speaks HTTP/2 to hold as much as it can, beside everybody else of its tenant. */
+import { fork } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { childrenOf, LIVE_HOST, startLiveGateway } from '../../test/support/live-gateway.ts'
+import { freePort } from '../../test/support/ports.ts'
+import { createTestAuthority } from '../../test/support/test-certificates.ts'
+import type { Scope } from '../adversity.ts'
+import { healthText, measureHealthy, median } from './healthy.ts'
+import type { Healthy } from './healthy.ts'
+import { residentOf } from './stalls.ts'
+
+const KINDS = {
+  'zero-windows': 'whose windows are zero',
+  'used-up-windows': 'who read nothing beyond the first window',
+  'slow-uploads': 'whose uploads trickle',
+  'hang-ups': 'who close without GOAWAY',
+} as const
+type Kind = keyof typeof KINDS
+
+const ANSWER = Buffer.alloc(256 * 1024, 97)
+/** 14 connections of 100 streams: more than a tenant has upstream connections. */
+const CONNECTIONS = 14
+const P99_RATIO_MAX = 1.5
+const MEMORY_RATIO_MAX = 10
+const MIB = 1 << 20
+const SETTLE_MS = 3000
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const mib = (bytes: number) => `${(bytes / MIB).toFixed(2)} MiB`
+
+interface HostileClients {
+  open: number
+  begun: number
+  failed: number
+  sentBytes: number
+}
+
+function startHostile(port: number, kind: Kind, fields: readonly (readonly [string, string])[]) {
+  const file = fileURLToPath(new URL('http2-clients.ts', import.meta.url))
+  const child = fork(file, [`${port}`, kind, `${CONNECTIONS}`, JSON.stringify(fields)])
+  let state: HostileClients = { open: 0, begun: 0, failed: 0, sentBytes: 0 }
+  child.on('message', (message) => (state = message as HostileClients))
+  return {
+    state: () => state,
+    async stop() {
+      const gone = new Promise((resolve) => child.once('exit', resolve))
+      child.disconnect()
+      await gone
+    },
+  }
+}
+
+/** The least over a moment: between two collections of garbage. */
+async function heldBytes(pid: number): Promise<number> {
+  let least = Infinity
+  for (let at = 0; at < 20; at++) {
+    least = Math.min(least, residentOf(pid))
+    await sleep(50)
+  }
+  return least
+}
+
+async function startOrigin(scope: Scope): Promise<string> {
+  const origin = createServer((request, response) => {
+    if (request.url === '/large') response.end(ANSWER)
+    else if (request.url !== '/upload') response.end('ok')
+    request.resume()
+  })
+  await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve))
+  scope.teardown(() => {
+    origin.closeAllConnections()
+    origin.close()
+  })
+  return `http://127.0.0.1:${(origin.address() as AddressInfo).port}`
+}
+
+export const http2Case =
+  (kinds: readonly Kind[], rounds: () => number, seconds: () => number) =>
+  async (scope: Scope): Promise<void> => {
+    const authority = createTestAuthority(scope)
+    const tlsPort = await freePort()
+    const gateway = await startLiveGateway(scope, {
+      origin: await startOrigin(scope),
+      config: `  tls_listen: 127.0.0.1:${tlsPort}`,
+      tenant: {
+        certificates: [authority.issue(LIVE_HOST)],
+        excluded: ['/large', '/upload', '/page'],
+      },
+    })
+    const [pid = 0] = childrenOf(gateway.program.child.pid!)
+    const head = gateway.head('/')
+    const cookie = /^Cookie: (.*)$/m.exec(head)![1]!.trim()
+    const fieldsOf = (kind: Kind) =>
+      [
+        [':method', kind === 'slow-uploads' ? 'POST' : 'GET'],
+        [':scheme', 'https'],
+        [':authority', LIVE_HOST],
+        [':path', PATHS[kind]],
+        ['cookie', cookie],
+        ['user-agent', 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'],
+        ...(kind === 'slow-uploads' ? [['content-length', '1000000'] as const] : []),
+      ] as const
+
+    async function beside(kind: Kind) {
+      const before = await heldBytes(pid)
+      const hostile = startHostile(tlsPort, kind, fieldsOf(kind))
+      await sleep(SETTLE_MS)
+      const healthy = await measureHealthy(gateway.port, head, seconds())
+      const held = (await heldBytes(pid)) - before
+      const metrics = await gateway.metrics()
+      const { sentBytes, begun, open, failed } = hostile.state()
+      await hostile.stop()
+      await sleep(SETTLE_MS)
+      const gauge = (name: string) => metrics.get(`gateway_${name}{worker="1"}`) ?? NaN
+      const connections = gauge('connections')
+      return { healthy, held, sentBytes, begun, open, failed, connections }
+    }
+
+    await measureHealthy(gateway.port, head, 3) // warm
+    for (const kind of kinds) await beside(kind)
+    for (const kind of kinds) {
+      const found: { without: Healthy; with: Awaited<ReturnType<typeof beside>> }[] = []
+      for (let round = 0; round < rounds(); round++)
+        found.push({
+          without: await measureHealthy(gateway.port, head, seconds()),
+          with: await beside(kind),
+        })
+      const without = median(found.map((round) => round.without))
+      const healthy = median(found.map((round) => round.with.healthy))
+      const worst = found
+        .map((round) => round.with)
+        .reduce((one, two) => (one.held / one.sentBytes > two.held / two.sentBytes ? one : two))
+      const { held, sentBytes, begun, failed, connections } = worst
+      const ratio = healthy.p99Ms / without.p99Ms
+      console.log(`  clients ${KINDS[kind]}: ${begun} connections begun, ${failed} refused`)
+      console.log(`    others without: ${healthText(without)}`)
+      console.log(`    others beside:  ${healthText(healthy)}`)
+      console.log(
+        `    p99 ratio ${ratio.toFixed(2)} (at most ${P99_RATIO_MAX}); ${connections} connections at the gateway; ` +
+          `held ${mib(held)} for ${mib(sentBytes)} sent: ${Math.max(0, held / sentBytes).toFixed(1)} times (at most ${MEMORY_RATIO_MAX})`,
+      )
+    }
+  }
+
+const PATHS: Readonly<Record<Kind, string>> = {
+  'zero-windows': '/large',
+  'used-up-windows': '/large',
+  'slow-uploads': '/upload',
+  'hang-ups': '/page',
+}
