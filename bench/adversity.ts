@@ -17,8 +17,8 @@ import { measureNames } from './adversity/names.ts'
 import { measureStall, startGiantOrigin } from './adversity/stalls.ts'
 import { startOrigin } from './origin.ts'
 
-const rounds = () => Number(values.rounds)
-const seconds = () => Number(values.seconds)
+const rounds = (): number => Number(values.rounds)
+const seconds = (): number => Number(values.seconds)
 
 const CASES = {
   slowloris,

@@ -1,80 +1,8 @@
+import { EDGE_LIMITS } from './edge-limits.ts'
+
 /** Every limit of the service in one place. Each is tested at N and at N + 1. */
 export const LIMITS = {
-  // the edge, per request
-  headBytesMax: 16 * 1024,
-  headerCountMax: 100,
-  targetBytesMax: 8 * 1024,
-  methodBytesMax: 32,
-  authorityBytesMax: 261,
-  trailerBytesMax: 8 * 1024,
-  chunkLineBytesMax: 256,
-  chunkExtensionBytesMax: 16 * 1024,
-  chunkSizeDigitsMax: 12,
-  upstreamHeadBytesMax: 64 * 1024,
-  upstreamHeaderCountMax: 256,
-  informationalAnswersMax: 16,
-  /** A body up to here is gathered and sent in one write with its head. */
-  smallBodyBytesMax: 16 * 1024,
-  /** What is read and thrown away of a body that nobody wants, to keep the connection. */
-  drainedBodyBytesMax: 64 * 1024,
-  /** What is read and thrown away behind a last answer, so that it is not lost to a reset. */
-  lingerBytesMax: 1024 * 1024,
-  lingerMsMax: 2000,
-  ownFormBytesMax: 16 * 1024,
-  // the edge, per connection and address
-  connectionsPerAddressMax: 512,
-  requestsPerConnectionMax: 100_000,
-  /** As many as requests that are often under way at once: beyond it sockets are made and thrown away. */
-  upstreamIdleSocketsMax: 256,
-  upstreamSocketsMax: 1024,
-  upstreamWaitingMax: 4096,
-  /** Of these two, what one client may have of one tenant: others always find a place. */
-  upstreamSocketsPerClientMax: 512,
-  upstreamWaitingPerClientMax: 1024,
-  /** What a body or an answer moves at least, over each idle time: the slowest phone does. */
-  progressBytesPerSecondMin: 240,
-  resolvedNamesMax: 10_000,
-  proxyHeaderBytesMax: 2048,
-  acceptBacklogMax: 4096,
-  // what the edge tells of itself
-  logCharactersHeldMax: 1024 * 1024,
-  /** Tenants beyond it are counted together: by a worker between two reports, and in metrics. */
-  countedTenantsMax: 5000,
-  metricTenantsMax: 500,
-  webSocketsPerSessionMax: 64,
-  webSocketsPerClientMax: 2_000,
-  webSocketsPerTenantMax: 10_000,
-  webSocketsPerProcessMax: 20_000,
-  // HTTP/2, per connection
-  http2StreamsMax: 100,
-  /** Of one address, over all its connections. */
-  http2StreamsPerAddressMax: 1024,
-  /** Of them, bodies that are not small and not whole: each has an application wait for it. */
-  http2UploadsPerAddressMax: 256,
-  /**
-   * Of answers that the client has not taken, over all streams of a connection: first little, then
-   * as much as it has taken before. Beyond it nothing more is read from applications.
-   */
-  http2UnsentBytesMin: 256 * 1024,
-  http2UnsentBytesMax: 2 * 1024 * 1024,
-  http2StreamWindowBytes: 64 * 1024,
-  http2ConnectionWindowBytes: 1024 * 1024,
-  /** Where a header block is cut off with the stream; above `headBytesMax` it is answered 431. */
-  http2HeaderBlockBytesMax: 32 * 1024,
-  http2HeaderFieldsMax: 256,
-  /** Frames that make no sense, empty ones among them: nobody sends so many by mistake. */
-  http2InvalidFramesMax: 100,
-  /** Streams that end without their answer, whoever ended them. */
-  http2Resets: { burst: 200, perSecond: 20 },
-  /** PING and SETTINGS, each of which is owed an answer. */
-  http2ControlFrames: { burst: 100, perSecond: 10 },
-  /** A stream of which nothing is taken, while its connection takes others. */
-  http2StreamIdleMsMax: 300_000,
-  // cookies of realms, which all realms of a host are sent
-  realmSessionCookiesMax: 20,
-  attemptCookiesMax: 10,
-  /** Accounts of one realm that a browser is known for. */
-  deviceTokensMax: 5,
+  ...EDGE_LIMITS,
   // sessions
   sessionTokenBytesMax: 1536, // what a realm issues
   sessionTokenReadBytesMax: 4096, // what is looked at, cookies being no larger

@@ -350,8 +350,6 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#answer({ ...answer, headerLines: [...answer.headerLines, ...ownLines] })
   }
 
-  // The end
-
   /** Ends the exchange from our side: with an answer if there is still room for one. */
   fail(refusal: Refusal): void {
     this.#call?.abort()
