@@ -2,8 +2,8 @@
 import type { Clock } from '../shared/clock.ts'
 import {
   clearCookie,
-  HOPS_COOKIE,
-  SEEN_COOKIE,
+  hopsCookieName,
+  seenCookieName,
   setCookie,
   withoutSessionCookie,
 } from '../shared/enforcement/cookies.ts'
@@ -115,12 +115,19 @@ export class RequestContext implements Visit {
     return this.edgeUrl.startsWith('https:')
   }
 
+  header(name: string): readonly string[] {
+    return valuesOf(this.exchange.head.keptLines, name)
+  }
+
+  isOwnPage(origins: readonly string[]): boolean {
+    const { authority } = this.exchange.head
+    const edgeUrls = this.tenant.edgeUrls.values()
+    return isOwnOrigin({ origins, edgeUrls, protocol: this.protocol, authority })
+  }
+
   /** No page of another site asked for this. */
   get isFromOwnOrigin(): boolean {
-    const { keptLines, authority } = this.exchange.head
-    const edgeUrls = this.tenant.edgeUrls.values()
-    const origins = valuesOf(keptLines, 'origin')
-    return isOwnOrigin({ origins, edgeUrls, protocol: this.protocol, authority })
+    return this.isOwnPage(this.header('origin'))
   }
 
   readSession() {
@@ -260,10 +267,10 @@ function companionLines(context: RequestContext, session: ProvenSession): string
   let lines = ''
   if (session.seenDue !== '') {
     const maxAgeSeconds = Math.max(1, session.claims.exp - context.nowSeconds)
-    lines = `Set-Cookie: ${setCookie(SEEN_COOKIE, session.seenDue, { maxAgeSeconds, isSecure })}\r\n`
+    lines = `Set-Cookie: ${setCookie(seenCookieName(isSecure), session.seenDue, { maxAgeSeconds, isSecure })}\r\n`
     context.edge.active(context, session)
   }
-  if (session.hasHops) lines += `Set-Cookie: ${clearCookie(HOPS_COOKIE, isSecure)}\r\n`
+  if (session.hasHops) lines += `Set-Cookie: ${clearCookie(hopsCookieName(isSecure), isSecure)}\r\n`
   return lines
 }
 

@@ -9,6 +9,8 @@ export const LIMITS = {
   flowCookiesMax: 5,
   flowCookieBytesMax: 2048,
   flowSecondsMax: 600,
+  /** Lines that end other session cookies; with more a balancer would not take the head. */
+  strayCookiesMax: 32,
   issuedAheadSecondsMax: 60,
   signInHopsMax: 8,
   returnToBytesMax: 1024,

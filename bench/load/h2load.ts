@@ -58,7 +58,7 @@ async function runOne(
     'accept-language: en-US,en;q=0.5',
     'accept-encoding: gzip, deflate, br',
     'sec-fetch-mode: cors',
-    `cookie: ${cookie}`,
+    `cookie: ${cookie.replace(' service_seen=', ' __Host-service_seen=')}`,
   ]
   const output = await outputOf('h2load', [
     ...[`-c${CONNECTIONS_EACH}`, `-m${STREAMS_EACH}`, '-t1', `-D${seconds}`, '--npn-list=h2'],

@@ -36,7 +36,7 @@ function requestOf(load: WrkLoad, host: string, cookie: string): string {
     'Accept-Language: en-US,en;q=0.5',
     'Accept-Encoding: gzip, deflate, br',
     'Sec-Fetch-Mode: cors',
-    `Cookie: ${cookie}`,
+    `Cookie: ${load.isSecure === true ? cookie.replace(' service_seen=', ' __Host-service_seen=') : cookie}`,
     ...(bodyBytes > 0 ? ['Content-Type: text/plain', `Content-Length: ${bodyBytes}`] : []),
     '',
     'b'.repeat(bodyBytes),

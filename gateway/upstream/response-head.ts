@@ -202,7 +202,9 @@ function takeLine(
  * trims generously takes for it, by a no-break space (0xa0) or a next line (0x85).
  */
 const isOwnCookie = (value: string): boolean =>
-  /^[\s\x85=]*(?:__Host-)?service_(?:session|seen|flow_[^\s\x85=;]*)[\s\x85]*(?:[=;]|$)/.test(value)
+  /^[\s\x85=]*(?:__Host-)?service_(?:session|seen|hops|flow_[^\s\x85=;]*)[\s\x85]*(?:[=;]|$)/.test(
+    value,
+  )
 
 function settle(
   head: ResponseHead,

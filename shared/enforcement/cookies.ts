@@ -7,6 +7,15 @@ export const FLOW_COOKIE_PREFIX = 'service_flow_'
 /** Browsers take such a cookie only over TLS, for this very host and for all its paths. */
 export const HOST_PREFIX = '__Host-'
 
+/**
+ * Companion and hop counter over TLS: no sibling host can set these, and no others are read. A token
+ * that was tossed in from there has no companion, so nobody is signed in by it as somebody else.
+ */
+export const seenCookieName = (isSecure: boolean) => (isSecure ? HOST_SEEN_COOKIE : SEEN_COOKIE)
+export const hopsCookieName = (isSecure: boolean) => (isSecure ? HOST_HOPS_COOKIE : HOPS_COOKIE)
+const HOST_SEEN_COOKIE = `${HOST_PREFIX}${SEEN_COOKIE}`
+const HOST_HOPS_COOKIE = `${HOST_PREFIX}${HOPS_COOKIE}`
+
 /** More than one cookie of a name: the sender decides nothing, so neither do we. */
 export const REPEATED = Symbol('repeated cookie')
 

@@ -2,7 +2,7 @@
  * From cookies to a session that holds, or the reason why none does. The signature check is cached
  * beside the key set that makes it true; time, revocation, idle and binding are judged every time.
  */
-import { HOPS_COOKIE, REPEATED, readCookie, SEEN_COOKIE, SESSION_COOKIE } from './cookies.ts'
+import { HOPS_COOKIE, REPEATED, readCookie, seenCookieName, SESSION_COOKIE } from './cookies.ts'
 import type { SessionVerdict } from './decide.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { flat } from './flat.ts'
@@ -28,6 +28,8 @@ export interface ProvenSession<Carried = unknown> {
   readonly carried: Carried
   /** The whole Cookie header of the last request, '' for a long one, and what it said by `seenKeys`. */
   cookies: string
+  /** Which companion was read: over TLS only the one that no other host can set. */
+  isCookieSecure: boolean
   hasHops: boolean
   seenKeys: readonly Buffer[]
   seenText: string
@@ -43,6 +45,7 @@ export interface SessionRequest {
   readonly cookies: string
   readonly userAgent: string
   readonly clientAddress: string
+  readonly isCookieSecure: boolean
   readonly nowSeconds: number
   readonly tenant: SessionTenant
   readonly revoked: RevokedView
@@ -99,14 +102,15 @@ export function createSessionReader<Carried>({
    * The session of a client that sends the very header it sent before: nothing has to be taken
    * apart again. Where any doubt is, the header is read from its beginning.
    */
-  function recall({ cookies, tenant }: SessionRequest): Session | undefined {
+  function recall({ cookies, tenant, isCookieSecure }: SessionRequest): Session | undefined {
     const at = cookies.indexOf(SESSION_COOKIE)
     if (at === -1) return undefined
     const semicolon = cookies.indexOf(';', at)
     const end = semicolon === -1 ? cookies.length : semicolon
     const session = proofs.get(cookies.slice(Math.max(0, end - CACHE_KEY_CHARACTERS), end))
     if (session === undefined || session.trust !== tenant.trust) return undefined
-    return session.seenKeys === tenant.seenKeys && session.cookies === cookies ? session : undefined
+    if (session.seenKeys !== tenant.seenKeys || session.cookies !== cookies) return undefined
+    return session.isCookieSecure === isCookieSecure ? session : undefined
   }
 
   function find(request: SessionRequest): Session | SignInReason {
@@ -147,6 +151,7 @@ export function createSessionReader<Carried>({
 
 const NEW_SESSION = {
   cookies: '',
+  isCookieSecure: false,
   hasHops: false,
   seenKeys: [],
   seenText: '',
@@ -160,7 +165,7 @@ const NEW_SESSION = {
 /** Works out again only what differs from the session's last request: the proof, not the decision. */
 function refreshCookies(session: ProvenSession, request: SessionRequest) {
   const { seenKeys } = request.tenant
-  const seenText = readCookie(request.cookies, SEEN_COOKIE)
+  const seenText = readCookie(request.cookies, seenCookieName(request.isCookieSecure))
   const text = typeof seenText === 'string' ? seenText : ''
   if (text === '' || text !== session.seenText || session.seenKeys !== seenKeys) {
     session.seen = readSeen(text, session.claims.sid, seenKeys)
@@ -170,6 +175,7 @@ function refreshCookies(session: ProvenSession, request: SessionRequest) {
   // fifty thousand sessions of a long header each would be a gigabyte
   const isShort = request.cookies.length <= LIMITS.rememberedCookiesMax
   session.cookies = isShort ? flat(request.cookies) : ''
+  session.isCookieSecure = request.isCookieSecure
   session.hasHops = request.cookies.includes(HOPS_COOKIE)
 }
 

@@ -3,7 +3,7 @@ import { nowSeconds } from '../clock.ts'
 import {
   clearCookie,
   readCookie,
-  SEEN_COOKIE,
+  seenCookieName,
   SESSION_COOKIE,
   setCookie,
 } from '../enforcement/cookies.ts'
@@ -14,6 +14,7 @@ import { judgeTimes, proveToken, type TokenClaims } from '../enforcement/token.t
 import { cookieLines, methodRefused, pageAnswer, redirection, type Answer } from './answer.ts'
 import { flowCookieName, flowCookiePath, flowIdOf, openFlow, type Flow } from './flow.ts'
 import { hopsCookie } from './hops.ts'
+import { othersCleared } from './stray-sessions.ts'
 import { onlyParameter, reasonOf, type SignInWorld, type Visit } from './visit.ts'
 
 export async function callback<V extends Visit>(visit: V, world: SignInWorld<V>): Promise<Answer> {
@@ -49,6 +50,7 @@ export async function callback<V extends Visit>(visit: V, world: SignInWorld<V>)
   }
   return redirection(303, flow.returnTo, [
     flowCleared,
+    ...othersCleared(visit),
     ...sessionCookies(visit, world, token, claims),
     hopsCookie(visit),
   ])
@@ -80,7 +82,7 @@ function sessionCookies(
   const seen = writeSeen({ seconds, fingerprint }, claims.sid, tenant.seenKeys[0])
   return [
     setCookie(SESSION_COOKIE, token, { maxAgeSeconds, isSecure }),
-    setCookie(SEEN_COOKIE, seen, { maxAgeSeconds, isSecure }),
+    setCookie(seenCookieName(isSecure), seen, { maxAgeSeconds, isSecure }),
   ]
 }
 

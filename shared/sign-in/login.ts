@@ -1,12 +1,13 @@
 /** `/service/login`: on to the realm, with what the callback needs in a cookie of its own. */
 import { randomBytes } from 'node:crypto'
-import { clearCookie, flowCookies, HOPS_COOKIE, setCookie } from '../enforcement/cookies.ts'
+import { clearCookie, flowCookies, hopsCookieName, setCookie } from '../enforcement/cookies.ts'
 import { safeReturnTo } from '../enforcement/return-to.ts'
 import { LIMITS } from '../limits.ts'
 import { REASON_TEXTS, type SignInReason } from '../reasons.ts'
 import { methodRefused, pageAnswer, redirection, type Answer } from './answer.ts'
 import { flowCookieName, flowCookiePath, newFlowId, sealFlow, type Flow } from './flow.ts'
 import { hopsOf } from './hops.ts'
+import { strayCleared } from './stray-sessions.ts'
 import { isRead, onlyParameter, terminate, type SignInWorld, type Visit } from './visit.ts'
 
 export async function login<V extends Visit>(visit: V, world: SignInWorld<V>): Promise<Answer> {
@@ -14,7 +15,7 @@ export async function login<V extends Visit>(visit: V, world: SignInWorld<V>): P
   if (!isRead(visit.head.method)) return methodRefused('GET, HEAD')
   const verdict = world.sessions.read(visit)
   const reason = verdict.kind === 'invalid' ? verdict.reason : undefined
-  if (hopsOf(cookies) >= LIMITS.signInHopsMax) return loopPage(visit, reason ?? 'no_session')
+  if (hopsOf(visit) >= LIMITS.signInHopsMax) return loopPage(visit, reason ?? 'no_session')
   if (tenant.isSignInBlocked)
     return reason === undefined ? redirection(303, returnToOf(visit)) : signInBlocked(tenant)
   const flowId = newFlowId(visit.nowSeconds)
@@ -39,7 +40,7 @@ export async function login<V extends Visit>(visit: V, world: SignInWorld<V>): P
   })
   const surplus = flowCookies(cookies).slice(0, -(LIMITS.flowCookiesMax - 1))
   const cleared = surplus.map(({ name }) => clearCookie(name, isSecure, path))
-  return redirection(302, start.location, [...cleared, cookie])
+  return redirection(302, start.location, [...strayCleared(visit), ...cleared, cookie])
 }
 
 const returnToOf = ({ query }: Visit) => safeReturnTo(onlyParameter(query, 'returnTo'))
@@ -73,6 +74,6 @@ function loopPage({ isCookieSecure }: Visit, reason: SignInReason): Answer {
       code: reason,
       action: { href: '/service/login', label: 'Try once more' },
     },
-    [`Set-Cookie: ${clearCookie(HOPS_COOKIE, isCookieSecure)}`],
+    [`Set-Cookie: ${clearCookie(hopsCookieName(isCookieSecure), isCookieSecure)}`],
   )
 }

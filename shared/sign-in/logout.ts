@@ -1,21 +1,28 @@
 /** `/service/logout`: here at once, everywhere soon, and at the realm if it can be reached. */
-import { clearCookie, HOPS_COOKIE, SEEN_COOKIE, SESSION_COOKIE } from '../enforcement/cookies.ts'
-import { isNavigation } from '../enforcement/navigation.ts'
+import {
+  clearCookie,
+  hopsCookieName,
+  seenCookieName,
+  SESSION_COOKIE,
+} from '../enforcement/cookies.ts'
 import { isRevoked } from '../enforcement/session.ts'
 import { judgeTimes, type TokenClaims } from '../enforcement/token.ts'
 import { cookieLines, methodRefused, pageAnswer, redirection, type Answer } from './answer.ts'
+import { languageOf, type Language } from './language.ts'
+import { isLogoutMeant } from './logout-intent.ts'
+import { FORM_PAGE_HEADER_LINES, pageHtml } from './pages.ts'
+import { strayCleared } from './stray-sessions.ts'
 import { reasonOf, type SignInWorld, type Visit } from './visit.ts'
 
 export async function logout<V extends Visit>(visit: V, world: SignInWorld<V>): Promise<Answer> {
   const { head, tenant } = visit
-  const { method, secFetchSite } = head
+  const { method } = head
   if (method !== 'GET' && method !== 'POST') return methodRefused('GET, POST')
-  // another site can make a browser come here; ending a session needs the person
-  const isImage = method === 'GET' && secFetchSite === '' && !isNavigation(head)
-  if (secFetchSite === 'cross-site' || isImage) return confirmLogout(visit)
-  const cleared = [SESSION_COOKIE, SEEN_COOKIE, HOPS_COOKIE].map((name) =>
-    clearCookie(name, visit.isCookieSecure),
-  )
+  if (!isLogoutMeant(visit)) return confirmLogout(visit)
+  const { isCookieSecure: isSecure } = visit
+  const names = [SESSION_COOKIE, seenCookieName(isSecure), hopsCookieName(isSecure)]
+  const own = names.map((name) => clearCookie(name, isSecure))
+  const cleared = [...own, ...strayCleared(visit)]
   const session = world.sessions.claimsOf(visit)
   if (session === undefined) return signedOut(visit, cleared)
   // who is out already, a moment or a year ago, is not put out again with every request
@@ -39,24 +46,62 @@ function isOver(claims: TokenClaims, { tenant, revoked, nowSeconds }: Visit): bo
   )
 }
 
-function confirmLogout({ tenant }: Visit): Answer {
-  return pageAnswer(200, {
-    title: 'Sign out?',
-    text: `Another site asked to sign you out of ${tenant.name}.`,
+/** The form has to say where it comes from, so its page lets the browser say so. */
+function confirmLogout(visit: Visit): Answer {
+  const { language, texts } = spokenTo(visit)
+  const { title, ask, button } = texts
+  const body = pageHtml({
+    language,
+    title,
+    text: ask(visit.tenant.name),
     code: 'confirm_logout',
-    form: { action: '/service/logout', label: 'Sign out' },
+    form: { action: '/service/logout', label: button },
   })
+  return { status: 200, headerLines: FORM_PAGE_HEADER_LINES, body }
 }
 
-function signedOut({ tenant }: Visit, cookies: readonly string[]): Answer {
-  return pageAnswer(
-    200,
-    {
-      title: 'You are signed out',
-      text: `Your session of ${tenant.name} has ended.`,
-      code: 'signed_out',
-      action: { href: '/', label: 'Sign in again' },
-    },
-    cookieLines(cookies),
-  )
+function signedOut(visit: Visit, cookies: readonly string[]): Answer {
+  const { language, texts } = spokenTo(visit)
+  const page = {
+    language,
+    title: texts.done,
+    text: texts.ended(visit.tenant.name),
+    code: 'signed_out',
+    action: { href: '/', label: texts.again },
+  }
+  return pageAnswer(200, page, cookieLines(cookies))
+}
+
+function spokenTo(visit: Visit) {
+  const language = languageOf(visit.header('accept-language').join())
+  return { language, texts: TEXTS[language] }
+}
+
+interface LogoutTexts {
+  readonly title: string
+  readonly ask: (application: string) => string
+  readonly button: string
+  readonly done: string
+  readonly ended: (application: string) => string
+  readonly again: string
+}
+
+const TEXTS: Readonly<Record<Language, LogoutTexts>> = {
+  en: {
+    title: 'Sign out?',
+    ask: (application) => `Confirm that you want to sign out of ${application}.`,
+    button: 'Sign out',
+    done: 'You are signed out',
+    ended: (application) => `Your session of ${application} has ended.`,
+    again: 'Sign in again',
+  },
+  de: {
+    title: 'Abmelden?',
+    ask: (application) =>
+      `Bitte bestätigen Sie, dass Sie sich von ${application} abmelden möchten.`,
+    button: 'Abmelden',
+    done: 'Sie sind abgemeldet',
+    ended: (application) => `Ihre Sitzung bei ${application} ist beendet.`,
+    again: 'Wieder anmelden',
+  },
 }

@@ -4,10 +4,12 @@
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
+import type { Language } from './language.ts'
 
 export type Html = ReturnType<typeof html>
 
 export interface Page {
+  readonly language?: Language
   readonly title: string
   readonly text: string
   /** A reason code that a person can quote. */
@@ -82,6 +84,8 @@ export function pageHtml(page: Page): string {
           : html`<form method="post" action="${form.action}"><button>${form.label}</button></form>`
       }
       <small>${page.code}</small>`,
+    '',
+    page.language,
   )
 }
 
@@ -91,9 +95,14 @@ export function readable(iso: string): string {
   return `${new Intl.DateTimeFormat('en-GB', format).format(new Date(iso))} UTC`
 }
 
-export function frame(title: string, content: Html, className = ''): string {
+export function frame(
+  title: string,
+  content: Html,
+  className = '',
+  language: Language = 'en',
+): string {
   const page = html`<!doctype html>
-    <html lang="en">
+    <html lang="${language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

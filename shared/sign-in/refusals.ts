@@ -1,9 +1,11 @@
 /** What somebody meets who is not let through: a page for people, JSON for programs. */
 import { isNavigation } from '../enforcement/navigation.ts'
+import { pathOf } from '../enforcement/path.ts'
 import { safeReturnTo } from '../enforcement/return-to.ts'
 import { REASON_TEXTS, REFUSAL_TEXTS, type RefuseReason, type SignInReason } from '../reasons.ts'
 import type { NavigationFacts } from '../enforcement/navigation.ts'
-import { jsonAnswer, pageAnswer, redirection, type Answer } from './answer.ts'
+import { cookieLines, jsonAnswer, pageAnswer, redirection, type Answer } from './answer.ts'
+import { clearedVariants } from './stray-sessions.ts'
 
 export interface SignInAsk {
   readonly head: NavigationFacts
@@ -15,9 +17,11 @@ export interface SignInAsk {
 
 /** A person is sent to sign in and comes back here; a program gets a 401 that it can read. */
 export function signInRequired(ask: SignInAsk, reason: SignInReason): Answer {
+  const cookies =
+    reason === 'session_repeated' ? clearedVariants(ask.edgeUrl, pathOf(ask.target)) : []
   if (isNavigation(ask.head)) {
     const returnTo = encodeURIComponent(safeReturnTo(ask.target))
-    return redirection(302, `/service/login?returnTo=${returnTo}`)
+    return redirection(302, `/service/login?returnTo=${returnTo}`, cookies)
   }
   const body = {
     error: 'sign_in_required',
@@ -25,7 +29,8 @@ export function signInRequired(ask: SignInAsk, reason: SignInReason): Answer {
     reason,
     login_url: `${ask.edgeUrl}/service/login`,
   }
-  return jsonAnswer(401, body, [`WWW-Authenticate: Session realm="${ask.tenantId}"`])
+  const challenge = `WWW-Authenticate: Session realm="${ask.tenantId}"`
+  return jsonAnswer(401, body, [challenge, ...cookieLines(cookies)])
 }
 
 export function refusal(

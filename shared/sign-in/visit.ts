@@ -25,7 +25,10 @@ export interface Visit extends SessionRequest {
   readonly query: string
   /** The tenant's own address as browsers see it, never what a header says. */
   readonly edgeUrl: string
-  readonly isCookieSecure: boolean
+  /** The values of all lines of one name, given in lower case. */
+  header(name: string): readonly string[]
+  /** Whether these are one origin, and our own, or none at all. */
+  isOwnPage(origins: readonly string[]): boolean
 }
 
 export interface SignInWorld<V extends Visit = Visit> {

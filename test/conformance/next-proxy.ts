@@ -88,12 +88,15 @@ export function withoutAddress(ask: Target['ask']): Target['ask'] {
 }
 
 function moved(text: string, sid: string, from: string, to: string): string {
-  return text.replace(/service_seen=([\w.-]+)/g, (whole, value: string) => {
-    const seen = readSeen(value, sid, [KEY])
-    if (seen === undefined || !seen.fingerprint.endsWith(`/${from}`)) return whole
-    const fingerprint = seen.fingerprint.slice(0, -from.length) + to
-    return `service_seen=${writeSeen({ ...seen, fingerprint }, sid, KEY)}`
-  })
+  return text.replace(
+    /((?:__Host-)?service_seen)=([\w.-]+)/g,
+    (whole, name: string, value: string) => {
+      const seen = readSeen(value, sid, [KEY])
+      if (seen === undefined || !seen.fingerprint.endsWith(`/${from}`)) return whole
+      const fingerprint = seen.fingerprint.slice(0, -from.length) + to
+      return `${name}=${writeSeen({ ...seen, fingerprint }, sid, KEY)}`
+    },
+  )
 }
 
 function sidOf(text: string): string {

@@ -123,7 +123,7 @@ t.test('over TLS the cookies are those that only TLS carries', async (t) => {
     {
       name: 'a companion',
       ask: headOf({ cookie: world.session({ seenAgoSeconds: 30 }) }),
-      required: { outcome: 'forward', cookies: ['service_seen'] },
+      required: { outcome: 'forward', cookies: ['__Host-service_seen'] },
     },
     {
       name: 'a script is told where to sign in',
@@ -131,6 +131,70 @@ t.test('over TLS the cookies are those that only TLS carries', async (t) => {
       required: { outcome: 'sign_in_401' },
     },
   ])
+})
+
+t.test('a session that was tossed in from a sibling host signs nobody in', async (t) => {
+  const world = await startWorld(t, { address: `https://${HOST}` })
+  const [own, tossed] = [world.session({ sid: 'own' }), world.session({ sid: 'evil', sub: 'eve' })]
+  const plain = tossed.replace('__Host-', '')
+  const [ownToken = '', ownSeen = ''] = own.split('; ')
+  const [tossedToken = '', tossedSeen = ''] = tossed.split('; ')
+  const asked = (cookie: string, reason: string): Case => ({
+    name: reason,
+    ask: headOf({ cookie }),
+    required: { outcome: 'sign_in_401', reason: `sign_in_required: ${reason}`, application: null },
+  })
+  await runTable(t, world.targets, [
+    asked(plain, 'seen_missing'),
+    asked(`${tossedToken}; ${ownSeen}`, 'seen_missing'),
+    asked(`${tossedToken}; ${tossedSeen.replace('__Host-', '')}; ${ownSeen}`, 'seen_missing'),
+    asked(`${ownToken}; ${ownSeen}; ${tossedToken}`, 'session_repeated'),
+    asked(`${tossedToken}; ${ownToken}; ${ownSeen}`, 'session_repeated'),
+    asked(`${ownToken}; ${ownSeen}; ${tossedSeen}`, 'seen_missing'),
+    {
+      name: 'one’s own, beside a companion that anybody can set',
+      ask: headOf({ cookie: `${own}; ${plain.split('; ')[1]}` }),
+      required: { outcome: 'forward', application: { user: 'ada', cookies: ownToken } },
+    },
+    {
+      name: 'a hop counter that anybody can set',
+      ask: headOf({ target: '/service/login', as: 'navigation', cookie: 'service_hops=8' }),
+      required: { outcome: 'service_302' },
+    },
+    {
+      name: 'one’s own loop',
+      ask: headOf({ target: '/service/login', as: 'navigation', cookie: '__Host-service_hops=8' }),
+      required: { outcome: 'service_508', cookies: ['-__Host-service_hops'] },
+    },
+  ])
+})
+
+t.test('two session cookies end in one clear sign-in', async (t) => {
+  for (const scheme of ['http', 'https']) {
+    const world = await startWorld(t, { address: `${scheme}://${HOST}` })
+    const [token = ''] = world.session().split('; ')
+    const cookie = `${world.session()}; ${token}`
+    const end = scheme === 'https' ? '; Secure' : ''
+    const ended = (path: string) =>
+      ['', `; Domain=${HOST}`].map((domain) => `set-cookie: service_session=; Path=${path}; Max-Age=0${domain}${end}`) // prettier-ignore
+    for (const target of world.targets) {
+      for (const as of AS) {
+        const { headers } = await target.ask(headOf({ target: '/a/b;Domain=x?y', as, cookie }))
+        const lines = headers.map(([name, value]) => `${name}: ${value}`)
+        for (const path of ['/', '/a', '/a/', '/a/b'])
+          for (const line of ended(path))
+            t.ok(lines.includes(line), `${target.name}: ${as}: ${line}`)
+        t.equal(lines.join().includes('Domain=x'), false)
+        if (scheme === 'https') t.match(lines.join('\n'), /; Secure; Partitioned$/m)
+      }
+      const login = await target.ask(headOf({ target: '/service/login', as: 'navigation', cookie }))
+      t.equal(login.status, 302)
+      const lines = login.headers.map(([name, value]) => `${name}: ${value}`)
+      for (const path of ['/', '/service', '/service/'])
+        for (const line of ended(path)) t.ok(lines.includes(line), `${target.name}: ${line}`)
+      t.match(lines.join(), /service_flow_/)
+    }
+  }
 })
 
 t.test('/service/callback', async (t) => {
@@ -251,6 +315,99 @@ t.test('/service/logout', async (t) => {
     },
     stays('c'),
   ])
+})
+
+t.test('nobody is signed out who has not asked for it', async (t) => {
+  const world = await startWorld(t)
+  const ORIGIN = `http://${HOST}`
+  const of = (sid: string, lines: readonly string[], method = 'GET') =>
+    headOf({
+      method,
+      target: '/service/logout',
+      cookie: world.session({ sid }),
+      lines: [...lines, ...(method === 'POST' ? ['Content-Length: 0'] : [])],
+    }).replace(/Accept: .*\r\nSec-Fetch-Mode: .*\r\n/, '')
+  const page = 'Accept: text/html,*/*'
+  const fetched = (site: string, mode: string, destination: string) => [
+    `Sec-Fetch-Site: ${site}`,
+    `Sec-Fetch-Mode: ${mode}`,
+    `Sec-Fetch-Dest: ${destination}`,
+  ]
+  const link = fetched('same-origin', 'navigate', 'document')
+  const asked: [string, readonly string[], string?][] = [
+    ['an image on one’s own page', fetched('same-origin', 'no-cors', 'image')],
+    ['an image on a sibling host', fetched('same-site', 'no-cors', 'image')],
+    ['a link on a sibling host', fetched('same-site', 'navigate', 'document')],
+    ['a link on another site', fetched('cross-site', 'navigate', 'document')],
+    ['a frame', fetched('same-origin', 'navigate', 'iframe')],
+    ['a fetch of one’s own page', fetched('same-origin', 'cors', 'empty')],
+    ['a prerender', [...link, 'Sec-Purpose: prefetch;prerender']],
+    ['a prefetch of old', [page, `Referer: ${ORIGIN}/`, 'X-Moz: prefetch']],
+    ['an old browser that does not say from where', [page]],
+    ['an old browser, from a sibling host', [page, 'Referer: http://evil.localhost/x']],
+    ['an old browser, from a name that only begins alike', [page, `Referer: ${ORIGIN}.evil.test/`]],
+    ['an image of an old browser', ['Accept: image/*,*/*', `Referer: ${ORIGIN}/`]],
+    ['a form on a sibling host', fetched('same-site', 'navigate', 'document'), 'POST'],
+    ['a form on another site', fetched('cross-site', 'navigate', 'document'), 'POST'],
+    [
+      'a form on a sibling host, in an old browser',
+      [page, 'Origin: http://evil.localhost'],
+      'POST',
+    ],
+    ['a form in a sandbox', [page, 'Origin: null'], 'POST'],
+  ]
+  const meant: [string, readonly string[], string?][] = [
+    ['a link on one’s own page', link],
+    [
+      'an address that was typed',
+      [...fetched('none', 'navigate', 'document'), 'Sec-Fetch-User: ?1'],
+    ],
+    ['a link, in an old browser', [page, `Referer: ${ORIGIN}/work?x=1`]],
+    ['a form', [...fetched('same-origin', 'navigate', 'document'), 'Origin: null'], 'POST'],
+    ['a form, in an old browser', [page, `Origin: ${ORIGIN}`], 'POST'],
+    ['a program', [], 'POST'],
+  ]
+  await runTable(t, world.targets, [
+    ...asked.map(([name, lines, method]): Case => ({
+      name,
+      ask: of('stays', lines, method),
+      required: { outcome: 'service_200', reason: 'confirm_logout', cookies: [] },
+    })),
+    {
+      name: 'is signed in still',
+      ask: headOf({ cookie: world.session({ sid: 'stays' }) }),
+      required: { outcome: 'forward' },
+    },
+    ...meant.flatMap(([name, lines, method]): Case[] => [
+      {
+        name,
+        ask: of(name.length.toString(), lines, method),
+        required: { outcome: 'service_303' },
+      },
+      {
+        name: `${name}: it is over`,
+        ask: headOf({ cookie: world.session({ sid: name.length.toString() }) }),
+        required: { outcome: 'sign_in_401', reason: 'sign_in_required: revoked' },
+      },
+    ]),
+  ])
+  // the page lets its form say where it comes from, and speaks the language of its reader
+  for (const target of world.targets) {
+    const german = await target.ask(
+      of('stays', [page, 'Accept-Language: fr, de-AT;q=0.8, en;q=0.5']),
+    )
+    t.match(
+      german.body,
+      /<html lang="de">[^]*Abmelden\?[^]*<form method="post" action="\/service\/logout">/,
+    )
+    t.ok(
+      german.headers.some(([name, value]) => name === 'referrer-policy' && value === 'same-origin'),
+    )
+    t.match(
+      (await target.ask(of('stays', [page, 'Accept-Language: de;q=0.5,en']))).body,
+      /lang="en"/,
+    )
+  }
 })
 
 t.test('/service/me is the edge’s, and inside an application nothing', async (t) => {

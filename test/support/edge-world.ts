@@ -3,6 +3,7 @@ import { createGateway } from '../../gateway/gateway.ts'
 import { createPortPair } from '../../gateway/tenants/ports.ts'
 import type { ToWorker } from '../../gateway/tenants/relay-messages.ts'
 import { systemClock } from '../../shared/clock.ts'
+import { seenCookieName } from '../../shared/enforcement/cookies.ts'
 import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
 import { deriveKey, writeSeen } from '../../shared/enforcement/seen.ts'
 import type { Report } from '../../gateway/tenants/relay-messages.ts'
@@ -133,7 +134,8 @@ export async function startEdge(
       const fingerprint = fingerprintOf(USER_AGENT, '127.0.0.1')
       const seen = { seconds: nowSeconds() - seenAgoSeconds, fingerprint }
       const seenText = writeSeen(seen, sid, deriveKey(SEALING_SECRET, 'seen'))
-      return `service_session=${token}; service_seen=${seenText}`
+      const isSecure = snapshot.edge_urls[HOST]?.startsWith('https:') === true
+      return `service_session=${token}; ${seenCookieName(isSecure)}=${seenText}`
     },
     put(change: Partial<TenantSnapshot>) {
       snapshot = { ...snapshot, ...change, revision: snapshot.revision + 1 }

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { seenCookieName } from '../../shared/enforcement/cookies.ts'
 import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
 import { deriveKey, writeSeen } from '../../shared/enforcement/seen.ts'
 import { nothingRevoked, type Revoked } from '../../shared/snapshot.ts'
@@ -195,7 +196,8 @@ export async function startFeedService(
         ...wish.claims,
       }
       const token = signRs256(key, { alg: 'RS256', kid: key.kid, typ: 'JWT' }, claims)
-      return `service_session=${token}; service_seen=${seenOf({ ...wish, sid })}`
+      const isSecure = String(tenant['origin']).startsWith('https:')
+      return `service_session=${token}; ${seenCookieName(isSecure)}=${seenOf({ ...wish, sid })}`
     },
     seenOf,
   }

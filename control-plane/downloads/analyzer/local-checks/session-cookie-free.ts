@@ -4,7 +4,7 @@ import { codeFiles, isInComment, lineAt } from './code-files.ts'
 import type { LocalCheck } from './looked-at.ts'
 
 const CHECK = 'session_cookie_free'
-const NAME = String.raw`['"\x60]?(?<cookie>service_session|service_seen)\b`
+const NAME = String.raw`['"\x60]?(?<cookie>service_session|(?:__Host-)?service_seen)\b`
 /** Reading `service_session` is what the contract offers; setting it is not. */
 const SETTING: readonly RegExp[] = [
   // name: 'service_session', key: …, cookieName = …, SESSION_COOKIE_NAME = …, cookie.name=…

@@ -3,8 +3,8 @@ import { nowSeconds } from '../../../../shared/clock.ts'
 import { createAddressReader, plainAddress } from '../../../../shared/client-address.ts'
 import {
   clearCookie,
-  HOPS_COOKIE,
-  SEEN_COOKIE,
+  hopsCookieName,
+  seenCookieName,
   setCookie,
 } from '../../../../shared/enforcement/cookies.ts'
 import {
@@ -13,7 +13,6 @@ import {
   type ServiceEndpoint,
 } from '../../../../shared/enforcement/decide.ts'
 import { pathOf } from '../../../../shared/enforcement/path.ts'
-import { isOwnOrigin } from '../../../../shared/enforcement/own-origin.ts'
 import {
   createSessionReader,
   type ProvenSession,
@@ -121,7 +120,8 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
 
   function forward(visit: Visitor, reason: ForwardReason, given: Session | undefined): Outcome {
     const { target, isUpgrade } = visit.head
-    const isForeignPage = isUpgrade && given !== undefined && !isOwnPage(visit)
+    // a browser lets any site's page open a WebSocket here, with the cookies of its user
+    const isForeignPage = isUpgrade && given !== undefined && !visit.isOwnPage(visit.head.origins)
     if (isForeignPage && reason === 'session')
       return answered(refusal(visit.head, 'origin_foreign', 403))
     const session = isForeignPage || standing.isTooOld() ? undefined : given
@@ -216,16 +216,9 @@ function companions(visit: Visitor, session: Session): readonly string[] {
   const cookies: string[] = []
   const maxAgeSeconds = Math.max(1, session.carried.claims.exp - visit.nowSeconds)
   if (session.seenDue !== '')
-    cookies.push(setCookie(SEEN_COOKIE, session.seenDue, { maxAgeSeconds, isSecure }))
-  if (session.hasHops) cookies.push(clearCookie(HOPS_COOKIE, isSecure))
+    cookies.push(setCookie(seenCookieName(isSecure), session.seenDue, { maxAgeSeconds, isSecure }))
+  if (session.hasHops) cookies.push(clearCookie(hopsCookieName(isSecure), isSecure))
   return cookies
-}
-
-/** A browser lets any site's page open a WebSocket here, with the cookies of its user. */
-function isOwnPage({ head, edgeUrl, isCookieSecure }: Visitor): boolean {
-  const { origins, authority } = head
-  const protocol = isCookieSecure ? 'https' : 'http'
-  return isOwnOrigin({ origins, authority, protocol, edgeUrls: [edgeUrl] })
 }
 
 function placeOf({ clientAddress, head }: Visitor) {

@@ -18,6 +18,7 @@ export interface RequestFacts extends NavigationFacts {
   readonly probe: string
   readonly authority: string
   readonly origins: readonly string[]
+  readonly rawHeaders: readonly string[]
 }
 
 /** Header names in lower case; no other line matters to the decision. */
@@ -97,6 +98,7 @@ export function readFacts({
     target: decided,
     authority,
     origins,
+    rawHeaders,
     host,
     cookies: values[READ.cookie] ?? '',
     accept: values[READ.accept] ?? '',

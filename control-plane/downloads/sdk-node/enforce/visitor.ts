@@ -1,4 +1,5 @@
 /** One request as the sign-in and the session reader see it; it keeps the state that it began with. */
+import { isOwnOrigin } from '../../../../shared/enforcement/own-origin.ts'
 import type { RevokedView } from '../../../../shared/enforcement/session.ts'
 import type { Visit } from '../../../../shared/sign-in/visit.ts'
 import type { RequestFacts } from './request-facts.ts'
@@ -44,6 +45,17 @@ export class Visitor implements Visit {
 
   get isCookieSecure(): boolean {
     return this.tenant.origin.startsWith('https:')
+  }
+
+  header(name: string): readonly string[] {
+    const { rawHeaders } = this.head
+    return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === name)
+  }
+
+  isOwnPage(origins: readonly string[]): boolean {
+    const { authority } = this.head
+    const protocol = this.isCookieSecure ? 'https' : 'http'
+    return isOwnOrigin({ origins, authority, protocol, edgeUrls: [this.edgeUrl] })
   }
 
   /** The same request under another state of the tenant. */
