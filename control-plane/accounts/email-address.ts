@@ -1,9 +1,11 @@
 /** What counts as an e-mail address, whoever brings it along: one of our mails must be able to reach it. */
 import { LIMITS } from '../../shared/limits.ts'
+import { hasUnseen } from '../unseen.ts'
 
 /** No quoted names, no comments, no address in brackets: nothing that a mail header could trip over. */
 const EMAIL_ADDRESS = /^[^\s@\p{Cc}<>"(),:;\\]+@[^\s@\p{Cc}<>"(),:;\\]+$/u
 
 export function isEmailAddress(text: string): boolean {
-  return text.length <= LIMITS.emailCharactersMax && text.isWellFormed() && EMAIL_ADDRESS.test(text)
+  if (text.length > LIMITS.emailCharactersMax || !text.isWellFormed()) return false
+  return EMAIL_ADDRESS.test(text) && !hasUnseen(text)
 }

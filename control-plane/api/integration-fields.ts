@@ -1,6 +1,7 @@
 /** What the command line tool reports of the integrator's machine, field by field. */
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
+import { hasUnseen } from '../unseen.ts'
 
 /** It is shown in terminals: nothing but line breaks may move their cursor. */
 function text(charactersMax: number) {
@@ -8,7 +9,7 @@ function text(charactersMax: number) {
   return v.pipe(
     v.string(wish),
     v.maxLength(charactersMax, wish),
-    v.check((value) => value.isWellFormed() && !/[^\P{Cc}\n]|[\p{Zl}\p{Zp}]/u.test(value), wish),
+    v.check((value) => value.isWellFormed() && !hasUnseen(value.replaceAll('\n', ' ')), wish),
   )
 }
 

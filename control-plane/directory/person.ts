@@ -1,6 +1,7 @@
 /** One row of a tenant's database, read as a person. Pure. */
 import { LIMITS } from '../../shared/limits.ts'
 import { isEmailAddress } from '../accounts/email-address.ts'
+import { hasUnseen, withoutUnseen } from '../unseen.ts'
 import type { Row } from './connection.ts'
 import { parseHash } from './hashes/hash-formats.ts'
 import { describeShape, type KnownHash } from './hashes/hash-shapes.ts'
@@ -33,7 +34,6 @@ export const isProblem = (person: Person | RowProblem): person is RowProblem => 
 
 /** Whatever says no, in the spellings of both databases. Everything else means disabled. */
 const NO = new Set(['', '0', 'f', 'false', 'n', 'no', 'off'])
-const UNSHOWABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u
 
 export function readRow(row: Row, columns: Columns): Found {
   const cells = new Map(chosenColumns(columns).map(({ role }, at) => [role, row[at] ?? null]))
@@ -53,11 +53,12 @@ function toPerson(text: (role: Role) => string): Person | RowProblem {
     externalId: text('id'),
     username: text('username') || email,
     email,
-    name: text('name') || text('username') || email,
+    // shown and no more: who has a mark of direction in theirs may come in all the same
+    name: withoutUnseen(text('name')).trim() || text('username') || email,
     isDisabled: !NO.has(text('disabled').toLowerCase()),
   }
   const isFit = (value: string, max: number) =>
-    value !== '' && value.length <= max && !UNSHOWABLE.test(value) && value.isWellFormed()
+    value !== '' && value.length <= max && !hasUnseen(value) && value.isWellFormed()
   if (!isFit(person.externalId, LIMITS.directoryIdCharactersMax))
     return { role: 'id', wish: 'must name the person for good and not be empty' }
   if (!isEmailAddress(email)) return { role: 'email', wish: 'must be an e-mail address' }

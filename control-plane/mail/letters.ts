@@ -2,6 +2,7 @@
 import type { Mail } from './mails.ts'
 import { english, type MailText, type MailTexts } from './texts/english.ts'
 import { german } from './texts/german.ts'
+import { withoutUnseen } from '../unseen.ts'
 
 const LANGUAGES: Readonly<Record<string, MailTexts>> = { en: english, de: german }
 
@@ -44,4 +45,4 @@ export function letter(to: string, { subject, lines }: MailText): Mail {
   return { to, subject: oneLine(subject), text: `${clean.join('\n\n')}\n` }
 }
 
-const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+const oneLine = (text: string) => withoutUnseen(text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '))

@@ -15,19 +15,17 @@ import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
 import { timeZoneNamed } from '../../monitoring/weeks.ts'
 import { isReserved } from '../../store/reserved.ts'
 import { logoMediaType } from '../../tenants/logo.ts'
+import { hasUnseen } from '../../unseen.ts'
 import { described } from '../answer-fields.ts'
 import { moment } from './monitoring-fields.ts'
 
-/** No control characters; text that is shown, logged and mailed. */
+/** Nothing that is not seen; text that is shown, logged and mailed. */
 function text(wish: string, max: number) {
   const whole = `${wish} of 1 to ${max} characters`
   return v.pipe(
     v.string(whole),
     v.check((value) => value.trim() !== '' && value.length <= max, whole),
-    v.check(
-      (value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value),
-      `${whole}, without control characters`,
-    ),
+    v.check((value) => !hasUnseen(value), `${whole}, without control or invisible characters`),
     v.check((value) => value.isWellFormed(), `${whole}, as valid Unicode`),
   )
 }

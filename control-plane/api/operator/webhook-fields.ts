@@ -4,6 +4,7 @@ import { EVENT_NAMES } from '../../../shared/events.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { count, described, time } from '../answer-fields.ts'
 import { moment } from './monitoring-fields.ts'
+import { hasUnseen } from '../../unseen.ts'
 
 const URL_WISH = 'an https:// address that can be reached publicly'
 /** What may be behind it is looked at where it is used: that takes a name server. */
@@ -21,11 +22,11 @@ const events = v.pipe(
   v.maxLength(EVENT_NAMES.length, EVENTS_WISH),
 )
 
-const DESCRIPTION_WISH = `text of at most ${LIMITS.webhookDescriptionCharactersMax} characters, without control characters`
+const DESCRIPTION_WISH = `text of at most ${LIMITS.webhookDescriptionCharactersMax} characters, without control or invisible characters`
 const description = v.pipe(
   v.string(DESCRIPTION_WISH),
   v.maxLength(LIMITS.webhookDescriptionCharactersMax, DESCRIPTION_WISH),
-  v.check((value) => value.isWellFormed() && !/\p{Cc}/u.test(value), DESCRIPTION_WISH),
+  v.check((value) => value.isWellFormed() && !hasUnseen(value), DESCRIPTION_WISH),
 )
 
 const state = v.picklist(['active', 'paused'], 'one of active, paused')

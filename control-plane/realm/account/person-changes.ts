@@ -13,9 +13,8 @@ import type { Realm } from '../realm.ts'
 import { placeOf, requestIdOf, showPage } from '../show.ts'
 import type { RealmWorld } from '../world.ts'
 import type { freshProofs } from './fresh-proof.ts'
+import { hasUnseen } from '../../unseen.ts'
 import type { Back, OwnPage, OwnRequest } from './own-account.ts'
-
-const NAME = /^[^\p{C}]+$/u
 
 export function personChanges(
   realm: Realm,
@@ -61,7 +60,8 @@ export function personChanges(
     const { ctx, holder, fields } = request
     const name = (fields.get('name') ?? '').trim()
     const { problems } = placeOf(ctx, world, realm).texts.account.own
-    if (!NAME.test(name) || name.length > LIMITS.nameCharactersMax)
+    const isShown = name !== '' && name.isWellFormed() && !hasUnseen(name)
+    if (!isShown || name.length > LIMITS.nameCharactersMax)
       return askForName(request, name.slice(0, LIMITS.nameCharactersMax), problems.name_invalid)
     const { userId } = holder.user
     await users.patch(tenantId, userId, { name }, { name: userId, requestId: requestIdOf(ctx) })
