@@ -46,8 +46,11 @@ export const LIMITS = {
   passwordCharactersMin: 8,
   passwordHistoryMax: 24,
   /** Behind these a password is strong or a repetition. */
-  passwordStrengthCharactersMax: 64,
-  passwordStrengthMsMax: 5000,
+  passwordStrengthCharactersMax: 32,
+  /** Of one estimate, of the wait before it, and of questions about one person at a time. */
+  passwordStrengthMsMax: 2000,
+  passwordStrengthWaitMsMax: 5000,
+  passwordStrengthPerPersonMax: 2,
   passwordQueueMax: 200,
   passwordQueuePerTenantMax: 100,
   realmsCachedMax: 200,
@@ -119,6 +122,9 @@ export const LIMITS = {
   // sign-in rates, per address: offices and whole providers share one, so they only stop loops
   rateAuthorize: { burst: 1200, perSecond: 50 },
   rateAccount: { burst: 60, perSecond: 1 },
+  /** The token endpoint: of an application, and of whoever does not show its secret. */
+  rateToken: { burst: 3000, perSecond: 300 },
+  rateTokenRefused: { burst: 60, perSecond: 1 },
   rateSignIn: { burst: 600, perSecond: 20 },
   nameCharactersMax: 200,
   usernameCharactersMax: 100,

@@ -48,7 +48,10 @@ export function createPasswordRules(world: {
       const findings = {
         characters,
         isBreached: policy.refuse_breached && (await breaches.has(message)),
-        strength: policy.min_strength === 0 ? 4 : await strength.of(message, wordsOf(whose)),
+        strength:
+          policy.min_strength === 0
+            ? 4
+            : await strength.of(message, wordsOf(whose), askedFor(whose)),
         isUsedBefore: false,
       }
       const second = newPassword(findings, policy)
@@ -65,6 +68,10 @@ export function createPasswordRules(world: {
     for (const encoded of all) if (await passwords.verify(plain, encoded, tenantId)) return true
     return false
   }
+}
+
+const askedFor = ({ tenantId, userId, username }: WhosePassword) => {
+  return { tenantId, person: userId ?? username }
 }
 
 /** A name, an address and the parts of them are the first that anybody tries. */

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { createTurns } from './turns.ts'
 
 export interface StrengthQuestion {
   readonly id: number
@@ -20,55 +21,84 @@ export interface StrengthAnswer {
 
 export type Strength = ReturnType<typeof createStrength>
 
-interface Waiting {
+/** Whose password it is: tenants take turns, and a person has so many questions at a time. */
+export interface AskedFor {
+  readonly tenantId: string
+  readonly person: string
+}
+
+interface Running {
+  readonly id: number
   readonly resolve: (score: number) => void
   readonly reject: (error: Error) => void
 }
 
 export function createStrength({
   timeoutMs = LIMITS.passwordStrengthMsMax,
-}: { readonly timeoutMs?: number } = {}) {
+  waitMsMax = LIMITS.passwordStrengthWaitMsMax,
+}: { readonly timeoutMs?: number; readonly waitMsMax?: number } = {}) {
+  const turns = createTurns({ concurrency: 1 })
+  const askedBy = new Map<string, number>()
   let worker: Worker | undefined
   let lastId = 0
-  const waiting = new Map<number, Waiting>()
+  /** One at a time, so that whoever is slow is ended alone. */
+  let running: Running | undefined
 
   function start(): Worker {
     const started = new Worker(new URL('./strength-worker.ts', import.meta.url))
     started.unref()
     started.on('message', ({ id, score }: StrengthAnswer) => {
-      waiting.get(id)?.resolve(score)
-      waiting.delete(id)
+      if (running?.id === id) running.resolve(score)
     })
     started.on('error', () => giveUp(started))
     started.on('exit', () => giveUp(started))
     return started
   }
 
-  /** Whoever waits is told to try again; the next one starts another thread. */
+  /** Whoever is asked about is told to try again; the next one starts another thread. */
   function giveUp(failed: Worker | undefined) {
     if (failed === undefined || failed !== worker) return
     worker = undefined
     void failed.terminate()
-    for (const { reject } of waiting.values())
-      reject(new Refusal('unavailable', { retry_after: 1 }))
-    waiting.clear()
+    running?.reject(unavailable())
+  }
+
+  async function ask(plain: string, words: readonly string[]): Promise<number> {
+    const asked = (worker ??= start())
+    const id = ++lastId
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    running = { id, resolve, reject }
+    asked.postMessage({ id, plain, words } satisfies StrengthQuestion)
+    const timer = setTimeout(() => giveUp(asked), timeoutMs)
+    try {
+      return await promise
+    } finally {
+      running = undefined
+      clearTimeout(timer)
+    }
   }
 
   return {
-    async of(plain: string, words: readonly string[]): Promise<number> {
-      if (waiting.size >= LIMITS.passwordQueueMax)
-        throw new Refusal('unavailable', { retry_after: 1 })
-      const asked = (worker ??= start())
-      const id = ++lastId
+    async of(
+      plain: string,
+      words: readonly string[],
+      { tenantId, person }: AskedFor,
+    ): Promise<number> {
+      const who = `${tenantId}/${person}`
+      const asked = askedBy.get(who) ?? 0
+      if (asked >= LIMITS.passwordStrengthPerPersonMax) throw unavailable()
+      askedBy.set(who, asked + 1)
+      const startedAt = performance.now()
       const seen = plain.slice(0, LIMITS.passwordStrengthCharactersMax)
-      const { promise, resolve, reject } = Promise.withResolvers<number>()
-      waiting.set(id, { resolve, reject })
-      asked.postMessage({ id, plain: seen, words } satisfies StrengthQuestion)
-      const timer = setTimeout(() => giveUp(asked), timeoutMs)
       try {
-        return await promise
+        return await turns.take(async () => {
+          if (performance.now() - startedAt > waitMsMax) throw unavailable() // nobody waits for it
+          return ask(seen, words)
+        }, tenantId)
       } finally {
-        clearTimeout(timer)
+        const left = (askedBy.get(who) ?? 1) - 1
+        if (left === 0) askedBy.delete(who)
+        else askedBy.set(who, left)
       }
     },
 
@@ -79,3 +109,5 @@ export function createStrength({
     },
   }
 }
+
+const unavailable = () => new Refusal('unavailable', { retry_after: 1 })

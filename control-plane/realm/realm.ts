@@ -4,6 +4,7 @@
  */
 import type { EventEmitter } from 'node:events'
 import type { KoaContextWithOIDC, Provider as OidcProvider } from 'oidc-provider'
+import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { applicationHomeOf } from '../tenants/application-home.ts'
 import { clientIdOf } from '../tenants/tenants.ts'
@@ -24,6 +25,7 @@ import { createRealmRecords } from './records.ts'
 import { endSession } from './session-end.ts'
 import { issueSessionTokens } from './session-token.ts'
 import { requestIdOf } from './show.ts'
+import { tokenRate } from './token-rate.ts'
 import type { RealmWorld } from './world.ts'
 
 export type RealmContext = Parameters<Parameters<OidcProvider['use']>[0]>[0]
@@ -42,7 +44,11 @@ export function issuerOf(baseUrl: string, tenantId: string): string {
   return `${baseUrl}/auth/realms/${tenantId}`
 }
 
-export async function createRealm(world: RealmWorld, tenant: Tenant): Promise<Realm> {
+export async function createRealm(
+  world: RealmWorld,
+  tenant: Tenant,
+  tokenLimits: RateLimits,
+): Promise<Realm> {
   const { baseUrl, vault, clock, log } = world
   const { tenantId } = tenant
   const issuer = issuerOf(baseUrl, tenantId)
@@ -101,6 +107,7 @@ export async function createRealm(world: RealmWorld, tenant: Tenant): Promise<Re
   issueSessionTokens(provider, { issuer, clientId, tenant, key }, world)
   logProblems(provider, tenantId, log)
   const realm: Realm = { tenant, clientId, issuer, provider, records, applicationUrls }
+  provider.use(tokenRate(realm, clientSecrets, { clock, rateLimits: tokenLimits }))
   for (const middleware of realmPages(realm, world)) provider.use(middleware)
   return realm
 }

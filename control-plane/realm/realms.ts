@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { countedAs } from '../../shared/client-address.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { createRateLimits, type Rate } from '../../shared/rate-limits.ts'
+import { createRateLimits, type Rate, type RateLimits } from '../../shared/rate-limits.ts'
 import { TENANT_ID } from '../../shared/snapshot.ts'
 import { addressOf } from '../listener/client-address.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
@@ -61,6 +61,7 @@ export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Real
   const { tenants, store, log, baseUrl } = world
   const isHttps = baseUrl.startsWith('https:')
   const rateLimits = createRateLimits(world.clock)
+  const tokenLimits = createRateLimits(world.clock) // strangers push nobody else out of it
   const cache = new LRUCache<string, CachedRealm>({ max: LIMITS.realmsCachedMax })
   store.onCommit(({ tenantIds }) => tenantIds.forEach((tenantId) => cache.delete(tenantId)))
 
@@ -68,7 +69,7 @@ export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Real
     const { tenantId, revision } = tenant
     const known = cache.get(tenantId)
     if (known?.revision === revision) return known.handler
-    const handler = buildHandler(world, tenant)
+    const handler = buildHandler(world, tenant, tokenLimits)
     const entry = { revision, handler }
     cache.set(tenantId, entry)
     handler.catch(() => {
@@ -131,8 +132,12 @@ export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Real
   }
 }
 
-async function buildHandler(world: RealmWorld, tenant: Tenant): Promise<RealmHandler> {
-  const { issuer, provider } = await createRealm(world, tenant)
+async function buildHandler(
+  world: RealmWorld,
+  tenant: Tenant,
+  tokenLimits: RateLimits,
+): Promise<RealmHandler> {
+  const { issuer, provider } = await createRealm(world, tenant, tokenLimits)
   const baseUrl = new URL(issuer).pathname // the provider finds its mount path under this name
   const callback = provider.callback()
   return async (request, response) => {

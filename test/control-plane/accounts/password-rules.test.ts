@@ -21,7 +21,7 @@ void t.test('each rule, and the cheap ones first', async (t) => {
   const whose = { tenantId: 'acme', ...ADA }
   const policy = { ...DEFAULT_POLICIES.password, min_length: 10 }
   t.equal(await rules.check('short one', whose, policy), 'password_too_short')
-  t.strictSame(asked, [])
+  t.strictSame(asked, [], OF_ADA)
   t.equal(await rules.check('ö'.repeat(9), whose, policy), 'password_too_short', 'characters')
   t.equal(
     await rules.check('x'.repeat(LIMITS.passwordBytesMax + 1), whose, policy),
@@ -34,27 +34,54 @@ void t.test('each rule, and the cheap ones first', async (t) => {
   t.equal(await rules.check('breached password', whose, lenient), undefined)
 })
 
+const OF_ADA = { tenantId: 'acme', person: 'ada' }
+
 void t.test(
   'the real estimate: what everybody tries is weak, names of the person too',
   async (t) => {
     const strength = createStrength()
     t.teardown(() => strength.close())
-    t.equal(await strength.of('password1', []), 0)
-    t.equal(await strength.of(GOOD, []), 4)
-    const named = await strength.of('ada.lovelace', ['ada.lovelace', 'ada', 'lovelace'])
-    t.ok(named < (await strength.of('ada.lovelace', [])))
+    t.equal(await strength.of('password1', [], OF_ADA), 0)
+    t.equal(await strength.of(GOOD, [], OF_ADA), 4)
+    const named = await strength.of('ada.lovelace', ['ada.lovelace', 'ada', 'lovelace'], OF_ADA)
+    t.ok(named < (await strength.of('ada.lovelace', [], OF_ADA)))
   },
 )
 
 void t.test('an estimate that takes too long is given up, and the next one is made', async (t) => {
   const hasty = createStrength({ timeoutMs: 1 })
   t.teardown(() => hasty.close())
-  await t.rejects(hasty.of('abc123'.repeat(20), []), { code: 'unavailable' })
-  await t.rejects(hasty.of('abc123'.repeat(20), []), { code: 'unavailable' })
+  await t.rejects(hasty.of('abc123'.repeat(20), [], OF_ADA), { code: 'unavailable' })
+  await t.rejects(hasty.of('abc123'.repeat(20), [], OF_ADA), { code: 'unavailable' })
   const patient = createStrength()
   t.teardown(() => patient.close())
-  const all = await Promise.all(['password1', GOOD].map((plain) => patient.of(plain, [])))
+  const all = await Promise.all(['password1', GOOD].map((plain) => patient.of(plain, [], OF_ADA)))
   t.strictSame(all, [0, 4])
+})
+
+/** The attack: one person asks for the slowest estimates that there are, many at once. */
+void t.test('who asks for many at once is refused, and holds nobody else', async (t) => {
+  const strength = createStrength()
+  t.teardown(() => strength.close())
+  const slow = '4@8({[<369&#!1/|0$5+7%2'.repeat(3)
+  const order: string[] = []
+  const ask = (person: string, plain: string) =>
+    strength.of(plain, ['ada'], { tenantId: 'acme', person }).then(
+      () => order.push(person),
+      (error: { code: string }) => order.push(error.code),
+    )
+  const all = Array.from({ length: 20 }, (_, at) => ask('mallory', slow.slice(at)))
+  await Promise.all([...all, ask('bob', GOOD)])
+  const { passwordStrengthPerPersonMax: most } = LIMITS
+  t.equal(order.filter((one) => one === 'unavailable').length, 20 - most)
+  t.same(order.slice(-most - 1), [...Array<string>(most).fill('mallory'), 'bob'])
+})
+
+void t.test('who has waited too long is told to come back, and the queue is empty', async (t) => {
+  const strength = createStrength({ waitMsMax: -1 })
+  t.teardown(() => strength.close())
+  await t.rejects(strength.of(GOOD, [], OF_ADA), { code: 'unavailable' })
+  t.ok(LIMITS.passwordStrengthWaitMsMax >= LIMITS.passwordStrengthMsMax)
 })
 
 void t.test('earlier passwords do not come back, as many as the policy remembers', async (t) => {

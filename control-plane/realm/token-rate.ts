@@ -1,0 +1,60 @@
+/**
+ * How often the token endpoint is asked. Who has the secret is counted apart from who guesses it: a
+ * stranger behind the same address must not keep the real application out.
+ */
+import type { Clock } from '../../shared/clock.ts'
+import { countedAs } from '../../shared/client-address.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { RateLimits } from '../../shared/rate-limits.ts'
+import { isSameSecret } from '../keys/vault.ts'
+import { addressOf } from '../listener/client-address.ts'
+import type { ClientSecrets } from '../tenants/client-secrets.ts'
+import { messageJson } from './answers.ts'
+import type { Realm, RealmContext } from './realm.ts'
+
+const TOKEN_PATH = /^\/token\/?$/i
+
+export function tokenRate(
+  { tenant: { tenantId }, clientId }: Pick<Realm, 'tenant' | 'clientId'>,
+  secrets: ClientSecrets,
+  { clock, rateLimits }: { readonly clock: Clock; readonly rateLimits: RateLimits },
+) {
+  return async function limitTokens(ctx: RealmContext, next: () => Promise<unknown>) {
+    if (!TOKEN_PATH.test(ctx.path)) return next()
+    const key = `${tenantId} ${countedAs(addressOf(ctx.req))}`
+    if (isOwn(ctx.get('authorization'))) {
+      const wait = rateLimits.waitSeconds('token', key, LIMITS.rateToken)
+      return wait === undefined ? next() : refuse(ctx, wait)
+    }
+    const wait = rateLimits.waitSeconds('tokenRefused', key, LIMITS.rateTokenRefused)
+    if (wait !== undefined) return refuse(ctx, wait)
+    await next()
+    // It was the secret after all, in the body: what was taken is given back
+    if (ctx.status !== 401) rateLimits.waitSeconds('tokenRefused', key, LIMITS.rateTokenRefused, -1)
+  }
+
+  /** RFC 6749, section 2.3.1: both are encoded like a form before they are put together. */
+  function isOwn(authorization: string): boolean {
+    const [, encoded = ''] = /^Basic ([A-Za-z0-9+/=]{1,2000})$/i.exec(authorization) ?? []
+    const [id = '', ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
+    const secret = decoded(rest.join(':'))
+    if (secret === undefined || decoded(id) !== clientId) return false
+    const { current, previous } = secrets
+    const isPrevious = previous !== undefined && isSameSecret(secret, previous.secret)
+    return isSameSecret(secret, current) || (isPrevious && clock.nowMs() < previous.untilMs)
+  }
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+function refuse(ctx: RealmContext, waitSeconds: number) {
+  ctx.set('Retry-After', String(waitSeconds))
+  ctx.status = 429
+  ctx.body = messageJson('too_many')
+}

@@ -1,0 +1,58 @@
+import t from 'tap'
+import type { Realm, RealmContext } from '../../../control-plane/realm/realm.ts'
+import { tokenRate } from '../../../control-plane/realm/token-rate.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { createRateLimits } from '../../../shared/rate-limits.ts'
+import { movableClock } from '../../support/control-plane.ts'
+import { exchange, startWorld } from './realm-world.ts'
+
+t.test('who guesses the secret is sent away, and who has it is not', async (t) => {
+  const world = await startWorld(t, { clock: movableClock(Date.now()) })
+  const acme = await world.tenant('acme')
+  const ask = async (clientSecret: string) => exchange({ ...acme, clientSecret }, { code: 'x' })
+  const { burst } = LIMITS.rateTokenRefused
+  const guesses = []
+  for (let at = 0; at < burst + 1; at++) guesses.push((await ask(`guess ${at}`)).status)
+  t.same(guesses.slice(0, burst), Array(burst).fill(401))
+  t.equal(guesses[burst], 429)
+  const refused = await ask('one more')
+  t.ok(Number(refused.headers.get('retry-after')) >= 1)
+  t.match(await refused.json(), { error: 'rate_limited' })
+  t.equal((await ask(acme.clientSecret)).status, 400, 'it is the code that is wrong')
+})
+
+t.test('a secret in the body is as good', async (t) => {
+  const world = await startWorld(t, { clock: movableClock(Date.now()) })
+  const acme = await world.tenant('acme')
+  const { clientId, clientSecret } = acme
+  const inBody = async () => {
+    const fields = { grant_type: 'authorization_code', code: 'x', redirect_uri: acme.redirectUri }
+    const body = new URLSearchParams({
+      ...fields,
+      client_id: clientId,
+      client_secret: clientSecret,
+    })
+    return (await fetch(`${acme.issuer}/token`, { method: 'POST', body })).status
+  }
+  for (let at = 0; at < LIMITS.rateTokenRefused.burst + 5; at++)
+    if ((await inBody()) !== 400) return t.fail('sent away')
+})
+
+t.test('who has the secret is counted as well, so that a loop ends', async (t) => {
+  const clock = movableClock(Date.now())
+  const rateLimits = createRateLimits(clock)
+  const realm = { tenant: { tenantId: 'acme' }, clientId: 'acme-user' } as Realm
+  const limit = tokenRate(realm, { current: 'secret', previous: undefined }, { clock, rateLimits })
+  const ctx = {
+    path: '/token',
+    req: { socket: { remoteAddress: '192.0.2.1' }, headers: {} },
+    get: () => `Basic ${Buffer.from('acme-user:secret').toString('base64')}`,
+    set: () => undefined,
+    status: 200,
+  } as unknown as RealmContext
+  let passed = 0
+  for (let at = 0; at < LIMITS.rateToken.burst + 1; at++)
+    await limit(ctx, async () => void (passed += 1))
+  t.equal(passed, LIMITS.rateToken.burst)
+  t.equal(ctx.status, 429)
+})
