@@ -18,6 +18,7 @@ export interface ControlPlaneSettings {
   readonly proxyProtocol?: boolean
   readonly operatorKey: string
   readonly fleetKey: string
+  readonly sharedFleetKey?: 'local' | 'anywhere'
   readonly masterKey: Buffer
   /** CIDRs where a tenant's database may be although such addresses are refused. */
   readonly directoryAddresses?: readonly string[]
@@ -47,6 +48,7 @@ export function controlPlaneSettings({ config, secrets }: Settings): ControlPlan
     proxyProtocol: config.control_plane.proxy_protocol,
     operatorKey: secrets.SERVICE_OPERATOR_KEY,
     fleetKey: secrets.SERVICE_FLEET_KEY,
+    sharedFleetKey: config.control_plane.shared_fleet_key,
     directoryAddresses: config.user_directory.allow,
     receivers: {
       allowPrivate: config.webhooks.allow_private,

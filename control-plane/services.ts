@@ -34,6 +34,7 @@ import { createClients } from './feed/clients.ts'
 import { createFeed } from './feed/feed.ts'
 import { openInstances } from './feed/instances.ts'
 import { createFeedStates } from './feed/states.ts'
+import type { SharedKeyUse } from './fleet/admission.ts'
 import { createFleetHub } from './fleet/hub.ts'
 import { ENFORCED_BY_NOBODY } from './fleet/receipts.ts'
 import { createConsoleAccess } from './console/access/console-access.ts'
@@ -42,6 +43,7 @@ import { createDigests } from './monitoring/digests.ts'
 import { createFigures } from './monitoring/figures.ts'
 import { createRefusals } from './monitoring/refusals.ts'
 import { createToldEvents } from './events/told-events.ts'
+import { createGatewayKeys } from './keys/gateway-keys.ts'
 import { checkMasterKey } from './keys/master-key.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import { createVault } from './keys/vault.ts'
@@ -73,6 +75,8 @@ export interface ServicesWorld {
   readonly engine: Engine
   readonly masterKey: Buffer
   readonly fleetKey: string
+  /** Whether gateways of other machines may still come with it. */
+  readonly sharedFleetKey?: SharedKeyUse
   readonly baseUrl: string
   readonly edgeUrlFor: (hostname: string) => string
   /** Balancers in front, as CIDRs: they say who the client is. */
@@ -130,9 +134,17 @@ export async function createServices(world: ServicesWorld) {
 
   const figures = createFigures({ store, clock })
   const enforcement = createEnforcement({ store, clock })
+  const gatewayKeys = createGatewayKeys({
+    store,
+    vault,
+    onRevoked: (keyIds) => fleet.cut(keyIds),
+    onRemoved: (gatewayId) => fleet.forget(gatewayId),
+  })
   const fleet = createFleetHub({
     source: fleetSource,
     fleetKey,
+    sharedKey: world.sharedFleetKey ?? 'local',
+    keys: gatewayKeys,
     clock,
     log,
     settings: { base_url: baseUrl },
@@ -282,6 +294,7 @@ export async function createServices(world: ServicesWorld) {
           deleteRealmRecordsExpiredBefore(queries, nowMs, limit),
         ),
     },
+    gatewayKeys,
     gateways: () => fleet.gateways(),
     changesSettled: async () => fleet.settled(await store.revision(), LIMITS.fleetSettleMsMax),
 

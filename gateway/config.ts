@@ -12,7 +12,10 @@ export interface GatewaySettings {
   readonly statusListen: Listen | null
   readonly workers: number
   readonly fleetUrl: string
+  /** Of this gateway alone. */
   readonly fleetKey: string
+  /** What it was until this start: opens what is on the disk. */
+  readonly previousFleetKey: string | null
   readonly trustedProxies: readonly string[]
   readonly proxyProtocol: boolean
   /** The share of forwarded requests that get a line, from 0 to 1. */
@@ -33,6 +36,7 @@ export function loadGatewaySettings(args: readonly string[]): GatewaySettings {
     workers: gateway.workers,
     fleetUrl: gateway.control_plane,
     fleetKey: secrets.SERVICE_FLEET_KEY,
+    previousFleetKey: process.env.SERVICE_FLEET_KEY_PREVIOUS || null,
     trustedProxies: gateway.trusted_proxies,
     proxyProtocol: gateway.proxy_protocol,
     accessLogSample: gateway.access_log.sample,

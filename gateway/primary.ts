@@ -13,6 +13,7 @@ import { createMetrics } from './telemetry/metrics.ts'
 import { openStatusServer, type Readiness, type StatusServer } from './telemetry/status-server.ts'
 import { checkSnapshot } from './tenants/compiled.ts'
 import { FIGURES_EVERY_MS } from './tenants/figures-outbox.ts'
+import { isPlainToElsewhere, ownAddresses, PLAIN_ADVICE } from './tenants/fleet-address.ts'
 import { startFleetLink } from './tenants/fleet-link.ts'
 import { clusterWorkerPort } from './tenants/ports.ts'
 
@@ -28,9 +29,12 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
   const stopped = Promise.withResolvers<number>()
   const { id, workers } = settings
   const unlock = lockInstance(settings.dataDir, id)
+  if (isPlainToElsewhere(settings.fleetUrl, ownAddresses()))
+    log.warn({ controlPlane: settings.fleetUrl }, PLAIN_ADVICE)
   const link = startFleetLink({
     controlPlaneUrl: settings.fleetUrl,
     fleetKey: settings.fleetKey,
+    previousKey: settings.previousFleetKey,
     gatewayId: id,
     version: VERSION,
     directory: settings.dataDir,

@@ -80,8 +80,9 @@ const share = v.pipe(
   v.minValue(0, 'a number from 0 to 1'),
   v.maxValue(1, 'a number from 0 to 1'),
 )
+export const GATEWAY_ID = /^[A-Za-z0-9][A-Za-z0-9.-]{0,63}$/
 const gatewayId = read('letters, digits, dots and dashes, at most 64', (value) =>
-  /^[A-Za-z0-9][A-Za-z0-9.-]{0,63}$/.test(value) ? value : undefined,
+  GATEWAY_ID.test(value) ? value : undefined,
 )
 
 const sender = read(
@@ -112,6 +113,7 @@ const ConfigSchema = v.strictObject(
     control_plane: section({
       listen: v.optional(listen, '127.0.0.1:8080'),
       fleet_listen: v.optional(listen, '127.0.0.1:8081'),
+      shared_fleet_key: v.optional(v.picklist(['local', 'anywhere'], 'local or anywhere'), 'local'),
       database: v.optional(database, 'sqlite'),
       trusted_proxies: v.optional(cidrs, []),
       proxy_protocol: v.optional(v.boolean('true or false'), false),

@@ -37,6 +37,12 @@ export const ERRORS = {
   rate_limited: { status: 429, detail: 'Too many requests; wait before the next one.' },
   // what it is about
   not_found: { status: 404, detail: 'There is nothing at this address.' },
+  gateway_not_found: { status: 404, detail: 'There is no such gateway, or no such key of it.' },
+  gateway_keys_full: {
+    status: 409,
+    detail: 'This gateway has two keys already: revoke the one that it no longer uses.',
+  },
+  gateways_full: { status: 409, detail: 'There are as many gateways as can be; remove one.' },
   tenant_not_found: { status: 404, detail: 'There is no such tenant.' },
   user_not_found: { status: 404, detail: 'There is no such user.' },
   session_not_found: { status: 404, detail: 'There is no such session.' },

@@ -300,6 +300,8 @@ export const LIMITS = {
   fleetFiguresSentMax: 2000,
   fleetFiguresHeldMax: 20_000,
   fleetGatewaysKnownMax: 1000,
+  /** Of one gateway: the one that it has, and the one that replaces it. */
+  gatewayKeysMax: 2,
   fleetRejectionsKeptMax: 100,
   fleetReceiptsWaitingMax: 1_000,
   revokedEntriesPerMessageMax: 5_000,

@@ -39,3 +39,6 @@ export function networkList(entries: readonly string[]): NetworkList {
     return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
   }
 }
+
+/** This machine, as one end of a connection names the other. */
+export const isLoopback = networkList(['127.0.0.0/8', '::1/128'])

@@ -184,12 +184,33 @@ export const Factor = v.strictObject({
   last_used_at: v.nullable(time),
 })
 
+export const GatewayKey = v.strictObject({
+  key_id: v.string(),
+  created_at: time,
+  last_used_at: described(v.nullable(time), 'When the gateway last connected with it.'),
+})
+
+export const NewGatewayKeyAnswer = v.strictObject({
+  gateway_id: v.string(),
+  key_id: v.string(),
+  key: described(v.string(), 'For SERVICE_FLEET_KEY of this gateway. Shown here and never again.'),
+  created_at: time,
+})
+
 export const Gateway = v.strictObject({
   gateway_id: v.string(),
-  version: v.string(),
+  version: described(v.nullable(v.string()), 'null: not seen since the control plane runs.'),
   connected: v.boolean(),
-  connected_at: time,
-  last_seen_at: time,
+  key_id: described(
+    v.nullable(v.string()),
+    "Which of its keys it has connected with; null: the fleet key of the control plane's machine.",
+  ),
+  keys: described(
+    v.array(GatewayKey),
+    'Its own, the oldest first; two while one replaces another.',
+  ),
+  connected_at: v.nullable(time),
+  last_seen_at: v.nullable(time),
   revision: described(count, 'The last revision that all of its workers serve.'),
   lag: described(v.number(), 'How many revisions it is behind.'),
   applied_at: described(v.nullable(time), 'When it last said that it serves a revision.'),

@@ -23,6 +23,8 @@ export interface ConversationOptions {
   readonly socket: WebSocket
   readonly log: Logger
   readonly timing: Pick<FleetTiming, 'helloMsMax' | 'heartbeatMs' | 'silenceMsMax'>
+  /** Why it may not be the gateway that it says; undefined: it is. */
+  readonly refusalOf: (gatewayId: string) => Promise<string | undefined>
   /** null: the gateway has gone while we were getting ready. */
   readonly welcome: (hello: Hello) => Promise<GatewayLink | null>
   readonly onSeen: (gatewayId: string) => void
@@ -30,7 +32,7 @@ export interface ConversationOptions {
 }
 
 export function converse(options: ConversationOptions): void {
-  const { socket, timing, welcome, onSeen, onMessage } = options
+  const { socket, timing, refusalOf, welcome, onSeen, onMessage } = options
   let log = options.log
   let gatewayId: string | null = null
   let link: GatewayLink | null = null
@@ -52,7 +54,7 @@ export function converse(options: ConversationOptions): void {
 
   function seen() {
     isAlive = true
-    if (gatewayId !== null) onSeen(gatewayId)
+    if (gatewayId !== null && link !== null) onSeen(gatewayId)
   }
 
   async function hear(raw: RawData, isBinary: boolean) {
@@ -80,15 +82,17 @@ export function converse(options: ConversationOptions): void {
     clearTimeout(helloTimer)
     if (hello.format !== FLEET_FORMAT)
       return refuse(`format ${hello.format} is not spoken here, only ${FLEET_FORMAT}`)
-    gatewayId = hello.id
     const { id, version, epoch, revision } = hello
+    gatewayId = id
+    const refusal = await refusalOf(id)
+    if (refusal !== undefined) return refuse(refusal)
     log = log.child({ gatewayId: id, version })
     log.info({ epoch, revision }, 'gateway connected')
     link = await welcome({ socket, log, id, version, epoch, revision })
   }
 
   function refuse(reason: string) {
-    log.error({ reason }, 'gateway refused')
+    log.error({ gatewayId, reason }, 'gateway refused')
     socket.send(write({ type: 'refused', reason }))
     socket.close(4003, 'refused')
   }

@@ -14,6 +14,8 @@ export interface GatewayStatus {
   readonly gateway_id: string
   readonly version: string
   readonly connected: boolean
+  /** Which of its own keys it has connected with; null: with that of the control plane's machine. */
+  readonly key_id: string | null
   readonly connected_at: string
   readonly last_seen_at: string
   /** The last revision that all of its workers serve. */
@@ -29,6 +31,7 @@ export interface GatewayStatus {
 
 interface Entry {
   readonly version: string
+  readonly keyId: string | null
   readonly connectedMs: number
   isConnected: boolean
   seenMs: number
@@ -40,8 +43,10 @@ interface Entry {
 
 export interface GatewayBook {
   /** `revision` is what it surely serves already. */
-  connected(gatewayId: string, version: string, revision: number): void
+  connected(gatewayId: string, version: string, revision: number, keyId?: string | null): void
   disconnected(gatewayId: string): void
+  /** It is no part of the fleet any more. */
+  forget(gatewayId: string): void
   seen(gatewayId: string): void
   applied(gatewayId: string, revision: number, isDurable: boolean): void
   rejected(gatewayId: string, tenantId: string, revision: number, reason: string): void
@@ -58,14 +63,15 @@ export function createGatewayBook(clock: Clock): GatewayBook {
   const iso = (ms: number) => new Date(ms).toISOString()
 
   return {
-    connected(gatewayId, version, revision) {
+    connected(gatewayId, version, revision, keyId = null) {
       const nowMs = clock.nowMs()
       entries.set(gatewayId, {
         version,
+        revision,
+        keyId,
         connectedMs: nowMs,
         isConnected: true,
         seenMs: nowMs,
-        revision,
         appliedMs: entries.get(gatewayId)?.appliedMs,
         isDurable: true,
         rejections: entries.get(gatewayId)?.rejections ?? new Map<string, Rejection>(),
@@ -75,6 +81,7 @@ export function createGatewayBook(clock: Clock): GatewayBook {
       const entry = entries.get(gatewayId)
       if (entry !== undefined) entry.isConnected = false
     },
+    forget: (gatewayId) => void entries.delete(gatewayId),
     seen(gatewayId) {
       const entry = entries.get(gatewayId)
       if (entry !== undefined) entry.seenMs = clock.nowMs()
@@ -111,6 +118,7 @@ export function createGatewayBook(clock: Clock): GatewayBook {
           gateway_id,
           version: entry.version,
           connected: entry.isConnected,
+          key_id: entry.keyId,
           connected_at: iso(entry.connectedMs),
           last_seen_at: iso(entry.seenMs),
           revision: entry.revision,

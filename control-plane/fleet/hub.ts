@@ -4,6 +4,7 @@
  */
 import type { Server } from 'node:http'
 import { LRUCache } from 'lru-cache'
+import type { WebSocket } from 'ws'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
 import type {
@@ -14,6 +15,13 @@ import type {
   SessionActivity,
   UpMessage,
 } from '../../shared/snapshot.ts'
+import {
+  createAdmission,
+  NO_GATEWAY_KEYS,
+  type Credential,
+  type GatewayKeyRegistry,
+  type SharedKeyUse,
+} from './admission.ts'
 import { followChanges } from './change-tail.ts'
 import { FLEET_TIMING, type FleetTiming } from './fleet-timing.ts'
 import { createGatewayBook, type GatewayStatus, type Rejection } from './gateway-book.ts'
@@ -34,7 +42,11 @@ const RECENT_BYTES_MAX = 32 * 1024 * 1024
 
 export interface FleetHubOptions {
   readonly source: FleetSource
+  /** Of this machine: for gateways beside the control plane. */
   readonly fleetKey: string
+  readonly sharedKey?: SharedKeyUse
+  /** Of each gateway. */
+  readonly keys?: GatewayKeyRegistry
   readonly clock: Clock
   readonly log: Logger
   readonly settings: FleetSettings
@@ -58,13 +70,18 @@ export interface FleetHub {
   settled(revision: number, timeoutMs: number): Promise<Receipt>
   /** Waits until every connected gateway enforces all that was revoked so far, at most so long. */
   revocationsSettled(timeoutMs: number): Promise<Enforced>
+  /** Whoever has come in with these keys is out, at once. */
+  cut(keyIds: readonly string[]): void
+  /** A gateway that has no key any more is not waited for. */
+  forget(gatewayId: string): void
   close(): Promise<void>
 }
 
 export function createFleetHub(options: FleetHubOptions): FleetHub {
-  const { source, log, clock, settings } = options
+  const { source, log, clock, settings, keys = NO_GATEWAY_KEYS, sharedKey = 'local' } = options
   const timing = { ...FLEET_TIMING, ...options.timing }
   const links = new Map<string, GatewayLink>()
+  const credentials = new Map<WebSocket, Credential>()
   const book = createGatewayBook(clock)
   const index = createStateIndex(source, log)
   const unsendable = new Map<string, Rejection>()
@@ -135,10 +152,17 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     return outgoing
   }
 
-  const door = openFleetDoor(options.fleetKey, (socket, address) => {
+  const admission = createAdmission({ fleetKey: options.fleetKey, sharedKey, keys, log })
+  const door = openFleetDoor(admission.authenticate, enter, log)
+
+  function enter(socket: WebSocket, address: string, credential: Credential) {
+    credentials.set(socket, credential)
+    socket.once('close', () => credentials.delete(socket))
+    const refusalOf = (gatewayId: string) => admission.refusalOf(credential, gatewayId)
     const onSeen = (gatewayId: string) => book.seen(gatewayId)
-    converse({ socket, log: log.child({ address }), timing, welcome, onSeen, onMessage })
-  })
+    const talk = { socket, log: log.child({ address }), timing, onSeen, onMessage }
+    converse({ ...talk, refusalOf, welcome: (hello) => welcome(hello, credential) })
+  }
 
   async function onMessage(gatewayId: string, link: GatewayLink, message: UpMessage) {
     if (links.get(gatewayId) !== link) return // replaced; what it still says is void
@@ -175,7 +199,7 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     }
   }
 
-  async function welcome(hello: Hello): Promise<GatewayLink | null> {
+  async function welcome(hello: Hello, credential: Credential): Promise<GatewayLink | null> {
     const { socket, id, version } = hello
     await tail.started
     if (socket.readyState !== socket.OPEN) return null
@@ -185,7 +209,8 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
       older.close(4000, 'replaced by a newer connection of the same gateway')
     }
     const isBehind = needsEverything(hello, tail.position())
-    book.connected(id, version, isBehind ? 0 : hello.revision)
+    const keyId = credential.kind === 'own' ? credential.keyId : null
+    book.connected(id, version, isBehind ? 0 : hello.revision, keyId)
     const link = openGatewayLink(socket, hello, { ...context, log: hello.log })
     links.set(id, link)
     socket.once('close', () => {
@@ -220,8 +245,15 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     async revocationsSettled(timeoutMs) {
       const receipt = await receipts.revoked(revokedSequence, timeoutMs)
       const notDurable = receipt.applied.filter((id) => links.get(id)?.isRevokedDurable() === false)
-      return { ...receipt, notDurable, unreachable: book.away() }
+      const known = new Set([...book.away(), ...(await keys.seen())])
+      const unreachable = [...known].filter((id) => !links.has(id)).sort()
+      return { ...receipt, notDurable, unreachable }
     },
+    cut(keyIds) {
+      for (const [socket, credential] of credentials)
+        if (credential.kind === 'own' && keyIds.includes(credential.keyId)) socket.terminate()
+    },
+    forget: (gatewayId) => book.forget(gatewayId),
     async close() {
       clearInterval(comparing)
       clearInterval(rebuilding)

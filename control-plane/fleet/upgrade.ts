@@ -1,14 +1,18 @@
-/** The door of the fleet listener: one path, one key, everything else is turned away. */
-import { createHash, timingSafeEqual } from 'node:crypto'
+/** The door of the fleet listener: one path, who has a key, everything else is turned away. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Logger } from 'pino'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { LIMITS } from '../../shared/limits.ts'
+import type { Admission, Credential } from './admission.ts'
 
 export const FLEET_PATH = '/fleet'
 
 /** How long the other end may take over its own goodbye. */
 const GOODBYE_MS = 1000
+
+/** What a proxy says of itself that ends TLS on this machine for gateways of others. */
+const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'] as const
 
 export interface FleetDoor {
   attach(server: Server): void
@@ -16,24 +20,39 @@ export interface FleetDoor {
 }
 
 export function openFleetDoor(
-  fleetKey: string,
-  enter: (socket: WebSocket, address: string) => void,
+  authenticate: Admission['authenticate'],
+  enter: (socket: WebSocket, address: string, credential: Credential) => void,
+  log: Logger,
 ): FleetDoor {
-  const expected = digest(fleetKey)
   const sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
     maxPayload: LIMITS.fleetMessageBytesMax,
   })
   const attached: Server[] = []
+  let isClosed = false
 
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
     socket.on('error', () => socket.destroy())
     if (request.url !== FLEET_PATH) return turnAway(socket, '404 Not Found')
-    if (!isAuthorized(request.headers.authorization, expected))
-      return turnAway(socket, '401 Unauthorized', 'WWW-Authenticate: Bearer\r\n')
+    admit(request, socket, head).catch((error: unknown) => {
+      log.error({ error }, 'cannot look a key up, so nobody comes in')
+      turnAway(socket, '503 Service Unavailable')
+    })
+  }
+
+  async function admit(request: IncomingMessage, socket: Duplex, head: Buffer) {
+    const key = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1]
     const address = request.socket.remoteAddress ?? ''
-    sockets.handleUpgrade(request, socket, head, (webSocket) => enter(webSocket, address))
+    const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined)
+    const credential =
+      key === undefined ? undefined : await authenticate(key, { address, isForwarded })
+    if (isClosed) return void socket.destroy()
+    if (credential === undefined)
+      return turnAway(socket, '401 Unauthorized', 'WWW-Authenticate: Bearer\r\n')
+    sockets.handleUpgrade(request, socket, head, (webSocket) =>
+      enter(webSocket, address, credential),
+    )
   }
 
   return {
@@ -42,6 +61,7 @@ export function openFleetDoor(
       attached.push(server)
     },
     close() {
+      isClosed = true
       for (const server of attached) server.off('upgrade', onUpgrade)
       sockets.close()
       for (const client of sockets.clients) leave(client)
@@ -53,16 +73,6 @@ export function openFleetDoor(
 function leave(client: WebSocket): void {
   client.close(1001, 'the control plane stops')
   setTimeout(() => client.terminate(), GOODBYE_MS).unref()
-}
-
-function isAuthorized(header: string | undefined, expected: Buffer): boolean {
-  const presented = /^Bearer +(.+)$/i.exec(header ?? '')?.[1]
-  return presented !== undefined && timingSafeEqual(digest(presented), expected)
-}
-
-/** Equal lengths, so that the comparison tells nothing, not even a length. */
-function digest(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
 }
 
 function turnAway(socket: Duplex, status: string, headers = ''): void {

@@ -8,6 +8,7 @@ import type { Columns } from './columns.ts'
 import { sqliteColumns } from './columns.ts'
 import { defineConsoleTables } from './console-tables.ts'
 import { defineFeedTables } from './feed-tables.ts'
+import { defineFleetTables } from './fleet-tables.ts'
 import { defineMonitoringTables } from './monitoring-tables.ts'
 import { defineSignInTables } from './sign-in-tables.ts'
 import { defineWebhookTables } from './webhook-tables.ts'
@@ -312,6 +313,7 @@ export function defineSchema(c: Columns) {
     ...defineSignInTables(c),
     ...defineAnalysisTables(c),
     ...defineFeedTables(c),
+    ...defineFleetTables(c),
     ...defineMonitoringTables(c),
     ...defineWebhookTables(c),
     ...defineConsoleTables(c),

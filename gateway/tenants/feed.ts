@@ -150,7 +150,10 @@ export function openFeed(options: FeedOptions): Feed {
     if (isClosed || reason === lastProblem) return
     lastProblem = reason
     if (isKeyRefused)
-      log.error({ url }, 'the control plane refuses the fleet key: check SERVICE_FLEET_KEY')
+      log.error(
+        { url, gatewayId },
+        'the control plane refuses the key of this gateway: make one for it (Fleet in the console, or POST /api/v1/operator/gateways) and set SERVICE_FLEET_KEY',
+      )
     else log.warn({ url, reason }, 'cannot reach the control plane, trying again')
   }
 

@@ -20,7 +20,10 @@ const CLOSE_MS_MAX = 1_000
 
 export interface FleetLinkOptions {
   readonly controlPlaneUrl: string
+  /** Of this gateway alone. */
   readonly fleetKey: string
+  /** What it was until this start; null: the same. */
+  readonly previousKey?: string | null
   readonly gatewayId: string
   readonly version: string
   /** `<data_dir>/gateway/<id>` */
@@ -53,9 +56,17 @@ export interface FleetLinkStatus extends KeeperStatus {
 
 export function startFleetLink(options: FleetLinkOptions): FleetLink {
   const { log, clock, timing } = options
-  const { directory, fleetKey, controlPlaneUrl, gatewayId, version, random } = options
+  const {
+    directory,
+    fleetKey,
+    previousKey = null,
+    controlPlaneUrl,
+    gatewayId,
+    version,
+    random,
+  } = options
   const retryMs = timing?.retryMs === undefined ? {} : { retryMs: timing.retryMs }
-  const disk = openLastKnownGood({ directory, fleetKey, log, ...retryMs })
+  const disk = openLastKnownGood({ directory, fleetKey, previousKey, log, ...retryMs })
   let syncedMs: number | null = null
 
   const relay = createRelay({

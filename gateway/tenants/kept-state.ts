@@ -148,6 +148,6 @@ function report(log: Logger, tenants: readonly Recovered[]): void {
   if (damaged.length > 0 && damaged.length === tenants.length)
     log.error(
       { tenants: tenants.length },
-      'no kept tenant is whole: was SERVICE_FLEET_KEY changed?',
+      'no kept tenant is whole: was SERVICE_FLEET_KEY changed? SERVICE_FLEET_KEY_PREVIOUS opens what is there',
     )
 }

@@ -16,7 +16,12 @@ import type { Rank } from './directory.ts'
 import { COPIES, FOLDERS, readKeptState, type Folder, type StoredState } from './kept-state.ts'
 import { GENERATIONS } from './recovery.ts'
 import type { RevokedState } from '../../shared/enforcement/revoked-state.ts'
-import { createDirectorySync, createSealedFiles, type FileKind } from './sealed-file.ts'
+import {
+  createDirectorySync,
+  createSealedFiles,
+  type FileKind,
+  type FileName,
+} from './sealed-file.ts'
 import type { GuardRecord, PositionRecord } from './stored-records.ts'
 import { createWriteQueue } from './write-queue.ts'
 
@@ -50,6 +55,8 @@ export interface LastKnownGood {
 }
 
 interface Pending {
+  /** Files that the key before has sealed. */
+  renewed?: readonly FileName[]
   tenant?: StoredTenant | 'removed'
   revoked?: RevokedState
 }
@@ -57,13 +64,15 @@ interface Pending {
 export interface LastKnownGoodOptions {
   readonly directory: string
   readonly fleetKey: string
+  /** What it was until this start; null: the same. */
+  readonly previousKey?: string | null
   readonly log: Logger
   readonly retryMs?: number
 }
 
 export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood {
   const { directory, log } = options
-  const files = createSealedFiles(options.fleetKey)
+  const files = createSealedFiles(options.fleetKey, options.previousKey ?? null)
   const at = (folder: Folder, name: string) => join(directory, folder, name)
   const syncGuards = createDirectorySync(join(directory, 'guard'))
   const syncTenants = createDirectorySync(join(directory, 'tenants'))
@@ -98,6 +107,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
     if (change === undefined) return
     pending.delete(tenantId)
     try {
+      if (change.renewed !== undefined) await renew(change.renewed)
       if (change.tenant === 'removed') await removeFiles(tenantId)
       if (change.revoked !== undefined) await writeRevoked(tenantId, change.revoked)
       if (typeof change.tenant === 'object') await writeTenant(change.tenant)
@@ -110,7 +120,9 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
 
   async function replaceRoot(kind: FileKind, content: unknown) {
     makeFolders()
-    await files.replace(join(directory, kind), kind, '', content)
+    const path = join(directory, kind)
+    if (content === null) await files.renew({ path, kind, owner: '' })
+    else await files.replace(path, kind, '', content)
     await syncRoot()
   }
 
@@ -160,6 +172,25 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
     badCurrent.delete(tenantId)
   }
 
+  async function renew(names: readonly FileName[]) {
+    for (const name of names) await files.renew(name)
+    await Promise.all([syncGuards(), syncTenants(), syncRevoked()])
+  }
+
+  /** Beside everything else: whoever starts with a new key serves at once. */
+  async function renewAll() {
+    const old = Map.groupBy(files.old(), ({ owner }) => owner)
+    if (old.size === 0) return
+    const asked = [...old].map(([owner, names]) =>
+      owner === ''
+        ? Promise.all(names.map(({ kind }) => queue.push(kind, false)))
+        : ask(owner, { renewed: names }, false),
+    )
+    const isDone = (await Promise.all(asked)).flat().every((isWritten) => isWritten)
+    if (isDone)
+      log.info('what is kept is sealed under the new key: SERVICE_FLEET_KEY_PREVIOUS can go')
+  }
+
   function makeFolders() {
     for (const folder of FOLDERS)
       mkdirSync(join(directory, folder), { recursive: true, mode: 0o700 })
@@ -184,6 +215,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
         if (hasRevoked) withRevoked.add(tenantId)
         if (isCurrentBad) badCurrent.add(tenantId)
       }
+      void renewAll()
       return state
     },
     saveTenant: (tenant) => ask(tenant.tenantId, { tenant }, false),

@@ -10,7 +10,8 @@ import { open, rename } from 'node:fs/promises'
 export type FileKind = 'tenant' | 'guard' | 'revoked' | 'position' | 'settings'
 
 export type SealedRead =
-  | { readonly kind: 'read'; readonly content: unknown }
+  /** `isOld`: under the key before, so it is to be sealed anew. */
+  | { readonly kind: 'read'; readonly content: unknown; readonly isOld: boolean }
   | { readonly kind: 'missing' }
   | { readonly kind: 'damaged'; readonly reason: string }
 
@@ -25,10 +26,22 @@ export interface SealedFiles {
   replace(path: string, kind: FileKind, owner: string, content: unknown): Promise<void>
   /** At start, when nothing else runs: a synchronous read is five times faster. */
   read(path: string, kind: FileKind, owner: string): SealedRead
+  /** Seals it under the key of now, if the one before has sealed it. */
+  renew(file: FileName): Promise<void>
+  /** Read so far, and sealed by the key before. */
+  old(): readonly FileName[]
 }
 
-export function createSealedFiles(fleetKey: string): SealedFiles {
-  const key = Buffer.from(hkdfSync('sha256', fleetKey, '', 'gateway last known good', 32))
+export interface FileName {
+  readonly path: string
+  readonly kind: FileKind
+  readonly owner: string
+}
+
+/** What is written is under the first key; what the key before it has sealed is read as well. */
+export function createSealedFiles(fleetKey: string, previousKey: string | null): SealedFiles {
+  const key = fileKey(fleetKey)
+  const keys = [key, ...(previousKey === null ? [] : [fileKey(previousKey)])]
 
   async function write(path: string, kind: FileKind, owner: string, content: unknown) {
     const file = await open(path, 'w', 0o600)
@@ -40,29 +53,51 @@ export function createSealedFiles(fleetKey: string): SealedFiles {
     }
   }
 
+  const old: FileName[] = []
+
+  async function replace(path: string, kind: FileKind, owner: string, content: unknown) {
+    await write(`${path}.tmp`, kind, owner, content)
+    await rename(`${path}.tmp`, path)
+  }
+
+  function read(path: string, kind: FileKind, owner: string): SealedRead {
+    let bytes: Buffer
+    try {
+      bytes = readFileSync(path)
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+      return code === 'ENOENT' ? { kind: 'missing' } : { kind: 'damaged', reason: code }
+    }
+    for (const [age, one] of keys.entries()) {
+      try {
+        const content: unknown = JSON.parse(unseal(one, label(kind, owner), bytes))
+        return { kind: 'read', content, isOld: age > 0 }
+      } catch {
+        continue // under the other key, or under none
+      }
+    }
+    const reason = bytes.length === 0 ? 'the file is empty' : 'the file does not authenticate'
+    return { kind: 'damaged', reason }
+  }
+
   return {
     write,
-    async replace(path, kind, owner, content) {
-      await write(`${path}.tmp`, kind, owner, content)
-      await rename(`${path}.tmp`, path)
-    },
+    replace,
     read(path, kind, owner) {
-      let bytes: Buffer
-      try {
-        bytes = readFileSync(path)
-      } catch (error) {
-        const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
-        return code === 'ENOENT' ? { kind: 'missing' } : { kind: 'damaged', reason: code }
-      }
-      try {
-        const content: unknown = JSON.parse(unseal(key, label(kind, owner), bytes))
-        return { kind: 'read', content }
-      } catch {
-        const reason = bytes.length === 0 ? 'the file is empty' : 'the file does not authenticate'
-        return { kind: 'damaged', reason }
-      }
+      const found = read(path, kind, owner)
+      if (found.kind === 'read' && found.isOld) old.push({ path, kind, owner })
+      return found
     },
+    async renew({ path, kind, owner }) {
+      const found = read(path, kind, owner)
+      if (found.kind === 'read' && found.isOld) await replace(path, kind, owner, found.content)
+    },
+    old: () => old,
   }
+}
+
+function fileKey(fleetKey: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', fleetKey, '', 'gateway last known good', 32))
 }
 
 function label(kind: FileKind, owner: string): Buffer {

@@ -1,7 +1,8 @@
 /**
- * Keys for session tickets. All workers of all gateways derive the same ones from the fleet key,
- * so a session begun at one is resumed at any, without a word between them. They change with the
- * clock: who steals one reads the TLS 1.2 sessions of half a day, not of a year.
+ * Keys for session tickets. All workers of a gateway derive the same ones from its fleet key, so a
+ * session begun at one is resumed at any, without a word between them; gateways with keys of their
+ * own do not read each other's, and a handshake there is a whole one. They change with the clock:
+ * who steals one reads the TLS 1.2 sessions of half a day, not of a year.
  */
 import { hkdfSync } from 'node:crypto'
 import { HOUR_MS, type Clock } from '../../shared/clock.ts'

@@ -1,14 +1,14 @@
 /** Everything under `/api/v1/operator`. */
 import * as v from 'valibot'
 import type { AuditTrail } from '../../accounts/audit-trail.ts'
-import type { GatewayStatus } from '../../fleet/gateway-book.ts'
-import { AuditEntry, described, Gateway } from '../answer-fields.ts'
+import { AuditEntry, described } from '../answer-fields.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
 import { accountEndpoints, type AccountEndpointsWorld } from './account-routes.ts'
 import { consoleEndpoints, type ConsoleEndpointsWorld } from './console-routes.ts'
 import { directoryEndpoints, type DirectoryEndpointsWorld } from './directory-routes.ts'
 import { operatorFeedEndpoints, type OperatorFeedEndpointsWorld } from './feed-routes.ts'
+import { gatewayEndpoints, type GatewayEndpointsWorld } from './gateway-routes.ts'
 import { keyEndpoints, type KeyEndpointsWorld } from './key-routes.ts'
 import { monitoringEndpoints, type MonitoringEndpointsWorld } from './monitoring-routes.ts'
 import { policyEndpoints, type PolicyEndpointsWorld } from './policy-routes.ts'
@@ -26,10 +26,8 @@ export type OperatorEndpointsWorld = TenantEndpointsWorld &
   OperatorFeedEndpointsWorld &
   WebhookEndpointsWorld &
   MonitoringEndpointsWorld &
-  ConsoleEndpointsWorld & {
-    readonly auditTrail: AuditTrail
-    readonly gateways: () => readonly GatewayStatus[]
-  }
+  ConsoleEndpointsWorld &
+  GatewayEndpointsWorld & { readonly auditTrail: AuditTrail }
 
 export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpoint[] {
   return [
@@ -43,17 +41,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...webhookEndpoints(world),
     ...monitoringEndpoints(world),
     ...consoleEndpoints(world),
-    endpoint(
-      {
-        method: 'GET',
-        path: '/api/v1/operator/gateways',
-        group: 'fleet',
-        caller: 'operator',
-        summary: 'Lists the gateways: how far each has come, and what it could not serve.',
-        answers: { 200: json(pageOf(Gateway), 'All of them.') },
-      },
-      (c) => c.json({ items: world.gateways(), next: null }),
-    ),
+    ...gatewayEndpoints(world),
     endpoint(
       {
         method: 'GET',

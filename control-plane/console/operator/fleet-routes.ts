@@ -1,39 +1,74 @@
-/** Fleet: every gateway, how far it has come, and what it could not serve. */
+/** Fleet: every gateway, how far it has come, what it could not serve, and its keys. */
 import { html } from 'hono/html'
 import { MINUTE_MS } from '../../../shared/clock.ts'
-import type { GatewayStatus, Rejection } from '../../fleet/gateway-book.ts'
+import { fleetOf, type ListedGateway } from '../../fleet/fleet-list.ts'
+import type { Rejection } from '../../fleet/gateway-book.ts'
 import { notice } from '../blocks/notice.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { age, badge, card, moment } from '../blocks/text.ts'
 import { tenantPath } from '../navigation.ts'
-import { page, type ConsoleRoute } from '../route.ts'
+import { page, type Attempt, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
+import { freshSignInNotice } from '../access/fresh-sign-in.ts'
 import type { ConsoleWorld } from '../world.ts'
+import {
+  FLEET,
+  gatewayKeyRoutes,
+  GATEWAYS_API,
+  keysCard,
+  newKeyCard,
+} from './gateway-key-routes.ts'
 
 /** The same as what every gateway says, told once. */
 interface Refused extends Rejection {
   readonly gateways: readonly string[]
 }
 
-export function fleetRoutes({ gateways, store }: Pick<ConsoleWorld, 'gateways' | 'store'>) {
+export function fleetRoutes({
+  gateways,
+  gatewayKeys,
+  store,
+}: Pick<ConsoleWorld, 'gateways' | 'gatewayKeys' | 'store'>): readonly ConsoleRoute[] {
+  async function show(visit: ViewerVisit, attempt?: Attempt): Promise<View> {
+    const revision = await store.revision()
+    const all = fleetOf(gateways(), await gatewayKeys.list(), revision)
+    const refused = refusedBy(all)
+    return {
+      title: 'Fleet',
+      here: 'fleet',
+      intro: `The newest revision is ${revision.toLocaleString('en')}.`,
+      content: html`${freshSignInNotice(visit)} ${standing(all, refused)} ${sharing(all)} ${listOf(all, visit.nowMs)}
+      ${refused.length === 0 ? '' : card('What was rejected', rejections(refused))}
+      ${keysCard(all, visit.nowMs)} ${newKeyCard(visit, attempt)}`,
+      calls: [
+        { method: 'GET', path: GATEWAYS_API },
+        {
+          method: 'POST',
+          path: GATEWAYS_API,
+          body: { gateway_id: 'edge-1' },
+          label: 'Create a key',
+        },
+      ],
+    }
+  }
+
   return [
-    page({ path: '/console/fleet', role: 'operator' }, async ({ nowMs }) => {
-      const all = gateways()
-      const revision = await store.revision()
-      const refused = refusedBy(all)
-      return {
-        title: 'Fleet',
-        here: 'fleet',
-        intro: `The newest revision is ${revision.toLocaleString('en')}.`,
-        content: html`${standing(all, refused)} ${listOf(all, nowMs)}
-        ${refused.length === 0 ? '' : card('What was rejected', rejections(refused))}`,
-        calls: [{ method: 'GET', path: '/api/v1/operator/gateways' }],
-      }
-    }),
-  ] as const satisfies readonly ConsoleRoute[]
+    page({ path: FLEET, role: 'operator' }, (visit) => show(visit)),
+    ...gatewayKeyRoutes(gatewayKeys, show),
+  ]
+}
+
+/** Fine on one machine; more of them cannot be told apart, and none can be sent away alone. */
+function sharing(all: readonly ListedGateway[]) {
+  const shared = all.filter(({ connected, key_id: id, keys }) => connected && !id && !keys.length)
+  if (shared.length < 2) return ''
+  return notice(
+    'info',
+    `${shared.length} gateways share one fleet key. Create a key for each, so that you can revoke one alone.`,
+  )
 }
 
 /** One sentence for whoever looks for a second. */
-function standing(all: readonly GatewayStatus[], refused: readonly Refused[]) {
+function standing(all: readonly ListedGateway[], refused: readonly Refused[]) {
   if (all.length === 0) return ''
   const away = all.filter(({ connected }) => !connected).length
   const behind = all.filter(({ connected, lag }) => connected && lag > 0).length
@@ -52,7 +87,7 @@ function standing(all: readonly GatewayStatus[], refused: readonly Refused[]) {
   return notice('problem', problems.join(' '))
 }
 
-function listOf(all: readonly GatewayStatus[], nowMs: number) {
+function listOf(all: readonly ListedGateway[], nowMs: number) {
   return table({
     caption: 'Gateways',
     rows: all,
@@ -61,7 +96,9 @@ function listOf(all: readonly GatewayStatus[], nowMs: number) {
         label: 'Gateway',
         isName: true,
         cell: ({ gateway_id, version }) =>
-          html`${gateway_id} <span class="hint">version ${version}</span>`,
+          version === null
+            ? gateway_id
+            : html`${gateway_id} <span class="hint">version ${version}</span>`,
       },
       { label: 'State', cell: stateBadge },
       { label: 'Revision', isNumber: true, cell: ({ revision }) => revision.toLocaleString('en') },
@@ -79,20 +116,21 @@ function listOf(all: readonly GatewayStatus[], nowMs: number) {
     ],
     empty: emptyState(
       'No gateway has reported',
-      html`A gateway appears as soon as it connects with the fleet key. What was known of those that
-        are away is forgotten when the control plane starts anew; they serve on meanwhile.`,
+      html`Create a key for one below. A gateway beside the control plane appears by itself, with the
+        fleet key of this machine.`,
     ),
   })
 }
 
-function stateBadge({ connected, lag, rejections: { length } }: GatewayStatus) {
+function stateBadge({ connected, last_seen_at, lag, rejections: { length } }: ListedGateway) {
+  if (last_seen_at === null) return badge('Never connected', 'warm')
   if (!connected) return badge('Away', 'bad')
   if (length > 0) return badge('Rejects', 'bad')
   return lag > 0 ? badge('Behind', 'warm') : badge('Up to date', 'good')
 }
 
 /** Whether a restart of it needs this program first is worth knowing before one restarts it. */
-function lastGood({ applied_at, durable }: GatewayStatus, nowMs: number) {
+function lastGood({ applied_at, durable }: ListedGateway, nowMs: number) {
   const taken =
     applied_at === null
       ? html`<span class="hint">not told yet</span>`
@@ -100,12 +138,13 @@ function lastGood({ applied_at, durable }: GatewayStatus, nowMs: number) {
   return durable ? taken : html`${taken} ${badge('Not on its disk', 'warm')}`
 }
 
-function seen(isConnected: boolean, at: string, nowMs: number) {
+function seen(isConnected: boolean, at: string | null, nowMs: number) {
+  if (at === null) return '—'
   const atMs = Date.parse(at)
   return isConnected && nowMs - atMs < MINUTE_MS ? 'now' : age(atMs, nowMs)
 }
 
-function refusedBy(all: readonly GatewayStatus[]): Refused[] {
+function refusedBy(all: readonly ListedGateway[]): Refused[] {
   const each = all.flatMap(({ gateway_id, rejections: own }) =>
     own.map((rejection) => ({ ...rejection, gateway_id })),
   )

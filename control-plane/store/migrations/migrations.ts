@@ -10,6 +10,7 @@ import { analyzerKeyOverlap } from './0009-analyzer-key-overlap.ts'
 import { consoleFigures } from './0010-console-figures.ts'
 import { tenantNumbers } from './0011-tenant-numbers.ts'
 import { renewedDevices } from './0012-renewed-devices.ts'
+import { gatewayKeys } from './0013-gateway-keys.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   consoleFigures,
   tenantNumbers,
   renewedDevices,
+  gatewayKeys,
 ] as const

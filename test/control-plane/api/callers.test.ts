@@ -28,6 +28,7 @@ const OPERATOR_CALLS = [
   ['GET', '/tenants/acme/sessions'],
   ['POST', '/tenants/acme/revocations'],
   ['GET', '/gateways'],
+  ['POST', '/gateways'],
   ['GET', '/audit'],
 ] as const
 

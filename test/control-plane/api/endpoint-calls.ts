@@ -30,6 +30,9 @@ const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
 /** Where success takes more than an API: a database of people, an edge with an application. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   'DELETE /api/v1/operator/console/people/{user_id}': 'test/control-plane/console/people.test.ts',
+  'DELETE /api/v1/operator/gateways/{gateway_id}': 'test/control-plane/api/gateways.test.ts',
+  'DELETE /api/v1/operator/gateways/{gateway_id}/keys/{key_id}':
+    'test/control-plane/api/gateways.test.ts',
   'POST /api/v1/go-live': 'test/flows: what verification has confirmed',
   'POST /api/v1/integration-complete': 'test/flows: a sign-in from end to end',
   'PUT /api/v1/operator/tenants/{tenant_id}/user-directory': 'below, with a database',

@@ -14,10 +14,14 @@ async function startFleetPage(t: Test) {
   const { services } = await startConsole(t, { clock })
   const book = createGatewayBook(clock)
   const revision = await services.store.revision()
-  const [route] = fleetRoutes({ store: services.store, gateways: () => book.list(revision, []) })
+  const { store, gatewayKeys } = services
+  const gateways = () => book.list(revision, [])
+  const [route] = fleetRoutes({ store, gatewayKeys, gateways })
   const show = async () => {
-    const handle = route.handle as (visit: unknown) => Promise<View>
-    const { content } = await handle({ nowMs: clock.nowMs() })
+    const handle = route!.handle as (visit: unknown) => Promise<View>
+    const nowMs = clock.nowMs()
+    const viewer = { isOperator: true, tenantIds: [], signedInAtMs: nowMs, sessionId: 'session' }
+    const { content } = await handle({ nowMs, viewer, address: '/console/fleet', csrf: '' })
     return String(await (content as Html))
   }
   return { book, clock, revision, show }
@@ -27,7 +31,7 @@ void t.test('nobody is there yet, and what that means', async (t) => {
   const { person } = await startConsole(t)
   const { status, text } = await (await person('operator')).get('/console/fleet')
   t.equal(status, 200)
-  t.match(text, /No gateway has reported.*fleet key/s)
+  t.match(text, /No gateway has reported.*fleet\s+key.*No gateway keys/s)
 })
 
 void t.test('gateways that serve the newest revision are said to in one sentence', async (t) => {

@@ -1,0 +1,74 @@
+/**
+ * Who may come in as which gateway. Each gateway has a key of its own. The key of this machine,
+ * `SERVICE_FLEET_KEY`, is for gateways that run beside the control plane and for none that has a
+ * key of its own: it comes from another machine only where the settings say so, for a while.
+ */
+import type { Logger } from 'pino'
+import { isLoopback } from '../../shared/networks.ts'
+import { isSameSecret } from '../keys/vault.ts'
+
+export interface GatewayKeyRegistry {
+  find(key: string): Promise<{ readonly keyId: string; readonly gatewayId: string } | undefined>
+  hasOwn(gatewayId: string): Promise<boolean>
+  /** False: it has been revoked meanwhile. */
+  use(keyId: string): Promise<boolean>
+  /** Gateways that have been connected with a key that still counts. */
+  seen(): Promise<readonly string[]>
+}
+
+export const NO_GATEWAY_KEYS: GatewayKeyRegistry = {
+  find: () => Promise.resolve(undefined),
+  hasOwn: () => Promise.resolve(false),
+  use: () => Promise.resolve(false),
+  seen: () => Promise.resolve([]),
+}
+
+export type SharedKeyUse = 'local' | 'anywhere'
+
+export type Credential =
+  | { readonly kind: 'own'; readonly keyId: string; readonly gatewayId: string }
+  | { readonly kind: 'shared' }
+
+export interface AdmissionOptions {
+  readonly fleetKey: string
+  readonly sharedKey: SharedKeyUse
+  readonly keys: GatewayKeyRegistry
+  readonly log: Logger
+}
+
+export type Admission = ReturnType<typeof createAdmission>
+
+export function createAdmission({ fleetKey, sharedKey, keys, log }: AdmissionOptions) {
+  return {
+    /** undefined: it opens nothing. `isForwarded`: a proxy stands between, whose address it is. */
+    async authenticate(
+      key: string,
+      { address, isForwarded }: { readonly address: string; readonly isForwarded: boolean },
+    ): Promise<Credential | undefined> {
+      if (!isSameSecret(key, fleetKey)) {
+        const own = await keys.find(key)
+        return own && { kind: 'own', keyId: own.keyId, gatewayId: own.gatewayId }
+      }
+      if (isLoopback(address) && !isForwarded) return { kind: 'shared' }
+      const advice = 'make a key for it: Fleet in the console, or POST /api/v1/operator/gateways'
+      if (sharedKey === 'local')
+        log.error(
+          { address, advice },
+          'the fleet key of this machine came from another one: refused',
+        )
+      else log.warn({ address, advice }, 'a gateway of another machine uses the shared fleet key')
+      return sharedKey === 'local' ? undefined : { kind: 'shared' }
+    },
+
+    /** Why the gateway may not be who it says; undefined: it is. */
+    async refusalOf(credential: Credential, gatewayId: string): Promise<string | undefined> {
+      if (credential.kind === 'shared')
+        return (await keys.hasOwn(gatewayId))
+          ? `gateway "${gatewayId}" has a key of its own: set SERVICE_FLEET_KEY to it`
+          : undefined
+      if (credential.gatewayId !== gatewayId)
+        return `this key belongs to gateway "${credential.gatewayId}": set gateway.id to that, or make a key for "${gatewayId}"`
+      return (await keys.use(credential.keyId)) ? undefined : 'this key has been revoked'
+    },
+  }
+}

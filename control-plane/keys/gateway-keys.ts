@@ -1,0 +1,111 @@
+/**
+ * A key per gateway, shown once and kept as a hash: it stands for one gateway id and no other, and
+ * is revoked alone. A gateway has two of them while one replaces the other, so that it is never
+ * without (.docs/decisions/0029-a-key-per-gateway.md).
+ */
+import { randomBytes } from 'node:crypto'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import {
+  deleteGatewayKey,
+  findGatewayKey,
+  gatewayKeysOf,
+  insertGatewayKey,
+  markGatewayKeyUsed,
+  type GatewayKeyRow,
+} from '../store/queries/gateway-keys.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
+import type { Vault } from './vault.ts'
+
+export type GatewayKey = Readonly<Omit<GatewayKeyRow, 'keyHash'>>
+
+export interface MadeGatewayKey extends GatewayKey {
+  readonly key: string
+}
+
+export interface GatewayKeysWorld {
+  readonly store: Store
+  readonly vault: Pick<Vault, 'hash'>
+  /** Called after the commit: whoever has come in with them goes out. */
+  readonly onRevoked: (keyIds: readonly string[]) => void
+  readonly onRemoved: (gatewayId: string) => void
+}
+
+/** Found by search engines for secrets, and told from other keys by people. */
+const PREFIX = 'gwk_'
+
+export type GatewayKeys = ReturnType<typeof createGatewayKeys>
+
+export function createGatewayKeys({ store, vault, onRevoked, onRemoved }: GatewayKeysWorld) {
+  const hashOf = (key: string) => vault.hash(`gateway_keys/${key}`)
+
+  async function revoke(gatewayId: string, actor: Actor, isMeant: (keyId: string) => boolean) {
+    const revoked = await store.change(async (change) => {
+      const keys = await gatewayKeysOf(change.queries, gatewayId)
+      const meant = keys.map(({ keyId }) => keyId).filter(isMeant)
+      if (meant.length === 0) throw new Refusal('gateway_not_found')
+      for (const keyId of meant) {
+        await deleteGatewayKey(change.queries, keyId)
+        await audit(change, actor, 'revoked', gatewayId, keyId)
+      }
+      return meant
+    })
+    onRevoked(revoked)
+  }
+
+  return {
+    async make(gatewayId: string, actor: Actor): Promise<MadeGatewayKey> {
+      const key = PREFIX + randomBytes(32).toString('base64url')
+      const keyId = randomBytes(6).toString('hex')
+      return store.change(async (change) => {
+        const { queries, nowMs } = change
+        const all = await gatewayKeysOf(queries)
+        const own = all.filter((one) => one.gatewayId === gatewayId)
+        if (own.length >= LIMITS.gatewayKeysMax) throw new Refusal('gateway_keys_full')
+        if (own.length === 0 && countGateways(all) >= LIMITS.fleetGatewaysKnownMax)
+          throw new Refusal('gateways_full')
+        const made = { keyId, gatewayId, createdAt: nowMs, lastUsedAt: null }
+        await insertGatewayKey(queries, { ...made, keyHash: hashOf(key) })
+        await audit(change, actor, 'created', gatewayId, keyId)
+        return { ...made, key }
+      })
+    },
+
+    find: (key: string): Promise<GatewayKey | undefined> => findGatewayKey(store.read, hashOf(key)),
+
+    /** By gateway, the oldest first. */
+    list: (): Promise<GatewayKey[]> => gatewayKeysOf(store.read),
+
+    async hasOwn(gatewayId: string): Promise<boolean> {
+      return (await gatewayKeysOf(store.read, gatewayId)).length > 0
+    },
+
+    /** False: it has been revoked meanwhile. Alone with the writer, as revoking is. */
+    use: (keyId: string): Promise<boolean> =>
+      store.change(({ queries, nowMs }) => markGatewayKeyUsed(queries, keyId, nowMs)),
+
+    /** Gateways that have been connected with a key that still counts. */
+    async seen(): Promise<string[]> {
+      const used = (await gatewayKeysOf(store.read)).filter(({ lastUsedAt }) => lastUsedAt !== null)
+      return [...new Set(used.map(({ gatewayId }) => gatewayId))]
+    },
+
+    revoke: (gatewayId: string, keyId: string, actor: Actor): Promise<void> =>
+      revoke(gatewayId, actor, (one) => one === keyId),
+
+    /** The gateway is no part of the fleet any more. */
+    async remove(gatewayId: string, actor: Actor): Promise<void> {
+      await revoke(gatewayId, actor, () => true)
+      onRemoved(gatewayId)
+    },
+  }
+}
+
+function countGateways(keys: readonly GatewayKey[]): number {
+  return new Set(keys.map(({ gatewayId }) => gatewayId)).size
+}
+
+function audit(change: Change, actor: Actor, what: string, gatewayId: string, keyId: string) {
+  const content = { gateway_id: gatewayId, key_id: keyId }
+  return change.audit(actor, { action: `gateway_key.${what}`, content })
+}
