@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { Agent, fetch } from 'undici'
 import type { Clock } from '../shared/clock.ts'
+import { createCallbackAdmission } from '../shared/sign-in/callback-admission.ts'
 import { createRelyingParty } from '../shared/sign-in/relying-party.ts'
 import { terminate } from '../shared/sign-in/visit.ts'
 import { createAddressReader } from '../shared/client-address.ts'
@@ -127,6 +128,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
   const endpoints = {
     sessions,
     relyingParty,
+    callbacks: createCallbackAdmission(clock),
     ownSessions,
     clock,
     endSession,

@@ -11,6 +11,10 @@ export const LIMITS = {
   flowSecondsMax: 600,
   /** Lines that end other session cookies; with more a balancer would not take the head. */
   strayCookiesMax: 32,
+  /** Code exchanges that one client can cause, an office behind one address among them. */
+  rateCallback: { burst: 200, perSecond: 20 },
+  /** Flows that a worker remembers as used, each until its cookie is too old. */
+  usedFlowsMax: 50_000,
   issuedAheadSecondsMax: 60,
   signInHopsMax: 8,
   returnToBytesMax: 1024,

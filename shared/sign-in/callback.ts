@@ -19,7 +19,7 @@ import { onlyParameter, reasonOf, type SignInWorld, type Visit } from './visit.t
 
 export async function callback<V extends Visit>(visit: V, world: SignInWorld<V>): Promise<Answer> {
   const { tenant, query, isCookieSecure: isSecure } = visit
-  const { relyingParty, log } = world
+  const { relyingParty, callbacks, log } = world
   if (visit.head.method !== 'GET') return methodRefused('GET')
   const state = onlyParameter(query, 'state') ?? ''
   const flowId = flowIdOf(state)
@@ -31,6 +31,9 @@ export async function callback<V extends Visit>(visit: V, world: SignInWorld<V>)
   if (flow === undefined || flow.state !== state) return startAgain(visit, world)
 
   const flowCleared = clearCookie(cookieName, isSecure, flowCookiePath(isSecure))
+  const waitSeconds = callbacks.waitSeconds(visit.clientAddress)
+  if (waitSeconds !== undefined) return tooManySignIns(waitSeconds)
+  if (!callbacks.use(flow.state)) return startAgain(visit, world, [flowCleared])
   const error = onlyParameter(query, 'error')
   if (error !== undefined) return signInEnded(visit, flow.returnTo, [flowCleared])
 
@@ -87,9 +90,23 @@ function sessionCookies(
 }
 
 /** An old link, a restart, a cleared cookie: whoever is signed in goes on, others begin anew. */
-function startAgain(visit: Visit, { sessions }: Pick<SignInWorld, 'sessions'>): Answer {
-  if (sessions.read(visit).kind === 'valid') return redirection(303, '/')
-  return redirection(303, '/service/login?returnTo=%2F', [hopsCookie(visit)])
+function startAgain(
+  visit: Visit,
+  { sessions }: Pick<SignInWorld, 'sessions'>,
+  cookies: readonly string[] = [],
+): Answer {
+  if (sessions.read(visit).kind === 'valid') return redirection(303, '/', cookies)
+  return redirection(303, '/service/login?returnTo=%2F', [...cookies, hopsCookie(visit)])
+}
+
+/** The flow is not used by that, so the same address can be asked again. */
+function tooManySignIns(waitSeconds: number): Answer {
+  const page = {
+    title: 'Too many sign-ins',
+    text: 'Too many sign-ins came from your network. Reload this page in a moment.',
+    code: 'rate_limited',
+  }
+  return pageAnswer(429, page, [`Retry-After: ${waitSeconds}`])
 }
 
 function signInEnded(visit: Visit, returnTo: string, cookies: readonly string[]): Answer {

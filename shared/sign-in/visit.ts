@@ -7,6 +7,7 @@ import type { NavigationFacts } from '../enforcement/navigation.ts'
 import type { SessionReader, SessionRequest, SessionTenant } from '../enforcement/read-session.ts'
 import type { SealingKeys } from '../enforcement/seen.ts'
 import type { TokenClaims } from '../enforcement/token.ts'
+import type { CallbackAdmission } from './callback-admission.ts'
 import type { RelyingParty, RelyingPartyClient } from './relying-party.ts'
 
 export interface SignInTenant extends SessionTenant {
@@ -34,6 +35,7 @@ export interface Visit extends SessionRequest {
 export interface SignInWorld<V extends Visit = Visit> {
   readonly sessions: SessionReader
   readonly relyingParty: RelyingParty
+  readonly callbacks: CallbackAdmission
   readonly clock: Clock
   /** The session ends here and now; the control plane ends it everywhere. */
   endSession(visit: V, claims: TokenClaims, outcome: 'logout' | 'terminate'): void

@@ -1,6 +1,7 @@
 /** The service's own addresses: on the way in, on the way out, and where they lead. */
 import t from 'tap'
 import { safeReturnTo } from '../../shared/enforcement/return-to.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { deriveKey } from '../../shared/enforcement/seen.ts'
 import { openFlow } from '../../shared/sign-in/flow.ts'
 import { runTable, type Case } from './table.ts'
@@ -133,70 +134,6 @@ t.test('over TLS the cookies are those that only TLS carries', async (t) => {
   ])
 })
 
-t.test('a session that was tossed in from a sibling host signs nobody in', async (t) => {
-  const world = await startWorld(t, { address: `https://${HOST}` })
-  const [own, tossed] = [world.session({ sid: 'own' }), world.session({ sid: 'evil', sub: 'eve' })]
-  const plain = tossed.replace('__Host-', '')
-  const [ownToken = '', ownSeen = ''] = own.split('; ')
-  const [tossedToken = '', tossedSeen = ''] = tossed.split('; ')
-  const asked = (cookie: string, reason: string): Case => ({
-    name: reason,
-    ask: headOf({ cookie }),
-    required: { outcome: 'sign_in_401', reason: `sign_in_required: ${reason}`, application: null },
-  })
-  await runTable(t, world.targets, [
-    asked(plain, 'seen_missing'),
-    asked(`${tossedToken}; ${ownSeen}`, 'seen_missing'),
-    asked(`${tossedToken}; ${tossedSeen.replace('__Host-', '')}; ${ownSeen}`, 'seen_missing'),
-    asked(`${ownToken}; ${ownSeen}; ${tossedToken}`, 'session_repeated'),
-    asked(`${tossedToken}; ${ownToken}; ${ownSeen}`, 'session_repeated'),
-    asked(`${ownToken}; ${ownSeen}; ${tossedSeen}`, 'seen_missing'),
-    {
-      name: 'one’s own, beside a companion that anybody can set',
-      ask: headOf({ cookie: `${own}; ${plain.split('; ')[1]}` }),
-      required: { outcome: 'forward', application: { user: 'ada', cookies: ownToken } },
-    },
-    {
-      name: 'a hop counter that anybody can set',
-      ask: headOf({ target: '/service/login', as: 'navigation', cookie: 'service_hops=8' }),
-      required: { outcome: 'service_302' },
-    },
-    {
-      name: 'one’s own loop',
-      ask: headOf({ target: '/service/login', as: 'navigation', cookie: '__Host-service_hops=8' }),
-      required: { outcome: 'service_508', cookies: ['-__Host-service_hops'] },
-    },
-  ])
-})
-
-t.test('two session cookies end in one clear sign-in', async (t) => {
-  for (const scheme of ['http', 'https']) {
-    const world = await startWorld(t, { address: `${scheme}://${HOST}` })
-    const [token = ''] = world.session().split('; ')
-    const cookie = `${world.session()}; ${token}`
-    const end = scheme === 'https' ? '; Secure' : ''
-    const ended = (path: string) =>
-      ['', `; Domain=${HOST}`].map((domain) => `set-cookie: service_session=; Path=${path}; Max-Age=0${domain}${end}`) // prettier-ignore
-    for (const target of world.targets) {
-      for (const as of AS) {
-        const { headers } = await target.ask(headOf({ target: '/a/b;Domain=x?y', as, cookie }))
-        const lines = headers.map(([name, value]) => `${name}: ${value}`)
-        for (const path of ['/', '/a', '/a/', '/a/b'])
-          for (const line of ended(path))
-            t.ok(lines.includes(line), `${target.name}: ${as}: ${line}`)
-        t.equal(lines.join().includes('Domain=x'), false)
-        if (scheme === 'https') t.match(lines.join('\n'), /; Secure; Partitioned$/m)
-      }
-      const login = await target.ask(headOf({ target: '/service/login', as: 'navigation', cookie }))
-      t.equal(login.status, 302)
-      const lines = login.headers.map(([name, value]) => `${name}: ${value}`)
-      for (const path of ['/', '/service', '/service/'])
-        for (const line of ended(path)) t.ok(lines.includes(line), `${target.name}: ${line}`)
-      t.match(lines.join(), /service_flow_/)
-    }
-  }
-})
-
 t.test('/service/callback', async (t) => {
   const world = await startWorld(t)
   const id = '00abcde12345678901a'
@@ -243,170 +180,57 @@ t.test('/service/callback', async (t) => {
   ])
 })
 
-t.test('/service/logout', async (t) => {
+t.test('a flow asks the realm once, whatever comes with it later', async (t) => {
   const world = await startWorld(t)
-  const logout = (sid: string, head: Parameters<typeof headOf>[0]) =>
-    headOf({ target: '/service/logout', cookie: world.session({ sid }), ...head })
-  const stays = (sid: string): Case => ({
-    name: `${sid} is signed in still`,
-    ask: headOf({ cookie: world.session({ sid }) }),
-    required: { outcome: 'forward' },
-  })
-  const isOver = (sid: string): Case => ({
-    name: `${sid} is signed out`,
-    ask: headOf({ cookie: world.session({ sid }) }),
-    required: { outcome: 'sign_in_401', reason: 'sign_in_required: revoked' },
-  })
-  const cleared = ['-service_session', '-service_seen', '-service_hops']
-  const out = { outcome: 'service_303', cookies: cleared } as const
-  const question = { outcome: 'service_200', reason: 'confirm_logout', cookies: [] } as const
-  await runTable(t, world.targets, [
-    { name: 'a person', ask: logout('a', { as: 'navigation' }), required: out },
-    isOver('a'),
-    {
-      name: 'a form of this site',
-      ask: logout('b', {
-        method: 'POST',
-        as: 'navigation',
-        lines: ['Sec-Fetch-Site: same-origin', 'Content-Length: 0'],
-      }),
-      required: out,
-    },
-    isOver('b'),
-    {
-      name: 'a link on another site',
-      ask: logout('c', { as: 'navigation', lines: ['Sec-Fetch-Site: cross-site'] }),
-      required: question,
-    },
-    {
-      name: 'a form on another site',
-      ask: logout('c', {
-        method: 'POST',
-        as: 'navigation',
-        lines: ['Sec-Fetch-Site: cross-site', 'Content-Length: 0'],
-      }),
-      required: question,
-    },
-    { name: 'an image, in an old browser', ask: logout('c', { as: 'fetch' }), required: question },
-    stays('c'),
-    {
-      name: 'nobody',
-      ask: headOf({ target: '/service/logout', as: 'navigation' }),
-      required: { outcome: 'service_200', reason: 'signed_out', cookies: cleared },
-    },
-    {
-      name: 'a forged session',
-      ask: headOf({ target: '/service/logout', as: 'navigation', cookie: 'service_session=a.b.c' }),
-      required: { outcome: 'service_200', reason: 'signed_out', cookies: cleared },
-    },
-    {
-      name: 'a session that is over anyway',
-      ask: headOf({
-        target: '/service/logout',
-        as: 'navigation',
-        cookie: world.session({ sid: 'd', issuedAgoSeconds: 9000 }),
-      }),
-      required: out,
-    },
-    {
-      name: 'PUT',
-      ask: logout('c', { method: 'PUT', lines: ['Content-Length: 0'] }),
-      required: { outcome: 'service_405', reason: 'method_not_allowed' },
-    },
-    stays('c'),
-  ])
+  const begin = async (target: (typeof world.targets)[number]) => {
+    const { headers } = await target.ask(headOf({ target: '/service/login', as: 'navigation' }))
+    const valueOf = (wanted: string) => headers.find(([name]) => name === wanted)?.[1] ?? ''
+    const state = new URL(valueOf('location')).searchParams.get('state') ?? ''
+    return { state, cookie: valueOf('set-cookie').split(';', 1)[0] ?? '' }
+  }
+  const callback = (query: string, cookie: string) =>
+    headOf({ target: `/service/callback?${query}`, as: 'navigation', cookie })
+  for (const target of world.targets) {
+    const { state, cookie } = await begin(target)
+    const asked = world.service.control.exchanges
+    const first = await target.ask(callback(`code=a&state=${state}`, cookie))
+    t.match([first.status, first.body], [400, /sign_in_incomplete/], target.name)
+    for (const query of [
+      `code=a&state=${state}`,
+      `code=b&state=${state}`,
+      `error=x&state=${state}`,
+    ]) {
+      const again = await target.ask(callback(query, cookie))
+      t.equal(again.status, 303, `${target.name}: ${query}`)
+    }
+    t.equal(world.service.control.exchanges, asked + 1, target.name)
+    const ended = await begin(target)
+    const refused = await target.ask(callback(`error=x&state=${ended.state}`, ended.cookie))
+    t.equal(refused.status, 400)
+    t.equal((await target.ask(callback(`code=a&state=${ended.state}`, ended.cookie))).status, 303)
+    t.equal(world.service.control.exchanges, asked + 1, `${target.name}: nor after an error`)
+  }
 })
 
-t.test('nobody is signed out who has not asked for it', async (t) => {
+t.test('a client that comes back too often waits, and its flow is still good then', async (t) => {
   const world = await startWorld(t)
-  const ORIGIN = `http://${HOST}`
-  const of = (sid: string, lines: readonly string[], method = 'GET') =>
-    headOf({
-      method,
-      target: '/service/logout',
-      cookie: world.session({ sid }),
-      lines: [...lines, ...(method === 'POST' ? ['Content-Length: 0'] : [])],
-    }).replace(/Accept: .*\r\nSec-Fetch-Mode: .*\r\n/, '')
-  const page = 'Accept: text/html,*/*'
-  const fetched = (site: string, mode: string, destination: string) => [
-    `Sec-Fetch-Site: ${site}`,
-    `Sec-Fetch-Mode: ${mode}`,
-    `Sec-Fetch-Dest: ${destination}`,
-  ]
-  const link = fetched('same-origin', 'navigate', 'document')
-  const asked: [string, readonly string[], string?][] = [
-    ['an image on one’s own page', fetched('same-origin', 'no-cors', 'image')],
-    ['an image on a sibling host', fetched('same-site', 'no-cors', 'image')],
-    ['a link on a sibling host', fetched('same-site', 'navigate', 'document')],
-    ['a link on another site', fetched('cross-site', 'navigate', 'document')],
-    ['a frame', fetched('same-origin', 'navigate', 'iframe')],
-    ['a fetch of one’s own page', fetched('same-origin', 'cors', 'empty')],
-    ['a prerender', [...link, 'Sec-Purpose: prefetch;prerender']],
-    ['a prefetch of old', [page, `Referer: ${ORIGIN}/`, 'X-Moz: prefetch']],
-    ['an old browser that does not say from where', [page]],
-    ['an old browser, from a sibling host', [page, 'Referer: http://evil.localhost/x']],
-    ['an old browser, from a name that only begins alike', [page, `Referer: ${ORIGIN}.evil.test/`]],
-    ['an image of an old browser', ['Accept: image/*,*/*', `Referer: ${ORIGIN}/`]],
-    ['a form on a sibling host', fetched('same-site', 'navigate', 'document'), 'POST'],
-    ['a form on another site', fetched('cross-site', 'navigate', 'document'), 'POST'],
-    [
-      'a form on a sibling host, in an old browser',
-      [page, 'Origin: http://evil.localhost'],
-      'POST',
-    ],
-    ['a form in a sandbox', [page, 'Origin: null'], 'POST'],
-  ]
-  const meant: [string, readonly string[], string?][] = [
-    ['a link on one’s own page', link],
-    [
-      'an address that was typed',
-      [...fetched('none', 'navigate', 'document'), 'Sec-Fetch-User: ?1'],
-    ],
-    ['a link, in an old browser', [page, `Referer: ${ORIGIN}/work?x=1`]],
-    ['a form', [...fetched('same-origin', 'navigate', 'document'), 'Origin: null'], 'POST'],
-    ['a form, in an old browser', [page, `Origin: ${ORIGIN}`], 'POST'],
-    ['a program', [], 'POST'],
-  ]
-  await runTable(t, world.targets, [
-    ...asked.map(([name, lines, method]): Case => ({
-      name,
-      ask: of('stays', lines, method),
-      required: { outcome: 'service_200', reason: 'confirm_logout', cookies: [] },
-    })),
-    {
-      name: 'is signed in still',
-      ask: headOf({ cookie: world.session({ sid: 'stays' }) }),
-      required: { outcome: 'forward' },
-    },
-    ...meant.flatMap(([name, lines, method]): Case[] => [
-      {
-        name,
-        ask: of(name.length.toString(), lines, method),
-        required: { outcome: 'service_303' },
-      },
-      {
-        name: `${name}: it is over`,
-        ask: headOf({ cookie: world.session({ sid: name.length.toString() }) }),
-        required: { outcome: 'sign_in_401', reason: 'sign_in_required: revoked' },
-      },
-    ]),
-  ])
-  // the page lets its form say where it comes from, and speaks the language of its reader
-  for (const target of world.targets) {
-    const german = await target.ask(
-      of('stays', [page, 'Accept-Language: fr, de-AT;q=0.8, en;q=0.5']),
-    )
-    t.match(
-      german.body,
-      /<html lang="de">[^]*Abmelden\?[^]*<form method="post" action="\/service\/logout">/,
-    )
-    t.ok(
-      german.headers.some(([name, value]) => name === 'referrer-policy' && value === 'same-origin'),
-    )
-    t.match(
-      (await target.ask(of('stays', [page, 'Accept-Language: de;q=0.5,en']))).body,
-      /lang="en"/,
-    )
+  for (const target of world.targets.slice(0, 2)) {
+    const begun = await target.ask(headOf({ target: '/service/login', as: 'navigation' }))
+    const valueOf = (wanted: string) => begun.headers.find(([name]) => name === wanted)?.[1] ?? ''
+    const state = new URL(valueOf('location')).searchParams.get('state') ?? ''
+    const cookie = valueOf('set-cookie').split(';', 1)[0] ?? ''
+    const ask = headOf({
+      target: `/service/callback?code=a&state=${state}`,
+      cookie,
+      as: 'navigation',
+    })
+    for (let count = 1; count <= LIMITS.rateCallback.burst; count++)
+      t.not((await target.ask(ask)).status, 429)
+    const next = await target.ask(headOf({ target: '/service/login', as: 'navigation' }))
+    t.equal(next.status, 302)
+    const { status, headers } = await target.ask(ask)
+    t.equal(status, 429, target.name)
+    t.ok(headers.some(([name, value]) => name === 'retry-after' && value === '1'))
   }
 })
 

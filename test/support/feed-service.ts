@@ -68,6 +68,8 @@ export async function startFeedService(
     pollSeconds: 1,
     /** The service's clock, as its Date header tells it. */
     aheadMs: 0,
+    /** How often a code was to be exchanged; none is good. */
+    exchanges: 0,
   }
 
   function answerState(request: IncomingMessage) {
@@ -114,6 +116,9 @@ export async function startFeedService(
         return { status: 200, body: { keys: keys.map(jwkOf) } }
       case `/auth/realms/${TENANT}/.well-known/openid-configuration`:
         return { status: 200, body: discovery(issuer) }
+      case `/auth/realms/${TENANT}/token`:
+        control.exchanges++
+        return { status: 400, body: { error: 'invalid_grant' } }
       default:
         return { status: 404 }
     }

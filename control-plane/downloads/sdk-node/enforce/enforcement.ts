@@ -21,6 +21,7 @@ import { LIMITS } from '../../../../shared/limits.ts'
 import type { ForwardReason, SignInReason } from '../../../../shared/reasons.ts'
 import { jsonAnswer, type Answer } from '../../../../shared/sign-in/answer.ts'
 import { callback } from '../../../../shared/sign-in/callback.ts'
+import { createCallbackAdmission } from '../../../../shared/sign-in/callback-admission.ts'
 import { login } from '../../../../shared/sign-in/login.ts'
 import { logout } from '../../../../shared/sign-in/logout.ts'
 import { createRelyingParty } from '../../../../shared/sign-in/relying-party.ts'
@@ -61,6 +62,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
   const signIn: SignInWorld<Visitor> = {
     sessions,
     relyingParty,
+    callbacks: createCallbackAdmission(clock),
     clock,
     endSession(visit, { sub: subject, sid }, outcome) {
       standing.endSession(sid)

@@ -1,0 +1,44 @@
+/**
+ * Each flow asks the realm for one exchange, and each client for so many: a stranger with one flow cookie
+ * could else keep `/token` busy through us. In this process only: another worker may ask once more,
+ * and the realm takes a code once.
+ */
+import { countedAs } from '../client-address.ts'
+import type { Clock } from '../clock.ts'
+import { SECOND_MS } from '../clock.ts'
+import { LIMITS } from '../limits.ts'
+import { createRateLimits } from '../rate-limits.ts'
+
+export interface CallbackAdmission {
+  /** How long this client has to wait; undefined where it may come now. */
+  waitSeconds(clientAddress: string): number | undefined
+  /** True for the first to come with this flow. */
+  use(flow: string): boolean
+}
+
+export function createCallbackAdmission(
+  clock: Clock,
+  flowsMax: number = LIMITS.usedFlowsMax,
+): CallbackAdmission {
+  const rates = createRateLimits(clock)
+  /** Oldest first, with the time from which the cookie is too old anyway. */
+  const used = new Map<string, number>()
+
+  return {
+    waitSeconds(clientAddress) {
+      // without addresses all clients would share one bucket, and one of them could empty it
+      if (!/[.:]/.test(clientAddress)) return undefined
+      return rates.waitSeconds('callback', countedAs(clientAddress), LIMITS.rateCallback)
+    },
+    use(flow) {
+      if (used.has(flow)) return false
+      const nowMs = clock.nowMs()
+      for (const [oldest, untilMs] of used) {
+        if (untilMs > nowMs && used.size < flowsMax) break
+        used.delete(oldest)
+      }
+      used.set(flow, nowMs + LIMITS.flowSecondsMax * SECOND_MS + SECOND_MS)
+      return true
+    },
+  }
+}
