@@ -13,16 +13,24 @@ export interface ClientAddress {
   readonly isPeerTrusted: boolean
 }
 
+/**
+ * Among trusted proxies, as nginx spells it: whoever has no address, behind a unix socket or a
+ * framework that does not tell it.
+ */
+export const UNIX_SOCKETS = 'unix:'
+
 export type AddressReader = (peerAddress: string, forwardedFor: string) => ClientAddress
 
 export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
   if (trustedProxies.length === 0)
     return (peerAddress) => ({ address: peerAddress, chain: '', isPeerTrusted: false })
-  const isTrusted = networkList(trustedProxies)
+  const hasNamelessPeers = trustedProxies.includes(UNIX_SOCKETS)
+  const isInNetwork = networkList(trustedProxies.filter((entry) => entry !== UNIX_SOCKETS))
+  const isTrusted = (address: string) => (address === '' ? hasNamelessPeers : isInNetwork(address))
 
   return (peerAddress, forwardedFor) => {
     if (!isTrusted(peerAddress)) return { address: peerAddress, chain: '', isPeerTrusted: false }
-    const believed = [peerAddress]
+    const believed = peerAddress === '' ? [] : [peerAddress]
     for (const hop of forwardedFor.split(',').reverse()) {
       const address = plainAddress(hop)
       if (address === undefined) break

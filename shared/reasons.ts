@@ -36,6 +36,7 @@ export const REFUSE_REASONS = [
   'suspended',
   'not_ready',
   'state_lost',
+  'client_unreadable',
 ] as const
 export type RefuseReason = (typeof REFUSE_REASONS)[number]
 
@@ -115,5 +116,10 @@ export const REFUSAL_TEXTS: Readonly<Record<RefuseReason, RefusalText>> = {
     code: 'state_lost',
     title: 'Temporarily unavailable',
     text: 'This application cannot be served safely right now. Try again in a moment.',
+  },
+  client_unreadable: {
+    code: 'client_unreadable',
+    title: 'Temporarily unavailable',
+    text: 'This application cannot tell where requests come from, so nobody can sign in. Its operator has to set trusted proxies.',
   },
 }

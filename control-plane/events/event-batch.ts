@@ -1,6 +1,7 @@
 /**
  * A batch as an instance sends it, element by element: one that cannot be read is counted and left
- * out, and the others are taken. What an element says beyond its fields is ignored, its own time
+ * out, and the others are taken. Of an event that ends a session only the field that cannot be read
+ * is left out: a session must not live on for want of an address. What an element says beyond its fields is ignored, its own time
  * above all.
  */
 import { isIP } from 'node:net'
@@ -44,11 +45,32 @@ export interface EventBatch {
   readonly rejected: number
 }
 
+const { subject, reason, ip, app_host, sid } = EnforcementEventBody.entries
+
+/** Without its `sid` it would end nothing, so that one has to be right. */
+const SessionEndBody = v.object({
+  outcome: v.picklist(['logout', 'terminate']),
+  sid,
+  subject: v.fallback(subject, undefined),
+  reason: v.fallback(reason, undefined),
+  ip: v.fallback(ip, undefined),
+  app_host: v.fallback(app_host, undefined),
+})
+
 export function readBatch(elements: readonly unknown[]): EventBatch {
   const events: OwnEvent[] = []
   for (const element of elements) {
     const result = v.safeParse(EnforcementEventBody, element, { abortEarly: true })
     if (result.success) events.push(result.output)
+    else {
+      const end = v.safeParse(SessionEndBody, element, { abortEarly: true })
+      if (end.success) events.push(withoutUndefined(end.output))
+    }
   }
   return { events, rejected: elements.length - events.length }
+}
+
+function withoutUndefined(event: v.InferOutput<typeof SessionEndBody>): OwnEvent {
+  const given = Object.entries(event).filter(([, value]) => value !== undefined)
+  return { outcome: event.outcome, ...Object.fromEntries(given) }
 }

@@ -1,7 +1,7 @@
 /** Whether the session in a browser's cookie still holds: for the provider and for our own pages. */
 import type { ClientAuthorizationState } from 'oidc-provider'
 import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
-import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
+import { fingerprintOf, isSameClient } from '../../shared/enforcement/fingerprint.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import { addressOf } from '../listener/client-address.ts'
 import type { Realm, RealmContext } from './realm.ts'
@@ -54,5 +54,5 @@ function isOtherClient(
 ) {
   if (began?.ip === undefined || began.userAgent === undefined) return true
   const now = fingerprintOf(ctx.get('user-agent'), addressOf(ctx.req))
-  return now !== fingerprintOf(began.userAgent, began.ip)
+  return !isSameClient(now, fingerprintOf(began.userAgent, began.ip))
 }

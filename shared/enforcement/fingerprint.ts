@@ -22,6 +22,13 @@ export function fingerprintOf(userAgent: string, clientAddress: string): string 
   return `${familyOf(userAgent)}/${networkOf(clientAddress)}`
 }
 
+/** Nobody knows where a client of an unreadable network is: it equals no other, nor itself. */
+export function isSameClient(one: string, other: string): boolean {
+  return one === other && isReadable(one)
+}
+
+export const isReadable = (fingerprint: string): boolean => !fingerprint.endsWith(NOWHERE)
+
 /** `firefox-linux`; programs by their own name. */
 export function familyOf(userAgent: string): string {
   const browser = BROWSERS.find(([, pattern]) => pattern.test(userAgent))?.[0]
@@ -30,17 +37,26 @@ export function familyOf(userAgent: string): string {
   return /^[A-Za-z0-9._-]{1,40}/.exec(userAgent)?.[0].toLowerCase() ?? 'none' // `curl/8.1` → curl
 }
 
-/** /24 of IPv4, /48 of IPv6; `unreadable` is a network of its own that equals no other. */
+const UNREADABLE = 'unreadable'
+const NOWHERE = `/${UNREADABLE}`
+
+/** Whether both are known, and the same. */
+export function isSameNetwork(one: string, other: string): boolean {
+  const network = networkOf(one)
+  return network !== UNREADABLE && network === networkOf(other)
+}
+
+/** /24 of IPv4, /48 of IPv6. Two of them are compared by the functions above. */
 export function networkOf(address: string): string {
   const v4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.\d{1,3}$/.exec(address)
   if (v4) return `${v4[1]}.${v4[2]}.${v4[3]}.0-24`
-  if (!address.includes(':')) return 'unreadable'
+  if (!address.includes(':')) return UNREADABLE
   const [left = '', right] = (address.split('%')[0] ?? '').split('::')
   const head = left === '' ? [] : left.split(':')
   const tail = right === undefined || right === '' ? [] : right.split(':')
   const zeros = right === undefined ? 0 : 8 - head.length - tail.length
   const groups = [...head, ...Array<string>(Math.max(0, zeros)).fill('0'), ...tail]
-  if (groups.length !== 8) return 'unreadable'
+  if (groups.length !== 8) return UNREADABLE
   return `${groups
     .slice(0, 3)
     .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))

@@ -4,6 +4,7 @@
  */
 import type { SessionBinding } from '../snapshot.ts'
 import type { SignInReason } from '../reasons.ts'
+import { isReadable, isSameClient } from './fingerprint.ts'
 import { seenIntervalSeconds, type Seen } from './seen.ts'
 import { judgeTimes, type TokenClaims } from './token.ts'
 
@@ -38,9 +39,10 @@ export function judgeSession(
   if (isRevoked(claims, revoked)) return 'revoked'
   if (seen === undefined) return 'seen_missing'
   if (nowSeconds - seen.seconds > rules.idleSeconds) return 'idle'
-  if (rules.binding !== 'off' && seen.fingerprint !== fingerprint)
-    return rules.binding === 'terminate' ? 'binding_terminate' : 'binding_step_up'
-  return undefined
+  if (rules.binding === 'off' || isSameClient(seen.fingerprint, fingerprint)) return undefined
+  // only a client that is known to be another one ends the session for both
+  const isKnownOther = isReadable(seen.fingerprint) && isReadable(fingerprint)
+  return rules.binding === 'terminate' && isKnownOther ? 'binding_terminate' : 'binding_step_up'
 }
 
 /** A revocation is a not-before time: who signs in again after it is accepted. */

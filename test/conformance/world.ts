@@ -17,7 +17,7 @@ import { newSigningKey, type SigningKey } from '../support/tokens.ts'
 import { startOrigin } from '../support/wire.ts'
 import { FRAMEWORKS, type Framework } from './applications.ts'
 import { leaveOpen } from './open-answers.ts'
-import { leftOf, nextProxy, withoutAddress } from './next-proxy.ts'
+import { leftOf, nextProxy } from './next-proxy.ts'
 import { NOT_BEHIND_A_BALANCER } from './wire-differences.ts'
 import { overWire, type Arrivals, type T, type Target } from './target.ts'
 
@@ -108,9 +108,10 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
   )
   if (trustedProxies.length === 0) {
     const { target: name } = NOT_BEHIND_A_BALANCER
-    const given = { ...service.options, instance: nameOf(name), nowMs }
+    const trusted = { trustedProxies: ['unix:'] }
+    const given = { ...service.options, instance: nameOf(name), nowMs, ...trusted }
     const next = await startFramework(t, { name, framework: nextProxy, given })
-    middlewares.push({ ...next, ask: withoutAddress(next.ask), leftOf })
+    middlewares.push({ ...next, leftOf })
   }
   const instances = middlewares.map(({ name }) => nameOf(name))
 

@@ -1,6 +1,6 @@
 /** What is known about one attempt, gathered for the policies. */
 import { nowSeconds, SECOND_MS } from '../../../shared/clock.ts'
-import { networkOf } from '../../../shared/enforcement/fingerprint.ts'
+import { isSameNetwork } from '../../../shared/enforcement/fingerprint.ts'
 import type { Attempt, OwnFacts } from '../../accounts/attempts.ts'
 import type { User } from '../../accounts/users.ts'
 import type { PasswordFact } from '../../policy/verdict.ts'
@@ -47,7 +47,6 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
       const owner = { tenantId, userId: userId ?? '' }
       const isKnown = await devices.isKnown(tenantId, userId, caller.deviceTokens)
       const addresses = await attempts.addressesOf(tenantId, owner.userId)
-      const network = networkOf(caller.ip)
       const own = await ownSid(ctx, userId)
       const alive = await sessions.aliveOf(tenantId, owner.userId)
       return {
@@ -58,7 +57,7 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
         device: {
           isKnown,
           isEnrolled: false, // nothing enrols devices yet
-          isNetworkKnown: addresses.some((address) => networkOf(address) === network),
+          isNetworkKnown: addresses.some((address) => isSameNetwork(address, caller.ip)),
         },
         factors: await factors.kindsOf(owner),
         proof: 'none',

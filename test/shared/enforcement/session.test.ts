@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fingerprintOf, networkOf } from '../../../shared/enforcement/fingerprint.ts'
+import { fingerprintOf, isSameNetwork, networkOf } from '../../../shared/enforcement/fingerprint.ts'
 import {
   deriveKey,
   readSeen,
@@ -95,6 +95,27 @@ t.test(
     t.equal(judgeSession(moved, { ...rules, binding: 'terminate' }, nothing), 'binding_terminate')
   },
 )
+
+t.test('an unreadable network equals nothing, not itself, and proves nobody another', async (t) => {
+  const nowhere = 'firefox-linux/unreadable'
+  const home = 'firefox-linux/192.0.2.0-24'
+  for (const binding of ['step_up', 'terminate'] as const) {
+    const bound = { ...rules, binding }
+    for (const [was, is] of [
+      [nowhere, nowhere],
+      [home, nowhere],
+      [nowhere, home],
+    ] as const) {
+      const moved = { ...facts, fingerprint: is, seen: { seconds: NOW, fingerprint: was } }
+      t.equal(judgeSession(moved, bound, nothing), 'binding_step_up', `${was}, then ${is}`)
+      t.equal(judgeSession(moved, rules, nothing), undefined, 'unless nothing is bound')
+      t.notOk(isSeenDue({ ...moved, fingerprint: was }, rules), 'and the cookie is not rewritten')
+    }
+  }
+  t.notOk(isSameNetwork('', ''))
+  t.notOk(isSameNetwork('unreadable', 'unreadable'))
+  t.ok(isSameNetwork('192.0.2.1', '192.0.2.200'))
+})
 
 t.test('the companion cookie is rewritten at most every thirtieth of the idle time', async (t) => {
   t.equal(seenIntervalSeconds(900), 30)

@@ -13,6 +13,7 @@ import {
   type ServiceEndpoint,
 } from '../../../../shared/enforcement/decide.ts'
 import { pathOf } from '../../../../shared/enforcement/path.ts'
+import { isSameNetwork } from '../../../../shared/enforcement/fingerprint.ts'
 import {
   createSessionReader,
   type ProvenSession,
@@ -27,6 +28,7 @@ import { logout } from '../../../../shared/sign-in/logout.ts'
 import { createRelyingParty } from '../../../../shared/sign-in/relying-party.ts'
 import { refusal, signInRequired, signInUnavailable } from '../../../../shared/sign-in/refusals.ts'
 import { reasonOf, terminate, type SignInWorld } from '../../../../shared/sign-in/visit.ts'
+import { isIP } from 'node:net'
 import type { CustomFetch } from 'openid-client'
 import { environment } from '../config.ts'
 import type { Guard, GuardedRequest, Outcome } from '../guard.ts'
@@ -50,6 +52,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
   const standing = createStanding(settings)
   const { clock, events, revoked } = standing
   const moves = createRecentMoves()
+  let isAddressMissed = false
   const addressOf = createAddressReader(settings.trustedProxies)
   const sessions = createSessionReader<Admission>({
     entriesMax: LIMITS.enforcedSessionsRememberedMax,
@@ -107,6 +110,10 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     // Nobody has told us for too long who may still come in
     if (standing.isTooOld() && needsState(decision))
       return answered(refusal(visit.head, 'state_lost', 503))
+    if (lacksAddress(visit, decision)) {
+      tellOfMissingAddress()
+      return answered(refusal(visit.head, 'client_unreadable', 503))
+    }
     switch (decision.kind) {
       case 'forward':
         return forward(visit, decision.reason, decision.session)
@@ -139,6 +146,16 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     if (reason === 'binding_step_up') noteMove(visit)
     const { head, tenant, edgeUrl } = visit
     return signInRequired({ head, target: head.target, tenantId: tenant.tenantId, edgeUrl }, reason)
+  }
+
+  /** Once: every request of such a process is the same. */
+  function tellOfMissingAddress() {
+    if (isAddressMissed) return
+    isAddressMissed = true
+    warn(
+      'sessions are bound to their network, and requests come without an address (a unix socket, or proxy.ts): ' +
+        "nobody can sign in. Set trustedProxies: ['unix:'], if whoever stands in front writes X-Forwarded-For",
+    )
   }
 
   /** One session that moved is one event, however often its new place asks. */
@@ -223,8 +240,28 @@ function companions(visit: Visitor, session: Session): readonly string[] {
   return cookies
 }
 
-function placeOf({ clientAddress, head }: Visitor) {
-  return { ip: clientAddress, app_host: head.host }
+/** Where no address can be read there is none to tell of. */
+function placeOf(visit: Visitor) {
+  const { clientAddress: ip, head } = visit
+  return isIP(ip) === 0 ? { app_host: head.host } : { ip, app_host: head.host }
+}
+
+/**
+ * A session that is bound to its network holds nowhere else, and nowhere is no network: to ask for a
+ * sign-in that cannot hold would go round in circles (.docs/decisions/0026).
+ */
+function lacksAddress({ tenant, clientAddress }: Visitor, decision: Decision<Session>): boolean {
+  if (decision.kind !== 'sign_in' && decision.kind !== 'service') return false
+  if (tenant.sessionRules.binding === 'off') return false
+  if (decision.kind === 'service' && !STARTS_SESSION[decision.endpoint]) return false
+  return !isSameNetwork(clientAddress, clientAddress)
+}
+
+const STARTS_SESSION: Readonly<Record<ServiceEndpoint, boolean>> = {
+  login: true,
+  callback: true,
+  logout: false,
+  me: false,
 }
 
 function isOfUnknownKey(decision: Decision<Session>): boolean {

@@ -38,6 +38,8 @@ export function createEvents({ credentials, onWarning, random }: EventsWorld): E
   let characters = 0
   let dropped = 0
   let isClosed = false
+  let rejectedCount = 0
+  let refusedCount = 0
   const world = { post, onGone, random }
   /** They end sessions elsewhere: nothing that anybody can cause by asking may hold them up. */
   const urgent = createLane(world)
@@ -50,13 +52,29 @@ export function createEvents({ credentials, onWarning, random }: EventsWorld): E
       body: `{"events":[${texts.join(',')}]}`,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    await answer.body?.cancel()
+    if (answer.status === 200) tellOfRejected(await answer.json().catch(() => undefined))
+    else await answer.body?.cancel()
     return answer.status
+  }
+
+  /** It is this version that the service does not understand: said once, and counted. */
+  function tellOfRejected(answer: unknown) {
+    const { rejected } = (answer ?? {}) as { rejected?: unknown }
+    if (typeof rejected !== 'number' || !(rejected > 0)) return
+    if (rejectedCount === 0)
+      onWarning(`service-node: the service has rejected ${rejected} of the events that it was sent`)
+    rejectedCount += rejected
   }
 
   function onGone(texts: readonly string[], isTaken: boolean) {
     for (const text of texts) characters -= text.length
-    if (!isTaken) dropped += texts.length
+    if (isTaken) return
+    if (refusedCount === 0)
+      onWarning(
+        `service-node: the service has refused ${texts.length} events, and they are given up`,
+      )
+    refusedCount += texts.length
+    dropped += texts.length
   }
 
   function giveUp() {

@@ -10,12 +10,7 @@ import fastify from 'fastify'
 import { Hono } from 'hono'
 import t from 'tap'
 import { WebSocket, WebSocketServer } from 'ws'
-import type {
-  Guard,
-  Outcome,
-  StillOpen,
-} from '../../../../control-plane/downloads/sdk-node/guard.ts'
-import { createService } from '../../../../control-plane/downloads/sdk-node/service.ts'
+import type { Guard, Outcome } from '../../../../control-plane/downloads/sdk-node/guard.ts'
 import { verifyClaims } from '../../../../control-plane/downloads/sdk-node/index.ts'
 import { claimsWorld, tokenOf } from '../../../support/claims.ts'
 import { ask, cookiesIn, forward, listen, serviceOf } from '../../../support/own-guard.ts'
@@ -162,31 +157,6 @@ t.test('a page of another site is not given its user’s session', async (t) => 
   t.notMatch(body, 'secret')
 })
 
-t.test('Fastify: a connection that was upgraded ends with its session', async (t) => {
-  const { open, service } = watching()
-  const app = fastify()
-  await app.register(service.fastify())
-  app.get('/', (request, reply) => {
-    if (request.headers.upgrade === undefined) return 'in'
-    // as @fastify/websocket does: the socket is its own, the response is nobody's
-    reply.hijack()
-    request.raw.socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
-    return undefined
-  })
-  await app.ready()
-  const client = new RawClient(await listen(t, app.server))
-  client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-  await client.answer()
-  t.equal(open.size, 0, 'an answer that is over is not looked at')
-  client.send('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
-  await client.until((received) => received !== '')
-  const [upgraded] = open
-  t.notOk(upgraded?.isOver())
-  upgraded?.end()
-  await client.closed
-  t.ok(upgraded?.isOver())
-})
-
 t.test('Hono without a server: the standard’s Request is cleaned as well', async (t) => {
   const service = verifyClaims(claimsWorld().options)
   const app = new Hono<{ Variables: { serviceClaims: { sub: string } | undefined } }>()
@@ -283,72 +253,4 @@ t.test('an upgrade that breaks off while the guard is thinking harms nobody', as
   decide(forward())
   await new Promise((resolve) => setImmediate(resolve))
   t.ok(socket.destroyed)
-})
-
-/** Lets everybody in, and ends what it was given when it is told to. */
-function watching() {
-  const open = new Set<StillOpen>()
-  const service = createService({
-    judge: () => forward(),
-    watch(_admitted, given) {
-      open.add(given)
-      return () => open.delete(given)
-    },
-    ready: async () => {},
-    close: async () => {},
-  })
-  return { open, service }
-}
-
-t.test('HTTP/2: the stream ends with its session, its neighbors go on', async (t) => {
-  const { open, service } = watching()
-  const listener = service.node((request, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.write(request.url)
-  })
-  const server = createHttp2Server(listener as never)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  t.teardown(() => {
-    session.destroy()
-    server.close()
-  })
-  const opened = async (path: string) => {
-    const stream = session.request({ ':path': path })
-    stream.on('error', () => undefined)
-    await once(stream, 'data')
-    return stream
-  }
-  const first = await opened('/first')
-  const [toEnd] = open
-  const second = await opened('/second')
-  const closed = once(first, 'close')
-  t.notOk(toEnd?.isActive(), 'an event stream is as old as its request')
-  toEnd?.end()
-  await closed
-  t.notOk(second.destroyed)
-  t.notOk(session.destroyed)
-  t.ok(toEnd?.isOver())
-  t.equal(open.size, 1, 'what is over is not watched')
-})
-
-t.test('Hono without a server: the body ends with its session', async (t) => {
-  const { open, service } = watching()
-  const app = new Hono()
-  app.use(service.hono())
-  app.get('/short', (c) => c.text('short'))
-  app.get('/none', (c) => c.body(null, 204))
-  const begin = (controller: ReadableStreamDefaultController) => controller.enqueue(Buffer.from('begun')) // prettier-ignore
-  app.get('/events', (c) => c.body(new ReadableStream({ start: begin }) as ReadableStream))
-  t.equal(await (await app.request('/short')).text(), 'short')
-  t.equal((await app.request('/none')).status, 204)
-  const answer = await app.request('/events')
-  t.equal(answer.headers.get('cache-control'), 'private')
-  const reader = answer.body!.getReader()
-  t.equal(Buffer.from((await reader.read()).value as Uint8Array).toString(), 'begun')
-  t.equal(open.size, 1)
-  for (const one of open) one.end()
-  await t.rejects(reader.read())
-  await new Promise((resolve) => setImmediate(resolve))
-  t.equal(open.size, 0)
 })

@@ -8,7 +8,7 @@ import { LIMITS } from '../../../../../shared/limits.ts'
 import { startGuard } from '../../../../support/asked-guard.ts'
 
 /** Credentials whose service answers as told, and what it was sent. */
-function talk(answer: (events: EnforcedEvent[]) => number) {
+function talk(answer: (events: EnforcedEvent[]) => number, rejected = 0) {
   const batches: EnforcedEvent[][] = []
   const credentials = {
     secret: '',
@@ -16,7 +16,7 @@ function talk(answer: (events: EnforcedEvent[]) => number) {
       const { events } = JSON.parse(body as string) as { events: EnforcedEvent[] }
       const status = answer(events)
       if (status === 200) batches.push(events)
-      return new Response('', { status })
+      return new Response(JSON.stringify({ accepted: 0, rejected }), { status })
     },
   }
   const warnings: string[] = []
@@ -110,3 +110,19 @@ t.test(
 
 const byOutcome = (a: unknown, b: unknown) =>
   (a as EnforcedEvent).outcome < (b as EnforcedEvent).outcome ? -1 : 1
+
+t.test('events that the service rejects or refuses are told of, once', async (t) => {
+  const rejecting = talk(() => 200, 1)
+  for (let count = 0; count < 3; count++) {
+    rejecting.events.add({ outcome: 'logout', sid: `sid-${count}` })
+    while (rejecting.events.stats().waiting > 0)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  t.match(rejecting.warnings, [/has rejected 1 of the events/])
+  t.equal(rejecting.warnings.length, 1)
+  await rejecting.events.close()
+  const refusing = talk(() => 400)
+  refusing.events.add({ outcome: 'logout', sid: 'sid-1' })
+  await refusing.events.close()
+  t.match(refusing.warnings, [/has refused 1 events/])
+})

@@ -1,0 +1,108 @@
+/** Requests without an address: on a unix socket, or where a framework does not tell it. */
+import { createServer, request as httpRequest } from 'node:http'
+import { join } from 'node:path'
+import t from 'tap'
+import { readBatch } from '../../../../../control-plane/events/event-batch.ts'
+import { createService } from '../../../../../control-plane/downloads/sdk-node/service.ts'
+import { startGuard } from '../../../../support/asked-guard.ts'
+import { temporaryFolder } from '../../../../support/control-plane.ts'
+import { USER_AGENT } from '../../../../support/feed-service.ts'
+
+const NOWHERE = { peerAddress: '' }
+
+t.test('on a unix socket a sign-out reaches the service, and ends the session', async (t) => {
+  const { guard, service } = await startGuard(t)
+  const server = createServer(createService(guard).node((_request, response) => response.end()))
+  const socketPath = join(temporaryFolder(t), 'app.sock')
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const headers = {
+    host: 'app.localhost',
+    'user-agent': USER_AGENT,
+    cookie: service.session(),
+    'sec-fetch-site': 'same-origin',
+    'sec-fetch-mode': 'navigate',
+  }
+  const status = await new Promise((resolve) =>
+    httpRequest({ socketPath, path: '/service/logout', headers }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode)
+    }).end(),
+  )
+  t.equal(status, 303)
+  await guard.close()
+  const events = service.batches.flat()
+  t.strictSame(events, [
+    { outcome: 'logout', subject: 'ada', sid: 'sid-1', app_host: 'app.localhost' },
+  ])
+  t.strictSame(readBatch(events), { events, rejected: 0 }, 'and the service takes it')
+})
+
+t.test('the same by next()', async (t) => {
+  const { guard, service } = await startGuard(t)
+  const proxy = createService(guard).next({ next: () => new Response() })
+  const headers = {
+    host: 'app.localhost',
+    'user-agent': USER_AGENT,
+    cookie: service.session(),
+    'sec-fetch-site': 'same-origin',
+    'sec-fetch-mode': 'navigate',
+  }
+  t.equal(
+    (await proxy(new Request('http://app.localhost/service/logout', { headers }))).status,
+    303,
+  )
+  await guard.close()
+  t.match(readBatch(service.batches.flat()), { events: [{ outcome: 'logout' }], rejected: 0 })
+})
+
+for (const session_binding of ['step_up', 'terminate'])
+  t.test(
+    `${session_binding} without an address: refused, said why, and nobody is sent round in circles`,
+    async (t) => {
+      const { ask, guard, service, warnings } = await startGuard(t, {
+        session_binding,
+        excluded: ['/open'],
+      })
+      const cookie = service.session()
+      const refused = { kind: 503, reason: 'client_unreadable' } as const
+      t.match(await ask('/', { ...NOWHERE, cookie }), refused)
+      t.match(await ask('/', NOWHERE), refused)
+      t.match(await ask('/service/login?returnTo=/', NOWHERE), { kind: 503 })
+      t.match(await ask('/service/callback?code=1', NOWHERE), { kind: 503 })
+      t.match(await ask('/admin', NOWHERE), { kind: 404 }, 'sealed stays sealed')
+      t.match(await ask('/open', NOWHERE), { kind: 'forward' }, 'what is excluded is served')
+      t.match(await ask('/', { cookie }), { kind: 'forward', user: 'ada' }, 'and nothing has ended')
+      t.match(
+        warnings.filter((warning) => /trustedProxies: \['unix:'\]/.test(warning)),
+        [/requests come without an address/],
+        'the warning comes once',
+      )
+      await guard.close()
+      const ended = service.batches.flat().filter((event) => (event as { sid?: string }).sid)
+      t.strictSame(ended, [])
+    },
+  )
+
+t.test('unix: believes whoever stands in front of the socket', async (t) => {
+  const { ask, service, warnings } = await startGuard(
+    t,
+    { session_binding: 'terminate' },
+    { trustedProxies: ['unix:', '10.0.0.0/8'] },
+  )
+  const cookie = service.session()
+  const by = (chain: string) => ({ ...NOWHERE, cookie, headers: ['X-Forwarded-For', chain] })
+  t.match(await ask('/', by('127.0.0.1')), { kind: 'forward', user: 'ada' })
+  t.match(await ask('/', by('6.6.6.6, 127.0.0.1, 10.1.1.1')), { kind: 'forward', user: 'ada' })
+  t.match(await ask('/', { ...NOWHERE, cookie }), { kind: 503, reason: 'client_unreadable' })
+  t.match(
+    await ask('/', { ...by('127.0.0.1'), peerAddress: '192.0.2.9' }),
+    { kind: 401 },
+    'not all',
+  )
+  t.match(await ask('/', by('127.0.0.1')), { kind: 401, reason: 'revoked' })
+  t.equal(warnings.length, 1)
+})
