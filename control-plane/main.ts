@@ -2,9 +2,15 @@
 import { pino } from 'pino'
 import { systemClock } from '../shared/clock.ts'
 import { ConfigError } from '../shared/config.ts'
-import { logOptions } from '../shared/log.ts'
+import { describeError, logOptions } from '../shared/log.ts'
 import { controlPlaneSettings, loadSettings } from './config.ts'
 import { startControlPlane, StartProblem } from './control-plane.ts'
+
+// an error that nobody caught may carry what a query was run with, and would be printed whole
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${JSON.stringify(describeError(error))}\n`)
+  process.exit(1)
+})
 
 try {
   const settings = controlPlaneSettings(loadSettings(process.argv.slice(2)))

@@ -130,6 +130,16 @@ export const LIMITS = {
   rateToken: { burst: 3000, perSecond: 300 },
   rateTokenRefused: { burst: 60, perSecond: 1 },
   rateSignIn: { burst: 600, perSecond: 20 },
+  /** Of a request for a sign-in, which is kept until it is answered. */
+  authorizeStateBytesMax: 2048,
+  authorizeRedirectBytesMax: 2048,
+  authorizeParameterBytesMax: 1024,
+  openSignInsPerAddressMax: 1000,
+  openSignInsPerTenantMax: 20_000,
+  /** Requests of strangers that are worked on, and that wait for it. */
+  strangersAtOnceMax: 2,
+  strangersWaitingMax: 128,
+  strangersWaitingPerAddressMax: 32,
   nameCharactersMax: 200,
   usernameCharactersMax: 100,
   emailCharactersMax: 254,

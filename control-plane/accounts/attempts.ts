@@ -14,11 +14,13 @@ import { judge, type SignInState } from '../policy/sign-in.ts'
 import type { AttemptReason, SignInFacts } from '../policy/verdict.ts'
 import {
   addressesOfUser,
+  countRepeated,
   deleteSignInsBefore,
   failuresOfAddress,
   failuresOfLogin,
   findAddressBlock,
   insertSignIn,
+  mayRepeat,
   upsertAddressBlock,
   wasRefusedSince,
 } from '../store/queries/attempts.ts'
@@ -52,7 +54,7 @@ const MEMORY_MS = LOCKOUT_MEMORY_SECONDS * SECOND_MS
 
 /** Why a person came in, or did not, as it was written down. */
 export type PastAttempt = Readonly<
-  Pick<SignInRow, 'signInId' | 'at' | 'ip' | 'userAgent' | 'outcome' | 'reason'>
+  Pick<SignInRow, 'signInId' | 'at' | 'ip' | 'userAgent' | 'outcome' | 'reason' | 'repeated'>
 >
 
 export type Attempts = ReturnType<typeof createAttempts>
@@ -124,8 +126,11 @@ export function createAttempts({
         reason,
         facts: { ...facts },
       }
-      const isNews = !(await wasRefusedSince(queries, row, nowMs - DENIED_AGAIN_MS))
-      await insertSignIn(queries, row)
+      const before = await wasRefusedSince(queries, row, nowMs - DENIED_AGAIN_MS)
+      const isNews = before === undefined
+      if (state.kind === 'refused' && before?.isFromThere && mayRepeat(reason))
+        await countRepeated(queries, before.signInId)
+      else await insertSignIn(queries, row)
       if (row.isFailure) await blockAddress(change, attempt, known, policies)
       if (attempt.userId !== undefined && isTrialId(attempt.userId)) return state // nobody's news
       const begun = row.isFailure ? begunPauses(known, policies) : []

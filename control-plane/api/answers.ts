@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 import type { Logger } from 'pino'
 import { Refusal } from '../../shared/errors.ts'
+import { describeError } from '../../shared/log.ts'
 import type { ApiContext, ApiEnv } from './api-env.ts'
 
 /** The server has given its answer an id already; what is called without a server gets one here. */
@@ -36,19 +37,4 @@ export function answerRefusal(c: ApiContext, refusal: Refusal): Response {
 
 function challengeOf({ code }: Refusal): string {
   return code === 'client_credentials_invalid' ? 'Basic realm="service", charset="UTF-8"' : 'Bearer'
-}
-
-/** The message of a failed query holds its parameters, sealed secrets and hashes among them. */
-function describeError(error: Error): Record<string, unknown> {
-  const isQuery = error.message.startsWith('Failed query')
-  const cause = error.cause instanceof Error ? error.cause.message : undefined
-  return {
-    type: error.name,
-    message: isQuery ? 'Failed query' : error.message,
-    ...(cause === undefined ? {} : { cause }),
-    stack: error.stack
-      ?.split('\n')
-      .filter((line) => /^\s+at /.test(line))
-      .join('\n'),
-  }
 }

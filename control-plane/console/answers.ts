@@ -159,17 +159,3 @@ function pageBefore(c: ApiContext): string {
   const { pathname, search } = new URL(referer)
   return pathname.startsWith('/console') ? pathname + search : '/console'
 }
-
-/** The message of a failed query holds its parameters, sealed secrets and hashes among them. */
-export function describeProblem(error: unknown): Record<string, unknown> {
-  if (!(error instanceof Error)) return { type: typeof error }
-  const isQuery = error.message.startsWith('Failed query')
-  return {
-    type: error.name,
-    message: isQuery ? 'Failed query' : error.message,
-    stack: error.stack
-      ?.split('\n')
-      .filter((line) => /^\s+at /.test(line))
-      .join('\n'),
-  }
-}

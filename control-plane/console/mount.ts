@@ -6,6 +6,7 @@ import type { Hono } from 'hono'
 import { Refusal } from '../../shared/errors.ts'
 import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { describeError } from '../../shared/log.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import { addressOf, countedAddressOf, type ApiContext, type ApiEnv } from '../api/api-env.ts'
 import { readBytes } from '../api/body.ts'
@@ -17,7 +18,7 @@ import { readSessionCookie } from './access/cookies.ts'
 import type { FormAnswer } from './access/form-answers.ts'
 import { isFreshSignIn } from './access/fresh-sign-in.ts'
 import { signInAddress } from './access/return-address.ts'
-import { answerRefusal, answerView, describeProblem } from './answers.ts'
+import { answerRefusal, answerView } from './answers.ts'
 import { ASSETS_PATH } from './assets.ts'
 import {
   checkForm,
@@ -106,10 +107,7 @@ async function answer(
   } catch (error) {
     if (error instanceof Refusal) return answerRefusal(c, error, show)
     const requestId = c.get('requestId')
-    world.log.error(
-      { error: describeProblem(error), requestId, path: c.req.path },
-      'console failed',
-    )
+    world.log.error({ error: describeError(error), requestId, path: c.req.path }, 'console failed')
     return answerRefusal(c, new Refusal('internal'), show)
   }
 }

@@ -11,6 +11,8 @@ export interface LatestRefusal {
   readonly reason: string
   readonly subject: string | null
   readonly ip: string | null
+  /** How often the same was refused again within its minute. */
+  readonly repeated?: number
 }
 
 export type Refusals = ReturnType<typeof createRefusals>
@@ -39,8 +41,8 @@ export function createRefusals({ store }: { readonly store: Pick<Store, 'read'> 
       )
       const denied = signIns
         .filter(({ userId }) => userId === null || !isTrialId(userId))
-        .map(({ at, userId, ip, reason }): LatestRefusal => {
-          return { at, outcome: 'denied', reason, subject: userId, ip }
+        .map(({ at, userId, ip, reason, repeated }): LatestRefusal => {
+          return { at, outcome: 'denied', reason, subject: userId, ip, repeated }
         })
       return [...denied, ...reported.flat()].sort((a, b) => b.at - a.at).slice(0, limit)
     },

@@ -139,13 +139,17 @@ export async function answerMessage(
   kind: MessageKind,
   place: TenantPlace,
   isForPeople: boolean,
+  details: readonly string[] = [],
 ) {
   const { status } = MESSAGES[kind]
   const texts = textsFor({ acceptLanguage: request.headers['accept-language'] })
   const page = wantsPage(request, isForPeople)
-    ? message(kind, { place: { ...place, texts } })
+    ? message(kind, { place: { ...place, texts }, details })
     : undefined
-  const body = page === undefined ? JSON.stringify(messageJson(kind)) : String(await page.html)
+  const body =
+    page === undefined
+      ? JSON.stringify({ ...messageJson(kind), ...(details.length > 0 && { details }) })
+      : String(await page.html)
   const headers = page === undefined ? { 'Content-Type': 'application/json' } : pageHeaders(page)
   if (status === 503) response.setHeader('Retry-After', '60')
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) })

@@ -5,13 +5,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { countedAs } from '../../shared/client-address.ts'
+import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits, type Rate, type RateLimits } from '../../shared/rate-limits.ts'
 import { TENANT_ID } from '../../shared/snapshot.ts'
+import { createTurns } from '../accounts/turns.ts'
 import { addressOf } from '../listener/client-address.ts'
+import { asStranger } from '../store/precedence.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { answerMessage, placeOfTenant, setSecurityHeaders, type MessageKind } from './answers.ts'
 import { createRealm } from './realm.ts'
+import { isForPeople, realmRouteOf, tooLongIn, type RealmRoute } from './routes.ts'
 import type { RealmWorld } from './world.ts'
 
 export type RealmHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
@@ -33,23 +37,8 @@ export interface Realms {
 }
 
 const TARGET = /^\/auth\/realms\/([^/?#]*)(\/[^?#]*)?(\?.*)?$/
-/** What people see; everything else is asked by programs. */
-const PEOPLE_PATH = /^\/(?:authorize|sign-in|logout|account)(?:\/|$)/
-/** What stays true of a suspended tenant: its keys, its looks, and that people may sign out. */
-const SUSPENDED_PATH = /^\/(?:\.well-known\/[a-z-]+|jwks|logo|logout(?:\/confirm)?)$/
-
-/**
- * What anybody can make us write without a password, each write a commit of its own in the queue
- * that revocations wait in: requests for a sign-in, and answers to its page.
- */
-const COUNTED_PATHS = [
-  { name: 'authorize', methods: ['GET', 'HEAD', 'POST'], path: /^\/authorize(?:\/|$)/ },
-  { name: 'signIn', methods: ['POST'], path: /^\/sign-in\// },
-  { name: 'account', methods: ['POST'], path: /^\/account\// },
-] as const
-
 /** How often one address may do so. */
-export type RealmRates = Readonly<Record<(typeof COUNTED_PATHS)[number]['name'], Rate>>
+export type RealmRates = Readonly<Record<'authorize' | 'signIn' | 'account', Rate>>
 
 const RATES: RealmRates = {
   authorize: LIMITS.rateAuthorize,
@@ -62,6 +51,11 @@ export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Real
   const isHttps = baseUrl.startsWith('https:')
   const rateLimits = createRateLimits(world.clock)
   const tokenLimits = createRateLimits(world.clock) // strangers push nobody else out of it
+  const strangers = createTurns({
+    concurrency: LIMITS.strangersAtOnceMax,
+    waitingMax: LIMITS.strangersWaitingMax,
+    waitingPerTenantMax: LIMITS.strangersWaitingPerAddressMax,
+  })
   const cache = new LRUCache<string, CachedRealm>({ max: LIMITS.realmsCachedMax })
   store.onCommit(({ tenantIds }) => tenantIds.forEach((tenantId) => cache.delete(tenantId)))
 
@@ -78,30 +72,46 @@ export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Real
     return handler
   }
 
-  function waitSecondsOf(request: IncomingMessage, path: string): number | undefined {
-    const method = request.method ?? ''
-    const counted = COUNTED_PATHS.find(
-      (one) => one.path.test(path) && (one.methods as readonly string[]).includes(method),
-    )
-    if (counted === undefined) return undefined
-    const { name } = counted
-    return rateLimits.waitSeconds(name, countedAs(addressOf(request)), rates[name])
-  }
-
   async function answer(request: IncomingMessage, response: ServerResponse) {
     const [, tenantId = '', path = '/', query = ''] = TARGET.exec(request.url ?? '') ?? []
-    const isForPeople = PEOPLE_PATH.test(path)
-    const waitSeconds = waitSecondsOf(request, path)
+    const place = placeOfTenant(baseUrl, undefined)
+    const route = realmRouteOf(request.method ?? '', path)
+    if (route === undefined) {
+      const kind = TENANT_ID.test(tenantId) ? 'not_found' : 'unknown'
+      return answerMessage(request, response, kind, place, isForPeople(path))
+    }
+    const { counted, isForPeople: isPage = false } = route
+    const client = countedAs(addressOf(request))
+    const waitSeconds = counted && rateLimits.waitSeconds(counted, client, rates[counted])
     if (waitSeconds !== undefined) {
       response.setHeader('Retry-After', String(waitSeconds))
-      const place = placeOfTenant(baseUrl, undefined)
-      return answerMessage(request, response, 'too_many', place, isForPeople)
+      return answerMessage(request, response, 'too_many', place, isPage)
     }
+    const work = () => answerRoute(request, response, route, { tenantId, path, query })
+    if (counted === undefined) return work()
+    // a password has a queue of its own behind this; what is only asked for has this one
+    if (counted !== 'authorize') return asStranger(work)
+    try {
+      await strangers.take(() => asStranger(work), client)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      await answerMessage(request, response, 'unavailable', place, isPage)
+    }
+  }
+
+  async function answerRoute(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { counted, isForPeople: isPage = false, holdsWhileSuspended = false }: RealmRoute,
+    { tenantId, path, query }: { tenantId: string; path: string; query: string },
+  ) {
     const tenant = TENANT_ID.test(tenantId) ? await tenants.find(tenantId) : undefined
-    const refuse = (kind: MessageKind) =>
-      answerMessage(request, response, kind, placeOfTenant(baseUrl, tenant), isForPeople)
+    const refuse = (kind: MessageKind, details?: readonly string[]) =>
+      answerMessage(request, response, kind, placeOfTenant(baseUrl, tenant), isPage, details)
     if (tenant === undefined || tenant.status === 'draft') return refuse('unknown')
-    if (tenant.status === 'suspended' && !SUSPENDED_PATH.test(path)) return refuse('suspended')
+    if (tenant.status === 'suspended' && !holdsWhileSuspended) return refuse('suspended')
+    const tooLong = counted === 'authorize' ? tooLongIn(query) : undefined
+    if (tooLong !== undefined) return refuse('request_wrong', ['invalid_request', tooLong])
     try {
       const handler = await handlerOf(tenant)
       request.url = path + query

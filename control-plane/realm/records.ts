@@ -6,10 +6,14 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Clock } from '../../shared/clock.ts'
 import { MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
+import { countedAs } from '../../shared/client-address.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { addressOf } from '../listener/client-address.ts'
 import type { Vault } from '../keys/vault.ts'
 import type { RealmRecord, RecordKey } from '../store/queries/realm-records.ts'
 import {
   consumeRecord,
+  deleteSurplusOpen,
   deleteRecord,
   deleteRecordsOfGrant,
   findRecord,
@@ -20,7 +24,7 @@ import {
 import type { Queries } from '../store/sqlite.ts'
 import type { Store } from '../store/store.ts'
 import { SIGN_IN_SECONDS } from './configuration.ts'
-import { errors } from './oidc.ts'
+import { errors, Provider } from './oidc.ts'
 
 /** How long a finished sign-in is remembered, for the back button and the second click. */
 export const FINISHED_MS = 30 * MINUTE_MS
@@ -48,10 +52,26 @@ export interface RealmRecordsWorld {
   readonly tenantId: string
   /** A code came a second time: these sessions were made from it (RFC 6749, section 4.1.2). */
   readonly onCodeReused: (sids: readonly string[]) => Promise<void>
+  readonly openLimits?: OpenLimits
+}
+
+/** Sign-ins that nobody has answered yet. */
+interface OpenLimits {
+  readonly perAddressMax: number
+  readonly perTenantMax: number
+  readonly tenantEvery: number
+}
+
+/** All of a tenant's are counted now and then, since that reads them all. */
+const OPEN_LIMITS: OpenLimits = {
+  perAddressMax: LIMITS.openSignInsPerAddressMax,
+  perTenantMax: LIMITS.openSignInsPerTenantMax,
+  tenantEvery: 64,
 }
 
 export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
-  const { store, vault, clock, tenantId } = world
+  const { store, vault, clock, tenantId, openLimits = OPEN_LIMITS } = world
+  let openedCount = 0
 
   const hashOf = (kind: string, id: string) => vault.hash(`realm_records/${tenantId}/${kind}/${id}`)
   const keyOf = (model: string, id: string): RecordKey => {
@@ -66,6 +86,7 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
       uidHash: payload.uid === undefined ? null : hashOf('uid', payload.uid),
       accountId: payload.accountId ?? null,
       sid: sidOf(payload),
+      openedBy: null,
       consumedAt: null,
       expiresAt,
     }
@@ -91,11 +112,9 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
     return {
       async upsert(id, payload, expiresInSeconds) {
         if (expiresInSeconds === undefined) throw new Error(`a ${model} must not live for ever`)
-        const record = sealed(
-          keyOf(model, id),
-          payload,
-          clock.nowMs() + expiresInSeconds * SECOND_MS,
-        )
+        const expiresAt = clock.nowMs() + expiresInSeconds * SECOND_MS
+        const record = sealed(keyOf(model, id), payload, expiresAt)
+        if (model === 'Interaction') return openSignIn({ ...record, openedBy: openedBy() })
         await store.change(({ queries }) => upsertRecord(queries, record))
       },
 
@@ -141,6 +160,18 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
     }
   }
 
+  /** Anybody can begin one: each address has so many open, and then its oldest goes. */
+  async function openSignIn(record: RealmRecord) {
+    openedCount++
+    const { perAddressMax, perTenantMax, tenantEvery } = openLimits
+    await store.change(async ({ queries }) => {
+      await upsertRecord(queries, record)
+      if (record.openedBy !== null) await deleteSurplusOpen(queries, record, perAddressMax)
+      if (openedCount % tenantEvery === 0)
+        await deleteSurplusOpen(queries, { ...record, openedBy: null }, perTenantMax)
+    })
+  }
+
   async function signInIn(queries: Queries, uid: string) {
     const record = await findRecord(queries, keyOf('Interaction', uid), clock.nowMs())
     if (record === undefined) return undefined
@@ -163,6 +194,12 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
 
 function purposeOf({ tenantId, model, idHash }: RecordKey): string {
   return `realm_records.payload:${tenantId}/${model}/${idHash}`
+}
+
+/** The provider saves in the middle of a request, and hands on nothing of it. */
+function openedBy(): string | null {
+  const { ctx } = Provider
+  return ctx === undefined ? null : countedAs(addressOf(ctx.req))
 }
 
 /** Codes and tokens name their session; the provider's session names it per client. */

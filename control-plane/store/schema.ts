@@ -230,6 +230,8 @@ export function defineSchema(c: Columns) {
       sid: c.text('sid'),
       consumedAt: c.whole('consumed_at'),
       expiresAt: c.whole('expires_at').notNull(),
+      /** Of a sign-in: what the address that began it is counted as. */
+      openedBy: c.text('opened_by'),
     },
     (table) => [
       c.primaryKey({ columns: [table.tenantId, table.model, table.idHash] }),
@@ -238,6 +240,9 @@ export function defineSchema(c: Columns) {
       c.index('realm_records_account').on(table.tenantId, table.accountId),
       c.index('realm_records_sid').on(table.tenantId, table.sid),
       c.index('realm_records_expiry').on(table.expiresAt),
+      c
+        .index('realm_records_open')
+        .on(table.tenantId, table.model, table.openedBy, table.expiresAt),
     ],
   )
 

@@ -38,6 +38,8 @@ export function defineSignInTables(c: Columns) {
       outcome: c.text('outcome').$type<'signed_in' | 'asking' | 'refused'>().notNull(),
       reason: c.text('reason').notNull(),
       facts: c.json('facts').$type<Record<string, unknown>>().notNull(),
+      /** How often the same was refused again within the minute, beside this once. */
+      repeated: c.whole('repeated').notNull().default(0),
     },
     (table) => [
       c.index('sign_ins_tenant').on(table.tenantId, table.at),

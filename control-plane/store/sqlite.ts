@@ -9,6 +9,7 @@ import { drizzle } from 'drizzle-orm/better-sqlite3'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 import { LRUCache } from 'lru-cache'
 import { migrations } from './migrations/migrations.ts'
+import { createWriteQueue } from './precedence.ts'
 import { schema, type Schema } from './schema.ts'
 
 /**
@@ -35,7 +36,7 @@ export function openSqlite(file: string): Engine {
   const readerConnection = connect(file)
   readerConnection.pragma('query_only = ON')
   const writerQueries = drizzle(writer, { schema }) as unknown as Queries
-  let tail: Promise<unknown> = Promise.resolve()
+  const queue = createWriteQueue(pause)
   let isClosed = false
   let turnStartedMs = 0
 
@@ -64,13 +65,9 @@ export function openSqlite(file: string): Engine {
 
   return {
     reader: drizzle(readerConnection, { schema }) as unknown as Queries,
-    transaction(work) {
-      const turn = tail.then(() => alone(work))
-      tail = turn.catch(() => {}).then(pause) // the asker gets the failure; the queue goes on
-      return turn
-    },
+    transaction: (work) => queue.enter(() => alone(work)),
     async close() {
-      await tail
+      await queue.settled()
       isClosed = true
       readerConnection.close()
       writer.close()

@@ -9,6 +9,7 @@ import { reasonsCard, seriesCharts, STEP_WORDS, tiles } from '../figures/figures
 import { figuresCall, RANGE_QUERY, rangeLinks, rangeWords, spanOf } from '../figures/ranges.ts'
 import { outcomeText, reasonText } from '../figures/wording.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
+import { repeatedText } from './people/sign-in-words.ts'
 import { page, type ConsoleRoute } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
 
@@ -65,7 +66,11 @@ function latestCard(tenantId: string, latest: readonly LatestRefusal[]) {
       rows: latest,
       columns: [
         { label: 'When', cell: ({ at }) => moment(at) },
-        { label: 'What', isName: true, cell: ({ outcome }) => outcomeText(outcome) },
+        {
+          label: 'What',
+          isName: true,
+          cell: ({ outcome, repeated }) => outcomeText(outcome) + repeatedText(repeated),
+        },
         { label: 'Reason', cell: ({ reason }) => (reason === '' ? '—' : reasonText(reason)) },
         { label: 'Who', cell: ({ subject }) => found('subject', subject) },
         { label: 'Address', cell: ({ ip }) => found('address', ip) },

@@ -11,6 +11,7 @@ import { consoleFigures } from './0010-console-figures.ts'
 import { tenantNumbers } from './0011-tenant-numbers.ts'
 import { renewedDevices } from './0012-renewed-devices.ts'
 import { gatewayKeys } from './0013-gateway-keys.ts'
+import { strangers } from './0014-strangers.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   tenantNumbers,
   renewedDevices,
   gatewayKeys,
+  strangers,
 ] as const

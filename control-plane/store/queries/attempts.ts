@@ -1,5 +1,5 @@
 /** Recorded sign-ins as lockout counts them, and the addresses that it blocks. */
-import { and, desc, eq, gt, inArray, lt, type SQL } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lt, sql, type SQL } from 'drizzle-orm'
 import type { AttemptReason } from '../../policy/verdict.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
@@ -9,8 +9,18 @@ const { signIns, addressBlocks } = schema
 
 export type AddressBlockRow = typeof addressBlocks.$inferSelect
 
-export async function insertSignIn(queries: Queries, row: SignInRow): Promise<void> {
+export type NewSignIn = typeof signIns.$inferInsert
+
+export async function insertSignIn(queries: Queries, row: NewSignIn): Promise<void> {
   await queries.insert(signIns).values(row)
+}
+
+/** The same once more: counted on the row that is there, where anybody could make rows without end. */
+export async function countRepeated(queries: Queries, signInId: string): Promise<void> {
+  await queries
+    .update(signIns)
+    .set({ repeated: sql`${signIns.repeated} + 1` })
+    .where(eq(signIns.signInId, signInId))
 }
 
 /** The newest `limit` failures after `sinceMs`, as milliseconds, oldest first. */
@@ -62,17 +72,21 @@ const OF_ADDRESSES: ReadonlySet<string> = new Set<AttemptReason>([
   'network_not_allowed',
 ])
 
+/** What a refusal costs nobody but us: it is given before anything of what was typed is looked at. */
+export const mayRepeat = (reason: string): boolean =>
+  OF_ADDRESSES.has(reason) || reason === ('user_paused' satisfies AttemptReason)
+
 /** Whether the same was refused for the same reason a moment ago, and has been told of. */
 export async function wasRefusedSince(
   queries: Queries,
   same: Pick<SignInRow, 'tenantId' | 'loginHash' | 'countedAs' | 'reason'>,
   sinceMs: number,
-): Promise<boolean> {
+): Promise<{ readonly signInId: string; readonly isFromThere: boolean } | undefined> {
   const who = OF_ADDRESSES.has(same.reason)
     ? eq(signIns.countedAs, same.countedAs)
     : eq(signIns.loginHash, same.loginHash)
   const rows = await queries
-    .select({ at: signIns.at })
+    .select({ signInId: signIns.signInId, countedAs: signIns.countedAs })
     .from(signIns)
     .where(
       and(
@@ -83,8 +97,12 @@ export async function wasRefusedSince(
         eq(signIns.outcome, 'refused'),
       ),
     )
+    .orderBy(desc(eq(signIns.countedAs, same.countedAs)))
     .limit(1)
-  return rows.length > 0
+  const [{ signInId, countedAs } = {}] = rows
+  return signInId === undefined
+    ? undefined
+    : { signInId, isFromThere: countedAs === same.countedAs }
 }
 
 /** The addresses from which a person has signed in, newest first. */

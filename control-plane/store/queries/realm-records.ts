@@ -1,5 +1,5 @@
 /** What the OpenID Connect provider of a realm keeps: sessions, grants, codes, interactions. */
-import { and, eq, gt, isNull } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNotNull, isNull } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -23,7 +23,13 @@ function isRecord(key: RecordKey) {
 }
 
 export async function upsertRecord(queries: Queries, record: RealmRecord): Promise<void> {
-  const { tenantId: _tenantId, model: _model, idHash: _idHash, ...rest } = record
+  const {
+    tenantId: _tenantId,
+    model: _model,
+    idHash: _idHash,
+    openedBy: _openedBy,
+    ...rest
+  } = record
   await queries
     .insert(realmRecords)
     .values(record)
@@ -90,4 +96,30 @@ export async function deleteRecordsOfGrant(queries: Queries, tenantId: string, g
     .delete(realmRecords)
     .where(and(eq(realmRecords.tenantId, tenantId), eq(realmRecords.grantId, grantId)))
     .returning({ model: realmRecords.model, sid: realmRecords.sid })
+}
+
+const SURPLUS_AT_ONCE = 200
+
+/** Of the records that are still open, those beyond the newest `most` go: of one address, or of all. */
+export async function deleteSurplusOpen(
+  queries: Queries,
+  { tenantId, model, openedBy }: Pick<RealmRecord, 'tenantId' | 'model' | 'openedBy'>,
+  most: number,
+): Promise<void> {
+  const isOpen = and(
+    eq(realmRecords.tenantId, tenantId),
+    eq(realmRecords.model, model),
+    openedBy === null ? isNotNull(realmRecords.openedBy) : eq(realmRecords.openedBy, openedBy),
+    isNull(realmRecords.consumedAt),
+  )
+  const surplus = await queries
+    .select({ idHash: realmRecords.idHash })
+    .from(realmRecords)
+    .where(isOpen)
+    .orderBy(desc(realmRecords.expiresAt))
+    .limit(SURPLUS_AT_ONCE)
+    .offset(most)
+  if (surplus.length === 0) return
+  const hashes = surplus.map(({ idHash }) => idHash)
+  await queries.delete(realmRecords).where(and(isOpen, inArray(realmRecords.idHash, hashes)))
 }

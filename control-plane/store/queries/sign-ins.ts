@@ -43,9 +43,9 @@ export async function newestSignInsOf(
   userId: string,
   limit: number,
 ) {
-  const { signInId, at, ip, userAgent, outcome, reason } = table
+  const { signInId, at, ip, userAgent, outcome, reason, repeated } = table
   return await queries
-    .select({ signInId, at, ip, userAgent, outcome, reason })
+    .select({ signInId, at, ip, userAgent, outcome, reason, repeated })
     .from(table)
     .where(isOf(tenantId, userId))
     .orderBy(desc(at))
@@ -62,9 +62,9 @@ export async function deleteSignInsOf(
 
 /** The newest that a policy has refused. */
 export async function newestRefusedSignIns(queries: Queries, tenantId: string, limit: number) {
-  const { at, userId, ip, reason } = table
+  const { at, userId, ip, reason, repeated } = table
   return await queries
-    .select({ at, userId, ip, reason })
+    .select({ at, userId, ip, reason, repeated })
     .from(table)
     .where(and(eq(table.tenantId, tenantId), eq(table.outcome, 'refused')))
     .orderBy(desc(at))

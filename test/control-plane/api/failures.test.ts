@@ -26,7 +26,7 @@ void t.test('what went wrong inside stays in the log, beside the request id', as
   t.match(JSON.parse(lines[0] ?? ''), {
     requestId: broken.headers.get('x-request-id'),
     path: '/broken',
-    error: { cause: 'disk full', stack: /failures\.test/ },
+    error: { cause: 'Error: disk full', message: 'Failed query', stack: /failures\.test/ },
   })
   t.notMatch(lines[0], /the-secret|the-key/)
   const busy = await app.request('/busy')

@@ -189,7 +189,16 @@ t.test('refusals are events, once a minute, and say nothing of what was typed', 
     { reason: 'user_paused', ip: '127.0.0.1' },
   ])
   const rows = await recordedSignIns(world)
-  t.equal(rows.length, 8, 'every attempt is recorded')
+  t.same(
+    rows.map(({ reason, repeated }) => [reason, repeated]),
+    [
+      ['credentials_wrong', 0],
+      ['credentials_wrong', 0],
+      ['user_paused', 2],
+      ['user_paused', 2],
+    ],
+    'every attempt is recorded, what is refused again at once by its number',
+  )
   t.notMatch(JSON.stringify(rows), /hunter2|wrong password|failures/)
 })
 
@@ -245,4 +254,27 @@ t.test('names are invented at a network that is denied: one event a minute', asy
   clock.advance(61_000)
   await guess(world, acme, { username: 'another', password: 'wrong' })
   t.equal(await count(), 2)
+})
+
+t.test('a blocked address makes one row a minute, and the rest is counted', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { address_failures: 1, pause_seconds: 900 })
+  await guess(world, acme, { username: 'nobody', password: 'wrong' })
+  const knock = async (count: number) => {
+    for (let name = 0; name < count; name++)
+      await guess(world, acme, { username: `name${name}`, password: 'wrong' })
+  }
+  const refused = async () => {
+    const rows = await recordedSignIns(world)
+    return rows.filter(({ reason }) => reason === 'address_blocked').map((row) => row.repeated)
+  }
+  await knock(5)
+  t.same(await refused(), [4])
+  clock.advance(61_000)
+  await knock(3)
+  t.same((await refused()).sort(), [2, 4])
+  const [latest] = await world.refusals.latest('acme', 1)
+  t.match(latest, { outcome: 'denied', reason: 'address_blocked', repeated: 2 })
 })

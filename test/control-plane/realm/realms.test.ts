@@ -14,7 +14,7 @@ t.test('a tenant that is unknown, unpublished or misspelt has no realm', async (
   await world.tenants.create(tenantNamed('draft'), ACTOR)
   const paths = ['nobody', 'draft', 'NOBODY', 'a%2Fb', '..', '', 'x'.repeat(300), '__proto__']
   for (const name of paths)
-    for (const rest of ['/.well-known/openid-configuration', '/authorize?client_id=x', '', '/']) {
+    for (const rest of ['/.well-known/openid-configuration', '/authorize?client_id=x']) {
       const url = `${world.address}/auth/realms/${name}${rest}`
       const page = await fetch(url, HTML)
       t.equal(page.status, 404, url)

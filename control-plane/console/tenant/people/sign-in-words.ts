@@ -31,6 +31,10 @@ export function outcomeText(outcome: string): string {
 
 export const isSignedIn = (outcome: string) => SIGNED_IN.test(outcome)
 
+/** One row a minute stands for all refusals of one kind. */
+export const repeatedText = (repeated = 0): string =>
+  repeated === 0 ? '' : ` and ${repeated.toLocaleString('en')} more`
+
 export function outcomeBadge(outcome: 'signed_in' | 'asking' | 'refused', reason: string): Html {
   const tone =
     outcome === 'refused' || reason === 'credentials_wrong' || reason === 'code_wrong'

@@ -13,7 +13,7 @@ import type { Html } from '../../layout.ts'
 import type { TenantVisit, View } from '../../route.ts'
 import { apiOf, userPath } from './paths.ts'
 import { browserOf, sessionTable } from './session-table.ts'
-import { outcomeBadge } from './sign-in-words.ts'
+import { outcomeBadge, repeatedText } from './sign-in-words.ts'
 import { accountBadge } from './users-routes.ts'
 
 export interface UserView {
@@ -198,7 +198,11 @@ const attemptTable = (attempts: readonly PastAttempt[]) =>
     rows: attempts,
     columns: [
       { label: 'When', isName: true, cell: ({ at }) => moment(at) },
-      { label: 'What came of it', cell: ({ outcome, reason }) => outcomeBadge(outcome, reason) },
+      {
+        label: 'What came of it',
+        cell: ({ outcome, reason, repeated }) =>
+          html`${outcomeBadge(outcome, reason)}${repeatedText(repeated)}`,
+      },
       { label: 'Address', cell: ({ ip }) => ip },
       { label: 'Browser', cell: browserOf },
     ],

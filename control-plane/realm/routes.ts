@@ -1,0 +1,90 @@
+/**
+ * Every address of a realm, exactly: capitals, a slash at the end and other methods are somewhere
+ * else, and end here. The provider's own router is more generous, so that what is counted, bounded or
+ * asked of a browser in front of it would not hold for its other spellings.
+ */
+import { LIMITS } from '../../shared/limits.ts'
+
+export interface RealmRoute {
+  readonly path: RegExp
+  readonly methods: readonly string[]
+  /**
+   * What anybody can make us write without a password, each write a commit of its own in the queue
+   * that revocations wait in: requests for a sign-in, and answers to its page.
+   */
+  readonly counted?: 'authorize' | 'signIn' | 'account'
+  /** What people see; everything else is asked by programs. */
+  readonly isForPeople?: boolean
+  /** What stays true of a suspended tenant: its keys, its looks, and that people may sign out. */
+  readonly holdsWhileSuspended?: boolean
+}
+
+const READ = ['GET', 'HEAD'] as const
+const SENT = ['POST'] as const
+const PAGE = [...READ, ...SENT] as const
+/** Scripts of the application may ask, after a preflight. */
+const shared = (methods: readonly string[]) => [...methods, 'OPTIONS']
+
+const ROUTES: readonly RealmRoute[] = [
+  { path: /^\/authorize$/, methods: PAGE, counted: 'authorize', isForPeople: true },
+  {
+    path: /^\/authorize\/[A-Za-z0-9_-]{20,64}$/,
+    methods: READ,
+    counted: 'authorize',
+    isForPeople: true,
+  },
+  { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}$/, methods: READ, isForPeople: true },
+  {
+    path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}$/,
+    methods: SENT,
+    counted: 'signIn',
+    isForPeople: true,
+  },
+  { path: /^\/account(?:\/[a-z-]{1,40})?$/, methods: READ, isForPeople: true },
+  { path: /^\/account\/[a-z-]{1,40}$/, methods: SENT, counted: 'account', isForPeople: true },
+  { path: /^\/logout$/, methods: PAGE, isForPeople: true, holdsWhileSuspended: true },
+  { path: /^\/logout\/confirm$/, methods: SENT, isForPeople: true, holdsWhileSuspended: true },
+  { path: /^\/logo$/, methods: READ, holdsWhileSuspended: true },
+  { path: /^\/passkey\.js$/, methods: READ },
+  { path: /^\/own-sessions$/, methods: SENT },
+  { path: /^\/token$/, methods: shared(SENT) },
+  { path: /^\/userinfo$/, methods: shared(PAGE) },
+  { path: /^\/jwks$/, methods: shared(READ), holdsWhileSuspended: true },
+  {
+    path: /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
+    methods: shared(READ),
+    holdsWhileSuspended: true,
+  },
+]
+
+export function realmRouteOf(method: string, path: string): RealmRoute | undefined {
+  return ROUTES.find((route) => route.methods.includes(method) && route.path.test(path))
+}
+
+/** What people see of an address, whatever they do there. */
+export function isForPeople(path: string): boolean {
+  return /^\/(?:authorize|sign-in|logout|account)(?:\/|$)/i.test(path)
+}
+
+const PARAMETER_BYTES_MAX: Readonly<Record<string, number>> = {
+  state: LIMITS.authorizeStateBytesMax,
+  nonce: LIMITS.authorizeStateBytesMax,
+  redirect_uri: LIMITS.authorizeRedirectBytesMax,
+  claims: LIMITS.authorizeStateBytesMax,
+  id_token_hint: LIMITS.sessionTokenReadBytesMax,
+}
+
+/** Which part of a request for a sign-in is longer than anybody needs: all of it is kept for an hour. */
+export function tooLongIn(query: string): string | undefined {
+  if (query.length > LIMITS.targetBytesMax)
+    return `the request is longer than ${LIMITS.targetBytesMax} bytes`
+  for (const [name, value] of new URLSearchParams(query)) {
+    const isKnown = Object.hasOwn(PARAMETER_BYTES_MAX, name)
+    const most = (isKnown && PARAMETER_BYTES_MAX[name]) || LIMITS.authorizeParameterBytesMax
+    if (Buffer.byteLength(value) > most)
+      return isKnown || /^[a-z_]{1,30}$/.test(name)
+        ? `${name} is longer than ${most} bytes`
+        : `a parameter is longer than ${most} bytes`
+  }
+  return undefined
+}

@@ -1,0 +1,61 @@
+/** Whose change goes first where many wait for the one writer. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import t from 'tap'
+import {
+  asStranger,
+  createWriteQueue,
+  isStrangers,
+} from '../../../control-plane/store/precedence.ts'
+
+function startQueue() {
+  const order: string[] = []
+  const queue = createWriteQueue(() => Promise.resolve())
+  const enter = (name: string) =>
+    queue.enter(async () => {
+      await Promise.resolve()
+      order.push(name)
+      return name
+    })
+  return { queue, order, enter }
+}
+
+t.test('what a stranger asks for waits behind what others do', async (t) => {
+  const { queue, order, enter } = startQueue()
+  const begun = enter('begun')
+  const strangers = ['one', 'two', 'three'].map((name) => asStranger(() => enter(name)))
+  const revocation = enter('revocation')
+  t.same(await Promise.all([begun, ...strangers, revocation]).then(() => order), [
+    'begun',
+    'revocation',
+    'one',
+    'two',
+    'three',
+  ])
+  await queue.settled()
+})
+
+t.test('strangers have a turn after eight others', async (t) => {
+  const { order, enter } = startQueue()
+  const all = [enter('0'), asStranger(() => enter('stranger'))]
+  for (let count = 1; count <= 12; count++) all.push(enter(String(count)))
+  await Promise.all(all)
+  t.equal(order.indexOf('stranger'), 8)
+})
+
+t.test('a change that fails is its asker’s alone, and the queue goes on', async (t) => {
+  const { queue, enter } = startQueue()
+  const failing = queue.enter(() => Promise.reject(new Error('no')))
+  const after = enter('after')
+  await t.rejects(failing, { message: 'no' })
+  t.equal(await after, 'after')
+})
+
+t.test('a change runs in the surroundings of its asker', async (t) => {
+  const { queue, enter } = startQueue()
+  const asker = new AsyncLocalStorage<string>()
+  const first = enter('first')
+  const named = asker.run('ada', () => queue.enter(async () => asker.getStore()))
+  const stranger = asStranger(() => queue.enter(async () => isStrangers()))
+  const other = queue.enter(async () => isStrangers())
+  t.same(await Promise.all([first, named, stranger, other]), ['first', 'ada', true, false])
+})
