@@ -68,7 +68,8 @@ function sharing(all: readonly ListedGateway[]) {
 }
 
 /** One sentence for whoever looks for a second. */
-function standing(all: readonly ListedGateway[], refused: readonly Refused[]) {
+function standing(listed: readonly ListedGateway[], refused: readonly Refused[]) {
+  const all = listed.filter(({ last_seen_at: at }) => at !== null) // others serve nothing yet
   if (all.length === 0) return ''
   const away = all.filter(({ connected }) => !connected).length
   const behind = all.filter(({ connected, lag }) => connected && lag > 0).length
