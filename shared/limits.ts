@@ -51,9 +51,9 @@ export const LIMITS = {
   passwordHistoryMax: 24,
   /** Behind these a password is strong or a repetition. */
   passwordStrengthCharactersMax: 32,
-  /** Of one estimate, of the wait before it, and of questions about one person at a time. */
-  passwordStrengthMsMax: 2000,
-  passwordStrengthWaitMsMax: 5000,
+  /** Of one estimate with the start of its thread, of the wait before it, and of questions about one person at a time. */
+  passwordStrengthMsMax: 5000,
+  passwordStrengthWaitMsMax: 8000,
   passwordStrengthPerPersonMax: 2,
   passwordQueueMax: 200,
   passwordQueuePerTenantMax: 100,

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { nowSeconds } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { PASSWORD_KEPT_MS } from './attempt-state.ts'
-import { realmCookieName, surplusCookies } from '../realm-cookies.ts'
+import { realmCookieName, sessionCookiePath, surplusCookies } from '../realm-cookies.ts'
 import type { Realm, RealmContext } from '../realm.ts'
 import type { RealmWorld } from '../world.ts'
 
@@ -24,8 +24,9 @@ export function attemptCookies(
   { tenant: { tenantId } }: Pick<Realm, 'tenant'>,
   { vault, clock, baseUrl }: Pick<RealmWorld, 'vault' | 'clock' | 'baseUrl'>,
 ) {
-  const nameOf = (uid: string) =>
-    realmCookieName(tenantId, `attempt_${uid.slice(0, 12)}`, baseUrl.startsWith('https:'))
+  const isHttps = baseUrl.startsWith('https:')
+  const path = sessionCookiePath(tenantId, isHttps)
+  const nameOf = (uid: string) => realmCookieName(tenantId, `attempt_${uid.slice(0, 12)}`, isHttps)
   const hashOf = (uid: string, value: string) =>
     vault.hash(`realm.attempt/${tenantId}/${uid}/${value}`)
 
@@ -44,7 +45,7 @@ export function attemptCookies(
     },
 
     give(ctx: RealmContext, uid: string, { value }: AttemptSecret): void {
-      const cookie = { httpOnly: true, sameSite: 'lax', signed: false, path: '/' } as const
+      const cookie = { httpOnly: true, sameSite: 'lax', signed: false, path } as const
       const others = surplusCookies(ctx.get('cookie'), ATTEMPT_COOKIE, LIMITS.attemptCookiesMax - 1)
       for (const name of others) if (name !== nameOf(uid)) ctx.cookies.set(name, null, cookie)
       ctx.cookies.set(nameOf(uid), value, { ...cookie, maxAge: PASSWORD_KEPT_MS })
