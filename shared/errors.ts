@@ -22,6 +22,11 @@ export const ERRORS = {
     status: 409,
     detail: 'This form has been sent before; look whether it was done before you send it again.',
   },
+  form_stale: {
+    status: 409,
+    detail:
+      'This page was open for too long, or under another account, so nothing was changed. Check what you typed, then send it again.',
+  },
   fresh_sign_in_needed: {
     status: 403,
     detail: 'This asks you to prove that it is you: sign in again, then repeat it.',

@@ -243,6 +243,16 @@ export const LIMITS = {
   consoleFormAnswerMs: 60 * 1000,
   consoleFormAnswersMax: 100,
   consoleFormBytesMax: 256 * 1024,
+  /** What was typed into a form that could not be taken: for so long, so many of one person. */
+  consoleKeptFormMs: 3600 * 1000,
+  consoleKeptFormsPerPersonMax: 10,
+  /** Of colleagues: how long a link is good, how many wait in a tenant, and how often one mails. */
+  consoleInvitationMs: 7 * 24 * 3600 * 1000,
+  consoleInvitationsPerTenantMax: 20,
+  rateConsoleInvitations: { burst: 10, perSecond: 10 / 3600 },
+  rateConsoleInvitationsOfAddress: { burst: 3, perSecond: 3 / 3600 },
+  /** Entries of the audit trail on the page of one person. */
+  personAuditListedMax: 50,
   /** Less than what a stop waits for. */
   consoleReceiptMsMax: 8_000,
   /** How long the answer to a form waits for a receiver, so that the page can say what came of it. */

@@ -3,6 +3,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import {
   auditBefore,
+  auditOfPerson,
   deleteAuditBefore,
   type AuditFilter,
   type AuditRow,
@@ -18,6 +19,10 @@ export function createAuditTrail({ store }: { store: Store }) {
       const rows = await auditBefore(store.read, filter, before, page.limit + 1)
       return toPage(rows, page.limit, (entry) => [entry.sequence])
     },
+
+    /** Of a person of the console: what was done about them, and by them. The newest first. */
+    ofPerson: (userId: string): Promise<AuditRow[]> =>
+      auditOfPerson(store.read, userId, LIMITS.personAuditListedMax),
 
     async prune(limit: number): Promise<number> {
       return store.change(({ queries, nowMs }) =>

@@ -26,7 +26,7 @@ export async function answerView(
 ): Promise<Response> {
   const { consoleAccess, baseUrl } = world
   const assets = await consoleAccess.assets.urls()
-  const sessionId = viewer?.sessionId
+  const userId = viewer?.userId
   const { proofs } = consoleAccess
   const shown = view.tenant === undefined && tenant !== undefined ? { ...view, tenant } : view
   const page = layout(shown, {
@@ -35,15 +35,15 @@ export async function answerView(
     paths,
     viewer,
     proofs:
-      sessionId === undefined
+      userId === undefined
         ? undefined
-        : { csrf: proofs.csrf(sessionId), newFormId: () => proofs.newFormId(sessionId) },
+        : { csrf: proofs.csrf(userId), newFormId: () => proofs.newFormId(userId) },
     done: happened(c, world, viewer),
   })
   return c.html(page, view.status ?? 200, pageHeaders(assets, baseUrl, view.hasCharts === true))
 }
 
-/** What the form before has come to; of a note that we have written for this very session. */
+/** What the form before has come to; of a note that we have written for this very person. */
 function happened(
   c: ApiContext,
   { consoleAccess: { proofs, receipts } }: ConsoleWorld,
@@ -51,7 +51,7 @@ function happened(
 ): Happened | undefined {
   const given = c.req.query('done')
   if (given === undefined || viewer === undefined) return undefined
-  const note = proofs.readNote(viewer.sessionId, given) as DoneNote | undefined
+  const note = proofs.readNote(viewer.userId, given) as DoneNote | undefined
   if (note === undefined) return undefined
   const { pathname, search } = new URL(c.req.url)
   return {
@@ -100,13 +100,18 @@ export async function answerRefusal(
   c: ApiContext,
   refusal: Refusal,
   show: (view: View) => Promise<Response>,
+  /** Where what was typed waits. */
+  keptAt?: string,
 ): Promise<Response> {
   const { retry_after: retryAfter } = refusal.fields
   if (typeof retryAfter === 'number') c.header('Retry-After', String(retryAfter))
+  if (isForScripts(c)) return c.json(refusal.body(), refusal.status as 400)
+  return show(refusalView(c, refusal, keptAt))
+}
+
+export function isForScripts(c: ApiContext): boolean {
   const accept = c.req.header('accept') ?? ''
-  const isForScripts = /\bapplication\/json\b|\btext\/event-stream\b/.test(accept)
-  if (isForScripts) return c.json(refusal.body(), refusal.status as 400)
-  return show(refusalView(c, refusal))
+  return /\bapplication\/json\b|\btext\/event-stream\b/.test(accept)
 }
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -123,7 +128,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Not at the moment',
 }
 
-function refusalView(c: ApiContext, refusal: Refusal): View {
+function refusalView(c: ApiContext, refusal: Refusal, keptAt: string | undefined): View {
   const { status, code } = refusal
   const known = status in TITLES ? status : 400
   return {
@@ -131,8 +136,9 @@ function refusalView(c: ApiContext, refusal: Refusal): View {
     status: (known === 415 ? 400 : known) as NonNullable<View['status']>,
     content: html`<div class="card narrow">
       <p>${sentenceOf(refusal)}</p>
+      ${keptAt === undefined ? '' : html`<p>What you typed is kept for an hour, and comes back after you sign in. Passwords and keys are not.</p>`}
       <p class="hint">${code} · request ${c.get('requestId')}</p>
-      ${wayOn(c, code)}
+      ${wayOn(c, code, keptAt)}
     </div>`,
   }
 }
@@ -143,8 +149,8 @@ function sentenceOf({ status, detail }: Refusal): string {
     : detail
 }
 
-function wayOn(c: ApiContext, code: string): Html {
-  const page = pageBefore(c)
+function wayOn(c: ApiContext, code: string, keptAt: string | undefined): Html {
+  const page = keptAt ?? pageBefore(c)
   if (code === 'console_session_over')
     return linkButton(signInAddress(page), 'Sign in and go back to the page')
   if (code === 'fresh_sign_in_needed')

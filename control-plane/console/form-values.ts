@@ -9,10 +9,18 @@ import type { Attempt } from './route.ts'
 /**
  * text: as it was typed. optional: left out where empty. nullable: null where empty. lines: a list,
  * a line each. whole: a number. flag: a checkbox. choices: the ticked ones of several. secret: text
- * that is not shown again.
+ * that is neither shown again nor kept. optional_secret: the same, left out where empty.
  */
 export type FieldKind =
-  'text' | 'optional' | 'nullable' | 'lines' | 'whole' | 'flag' | 'choices' | 'secret'
+  | 'text'
+  | 'optional'
+  | 'nullable'
+  | 'lines'
+  | 'whole'
+  | 'flag'
+  | 'choices'
+  | 'secret'
+  | 'optional_secret'
 export type FormShape = Readonly<Record<string, FieldKind>>
 
 /** What every form carries besides (`blocks/form.ts`). */
@@ -57,6 +65,7 @@ function valueOf(kind: Exclude<FieldKind, 'choices'>, given: string | undefined)
     case 'secret':
       return text
     case 'optional':
+    case 'optional_secret':
       return text === '' ? undefined : text
     case 'nullable':
       return text === '' ? null : text
@@ -107,7 +116,7 @@ function wishOf(issue: v.BaseIssue<unknown>): string {
 /** What a service has refused, beside its field where it names one of this form. */
 export function refusedAttempt(shape: FormShape, sent: SentForm, refusal: Refusal): Attempt {
   const { field } = refusal.fields
-  const isOfField = typeof field === 'string' && field in shape
+  const isOfField = typeof field === 'string' && Object.hasOwn(shape, field)
   return {
     ...kept(shape, sent),
     problems: new Map(isOfField ? [[field, refusal.detail]] : []),
@@ -115,7 +124,11 @@ export function refusedAttempt(shape: FormShape, sent: SentForm, refusal: Refusa
   }
 }
 
-function kept(shape: FormShape, { values, choices }: SentForm): SentForm {
-  const isShown = (name: string) => name in shape && shape[name] !== 'secret'
+export const isSecret = (kind: FieldKind | undefined) =>
+  kind === 'secret' || kind === 'optional_secret'
+
+/** What may be shown once more: of this form's fields, and no secrets. */
+export function kept(shape: FormShape, { values, choices }: SentForm): SentForm {
+  const isShown = (name: string) => Object.hasOwn(shape, name) && !isSecret(shape[name])
   return { values: new Map([...values].filter(([name]) => isShown(name))), choices }
 }

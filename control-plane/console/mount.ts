@@ -15,20 +15,24 @@ import { isFromOwnPage } from '../realm/form.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from './access/console-sessions.ts'
 import { readSessionCookie } from './access/cookies.ts'
+import { entering } from './access/entering.ts'
 import type { FormAnswer } from './access/form-answers.ts'
 import { isFreshSignIn } from './access/fresh-sign-in.ts'
+import type { KeptForm } from './access/kept-forms.ts'
 import { signInAddress } from './access/return-address.ts'
-import { answerRefusal, answerView } from './answers.ts'
+import { answerRefusal, answerView, isForScripts } from './answers.ts'
 import { ASSETS_PATH } from './assets.ts'
 import {
   checkForm,
   CSRF_FIELD,
   FORM_ID_FIELD,
+  kept,
   readSentForm,
   refusedAttempt,
   type SentForm,
 } from './form-values.ts'
 import type { Attempt, ConsoleRoute, Declaration, Done, Outcome, View, Visit } from './route.ts'
+import { unsentAddress } from './unsent-routes.ts'
 import type { ConsoleWorld } from './world.ts'
 
 export interface MountWorld extends ConsoleWorld {
@@ -89,18 +93,17 @@ async function answer(
     world.rates.take('console', countedAddressOf(c), LIMITS.rateConsole)
     viewer = await consoleAccess.sessions.viewer(sessionId)
     const { declaration } = route
-    if (declaration.role !== 'anyone' && viewer === undefined) return await askToSignIn(c, show)
-    if (declaration.method === 'POST') refuseForeignForm(c, world.baseUrl)
-    tenant = await entering(c, declaration, viewer, world)
+    const isForm = declaration.method === 'POST'
+    if (declaration.role !== 'anyone' && viewer === undefined)
+      return await askToSignIn(c, show, isForm ? await keepSignedOut(c, route, world) : undefined)
+    if (isForm) refuseForeignForm(c, world.baseUrl)
+    tenant = await entering(declaration.role, c.req.param(), viewer, world.tenants)
     const visit = visitOf(c, declaration, viewer, tenant, world)
-    if (declaration.needsFreshSignIn === true && !isFresh(viewer, world)) {
-      if (c.req.method === 'POST') throw new Refusal('fresh_sign_in_needed')
-      return c.redirect(signInAddress(visit.address, true), 302)
-    }
-    const outcome =
-      declaration.method === 'POST'
-        ? await carryOut(c, route, visit, viewer, world)
-        : await route.handle(visit as never, undefined as never)
+    const lacksProof = declaration.needsFreshSignIn === true && !isFresh(viewer, world)
+    if (lacksProof && !isForm) return c.redirect(signInAddress(visit.address, true), 302)
+    const outcome = isForm
+      ? await carryOut(c, route, { visit, viewer, lacksProof, show }, world)
+      : await route.handle(visit as never, undefined as never)
     if (outcome instanceof Response) return marked(c, outcome)
     if ('kind' in outcome) return await goOn(c, outcome, visit, viewer, world)
     return await show(outcome)
@@ -120,7 +123,11 @@ function marked(c: ApiContext, response: Response): Response {
 }
 
 /** Navigations come back afterwards; a form that was sent is not, so its page says what to do. */
-async function askToSignIn(c: ApiContext, show: (view: View) => Promise<Response>) {
+async function askToSignIn(
+  c: ApiContext,
+  show: (view: View) => Promise<Response>,
+  keptAt: string | undefined,
+) {
   const isPage = isNavigation({
     method: c.req.method,
     secFetchMode: c.req.header('sec-fetch-mode') ?? '',
@@ -130,7 +137,37 @@ async function askToSignIn(c: ApiContext, show: (view: View) => Promise<Response
   })
   const isRead = c.req.method === 'GET' || c.req.method === 'HEAD'
   if (isPage && isRead) return c.redirect(signInAddress(addressIn(c)), 302)
-  return answerRefusal(c, new Refusal('console_session_over'), show)
+  return answerRefusal(c, new Refusal('console_session_over'), show, keptAt)
+}
+
+/** Only of a page that we have made for somebody; whoever it was is the one who gets it back. */
+async function keepSignedOut(
+  c: ApiContext,
+  route: ConsoleRoute,
+  world: MountWorld,
+): Promise<string | undefined> {
+  if (isForScripts(c) || route.again === undefined) return undefined
+  refuseForeignForm(c, world.baseUrl)
+  const { proofs } = world.consoleAccess
+  const sent = await readForm(c, route.declaration.form ?? {})
+  const userId = proofs.csrfHolder(sent.values.get(CSRF_FIELD) ?? '')
+  if (userId === undefined) return undefined
+  if (!proofs.isFormId(userId, sent.values.get(FORM_ID_FIELD) ?? '')) return undefined
+  return keepForm(c, route, sent, userId, 'session_over', world)
+}
+
+async function keepForm(
+  c: ApiContext,
+  { declaration: { path, form = {} } }: ConsoleRoute,
+  sent: SentForm,
+  userId: string,
+  why: KeptForm['why'],
+  { consoleAccess: { keptForms } }: MountWorld,
+): Promise<string> {
+  const { values, choices } = kept(form, sent)
+  const parameters = c.req.param() as Readonly<Record<string, string>>
+  const found = { path, parameters, values: [...values], choices: [...choices], why }
+  return unsentAddress(await keptForms.keep(userId, found))
 }
 
 function refuseForeignForm(c: ApiContext, baseUrl: string) {
@@ -143,19 +180,10 @@ function refuseForeignForm(c: ApiContext, baseUrl: string) {
   if (!isFromOwnPage(headers, new URL(baseUrl).origin)) throw new Refusal('cross_site_form')
 }
 
-/** Whoever may not see it learns nothing but that there is nothing. */
-async function entering(
-  c: ApiContext,
-  { role }: Declaration,
-  viewer: Viewer | undefined,
-  { tenants }: MountWorld,
-): Promise<Tenant | undefined> {
-  if (role === 'operator' && viewer?.isOperator !== true) throw new Refusal('not_found')
-  if (role !== 'tenant') return undefined
-  const { tenant_id: tenantId = '' } = c.req.param() as { tenant_id?: string }
-  const isTheirs = viewer?.isOperator === true || viewer?.tenantIds.includes(tenantId) === true
-  if (!isTheirs) throw new Refusal('not_found')
-  return tenants.get(tenantId).catch(() => Promise.reject(new Refusal('not_found')))
+/** A browser says so. A form of nobody knows where is not shown to be sent with one more click. */
+function isSurelyOwn(c: ApiContext, baseUrl: string): boolean {
+  const isOwnOrigin = c.req.header('origin') === new URL(baseUrl).origin
+  return isOwnOrigin || c.req.header('sec-fetch-site') === 'same-origin'
 }
 
 function visitOf(
@@ -167,7 +195,7 @@ function visitOf(
 ) {
   const requestId = c.get('requestId')
   const { proofs } = consoleAccess
-  const sessionId = viewer?.sessionId
+  const userId = viewer?.userId
   const visit: Visit = {
     path: c.req.param(),
     query: readQuery(c, query),
@@ -182,9 +210,9 @@ function visitOf(
     cookies: c.req.header('cookie') ?? '',
     request: c.req.raw,
     proofs:
-      sessionId === undefined
+      userId === undefined
         ? undefined
-        : { csrf: proofs.csrf(sessionId), newFormId: () => proofs.newFormId(sessionId) },
+        : { csrf: proofs.csrf(userId), newFormId: () => proofs.newFormId(userId) },
   }
   return { ...visit, viewer, tenant }
 }
@@ -193,19 +221,43 @@ function isFresh(viewer: Viewer | undefined, { clock }: MountWorld): boolean {
   return viewer !== undefined && isFreshSignIn(viewer, clock.nowMs())
 }
 
+interface Asked {
+  readonly visit: Visit
+  readonly viewer: Viewer | undefined
+  /** It asks who is there, and nobody has proved that lately. */
+  readonly lacksProof: boolean
+  readonly show: (view: View) => Promise<Response>
+}
+
 async function carryOut(
   c: ApiContext,
-  { declaration, handle, again }: ConsoleRoute,
-  visit: Visit,
-  viewer: Viewer | undefined,
+  route: ConsoleRoute,
+  { visit, viewer, lacksProof, show }: Asked,
   world: MountWorld,
 ): Promise<Outcome> {
+  const { declaration, handle, again } = route
   const { form = {}, body: schema, isOnce = false } = declaration
   const sent = await readForm(c, form)
   const formId = proveForm(sent, viewer, world)
   const showAgain = async (attempt: Attempt, status: View['status']) => {
     if (again === undefined) return undefined
     return { ...(await again(visit as never, attempt)), status: status ?? 422 }
+  }
+  if (formId === FORGED) {
+    const stale = new Refusal('form_stale')
+    const shown =
+      isSurelyOwn(c, world.baseUrl) && !lacksProof
+        ? await showAgain(refusedAttempt(form, sent, stale), 409)
+        : undefined
+    if (shown === undefined) throw new Refusal('cross_site_form')
+    return shown
+  }
+  if (lacksProof) {
+    const isKept = viewer !== undefined && again !== undefined && !isForScripts(c)
+    const keptAt = isKept
+      ? await keepForm(c, route, sent, viewer.userId, 'fresh_sign_in', world)
+      : undefined
+    return answerRefusal(c, new Refusal('fresh_sign_in_needed'), show, keptAt)
   }
   const checked = checkForm(form, schema, sent)
   if (checked.kind === 'wrong') {
@@ -263,19 +315,20 @@ async function readForm(c: ApiContext, shape: Declaration['form'] & object): Pro
   return readSentForm(Buffer.from(bytes).toString('utf8'), shape)
 }
 
+const FORGED = Symbol('no form of a page that this person was shown lately')
+
 /** Before anybody has signed in there is nothing to forge; what they send proves itself. */
 function proveForm(
   { values }: SentForm,
   viewer: Viewer | undefined,
   { consoleAccess: { proofs } }: MountWorld,
-): string | undefined {
+): string | undefined | typeof FORGED {
   if (viewer === undefined) return undefined
-  const { sessionId } = viewer
+  const { userId } = viewer
   const formId = values.get(FORM_ID_FIELD) ?? ''
   const isOurs =
-    proofs.isCsrf(sessionId, values.get(CSRF_FIELD) ?? '') && proofs.isFormId(sessionId, formId)
-  if (!isOurs) throw new Refusal('cross_site_form')
-  return formId
+    proofs.isCsrf(userId, values.get(CSRF_FIELD) ?? '') && proofs.isFormId(userId, formId)
+  return isOurs ? formId : FORGED
 }
 
 const statusOf = ({ status }: Refusal): View['status'] =>
@@ -300,7 +353,7 @@ async function locationOf(
   if (viewer === undefined) return outcome.location
   const note = await receipts.noteOf(outcome, startedMs, viewer)
   const url = new URL(outcome.location, 'http://console.invalid')
-  url.searchParams.set('done', proofs.writeNote(viewer.sessionId, note))
+  url.searchParams.set('done', proofs.writeNote(viewer.userId, note))
   return url.pathname + url.search + url.hash
 }
 

@@ -13,7 +13,7 @@ export function receiptRoutes({
     page(
       { path: '/console/receipt', role: 'viewer', query: { of: v.optional(v.string(), '') } },
       ({ viewer, query, request }) => {
-        const note = proofs.readNote(viewer.sessionId, query.of) as DoneNote | undefined
+        const note = proofs.readNote(viewer.userId, query.of) as DoneNote | undefined
         if (note === undefined) throw new Refusal('not_found')
         const states = receipts.follow(note, viewer, () => request.signal.aborted)
         return new Response(eventsOf(states), {

@@ -15,6 +15,7 @@ import { tenantStateRoutes } from './operator/settings/state-routes.ts'
 import { receiptRoutes } from './receipt-routes.ts'
 import { searchRoutes } from './search-routes.ts'
 import type { ConsoleRoute } from './route.ts'
+import { unsentRoutes } from './unsent-routes.ts'
 import { addressBlocksRoutes } from './tenant/people/address-blocks-routes.ts'
 import { sessionsRoutes } from './tenant/people/sessions-routes.ts'
 import { userEndingsRoutes } from './tenant/people/user-endings-routes.ts'
@@ -43,6 +44,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...signInRoutes(world),
     ...welcomeRoutes(world),
     ...receiptRoutes(world),
+    ...unsentRoutes(world, () => routes),
     ...searchRoutes(world, () => paths),
     // operators
     ...tenantsRoutes(world),

@@ -1,4 +1,4 @@
-/** The part of the schema that the console stands on: roles, sessions, links, forms. */
+/** The part of the schema that the console stands on: roles, invitations, sessions, links, forms. */
 import type { Columns } from './columns.ts'
 
 export function defineConsoleTables(c: Columns) {
@@ -53,5 +53,51 @@ export function defineConsoleTables(c: Columns) {
     (table) => [c.index('console_forms_age').on(table.createdAt)],
   )
 
-  return { consoleRoles, consoleSessions, consoleLinks, consoleForms }
+  /** What was typed into a form that could not be taken, until its person is back. */
+  const consoleKeptForms = c.table(
+    'console_kept_forms',
+    {
+      keptHash: c.text('kept_hash').primaryKey(),
+      userId: c.text('user_id').notNull(),
+      contentSealed: c.text('content_sealed').notNull(),
+      createdAt: c.whole('created_at').notNull(),
+    },
+    (table) => [
+      c.index('console_kept_forms_user').on(table.userId, table.createdAt),
+      c.index('console_kept_forms_age').on(table.createdAt),
+    ],
+  )
+
+  /** Of colleagues, to administer one tenant; the role begins when the person accepts. */
+  const consoleInvitations = c.table(
+    'console_invitations',
+    {
+      invitationId: c.text('invitation_id').primaryKey(),
+      tenantId: c.text('tenant_id').notNull(),
+      email: c.text('email').notNull(),
+      emailKey: c.text('email_key').notNull(),
+      /** An account of the console; '' where the operator key has asked. */
+      invitedBy: c.text('invited_by').notNull(),
+      /** Of the newest link; the one before it is void. */
+      linkHash: c.text('link_hash').notNull(),
+      createdAt: c.whole('created_at').notNull(),
+      sentAt: c.whole('sent_at').notNull(),
+      expiresAt: c.whole('expires_at').notNull(),
+    },
+    (table) => [
+      c.uniqueIndex('console_invitations_link').on(table.linkHash),
+      c.uniqueIndex('console_invitations_email').on(table.tenantId, table.emailKey),
+      c.index('console_invitations_person').on(table.emailKey),
+      c.index('console_invitations_expiry').on(table.expiresAt),
+    ],
+  )
+
+  return {
+    consoleRoles,
+    consoleSessions,
+    consoleLinks,
+    consoleForms,
+    consoleKeptForms,
+    consoleInvitations,
+  }
 }

@@ -278,10 +278,14 @@ export function defineSchema(c: Columns) {
       tenantNumber: c.whole('tenant_number'),
       /** The account of a person whose `actor` is an address, which may be somebody else's later. */
       actorId: c.text('actor_id'),
+      /** Whom it was about, where it was about one person. */
+      userId: c.text('user_id'),
     },
     (table) => [
       c.index('audit_tenant').on(table.tenantId, table.sequence),
       c.index('audit_tenant_number').on(table.tenantNumber, table.sequence),
+      c.index('audit_user').on(table.userId, table.sequence),
+      c.index('audit_actor').on(table.actorId, table.sequence),
       c.index('audit_at').on(table.at),
     ],
   )

@@ -148,9 +148,16 @@ function openChange(
         tenantNumber: sql`(SELECT ${tenants.number} FROM ${tenants} WHERE ${tenants.tenantId} = ${tenantId})`,
         content: entry.content ?? {},
         requestId: actor.requestId,
+        userId: personIn(entry.content),
       })
     },
   }
+}
+
+/** Whom an entry is about; a revocation calls the person its subject. */
+function personIn(content: AuditEntry['content'] = {}): string | null {
+  const { user_id: userId, subject } = content
+  return typeof userId === 'string' ? userId : typeof subject === 'string' ? subject : null
 }
 
 async function epochOf(queries: Queries): Promise<string> {

@@ -100,8 +100,8 @@ export async function startConsole(...args: Parameters<typeof startServices>) {
           method: 'POST',
           ...sent,
           form: {
-            [CSRF_FIELD]: proofs.csrf(sessionId),
-            [FORM_ID_FIELD]: proofs.newFormId(sessionId),
+            [CSRF_FIELD]: proofs.csrf(userId),
+            [FORM_ID_FIELD]: proofs.newFormId(userId),
             ...form,
           },
         }),

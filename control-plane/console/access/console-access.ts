@@ -7,6 +7,7 @@ import { createConsoleRoles } from './roles.ts'
 import { ensureConsoleRealm, type ConsoleRealmWorld } from './console-realm.ts'
 import { createConsoleSessions, type ConsoleSessionsWorld } from './console-sessions.ts'
 import { createFormAnswers } from './form-answers.ts'
+import { createKeptForms } from './kept-forms.ts'
 import { createOperatorLinks, type OperatorLinksWorld } from './operator-links.ts'
 import { createConsolePeople, type ConsolePeopleWorld } from './people.ts'
 import { createProofs } from './proofs.ts'
@@ -30,20 +31,25 @@ export function createConsoleAccess(world: ConsoleAccessWorld) {
   const sessions = createConsoleSessions({ ...world, roles })
   const spentForms = createSpentForms(world)
   const formAnswers = createFormAnswers(world)
+  const keptForms = createKeptForms(world)
   return {
     ensureRealm: () => ensureConsoleRealm(world),
     roles,
     people: createConsolePeople(world),
     sessions,
     links: createOperatorLinks(world),
-    proofs: createProofs(world.vault),
+    proofs: createProofs(world),
     spentForms,
     formAnswers,
+    keptForms,
     receipts: createConsoleReceipts(world),
     assets: createAssets(world),
     async prune(limit: number): Promise<number> {
       formAnswers.prune()
-      return Math.max(await sessions.prune(limit), await spentForms.prune(limit))
+      const each = [sessions, spentForms, keptForms]
+      let most = 0
+      for (const one of each) most = Math.max(most, await one.prune(limit))
+      return most
     },
   }
 }

@@ -1,7 +1,7 @@
 /**
  * What a form that is carried out once has come to, for whoever sends it again: a double click
  * reads the second answer, and a secret that is shown once must be on it. Kept in memory only, for
- * a minute and not many; a form's id is good in one session alone, so nobody else is answered it.
+ * a minute and not many; a form's id is good for one person alone, so nobody else is answered it.
  */
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../shared/clock.ts'

@@ -1,45 +1,65 @@
 /**
- * What a page hands to its own forms and links, good for one session only: that a form comes from
- * a page of that person (CSRF), which sending of it this is, and what a change had to say.
+ * What a page hands to its own forms and links, good for one person only: that a form comes from
+ * a page of theirs (CSRF), which sending of it this is, and what a change had to say. Of the person
+ * and not of the session: who signs in again in one tab goes on in the others.
  */
 import { createHmac, randomBytes } from 'node:crypto'
+import type { Clock } from '../../../shared/clock.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { isSameSecret, type Vault } from '../../keys/vault.ts'
 
 export type Proofs = ReturnType<typeof createProofs>
 
+/** When the page was made, for whom, and that it was us. */
+const TOKEN = /^([0-9a-z]{1,11})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{22})$/
 const FORM_ID = /^([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22})$/
 const NOTE = /^([A-Za-z0-9_-]{1,2000})\.([A-Za-z0-9_-]{22})$/
 
-export function createProofs(vault: Pick<Vault, 'deriveKey'>) {
-  const key = vault.deriveKey('console.proofs')
-  const mac = (kind: string, sessionId: string, text: string) =>
+export function createProofs(world: {
+  readonly vault: Pick<Vault, 'deriveKey'>
+  readonly clock: Clock
+}) {
+  const { clock } = world
+  const key = world.vault.deriveKey('console.proofs')
+  const mac = (kind: string, userId: string, text: string) =>
     createHmac('sha256', key)
-      .update(JSON.stringify([kind, sessionId, text]))
+      .update(JSON.stringify([kind, userId, text]))
       .digest('base64url')
       .slice(0, 22)
 
-  return {
-    csrf: (sessionId: string): string => mac('csrf', sessionId, ''),
-    isCsrf: (sessionId: string, given: string): boolean =>
-      isSameSecret(given, mac('csrf', sessionId, '')),
+  /** Whose page the form is from; a page is as old as a session can become, and no older. */
+  function csrfHolder(given: string): string | undefined {
+    const [, madeAt = '', userId = '', proof = ''] = TOKEN.exec(given) ?? []
+    if (!isSameSecret(proof, mac('csrf', userId, madeAt))) return undefined
+    const isOld = clock.nowMs() - parseInt(madeAt, 36) > LIMITS.consoleSessionMs
+    return isOld ? undefined : userId
+  }
 
-    newFormId(sessionId: string): string {
-      const random = randomBytes(12).toString('base64url')
-      return `${random}.${mac('form', sessionId, random)}`
+  return {
+    csrf(userId: string): string {
+      const madeAt = clock.nowMs().toString(36)
+      return `${madeAt}.${userId}.${mac('csrf', userId, madeAt)}`
     },
-    isFormId(sessionId: string, given: string): boolean {
+    csrfHolder,
+    isCsrf: (userId: string, given: string): boolean => csrfHolder(given) === userId,
+
+    newFormId(userId: string): string {
+      const random = randomBytes(12).toString('base64url')
+      return `${random}.${mac('form', userId, random)}`
+    },
+    isFormId(userId: string, given: string): boolean {
       const [, random = '', proof = ''] = FORM_ID.exec(given) ?? []
-      return isSameSecret(proof, mac('form', sessionId, random))
+      return isSameSecret(proof, mac('form', userId, random))
     },
 
     /** Travels in an address, where others could write something too: only what we wrote is read. */
-    writeNote(sessionId: string, note: object): string {
+    writeNote(userId: string, note: object): string {
       const text = Buffer.from(JSON.stringify(note)).toString('base64url')
-      return `${text}.${mac('note', sessionId, text)}`
+      return `${text}.${mac('note', userId, text)}`
     },
-    readNote(sessionId: string, given: string): unknown {
+    readNote(userId: string, given: string): unknown {
       const [, text = '', proof = ''] = NOTE.exec(given) ?? []
-      if (!isSameSecret(proof, mac('note', sessionId, text))) return undefined
+      if (!isSameSecret(proof, mac('note', userId, text))) return undefined
       return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
     },
   }

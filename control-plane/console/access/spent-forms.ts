@@ -6,7 +6,7 @@ import {
   deleteFormsBefore,
   releaseForm,
   settleForm,
-} from '../../store/queries/console.ts'
+} from '../../store/queries/console-forms.ts'
 import type { Store } from '../../store/store.ts'
 
 export type SpentForms = ReturnType<typeof createSpentForms>

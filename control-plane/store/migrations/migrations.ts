@@ -12,6 +12,7 @@ import { tenantNumbers } from './0011-tenant-numbers.ts'
 import { renewedDevices } from './0012-renewed-devices.ts'
 import { gatewayKeys } from './0013-gateway-keys.ts'
 import { strangers } from './0014-strangers.ts'
+import { consolePeople } from './0015-console-people.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -29,4 +30,5 @@ export const migrations = [
   renewedDevices,
   gatewayKeys,
   strangers,
+  consolePeople,
 ] as const

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, lt } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, or } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -31,6 +31,21 @@ export async function auditBefore(
         before === undefined ? undefined : lt(audit.sequence, before),
       ),
     )
+    .orderBy(desc(audit.sequence))
+    .limit(limit)
+}
+
+/** What was done about this person, and what they have done. */
+export async function auditOfPerson(
+  queries: Queries,
+  userId: string,
+  limit: number,
+): Promise<AuditRow[]> {
+  const { audit } = schema
+  return await queries
+    .select()
+    .from(audit)
+    .where(or(eq(audit.userId, userId), eq(audit.actorId, userId)))
     .orderBy(desc(audit.sequence))
     .limit(limit)
 }

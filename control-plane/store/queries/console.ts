@@ -1,10 +1,10 @@
-/** Roles, sessions, links and forms of the console. */
+/** Roles, sessions and links of the console. */
 import { and, asc, eq, gt, inArray, isNull, lt } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
 const { consoleRoles: roles, consoleSessions: sessions } = schema
-const { consoleLinks: links, consoleForms: forms } = schema
+const { consoleLinks: links } = schema
 
 export type ConsoleRoleRow = typeof roles.$inferSelect
 export type ConsoleSessionRow = typeof sessions.$inferSelect
@@ -120,46 +120,4 @@ export async function spendLink(queries: Queries, linkHash: string, nowMs: numbe
 /** The newest link is the only one. */
 export async function deleteLinks(queries: Queries): Promise<void> {
   await queries.delete(links)
-}
-
-/** undefined: it was not known, and is now. */
-export async function claimForm(
-  queries: Queries,
-  formHash: string,
-  createdAt: number,
-): Promise<{ readonly location: string | null } | undefined> {
-  const [known] = await queries
-    .select({ location: forms.location })
-    .from(forms)
-    .where(eq(forms.formHash, formHash))
-  if (known !== undefined) return known
-  await queries.insert(forms).values({ formHash, createdAt, location: null })
-  return undefined
-}
-
-export async function settleForm(
-  queries: Queries,
-  formHash: string,
-  location: string,
-): Promise<void> {
-  await queries.update(forms).set({ location }).where(eq(forms.formHash, formHash))
-}
-
-export async function releaseForm(queries: Queries, formHash: string): Promise<void> {
-  await queries.delete(forms).where(eq(forms.formHash, formHash))
-}
-
-export async function deleteFormsBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  const old = await queries
-    .select({ formHash: forms.formHash })
-    .from(forms)
-    .where(lt(forms.createdAt, beforeMs))
-    .limit(limit)
-  const hashes = old.map((row) => row.formHash)
-  if (hashes.length > 0) await queries.delete(forms).where(inArray(forms.formHash, hashes))
-  return hashes.length
 }

@@ -273,6 +273,7 @@ export async function deleteTenant(
     schema.digests,
     schema.guides,
     schema.consoleRoles,
+    schema.consoleInvitations,
   ]
   for (const table of owned) await queries.delete(table).where(eq(table.tenantId, tenantId))
   // what was spent counts for the whole service on, and not for who has the id next

@@ -123,10 +123,15 @@ void t.test(
       'changed',
     )
     t.match(await admin.post(DIRECTORY, { draft: '' }), { status: 409 }, 'none')
-    clock.advance(LIMITS.consoleFreshMs)
-    const again = await signedIn(admin.userId)
-    t.match(await again.post(DIRECTORY, { draft }), { status: 409 }, 'late')
+    clock.advance(LIMITS.consoleKeptFormMs + 1)
+    const late = await (await signedIn(admin.userId)).post(DIRECTORY, { draft })
+    t.match(late, { status: 409, text: /tried too long ago/ })
+    t.match(late.text, 'value="127.0.0.1"', 'what was typed is there once more')
     await t.rejects(services.directories.get('acme'), { code: 'directory_not_found' })
+    const before = await signedIn(admin.userId)
+    const soon = draftIn((await before.post(`${DIRECTORY}/try`, formFor(database.port))).text)
+    const fresh = await signedIn(admin.userId) // in another tab
+    t.match(await fresh.post(DIRECTORY, { draft: soon }), { status: 303 })
   },
 )
 

@@ -59,7 +59,7 @@ void t.test('what was being done when the control plane went away is not done ag
   const { services, person } = await startConsole(t)
   const grace = await person('operator')
   const { proofs, spentForms } = services.consoleAccess
-  const formId = proofs.newFormId(grace.sessionId)
+  const formId = proofs.newFormId(grace.userId)
   await spentForms.claim(formId)
   const answer = await grace.post(NEW, { ...TENANT, form_id: formId })
   t.match(answer, { status: 409, text: /form_spent/ })
@@ -91,7 +91,7 @@ void t.test('a note in an address is only believed if it is ours, and this perso
   const { services, person } = await startConsole(t)
   const [grace, eve] = [await person('operator'), await person('operator')]
   const { proofs } = services.consoleAccess
-  const note = proofs.writeNote(eve.sessionId, { said: 'Call 0900 to unlock your account.' })
+  const note = proofs.writeNote(eve.userId, { said: 'Call 0900 to unlock your account.' })
   for (const forged of [note, note.replace(/\..*/, '.AAAAAAAAAAAAAAAAAAAAAA'), 'x', ''])
     t.notMatch((await grace.get(`/console/tenants?done=${forged}`)).text, 'Call 0900')
   t.match((await eve.get(`/console/tenants?done=${note}`)).text, 'Call 0900')

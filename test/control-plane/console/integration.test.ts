@@ -71,7 +71,7 @@ void t.test(
     const { tenants } = services
     const ada = await person('acme')
     const { secret: first } = await tenants.showAnalyzerKey('acme', ACTOR)
-    const form_id = services.consoleAccess.proofs.newFormId(ada.sessionId)
+    const form_id = services.consoleAccess.proofs.newFormId(ada.userId)
     const path = `${PAGE}/analyzer-key`
     const replaced = await ada.post(`${path}/replace`, { overlap_seconds: '3600', form_id })
     t.match(replaced, { status: 200, text: /Analyzer key replaced/ })

@@ -28,7 +28,7 @@ void t.test('a rotation goes through its steps, and each page says what it means
   }
   t.equal(await label(), `<code>${first.slice(0, 12)}</code> signs, and is accepted`)
 
-  const form_id = services.consoleAccess.proofs.newFormId(grace.sessionId)
+  const form_id = services.consoleAccess.proofs.newFormId(grace.userId)
   const prepared = await grace.post(`${PAGE}/prepare`, { form_id, private_key_pem: '' })
   t.match(prepared, { status: 303, location: /\/keys\?done=/ })
   t.match(await grace.post(`${PAGE}/prepare`, { form_id, private_key_pem: '' }), { status: 303 })

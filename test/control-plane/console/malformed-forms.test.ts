@@ -19,8 +19,7 @@ async function startActions(t: Parameters<typeof startConsole>[0]) {
       .filter(({ method, role }) => method === 'POST' && role !== 'anyone'),
     at: ({ path }: Declaration) =>
       path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => ids[name] ?? ''),
-    proofs: () =>
-      `csrf=${proofs.csrf(grace.sessionId)}&form_id=${proofs.newFormId(grace.sessionId)}`,
+    proofs: () => `csrf=${proofs.csrf(grace.userId)}&form_id=${proofs.newFormId(grace.userId)}`,
     async send(path: string, body: string | Buffer, type: string | undefined = FORM) {
       const headers = {
         cookie: grace.cookie,

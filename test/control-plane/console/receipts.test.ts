@@ -94,7 +94,7 @@ void t.test('nobody follows the change of somebody else', async (t) => {
   const { services, person } = await startWorld(t)
   const [grace, ada] = [await person('operator'), await person('other')]
   const { proofs } = services.consoleAccess
-  const note = proofs.writeNote(grace.sessionId, { said: 'x', tenantId: 'acme', revision: 1 })
+  const note = proofs.writeNote(grace.userId, { said: 'x', tenantId: 'acme', revision: 1 })
   t.equal((await ada.get(`/console/receipt?of=${note}`)).status, 404)
 })
 

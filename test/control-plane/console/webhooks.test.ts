@@ -190,7 +190,7 @@ void t.test('what was given up is sent again, one or all', async (t) => {
   t.equal((await list()).filter(({ state }) => state === 'delivered').length, 3)
   const none = await ada.post(`${one}/replay`, { age: 'hour' })
   t.match((await ada.get(none.location)).text, /Nothing was given up within the last hour/)
-  t.match(await ada.post(`${one}/replay`, { age: 'century' }), { status: 400 })
+  t.match(await ada.post(`${one}/replay`, { age: 'century' }), { status: 422 })
 })
 
 void t.test('deliveries are filtered by their state, and go on page by page', async (t) => {

@@ -96,6 +96,8 @@ export function settingsForm(
   attempt: Attempt | undefined,
 ): Html {
   const shown = shownSettings(tenant)
+  // who was not told here of what differs has still seen no more than when they began to type
+  const seen = attempt?.problem === undefined ? attempt?.values.get('seen') : undefined
   const field = (setting: Setting, hint?: string) => ({
     name: setting,
     label: LABELS[setting],
@@ -111,7 +113,7 @@ export function settingsForm(
   ${form(visit, {
     action,
     submit: 'Save the settings',
-    hidden: { seen: seenOf(tenant) },
+    hidden: { seen: seen ?? seenOf(tenant) },
     attempt,
     content: html`
       ${textField(field('name', 'People see it when they sign in.'))}

@@ -6,6 +6,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../../../shared/errors.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
 import { toDirectory } from '../../../api/operator/directory-routes.ts'
 import { DryRunBody } from '../../../api/operator/directory-fields.ts'
 import { NothingBody } from '../../../api/operator/fields.ts'
@@ -46,6 +47,13 @@ type DirectoryWorld = Pick<ConsoleWorld, 'directories' | 'vault'>
 
 const PATH = `${TENANT_PATH}/directory` as const
 const SaveBody = v.strictObject({ draft: v.string() })
+
+const TRIED_TOO_LONG_AGO = 'This was tried too long ago. Check what you typed, and try it again.'
+
+interface Draft {
+  readonly wish: DirectoryWish
+  readonly atMs: number
+}
 
 export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] {
   const { directories, vault } = world
@@ -148,17 +156,17 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
   }
 
   const purposeOf = ({ tenant, viewer }: TenantVisit) =>
-    `console.directory_draft:${tenant.tenantId}/${viewer.sessionId}`
+    `console.directory_draft:${tenant.tenantId}/${viewer.userId}`
 
   const seal = (visit: TenantVisit, wish: DirectoryWish) =>
-    vault.seal(JSON.stringify(wish), purposeOf(visit))
+    vault.seal(JSON.stringify({ wish, atMs: visit.nowMs }), purposeOf(visit))
 
-  /** Of this tenant, and of this very session, which is fresh for some minutes only. */
-  function unseal(visit: TenantVisit, sealed: string): DirectoryWish {
+  /** Of this tenant, and of this very person. */
+  function unseal(visit: TenantVisit, sealed: string) {
     try {
-      return JSON.parse(vault.open(sealed, purposeOf(visit))) as DirectoryWish
+      return JSON.parse(vault.open(sealed, purposeOf(visit))) as Draft
     } catch {
-      throw new Refusal('form_spent', {}, 'This was tried too long ago. Try it once more.')
+      return undefined
     }
   }
 
@@ -185,6 +193,13 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
         ${card('Or change it further', settingsForm(visit, await kept(tenantId), attemptOf(wish)))}`,
       calls: callsOf(tenantId),
     }
+  }
+
+  /** Once more with what was tried, and why: the password has to be typed again. */
+  function draftView(visit: TenantVisit, { values, problem = TRIED_TOO_LONG_AGO }: Attempt) {
+    const draft = unseal(visit, values.get('draft') ?? '')
+    if (draft === undefined) return editView(visit, undefined, notice('problem', problem))
+    return editView(visit, { ...attemptOf(draft.wish), problem })
   }
 
   return [
@@ -235,17 +250,20 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
       {
         path: PATH,
         role: 'tenant',
-        form: { draft: 'secret' },
+        form: { draft: 'text' }, // sealed, and only ever opened for who has typed it
         body: SaveBody,
         needsFreshSignIn: true,
       },
       async (visit, { draft }) => {
         const { tenantId } = visit.tenant
-        const wish = unseal(visit, draft)
+        const { wish, atMs = 0 } = unseal(visit, draft) ?? {}
+        if (wish === undefined || visit.nowMs - atMs > LIMITS.consoleKeptFormMs)
+          throw new Refusal('form_stale', {}, TRIED_TOO_LONG_AGO)
         const { login, ...settings } = wish
         await directories.put(tenantId, toDirectory(settings), login, wishedBy(visit), visit.actor)
         return done(tenantPath(tenantId, 'directory'), 'The user directory is saved.')
       },
+      draftView,
     ),
     page({ path: `${PATH}/remove`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
       const { tenantId, name } = visit.tenant

@@ -111,7 +111,7 @@ function routesOf(kind: Kind, { tenants, consoleAccess }: SecretWorld): ConsoleR
     const { tenantId } = tenant
     const here = tenantPath(tenantId, 'integration')
     const note = await receipts.noteOf(done(here, said, { changed: tenantId }), nowMs, viewer)
-    const given = encodeURIComponent(proofs.writeNote(viewer.sessionId, note))
+    const given = encodeURIComponent(proofs.writeNote(viewer.userId, note))
     return receiptBlock({
       said,
       receipt: receipts.stateOf(note, viewer),

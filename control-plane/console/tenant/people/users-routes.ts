@@ -106,7 +106,12 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
       {
         path: `${USERS}/new`,
         role: 'tenant',
-        form: { email: 'text', username: 'optional', name: 'optional', password: 'optional' },
+        form: {
+          email: 'text',
+          username: 'optional',
+          name: 'optional',
+          password: 'optional_secret',
+        },
         body: NewPersonBody,
         isOnce: true,
         needsFreshSignIn: true,

@@ -16,11 +16,12 @@ import { apiOf, DELIVERY, deliveryAt, WEBHOOK, webhookAt } from './addresses.ts'
 import { answerOf, deliveryBadge, nextOf } from './delivery-view.ts'
 import { AGES, ReplayForm } from './replay-ages.ts'
 import { hasWebhooks } from './webhook-form.ts'
+import { webhookPage } from './webhook-routes.ts'
 
-export function deliveryRoutes({
-  webhooks,
-  deliveries,
-}: Pick<ConsoleWorld, 'webhooks' | 'deliveries'>): readonly ConsoleRoute[] {
+export function deliveryRoutes(
+  world: Pick<ConsoleWorld, 'webhooks' | 'deliveries'>,
+): readonly ConsoleRoute[] {
+  const { webhooks, deliveries } = world
   /** Where it went, with what came of it if that is known soon. */
   const toDelivery = async ({ tenantId, webhookId, deliveryId }: Delivery, said: string) => {
     await deliveries.settled(deliveryId, LIMITS.consoleDeliveryMsMax)
@@ -40,6 +41,7 @@ export function deliveryRoutes({
         const sent = await deliveries.test(tenantId, path.webhook_id, event, actor)
         return toDelivery(sent, 'The test was sent.')
       },
+      (visit, test) => webhookPage(world, visit, undefined, { test }),
     ),
     action(
       {
@@ -59,6 +61,7 @@ export function deliveryRoutes({
             : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} on the way again.`,
         )
       },
+      (visit, replay) => webhookPage(world, visit, undefined, { replay }),
     ),
     page({ path: DELIVERY, role: 'tenant' }, async (visit) => {
       const { tenant, path, address } = visit

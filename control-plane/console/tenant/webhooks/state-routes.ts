@@ -7,7 +7,15 @@ import type { Webhook } from '../../../webhooks/webhooks.ts'
 import { selectField } from '../../blocks/field.ts'
 import { confirmView } from '../../blocks/form.ts'
 import { moment } from '../../blocks/text.ts'
-import { action, done, page, type ConsoleRoute, type TenantVisit } from '../../route.ts'
+import {
+  action,
+  done,
+  page,
+  type Attempt,
+  type ConsoleRoute,
+  type TenantVisit,
+  type View,
+} from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, WEBHOOK, webhookAt, webhooksAt } from './addresses.ts'
 import { secretView } from './webhook-form.ts'
@@ -28,6 +36,37 @@ export function webhookStateRoutes({
 }: Pick<ConsoleWorld, 'webhooks'>): readonly ConsoleRoute[] {
   const found = ({ tenant, path }: OfWebhook) => webhooks.get(tenant.tenantId, path.webhook_id)
   const at = ({ tenant, path }: OfWebhook) => webhookAt(tenant.tenantId, path.webhook_id)
+
+  const askToRotate = async (visit: OfWebhook, attempt?: Attempt): Promise<View> => ({
+    here: 'webhooks',
+    ...confirmView(visit, {
+      title: `A new secret for ${hostOf(await found(visit))}?`,
+      effects: [
+        'Deliveries are signed with the new secret from now on; it is shown once, on the next page.',
+        'For as long as you say they are signed with the secret before as well, so that the receiver keeps accepting them until it has the new one.',
+        'A second rotation within that time ends the oldest secret at once.',
+      ],
+      action: `${at(visit)}/rotate`,
+      submit: 'Make the new secret',
+      cancel: at(visit),
+      isHarmless: true,
+      attempt,
+      content: selectField({
+        name: 'overlap_seconds',
+        label: 'The secret before goes on',
+        options: OVERLAPS.map(({ seconds, label }) => ({ value: String(seconds), label })),
+        value: String(LIMITS.secretOverlapSecondsDefault),
+        attempt,
+      }),
+    }),
+    calls: [
+      {
+        method: 'POST',
+        path: `${apiOf(at(visit))}/rotate-secret`,
+        body: { overlap_seconds: LIMITS.secretOverlapSecondsDefault },
+      },
+    ],
+  })
 
   return [
     page({ path: `${WEBHOOK}/pause`, role: 'tenant' }, async (visit) => ({
@@ -54,34 +93,9 @@ export function webhookStateRoutes({
       await webhooks.patch(tenantId, visit.path.webhook_id, { state: 'active' }, visit.actor)
       return done(at(visit), 'It goes on, with what happens from now on.')
     }),
-    page({ path: `${WEBHOOK}/rotate`, role: 'tenant', needsFreshSignIn: true }, async (visit) => ({
-      here: 'webhooks',
-      ...confirmView(visit, {
-        title: `A new secret for ${hostOf(await found(visit))}?`,
-        effects: [
-          'Deliveries are signed with the new secret from now on; it is shown once, on the next page.',
-          'For as long as you say they are signed with the secret before as well, so that the receiver keeps accepting them until it has the new one.',
-          'A second rotation within that time ends the oldest secret at once.',
-        ],
-        action: `${at(visit)}/rotate`,
-        submit: 'Make the new secret',
-        cancel: at(visit),
-        isHarmless: true,
-        content: selectField({
-          name: 'overlap_seconds',
-          label: 'The secret before goes on',
-          options: OVERLAPS.map(({ seconds, label }) => ({ value: String(seconds), label })),
-          value: String(LIMITS.secretOverlapSecondsDefault),
-        }),
-      }),
-      calls: [
-        {
-          method: 'POST',
-          path: `${apiOf(at(visit))}/rotate-secret`,
-          body: { overlap_seconds: LIMITS.secretOverlapSecondsDefault },
-        },
-      ],
-    })),
+    page({ path: `${WEBHOOK}/rotate`, role: 'tenant', needsFreshSignIn: true }, (visit) =>
+      askToRotate(visit),
+    ),
     action(
       {
         path: `${WEBHOOK}/rotate`,
@@ -101,6 +115,7 @@ export function webhookStateRoutes({
                 ${moment(made.previousUntilMs)}.`
         return secretView(visit, path.webhook_id, made.secret, said)
       },
+      askToRotate,
     ),
     page({ path: `${WEBHOOK}/remove`, role: 'tenant', needsFreshSignIn: true }, async (visit) => ({
       here: 'webhooks',

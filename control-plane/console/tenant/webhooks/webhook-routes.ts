@@ -5,6 +5,7 @@ import { DAY_MS } from '../../../../shared/clock.ts'
 import { EVENTS } from '../../../../shared/events.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { PAGE_QUERY } from '../../../api/paging.ts'
+import type { QueryValues } from '../../../api/query.ts'
 import { NewWebhookBody } from '../../../api/operator/webhook-fields.ts'
 import type { Webhook } from '../../../webhooks/webhooks.ts'
 import { selectField } from '../../blocks/field.ts'
@@ -40,14 +41,24 @@ const QUERY = {
   ),
 } as const
 
-export function webhookRoutes({
-  webhooks,
-  deliveries,
-}: Pick<ConsoleWorld, 'webhooks' | 'deliveries'>): readonly ConsoleRoute[] {
-  const showEdit = async (
-    visit: TenantVisit & { readonly path: { readonly webhook_id: string } },
-    attempt?: Attempt,
-  ): Promise<View> => {
+type WebhookWorld = Pick<ConsoleWorld, 'webhooks' | 'deliveries'>
+type OfWebhook = TenantVisit & { readonly path: { readonly webhook_id: string } }
+
+/** Of its two forms the one that was sent shows what was typed. */
+export interface SentFrom {
+  readonly test?: Attempt
+  readonly replay?: Attempt
+}
+
+const NEWEST: QueryValues<typeof QUERY> = {
+  limit: LIMITS.pageItemsDefault,
+  cursor: undefined,
+  state: undefined,
+}
+
+export function webhookRoutes(world: WebhookWorld): readonly ConsoleRoute[] {
+  const { webhooks } = world
+  const showEdit = async (visit: OfWebhook, attempt?: Attempt): Promise<View> => {
     const webhook = await webhooks.get(visit.tenant.tenantId, visit.path.webhook_id)
     const at = webhookAt(webhook.tenantId, webhook.webhookId)
     return {
@@ -67,40 +78,9 @@ export function webhookRoutes({
   }
 
   return [
-    page({ path: WEBHOOK, role: 'tenant', query: QUERY }, async (visit) => {
-      const { tenant, path, query, address } = visit
-      const webhook = await webhooks.get(tenant.tenantId, path.webhook_id)
-      const { state, ...wanted } = query
-      const sent = await deliveries.list(tenant.tenantId, webhook.webhookId, wanted, state)
-      const at = webhookAt(tenant.tenantId, webhook.webhookId)
-      const isOffered = hasWebhooks(tenant)
-      return {
-        title: 'Webhook',
-        heading: new URL(webhook.url).host,
-        here: 'webhooks',
-        intro: html`${stateBadge(webhook)} ${webhook.description}`,
-        buttons: buttonsOf(webhook, at),
-        content: html`${isOffered ? '' : planNotice(visit)} ${standing(visit, webhook, at)}
-        ${card('What it is', glance(webhook, webhooks.isOverlapping(webhook)))}
-        ${card('Told of', toldOf(webhook))}
-        ${isOffered ? card('Try it', testForm(visit, webhook, at), 'test') : ''}
-        <h2 id="deliveries">Deliveries</h2>
-        ${filter(at, state)} ${deliveriesTable(sent.items, webhook, state !== undefined)}
-        ${pager(address, { next: sent.next, isFirst: wanted.cursor === undefined })}
-        ${isOffered && webhook.state === 'active' ? card('Send again', replayForm(visit, at), 'replay') : ''}`,
-        calls: [
-          { method: 'GET', path: apiOf(at), label: 'The webhook' },
-          { method: 'GET', path: `${apiOf(at)}/deliveries`, label: 'Its deliveries' },
-          { method: 'POST', path: `${apiOf(at)}/test`, body: {}, label: 'Send a test' },
-          {
-            method: 'POST',
-            path: `${apiOf(at)}/replay`,
-            body: { failed_since: new Date(visit.nowMs - DAY_MS).toISOString() },
-            label: 'Send again what was given up',
-          },
-        ],
-      }
-    }),
+    page({ path: WEBHOOK, role: 'tenant', query: QUERY }, (visit) =>
+      webhookPage(world, visit, visit.query),
+    ),
     page({ path: `${WEBHOOK}/edit`, role: 'tenant', needsFreshSignIn: true }, (visit) =>
       showEdit(visit),
     ),
@@ -119,6 +99,46 @@ export function webhookRoutes({
       showEdit,
     ),
   ]
+}
+
+export async function webhookPage(
+  { webhooks, deliveries }: WebhookWorld,
+  visit: OfWebhook,
+  query: QueryValues<typeof QUERY> = NEWEST,
+  sent: SentFrom = {},
+): Promise<View> {
+  const { tenant, path, address } = visit
+  const webhook = await webhooks.get(tenant.tenantId, path.webhook_id)
+  const { state, ...wanted } = query
+  const found = await deliveries.list(tenant.tenantId, webhook.webhookId, wanted, state)
+  const at = webhookAt(tenant.tenantId, webhook.webhookId)
+  const isOffered = hasWebhooks(tenant)
+  return {
+    title: 'Webhook',
+    heading: new URL(webhook.url).host,
+    here: 'webhooks',
+    intro: html`${stateBadge(webhook)} ${webhook.description}`,
+    buttons: buttonsOf(webhook, at),
+    content: html`${isOffered ? '' : planNotice(visit)} ${standing(visit, webhook, at)}
+    ${card('What it is', glance(webhook, webhooks.isOverlapping(webhook)))}
+    ${card('Told of', toldOf(webhook))}
+    ${isOffered ? card('Try it', testForm(visit, webhook, at, sent.test), 'test') : ''}
+    <h2 id="deliveries">Deliveries</h2>
+    ${filter(at, state)} ${deliveriesTable(found.items, webhook, state !== undefined)}
+    ${pager(address, { next: found.next, isFirst: wanted.cursor === undefined })}
+    ${isOffered && webhook.state === 'active' ? card('Send again', replayForm(visit, at, sent.replay), 'replay') : ''}`,
+    calls: [
+      { method: 'GET', path: apiOf(at), label: 'The webhook' },
+      { method: 'GET', path: `${apiOf(at)}/deliveries`, label: 'Its deliveries' },
+      { method: 'POST', path: `${apiOf(at)}/test`, body: {}, label: 'Send a test' },
+      {
+        method: 'POST',
+        path: `${apiOf(at)}/replay`,
+        body: { failed_since: new Date(visit.nowMs - DAY_MS).toISOString() },
+        label: 'Send again what was given up',
+      },
+    ],
+  }
 }
 
 function buttonsOf({ state }: Webhook, at: string) {
@@ -169,31 +189,35 @@ function toldOf({ events }: Webhook) {
   </ul>`
 }
 
-function testForm(visit: TenantVisit, { events }: Webhook, at: string) {
+function testForm(visit: TenantVisit, { events }: Webhook, at: string, attempt?: Attempt) {
   const options = events.map((event) => ({ value: event, label: event }))
   return form(visit, {
     action: `${at}/test`,
     submit: 'Send a test',
     look: 'quiet',
+    attempt,
     content: selectField({
       name: 'event',
       label: 'Event',
       hint: 'Its example is sent as a real one would be, signed, even while paused.',
       options,
+      attempt,
     }),
   })
 }
 
-function replayForm(visit: TenantVisit, at: string) {
+function replayForm(visit: TenantVisit, at: string, attempt?: Attempt) {
   return form(visit, {
     action: `${at}/replay`,
     submit: 'Send again what was given up',
     look: 'quiet',
+    attempt,
     content: selectField({
       name: 'age',
       label: 'Given up within',
       hint: 'Each under an id of its own; what was sent again already is left out.',
       options: Object.entries(AGES).map(([value, { label }]) => ({ value, label })),
+      attempt,
     }),
   })
 }

@@ -1,0 +1,65 @@
+/**
+ * What somebody has typed into a form that could not be taken, because their session was over or
+ * they had to prove again who they are: kept sealed for an hour, for them alone, without secrets.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../../shared/clock.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import type { Vault } from '../../keys/vault.ts'
+import {
+  deleteKeptFormsBefore,
+  deleteKeptFormsBeyond,
+  findKeptForm,
+  insertKeptForm,
+} from '../../store/queries/console-forms.ts'
+import type { Store } from '../../store/store.ts'
+
+export interface KeptForm {
+  /** Of the action in the table of routes, with what stood for its parameters. */
+  readonly path: string
+  readonly parameters: Readonly<Record<string, string>>
+  readonly values: readonly (readonly [string, string])[]
+  readonly choices: readonly (readonly [string, readonly string[]])[]
+  readonly why: 'session_over' | 'fresh_sign_in'
+}
+
+const ID = /^[A-Za-z0-9_-]{32}$/
+
+export type KeptForms = ReturnType<typeof createKeptForms>
+
+export function createKeptForms(world: {
+  readonly store: Store
+  readonly vault: Pick<Vault, 'hash' | 'seal' | 'open'>
+  readonly clock: Clock
+}) {
+  const { store, vault, clock } = world
+  const purposeOf = (userId: string, keptHash: string) =>
+    `console_kept_forms.content:${userId}/${keptHash}`
+
+  return {
+    /** Where it is found again. The oldest of many are forgotten. */
+    async keep(userId: string, form: KeptForm): Promise<string> {
+      const id = randomBytes(24).toString('base64url')
+      const keptHash = vault.hash(id)
+      const contentSealed = vault.seal(JSON.stringify(form), purposeOf(userId, keptHash))
+      await store.change(async ({ queries, nowMs }) => {
+        await insertKeptForm(queries, { keptHash, userId, contentSealed, createdAt: nowMs })
+        await deleteKeptFormsBeyond(queries, userId, LIMITS.consoleKeptFormsPerPersonMax)
+      })
+      return id
+    },
+
+    async open(userId: string, id: string): Promise<KeptForm | undefined> {
+      if (!ID.test(id)) return undefined
+      const row = await findKeptForm(store.read, vault.hash(id))
+      if (row?.userId !== userId) return undefined
+      if (row.createdAt + LIMITS.consoleKeptFormMs <= clock.nowMs()) return undefined
+      return JSON.parse(vault.open(row.contentSealed, purposeOf(userId, row.keptHash))) as KeptForm
+    },
+
+    prune: (limit: number): Promise<number> =>
+      store.change(({ queries, nowMs }) =>
+        deleteKeptFormsBefore(queries, nowMs - LIMITS.consoleKeptFormMs, limit),
+      ),
+  }
+}

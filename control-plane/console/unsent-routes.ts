@@ -1,0 +1,60 @@
+/** A form that could not be taken comes back with what was typed, once its person is there again. */
+import * as v from 'valibot'
+import { Refusal } from '../../shared/errors.ts'
+import { entering } from './access/entering.ts'
+import { isFreshSignIn } from './access/fresh-sign-in.ts'
+import type { KeptForm } from './access/kept-forms.ts'
+import { signInAddress } from './access/return-address.ts'
+import { isSecret } from './form-values.ts'
+import { page, type Attempt, type ConsoleRoute, type Declaration } from './route.ts'
+import type { ConsoleWorld } from './world.ts'
+
+const PATH = '/console/unsent'
+
+export const unsentAddress = (id: string) => `${PATH}?form=${id}`
+
+const WHY: Readonly<Record<KeptForm['why'], string>> = {
+  session_over: 'You were signed out when you sent this form, so nothing was changed.',
+  fresh_sign_in: 'You had to sign in again first, so nothing was changed yet.',
+}
+
+export function unsentRoutes(
+  { consoleAccess, tenants }: Pick<ConsoleWorld, 'consoleAccess' | 'tenants'>,
+  routes: () => readonly ConsoleRoute[],
+): readonly ConsoleRoute[] {
+  return [
+    page(
+      { path: PATH, role: 'viewer', query: { form: v.optional(v.string(), '') } },
+      async (visit) => {
+        const { viewer, query, address, nowMs } = visit
+        const kept = await consoleAccess.keptForms.open(viewer.userId, query.form)
+        const route = routes().find(
+          ({ declaration: { method, path } }) => method === 'POST' && path === kept?.path,
+        )
+        if (kept === undefined || route?.again === undefined) throw new Refusal('not_found')
+        const { declaration, again } = route
+        // what they may do is asked anew: a role may have gone since
+        const tenant = await entering(declaration.role, kept.parameters, viewer, tenants)
+        if (declaration.needsFreshSignIn === true && !isFreshSignIn(viewer, nowMs))
+          return new Response(null, {
+            status: 303,
+            headers: { location: signInAddress(address, true), 'cache-control': 'no-store' },
+          })
+        const there = { ...visit, path: kept.parameters, query: {}, tenant }
+        const view = await again(there as never, attemptOf(kept, declaration))
+        return { ...view, ...(tenant !== undefined && { tenant }), status: 200 as const }
+      },
+    ),
+  ]
+}
+
+function attemptOf({ values, choices, why }: KeptForm, { form = {} }: Declaration): Attempt {
+  const hasSecret = Object.values(form).some(isSecret)
+  const secrets = hasSecret ? ' Passwords and keys are never kept: type them again.' : ''
+  return {
+    values: new Map(values),
+    choices: new Map(choices),
+    problems: new Map(),
+    problem: `${WHY[why]} Check what you typed, then send it again.${secrets}`,
+  }
+}

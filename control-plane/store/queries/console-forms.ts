@@ -1,0 +1,86 @@
+/** Forms of the console: which have been sent, and what was typed into those that wait. */
+import { desc, eq, inArray, lt } from 'drizzle-orm'
+import { schema } from '../schema.ts'
+import type { Queries } from '../sqlite.ts'
+
+const { consoleForms: forms, consoleKeptForms: kept } = schema
+
+/** undefined: it was not known, and is now. */
+export async function claimForm(
+  queries: Queries,
+  formHash: string,
+  createdAt: number,
+): Promise<{ readonly location: string | null } | undefined> {
+  const [known] = await queries
+    .select({ location: forms.location })
+    .from(forms)
+    .where(eq(forms.formHash, formHash))
+  if (known !== undefined) return known
+  await queries.insert(forms).values({ formHash, createdAt, location: null })
+  return undefined
+}
+
+export async function settleForm(
+  queries: Queries,
+  formHash: string,
+  location: string,
+): Promise<void> {
+  await queries.update(forms).set({ location }).where(eq(forms.formHash, formHash))
+}
+
+export async function releaseForm(queries: Queries, formHash: string): Promise<void> {
+  await queries.delete(forms).where(eq(forms.formHash, formHash))
+}
+
+export async function deleteFormsBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const old = await queries
+    .select({ formHash: forms.formHash })
+    .from(forms)
+    .where(lt(forms.createdAt, beforeMs))
+    .limit(limit)
+  const hashes = old.map((row) => row.formHash)
+  if (hashes.length > 0) await queries.delete(forms).where(inArray(forms.formHash, hashes))
+  return hashes.length
+}
+
+export async function insertKeptForm(
+  queries: Queries,
+  row: typeof kept.$inferInsert,
+): Promise<void> {
+  await queries.insert(kept).values(row)
+}
+
+export async function findKeptForm(queries: Queries, keptHash: string) {
+  const [row] = await queries.select().from(kept).where(eq(kept.keptHash, keptHash))
+  return row
+}
+
+/** The newest `most` of a person stay. */
+export async function deleteKeptFormsBeyond(queries: Queries, userId: string, most: number) {
+  const all = await queries
+    .select({ keptHash: kept.keptHash })
+    .from(kept)
+    .where(eq(kept.userId, userId))
+    .orderBy(desc(kept.createdAt), desc(kept.keptHash))
+  const hashes = all.slice(most).map(({ keptHash }) => keptHash)
+  if (hashes.length > 0) await queries.delete(kept).where(inArray(kept.keptHash, hashes))
+}
+
+export async function deleteKeptFormsBefore(
+  queries: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const old = await queries
+    .select({ keptHash: kept.keptHash })
+    .from(kept)
+    .where(lt(kept.createdAt, beforeMs))
+    .limit(limit)
+  const hashes = old.map(({ keptHash }) => keptHash)
+  if (hashes.length > 0) await queries.delete(kept).where(inArray(kept.keptHash, hashes))
+  return hashes.length
+}
