@@ -218,8 +218,13 @@ export async function createServices(world: ServicesWorld) {
     log,
   })
 
+  const auditTrail = createAuditTrail({ store })
   const consoleAccess = createConsoleAccess({
     accountMail,
+    attempts,
+    auditTrail,
+    factors,
+    policies,
     store,
     vault,
     keys,
@@ -265,7 +270,7 @@ export async function createServices(world: ServicesWorld) {
     webhooks,
     deliveries,
     dispatcher,
-    auditTrail: createAuditTrail({ store }),
+    auditTrail,
     fleetSource,
     fleet,
     clients,

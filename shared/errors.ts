@@ -67,6 +67,25 @@ export const ERRORS = {
     status: 409,
     detail: 'There is an operator already; with `force` a link for another one is made.',
   },
+  last_administrator: {
+    status: 409,
+    detail:
+      'Nobody else could administer this tenant: invite a colleague first, and wait until they have accepted.',
+  },
+  invitation_accepted: {
+    status: 409,
+    detail: 'This person has accepted their invitation: they sign in with their own password.',
+  },
+  invitation_not_found: { status: 404, detail: 'There is no such invitation, or no longer.' },
+  invitations_full: {
+    status: 409,
+    detail: 'Too many invitations are waiting: withdraw one that nobody accepts any more.',
+  },
+  own_account: {
+    status: 409,
+    detail:
+      'This is your own account: change its second factors under “Password and second factors”.',
+  },
   last_operator: {
     status: 409,
     detail:

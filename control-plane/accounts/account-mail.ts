@@ -140,6 +140,18 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
       await mails.queue(change, tenantId, letter(user.email, text))
     },
 
+    /** No name is in it: to a stranger's address go no words that somebody else has typed. */
+    async inviteColleague(
+      change: Change,
+      tenantId: string,
+      { to, by, link }: { readonly to: string; readonly by: string; readonly link: string },
+      language: string,
+    ) {
+      const tenant = await applicationOf(change, tenantId)
+      const text = mailTextsFor(language).colleague({ tenant, by, link })
+      await mails.queue(change, tenantId, letter(to, text))
+    },
+
     async newDevice(
       change: Change,
       seen: {

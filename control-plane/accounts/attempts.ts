@@ -25,10 +25,11 @@ import {
   wasRefusedSince,
 } from '../store/queries/attempts.ts'
 import { addFigures } from '../store/queries/figures.ts'
-import { newestSignInsOf, type SignInRow } from '../store/queries/sign-ins.ts'
+import { lastSignInOf, newestSignInsOf, type SignInRow } from '../store/queries/sign-ins.ts'
 import { findUser, isTrialId } from '../store/queries/users.ts'
+import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/sqlite.ts'
-import type { Change, Store } from '../store/store.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
 import { fold, type User } from './users.ts'
 
 /** Who tries, and from where. */
@@ -134,6 +135,7 @@ export function createAttempts({
       if (row.isFailure) await blockAddress(change, attempt, known, policies)
       if (attempt.userId !== undefined && isTrialId(attempt.userId)) return state // nobody's news
       const begun = row.isFailure ? begunPauses(known, policies) : []
+      if (begun.includes('user_paused')) await notePause(change, attempt, known, policies)
       const figures = tally(ofSignIn(state, row.isFailure, begun))
       await addFigures(queries, attempt.tenantId, 'realm', nowMs, figures)
       const data = { ...(attempt.userId && { subject: attempt.userId }), reason, ip: row.ip }
@@ -173,6 +175,9 @@ export function createAttempts({
       return newestSignInsOf(store.read, tenantId, userId, LIMITS.signInsListedMax)
     },
 
+    /** undefined: not lately, or never. */
+    lastSignInOf: (tenantId: string, userId: string) => lastSignInOf(store.read, tenantId, userId),
+
     /** From which addresses the person has signed in lately. */
     async addressesOf(tenantId: string, userId: string): Promise<string[]> {
       const sinceMs = clock.nowMs() - NETWORK_MEMORY_MS
@@ -211,6 +216,23 @@ function begunPauses({ failures, at }: SignInFacts, { lockout }: Policies): Atte
   if (isBegun(failures.address, lockout.address_failures)) begun.push('address_blocked')
   if (isBegun(failures.user, lockout.user_failures)) begun.push('user_paused')
   return begun
+}
+
+const LOCKOUT: Actor = { name: 'lockout', requestId: '' }
+
+/** Somebody guesses at who runs the service: the others see it where they see what is changed. */
+async function notePause(
+  change: Change,
+  { tenantId, userId, ip }: Attempt,
+  { failures, at }: SignInFacts,
+  { lockout }: Policies,
+) {
+  if (tenantId !== CONSOLE_REALM || userId === undefined) return
+  const times = [...failures.user, at]
+  const untilMs = pausedUntil(times, lockout.user_failures, lockout) * SECOND_MS
+  const until = new Date(untilMs).toISOString()
+  const content = { user_id: userId, address: ip.slice(0, LIMITS.addressTextMax), until }
+  await change.audit(LOCKOUT, { action: 'console.account_locked', content })
 }
 
 /** The failure that fills the count begins a block, which operators can see and lift. */

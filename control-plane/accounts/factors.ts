@@ -194,5 +194,18 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
         await alongside?.(change, gone)
       })
     },
+
+    /** All of them at once, for somebody who has lost them. Answers the kinds that there were. */
+    async reset(change: Change, { tenantId, userId }: Owner, actor: Actor): Promise<FactorKind[]> {
+      const { queries } = change
+      const kinds = [
+        ...new Set((await factorsOf(queries, tenantId, userId)).map(({ kind }) => kind)),
+      ]
+      if (kinds.length === 0) throw new Refusal('factor_not_found')
+      await deleteFactors(queries, tenantId, userId, kinds)
+      const content = { user_id: userId, kinds }
+      await change.audit(actor, { action: 'factors.reset', tenantId, content })
+      return kinds
+    },
   }
 }

@@ -318,21 +318,8 @@ export function createUsers(world: UsersWorld) {
       })
     },
 
-    async remove(tenantId: string, userId: string, actor: Actor): Promise<RevocationResult> {
-      return store.change(async (change) => {
-        found(await findUser(change.queries, tenantId, userId))
-        await deleteUser(change.queries, tenantId, userId)
-        await forgetPasswords(change.queries, tenantId, userId)
-        await deleteTicketsOf(change.queries, tenantId, userId)
-        await deleteFactors(change.queries, tenantId, userId, ['totp', 'passkey', 'recovery'])
-        await deleteKnownDevicesOf(change.queries, tenantId, userId)
-        await deleteRolesOf(change.queries, userId)
-        const ended = await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
-        const content = { user_id: userId }
-        await change.audit(actor, { action: 'user.removed', tenantId, content })
-        return ended
-      })
-    },
+    remove: (tenantId: string, userId: string, actor: Actor): Promise<RevocationResult> =>
+      store.change((change) => removeUserIn(change, tenantId, userId, actor)),
 
     /** Computes a hash in every case, so that neither answer nor timing tells who exists. */
     async authenticate(tenantId: string, login: string, password: string): Promise<Authentication> {
@@ -346,6 +333,27 @@ export function createUsers(world: UsersWorld) {
       return { kind: 'ok', user }
     },
   }
+}
+
+/** The part of it that other changes share: with the last role in the console the account goes. */
+export async function removeUserIn(
+  change: Change,
+  tenantId: string,
+  userId: string,
+  actor: Actor,
+): Promise<RevocationResult> {
+  const { queries } = change
+  found(await findUser(queries, tenantId, userId))
+  await deleteUser(queries, tenantId, userId)
+  await forgetPasswords(queries, tenantId, userId)
+  await deleteTicketsOf(queries, tenantId, userId)
+  await deleteFactors(queries, tenantId, userId, ['totp', 'passkey', 'recovery'])
+  await deleteKnownDevicesOf(queries, tenantId, userId)
+  await deleteRolesOf(queries, userId)
+  const ended = await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
+  const content = { user_id: userId }
+  await change.audit(actor, { action: 'user.removed', tenantId, content })
+  return ended
 }
 
 async function replacePassword(

@@ -6,6 +6,7 @@ export const TENANT_ENTRIES = {
   overview: { label: 'Overview', path: '/overview' },
   sessions: { label: 'Sessions', path: '/sessions' },
   users: { label: 'Users', path: '/users' },
+  administrators: { label: 'Administrators', path: '/administrators' },
   policies: { label: 'Policies', path: '/policies' },
   webhooks: { label: 'Webhooks', path: '/webhooks' },
   alerts: { label: 'Alerts', path: '/alerts' },
@@ -25,6 +26,7 @@ export const OPERATOR_ENTRIES = {
   fleet: { label: 'Fleet', path: '/console/fleet' },
   people: { label: 'People', path: '/console/people' },
   figures: { label: 'Figures', path: '/console/figures' },
+  keysOfConsole: { label: 'Console keys', path: '/console/keys' },
   everything: { label: 'Audit', path: '/console/audit' },
 } as const
 

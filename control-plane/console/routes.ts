@@ -1,5 +1,6 @@
 /** Everything that the console can show and do, in one table; `route.ts` says how to add to it. */
 import type { RateLimits } from '../../shared/rate-limits.ts'
+import { invitationRoutes } from './access/invitation-routes.ts'
 import { signInRoutes, type SignInWorld } from './access/sign-in-routes.ts'
 import { welcomeRoutes } from './access/welcome-routes.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
@@ -9,6 +10,7 @@ import { fleetRoutes } from './operator/fleet-routes.ts'
 import { keysRoutes } from './operator/keys-routes.ts'
 import { newTenantRoutes } from './operator/new-tenant-routes.ts'
 import { peopleRoutes } from './operator/people-routes.ts'
+import { personRoutes } from './operator/person-routes.ts'
 import { tenantsRoutes } from './operator/tenants-routes.ts'
 import { settingsRoutes } from './operator/settings/settings-routes.ts'
 import { tenantStateRoutes } from './operator/settings/state-routes.ts'
@@ -16,6 +18,7 @@ import { receiptRoutes } from './receipt-routes.ts'
 import { searchRoutes } from './search-routes.ts'
 import type { ConsoleRoute } from './route.ts'
 import { unsentRoutes } from './unsent-routes.ts'
+import { administratorsRoutes } from './tenant/administrators-routes.ts'
 import { addressBlocksRoutes } from './tenant/people/address-blocks-routes.ts'
 import { sessionsRoutes } from './tenant/people/sessions-routes.ts'
 import { userEndingsRoutes } from './tenant/people/user-endings-routes.ts'
@@ -43,6 +46,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...homeRoutes(world),
     ...signInRoutes(world),
     ...welcomeRoutes(world),
+    ...invitationRoutes(world),
     ...receiptRoutes(world),
     ...unsentRoutes(world, () => routes),
     ...searchRoutes(world, () => paths),
@@ -50,6 +54,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...tenantsRoutes(world),
     ...newTenantRoutes(world),
     ...peopleRoutes(world),
+    ...personRoutes(world),
     ...settingsRoutes(world),
     ...tenantStateRoutes(world),
     ...fleetRoutes(world),
@@ -69,6 +74,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...userRoutes(world),
     ...userEndingsRoutes(world),
     ...addressBlocksRoutes(world),
+    ...administratorsRoutes(world),
     ...directoryRoutes(world),
     ...policiesRoutes(world),
     ...auditRoutes(world),

@@ -9,6 +9,7 @@ export const PATH_PARAMETERS = {
   hostname: { description: 'One of the hostnames of the tenant.', example: 'app.acme.example' },
   address: { description: 'The address that has to wait.', example: '192.0.2.7' },
   factor_id: { description: 'The id of the second factor.', example: 'fac_1b9f6c1e2d3a4b5c' },
+  invitation_id: { description: 'The id of the invitation.', example: 'inv_1b9f6c1e2d3a4b5c' },
   alert_id: { description: 'The id of the alert.', example: 'alert_1b9f6c1e2d3a4b5c' },
   gateway_id: { description: 'The id of the gateway.', example: 'edge-1' },
   key_id: { description: 'The id of the key, which is not the key.', example: '1b9f6c1e2d3a' },

@@ -269,6 +269,8 @@ export const NewUserBody = v.strictObject({
   password: v.optional(password),
   invite: v.optional(flag, false),
 })
+/** Of a colleague nothing but the address: the rest they say themselves. */
+export const ColleagueBody = v.strictObject({ email })
 export const UserPatchBody = v.strictObject({
   username: v.optional(username),
   email: v.optional(email),

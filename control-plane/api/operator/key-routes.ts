@@ -1,5 +1,6 @@
 /** What a tenant signs, proves itself and encrypts with; the secrets come out once, when they are made. */
 import type { SigningKeys } from '../../keys/signing-keys.ts'
+import { CONSOLE_REALM } from '../../store/reserved.ts'
 import type { Certificates } from '../../tenants/certificates.ts'
 import type { RotatedSecret } from '../../tenants/client-secrets.ts'
 import { clientIdOf, type Tenants } from '../../tenants/tenants.ts'
@@ -24,12 +25,13 @@ export interface KeyEndpointsWorld {
     Tenants,
     'rotateAnalyzerKey' | 'rotateClientSecret' | 'showAnalyzerKey' | 'showClientSecret'
   >
-  readonly keys: Pick<SigningKeys, 'rotate'>
+  readonly keys: Pick<SigningKeys, 'rotate' | 'publicKeys'>
   readonly certificates: Pick<Certificates, 'put'>
 }
 
 const operator = { group: 'keys', caller: 'operator' } as const
 const ONE = '/api/v1/operator/tenants/{tenant_id}'
+const CONSOLE_KEYS = '/api/v1/operator/console/keys'
 
 export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
   const { tenants, keys, certificates } = world
@@ -51,6 +53,34 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
       async (c, { path, body: { private_key_pem: privateKeyPem, ...rotation } }) => {
         const wish = { ...rotation, privateKeyPem }
         return c.json({ keys: await keys.rotate(path.tenant_id, wish, c.var.actor) })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: CONSOLE_KEYS,
+        summary: 'Lists the signing keys of the realm that the console signs in by.',
+        answers: { 200: json(KeysAnswer, 'All of its keys.') },
+      },
+      async (c) => c.json({ keys: await keys.publicKeys(CONSOLE_REALM) }),
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${CONSOLE_KEYS}/rotate`,
+        summary: "Takes the console's own signing keys one step on: prepare, promote, retire.",
+        description:
+          'As for a tenant. Existing sessions of the console continue through each step.',
+        body: RotationBody,
+        example: { phase: 'prepare' },
+        answers: { 200: json(KeysAnswer, 'All of its keys as they are now.') },
+        refusals: ['rotation_state', 'key_still_used', 'key_taken'],
+      },
+      async (c, { body: { private_key_pem: privateKeyPem, ...rotation } }) => {
+        const wish = { ...rotation, privateKeyPem }
+        return c.json({ keys: await keys.rotate(CONSOLE_REALM, wish, c.var.actor) })
       },
     ),
     endpoint(

@@ -11,6 +11,7 @@ import { operatorFeedEndpoints, type OperatorFeedEndpointsWorld } from './feed-r
 import { gatewayEndpoints, type GatewayEndpointsWorld } from './gateway-routes.ts'
 import { keyEndpoints, type KeyEndpointsWorld } from './key-routes.ts'
 import { monitoringEndpoints, type MonitoringEndpointsWorld } from './monitoring-routes.ts'
+import { personEndpoints, type PersonEndpointsWorld } from './person-routes.ts'
 import { policyEndpoints, type PolicyEndpointsWorld } from './policy-routes.ts'
 import { signInEndpoints, type SignInEndpointsWorld } from './sign-in-routes.ts'
 import { tenantEndpoints, type TenantEndpointsWorld } from './tenant-routes.ts'
@@ -27,6 +28,7 @@ export type OperatorEndpointsWorld = TenantEndpointsWorld &
   WebhookEndpointsWorld &
   MonitoringEndpointsWorld &
   ConsoleEndpointsWorld &
+  PersonEndpointsWorld &
   GatewayEndpointsWorld & { readonly auditTrail: AuditTrail }
 
 export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpoint[] {
@@ -41,6 +43,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...webhookEndpoints(world),
     ...monitoringEndpoints(world),
     ...consoleEndpoints(world),
+    ...personEndpoints(world),
     ...gatewayEndpoints(world),
     endpoint(
       {

@@ -101,7 +101,7 @@ function blockView({ address, failures, createdAt, blockedUntil }: Block) {
   }
 }
 
-function factorView({ factorId, kind, createdAt, lastUsedAt }: OwnFactor) {
+export function factorView({ factorId, kind, createdAt, lastUsedAt }: OwnFactor) {
   return {
     factor_id: factorId,
     kind,

@@ -1,5 +1,4 @@
 /** Everything that decides who may come in to the console, put together. */
-import type { Clock } from '../../../shared/clock.ts'
 import type { Logger } from 'pino'
 import { createAssets } from '../assets.ts'
 import { createConsoleReceipts, type ReceiptsWorld } from '../receipts.ts'
@@ -9,20 +8,21 @@ import { createConsoleSessions, type ConsoleSessionsWorld } from './console-sess
 import { createFormAnswers } from './form-answers.ts'
 import { createKeptForms } from './kept-forms.ts'
 import { createOperatorLinks, type OperatorLinksWorld } from './operator-links.ts'
+import { createConsoleInvitations, type InvitationsWorld } from './invitations.ts'
 import { createConsolePeople, type ConsolePeopleWorld } from './people.ts'
+import { createConsolePersons, type ConsolePersonWorld } from './person.ts'
 import { createProofs } from './proofs.ts'
 import { createSpentForms } from './spent-forms.ts'
 
-export interface ConsoleAccessWorld
-  extends
-    ConsoleRealmWorld,
-    Omit<ConsoleSessionsWorld, 'roles' | 'store' | 'vault' | 'users'>,
-    Omit<OperatorLinksWorld, 'store' | 'vault' | 'users'>,
-    ReceiptsWorld,
-    ConsolePeopleWorld {
-  readonly clock: Clock
-  readonly log: Pick<Logger, 'error'>
-}
+export type ConsoleAccessWorld = ConsoleRealmWorld &
+  Omit<ConsoleSessionsWorld, 'roles'> &
+  Omit<ConsolePersonWorld, 'invitations'> &
+  OperatorLinksWorld &
+  ReceiptsWorld &
+  ConsolePeopleWorld &
+  InvitationsWorld & {
+    readonly log: Pick<Logger, 'error'>
+  }
 
 export type ConsoleAccess = ReturnType<typeof createConsoleAccess>
 
@@ -32,10 +32,13 @@ export function createConsoleAccess(world: ConsoleAccessWorld) {
   const spentForms = createSpentForms(world)
   const formAnswers = createFormAnswers(world)
   const keptForms = createKeptForms(world)
+  const invitations = createConsoleInvitations(world)
   return {
     ensureRealm: () => ensureConsoleRealm(world),
     roles,
     people: createConsolePeople(world),
+    persons: createConsolePersons({ ...world, invitations }),
+    invitations,
     sessions,
     links: createOperatorLinks(world),
     proofs: createProofs(world),
@@ -46,7 +49,7 @@ export function createConsoleAccess(world: ConsoleAccessWorld) {
     assets: createAssets(world),
     async prune(limit: number): Promise<number> {
       formAnswers.prune()
-      const each = [sessions, spentForms, keptForms]
+      const each = [sessions, spentForms, keptForms, invitations]
       let most = 0
       for (const one of each) most = Math.max(most, await one.prune(limit))
       return most

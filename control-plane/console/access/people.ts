@@ -1,11 +1,12 @@
 /** The people of the console: invited by mail, with a role from the start, gone with their last one. */
 import { Refusal } from '../../../shared/errors.ts'
 import type { AccountMail } from '../../accounts/account-mail.ts'
-import type { User, Users } from '../../accounts/users.ts'
+import { removeUserIn, type User, type Users } from '../../accounts/users.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../../store/page.ts'
 import {
   ALL_TENANTS,
+  deleteInvitationsBy,
   deleteRole,
   rolesIn,
   rolesOf,
@@ -33,7 +34,7 @@ const DISABLED = 'The account of the console with this address is disabled.'
 
 export interface ConsolePeopleWorld {
   readonly store: Store
-  readonly users: Pick<Users, 'create' | 'byLogin' | 'find' | 'remove'>
+  readonly users: Pick<Users, 'create' | 'byLogin' | 'find'>
   readonly accountMail: Pick<AccountMail, 'invite'>
 }
 
@@ -53,12 +54,18 @@ export function createConsolePeople({ store, users, accountMail }: ConsolePeople
   }
 
   /** Who has no password yet, or is disabled, cannot. */
-  async function isRunBySomebody({ queries }: Change): Promise<boolean> {
-    for (const { userId } of await rolesIn(queries, ALL_TENANTS, LIMITS.pageItemsMax)) {
-      const user = await findUser(queries, CONSOLE_REALM, userId)
-      if (user !== undefined && !user.isDisabled && user.passwordHash !== '') return true
+  async function isRunBySomebody({ queries }: Change, of: string): Promise<boolean> {
+    let after = ''
+    for (;;) {
+      const page = await rolesIn(queries, of, LIMITS.pageItemsMax, after)
+      for (const { userId } of page) {
+        const user = await findUser(queries, CONSOLE_REALM, userId)
+        if (user !== undefined && !user.isDisabled && user.passwordHash !== '') return true
+      }
+      const last = page.at(-1)
+      if (last === undefined || page.length < LIMITS.pageItemsMax) return false
+      after = last.userId
     }
-    return false
   }
 
   return {
@@ -110,17 +117,41 @@ export function createConsolePeople({ store, users, accountMail }: ConsolePeople
       return { user, isMailed: true }
     },
 
-    /** Takes effect with the person's next request. */
-    async letGo(userId: string, tenantId: string | undefined, actor: Actor): Promise<void> {
-      const isLast = await store.change(async (change) => {
-        const of = tenantId ?? ALL_TENANTS
-        if (!(await deleteRole(change.queries, userId, of))) throw new Refusal('user_not_found')
-        if (of === ALL_TENANTS && !(await isRunBySomebody(change)))
-          throw new Refusal('last_operator')
-        await noteTaken(change, userId, of, actor)
-        return (await rolesOf(change.queries, userId)).length === 0
+    /**
+     * Takes effect with the person's next request; with the last role the account goes. An
+     * administrator leaves at least one colleague, or themselves, who can sign in.
+     */
+    async letGo(
+      userId: string,
+      tenantId: string | undefined,
+      actor: Actor,
+      by: 'operator' | 'administrator' = 'operator',
+    ): Promise<void> {
+      const of = tenantId ?? ALL_TENANTS
+      await store.change(async (change) => {
+        await takeRole(change, userId, of, actor)
+        if (by === 'administrator' && !(await isRunBySomebody(change, of)))
+          throw new Refusal('last_administrator')
+        if ((await rolesOf(change.queries, userId)).length === 0)
+          await removeUserIn(change, CONSOLE_REALM, userId, actor)
       })
-      if (isLast) await users.remove(CONSOLE_REALM, userId, actor)
     },
+
+    /** Every role at once, and the account. */
+    async revokeAccess(userId: string, actor: Actor): Promise<void> {
+      await store.change(async (change) => {
+        const roles = await rolesOf(change.queries, userId)
+        for (const { tenantId } of roles) await takeRole(change, userId, tenantId, actor)
+        await removeUserIn(change, CONSOLE_REALM, userId, actor)
+      })
+    },
+  }
+
+  async function takeRole(change: Change, userId: string, of: string, actor: Actor) {
+    if (!(await deleteRole(change.queries, userId, of))) throw new Refusal('user_not_found')
+    if (of === ALL_TENANTS && !(await isRunBySomebody(change, of)))
+      throw new Refusal('last_operator')
+    await deleteInvitationsBy(change.queries, userId, of)
+    await noteTaken(change, userId, of, actor)
   }
 }

@@ -11,7 +11,7 @@ import { WELCOME_PATH } from './operator-links.ts'
 
 const { email, password } = NewUserBody.entries
 const NAME_WISH = 'your name, as others should see it'
-const WelcomeBody = v.strictObject({
+export const WelcomeBody = v.strictObject({
   link: v.pipe(v.string(), v.maxLength(200, 'a link from the terminal')),
   email,
   name: v.pipe(

@@ -22,9 +22,17 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'client_secret.shown': 'Looked at the client secret',
   'client_secret.rotated': 'Made a new client secret',
   'factor.added': 'Added a second factor',
+  'keys.rotated': 'Rotated signing keys',
+  'user.invited': 'Sent an invitation',
+  'user.unlocked': 'Unlocked an account',
+  'factor.removed': 'Removed a second factor',
+  'factors.reset': 'Reset second factors',
   'console.signed_in': 'Signed in to the console',
-  'console.role_given': 'Let somebody in to the console',
-  'console.role_taken': 'Took a role in the console away',
+  'console.account_locked': 'Account locked',
+  'console.role_given': 'Granted console access',
+  'console.role_taken': 'Removed console access',
+  'console.invited': 'Invited a colleague',
+  'console.invitation_withdrawn': 'Withdrew an invitation',
   'console.operator_link_made': 'Made a link for an operator',
 }
 
@@ -47,6 +55,7 @@ export const shortId = (id: string) => `${id.slice(0, 12)}…`
 export function actorText(actor: string): string {
   if (actor.startsWith('console:')) return actor.slice('console:'.length)
   if (actor === 'operator') return 'the operator key'
+  if (actor === 'lockout') return 'the lockout policy'
   if (actor.startsWith('analyzer:')) return 'the analyzer key'
   if (actor.startsWith('client:')) return 'the application'
   // a person of a realm, about themselves

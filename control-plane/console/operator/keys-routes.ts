@@ -1,18 +1,21 @@
-/** Keys of a tenant: which one signs, which are accepted until when, and the next step of a rotation. */
+/** Keys of a tenant, and the console's own: which one signs, which are accepted until when, and the next step of a rotation. */
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
+import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
 import type { CertificateFacts } from '../../tenants/certificates.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
+import { CONSOLE_REALM, isReserved } from '../../store/reserved.ts'
 import { confirmView, form, linkButton } from '../blocks/form.ts'
-import { linesField } from '../blocks/field.ts'
+import { freshSignInNotice } from '../access/fresh-sign-in.ts'
+import { checkField, linesField } from '../blocks/field.ts'
 import { notice } from '../blocks/notice.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { badge, card, moment, type Tone } from '../blocks/text.ts'
 import type { Html } from '../layout.ts'
-import { TENANT_PATH, tenantPath } from '../navigation.ts'
+import { OPERATOR_ENTRIES, TENANT_PATH, tenantPath } from '../navigation.ts'
 import {
   action,
   done,
@@ -28,9 +31,16 @@ import { barOf, keysPicture, type KeyBar } from './keys-picture.ts'
 /** Time enough to get another one. */
 const ENDS_SOON_MS = 14 * DAY_MS
 
-const PATH = `${TENANT_PATH}/keys` as const
-const at = (tenantId: string) => tenantPath(tenantId, 'keys')
-type Visit = ViewerVisit & { readonly path: Readonly<Record<'tenant_id', string>> }
+/** Of the realm that this console signs in by. */
+const OWN_PATH = OPERATOR_ENTRIES.keysOfConsole.path
+const PATHS = [`${TENANT_PATH}/keys`, OWN_PATH] as const
+
+const at = (tenantId: string) => (isReserved(tenantId) ? OWN_PATH : tenantPath(tenantId, 'keys'))
+const apiOf = (tenantId: string) =>
+  isReserved(tenantId)
+    ? '/api/v1/operator/console/keys'
+    : `/api/v1/operator/tenants/${tenantId}/keys`
+type Visit = ViewerVisit
 type Phase = (typeof ROTATION_PHASES)[number]
 
 const PHASES: Readonly<Record<KeyBar['phase'], readonly [string, Tone]>> = {
@@ -50,17 +60,28 @@ export function keysRoutes(
 ): readonly ConsoleRoute[] {
   const { tenants, keys, certificates } = world
 
+  async function holderOf({ path }: Visit): Promise<Tenant> {
+    const { tenant_id: tenantId } = path
+    const found =
+      tenantId === undefined ? await tenants.find(CONSOLE_REALM) : await tenants.get(tenantId)
+    if (found === undefined) throw new Refusal('not_found')
+    return found
+  }
+
+  /** Where one is; the console is no tenant, and has no navigation of one. */
+  const placeOf = (tenant: Tenant): Pick<View, 'here' | 'tenant'> =>
+    isReserved(tenant.tenantId) ? { here: 'keysOfConsole' } : { here: 'keys', tenant }
+
   async function show(visit: Visit, attempt?: Attempt): Promise<View> {
-    const tenant = await tenants.get(visit.path.tenant_id)
-    const { tenantId, name, mode, maxSessionSeconds } = tenant
+    const tenant = await holderOf(visit)
+    const { tenantId, mode } = tenant
     const times = await keys.timeline(tenantId)
     const bars = times.map((one) => barOf(one, tenant))
     const facts = mode === 'sdk' ? [] : await certificates.list(tenantId)
     return {
-      title: 'Keys',
-      tenant,
-      here: 'keys',
-      intro: `What ${name} signs sessions with. A session lives for ${lengthText(maxSessionSeconds)} at most, and so long its key has to be accepted.`,
+      ...placeOf(tenant),
+      title: isReserved(tenantId) ? 'Keys of the console' : 'Keys',
+      intro: introOf(tenant),
       content:
         bars.length === 0
           ? emptyState(
@@ -68,54 +89,69 @@ export function keysRoutes(
               'Publishing the tenant makes the first one.',
               linkButton(tenantPath(tenantId), 'To Start'),
             )
-          : html`${keysPicture(bars, visit.nowMs)} ${keysTable(bars)}
+          : html`${isReserved(tenantId) ? freshSignInNotice(visit) : ''} ${keysPicture(bars, visit.nowMs)} ${keysTable(bars)}
             ${card('The next step', nextStep(visit, tenant, bars, attempt))}
             ${mode === 'sdk' ? '' : card('Certificates', certificateTable(tenant, facts, visit.nowMs))}`,
       calls: ROTATION_PHASES.map((phase) => ({
         method: 'POST' as const,
-        path: `/api/v1/operator/tenants/${tenantId}/keys/rotate`,
+        path: `${apiOf(tenantId)}/rotate`,
         body: { phase },
         label: phase,
       })),
     }
   }
 
-  return [
-    page({ path: PATH, role: 'operator' }, (visit) => show(visit)),
-    page({ path: `${PATH}/promote`, role: 'operator', needsFreshSignIn: true }, async (visit) => {
-      const tenant = await tenants.get(visit.path.tenant_id)
-      return { here: 'keys', tenant, ...confirmView(visit, promotion(tenant)) }
-    }),
-    page({ path: `${PATH}/retire`, role: 'operator', needsFreshSignIn: true }, async (visit) => {
-      const tenant = await tenants.get(visit.path.tenant_id)
-      const times = await keys.timeline(tenant.tenantId)
-      const bars = times.map((one) => barOf(one, tenant))
-      return {
-        here: 'keys',
-        tenant,
-        ...confirmView(visit, retirement(tenant, bars, visit.nowMs)),
-      }
-    }),
+  async function askToPromote(visit: Visit, attempt?: Attempt): Promise<View> {
+    const tenant = await holderOf(visit)
+    return { ...placeOf(tenant), ...confirmView(visit, { ...promotion(tenant), attempt }) }
+  }
+
+  async function askToRetire(visit: Visit, attempt?: Attempt): Promise<View> {
+    const tenant = await holderOf(visit)
+    const times = await keys.timeline(tenant.tenantId)
+    const bars = times.map((one) => barOf(one, tenant))
+    const asked = retirement(tenant, bars, visit.nowMs, attempt)
+    return { ...placeOf(tenant), ...confirmView(visit, { ...asked, attempt }) }
+  }
+
+  const again = { prepare: show, promote: askToPromote, retire: askToRetire }
+
+  return PATHS.flatMap((path) => [
+    page({ path, role: 'operator' }, (visit) => show(visit)),
+    page({ path: `${path}/promote`, role: 'operator', needsFreshSignIn: true }, (visit) =>
+      askToPromote(visit),
+    ),
+    page({ path: `${path}/retire`, role: 'operator', needsFreshSignIn: true }, (visit) =>
+      askToRetire(visit),
+    ),
     ...ROTATION_PHASES.map((phase) =>
       action(
         {
-          path: `${PATH}/${phase}`,
+          path: `${path}/${phase}`,
           role: 'operator',
           form: { private_key_pem: 'secret', force: 'flag' },
           body: StepBody,
           isOnce: true,
-          needsFreshSignIn: phase !== 'prepare',
+          needsFreshSignIn: phase !== 'prepare' || path === OWN_PATH,
         },
         async (visit, { private_key_pem: pem, force }) => {
-          const { tenant_id: tenantId } = visit.path
+          const { tenantId } = await holderOf(visit)
           const privateKeyPem = pem.trim() === '' ? undefined : pem
           await keys.rotate(tenantId, { phase, privateKeyPem, force }, visit.actor)
-          return done(at(tenantId), DONE[phase], { changed: tenantId })
+          const changed = isReserved(tenantId) ? undefined : tenantId
+          return done(at(tenantId), DONE[phase], { changed })
         },
-        show,
+        again[phase],
       ),
     ),
-  ]
+  ])
+}
+
+function introOf({ tenantId, name, maxSessionSeconds }: Tenant): string {
+  const length = lengthText(maxSessionSeconds)
+  return isReserved(tenantId)
+    ? `What sign-ins to this console are signed with. A session lives for ${length} at most, and continues through a rotation.`
+    : `What ${name} signs sessions with. A session lives for ${length} at most, and so long its key has to be accepted.`
 }
 
 /** Which step it is says the address. */
@@ -171,10 +207,7 @@ function nextStep(
   return html`${problem === undefined ? '' : notice('problem', problem)}
     ${
       hasNext
-        ? html`<p>
-              The next key is published, and does not sign yet. Gateways have it; applications fetch
-              it by themselves, but one that keeps a file of public keys has to be given it first.
-            </p>
+        ? html`<p>${isReserved(tenantId) ? NEXT_OF_CONSOLE : NEXT_OF_TENANT}</p>
             ${linkButton(`${at(tenantId)}/promote`, 'Let it sign …')}`
         : html`<p>
               A rotation begins with a key that is published before it signs: nobody notices.
@@ -192,7 +225,23 @@ function nextStep(
     ${hasRetired ? html`<p class="further">Retired keys stay accepted until they are deleted.</p>${linkButton(`${at(tenantId)}/retire`, 'Delete retired keys …', 'quiet')}` : ''}`
 }
 
+const NEXT_OF_TENANT =
+  'The next key is published, and does not sign yet. Gateways have it; applications fetch it by themselves, but one that keeps a file of public keys has to be given it first.'
+const NEXT_OF_CONSOLE = 'The next key is published, and does not sign yet.'
+
 function promotion({ tenantId, name, maxSessionSeconds }: Tenant) {
+  if (isReserved(tenantId))
+    return {
+      title: 'Sign with the next key?',
+      effects: [
+        'New sign-ins to the console are signed with the new key.',
+        'Existing sessions continue, yours included.',
+      ],
+      action: `${at(tenantId)}/promote`,
+      submit: 'Sign with it',
+      cancel: at(tenantId),
+      isHarmless: true,
+    }
   return {
     title: `Let the next key of ${name} sign?`,
     effects: [
@@ -207,7 +256,12 @@ function promotion({ tenantId, name, maxSessionSeconds }: Tenant) {
   }
 }
 
-function retirement({ tenantId, name }: Tenant, bars: readonly KeyBar[], nowMs: number) {
+function retirement(
+  { tenantId, name }: Tenant,
+  bars: readonly KeyBar[],
+  nowMs: number,
+  attempt: Attempt | undefined,
+) {
   const retired = bars.filter(({ phase }) => phase === 'retired')
   const free = retired.filter(({ neededUntilMs: end }) => end !== null && end <= nowMs)
   const kept = retired.filter((bar) => !free.includes(bar))
@@ -220,7 +274,7 @@ function retirement({ tenantId, name }: Tenant, bars: readonly KeyBar[], nowMs: 
       ...kept.map(
         ({ kid, neededUntilMs: end }) =>
           html`<code>${kid}</code> stays: sessions can carry it until ${moment(end)}. With force,
-            <b>everybody whose session it signed is signed out at once.</b>`,
+            <b>${isReserved(tenantId) ? 'a sign-in that is under way has to begin again.' : 'everybody whose session it signed is signed out at once.'}</b>`,
       ),
     ],
     action: `${at(tenantId)}/retire`,
@@ -229,10 +283,11 @@ function retirement({ tenantId, name }: Tenant, bars: readonly KeyBar[], nowMs: 
     content:
       kept.length === 0
         ? html``
-        : html`<div class="field check">
-            <input type="checkbox" id="force" name="force" />
-            <label for="force">Force: delete the ones that sessions still carry as well</label>
-          </div>`,
+        : checkField({
+            name: 'force',
+            label: 'Force: delete the ones that sessions still carry as well',
+            attempt,
+          }),
   }
 }
 

@@ -21,10 +21,11 @@ import {
   type View,
   type ViewerVisit,
 } from '../route.ts'
+import { PEOPLE_API, PEOPLE_PATH, personPath } from './person-page.ts'
 import type { ConsoleWorld } from '../world.ts'
 
-const PATH = '/console/people'
-const API = '/api/v1/operator/console/people'
+const PATH = PEOPLE_PATH
+const API = PEOPLE_API
 /** Of which tenant; nothing for the operators. */
 const OF = { tenant_id: v.optional(v.pipe(v.string(), v.maxLength(63, 'the id of a tenant')), '') }
 
@@ -69,7 +70,7 @@ export function peopleRoutes({
             label: 'Name',
             isName: true,
             cell: ({ user }) =>
-              html`${user.name} ${user.userId === visit.viewer.userId ? badge('This is you', 'good') : ''}`,
+              html`<a href="${personPath(user.userId)}">${user.name}</a> ${user.userId === visit.viewer.userId ? badge('This is you', 'good') : ''}`,
           },
           { label: 'E-mail address', cell: ({ user }) => user.email },
           { label: 'Account', cell: accountBadge },

@@ -26,7 +26,20 @@ export interface PasswordFacts extends MailFacts {
 
 /** What has happened to the second factors of an account. */
 export type FactorChange =
-  'totp_added' | 'passkey_added' | 'totp_removed' | 'passkey_removed' | 'codes_renewed'
+  | 'totp_added'
+  | 'passkey_added'
+  | 'totp_removed'
+  | 'passkey_removed'
+  | 'codes_renewed'
+  | 'all_removed'
+
+export interface ColleagueFacts {
+  /** Of the tenant that they are to administer. */
+  readonly tenant: string
+  /** The address of who invites; '' where it is the operator. */
+  readonly by: string
+  readonly link: string
+}
 
 export interface MailTexts {
   readonly invite: (facts: MailFacts) => MailText
@@ -35,6 +48,7 @@ export interface MailTexts {
   readonly emailChanged: (facts: Omit<MailFacts, 'link'> & { readonly email: string }) => MailText
   readonly passwordChanged: (facts: PasswordFacts) => MailText
   readonly newDevice: (facts: DeviceFacts) => MailText
+  readonly colleague: (facts: ColleagueFacts) => MailText
   readonly factorsChanged: (facts: MailFacts & { readonly what: FactorChange }) => MailText
 }
 
@@ -44,6 +58,7 @@ const factorChanges: Readonly<Record<FactorChange, string>> = {
   totp_removed: 'an authenticator app was removed',
   passkey_removed: 'a passkey was removed',
   codes_renewed: 'new recovery codes were made, and the old ones are worth nothing now',
+  all_removed: 'all second factors were removed; you set up new ones when you next sign in',
 }
 
 export const english: MailTexts = {
@@ -101,6 +116,17 @@ export const english: MailTexts = {
       `your account at ${application} was used by a browser that we had not seen before: ${browser || 'an unknown browser'}, from ${ip}, ${at}.`,
       'If it was you, there is nothing to do. If not, choose a new password at once:',
       link,
+    ],
+  }),
+  colleague: ({ tenant, by, link }) => ({
+    subject: `You have been invited to administer ${tenant}`,
+    lines: [
+      'Hello,',
+      by === ''
+        ? `you have been invited to administer ${tenant} in the console:`
+        : `${by} invites you to administer ${tenant} in the console:`,
+      link,
+      'The link works once, for seven days, and for this address alone. If you did not expect it, ignore this mail.',
     ],
   }),
   factorsChanged: ({ application, name, what, link }) => ({

@@ -6,6 +6,8 @@ const factorChanges: Readonly<Record<FactorChange, string>> = {
   totp_removed: 'wurde eine Authenticator-App entfernt',
   passkey_removed: 'wurde ein Passkey entfernt',
   codes_renewed: 'wurden neue Wiederherstellungscodes erstellt; die alten gelten nicht mehr',
+  all_removed:
+    'wurden alle zweiten Faktoren entfernt; bei der nächsten Anmeldung richten Sie neue ein',
 }
 
 export const german: MailTexts = {
@@ -63,6 +65,17 @@ export const german: MailTexts = {
       `Ihr Konto bei ${application} wurde mit einem Browser benutzt, den wir noch nicht kannten: ${browser || 'ein unbekannter Browser'}, von ${ip}, ${at}.`,
       'Waren Sie es, ist nichts zu tun. Wenn nicht, wählen Sie sofort ein neues Passwort:',
       link,
+    ],
+  }),
+  colleague: ({ tenant, by, link }) => ({
+    subject: `Sie sind eingeladen, ${tenant} zu verwalten`,
+    lines: [
+      'Guten Tag,',
+      by === ''
+        ? `Sie sind eingeladen, ${tenant} in der Konsole zu verwalten:`
+        : `${by} lädt Sie ein, ${tenant} in der Konsole zu verwalten:`,
+      link,
+      'Der Link gilt einmal, sieben Tage lang und nur für diese Adresse. Kommt er unerwartet, ist nichts zu tun.',
     ],
   }),
   factorsChanged: ({ application, name, what, link }) => ({

@@ -4,7 +4,7 @@ import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
 const { consoleRoles: roles, consoleSessions: sessions } = schema
-const { consoleLinks: links } = schema
+const { consoleLinks: links, consoleInvitations: invitations } = schema
 
 export type ConsoleRoleRow = typeof roles.$inferSelect
 export type ConsoleSessionRow = typeof sessions.$inferSelect
@@ -51,6 +51,14 @@ export async function deleteRole(
 
 export async function deleteRolesOf(queries: Queries, userId: string): Promise<void> {
   await queries.delete(roles).where(eq(roles.userId, userId))
+}
+
+/** Who has sent an invitation can have lost what it gives. */
+export async function deleteInvitationsBy(queries: Queries, userId: string, tenantId: string) {
+  const isTheirs = eq(invitations.invitedBy, userId)
+  // an operator's were to any tenant
+  const isIn = tenantId === ALL_TENANTS ? undefined : eq(invitations.tenantId, tenantId)
+  await queries.delete(invitations).where(and(isTheirs, isIn))
 }
 
 export async function insertConsoleSession(

@@ -52,6 +52,17 @@ export async function newestSignInsOf(
     .limit(limit)
 }
 
+export async function lastSignInOf(queries: Queries, tenantId: string, userId: string) {
+  const { at, ip, userAgent } = table
+  const [row] = await queries
+    .select({ at, ip, userAgent })
+    .from(table)
+    .where(and(isOf(tenantId, userId), eq(table.outcome, 'signed_in')))
+    .orderBy(desc(at))
+    .limit(1)
+  return row
+}
+
 export async function deleteSignInsOf(
   queries: Queries,
   tenantId: string,

@@ -1,4 +1,4 @@
-import { and, count, eq, gte, inArray, isNull, lt } from 'drizzle-orm'
+import { and, count, desc, eq, gte, inArray, isNull, lt } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -15,6 +15,23 @@ export async function insertTicket(queries: Queries, row: TicketRow): Promise<vo
 export async function findTicket(queries: Queries, ticketHash: string) {
   const [row] = await queries.select().from(table).where(eq(table.ticketHash, ticketHash))
   return row
+}
+
+/** The newest first. */
+export async function ticketsOf(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  purpose: TicketRow['purpose'],
+  limit: number,
+) {
+  const { createdAt, expiresAt, usedAt } = table
+  return await queries
+    .select({ createdAt, expiresAt, usedAt })
+    .from(table)
+    .where(isOf(tenantId, userId, purpose))
+    .orderBy(desc(createdAt))
+    .limit(limit)
 }
 
 export async function countTicketsSince(

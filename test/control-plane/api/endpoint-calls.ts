@@ -27,12 +27,24 @@ const SPECIAL: Readonly<Record<string, (prepared: Prepared) => Special>> = {
   }),
 }
 
+const OF_PERSON = 'test/control-plane/console/person.test.ts'
+const OF_INVITATION = 'test/control-plane/console/administrators.test.ts'
+
 /** Where success takes more than an API: a database of people, an edge with an application. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   'DELETE /api/v1/operator/console/people/{user_id}': 'test/control-plane/console/people.test.ts',
   'DELETE /api/v1/operator/gateways/{gateway_id}': 'test/control-plane/api/gateways.test.ts',
   'DELETE /api/v1/operator/gateways/{gateway_id}/keys/{key_id}':
     'test/control-plane/api/gateways.test.ts',
+  'GET /api/v1/operator/console/people/{user_id}': OF_PERSON,
+  'POST /api/v1/operator/console/people/{user_id}/sign-out': OF_PERSON,
+  'POST /api/v1/operator/console/people/{user_id}/unlock': OF_PERSON,
+  'POST /api/v1/operator/console/people/{user_id}/reset-factors': OF_PERSON,
+  'POST /api/v1/operator/console/people/{user_id}/resend-invitation': OF_PERSON,
+  'POST /api/v1/operator/console/people/{user_id}/revoke-access': OF_PERSON,
+  'POST /api/v1/operator/tenants/{tenant_id}/console-invitations/{invitation_id}/resend':
+    OF_INVITATION,
+  'DELETE /api/v1/operator/tenants/{tenant_id}/console-invitations/{invitation_id}': OF_INVITATION,
   'POST /api/v1/go-live': 'test/flows: what verification has confirmed',
   'POST /api/v1/integration-complete': 'test/flows: a sign-in from end to end',
   'PUT /api/v1/operator/tenants/{tenant_id}/user-directory': 'below, with a database',
@@ -50,6 +62,7 @@ export function callOf(declaration: Declaration, prepared: Prepared): GoodCall {
     factor_id: prepared.factorId,
     alert_id: prepared.alertId,
     webhook_id: prepared.webhookId,
+    invitation_id: 'inv_nobody',
     delivery_id: prepared.deliveryId,
     hostname: 'acme.localhost',
     address: ADDRESS,

@@ -55,8 +55,12 @@ export async function fillStore({ services, person }: World): Promise<Record<str
     },
     ACTOR,
   )
+  const inviter = { userId: undefined, actor: ACTOR, language: '' }
+  const { invitations } = services.consoleAccess
+  const invitation = await invitations.invite('acme', 'bob@acme.test', inviter)
   return {
     tenant_id: 'acme',
+    invitation_id: invitation.invitationId,
     user_id: userId,
     sid: 'sid-of-ada',
     webhook_id: webhook.webhookId,

@@ -196,7 +196,14 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
   }
 
   /** Once more with what was tried, and why: the password has to be typed again. */
-  function draftView(visit: TenantVisit, { values, problem = TRIED_TOO_LONG_AGO }: Attempt) {
+  async function draftView(
+    visit: TenantVisit,
+    { values, problem = TRIED_TOO_LONG_AGO }: Attempt,
+  ): Promise<View> {
+    const { tenant, viewer } = visit
+    // it has gone meanwhile, and where there is none an operator begins
+    if (!viewer.isOperator && (await kept(tenant.tenantId)) === undefined)
+      return { title: 'User directory', here: 'directory', content: notice('problem', problem) }
     const draft = unseal(visit, values.get('draft') ?? '')
     if (draft === undefined) return editView(visit, undefined, notice('problem', problem))
     return editView(visit, { ...attemptOf(draft.wish), problem })

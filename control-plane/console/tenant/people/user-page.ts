@@ -7,7 +7,7 @@ import type { Session } from '../../../accounts/sessions.ts'
 import type { User } from '../../../accounts/users.ts'
 import { form, linkButton } from '../../blocks/form.ts'
 import { notice } from '../../blocks/notice.ts'
-import { table } from '../../blocks/table.ts'
+import { table, type Column } from '../../blocks/table.ts'
 import { card, facts, moment } from '../../blocks/text.ts'
 import type { Html } from '../../layout.ts'
 import type { TenantVisit, View } from '../../route.ts'
@@ -150,9 +150,15 @@ const FACTOR_KINDS = {
 } as const
 
 /** Ten recovery codes are one line: how many are left is what matters. */
-function factorTable(factors: readonly Factor[], path: string) {
+export function factorTable(factors: readonly Factor[], path?: string) {
   const codes = factors.filter(({ kind }) => kind === 'recovery')
   const left = codes.filter(({ lastUsedAt }) => lastUsedAt === null).length
+  const removal: Column<Factor> = {
+    label: 'What can be done',
+    isUnseen: true,
+    cell: ({ factorId, kind }) =>
+      html`<a class="button small" href="${`${path}/factors/${encodeURIComponent(factorId)}/remove`}">Remove<span class="unseen"> ${FACTOR_KINDS[kind]}</span></a>`,
+  }
   const list = table({
     caption: 'Second factors',
     rows: factors.filter(({ kind }) => kind !== 'recovery'),
@@ -164,12 +170,7 @@ function factorTable(factors: readonly Factor[], path: string) {
       },
       { label: 'Since', cell: ({ createdAt }) => moment(createdAt) },
       { label: 'Last used', cell: ({ lastUsedAt }) => moment(lastUsedAt) },
-      {
-        label: 'What can be done',
-        isUnseen: true,
-        cell: ({ factorId, kind }) =>
-          html`<a class="button small" href="${`${path}/factors/${encodeURIComponent(factorId)}/remove`}">Remove<span class="unseen"> ${FACTOR_KINDS[kind]}</span></a>`,
-      },
+      ...(path === undefined ? [] : [removal]),
     ],
     empty: nothing(
       'None: a password is all that this account asks for, unless a policy demands more.',
@@ -192,7 +193,7 @@ const deviceTable = (devices: readonly KnownDevice[]) =>
     empty: nothing('No browser has signed in to this account yet.'),
   })
 
-const attemptTable = (attempts: readonly PastAttempt[]) =>
+export const attemptTable = (attempts: readonly PastAttempt[]) =>
   table({
     caption: 'Last sign-ins',
     rows: attempts,

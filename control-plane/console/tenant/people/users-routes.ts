@@ -88,7 +88,7 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
           ${
             viewer.isOperator
               ? ''
-              : html`<p class="hint">A colleague who should come in to this console is let in by whoever runs this service: ask them for it.</p>`
+              : html`<p class="hint">A colleague who should help you here is no user: invite them under <a href="${tenantPath(tenantId, 'administrators')}">Administrators</a>.</p>`
           }`,
           calls: [
             {

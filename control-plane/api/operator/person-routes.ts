@@ -1,0 +1,280 @@
+/** One person of the console: what an operator sees of them, and does for them. */
+import * as v from 'valibot'
+import type { ConsoleInvitations, Invitation } from '../../console/access/invitations.ts'
+import type { ConsolePeople } from '../../console/access/people.ts'
+import type { ConsolePersons, ConsolePersonView } from '../../console/access/person.ts'
+import type { Clock } from '../../../shared/clock.ts'
+import type { Tenants } from '../../tenants/tenants.ts'
+import { AuditEntry, count, described, Factor, Session, time } from '../answer-fields.ts'
+import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { mailLanguage } from '../mail-language.ts'
+import { pageOf } from '../paging.ts'
+import { ColleagueBody, NothingBody } from './fields.ts'
+import { factorView } from './sign-in-routes.ts'
+import { auditView, iso, isoOrNull, sessionView } from './views.ts'
+
+export interface PersonEndpointsWorld {
+  readonly consoleAccess: {
+    readonly people: Pick<ConsolePeople, 'revokeAccess'>
+    readonly persons: ConsolePersons
+    readonly invitations: ConsoleInvitations
+  }
+  readonly tenants: Pick<Tenants, 'get'>
+  readonly clock: Clock
+}
+
+const PERSON = '/api/v1/operator/console/people/{user_id}'
+const INVITATIONS = '/api/v1/operator/tenants/{tenant_id}/console-invitations'
+const INVITATION = `${INVITATIONS}/{invitation_id}` as const
+const operator = { group: 'fleet', caller: 'operator' } as const
+
+const InvitationAnswer = v.strictObject({
+  invitation_id: v.string(),
+  tenant_id: v.string(),
+  email: v.string(),
+  created_at: time,
+  sent_at: time,
+  expires_at: time,
+})
+
+const PersonAnswer = v.strictObject({
+  user_id: v.string(),
+  email: v.string(),
+  name: v.string(),
+  disabled: v.boolean(),
+  accepted: described(v.boolean(), 'Whether they have chosen a password.'),
+  locked_until: described(v.nullable(time), 'Until then sign-ins are refused; null: they are not.'),
+  created_at: time,
+  roles: v.array(
+    v.strictObject({
+      role: v.picklist(['operator', 'administrator']),
+      tenant_id: described(v.nullable(v.string()), 'null: of all tenants.'),
+      since: time,
+    }),
+  ),
+  last_sign_in: v.nullable(v.strictObject({ at: time, ip: v.string(), user_agent: v.string() })),
+  sessions: described(v.array(Session), 'Those of the console that are active.'),
+  factors: v.array(Factor),
+  links: described(
+    v.array(v.strictObject({ created_at: time, expires_at: time, used_at: v.nullable(time) })),
+    'Mailed to choose a first password.',
+  ),
+  invitations: described(v.array(InvitationAnswer), 'To tenants, not accepted yet.'),
+  audit: described(v.array(AuditEntry), 'Changes by this person, and about them; newest first.'),
+})
+
+const SignedOutAnswer = v.strictObject({
+  user_id: v.string(),
+  sessions: described(count, 'How many sessions have ended by it.'),
+})
+
+const Done = v.strictObject({ user_id: v.string() })
+
+export function personEndpoints({
+  consoleAccess,
+  tenants,
+  clock,
+}: PersonEndpointsWorld): readonly Endpoint[] {
+  const { people, persons, invitations } = consoleAccess
+  return [
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: PERSON,
+        summary: 'Shows one person of the console.',
+        description: 'Their roles, sessions, second factors, invitations, and what was done.',
+        answers: { 200: json(PersonAnswer, 'The person.') },
+      },
+      async (c, { path }) => c.json(personView(await persons.view(path.user_id), clock.nowMs())),
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${PERSON}/sign-out`,
+        summary: 'Ends every session of one person of the console.',
+        body: NothingBody,
+        answers: { 200: json(SignedOutAnswer, 'They can sign in again.') },
+      },
+      async (c, { path: { user_id: userId } }) => {
+        const { sessions } = await persons.signOut(userId, c.var.actor)
+        return c.json({ user_id: userId, sessions })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${PERSON}/unlock`,
+        summary: 'Unlocks an account of the console after too many failed sign-ins.',
+        body: NothingBody,
+        answers: { 200: json(Done, 'They can sign in again now.') },
+      },
+      async (c, { path: { user_id: userId } }) => {
+        await persons.unlock(userId, c.var.actor)
+        return c.json({ user_id: userId })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${PERSON}/reset-factors`,
+        summary: 'Removes all second factors of a person of the console, and ends their sessions.',
+        description: 'They are told by mail, and set up a new one at the next sign-in.',
+        body: NothingBody,
+        answers: { 200: json(Done, 'They are removed.') },
+        refusals: ['factor_not_found'],
+      },
+      async (c, { path: { user_id: userId } }) => {
+        await persons.resetFactors(userId, c.var.actor)
+        return c.json({ user_id: userId })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${PERSON}/resend-invitation`,
+        summary: 'Mails a new link to a person of the console who has not accepted yet.',
+        headers: { 'Accept-Language': 'The language of the mail.' },
+        body: NothingBody,
+        answers: { 200: json(Done, 'The mail is on its way.') },
+        refusals: ['invitation_accepted'],
+      },
+      async (c, { path: { user_id: userId } }) => {
+        await persons.resendInvitation(userId, c.var.actor, mailLanguage(c.req.raw))
+        return c.json({ user_id: userId })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${PERSON}/revoke-access`,
+        summary: 'Removes every role of a person of the console, and the account.',
+        body: NothingBody,
+        answers: { 200: json(Done, 'They have no access from their next request on.') },
+        refusals: ['last_operator'],
+      },
+      async (c, { path: { user_id: userId } }) => {
+        await people.revokeAccess(userId, c.var.actor)
+        return c.json({ user_id: userId })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'GET',
+        path: INVITATIONS,
+        summary: 'Lists the open invitations to administer a tenant.',
+        answers: { 200: json(pageOf(InvitationAnswer), 'All of them.') },
+      },
+      async (c, { path }) => {
+        const { tenantId } = await tenants.get(path.tenant_id)
+        const items = await invitations.list(tenantId)
+        return c.json({ items: items.map(invitationView), next: null })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: INVITATIONS,
+        summary: 'Invites a person to administer a tenant; the role begins when they accept.',
+        description:
+          'By mail, in the language of Accept-Language. Once more to the same address is a new link.',
+        headers: { 'Accept-Language': 'The language of the mail.' },
+        body: ColleagueBody,
+        example: { email: 'bob@acme.example' },
+        answers: { 201: json(v.strictObject({ invitation_id: v.string() }), 'The invitation.') },
+        refusals: ['invitations_full'],
+      },
+      async (c, { path, body }) => {
+        const inviter = inviterOf(c.var.actor, c.req.raw)
+        const { invitationId } = await invitations.invite(path.tenant_id, body.email, inviter)
+        return c.json({ invitation_id: invitationId }, 201)
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'POST',
+        path: `${INVITATION}/resend`,
+        summary: 'Mails a new link of an invitation; the one before is void.',
+        headers: { 'Accept-Language': 'The language of the mail.' },
+        body: NothingBody,
+        answers: { 200: json(v.strictObject({ invitation_id: v.string() }), 'On its way.') },
+        refusals: ['invitation_not_found'],
+      },
+      async (c, { path }) => {
+        const inviter = inviterOf(c.var.actor, c.req.raw)
+        await invitations.resend(path.tenant_id, path.invitation_id, inviter)
+        return c.json({ invitation_id: path.invitation_id })
+      },
+    ),
+    endpoint(
+      {
+        ...operator,
+        method: 'DELETE',
+        path: INVITATION,
+        summary: 'Withdraws an invitation to administer a tenant.',
+        answers: { 204: nothing('Its link opens nothing any more.') },
+        refusals: ['invitation_not_found'],
+      },
+      async (c, { path }) => {
+        await invitations.withdraw(path.tenant_id, path.invitation_id, c.var.actor)
+        return c.body(null, 204)
+      },
+    ),
+  ]
+}
+
+const inviterOf = (actor: Parameters<ConsolePersons['unlock']>[1], request: Request) => ({
+  userId: undefined,
+  actor,
+  language: mailLanguage(request),
+})
+
+function invitationView(invitation: Invitation) {
+  const { invitationId, tenantId, email, createdAt, sentAt, expiresAt } = invitation
+  return {
+    invitation_id: invitationId,
+    tenant_id: tenantId,
+    email,
+    created_at: iso(createdAt),
+    sent_at: iso(sentAt),
+    expires_at: iso(expiresAt),
+  }
+}
+
+function personView(view: ConsolePersonView, nowMs: number) {
+  const { user, roles, lastSignIn, lockedUntilMs } = view
+  return {
+    user_id: user.userId,
+    email: user.email,
+    name: user.name,
+    disabled: user.isDisabled,
+    accepted: user.passwordHash !== '',
+    locked_until: isoOrNull(lockedUntilMs ?? null),
+    created_at: iso(user.createdAt),
+    roles: roles.map(({ role, tenantId, createdAt }) => ({
+      role,
+      tenant_id: tenantId === '' ? null : tenantId,
+      since: iso(createdAt),
+    })),
+    last_sign_in: lastSignIn
+      ? { at: iso(lastSignIn.at), ip: lastSignIn.ip, user_agent: lastSignIn.userAgent }
+      : null,
+    sessions: view.sessions.map((session) => sessionView(session, nowMs)),
+    factors: view.factors.map(factorView),
+    links: view.links.map(({ createdAt, expiresAt, usedAt }) => ({
+      created_at: iso(createdAt),
+      expires_at: iso(expiresAt),
+      used_at: isoOrNull(usedAt),
+    })),
+    invitations: view.invitations.map(invitationView),
+    audit: view.audit.map(auditView),
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * Colleagues invited to administer one tenant, by its administrators or by who runs the service.
+ * The role begins when the person accepts: whoever invites learns nothing of an account that there
+ * may be already. A link is good once, for the address it went to, and while who sent it may still
+ * give what it gives.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Clock } from '../../../shared/clock.ts'
+import { Refusal } from '../../../shared/errors.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { createRateLimits } from '../../../shared/rate-limits.ts'
+import type { AccountMail } from '../../accounts/account-mail.ts'
+import { fold, type User, type Users } from '../../accounts/users.ts'
+import type { Vault } from '../../keys/vault.ts'
+import { ALL_TENANTS, rolesOf } from '../../store/queries/console.ts'
+import {
+  countInvitationsIn,
+  deleteInvitation,
+  deleteInvitationsExpiredBefore,
+  findInvitation,
+  findInvitationByLink,
+  findInvitationTo,
+  invitationsIn,
+  invitationsTo,
+  upsertInvitation,
+  type InvitationRow,
+} from '../../store/queries/console-invitations.ts'
+import { findTenant } from '../../store/queries/tenants.ts'
+import { findUser, findUserByKey, updateUser } from '../../store/queries/users.ts'
+import { CONSOLE_REALM, isReserved } from '../../store/reserved.ts'
+import type { Queries } from '../../store/sqlite.ts'
+import type { Actor, Change, Store } from '../../store/store.ts'
+import { give } from './roles.ts'
+
+export type Invitation = Readonly<InvitationRow>
+
+/** Who asks, and in which language the mail is. */
+export interface Inviter {
+  /** undefined: who holds the operator key. */
+  readonly userId: string | undefined
+  readonly actor: Actor
+  readonly language: string
+}
+
+/** What a link is for, as long as it is good. */
+export interface OpenedInvitation {
+  readonly tenantId: string
+  readonly tenantName: string
+  readonly email: string
+  /** Whether the address has an account, which then accepts by itself. */
+  readonly hasAccount: boolean
+}
+
+export interface InvitationsWorld {
+  readonly store: Store
+  readonly vault: Pick<Vault, 'hash'>
+  readonly users: Pick<Users, 'create'>
+  readonly accountMail: Pick<AccountMail, 'inviteColleague' | 'deliver'>
+  readonly baseUrl: string
+  readonly clock: Clock
+}
+
+export const INVITATION_PATH = '/console/invitation'
+
+const ALREADY = 'This person administers the tenant already.'
+
+export type ConsoleInvitations = ReturnType<typeof createConsoleInvitations>
+
+export function createConsoleInvitations(world: InvitationsWorld) {
+  const { store, vault, users, accountMail, baseUrl, clock } = world
+  const rates = createRateLimits(clock)
+  const linkHash = (secret: string) => vault.hash(`console_invitations/${secret}`)
+
+  /** A new link; the one before it is void. */
+  async function send(change: Change, row: InvitationRow, { actor, language, userId }: Inviter) {
+    const { queries, nowMs } = change
+    const { tenantId, email, invitationId } = row
+    const secret = randomBytes(24).toString('base64url')
+    const expiresAt = nowMs + LIMITS.consoleInvitationMs
+    const invitedBy = userId ?? ''
+    const sent = { ...row, invitedBy, linkHash: linkHash(secret), sentAt: nowMs, expiresAt }
+    await upsertInvitation(queries, sent)
+    const by = userId && (await findUser(queries, CONSOLE_REALM, userId))
+    const isColleague = userId !== undefined && (await hasRole(queries, userId, tenantId))
+    const link = `${baseUrl}${INVITATION_PATH}?link=${secret}`
+    const letter = { to: email, by: by && isColleague ? by.email : '', link }
+    await accountMail.inviteColleague(change, tenantId, letter, language)
+    const content = { invitation_id: invitationId, email }
+    await change.audit(actor, { action: 'console.invited', tenantId, content })
+  }
+
+  function take(tenantId: string, emailKey: string) {
+    rates.take('tenant', tenantId, LIMITS.rateConsoleInvitations)
+    rates.take('address', `${tenantId} ${emailKey}`, LIMITS.rateConsoleInvitationsOfAddress)
+  }
+
+  /** The invitation of a link that is still good, with its tenant. */
+  async function open(queries: Queries, secret: string, nowMs: number) {
+    const row = await findInvitationByLink(queries, linkHash(secret))
+    if (row === undefined || row.expiresAt <= nowMs) return undefined
+    const { tenantId, invitedBy } = row
+    const tenant = await findTenant(queries, tenantId)
+    const isMeant = invitedBy === '' || (await mayInvite(queries, invitedBy, tenantId))
+    return tenant === undefined || !isMeant ? undefined : { row, tenant }
+  }
+
+  async function requireOpen(queries: Queries, secret: string, nowMs: number) {
+    const opened = await open(queries, secret, nowMs)
+    if (opened === undefined) throw new Refusal('ticket_spent')
+    return opened
+  }
+
+  /** Uses it up. */
+  async function spend(change: Change, secret: string, user: User, actor: Actor) {
+    const { row } = await requireOpen(change.queries, secret, change.nowMs)
+    if (row.emailKey !== user.emailKey) throw new Refusal('ticket_spent')
+    if (!(await deleteInvitation(change.queries, row.invitationId)))
+      throw new Refusal('ticket_spent')
+    await give(change, user.userId, row.tenantId, actor)
+    return row
+  }
+
+  return {
+    /** Once more to the same address is a new link. */
+    async invite(tenantId: string, email: string, inviter: Inviter): Promise<Invitation> {
+      const emailKey = fold(email)
+      take(tenantId, emailKey)
+      const invitation = await store.change(async (change) => {
+        const { queries, nowMs } = change
+        await requireMay(queries, tenantId, inviter)
+        const known = await findUserByKey(queries, CONSOLE_REALM, 'emailKey', emailKey)
+        if (known !== undefined && (await hasRole(queries, known.userId, tenantId)))
+          throw new Refusal('field_invalid', { field: 'email' }, ALREADY)
+        const before = await findInvitationTo(queries, tenantId, emailKey)
+        const waiting = await countInvitationsIn(queries, tenantId, nowMs)
+        if (before === undefined && waiting >= LIMITS.consoleInvitationsPerTenantMax)
+          throw new Refusal('invitations_full')
+        const row: InvitationRow = before ?? {
+          invitationId: `inv_${randomUUID()}`,
+          tenantId,
+          email,
+          emailKey,
+          invitedBy: '',
+          linkHash: '',
+          createdAt: nowMs,
+          sentAt: nowMs,
+          expiresAt: nowMs,
+        }
+        await send(change, { ...row, email }, inviter)
+        return row
+      })
+      accountMail.deliver()
+      return invitation
+    },
+
+    async resend(tenantId: string, invitationId: string, inviter: Inviter): Promise<Invitation> {
+      const known = await findInvitation(store.read, tenantId, invitationId)
+      if (known === undefined) throw new Refusal('invitation_not_found')
+      take(tenantId, known.emailKey)
+      await store.change(async (change) => {
+        await requireMay(change.queries, tenantId, inviter)
+        const row = await findInvitation(change.queries, tenantId, invitationId)
+        if (row === undefined) throw new Refusal('invitation_not_found')
+        await send(change, row, inviter)
+      })
+      accountMail.deliver()
+      return known
+    },
+
+    async withdraw(tenantId: string, invitationId: string, actor: Actor): Promise<Invitation> {
+      return store.change(async (change) => {
+        const row = await findInvitation(change.queries, tenantId, invitationId)
+        if (row === undefined) throw new Refusal('invitation_not_found')
+        await deleteInvitation(change.queries, invitationId)
+        const content = { invitation_id: invitationId, email: row.email }
+        await change.audit(actor, { action: 'console.invitation_withdrawn', tenantId, content })
+        return row
+      })
+    },
+
+    /** Those that wait; bounded, as they are. */
+    list: (tenantId: string): Promise<Invitation[]> =>
+      invitationsIn(store.read, tenantId, clock.nowMs(), LIMITS.consoleInvitationsPerTenantMax),
+
+    /** To this person, from any tenant; for operators. */
+    listTo: ({ emailKey }: Pick<User, 'emailKey'>): Promise<Invitation[]> =>
+      invitationsTo(store.read, emailKey, clock.nowMs(), LIMITS.pageItemsDefault),
+
+    /** Opening a link uses nothing up: programs that look for malware open links too. */
+    async look(secret: string): Promise<OpenedInvitation | undefined> {
+      const opened = await open(store.read, secret, clock.nowMs())
+      if (opened === undefined) return undefined
+      const { row, tenant } = opened
+      const account = await findUserByKey(store.read, CONSOLE_REALM, 'emailKey', row.emailKey)
+      const { tenantId, name: tenantName } = tenant
+      return { tenantId, tenantName, email: row.email, hasAccount: account !== undefined }
+    },
+
+    /** By who has an account with this very address. */
+    async accept(secret: string, userId: string, actor: Actor): Promise<string> {
+      return store.change(async (change) => {
+        const user = await findUser(change.queries, CONSOLE_REALM, userId)
+        if (user === undefined || user.isDisabled) throw new Refusal('ticket_spent')
+        return (await spend(change, secret, user, actor)).tenantId
+      })
+    },
+
+    /** Account, role and the end of the link are one change. */
+    async acceptAsNew(
+      secret: string,
+      { name, password }: { readonly name: string; readonly password: string },
+      requestId: string,
+    ): Promise<void> {
+      const { row } = await requireOpen(store.read, secret, clock.nowMs())
+      const { email } = row
+      const actor = { name: `console:${email}`, requestId }
+      const account = { username: email, email, name, password }
+      await users.create(CONSOLE_REALM, account, actor, async (change, user) => {
+        await spend(change, secret, user, { ...actor, id: user.userId })
+        const emailProvenAt = change.nowMs // the link went there
+        await updateUser(change.queries, CONSOLE_REALM, user.userId, { emailProvenAt })
+      })
+    },
+
+    prune: (limit: number): Promise<number> =>
+      store.change(({ queries, nowMs }) => deleteInvitationsExpiredBefore(queries, nowMs, limit)),
+  }
+}
+
+/** Nobody gives more than they have: the tenant, or all of them, and now. */
+async function mayInvite(queries: Queries, userId: string, tenantId: string): Promise<boolean> {
+  const user = await findUser(queries, CONSOLE_REALM, userId)
+  if (user === undefined || user.isDisabled) return false
+  const roles = await rolesOf(queries, userId)
+  return roles.some((role) => role.tenantId === tenantId || role.tenantId === ALL_TENANTS)
+}
+
+async function hasRole(queries: Queries, userId: string, tenantId: string): Promise<boolean> {
+  return (await rolesOf(queries, userId)).some((role) => role.tenantId === tenantId)
+}
+
+async function requireMay(queries: Queries, tenantId: string, { userId }: Inviter) {
+  const tenant = isReserved(tenantId) ? undefined : await findTenant(queries, tenantId)
+  const isAllowed = userId === undefined || (await mayInvite(queries, userId, tenantId))
+  if (tenant === undefined || !isAllowed) throw new Refusal('tenant_not_found')
+}

@@ -1,0 +1,110 @@
+/** One person of the console: all that there is to know of them, and what an operator does for them. */
+import { Refusal } from '../../../shared/errors.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import type { AccountMail } from '../../accounts/account-mail.ts'
+import type { Attempts, PastAttempt } from '../../accounts/attempts.ts'
+import type { AuditTrail } from '../../accounts/audit-trail.ts'
+import type { Factor, Factors } from '../../accounts/factors.ts'
+import { revokeIn, type RevocationResult, type Revocations } from '../../accounts/revocations.ts'
+import type { Session, Sessions } from '../../accounts/sessions.ts'
+import type { User, Users } from '../../accounts/users.ts'
+import type { AuditRow } from '../../store/queries/audit.ts'
+import { rolesOf, type ConsoleRoleRow } from '../../store/queries/console.ts'
+import { ticketsOf } from '../../store/queries/tickets.ts'
+import { CONSOLE_REALM } from '../../store/reserved.ts'
+import type { Actor, Store } from '../../store/store.ts'
+import type { TenantPolicies } from '../../tenants/policies.ts'
+import type { ConsoleInvitations, Invitation } from './invitations.ts'
+
+export interface ConsolePersonView {
+  readonly user: User
+  readonly roles: readonly Readonly<ConsoleRoleRow>[]
+  readonly lockedUntilMs: number | undefined
+  readonly lastSignIn: Pick<PastAttempt, 'at' | 'ip' | 'userAgent'> | undefined
+  readonly sessions: readonly Session[]
+  readonly factors: readonly Factor[]
+  readonly attempts: readonly PastAttempt[]
+  /** Links to choose a first password, the newest first. */
+  readonly links: readonly {
+    readonly createdAt: number
+    readonly expiresAt: number
+    readonly usedAt: number | null
+  }[]
+  /** From tenants, not accepted yet. */
+  readonly invitations: readonly Invitation[]
+  readonly audit: readonly AuditRow[]
+}
+
+export interface ConsolePersonWorld {
+  readonly store: Store
+  readonly users: Pick<Users, 'get' | 'unlock'>
+  readonly sessions: Pick<Sessions, 'listAliveOf'>
+  readonly revocations: Pick<Revocations, 'revoke'>
+  readonly factors: Pick<Factors, 'list' | 'reset'>
+  readonly attempts: Pick<Attempts, 'newestOf' | 'lastSignInOf' | 'pauseOf'>
+  readonly policies: Pick<TenantPolicies, 'of'>
+  readonly auditTrail: Pick<AuditTrail, 'ofPerson'>
+  readonly accountMail: Pick<AccountMail, 'invite' | 'tellFactorsChanged' | 'deliver'>
+  readonly invitations: Pick<ConsoleInvitations, 'listTo'>
+}
+
+export type ConsolePersons = ReturnType<typeof createConsolePersons>
+
+export function createConsolePersons(world: ConsolePersonWorld) {
+  const { store, users, sessions, factors, attempts, policies, accountMail } = world
+  const get = (userId: string) => users.get(CONSOLE_REALM, userId)
+
+  return {
+    get,
+
+    async view(userId: string): Promise<ConsolePersonView> {
+      const user = await get(userId)
+      const limit = LIMITS.pageItemsDefault
+      return {
+        user,
+        roles: await rolesOf(store.read, userId),
+        lockedUntilMs: await attempts.pauseOf(user, await policies.of(CONSOLE_REALM)),
+        lastSignIn: await attempts.lastSignInOf(CONSOLE_REALM, userId),
+        sessions: await sessions.listAliveOf(CONSOLE_REALM, userId),
+        factors: await factors.list(user),
+        attempts: await attempts.newestOf(CONSOLE_REALM, userId),
+        links: await ticketsOf(store.read, CONSOLE_REALM, userId, 'invite', limit),
+        invitations: await world.invitations.listTo(user),
+        audit: await world.auditTrail.ofPerson(userId),
+      }
+    },
+
+    /** Here and in the realm; signing in again works. */
+    async signOut(userId: string, actor: Actor): Promise<RevocationResult> {
+      await get(userId)
+      return world.revocations.revoke(CONSOLE_REALM, { subject: userId }, actor)
+    },
+
+    /**
+     * For somebody who has lost them, or had them stolen: so nobody stays signed in by them. Their
+     * own nobody resets here, but where the account asks for one of them first.
+     */
+    async resetFactors(userId: string, actor: Actor, byUserId?: string): Promise<void> {
+      if (userId === byUserId) throw new Refusal('own_account')
+      const user = await get(userId)
+      await store.change(async (change) => {
+        await factors.reset(change, user, actor)
+        await revokeIn(change, CONSOLE_REALM, { subject: userId }, 'factors_reset')
+        await accountMail.tellFactorsChanged(change, user, 'all_removed', '')
+      })
+      accountMail.deliver()
+    },
+
+    async unlock(userId: string, actor: Actor): Promise<void> {
+      await users.unlock(CONSOLE_REALM, userId, actor)
+    },
+
+    /** Only while they have never chosen a password: later it would be a way round it. */
+    async resendInvitation(userId: string, actor: Actor, language: string): Promise<User> {
+      const user = await get(userId)
+      if (user.passwordHash !== '') throw new Refusal('invitation_accepted')
+      await accountMail.invite(CONSOLE_REALM, userId, actor, language)
+      return user
+    },
+  }
+}

@@ -1,0 +1,218 @@
+/** One person of the console, for operators: what they may do, what they did, what can be done. Pure. */
+import { html } from 'hono/html'
+import type { ConsolePersonView } from '../access/person.ts'
+import { actionText, actorText, differencesOf } from '../audit/entry.ts'
+import { differences } from '../blocks/diff.ts'
+import { form, linkButton } from '../blocks/form.ts'
+import { notice } from '../blocks/notice.ts'
+import { table } from '../blocks/table.ts'
+import { badge, card, facts, moment } from '../blocks/text.ts'
+import type { Html } from '../layout.ts'
+import { tenantPath } from '../navigation.ts'
+import type { View, ViewerVisit } from '../route.ts'
+import { browserOf } from '../tenant/people/session-table.ts'
+import { attemptTable, factorTable } from '../tenant/people/user-page.ts'
+import { accountBadge } from '../tenant/people/users-routes.ts'
+
+export const PEOPLE_PATH = '/console/people'
+export const PEOPLE_API = '/api/v1/operator/console/people'
+
+export const personPath = (userId: string) => `${PEOPLE_PATH}/${encodeURIComponent(userId)}`
+
+export function personPage(visit: ViewerVisit, view: ConsolePersonView): View {
+  const { user, factors, attempts } = view
+  const { userId } = user
+  const path = personPath(userId)
+  const api = `${PEOPLE_API}/${userId}`
+  const isYou = userId === visit.viewer.userId
+  return {
+    title: user.name,
+    here: 'people',
+    intro: html`${accountBadge(user)} ${view.lockedUntilMs === undefined ? '' : badge('Locked', 'bad')}
+    ${isYou ? badge('This is you', 'good') : ''} ${user.email}`,
+    buttons: [linkButton(PEOPLE_PATH, 'People', 'quiet')],
+    content: html`${locked(visit, view, path)} ${card('Details', accountFacts(view))}
+      ${card('Access', roleTable(view, path), 'access')}
+      ${card('Actions', actions(visit, view, path), 'actions')}
+      ${card('Active sessions', sessionsTable(view), 'sessions')}
+      ${card('Second factors', factorTable(factors), 'factors')}
+      ${card('Invitations', invitations(view), 'invitations')}
+      ${card('Last sign-ins', attemptTable(attempts), 'sign-ins')}
+      ${card('Audit', auditTable(view), 'audit')}`,
+    calls: [
+      { method: 'GET', path: api, label: 'Everything on this page' },
+      { method: 'POST', path: `${api}/sign-out`, label: 'Sign out everywhere' },
+      { method: 'POST', path: `${api}/unlock`, label: 'Unlock the account' },
+      { method: 'POST', path: `${api}/reset-factors`, label: 'Reset second factors' },
+      { method: 'POST', path: `${api}/resend-invitation`, label: 'Resend the invitation' },
+      { method: 'POST', path: `${api}/revoke-access`, label: 'Revoke all access' },
+    ],
+  }
+}
+
+const nothing = (text: string): Html => html`<p class="hint">${text}</p>`
+
+function locked(visit: ViewerVisit, { user, lockedUntilMs }: ConsolePersonView, path: string) {
+  if (lockedUntilMs === undefined) return ''
+  return notice(
+    'problem',
+    html`Account locked: too many sign-ins have failed. Until ${moment(lockedUntilMs)} further
+      attempts are refused, even with the right password.`,
+    form(visit, {
+      action: `${path}/unlock`,
+      submit: 'Unlock now',
+      look: 'small',
+      about: user.name,
+    }),
+  )
+}
+
+function accountFacts({ user, lastSignIn }: ConsolePersonView) {
+  const { email, emailProvenAt, passwordHash, passwordChangedAt, createdAt, userId } = user
+  return facts([
+    [
+      'E-mail address',
+      html`${email} <span class="hint">${emailProvenAt === null ? 'not confirmed' : html`confirmed ${moment(emailProvenAt)}`}</span>`,
+    ],
+    ['Password', passwordHash === '' ? 'not chosen yet' : html`since ${moment(passwordChangedAt)}`],
+    [
+      'Last sign-in',
+      lastSignIn === undefined
+        ? null
+        : html`${moment(lastSignIn.at)} <span class="hint">${browserOf(lastSignIn)}, ${lastSignIn.ip}</span>`,
+    ],
+    ['Created', moment(createdAt)],
+    ['Id', userId],
+  ])
+}
+
+function roleTable({ roles, user }: ConsolePersonView, path: string) {
+  return table({
+    caption: 'Roles',
+    rows: roles,
+    columns: [
+      {
+        label: 'Role',
+        isName: true,
+        cell: ({ role }) => (role === 'operator' ? 'Operator' : 'Administrator'),
+      },
+      {
+        label: 'Of',
+        cell: ({ role, tenantId }) =>
+          role === 'operator'
+            ? 'the whole service'
+            : html`<a href="${tenantPath(tenantId)}">${tenantId}</a>`,
+      },
+      { label: 'Since', cell: ({ createdAt }) => moment(createdAt) },
+      {
+        label: 'Actions',
+        isUnseen: true,
+        cell: ({ tenantId }) =>
+          html`<a class="button small" href="${path}/remove${tenantId === '' ? '' : `?tenant_id=${encodeURIComponent(tenantId)}`}">Remove<span class="unseen"> this role of ${user.name}</span></a>`,
+      },
+    ],
+    empty: nothing('No role: this person signs in and sees nothing. Invite them under People.'),
+  })
+}
+
+function actions(visit: ViewerVisit, view: ConsolePersonView, path: string) {
+  const { user, sessions, factors } = view
+  const isYou = user.userId === visit.viewer.userId
+  return html`<ul class="steps">
+    ${
+      user.passwordHash === ''
+        ? deed(
+            `${user.name} has not accepted yet. A new link goes to ${user.email}.`,
+            form(visit, {
+              action: `${path}/resend-invitation`,
+              submit: 'Resend the invitation',
+              look: 'small',
+            }),
+          )
+        : ''
+    }
+    ${
+      sessions.length === 0
+        ? ''
+        : deed(
+            'Ends every session of the console. Signing in again works.',
+            linkButton(`${path}/sign-out`, 'Sign out everywhere', 'small'),
+          )
+    }
+    ${
+      factors.length === 0 || isYou
+        ? ''
+        : deed(
+            'For a lost or stolen device: all second factors go, and every session ends.',
+            linkButton(`${path}/reset-factors`, 'Reset second factors', 'small'),
+          )
+    }
+    ${deed(
+      'Every role is removed, and the account is permanently deleted.',
+      linkButton(`${path}/revoke-access`, 'Revoke access', 'small'),
+    )}
+  </ul>`
+}
+
+const deed = (text: string, button: Html) =>
+  html`<li><div><p class="hint">${text}</p>${button}</div></li>`
+
+const sessionsTable = ({ sessions, user }: ConsolePersonView) =>
+  table({
+    caption: 'Active sessions',
+    rows: sessions,
+    columns: [
+      { label: 'Browser', isName: true, cell: browserOf },
+      { label: 'Address', cell: ({ ip }) => ip },
+      { label: 'Signed in', cell: ({ createdAt }) => moment(createdAt) },
+      { label: 'Last seen', cell: ({ lastSeenAt }) => moment(lastSeenAt) },
+    ],
+    empty: nothing(`No active sessions: ${user.name} is not signed in to the console.`),
+  })
+
+function invitations({ links, invitations: waiting }: ConsolePersonView) {
+  const rows = [
+    ...waiting.map(({ tenantId, sentAt, expiresAt }) => ({
+      what: html`To administer <a href="${tenantPath(tenantId, 'administrators')}">${tenantId}</a>`,
+      sentAt,
+      expiresAt,
+      isUsed: false,
+    })),
+    ...links.map(({ createdAt, expiresAt, usedAt }) => ({
+      what: html`To choose a password`,
+      sentAt: createdAt,
+      expiresAt,
+      isUsed: usedAt !== null,
+    })),
+  ]
+  return table({
+    caption: 'Invitations',
+    rows,
+    columns: [
+      { label: 'Invitation', isName: true, cell: ({ what }) => what },
+      { label: 'Sent', cell: ({ sentAt }) => moment(sentAt) },
+      {
+        label: 'State',
+        cell: ({ isUsed, expiresAt }) =>
+          isUsed
+            ? badge('Used or replaced')
+            : html`${badge('Open', 'warm')} until ${moment(expiresAt)}`,
+      },
+    ],
+    empty: nothing('No invitations in the last days.'),
+  })
+}
+
+const auditTable = ({ audit }: ConsolePersonView) =>
+  table({
+    caption: 'Changes by this person, and about them',
+    rows: audit,
+    columns: [
+      { label: 'When', cell: ({ at }) => moment(at) },
+      { label: 'Who', cell: ({ actor }) => actorText(actor) },
+      { label: 'What', isName: true, cell: ({ action }) => actionText(action) },
+      { label: 'Tenant', cell: ({ tenantId }) => tenantId },
+      { label: 'Details', cell: (entry) => differences(differencesOf(entry)) },
+    ],
+    empty: nothing('Changes by this person, and changes to their account, are listed here.'),
+  })

@@ -1,0 +1,109 @@
+/** The page of one person of the console, and what an operator does there; what takes away asks first. */
+import { mailLanguage } from '../../api/mail-language.ts'
+import { NothingBody } from '../../api/operator/fields.ts'
+import type { User } from '../../accounts/users.ts'
+import { confirmView, type ConfirmView } from '../blocks/form.ts'
+import { action, done, page, type ConsoleRoute, type ViewerVisit } from '../route.ts'
+import { endedText } from '../tenant/people/sessions-routes.ts'
+import type { ConsoleWorld } from '../world.ts'
+import { PEOPLE_API, PEOPLE_PATH, personPage, personPath } from './person-page.ts'
+
+const ONE = `${PEOPLE_PATH}/{user_id}` as const
+
+type Asked = Pick<ConfirmView, 'title' | 'effects' | 'submit'>
+
+export function personRoutes({
+  consoleAccess,
+}: Pick<ConsoleWorld, 'consoleAccess'>): readonly ConsoleRoute[] {
+  const { persons, people } = consoleAccess
+
+  const ask = (name: string, questionOf: (user: User, isYou: boolean) => Asked): ConsoleRoute =>
+    page({ path: `${ONE}/${name}`, role: 'operator', needsFreshSignIn: true }, async (visit) => {
+      const { user_id: userId } = visit.path as { user_id: string }
+      const user = await persons.get(userId)
+      const path = personPath(userId)
+      const question = questionOf(user, isYou(visit, userId))
+      return {
+        here: 'people',
+        ...confirmView(visit, { ...question, action: `${path}/${name}`, cancel: path }),
+        calls: [{ method: 'POST', path: `${PEOPLE_API}/${userId}/${name}` }],
+      }
+    })
+
+  return [
+    page({ path: ONE, role: 'operator' }, async (visit) =>
+      personPage(visit, await persons.view(visit.path.user_id)),
+    ),
+    action(
+      { path: `${ONE}/resend-invitation`, role: 'operator', body: NothingBody, isOnce: true },
+      async (visit) => {
+        const { path, actor, request } = visit
+        const user = await persons.resendInvitation(path.user_id, actor, mailLanguage(request))
+        return done(personPath(user.userId), `A new link is on its way to ${user.email}.`)
+      },
+    ),
+    action(
+      { path: `${ONE}/unlock`, role: 'operator', body: NothingBody, needsFreshSignIn: true },
+      async ({ path, actor }) => {
+        const { userId, name } = await persons.get(path.user_id)
+        await persons.unlock(userId, actor)
+        return done(personPath(userId), `${name} can sign in again now.`)
+      },
+    ),
+
+    ask('sign-out', ({ name }, isYou) => ({
+      title: `Sign out ${name} everywhere?`,
+      effects: [
+        'Every session of the console ends with its next request.',
+        isYou ? 'This is you: you have to sign in again.' : `${name} can sign in again.`,
+      ],
+      submit: 'Sign out everywhere',
+    })),
+    action(
+      { path: `${ONE}/sign-out`, role: 'operator', body: NothingBody, needsFreshSignIn: true },
+      async ({ path, actor }) => {
+        const { userId } = await persons.get(path.user_id)
+        const { sessions } = await persons.signOut(userId, actor)
+        return done(personPath(userId), endedText(sessions))
+      },
+    ),
+
+    ask('reset-factors', ({ name, email }) => ({
+      title: `Reset the second factors of ${name}?`,
+      effects: [
+        'All authenticator apps, passkeys and recovery codes are removed, and every session ends.',
+        `Until ${name} sets up a new one, the password alone opens the account. Be sure that whoever asked you for this is ${name}.`,
+        `${name} is told by mail to ${email}.`,
+      ],
+      submit: 'Reset second factors',
+    })),
+    action(
+      { path: `${ONE}/reset-factors`, role: 'operator', body: NothingBody, needsFreshSignIn: true },
+      async ({ path, actor, viewer }) => {
+        await persons.resetFactors(path.user_id, actor, viewer.userId)
+        return done(personPath(path.user_id), 'The second factors are reset.')
+      },
+    ),
+
+    ask('revoke-access', ({ name, email }, isYou) => ({
+      title: `Revoke all access of ${name}?`,
+      effects: [
+        ...(isYou ? ['This is you. A colleague has to invite you again.'] : []),
+        `${name} loses every role with the next request.`,
+        `The account of ${email} is permanently deleted, with its password and second factors.`,
+        'Invitations that this person has sent stop working. The audit trail stays.',
+      ],
+      submit: 'Revoke access',
+    })),
+    action(
+      { path: `${ONE}/revoke-access`, role: 'operator', body: NothingBody, needsFreshSignIn: true },
+      async ({ path, actor }) => {
+        const { userId, name } = await persons.get(path.user_id)
+        await people.revokeAccess(userId, actor)
+        return done(PEOPLE_PATH, `${name} has no access any more.`)
+      },
+    ),
+  ]
+}
+
+const isYou = ({ viewer }: ViewerVisit, userId: string) => viewer.userId === userId

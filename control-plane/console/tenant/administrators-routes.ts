@@ -1,0 +1,230 @@
+/** Who administers a tenant: colleagues, invitations that wait, and one more invitation. */
+import { html } from 'hono/html'
+import { LIMITS } from '../../../shared/limits.ts'
+import { mailLanguage } from '../../api/mail-language.ts'
+import { ColleagueBody, NothingBody } from '../../api/operator/fields.ts'
+import { PAGE_QUERY } from '../../api/paging.ts'
+import type { PageRequest } from '../../store/page.ts'
+import { freshSignInNotice } from '../access/fresh-sign-in.ts'
+import type { Invitation, Inviter } from '../access/invitations.ts'
+import type { ConsolePerson } from '../access/people.ts'
+import { textField } from '../blocks/field.ts'
+import { confirmView, form } from '../blocks/form.ts'
+import { emptyState, pager, table } from '../blocks/table.ts'
+import { badge, card, moment } from '../blocks/text.ts'
+import { TENANT_PATH, tenantPath } from '../navigation.ts'
+import { personPath, PEOPLE_API } from '../operator/person-page.ts'
+import {
+  action,
+  done,
+  page,
+  type Attempt,
+  type ConsoleRoute,
+  type TenantVisit,
+  type View,
+} from '../route.ts'
+import type { ConsoleWorld } from '../world.ts'
+import { accountBadge } from './people/users-routes.ts'
+
+const PATH = `${TENANT_PATH}/administrators` as const
+const INVITATION = `${PATH}/invitations/{invitation_id}` as const
+const FIRST_PAGE: PageRequest = { limit: LIMITS.pageItemsDefault }
+
+const at = (tenantId: string) => tenantPath(tenantId, 'administrators')
+
+export function administratorsRoutes({
+  consoleAccess,
+}: Pick<ConsoleWorld, 'consoleAccess'>): readonly ConsoleRoute[] {
+  const { people, invitations } = consoleAccess
+
+  async function show(visit: TenantVisit, request: PageRequest, attempt?: Attempt): Promise<View> {
+    const { tenantId, name } = visit.tenant
+    const { items, next } = await people.list(tenantId, request)
+    const waiting = await invitations.list(tenantId)
+    const api = `/api/v1/operator/tenants/${tenantId}/console-invitations`
+    return {
+      title: 'Administrators',
+      here: 'administrators',
+      intro: `They see and change everything about ${name} here, and no other tenant.`,
+      content: html`${freshSignInNotice(visit)} ${peopleTable(visit, items)}
+      ${pager(visit.address, { next, isFirst: request.cursor === undefined })}
+      ${waiting.length === 0 ? '' : card('Open invitations', invitationTable(visit, waiting), 'invitations')}
+      ${card('Invite a colleague', inviteForm(visit, attempt), 'invite')}`,
+      calls: [
+        { method: 'GET', path: `${PEOPLE_API}?tenant_id=${tenantId}`, label: 'Administrators' },
+        { method: 'GET', path: api, label: 'Open invitations' },
+        {
+          method: 'POST',
+          path: api,
+          body: { email: 'bob@acme.example' },
+          label: 'Invite a colleague',
+        },
+      ],
+    }
+  }
+
+  return [
+    page({ path: PATH, role: 'tenant', query: PAGE_QUERY }, (visit) => show(visit, visit.query)),
+    action(
+      {
+        path: PATH,
+        role: 'tenant',
+        form: { email: 'text' },
+        body: ColleagueBody,
+        isOnce: true,
+        needsFreshSignIn: true,
+      },
+      async (visit, { email }) => {
+        const { tenantId } = visit.tenant
+        await invitations.invite(tenantId, email, inviterOf(visit))
+        return done(at(tenantId), `An invitation is on its way to ${email}.`)
+      },
+      (visit, attempt) => show(visit, FIRST_PAGE, attempt),
+    ),
+    action(
+      {
+        path: `${INVITATION}/resend`,
+        role: 'tenant',
+        body: NothingBody,
+        isOnce: true,
+        needsFreshSignIn: true,
+      },
+      async (visit) => {
+        const { tenantId } = visit.tenant
+        const id = visit.path.invitation_id
+        const { email } = await invitations.resend(tenantId, id, inviterOf(visit))
+        return done(at(tenantId), `A new link is on its way to ${email}. The one before is void.`)
+      },
+    ),
+    action(
+      {
+        path: `${INVITATION}/withdraw`,
+        role: 'tenant',
+        body: NothingBody,
+        needsFreshSignIn: true,
+      },
+      async (visit) => {
+        const { tenantId } = visit.tenant
+        const id = visit.path.invitation_id
+        const { email } = await invitations.withdraw(tenantId, id, visit.actor)
+        return done(at(tenantId), `The invitation to ${email} is withdrawn.`)
+      },
+    ),
+    page(
+      { path: `${PATH}/{user_id}/remove`, role: 'tenant', needsFreshSignIn: true },
+      async (visit) => {
+        const { tenantId, name: tenant } = visit.tenant
+        const { user } = await people.get(visit.path.user_id, tenantId)
+        const isYou = user.userId === visit.viewer.userId
+        return {
+          here: 'administrators',
+          ...confirmView(visit, {
+            title: `Remove ${user.name}?`,
+            effects: [
+              ...(isYou ? ['This is you. A colleague has to invite you again.'] : []),
+              `${user.name} can no longer administer ${tenant}, from the next request on.`,
+              'Invitations that this person has sent stop working.',
+              'What this person has done stays in the audit trail.',
+            ],
+            action: `${at(tenantId)}/${encodeURIComponent(user.userId)}/remove`,
+            submit: 'Remove',
+            cancel: at(tenantId),
+          }),
+          calls: [{ method: 'DELETE', path: `${PEOPLE_API}/${user.userId}?tenant_id=${tenantId}` }],
+        }
+      },
+    ),
+    action(
+      {
+        path: `${PATH}/{user_id}/remove`,
+        role: 'tenant',
+        body: NothingBody,
+        needsFreshSignIn: true,
+      },
+      async ({ tenant: { tenantId }, path, actor, viewer }) => {
+        const by = viewer.isOperator ? 'operator' : 'administrator'
+        await people.letGo(path.user_id, tenantId, actor, by)
+        return done(
+          path.user_id === viewer.userId && !viewer.isOperator ? '/console' : at(tenantId),
+          'Removed.',
+        )
+      },
+    ),
+  ]
+}
+
+const inviterOf = ({ viewer, actor, request }: TenantVisit): Inviter => ({
+  userId: viewer.userId,
+  actor,
+  language: mailLanguage(request),
+})
+
+function peopleTable({ tenant, viewer }: TenantVisit, people: readonly ConsolePerson[]) {
+  return table({
+    caption: 'Administrators',
+    rows: people,
+    columns: [
+      {
+        label: 'Name',
+        isName: true,
+        cell: ({ user }) =>
+          html`${viewer.isOperator ? html`<a href="${personPath(user.userId)}">${user.name}</a>` : user.name}
+          ${user.userId === viewer.userId ? badge('This is you', 'good') : ''}`,
+      },
+      { label: 'E-mail address', cell: ({ user }) => user.email },
+      { label: 'Account', cell: ({ user }) => accountBadge(user) },
+      { label: 'Since', cell: ({ since }) => moment(since) },
+      {
+        label: 'Actions',
+        isUnseen: true,
+        cell: ({ user: { userId, name } }) =>
+          html`<a class="button small" href="${at(tenant.tenantId)}/${encodeURIComponent(userId)}/remove">Remove<span class="unseen"> ${name}</span></a>`,
+      },
+    ],
+    empty: emptyState(
+      'No administrators yet',
+      'Administrators run this tenant in the console. Invite the first one below.',
+    ),
+  })
+}
+
+function invitationTable(visit: TenantVisit, waiting: readonly Invitation[]) {
+  const path = `${at(visit.tenant.tenantId)}/invitations`
+  return table({
+    caption: 'Open invitations',
+    rows: waiting,
+    columns: [
+      { label: 'E-mail address', isName: true, cell: ({ email }) => email },
+      { label: 'Sent', cell: ({ sentAt }) => moment(sentAt) },
+      { label: 'Expires', cell: ({ expiresAt }) => moment(expiresAt) },
+      {
+        label: 'Actions',
+        isUnseen: true,
+        cell: ({ invitationId, email }) =>
+          html`<div class="buttons">${(['resend', 'withdraw'] as const).map((what) =>
+            form(visit, {
+              action: `${path}/${encodeURIComponent(invitationId)}/${what}`,
+              submit: what === 'resend' ? 'Resend' : 'Withdraw',
+              about: `the invitation to ${email}`,
+              look: 'small',
+            }),
+          )}</div>`,
+      },
+    ],
+    empty: html``,
+  })
+}
+
+const inviteForm = (visit: TenantVisit, attempt: Attempt | undefined) =>
+  form(visit, {
+    action: at(visit.tenant.tenantId),
+    submit: 'Send invitation',
+    attempt,
+    content: textField({
+      name: 'email',
+      label: 'E-mail address',
+      type: 'email',
+      hint: `The link in the mail works once, for seven days. Whoever accepts administers ${visit.tenant.name}, as you do.`,
+      attempt,
+    }),
+  })

@@ -1,0 +1,99 @@
+/** The keys that the console itself is signed in with: rotated as a tenant's, and nobody notices. */
+import t from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
+import { startApi } from '../../support/api.ts'
+import { movableClock } from '../../support/control-plane.ts'
+import { startConsole } from '../../support/console.ts'
+
+const PAGE = '/console/keys'
+const STEP = { private_key_pem: '' }
+
+void t.test('a rotation by its page leaves everybody signed in', async (t) => {
+  const clock = movableClock()
+  const { services, person } = await startConsole(t, { clock })
+  const { keys, auditTrail } = services
+  const grace = await person('operator')
+  const ada = await person('acme')
+  const kid = async (phase: string) =>
+    (await keys.timeline('console')).find((key) => key.phase === phase)?.kid
+  const first = await kid('current')
+  const isIn = async () => {
+    t.equal((await grace.get(PAGE)).status, 200)
+    t.equal((await ada.get('/console/tenants/acme')).status, 200)
+  }
+  t.match((await grace.get(PAGE)).text, first?.slice(0, 12))
+  const prepared = await grace.post(`${PAGE}/prepare`, STEP)
+  t.match(prepared, { status: 303, location: /^\/console\/keys\?done=/ })
+  t.equal(await kid('current'), first, 'it does not sign yet')
+  await isIn()
+  t.match((await grace.get(`${PAGE}/promote`)).text, /Existing sessions continue/)
+  t.equal((await grace.post(`${PAGE}/promote`, STEP)).status, 303)
+  t.equal(await kid('retired'), first)
+  await isIn()
+  t.match(await grace.post(`${PAGE}/retire`, STEP), { status: 409, text: /still/ })
+  const forced = { ...STEP, force: 'on' }
+  t.equal((await grace.post(`${PAGE}/retire`, forced)).status, 303)
+  t.equal(await kid('retired'), undefined)
+  await isIn()
+  const steps = (await auditTrail.list({ limit: 50 }, { tenantId: 'console' })).items
+  const rotations = steps.filter(({ action }) => action === 'keys.rotated')
+  t.match(
+    rotations.map(({ actor, content }) => [content['phase'], actor.split(':')[0]]),
+    [
+      ['retire', 'console'],
+      ['promote', 'console'],
+      ['prepare', 'console'],
+    ],
+  )
+})
+
+void t.test('a retired key is kept as long as a session can be', async (t) => {
+  const clock = movableClock()
+  const { services, person } = await startConsole(t, { clock })
+  const { keys } = services
+  const grace = await person('operator')
+  for (const phase of ['prepare', 'promote']) await grace.post(`${PAGE}/${phase}`, STEP)
+  clock.advance(LIMITS.consoleSessionMs - 1)
+  t.equal((await (await person('operator')).post(`${PAGE}/retire`, STEP)).status, 409)
+  clock.advance(1)
+  t.equal((await (await person('operator')).post(`${PAGE}/retire`, STEP)).status, 303)
+  t.equal((await keys.timeline('console')).length, 1)
+})
+
+void t.test('every step asks who is there, and no administrator', async (t) => {
+  const clock = movableClock()
+  const { services, person } = await startConsole(t, { clock })
+  const grace = await person('operator')
+  const ada = await person('acme')
+  for (const path of [PAGE, `${PAGE}/promote`, `${PAGE}/retire`])
+    t.equal((await ada.get(path)).status, 404, path)
+  for (const phase of ['prepare', 'promote', 'retire'])
+    t.equal((await ada.post(`${PAGE}/${phase}`, STEP)).status, 404, phase)
+  clock.advance(LIMITS.consoleFreshMs + 1)
+  for (const phase of ['prepare', 'promote', 'retire'])
+    t.match(await grace.post(`${PAGE}/${phase}`, STEP), { status: 403, text: /Sign in again/ })
+  t.equal((await services.keys.timeline('console')).length, 1)
+})
+
+void t.test('the same by API, and no gateway ever hears a key of it', async (t) => {
+  const { operator, services } = await startApi(t)
+  await services.consoleAccess.ensureRealm()
+  const path = '/console/keys'
+  const before = await operator('GET', path)
+  t.match(before.body, { keys: [{ status: 'current' }] })
+  const { body } = await operator('POST', `${path}/rotate`, { phase: 'prepare' })
+  t.match(body, { keys: [{ status: 'current' }, { status: 'next' }] })
+  t.match(await operator('POST', `${path}/rotate`, { phase: 'promote' }), { status: 200 })
+  const early = await operator('POST', `${path}/rotate`, { phase: 'retire' })
+  t.match(early, { status: 409, body: { error: 'key_still_used' } })
+  t.match(await operator('POST', `${path}/rotate`, { phase: 'retire', force: true }), {
+    status: 200,
+    body: { keys: [{ status: 'current' }] },
+  })
+  t.match(await operator('POST', '/tenants/console/keys/rotate', { phase: 'prepare' }), {
+    status: 404,
+  })
+  const { fleetSource } = services
+  for (const change of await fleetSource.changedSince(0, 100)) t.equal(change.snapshot, null)
+  for await (const change of fleetSource.all()) t.fail(`${change.tenant_id} is sent`)
+})
