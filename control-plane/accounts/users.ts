@@ -4,7 +4,6 @@ import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import {
-  deleteUser,
   findUser,
   findUserByKey,
   insertUser,
@@ -14,18 +13,17 @@ import {
   type UserChanges,
   type UserRow,
 } from '../store/queries/users.ts'
-import { deleteRolesOf } from '../store/queries/console.ts'
 import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
-import { deleteFactors } from '../store/queries/factors.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import type { PasswordProblem } from '../policy/new-password.ts'
-import { forgetPasswords, rememberPassword } from '../store/queries/password-history.ts'
-import { deleteTicketsOf, voidTickets } from '../store/queries/tickets.ts'
+import { rememberPassword } from '../store/queries/password-history.ts'
+import { voidTickets } from '../store/queries/tickets.ts'
 import type { TenantPolicies } from '../tenants/policies.ts'
 import type { PasswordRules, WhosePassword } from './password-rules.ts'
 import type { PasswordHasher } from './passwords.ts'
+import { removeUserIn } from './user-removal.ts'
 import { revokeIn, type RevocationResult } from './revocations.ts'
 
 export type User = Readonly<UserRow>
@@ -333,27 +331,6 @@ export function createUsers(world: UsersWorld) {
       return { kind: 'ok', user }
     },
   }
-}
-
-/** The part of it that other changes share: with the last role in the console the account goes. */
-export async function removeUserIn(
-  change: Change,
-  tenantId: string,
-  userId: string,
-  actor: Actor,
-): Promise<RevocationResult> {
-  const { queries } = change
-  found(await findUser(queries, tenantId, userId))
-  await deleteUser(queries, tenantId, userId)
-  await forgetPasswords(queries, tenantId, userId)
-  await deleteTicketsOf(queries, tenantId, userId)
-  await deleteFactors(queries, tenantId, userId, ['totp', 'passkey', 'recovery'])
-  await deleteKnownDevicesOf(queries, tenantId, userId)
-  await deleteRolesOf(queries, userId)
-  const ended = await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
-  const content = { user_id: userId }
-  await change.audit(actor, { action: 'user.removed', tenantId, content })
-  return ended
 }
 
 async function replacePassword(

@@ -1,7 +1,8 @@
 /** The people of the console: invited by mail, with a role from the start, gone with their last one. */
 import { Refusal } from '../../../shared/errors.ts'
 import type { AccountMail } from '../../accounts/account-mail.ts'
-import { removeUserIn, type User, type Users } from '../../accounts/users.ts'
+import { removeUserIn } from '../../accounts/user-removal.ts'
+import type { User, Users } from '../../accounts/users.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../../store/page.ts'
 import {

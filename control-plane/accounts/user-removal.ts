@@ -1,0 +1,31 @@
+/** The end of an account, with everything that hangs on it. */
+import { Refusal } from '../../shared/errors.ts'
+import { deleteRolesOf } from '../store/queries/console.ts'
+import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
+import { deleteFactors } from '../store/queries/factors.ts'
+import { forgetPasswords } from '../store/queries/password-history.ts'
+import { deleteTicketsOf } from '../store/queries/tickets.ts'
+import { deleteUser, findUser } from '../store/queries/users.ts'
+import type { Actor, Change } from '../store/store.ts'
+import { revokeIn, type RevocationResult } from './revocations.ts'
+
+/** Part of other changes as well: with the last role in the console the account goes. */
+export async function removeUserIn(
+  change: Change,
+  tenantId: string,
+  userId: string,
+  actor: Actor,
+): Promise<RevocationResult> {
+  const { queries } = change
+  if ((await findUser(queries, tenantId, userId)) === undefined) throw new Refusal('user_not_found')
+  await deleteUser(queries, tenantId, userId)
+  await forgetPasswords(queries, tenantId, userId)
+  await deleteTicketsOf(queries, tenantId, userId)
+  await deleteFactors(queries, tenantId, userId, ['totp', 'passkey', 'recovery'])
+  await deleteKnownDevicesOf(queries, tenantId, userId)
+  await deleteRolesOf(queries, userId)
+  const ended = await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
+  const content = { user_id: userId }
+  await change.audit(actor, { action: 'user.removed', tenantId, content })
+  return ended
+}
