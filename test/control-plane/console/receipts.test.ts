@@ -129,7 +129,7 @@ void t.test('names of gateways are for operators: a tenant sees how many they ar
     [grace, true],
     [ada, false],
   ] as const) {
-    const note = proofs.writeNote(who.sessionId, told)
+    const note = proofs.writeNote(who.userId, told)
     const page = await who.get(`/console/tenants/acme?done=${note}`)
     t.equal(/rack-[78]/.test(page.text), isNamed, 'a change')
     const answer = await who.post(ended)
