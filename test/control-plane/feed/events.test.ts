@@ -1,6 +1,5 @@
 import t from 'tap'
 import { schema } from '../../../control-plane/store/schema.ts'
-import { readBatch } from '../../../control-plane/events/event-batch.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { etagOf, startFeedApi } from '../../support/feed-api.ts'
 
@@ -96,34 +95,6 @@ void t.test('a bad element rejects itself, and not the batch', async (t) => {
   const { body } = await api.report('acme', { events: good })
   t.strictSame(body, { accepted: good.length, rejected: 0 })
   t.equal((await kept(api)).length, Math.min(LIMITS.pageItemsDefault, bad.length + good.length))
-})
-
-void t.test('an event that ends a session loses a bad field and is taken', async (t) => {
-  const bad = {
-    ip: ['', 'unreadable', 1, null],
-    subject: [1, long(LIMITS.eventTextCharactersMax + 1), 'a\nb'],
-    reason: [false, long(LIMITS.eventTextCharactersMax + 1)],
-    app_host: [[], long(LIMITS.eventHostCharactersMax + 1)],
-  }
-  for (const outcome of ['logout', 'terminate'])
-    for (const [field, values] of Object.entries(bad))
-      for (const value of values) {
-        const good = {
-          outcome,
-          sid: 'sid-1',
-          subject: 'ada',
-          reason: 'r',
-          ip: '::1',
-          app_host: 'a',
-        }
-        const { [field as keyof typeof good]: _gone, ...kept } = good
-        const batch = readBatch([{ ...good, [field]: value }])
-        t.strictSame(batch, { events: [kept], rejected: 0 }, `${outcome}, ${field}`)
-      }
-  t.strictSame(readBatch([{ outcome: 'logout', sid: 7 }, { outcome: 'terminate', sid: null }]), {
-    events: [],
-    rejected: 2,
-  }, 'whose session it is must be right') // prettier-ignore
 })
 
 void t.test('an element with __proto__, or a field twice, rejects itself as well', async (t) => {
