@@ -266,7 +266,7 @@ function retirement(
   const free = retired.filter(({ neededUntilMs: end }) => end !== null && end <= nowMs)
   const kept = retired.filter((bar) => !free.includes(bar))
   return {
-    title: `Delete retired keys of ${name}?`,
+    title: `Delete retired keys of ${isReserved(tenantId) ? 'the console' : name}?`,
     effects: [
       free.length === 0
         ? 'None of them is free yet: without force nothing is deleted.'

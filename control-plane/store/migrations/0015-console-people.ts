@@ -5,12 +5,12 @@ export const consolePeople = {
     `ALTER TABLE audit ADD COLUMN user_id TEXT`,
     // of the people of the console alone: there are few of them
     `UPDATE audit SET user_id = (
-      SELECT users.user_id FROM users WHERE users.tenant_id = 'console'
+      SELECT max(users.user_id) FROM users WHERE users.tenant_id = 'console'
         AND audit.content LIKE '%"' || users.user_id || '"%')
       WHERE tenant_id = 'console' OR action LIKE 'console.%'`,
     `CREATE INDEX audit_user ON audit (user_id, sequence)`,
     `UPDATE audit SET actor_id = (
-      SELECT users.user_id FROM users WHERE users.tenant_id = 'console'
+      SELECT max(users.user_id) FROM users WHERE users.tenant_id = 'console'
         AND audit.actor = 'console:' || users.email AND users.created_at <= audit.at)
       WHERE actor LIKE 'console:%' AND actor_id IS NULL`,
     `CREATE INDEX audit_actor ON audit (actor_id, sequence)`,

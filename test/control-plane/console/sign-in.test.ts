@@ -140,3 +140,29 @@ void t.test(
     t.equal(sessionOf(grace), undefined)
   },
 )
+
+void t.test('after every step of a key rotation sessions go on, and sign-ins work', async (t) => {
+  const { baseUrl, browser, services, ahead } = await startWorld(t)
+  const grace = browser()
+  const { seed } = await signIn(grace, `${baseUrl}/console/tenants`)
+  const before = (await services.keys.signingSet('console')).currentKid
+  for (const rotation of [
+    { phase: 'prepare' },
+    { phase: 'promote' },
+    { phase: 'retire', force: true },
+  ] as const) {
+    await services.keys.rotate('console', rotation, ACTOR)
+    t.equal((await grace.once(`${baseUrl}/console/tenants`)).status, 200, rotation.phase)
+    ahead.ms += 60_000 // a code is good once
+    const other = browser()
+    const second = await enter(other, await other.open(`${baseUrl}/console/audit`))
+    const code = codeNow(seed, Date.now() + ahead.ms)
+    const page = await other.submit(second, { code })
+    t.match(page, { status: 200, url: `${baseUrl}/console/audit` }, 'a new sign-in')
+  }
+  const { currentKid } = await services.keys.signingSet('console')
+  t.not(currentKid, before)
+  const jwks = await grace.once(`${baseUrl}/auth/realms/console/jwks`)
+  t.match(jwks.text, currentKid, 'and publishes the new key')
+  t.notMatch(jwks.text, before)
+})
