@@ -368,6 +368,8 @@ export const LIMITS = {
   analysisBodyBytesMax: 8 * 1024 * 1024,
   analysisFilesMax: 100,
   analysisFileCharactersMax: 200_000,
+  /** Searching what was sent for secrets, in a thread of its own. */
+  maskingMsMax: 15_000,
   /** Calls of a provider that may have cost something, of one tenant. */
   analysesPerHourMax: 5,
   /** Under way at the same time: each holds its files. */

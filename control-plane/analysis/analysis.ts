@@ -81,11 +81,24 @@ export function createAnalysis(world: AnalysisWorld) {
   async function analyse(tenant: Tenant, body: SentBody, actor: Actor): Promise<StoredGuide> {
     if (ai === null) throw new Refusal('ai_not_configured')
     if (running >= LIMITS.analysesAtOnceMax) throw new Refusal('ai_busy', { retry_after: 10 })
+    running++
+    try {
+      const project = await judgeSent(body, ai.settings.inputCharactersMax)
+      return await analyseProject(ai, tenant, project, actor)
+    } finally {
+      running--
+    }
+  }
+
+  async function analyseProject(
+    ai: NonNullable<AnalysisWorld['ai']>,
+    tenant: Tenant,
+    project: SentProject,
+    actor: Actor,
+  ): Promise<StoredGuide> {
     const { settings, provider } = ai
-    const project = judgeSent(body, settings.inputCharactersMax)
     const { tenantId } = tenant
     const meter = budgets.meter(tenantId, settings)
-    running++
     try {
       const written = await writeGuide(ai, tenant, project, meter)
       const guide = guideOf(written, provider, project)
@@ -108,8 +121,6 @@ export function createAnalysis(world: AnalysisWorld) {
       if (outcome !== undefined && meter.isBegun())
         await store.change((change) => finish(change, outcome, {}))
       throw refusal
-    } finally {
-      running--
     }
 
     async function finish(

@@ -1,7 +1,8 @@
 /** What a customer sends to be analysed: judged, bounded, and without secrets before anybody reads it. */
 import { Refusal } from '../../shared/errors.ts'
-import { isPrivateFile, maskSecrets } from '../../shared/integration/masking.ts'
+import { isPrivateFile } from '../../shared/integration/masking.ts'
 import { foldedPath, namedPathProblem } from '../../shared/integration/path-rules.ts'
+import { maskApart } from './masking-thread.ts'
 
 export interface SentProject {
   /** By path, with secrets masked. */
@@ -16,7 +17,7 @@ export interface SentProject {
 export interface Manifest {
   readonly packageManager: string
   readonly dependencies: readonly string[]
-  /** As it is told to the model. */
+  /** As it is told to the model, once it is masked. */
   readonly text: string
 }
 
@@ -25,7 +26,11 @@ export interface SentBody {
   readonly package_json?: Readonly<Record<string, unknown>> | undefined
 }
 
-export function judgeSent(body: SentBody, charactersMax: number): SentProject {
+export async function judgeSent(
+  body: SentBody,
+  charactersMax: number,
+  maskAll = maskApart,
+): Promise<SentProject> {
   const entries = Object.entries(body.files)
   if (entries.length === 0) throw refusal('must hold at least one file')
   const seen = new Set<string>()
@@ -49,15 +54,19 @@ export function judgeSent(body: SentBody, charactersMax: number): SentProject {
       { characters_max: charactersMax },
       `The files have ${characters} characters together, and ${charactersMax} are taken: send fewer.`,
     )
-  let masked = 0
-  const files = new Map(
-    entries.map(([path, text]) => {
-      const { text: open, hidden } = maskSecrets(text, path)
-      masked += hidden.length
-      return [path, open]
-    }),
-  )
-  return { files, manifest, characters, masked }
+  const sent = entries.map(([path, text]) => ({ path, text }))
+  // its names are a stranger's words as well
+  if (manifest !== null) sent.push({ path: 'package.json', text: manifest.text })
+  const masked = await maskAll(sent)
+  if (masked === undefined)
+    throw refusal('takes too long to search for secrets: send fewer or shorter files')
+  const files = new Map(masked.slice(0, entries.length).map(({ path, text }) => [path, text]))
+  return {
+    files,
+    manifest: manifest && { ...manifest, text: masked.at(-1)!.text },
+    characters,
+    masked: masked.slice(0, entries.length).reduce((sum, { hidden }) => sum + hidden, 0),
+  }
 }
 
 function pathProblemOf(path: string): string | null {
@@ -86,6 +95,6 @@ function readManifest(manifest: Readonly<Record<string, unknown>>): Manifest {
   return {
     packageManager: typeof packageManager === 'string' ? packageManager : '',
     dependencies: names,
-    text: maskSecrets(JSON.stringify(told, null, 2), 'package.json').text,
+    text: JSON.stringify(told, null, 2),
   }
 }
