@@ -275,7 +275,8 @@ export const LIMITS = {
   rateConsole: { burst: 1200, perSecond: 40 },
   // monitoring
   figureMinutesKeptMs: 25 * 3600 * 1000,
-  figureHoursKeptMs: 14 * 24 * 3600 * 1000,
+  /** A digest that is told of late begins up to 14 days and 11 hours ago. */
+  figureHoursKeptMs: 15 * 24 * 3600 * 1000,
   figureDaysKeptMs: 400 * 24 * 3600 * 1000,
   /** Of hours or days that one answer tells of. */
   figureTimesMax: 400,

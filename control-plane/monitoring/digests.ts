@@ -75,7 +75,7 @@ async function tell(change: Change, tenantId: string, timeZone: string, week: We
   if (fromMs >= week.toMs) return void (await mark(last))
   const edge = await edgeOf(queries, tenantId, week.toMs)
   if (!(await mark({ until: week.toMs, edge })) || tenant.status === 'draft') return
-  const earlier = fromMs === last.until ? last.edge : []
+  const earlier = fromMs === last.until ? last.edge : await edgeOf(queries, tenantId, fromMs)
   const hours = [beginOf('hour', fromMs), beginOf('hour', week.toMs)] as const
   const sums = await figureSums(queries, tenantId, 'hour', ...hours)
   await change.emit('monitoring.digest', tenantId, {
@@ -88,10 +88,16 @@ async function tell(change: Change, tenantId: string, timeZone: string, week: We
 
 type Edge = DigestRow['edge']
 
-/** Not every week ends with an hour of UTC: what its last hour holds before its end. */
+/**
+ * Not every week ends with an hour of UTC: what its last hour holds before its end. Minutes are
+ * gone after a day, as after an outage; what they held is in their quarters of an hour then, and
+ * no clock on earth is off by less.
+ */
 async function edgeOf(queries: Queries, tenantId: string, atMs: number): Promise<Edge> {
-  const minutes = await figureSums(queries, tenantId, 'minute', beginOf('hour', atMs), atMs)
-  return minutes.map(({ source, outcome, reason, count }) => [source, outcome, reason, count])
+  const hourMs = beginOf('hour', atMs)
+  const minutes = await figureSums(queries, tenantId, 'minute', hourMs, atMs)
+  const quarters = await figureSums(queries, tenantId, 'quarter', hourMs, atMs)
+  return [...minutes, ...quarters].map(({ source, outcome, reason, count }) => [source, outcome, reason, count])
 }
 
 /** What was simply let through has no reason that anybody would ask for. */

@@ -12,7 +12,7 @@ import {
   beginOf,
   deleteFiguresBefore,
   figuresWithin,
-  rollUpHours,
+  rollUp,
 } from '../store/queries/figures.ts'
 import {
   deleteRefusalsBefore,
@@ -25,6 +25,7 @@ import { tenantsCreatedAt } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
 import { ofEdge, type Figure } from './outcomes.ts'
 import { toSeries, type Series, type SeriesSpan } from './series.ts'
+import { mayHoldEndOfWeek } from './weeks.ts'
 
 const SERVICE_FIGURES_KEPT = [
   ['minute', LIMITS.figureMinutesKeptMs],
@@ -78,13 +79,18 @@ export function createFigures({ store, clock }: { store: Store; clock: Clock }) 
       return mostRefused(store.read, step, beginOf(step, clock.nowMs()), limit)
     },
 
-    /** Minutes go after a day, hours become days after two weeks, and days go after a year. */
+    /**
+     * Minutes go after a day, hours become days after two weeks, and days go after a year. Of the
+     * minutes around the ends of weeks, quarters of an hour stay as long as hours.
+     */
     async prune(limit: number): Promise<number> {
       const nowMs = clock.nowMs()
+      const minutesKeptFrom = nowMs - LIMITS.figureMinutesKeptMs
       const works = [
         (queries: Store['read']) =>
-          deleteFiguresBefore(queries, 'minute', nowMs - LIMITS.figureMinutesKeptMs, limit),
-        (queries: Store['read']) => rollUpHours(queries, hoursKeptFrom(), limit),
+          rollUp(queries, ['minute', 'quarter'], minutesKeptFrom, limit, mayHoldEndOfWeek),
+        (queries: Store['read']) => deleteFiguresBefore(queries, 'quarter', hoursKeptFrom(), limit),
+        (queries: Store['read']) => rollUp(queries, ['hour', 'day'], hoursKeptFrom(), limit),
         (queries: Store['read']) =>
           deleteFiguresBefore(queries, 'day', nowMs - LIMITS.figureDaysKeptMs, limit),
         (queries: Store['read']) =>

@@ -8,6 +8,8 @@ import { ATTEMPT_REASONS, type AttemptReason } from '../policy/verdict.ts'
 
 export const FIGURE_STEPS = ['minute', 'hour', 'day'] as const
 export type FigureStep = (typeof FIGURE_STEPS)[number]
+/** Quarters of an hour are for digests alone: the weeks of some places end in the middle of an hour. */
+export type KeptStep = FigureStep | 'quarter'
 
 /** edge: a gateway; application: its middleware in sdk mode; realm: the sign-in pages. */
 export const FIGURE_SOURCES = ['edge', 'application', 'realm'] as const

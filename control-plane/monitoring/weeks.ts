@@ -3,7 +3,7 @@
  * Clocks that are put forward or back make weeks of 167 or 169 hours; an hour that does not exist
  * is taken for the one behind it, and of one that comes twice the first counts. Pure.
  */
-import { DAY_MS } from '../../shared/clock.ts'
+import { DAY_MS, HOUR_MS } from '../../shared/clock.ts'
 
 const MIDNIGHT = '00:00'
 const TOLD_AT = '09:00'
@@ -28,6 +28,17 @@ export function newestWeek(nowMs: number, timeZone: string): Week {
     fromMs: momentOf(end.subtract({ weeks: 1 }), MIDNIGHT, timeZone),
     toMs: momentOf(end, MIDNIGHT, timeZone),
   }
+}
+
+/** A Monday, 00:00 UTC. */
+const SOME_MONDAY_MS = Date.UTC(1970, 0, 5)
+const FIRST_TO_BEGIN_MS = 15 * HOUR_MS
+const LAST_TO_BEGIN_MS = 13 * HOUR_MS
+
+/** Whether it is about to be Monday, or just became so, anywhere on earth (UTC+14 to UTC-12). */
+export function mayHoldEndOfWeek(atMs: number): boolean {
+  const intoWeekMs = (((atMs - SOME_MONDAY_MS) % (7 * DAY_MS)) + 7 * DAY_MS) % (7 * DAY_MS)
+  return intoWeekMs < LAST_TO_BEGIN_MS || intoWeekMs >= 7 * DAY_MS - FIRST_TO_BEGIN_MS
 }
 
 function momentOf(date: Temporal.PlainDate, time: string, timeZone: string): number {

@@ -1,18 +1,19 @@
 /** The part of the schema that monitoring stands on: figures, alerts, digests. */
 import type { AlertMetric } from '../monitoring/metrics.ts'
-import type { FigureOutcome, FigureSource, FigureStep } from '../monitoring/outcomes.ts'
+import type { FigureOutcome, FigureSource, FigureStep, KeptStep } from '../monitoring/outcomes.ts'
 import type { Columns } from './columns.ts'
 
 export function defineMonitoringTables(c: Columns) {
   /**
    * How often something was decided, per minute, hour and day (UTC). A count is added to its minute
-   * and its hour; minutes are forgotten after a day, hours become days after two weeks.
+   * and its hour; minutes are forgotten after a day (where a week may end, their
+   * quarters of an hour stay), hours become days after two weeks.
    */
   const figures = c.table(
     'figures',
     {
       tenantId: c.text('tenant_id').notNull(),
-      step: c.text('step').$type<FigureStep>().notNull(),
+      step: c.text('step').$type<KeptStep>().notNull(),
       /** When the minute, hour or day begins. */
       at: c.whole('at').notNull(),
       source: c.text('source').$type<FigureSource>().notNull(),

@@ -1,7 +1,7 @@
 /** Figures: added to their minute and hour at once, read as sums, rolled up by the hour. */
 import { and, asc, eq, gte, inArray, lt, sql, sum } from 'drizzle-orm'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
-import type { Figure, FigureOutcome, FigureSource, FigureStep } from '../../monitoring/outcomes.ts'
+import type { Figure, FigureOutcome, FigureSource, KeptStep } from '../../monitoring/outcomes.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { addServiceFigures } from './service-figures.ts'
@@ -11,13 +11,14 @@ export type FigureRow = typeof table.$inferSelect
 export type FigureSum = Pick<FigureRow, 'source' | 'outcome' | 'reason' | 'count'>
 
 const ROWS_PER_STATEMENT = 100
-export const STEP_MS: Readonly<Record<FigureStep, number>> = {
+export const STEP_MS: Readonly<Record<KeptStep, number>> = {
   minute: MINUTE_MS,
+  quarter: 15 * MINUTE_MS,
   hour: HOUR_MS,
   day: DAY_MS,
 }
 
-export const beginOf = (step: FigureStep, atMs: number) => atMs - (atMs % STEP_MS[step])
+export const beginOf = (step: KeptStep, atMs: number) => atMs - (atMs % STEP_MS[step])
 
 export async function addFigures(
   queries: Queries,
@@ -47,14 +48,14 @@ async function addRows(queries: Queries, rows: readonly FigureRow[]): Promise<vo
       })
 }
 
-const isWithin = (tenantId: string, step: FigureStep, fromMs: number, toMs: number) =>
+const isWithin = (tenantId: string, step: KeptStep, fromMs: number, toMs: number) =>
   and(eq(table.tenantId, tenantId), eq(table.step, step), gte(table.at, fromMs), lt(table.at, toMs))
 
 /** In the order of time. */
 export async function figuresWithin(
   queries: Queries,
   tenantId: string,
-  step: FigureStep,
+  step: KeptStep,
   fromMs: number,
   toMs: number,
 ): Promise<FigureRow[]> {
@@ -68,7 +69,7 @@ export async function figuresWithin(
 export async function figureSums(
   queries: Queries,
   tenantId: string,
-  step: FigureStep,
+  step: KeptStep,
   fromMs: number,
   toMs: number,
 ): Promise<FigureSum[]> {
@@ -112,7 +113,7 @@ export async function countOutcomes(
 }
 
 /** Rows of `step` that begin before, oldest first. */
-async function oldest(queries: Queries, step: FigureStep, beforeMs: number, limit: number) {
+async function oldest(queries: Queries, step: KeptStep, beforeMs: number, limit: number) {
   return await queries
     .select()
     .from(table)
@@ -123,7 +124,7 @@ async function oldest(queries: Queries, step: FigureStep, beforeMs: number, limi
 
 export async function deleteFiguresBefore(
   queries: Queries,
-  step: FigureStep,
+  step: KeptStep,
   beforeMs: number,
   limit: number,
 ): Promise<number> {
@@ -137,21 +138,23 @@ export async function deleteMinutesFrom(queries: Queries, fromMs: number): Promi
   await queries.delete(table).where(and(eq(table.step, 'minute'), gte(table.at, fromMs)))
 }
 
-/** Hours that begin before become part of their day. */
-export async function rollUpHours(
+/** Steps that begin before become part of longer ones, or, where nobody wants those, are gone. */
+export async function rollUp(
   queries: Queries,
+  [from, to]: readonly [KeptStep, KeptStep],
   beforeMs: number,
   limit: number,
+  isWanted: (atMs: number) => boolean = () => true,
 ): Promise<number> {
-  const rows = await oldest(queries, 'hour', beforeMs, limit)
-  const days = new Map<string, FigureRow>()
-  for (const row of rows) {
-    const at = beginOf('day', row.at)
+  const rows = await oldest(queries, from, beforeMs, limit)
+  const longer = new Map<string, FigureRow>()
+  for (const row of rows.filter(({ at }) => isWanted(at))) {
+    const at = beginOf(to, row.at)
     const key = [row.tenantId, at, row.source, row.outcome, row.reason].join(' ')
-    const count = (days.get(key)?.count ?? 0) + row.count
-    days.set(key, { ...row, step: 'day', at, count })
+    const count = (longer.get(key)?.count ?? 0) + row.count
+    longer.set(key, { ...row, step: to, at, count })
   }
-  await addRows(queries, [...days.values()])
+  await addRows(queries, [...longer.values()])
   await deleteRows(queries, rows)
   return rows.length
 }

@@ -147,6 +147,66 @@ t.test('a week that ends within an hour of UTC is counted to the minute', async 
   ])
 })
 
+t.test('it is as exact when the digest is made days late', async (t) => {
+  const places = [
+    ['Asia/Kolkata', '2026-03-08T18:30:00Z', '2026-03-15T18:30:00Z'],
+    ['Asia/Kathmandu', '2026-03-08T18:15:00Z', '2026-03-15T18:15:00Z'],
+    ['Pacific/Chatham', '2026-03-08T10:15:00Z', '2026-03-15T10:15:00Z'],
+    ['Pacific/Marquesas', '2026-03-09T09:30:00Z', '2026-03-16T09:30:00Z'],
+    ['Australia/Lord_Howe', '2026-04-05T13:30:00Z', '2026-04-12T13:30:00Z'], // no summer any more
+  ] as const
+  for (const [zone, begin, end] of places)
+    for (const daysLate of zone === 'Asia/Kolkata' ? [0, 3, 6] : [3]) {
+      const start = new Date(Date.parse(begin) - 3 * DAY_MS).toISOString()
+      const { add, set, told, round } = await startDigests(t, zone, start)
+      await round()
+      const around = async (time: string, before: number, after: number) => {
+        set(new Date(Date.parse(time) - MINUTE_MS).toISOString())
+        await add(sealed(before))
+        set(time)
+        await add(sealed(after))
+      }
+      await around(begin, 1, 10)
+      set(new Date(Date.parse(begin) + (9 + 24 * daysLate) * HOUR_MS).toISOString())
+      await round()
+      await around(end, 100, 1000)
+      set(new Date(Date.parse(end) + (9 + 24 * daysLate) * HOUR_MS).toISOString())
+      for (let again = 0; again < 2; again++) await round()
+      t.match(
+        await told(),
+        [
+          { to: begin.replace('Z', '.000Z'), outcomes: { sealed: 1 } },
+          { to: end.replace('Z', '.000Z'), outcomes: { sealed: 110 } },
+        ],
+        `${zone}, ${daysLate} days late`,
+      )
+    }
+})
+
+t.test('after a silence of weeks the newest begins as exactly as it ends', async (t) => {
+  for (const daysLate of [0, 6]) {
+    const { add, set, told, round, services } = await startDigests(t, 'Asia/Kolkata')
+    await round()
+    for (const [time, count] of [
+      ['2026-03-22T18:29:00Z', 1],
+      ['2026-03-22T18:30:00Z', 10],
+      ['2026-03-29T18:29:00Z', 100],
+      ['2026-03-29T18:30:00Z', 1000],
+    ] as const) {
+      set(time)
+      await add(sealed(count))
+      while ((await services.figures.prune(500)) === 500);
+    }
+    set(new Date(Date.parse('2026-03-30T12:00:00Z') + daysLate * DAY_MS).toISOString())
+    await round()
+    t.match(
+      await told(),
+      [{ from: '2026-03-22T18:30:00.000Z', outcomes: { sealed: 110 } }],
+      `${daysLate} days late`,
+    )
+  }
+})
+
 t.test('after four missed weeks the newest is told of, and no other', async (t) => {
   const { set, round, ends, told } = await startDigests(t)
   await round()
