@@ -296,6 +296,10 @@ export const LIMITS = {
   webhookAnswerCharactersKept: 2000,
   /** Deliveries that wait for one webhook; more are failures at once. */
   webhookPendingMax: 10_000,
+  /** While so many have failed, those failures are only counted. */
+  webhookFailedBeforeDropMax: 10_000,
+  /** Of what has grown without anybody looking: 200,000 at once would hold the writer for a second. */
+  rowsDeletedAtOnceMax: 1_000,
   /** Under way at the same time: in all, to receivers that fail or are slow, and to one. */
   webhookSendsMax: 512,
   webhookSlowSendsMax: 256,

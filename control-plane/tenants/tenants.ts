@@ -1,12 +1,14 @@
 /** The tenants: their settings, their secrets and what state they are in. */
 import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import type { Mode, Plan, SessionBinding } from '../../shared/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import { keepCertificatesOf } from '../store/queries/certificates.ts'
 import {
+  deleteHistoryOf,
   deleteTenant,
   findTenant,
   findTenantLogo,
@@ -21,7 +23,7 @@ import {
 } from '../store/queries/tenants.ts'
 import { forgetPlatformChecks } from '../store/queries/verification.ts'
 import { isReserved } from '../store/reserved.ts'
-import type { Actor, Store } from '../store/store.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
 import { createAnalyzerKeys } from './analyzer-keys.ts'
 import { CONSOLE_CALLBACK_PATH } from './application-home.ts'
@@ -157,7 +159,8 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
           updatedAt: nowMs,
         })
         await replaceHostnames(change.queries, tenantId, hostnames)
-        await change.touch(tenantId)
+        const createdRevision = await change.touch(tenantId)
+        await updateTenant(change.queries, tenantId, { createdRevision })
         await change.audit(actor, { action: 'tenant.created', tenantId })
         return found(await findTenant(change.queries, tenantId))
       })
@@ -207,6 +210,10 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
 
     /** Answers the revision by which gateways know that it is gone. */
     async remove(tenantId: string, actor: Actor): Promise<number> {
+      found(await findTenant(store.read, tenantId))
+      const most = LIMITS.rowsDeletedAtOnceMax
+      const some = ({ queries }: Change) => deleteHistoryOf(queries, tenantId, most)
+      while ((await store.change(some)) === most);
       return store.change(async (change) => {
         found(await findTenant(change.queries, tenantId))
         const revision = await change.touch(tenantId)

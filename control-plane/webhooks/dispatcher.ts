@@ -15,7 +15,7 @@ import { pendingWebhooks } from '../store/queries/webhook-deliveries.ts'
 import type { Store } from '../store/store.ts'
 import { createAgenda, type Wanted } from './agenda.ts'
 import { claim, type Claimed, type Claims } from './claims.ts'
-import { fanOut, type FannedOut } from './fan-out.ts'
+import { fanOut, NOTHING, type FannedOut } from './fan-out.ts'
 import { createPaces } from './pace.ts'
 import type { ReceiverAnswer, ReceiverClient } from './receiver.ts'
 import { isDelivered, record, type Recorded, type Result } from './results.ts'
@@ -130,7 +130,7 @@ export function createDispatcher(world: DispatcherWorld) {
         fannedOut: isFanningOut ? await fanOut(change) : NOTHING,
         claims: await claim(change, chosen, owner, random),
       }))
-      takeIn(settled, done.recorded)
+      takeIn(settled, done.recorded, done.fannedOut)
       hasEvents ||= done.fannedOut.hasMore
       begin(chosen, done.claims)
       for (const { webhookId, tenantId, state } of done.fannedOut.deliveries)
@@ -152,14 +152,15 @@ export function createDispatcher(world: DispatcherWorld) {
       agenda.note(webhookId, tenantId, dueMs)
   }
 
-  function takeIn(settled: readonly Result[], recorded: Recorded) {
+  function takeIn(settled: readonly Result[], recorded: Recorded, fannedOut: FannedOut) {
+    const paused = [...recorded.paused, ...fannedOut.paused]
     counts.delivered += recorded.delivered
     counts.failedAttempts += settled.filter((result) => !isDelivered(result)).length
-    counts.givenUp += recorded.givenUp
-    counts.paused += recorded.paused.length
+    counts.givenUp += recorded.givenUp + fannedOut.givenUp
+    counts.paused += paused.length
     for (const { webhookId, tenantId, dueMs } of recorded.retries)
       agenda.note(webhookId, tenantId, dueMs)
-    for (const webhookId of recorded.paused)
+    for (const webhookId of paused)
       log.warn({ webhook_id: webhookId }, 'webhook paused: it has failed for days')
   }
 
@@ -227,5 +228,3 @@ export function createDispatcher(world: DispatcherWorld) {
     },
   }
 }
-
-const NOTHING: FannedOut = { deliveries: [], hasMore: false }

@@ -6,27 +6,35 @@
 import { LIMITS } from '../../shared/limits.ts'
 import { moveOutboxPosition, outboxAfter, outboxPosition } from '../store/queries/outbox.ts'
 import {
+  countFailedUpTo,
   countPending,
   insertDeliveries,
   type DeliveryRow,
 } from '../store/queries/webhook-deliveries.ts'
-import { listeningWebhooks } from '../store/queries/webhooks.ts'
+import { findWebhooks, listeningWebhooks, updateWebhook } from '../store/queries/webhooks.ts'
 import type { Change } from '../store/store.ts'
 import { newDelivery } from './deliveries.ts'
+import { countFailures, SERVICE } from './failures.ts'
 
 export interface FannedOut {
   readonly deliveries: readonly DeliveryRow[]
   /** There may be more events than were taken. */
   readonly hasMore: boolean
+  /** Events that a webhook is not sent: too many wait for it. */
+  readonly givenUp: number
+  readonly paused: readonly string[]
 }
+
+export const NOTHING: FannedOut = { deliveries: [], hasMore: false, givenUp: 0, paused: [] }
 
 const TOO_MANY = `more than ${LIMITS.webhookPendingMax} deliveries were waiting for this webhook`
 
-export async function fanOut({ queries, nowMs }: Change): Promise<FannedOut> {
+export async function fanOut(change: Change): Promise<FannedOut> {
+  const { queries, nowMs } = change
   const most = LIMITS.webhookEventsAtOnceMax
   const rows = await outboxAfter(queries, await outboxPosition(queries), most)
   const last = rows.at(-1)
-  if (last === undefined) return { deliveries: [], hasMore: false }
+  if (last === undefined) return NOTHING
   const tenantIds = new Set(rows.map(({ tenantId }) => tenantId))
   const webhooks = Map.groupBy(
     await listeningWebhooks(queries, [...tenantIds]),
@@ -48,22 +56,63 @@ export async function fanOut({ queries, nowMs }: Change): Promise<FannedOut> {
     made.push(...own)
     taken++
   }
-  const deliveries = await withinBounds(queries, made)
+  const { deliveries, failed, dropped } = await withinBounds(queries, made)
   await insertDeliveries(queries, deliveries)
   await moveOutboxPosition(queries, rows[taken - 1]?.sequence ?? last.sequence)
-  return { deliveries, hasMore: taken < rows.length || rows.length === most }
+  await countDropped(change, dropped)
+  const paused = await countFailures(change, failed)
+  const givenUp = [...failed.values()].reduce((sum, count) => sum + count, 0)
+  return { deliveries, hasMore: taken < rows.length || rows.length === most, givenUp, paused }
 }
 
-/** What is too much to be kept waiting is a failure, to be seen and to be replayed. */
-async function withinBounds(queries: Change['queries'], made: readonly DeliveryRow[]) {
-  const bounded: DeliveryRow[] = []
+interface Bounded {
+  readonly deliveries: readonly DeliveryRow[]
+  /** How many of each webhook were too many to wait. */
+  readonly failed: ReadonlyMap<string, number>
+  /** How many of those were not even written down. */
+  readonly dropped: ReadonlyMap<string, number>
+}
+
+/**
+ * What is too much to be kept waiting is a failure, to be seen and to be replayed; and what is too
+ * much to be kept as a failure as well is a number that the webhook shows.
+ */
+async function withinBounds(
+  queries: Change['queries'],
+  made: readonly DeliveryRow[],
+): Promise<Bounded> {
+  const deliveries: DeliveryRow[] = []
+  const failed = new Map<string, number>()
+  const dropped = new Map<string, number>()
   for (const [webhookId, own] of Map.groupBy(made, (delivery) => delivery.webhookId)) {
     const room = LIMITS.webhookPendingMax - (await countPending(queries, webhookId))
-    bounded.push(
-      ...own.map((delivery, at) =>
-        at < room ? delivery : { ...delivery, state: 'failed' as const, problem: TOO_MANY },
-      ),
+    const waiting = own.slice(0, Math.max(0, room))
+    const others = own.slice(waiting.length)
+    deliveries.push(...waiting)
+    if (others.length === 0) continue
+    const most = LIMITS.webhookFailedBeforeDropMax
+    const kept = others.slice(0, most - (await countFailedUpTo(queries, webhookId, most)))
+    deliveries.push(
+      ...kept.map((delivery) => ({ ...delivery, state: 'failed' as const, problem: TOO_MANY })),
     )
+    failed.set(webhookId, others.length)
+    if (others.length > kept.length) dropped.set(webhookId, others.length - kept.length)
   }
-  return bounded
+  return { deliveries, failed, dropped }
+}
+
+/** As long as failures are kept to be looked at: then the count begins anew. */
+async function countDropped(change: Change, dropped: Bounded['dropped']) {
+  const { queries, nowMs } = change
+  for (const webhook of await findWebhooks(queries, [...dropped.keys()])) {
+    const { webhookId, tenantId, droppedSince } = webhook
+    const isNew = droppedSince === null || nowMs - droppedSince > LIMITS.webhookDeliveryKeptMs
+    const count = dropped.get(webhookId) ?? 0
+    await updateWebhook(queries, webhookId, {
+      droppedCount: isNew ? count : webhook.droppedCount + count,
+      droppedSince: isNew ? nowMs : droppedSince,
+    })
+    const content = { webhook_id: webhookId, waiting: LIMITS.webhookPendingMax }
+    if (isNew) await change.audit(SERVICE, { action: 'webhook.dropping', tenantId, content })
+  }
 }

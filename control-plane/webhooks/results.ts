@@ -1,15 +1,15 @@
 /** What came of attempts: many at a time in one change, since each change waits for the disk. */
 import { LIMITS } from '../../shared/limits.ts'
 import {
-  endPending,
   findDeliveryStates,
   insertAttempts,
   updateDeliveries,
   type AttemptRow,
 } from '../store/queries/webhook-deliveries.ts'
-import { findWebhooks, forgetFailures, updateWebhook } from '../store/queries/webhooks.ts'
+import { forgetFailures } from '../store/queries/webhooks.ts'
 import type { Change } from '../store/store.ts'
 import type { Claimed } from './claims.ts'
+import { countFailures } from './failures.ts'
 import type { ReceiverAnswer } from './receiver.ts'
 import { retryAtMs } from './schedule.ts'
 
@@ -81,49 +81,13 @@ export async function record(
     leaseOwner: null,
     updatedAt: nowMs,
   })
-  const paused = await countFailures(change, givenUp)
+  const real = givenUp.filter(({ delivery }) => !delivery.isTest)
+  const ofWebhooks = [...Map.groupBy(real, webhookOf)].map(
+    ([webhookId, own]) => [webhookId, own.length] as const,
+  )
+  const paused = await countFailures(change, new Map(ofWebhooks))
   return { delivered: delivered.length, retries, givenUp: givenUp.length, paused }
 }
-
-/** Who has taken nothing for days is not knocked at any more, until somebody says so. */
-async function countFailures(change: Change, givenUp: readonly Result[]): Promise<string[]> {
-  const { queries, nowMs } = change
-  const real = Map.groupBy(
-    givenUp.filter(({ delivery }) => !delivery.isTest),
-    webhookOf,
-  )
-  const paused: string[] = []
-  for (const webhook of await findWebhooks(queries, [...real.keys()])) {
-    const { webhookId, tenantId, state } = webhook
-    const failedCount = webhook.failedCount + (real.get(webhookId)?.length ?? 0)
-    const failingSince = webhook.failingSince ?? nowMs
-    await updateWebhook(queries, webhookId, { failedCount, failingSince })
-    const isHopeless =
-      failedCount >= LIMITS.webhookFailuresBeforePauseMin &&
-      nowMs - failingSince >= LIMITS.webhookFailingMsBeforePause
-    if (state === 'paused' || !isHopeless) continue
-    await updateWebhook(queries, webhookId, {
-      state: 'paused',
-      pausedReason: 'failing',
-      updatedAt: nowMs,
-    })
-    const end = { state: 'failed', problem: 'the webhook was paused', atMs: nowMs } as const
-    const ended = await endPending(queries, { webhookId }, end)
-    const content = {
-      webhook_id: webhookId,
-      reason: 'failing',
-      failed: failedCount,
-      failing_since: new Date(failingSince).toISOString(),
-      given_up: ended,
-    }
-    await change.audit(SERVICE, { action: 'webhook.paused', tenantId, content })
-    paused.push(webhookId)
-  }
-  return paused
-}
-
-/** The service itself: nobody has asked for it. */
-const SERVICE = { name: 'service', requestId: 'none' }
 
 const idOf = ({ delivery }: Claimed) => delivery.deliveryId
 const webhookOf = ({ delivery }: Claimed) => delivery.webhookId

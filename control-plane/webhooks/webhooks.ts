@@ -97,6 +97,8 @@ export function createWebhooks({ store, vault, checkAddress, clock }: WebhooksWo
           fromSequence: await newestEvent(queries),
           failedCount: 0,
           failingSince: null,
+          droppedCount: 0,
+          droppedSince: null,
           createdAt: nowMs,
           updatedAt: nowMs,
         })
@@ -141,9 +143,13 @@ export function createWebhooks({ store, vault, checkAddress, clock }: WebhooksWo
     },
 
     async remove(tenantId: string, webhookId: string, actor: Actor): Promise<void> {
+      await requireWebhook(store.read, tenantId, webhookId)
+      const most = LIMITS.rowsDeletedAtOnceMax
+      const some = ({ queries }: Change) => deleteDeliveriesOf(queries, { webhookId }, most)
+      while ((await store.change(some)) === most);
       await store.change(async (change) => {
         await requireWebhook(change.queries, tenantId, webhookId)
-        await deleteDeliveriesOf(change.queries, webhookId)
+        while ((await some(change)) === most);
         await deleteWebhook(change.queries, webhookId)
         const content = { webhook_id: webhookId }
         await change.audit(actor, { action: 'webhook.removed', tenantId, content })
@@ -189,8 +195,10 @@ async function switchTo(
     await endPending(queries, { webhookId }, { state: 'cancelled', problem, atMs: nowMs })
   } else {
     const fromSequence = await newestEvent(queries)
-    const afresh = { pausedReason: null, failedCount: 0, failingSince: null, fromSequence }
-    await updateWebhook(queries, webhookId, afresh)
+    await updateWebhook(queries, webhookId, {
+      ...{ pausedReason: null, failedCount: 0, failingSince: null, fromSequence },
+      ...{ droppedCount: 0, droppedSince: null },
+    })
   }
 }
 

@@ -72,6 +72,8 @@ export const WebhookAnswer = v.strictObject({
     '`failing`: nothing has arrived for days, so that it was paused by itself.',
   ),
   failing_since: described(v.nullable(time), 'Since when deliveries are given up; null: none is.'),
+  dropped: described(count, 'Events that nothing was kept of, since too many deliveries waited.'),
+  dropped_since: described(v.nullable(time), 'When the first of them was dropped; null: none was.'),
   previous_secret_until: described(
     v.nullable(time),
     'Until then deliveries are signed with the secret before as well; null: they are not.',

@@ -260,6 +260,8 @@ function webhookView(webhook: Webhook, isOverlapping: boolean) {
     state: webhook.state,
     paused_reason: webhook.pausedReason,
     failing_since: isoOrNull(webhook.failingSince),
+    dropped: webhook.droppedCount,
+    dropped_since: isoOrNull(webhook.droppedSince),
     previous_secret_until: isOverlapping ? isoOrNull(webhook.previousSecretUntil) : null,
     created_at: iso(webhook.createdAt),
     updated_at: iso(webhook.updatedAt),

@@ -13,6 +13,7 @@ import { renewedDevices } from './0012-renewed-devices.ts'
 import { gatewayKeys } from './0013-gateway-keys.ts'
 import { strangers } from './0014-strangers.ts'
 import { consolePeople } from './0015-console-people.ts'
+import { leftBehind } from './0016-left-behind.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -31,4 +32,5 @@ export const migrations = [
   gatewayKeys,
   strangers,
   consolePeople,
+  leftBehind,
 ] as const

@@ -232,6 +232,27 @@ export async function replaceHostnames(
   ])
 }
 
+/** Of what was only written down about it, which may be a great deal; answers how many rows. */
+export async function deleteHistoryOf(
+  queries: Queries,
+  tenantId: string,
+  limit: number,
+): Promise<number> {
+  const { signIns, enforcementEvents, figures, webhookAttempts, webhookDeliveries } = schema
+  let deleted = 0
+  for (const table of [signIns, enforcementEvents, figures, webhookAttempts, webhookDeliveries]) {
+    const some = sql`(SELECT rowid FROM ${table} WHERE ${table.tenantId} = ${tenantId}
+      LIMIT ${limit - deleted})`
+    const gone = await queries
+      .delete(table)
+      .where(sql`rowid IN ${some}`)
+      .returning({ tenantId: table.tenantId })
+    deleted += gone.length
+    if (deleted === limit) break
+  }
+  return deleted
+}
+
 /**
  * Everything of the tenant but its audit trail and what its analyses have cost; the tombstone tells
  * gateways that were away.

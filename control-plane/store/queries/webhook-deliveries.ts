@@ -11,6 +11,7 @@ import {
   lte,
   or,
   sql,
+  type SQL,
 } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
@@ -138,13 +139,21 @@ export async function countAllPending(queries: Queries): Promise<number> {
 
 /** The same, for a page: counted no further than `most`. */
 export async function countPendingUpTo(queries: Queries, most: number): Promise<number> {
-  const some = queries
-    .select({ state: table.state })
-    .from(table)
-    .where(eq(table.state, 'pending'))
-    .limit(most)
-    .as('some')
-  const [row] = await queries.select({ count: count() }).from(some)
+  return countUpTo(queries, eq(table.state, 'pending'), most)
+}
+
+export async function countFailedUpTo(
+  queries: Queries,
+  webhookId: string,
+  most: number,
+): Promise<number> {
+  const isMeant = and(eq(table.webhookId, webhookId), eq(table.state, 'failed'))
+  return countUpTo(queries, isMeant, most)
+}
+
+async function countUpTo(queries: Queries, isMeant: SQL | undefined, most: number) {
+  const some = queries.select({ state: table.state }).from(table).where(isMeant).limit(most)
+  const [row] = await queries.select({ count: count() }).from(some.as('some'))
   return row?.count ?? 0
 }
 
@@ -224,18 +233,21 @@ export async function insertAttempts(queries: Queries, rows: readonly AttemptRow
       })
 }
 
+type Owner = { readonly tenantId: string } | { readonly webhookId: string }
+
+const isOf = (whose: Owner) =>
+  'webhookId' in whose ? eq(table.webhookId, whose.webhookId) : eq(table.tenantId, whose.tenantId)
+
 /** Ends what waits, of a tenant or of one webhook; what is under way may still arrive. */
 export async function endPending(
   queries: Queries,
-  whose: { readonly tenantId: string } | { readonly webhookId: string },
+  whose: Owner,
   end: { readonly state: 'cancelled' | 'failed'; readonly problem: string; readonly atMs: number },
 ): Promise<number> {
-  const isMeant =
-    'webhookId' in whose ? eq(table.webhookId, whose.webhookId) : eq(table.tenantId, whose.tenantId)
   const ended = await queries
     .update(table)
     .set({ state: end.state, problem: end.problem, leaseOwner: null, updatedAt: end.atMs })
-    .where(and(eq(table.state, 'pending'), isMeant))
+    .where(and(eq(table.state, 'pending'), isOf(whose)))
     .returning({ deliveryId: table.deliveryId })
   return ended.length
 }
@@ -263,13 +275,13 @@ export async function failedSince(
     .limit(limit)
 }
 
-export async function deleteDeliveriesOf(queries: Queries, webhookId: string): Promise<void> {
-  const own = queries
-    .select({ deliveryId: table.deliveryId })
-    .from(table)
-    .where(eq(table.webhookId, webhookId))
-  await queries.delete(webhookAttempts).where(inArray(webhookAttempts.deliveryId, own))
-  await queries.delete(table).where(eq(table.webhookId, webhookId))
+/** Any of them, with their attempts; answers how many. */
+export async function deleteDeliveriesOf(
+  queries: Queries,
+  whose: Owner,
+  limit: number,
+): Promise<number> {
+  return deleteSome(queries, isOf(whose), limit)
 }
 
 /** What is over, whichever way, with its attempts. */
@@ -278,17 +290,17 @@ export async function deleteSettledBefore(
   beforeMs: number,
   limit: number,
 ): Promise<number> {
-  const old = await queries
+  const isOver = inArray(table.state, ['delivered', 'failed', 'cancelled'])
+  return deleteSome(queries, and(isOver, lt(table.updatedAt, beforeMs)), limit)
+}
+
+async function deleteSome(queries: Queries, isMeant: SQL | undefined, limit: number) {
+  const some = await queries
     .select({ deliveryId: table.deliveryId })
     .from(table)
-    .where(
-      and(
-        inArray(table.state, ['delivered', 'failed', 'cancelled']),
-        lt(table.updatedAt, beforeMs),
-      ),
-    )
+    .where(isMeant)
     .limit(limit)
-  const ids = old.map(({ deliveryId }) => deliveryId)
+  const ids = some.map(({ deliveryId }) => deliveryId)
   if (ids.length === 0) return 0
   await queries.delete(webhookAttempts).where(inArray(webhookAttempts.deliveryId, ids))
   await queries.delete(table).where(inArray(table.deliveryId, ids))

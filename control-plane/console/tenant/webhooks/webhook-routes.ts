@@ -119,7 +119,7 @@ export async function webhookPage(
     here: 'webhooks',
     intro: html`${stateBadge(webhook)} ${webhook.description}`,
     buttons: buttonsOf(webhook, at),
-    content: html`${isOffered ? '' : planNotice(visit)} ${standing(visit, webhook, at)}
+    content: html`${isOffered ? '' : planNotice(visit)} ${standing(visit, webhook, at)} ${lost(webhook)}
     ${card('What it is', glance(webhook, webhooks.isOverlapping(webhook)))}
     ${card('Told of', toldOf(webhook))}
     ${isOffered ? card('Try it', testForm(visit, webhook, at, sent.test), 'test') : ''}
@@ -169,6 +169,18 @@ function standing(visit: TenantVisit, { state, pausedReason, failingSince }: Web
       resume,
     )
   return notice('info', 'Paused by a person: it is told nothing until it goes on.', resume)
+}
+
+/** What the list of deliveries does not show. */
+function lost({ droppedCount, droppedSince }: Webhook) {
+  if (droppedSince === null) return ''
+  const written = (count: number) => count.toLocaleString('en')
+  const events = droppedCount === 1 ? '1 event was' : `${written(droppedCount)} events were`
+  return notice(
+    'problem',
+    html`Since ${moment(droppedSince)}, ${events} neither sent nor kept:
+      ${written(LIMITS.webhookPendingMax)} deliveries were waiting already, and as many had failed.`,
+  )
 }
 
 function glance(webhook: Webhook, isOverlapping: boolean) {
