@@ -159,6 +159,8 @@ export const EnforcementEventSchema = v.object({
   sid: v.optional(v.string()),
   ip: v.optional(v.string()),
   app_host: v.optional(v.string()),
+  /** Which state of the tenant the gateway served: its id may have been given again since. */
+  revision: v.optional(revision),
 })
 export type EnforcementEvent = v.InferOutput<typeof EnforcementEventSchema>
 

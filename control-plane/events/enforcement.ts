@@ -96,8 +96,12 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
       if (events.length === 0) return
       await store.change(async (change) => {
         for (const [tenantId, claimed] of Map.groupBy(events, (event) => event.tenant_id)) {
-          if ((await findTenant(change.queries, tenantId)) === undefined) continue
-          const own = await withUsers(change.queries, tenantId, claimed)
+          const tenant = await findTenant(change.queries, tenantId)
+          if (tenant === undefined) continue
+          // from a gateway that was away while the id was given to somebody else
+          const isOfNow = ({ revision = Infinity }) => revision >= tenant.createdRevision
+          const own = await withUsers(change.queries, tenantId, claimed.filter(isOfNow))
+          if (own.length === 0) continue
           const [ends, others] = split(own)
           await enforce(change, tenantId, own)
           const isKept = {

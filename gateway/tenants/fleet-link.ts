@@ -9,11 +9,11 @@ import type { DecisionCount, TenantSnapshot } from '../../shared/snapshot.ts'
 import { openFeed, type FeedTiming } from './feed.ts'
 import { openFiguresFile } from './figures-file.ts'
 import { createFiguresOutbox } from './figures-outbox.ts'
-import { createKeeper, type KeeperStatus } from './keeper.ts'
+import { createKeeper, type Keeper, type KeeperStatus } from './keeper.ts'
 import { openLastKnownGood } from './last-known-good.ts'
 import { endsSession } from './relay-messages.ts'
 import { createRelay } from './relay.ts'
-import type { WorkerPort } from './relay-messages.ts'
+import type { Report, WorkerPort } from './relay-messages.ts'
 import { createReportOutbox } from './report-outbox.ts'
 
 const CLOSE_MS_MAX = 1_000
@@ -80,7 +80,7 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
     onReport(report) {
       for (const event of report.type === 'events' ? report.events : [])
         if (endsSession(event)) keeper.endSession(event.tenant_id, event.sid ?? '')
-      outbox.add(report)
+      outbox.add(withRevisions(report, keeper.revisionOf))
     },
   })
   const keeper = createKeeper({
@@ -150,4 +150,14 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
       await disk.close()
     },
   }
+}
+
+/** They may wait for days: until then their tenant may be gone, and its id another's. */
+function withRevisions(report: Report, revisionOf: Keeper['revisionOf']): Report {
+  if (report.type !== 'events') return report
+  const events = report.events.map((event) => {
+    const revision = revisionOf(event.tenant_id)
+    return revision === undefined ? event : { ...event, revision }
+  })
+  return { ...report, events }
 }

@@ -35,6 +35,8 @@ export interface Keeper {
   restore(state: StoredState): void
   /** Somebody signed out here, or was ended here: dead in every worker and on disk, link or no link. */
   endSession(tenantId: string, sid: string): void
+  /** Of the newest state of this tenant that is served here. */
+  revisionOf(tenantId: string): number | undefined
   receive(message: DownMessage): void
   /** A message that could not be read: if it was about one tenant, that one is rejected. */
   malformed(type: string, reason: string, content: unknown): void
@@ -358,6 +360,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       mentioned?.revoked.add(tenantId)
       revoke(tenantId, { all: 0, subjects: {}, sids: { [sid]: nowSeconds(clock) + 1 } })
     },
+    revisionOf: (tenantId) => tenants.get(tenantId)?.rank.revision,
     settled: () => everythingServed.then(() => {}),
     status: () => ({
       ...status,

@@ -45,6 +45,25 @@ void t.test('who signs out at one gateway is signed out at all of them', async (
   t.strictSame(await events(), [], 'a sign-out is no security event')
 })
 
+void t.test('what a gateway saw of a former tenant is not its namesake’s', async (t) => {
+  const { tenants, enforcement, receive, events, revocations } = await startReports(t)
+  const revisionOf = async () => (await tenants.find('acme'))!.revision
+  const seen = (sid: string, revision?: number) => ({
+    ...{ tenant_id: 'acme', outcome: 'terminate', sid, subject: 'ada', ip: '192.0.2.1' },
+    ...(revision !== undefined && { revision }),
+  })
+  const kept = async () => (await enforcement.list('acme', { limit: 10 })).items
+  const before = await revisionOf()
+  await tenants.remove('acme', ACTOR)
+  await tenants.create(tenantNamed('acme'), ACTOR)
+  await receive([seen('s1', before), { ...seen('s1', before), outcome: 'step_up' }])
+  t.same(await kept(), [])
+  t.same(await events(), [])
+  t.same((await revocations.revokedState('acme')).sids, {})
+  await receive([seen('s3', before), seen('s4', await revisionOf()), seen('s5')])
+  t.same((await kept()).map(({ sid }) => sid).toSorted(), ['s4', 's5'], 'its own are')
+})
+
 void t.test('a session that its binding has ended is dead everywhere, and an event', async (t) => {
   const { report, events, revocations } = await startReports(t)
   await report('terminate', { reason: 'network_changed', app_host: 'acme.localhost' })

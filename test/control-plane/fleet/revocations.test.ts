@@ -113,7 +113,7 @@ t.test(
     follower.reportActivity({ tenant_id: 'ada', sid: 's', subject: 'u', at: 5 })
     follower.reportActivity({ tenant_id: 'ada', sid: 's', subject: 'u', at: 6 })
     await until(() => events.length > 0 && sessions.length > 0)
-    t.same(events, [{ gatewayId: 'edge-1', ...event }])
+    t.same(events, [{ gatewayId: 'edge-1', ...event, revision: 1 }], 'of the state that was served')
     t.same(sessions, [{ tenant_id: 'ada', sid: 's', subject: 'u', at: 6 }])
   },
 )
