@@ -48,8 +48,6 @@ export function defineSchema(c: Columns) {
       analyzerKeySealed: c.text('analyzer_key_sealed').notNull(),
       analyzerKeyHash: c.text('analyzer_key_hash').notNull(),
       revision: c.whole('revision').notNull(),
-      /** Whatever was served under an earlier one was of somebody who had this id before. */
-      createdRevision: c.whole('created_revision').notNull().default(0),
       createdAt: c.whole('created_at').notNull(),
       updatedAt: c.whole('updated_at').notNull(),
       publishedAt: c.whole('published_at'),
@@ -80,6 +78,8 @@ export function defineSchema(c: Columns) {
       previousAnalyzerUntil: c.whole('previous_analyzer_until'),
       /** Never given again, as its id may be once it is gone. */
       number: c.whole('number').notNull().default(0),
+      /** Whatever was served under an earlier one was of somebody who had this id before. */
+      createdRevision: c.whole('created_revision').notNull().default(0),
     },
     (table) => [
       c.index('tenants_time_zone').on(table.timeZone, table.tenantId),

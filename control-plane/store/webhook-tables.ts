@@ -23,11 +23,11 @@ export function defineWebhookTables(c: Columns) {
       /** Deliveries that were given up since the last one that arrived, and since when. */
       failedCount: c.whole('failed_count').notNull(),
       failingSince: c.whole('failing_since'),
+      createdAt: c.whole('created_at').notNull(),
+      updatedAt: c.whole('updated_at').notNull(),
       /** Events that nothing is kept of, since too much waited and had failed; and since when. */
       droppedCount: c.whole('dropped_count').notNull(),
       droppedSince: c.whole('dropped_since'),
-      createdAt: c.whole('created_at').notNull(),
-      updatedAt: c.whole('updated_at').notNull(),
     },
     (table) => [c.index('webhooks_tenant').on(table.tenantId, table.createdAt, table.webhookId)],
   )
