@@ -97,7 +97,12 @@ async function edgeOf(queries: Queries, tenantId: string, atMs: number): Promise
   const hourMs = beginOf('hour', atMs)
   const minutes = await figureSums(queries, tenantId, 'minute', hourMs, atMs)
   const quarters = await figureSums(queries, tenantId, 'quarter', hourMs, atMs)
-  return [...minutes, ...quarters].map(({ source, outcome, reason, count }) => [source, outcome, reason, count])
+  return [...minutes, ...quarters].map(({ source, outcome, reason, count }) => [
+    source,
+    outcome,
+    reason,
+    count,
+  ])
 }
 
 /** What was simply let through has no reason that anybody would ask for. */
