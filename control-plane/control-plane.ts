@@ -52,6 +52,7 @@ export async function startControlPlane(
     clock,
     trustedProxies: settings.trustedProxies,
     proxyProtocol: settings.proxyProtocol,
+    operatorKey: settings.operatorKey,
   })
   const fleetServer = createServer(answerMetrics(createMetrics(services), settings.fleetKey))
   services.fleet.attach(fleetServer)

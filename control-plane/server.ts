@@ -7,12 +7,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from 'pino'
-import { createAddressReader } from '../shared/client-address.ts'
+import { countedAs, createAddressReader } from '../shared/client-address.ts'
 import { SECOND_MS, type Clock } from '../shared/clock.ts'
 import { Refusal } from '../shared/errors.ts'
 import { LIMITS } from '../shared/limits.ts'
 import type { createApp } from './app.ts'
-import { nameClient } from './listener/client-address.ts'
+import { isSameSecret } from './keys/vault.ts'
+import { createAdmission, type Rank } from './listener/admission.ts'
+import { addressOf, nameClient } from './listener/client-address.ts'
 import { guardConnections, type ConnectionLimits } from './listener/connections.ts'
 import { continueWhenRead, drainAfterAnswer } from './listener/early-answers.ts'
 import type { Realms } from './realm/realms.ts'
@@ -27,16 +29,21 @@ export interface ServerWorld {
   /** They say so with a PROXY header. */
   readonly proxyProtocol?: boolean | undefined
   readonly connectionLimits?: Partial<ConnectionLimits> | undefined
+  /** Whose requests go before all others. */
+  readonly operatorKey?: string | undefined
 }
 
 const REALMS_PREFIX = '/auth/realms/'
 const INVALID = new Refusal('request_invalid')
 const NO_TUNNEL = new Refusal('method_not_allowed')
 const UNREAD = new Refusal('unavailable', { retry_after: 10 })
+const FULL = new Refusal('unavailable', { retry_after: 1 })
+const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i
 const HEAD_MS = 10 * SECOND_MS
 
 export function createPublicServer(world: ServerWorld): Server {
-  const { app, realms, log, clock, trustedProxies = [], proxyProtocol = false } = world
+  const { app, realms, log, clock, trustedProxies = [], proxyProtocol = false, operatorKey } = world
+  const admission = createAdmission()
   const readAddress = createAddressReader(trustedProxies)
   const api = getRequestListener((request, env) => app.fetch(request, env), {
     overrideGlobalObjects: false,
@@ -63,15 +70,27 @@ export function createPublicServer(world: ServerWorld): Server {
     drainAfterAnswer(request, response)
     if (!connections.begin(request.socket, response)) return refuse(response, UNREAD)
     if (request.headers.host === undefined) return refuse(response)
-    if (path.startsWith(REALMS_PREFIX)) return realms.handle(request, response)
-    return api(request, response)
+    const address = countedAs(addressOf(request))
+    const begin = () => void handle(path, request, response)
+    if (!admission.enter(rankOf(request), address, begin)) refuse(response, FULL)
   }
 
-  function take(request: IncomingMessage, response: ServerResponse) {
-    Promise.resolve(answer(request, response)).catch((error: unknown) => {
+  async function handle(path: string, request: IncomingMessage, response: ServerResponse) {
+    if (request.socket.destroyed) return // gone while it waited
+    try {
+      if (path.startsWith(REALMS_PREFIX)) await realms.handle(request, response)
+      else await api(request, response)
+    } catch (error) {
       log.error({ error }, 'a request failed outside of its handler')
       response.destroy()
-    })
+    }
+  }
+
+  function rankOf({ headers: { authorization, cookie } }: IncomingMessage): Rank {
+    if (authorization === undefined) return cookie === undefined ? 'stranger' : 'keyed'
+    const [, key] = BEARER.exec(authorization) ?? []
+    const isOperator = key !== undefined && operatorKey !== undefined
+    return isOperator && isSameSecret(key, operatorKey) ? 'operator' : 'keyed'
   }
 
   const server = createServer(
@@ -83,7 +102,7 @@ export function createPublicServer(world: ServerWorld): Server {
       connectionsCheckingInterval: SECOND_MS,
       requireHostHeader: false, // refused below, with the body and the id of all answers
     },
-    take,
+    answer,
   )
   const connections = guardConnections(server, {
     trustedProxies,
@@ -100,7 +119,7 @@ export function createPublicServer(world: ServerWorld): Server {
   )
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     continueWhenRead(request, response)
-    take(request, response)
+    answer(request, response)
   })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     response.setHeader('X-Request-Id', randomUUID())

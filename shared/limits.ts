@@ -140,6 +140,10 @@ export const LIMITS = {
   strangersAtOnceMax: 2,
   strangersWaitingMax: 128,
   strangersWaitingPerAddressMax: 32,
+  /** Requests that are begun in one turn of the event loop, the operator's aside. */
+  admittedPerTurnMax: 2,
+  admissionWaitingMax: 4096,
+  admissionWaitingPerAddressMax: 128,
   nameCharactersMax: 200,
   usernameCharactersMax: 100,
   emailCharactersMax: 254,

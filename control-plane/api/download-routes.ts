@@ -35,7 +35,7 @@ export function downloadEndpoints(): readonly Endpoint[] {
 export function sendTarball(c: ApiContext, { bytes, etag }: Download, filename: string): Response {
   const headers = { ETag: etag, 'Cache-Control': 'no-cache' }
   if (isNoneMatch(c.req.header('if-none-match'), etag)) return c.body(null, 304, headers)
-  return c.body(new Uint8Array(bytes), 200, {
+  return c.body(bytes as Buffer<ArrayBuffer>, 200, {
     ...headers,
     'Content-Type': TARBALL_TYPE,
     'Content-Disposition': `attachment; filename="${filename}"`,

@@ -1,0 +1,147 @@
+/** Whose request is begun first, and how many in one turn of the event loop. */
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import t from 'tap'
+import { createAdmission, type Rank } from '../../../control-plane/listener/admission.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { SECRETS } from '../../support/programs.ts'
+import { REALM, startListener } from './served.ts'
+
+const OPERATOR_KEY = SECRETS.SERVICE_OPERATOR_KEY
+
+function admission(limits: { perTurn?: number; waitingMax?: number; perAddress?: number } = {}) {
+  const turns: (() => void)[] = []
+  const begun: string[] = []
+  const { perTurn = 2, waitingMax = 100, perAddress = 100 } = limits
+  const { enter } = createAdmission(
+    { perTurn, waitingMax, waitingPerAddressMax: perAddress },
+    (turn) => void turns.push(turn),
+  )
+  return {
+    enter: (rank: Rank, address: string, name = address) =>
+      enter(rank, address, () => void begun.push(name)),
+    /** Whose were begun since. */
+    begun: () => begun.splice(0),
+    turn: () => turns.splice(0).forEach((turn) => turn()),
+    turns,
+  }
+}
+
+t.test('a few are begun in a turn, each address has one after the other', async (t) => {
+  const { enter, begun, turn, turns } = admission()
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) enter('stranger', 'a', name)
+  enter('stranger', 'b')
+  t.same(begun(), ['a1', 'a2'])
+  turn()
+  t.same(begun(), ['a3', 'b'])
+  turn()
+  t.same(begun(), ['a4', 'a5'])
+  turn()
+  t.same(turns, [], 'nobody waits, so no turn is asked for')
+  enter('stranger', 'c')
+  t.same(begun(), ['c'])
+})
+
+t.test('the operator never waits', async (t) => {
+  const { enter, begun } = admission()
+  for (const name of ['a1', 'a2', 'a3']) enter('stranger', 'a', name)
+  for (const name of ['o1', 'o2', 'o3']) enter('operator', 'a', name)
+  t.same(begun(), ['a1', 'a2', 'o1', 'o2', 'o3'])
+})
+
+t.test('who shows something goes first, and who does not is never starved', async (t) => {
+  const { enter, begun, turn } = admission()
+  for (const name of ['s1', 's2', 's3', 's4', 's5']) enter('stranger', 's', name)
+  for (const name of ['k1', 'k2', 'k3']) enter('keyed', 'k', name)
+  begun()
+  turn()
+  t.same(begun(), ['k1', 's3'])
+  turn()
+  t.same(begun(), ['k2', 's4'])
+  turn()
+  t.same(begun(), ['k3', 's5'])
+  for (const name of ['k4', 'k5', 'k6']) enter('keyed', 'k', name)
+  turn()
+  t.same(begun(), ['k4', 'k5'], 'without strangers every turn is theirs')
+})
+
+t.test('an address may let N wait, and fills no room for another', async (t) => {
+  const one = admission({ perTurn: 1, perAddress: 3 })
+  t.same(
+    [1, 2, 3, 4, 5].map(() => one.enter('stranger', 'a')),
+    [true, true, true, true, false],
+  )
+  const all = admission({ perTurn: 1, waitingMax: 3 })
+  t.same(
+    [1, 2, 3, 4, 5].map(() => all.enter('stranger', 'a')),
+    [true, true, true, true, false],
+  )
+  t.ok(all.enter('stranger', 'b'), 'of whom nobody waits')
+  t.notOk(all.enter('stranger', 'b'))
+  t.ok(all.enter('operator', 'a'))
+})
+
+t.test('what fails to begin stops nobody behind it', async (t) => {
+  const turns: (() => void)[] = []
+  const limits = { perTurn: 1, waitingMax: 9, waitingPerAddressMax: 9 }
+  const { enter } = createAdmission(limits, (turn) => void turns.push(turn))
+  const begun: string[] = []
+  enter('stranger', 'a', () => void begun.push('a'))
+  enter('stranger', 'b', () => {
+    throw new Error('failed')
+  })
+  enter('stranger', 'c', () => void begun.push('c'))
+  t.throws(() => turns.shift()?.(), /failed/)
+  turns.shift()?.()
+  t.same(begun, ['a', 'c'])
+})
+
+async function requests(t: Parameters<typeof startListener>[0], port: number, heads: string[]) {
+  const socket = connect(port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  const text = heads.map((head, at) => `GET ${REALM}/${at} HTTP/1.1\r\nHost: a\r\n${head}\r\n`)
+  let answers = ''
+  socket.on('data', (bytes: Buffer) => void (answers += bytes.toString()))
+  socket.write(text.join('')) // one segment, so all are parsed in one turn
+  return { socket, answers: () => answers }
+}
+
+t.test('on the wire: the operator goes before all that came before', async (t) => {
+  const order: string[] = []
+  const world = { operatorKey: OPERATOR_KEY }
+  const { port } = await startListener(
+    t,
+    (request, response) => {
+      order.push(request.url!.slice(REALM.length + 1))
+      response.end()
+    },
+    world,
+  )
+  const { socket } = await requests(t, port, [
+    ...['', '', '', ''],
+    'Authorization: Bearer wrong\r\n',
+    'Cookie: a=b\r\n',
+    `Authorization: Bearer ${OPERATOR_KEY}\r\n`,
+    'Connection: close\r\n',
+  ])
+  await once(socket, 'close')
+  t.same(order, ['0', '1', '6', '4', '2', '5', '3', '7'])
+})
+
+t.test('on the wire: too many of one address at once are told to come again', async (t) => {
+  let begun = 0
+  const { port } = await startListener(t, (_request, response) => {
+    begun++
+    response.end()
+  })
+  const most = LIMITS.admittedPerTurnMax + LIMITS.admissionWaitingPerAddressMax
+  const { socket, answers } = await requests(t, port, Array<string>(most + 1).fill(''))
+  await once(socket, 'close')
+  const statuses = [...answers().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+  t.equal(statuses.length, most + 1)
+  t.equal(statuses.at(-1), '503')
+  t.match(answers(), /retry-after: 1/i)
+  t.equal(begun, most)
+  t.ok(LIMITS.admissionWaitingMax >= LIMITS.admissionWaitingPerAddressMax)
+})
