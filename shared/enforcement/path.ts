@@ -3,6 +3,7 @@
  * cut `;params`, map `\` to `/`, fold case. So a sealed prefix matches when any of those readings
  * is under it, and an excluded prefix only when there is no other reading at all.
  */
+import { isUtf8 } from 'node:buffer'
 import { LIMITS } from '../limits.ts'
 import {
   indexSealed,
@@ -114,29 +115,37 @@ function trimSlash(prefix: string): string {
  */
 function hasOneReading(rest: string): boolean {
   if (BROKEN_PERCENT.test(rest)) return false
-  const decoded = decodeOnce(rest)
-  if (decoded === undefined) return false
+  if (decodeOnce(rest).length === 0) return false
   const escapes = rest.match(/(?:%[0-9A-Fa-f]{2})+/g) ?? []
   const areHarmless = escapes.every((run) =>
-    /^[\p{L}\p{N}\p{M}~_ !$'()*+,=@-]+$/u.test((decodeOnce(run) ?? '%').normalize('NFKC')),
+    /^[\p{L}\p{N}\p{M}~_ !$'()*+,=@-]+$/u.test((decodeOnce(run)[0] ?? '%').normalize('NFKC')),
   )
   return areHarmless && isPlain(rest.replace(/%[0-9A-Fa-f]{2}/g, '-'))
 }
 
-/** Decodes level by level; each level is read the way the most lenient server would. */
+/**
+ * Decodes level by level; each level is read the way the most lenient server would. Bytes that are
+ * not UTF-8 have more than one reading: sealed in any of them is sealed.
+ */
 function judgeReadings(path: string, sealed: SealedIndex): SealedVerdict {
   if (BROKEN_PERCENT.test(path)) return 'unreadable'
-  let level = path
-  for (let round = 0; ; round++) {
-    if (CONTROL.test(level) || separatorsIn(level) > LIMITS.pathSegmentsMax) return 'unreadable'
-    const verdict = judgeReading(level, sealed)
-    if (verdict !== 'open') return verdict
-    const next = decodeOnce(level)
-    if (next === undefined) return 'unreadable'
-    if (next === level) return 'open'
-    if (round === LIMITS.pathDecodingRoundsMax) return 'unreadable'
-    level = next
+  return judgeLevel(path, sealed, LIMITS.pathDecodingRoundsMax)
+}
+
+function judgeLevel(level: string, sealed: SealedIndex, roundsLeft: number): SealedVerdict {
+  if (CONTROL.test(level) || separatorsIn(level) > LIMITS.pathSegmentsMax) return 'unreadable'
+  const verdict = judgeReading(level, sealed)
+  if (verdict !== 'open') return verdict
+  const readings = decodeOnce(level)
+  if (readings[0] === level) return 'open'
+  if (readings.length === 0 || roundsLeft === 0) return 'unreadable'
+  let worst: SealedVerdict = 'open'
+  for (const reading of readings) {
+    const next = judgeLevel(reading, sealed, roundsLeft - 1)
+    if (next === 'sealed') return next
+    if (next === 'unreadable') worst = next
   }
+  return worst
 }
 
 function separatorsIn(text: string): number {
@@ -148,10 +157,14 @@ function separatorsIn(text: string): number {
   return count
 }
 
-/** One round of percent-decoding, also `%u0061`; undefined for overlong forms, which only attack. */
-function decodeOnce(text: string): string | undefined {
-  if (!text.includes('%')) return text
-  if (/%(?:c[01]|e0%[89]|f0%8)/i.test(text)) return undefined
+/**
+ * One round of percent-decoding, also `%u0061`; nothing for overlong forms and for control characters
+ * beyond ASCII (U+0085 is white space to Python), which only attack. Where bytes are not UTF-8: in
+ * latin1, in latin1 only where UTF-8 ends, and in UTF-8 with U+FFFD, which is then passed over.
+ */
+function decodeOnce(text: string): readonly string[] {
+  if (!text.includes('%')) return [text]
+  if (/%(?:c[01]|c2%[89]|e0%[89]|f0%8)/i.test(text)) return []
   const unescaped = /%u[0-9A-Fa-f]{4}/.test(text)
     ? text.replace(/%u([0-9A-Fa-f]{4})/g, (_, unit: string) =>
         String.fromCharCode(parseInt(unit, 16)),
@@ -167,7 +180,13 @@ function decodeOnce(text: string): string | undefined {
   }
   const decoded = bytes.subarray(0, length)
   const utf8 = decoded.toString('utf8')
-  return utf8.includes('\ufffd') ? decoded.toString('latin1') : utf8
+  if (isUtf8(decoded)) return [utf8]
+  const latin1 = decoded.toString('latin1')
+  const mixed = latin1.replace(/[\x80-\xff]+/g, (run) => {
+    const bytesOfRun = Buffer.from(run, 'latin1')
+    return isUtf8(bytesOfRun) ? bytesOfRun.toString('utf8') : run
+  })
+  return mixed === latin1 ? [latin1, utf8] : [latin1, mixed, utf8]
 }
 
 function hexPair(high: number | undefined, low: number | undefined): number {

@@ -26,8 +26,11 @@ const ASCII = /^[\x00-\x7f]*$/
 const FOREIGN_DOTS = /[\u3002\uff0e\uff61\u2024\ufe52]/g
 /** What Windows' best fit makes a slash of. */
 const FOREIGN_SLASHES = /[\u2044\u2215\u2216\u29f5\u29f8]/g
-/** Accents, and what file systems and collations skip: a soft hyphen, a zero-width space. */
-const SKIPPED = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu
+/**
+ * Accents, and what file systems and collations skip: a soft hyphen, a zero-width space; with it the
+ * control characters of latin1, and what stands for bytes that are no text.
+ */
+const SKIPPED = /[\p{M}\p{Default_Ignorable_Code_Point}\x80-\x9f\ufffd]/gu
 /** Letters that collations and slugs fold although Unicode does not take them apart. */
 const FOLDED = {
   æ: 'ae',

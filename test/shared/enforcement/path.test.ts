@@ -175,6 +175,19 @@ t.test('a sealed page is sealed under every name that a common framework has for
   for (const path of NEIGHBOURS) t.equal(sealed(path), 'open', path)
 })
 
+t.test('a byte that is no text does not hide what the rest folds to', async (t) => {
+  for (const path of [
+    ...['/%C3%A0dmin/%EF%BF%BD', '/%C3%A0dmin;%EF%BF%BD', '/%EF%BC%A1dmin;%ff', '/adm%C4%B1n/%ff'],
+    ...['/%ff/%2e%2e/%C3%A0dmin', '/x%EF%BC%8F%2e%2e%EF%BC%8Fadmin/%EF%BF%BD', '/%25C3%25A0dmin/%25ff'],
+    ...['/%ff/%2e%2e/%25C3%25A0dmin', '/%25ff/%2e%2e/%C3%A0dmin', '/%E0dm%C3%ADn', '/%E0dmin/%EF%BF%BD'],
+    ...['/adm%ffin', '/admin%80', '/admin%EF%BF%BD', '/admin%ff/x', '/admin%85'],
+  ]) t.equal(sealed(path), 'sealed', path) // prettier-ignore
+  for (const path of ['/%ff', '/caf%E9/%ff/admin', '/%C3%A0dministrator/%ff', '/%82%a0/%EF%BF%BD'])
+    t.equal(sealed(path), 'open', path)
+  for (const path of ['/admin%C2%85', '/x/%c2%9f', '/x/%25C2%2585', '/%C2%85admin', '/%ff/%C2%85'])
+    t.equal(sealed(path), 'unreadable', path)
+})
+
 t.test('other names are known for pages that lie deeper, and for names with dots', async (t) => {
   const deep = compileSealed([
     '/team/admin',
