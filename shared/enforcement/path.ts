@@ -8,6 +8,8 @@ import { LIMITS } from '../limits.ts'
 import {
   indexSealed,
   judgeReading,
+  namesAnother,
+  PROGRAM_ENDS,
   type SealedIndex,
   type SealedVerdict,
 } from './sealed-segments.ts'
@@ -57,7 +59,8 @@ export function compileExcluded(prefixes: readonly string[]): ExcludedMatcher {
     for (const { prefix, covered } of exact) {
       if (!isUnder(path, prefix)) continue
       const rest = path.slice(prefix.length)
-      return (isPlain(path) || hasOneReading(rest)) && (covered === ALL || covered.test(rest))
+      if (covered !== ALL && !covered.test(rest)) return false
+      return isPlain(path) ? prefix === '' || !namesAnother(rest) : hasOneReading(rest, prefix)
     }
     return false
   }
@@ -73,8 +76,15 @@ const ALSO_PAGES = [
   { ends: /\/_next$/i, covered: /^\/static\//, instead: 'static' },
   { ends: /\/_app$/i, covered: /^\/(?:immutable\/|version\.json$|env\.js$)/, instead: 'immutable' },
   { ends: /\/(?:_next\/data|page-data)(?:\/|$)/i, covered: /^(?!)/, instead: undefined },
+  // they read any image of the application for whoever asks
   {
-    ends: /\/(?:index|app|app_dev)\.(?:php\d?|f?cgi|pl|py|rb|aspx?|jsp|cfm)(?:\/|$)/i,
+    ends: /\/(?:_next\/image|_vercel\/image|\.netlify\/images|_image|_ipx)(?:\/|$)/i,
+    covered: /^(?!)/,
+    instead: undefined,
+    wish: 'the folder of the public images',
+  },
+  {
+    ends: new RegExp(`/(?:index|app|app_dev)\\.(?:${PROGRAM_ENDS})(?:/|$)`, 'i'),
     covered: /^$/,
     instead: undefined,
   },
@@ -93,6 +103,7 @@ export function excludedProblem(prefix: string): string | undefined {
   const found = alsoPages(prefix)
   if (found === undefined) return undefined
   const { instead } = found
+  if ('wish' in found) return `${found.wish}: ${trimSlash(prefix)} serves protected ones too`
   const wish = `a path without protected pages: ${trimSlash(prefix)} serves their content too`
   return instead === undefined ? wish : `${wish}; use ${trimSlash(prefix)}/${instead} instead`
 }
@@ -113,14 +124,19 @@ function trimSlash(prefix: string): string {
  * Escapes are harmless below an excluded prefix when they stand for letters, digits and marks that
  * no server treats as structure: `/health/%7Euser`, `/media/caf%C3%A9.png`.
  */
-function hasOneReading(rest: string): boolean {
+function hasOneReading(rest: string, prefix: string): boolean {
   if (BROKEN_PERCENT.test(rest)) return false
-  if (decodeOnce(rest).length === 0) return false
+  const readings = decodeOnce(rest)
+  if (readings.length === 0) return false
   const escapes = rest.match(/(?:%[0-9A-Fa-f]{2})+/g) ?? []
   const areHarmless = escapes.every((run) =>
     /^[\p{L}\p{N}\p{M}~_ !$'()*+,=@-]+$/u.test((decodeOnce(run)[0] ?? '%').normalize('NFKC')),
   )
-  return areHarmless && isPlain(rest.replace(/%[0-9A-Fa-f]{2}/g, '-'))
+  if (!areHarmless || !isPlain(rest.replace(/%[0-9A-Fa-f]{2}/g, '-'))) return false
+  // bytes that are no text are left out by some: `.%ff.`
+  if (readings.length > 1 && DOT_AT_SEGMENT_END.test(rest.replace(/%[0-9A-Fa-f]{2}/g, '')))
+    return false
+  return prefix === '' || !readings.some(namesAnother)
 }
 
 /**

@@ -46,8 +46,9 @@ const FOLDED = {
 const FOLDABLE = /[æðøþđħłœŧ]/g
 /** ASP.NET takes `/(S(x))` out of a path, wherever it stands (CVE-2023-36899). */
 const COOKIELESS = /\/\((?:[a-z]\([^()/]*\))+\)/g
-/** Programs whose rest of the path is what they route by. */
-const PROGRAM = /^index\.|\.(?:php\d?|phtml|cgi|fcgi|pl|py|rb|aspx?|ashx|jspx?|cfm|dll|exe)$/
+/** Programs whose rest of the path is what they route by, by how their names end. */
+export const PROGRAM_ENDS = 'php\\d?|phtml|f?cgi|pl|py|rb|aspx?|ashx|jspx?|cfm|dll|exe'
+const PROGRAM = new RegExp(`^index\\.|\\.(?:${PROGRAM_ENDS})$`)
 const LANGUAGE = /^[a-z]{2,3}(?:-[a-z0-9]{2,8})*$/
 /** `ADMINI~1` is `administration` to Windows, `AD3F2C~1` too once there are many. */
 const SHORT_NAME = /^([^~]{1,6})~\d/
@@ -76,6 +77,20 @@ export function judgeReading(level: string, sealed: SealedIndex): SealedVerdict 
   const verdict = judgeFolded(folded, sealed)
   if (verdict !== 'open' || !folded.includes('/(')) return verdict
   return judgeFolded(folded.replace(COOKIELESS, ''), sealed)
+}
+
+/**
+ * Whether the page is another than the one that the path names: `/index.php/admin`, `/(S(x))/admin`.
+ * A program that ends the path is itself the page.
+ */
+export function namesAnother(level: string): boolean {
+  const hasMarks = level.indexOf('.') < level.lastIndexOf('/') || /[(]|_next|page-data/i.test(level)
+  if (!hasMarks && ASCII.test(level)) return false
+  const folded = fold(level)
+  if (folded.search(COOKIELESS) !== -1) return true
+  const named = folded.split(/[/\\]/).map(bareSegment)
+  const last = named.length - 1
+  return [...passedOver(named)].some((at) => at !== last || !PROGRAM.test(named[at]!))
 }
 
 function fold(level: string): string {

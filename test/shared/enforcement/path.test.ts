@@ -236,5 +236,29 @@ t.test('an excluded prefix does not open what pages say of themselves below it',
   t.match(excludedProblem('/docs/_next'), 'use /docs/_next/static instead')
   for (const prefix of ['/_next/static', '/index.html', '/webhook.php', '/', '/_nuxt', '/nextdata'])
     t.equal(excludedProblem(prefix), undefined, prefix)
-  t.ok(compileExcluded(['/docs'])('/docs/_next/data/b/guide.json'), 'all of /docs is open')
+  t.ok(compileExcluded(['/'])('/docs/_next/data/b/guide.json'), 'all is open')
+})
+
+t.test('below an excluded prefix no other page is opened', async (t) => {
+  const open = compileExcluded(['/public', '/hook.php'])
+  for (const path of [
+    ...['/public/index.php', '/public/x.php', '/public/a/X.CGI', '/public/index.html', '/public/x.y/a', '/public/(a)/b_c', '/public'],
+    ...['/public/v1.2/next/data', '/public/_next/static/x.js', '/public/caf%C3%A9/x.php', '/public/%E9.png', '/hook.php', '/hook.php/x'],
+  ]) t.ok(open(path), path) // prettier-ignore
+  for (const path of [
+    ...['/public/index.php/private/report', '/public/app.cgi/x', '/public/page-data/x/page-data.json', '/public/_next/data/b/x.json'],
+    ...['/public/(S(x))/a', '/public/%28S(x))/a', '/public/INDEX.PHP/x', '/public/a/index.ph%70/x', '/public/x.php%20/x', '/public/x.php/'],
+    ...['/public/%70age-data/x', '/public/%5fnext/data/b/x.json', '/public/x.p%CC%80hp/%E9', '/public/.%ff.', '/public/.%ff/x'],
+    ...['/hook.php/index.php/x'],
+  ]) t.notOk(open(path), path) // prettier-ignore
+})
+
+t.test('what reads any image for anybody is not excluded', async (t) => {
+  for (const prefix of ['/_next/image', '/a/_next/image', '/_vercel/image', '/_image', '/_ipx', '/_ipx/w_200', '/.netlify/images']) {
+    t.match(excludedProblem(prefix), `folder of the public images: ${prefix} serves`)
+    t.notOk(compileExcluded([prefix])(prefix), prefix)
+    t.notOk(compileExcluded([prefix])(`${prefix}/w_200/private/a.png`), prefix)
+  } // prettier-ignore
+  for (const prefix of ['/images', '/_imageset', '/_next/static'])
+    t.equal(excludedProblem(prefix), undefined, prefix)
 })
