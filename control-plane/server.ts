@@ -16,7 +16,7 @@ import { isSameSecret } from './keys/vault.ts'
 import { createAdmission, type Rank } from './listener/admission.ts'
 import { addressOf, nameClient } from './listener/client-address.ts'
 import { guardConnections, type ConnectionLimits } from './listener/connections.ts'
-import { continueWhenRead, drainAfterAnswer } from './listener/early-answers.ts'
+import { answerAndEnd, continueWhenRead, drainAfterAnswer } from './listener/early-answers.ts'
 import type { Realms } from './realm/realms.ts'
 
 export interface ServerWorld {
@@ -155,7 +155,8 @@ function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket) {
 
 function endWith(socket: Socket, status: string, refusal: Refusal) {
   const body = JSON.stringify(refusal.body())
-  socket.end(
+  answerAndEnd(
+    socket,
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )

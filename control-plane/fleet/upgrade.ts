@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { LIMITS } from '../../shared/limits.ts'
+import { answerAndEnd } from '../listener/early-answers.ts'
 import type { Admission, Credential } from './admission.ts'
 
 export const FLEET_PATH = '/fleet'
@@ -76,5 +77,6 @@ function leave(client: WebSocket): void {
 }
 
 function turnAway(socket: Duplex, status: string, headers = ''): void {
-  socket.end(`HTTP/1.1 ${status}\r\n${headers}Connection: close\r\nContent-Length: 0\r\n\r\n`)
+  const head = `HTTP/1.1 ${status}\r\n${headers}Connection: close\r\nContent-Length: 0\r\n\r\n`
+  answerAndEnd(socket, head)
 }

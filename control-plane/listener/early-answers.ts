@@ -4,6 +4,7 @@
  * is read and thrown away, within bounds, and only then the connection goes on or is closed.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { LIMITS } from '../../shared/limits.ts'
 
 export interface DrainLimits {
@@ -51,6 +52,18 @@ export function drainAfterAnswer(
   response.once('close', () => {
     if (request.complete || socket.destroyed) socket.destroySoon = close
   })
+}
+
+/**
+ * The last answer on a socket that belongs to no request. Node has taken its own listeners off such
+ * a socket, so its errors and its end are ours: an error that nobody hears ends the process.
+ */
+export function answerAndEnd(socket: Duplex, text: string, ms: number = LIMITS.unwantedBodyMsMax) {
+  socket.on('error', () => socket.destroy())
+  const timer = setTimeout(() => socket.destroy(), ms).unref()
+  socket.once('close', () => clearTimeout(timer))
+  socket.end(text)
+  socket.resume() // else the end of its other side would never be heard
 }
 
 /** `Expect: 100-continue` is answered where somebody begins to read, and not where nobody does. */
