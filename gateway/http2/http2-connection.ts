@@ -12,7 +12,7 @@ import { ParsedHead } from '../http1/request-head.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
 import { Spending } from './budget.ts'
 import { Http2Exchange } from './http2-exchange.ts'
-import { sendAnswer } from './own-answer.ts'
+import { RefusedStream } from './refused-stream.ts'
 import type { AbuseKind, Http2World } from './server.ts'
 
 export class Http2Connection implements Deadlined {
@@ -103,11 +103,13 @@ export class Http2Connection implements Deadlined {
   }
 
   #refuse(stream: ServerHttp2Stream, refusal: Refusal): void {
-    const { options, refusalAnswer, dateLine, guard } = this.world
+    const { options, refusalAnswer, guard } = this.world
     guard(() => options.onRefusal?.(refusal, this.peerAddress))
-    sendAnswer(stream, refusalAnswer(refusal), dateLine())
-    if (!stream.endAfterHeaders) stream.close(constants.NGHTTP2_NO_ERROR)
-    if (this.#exchanges.size === 0) this.#rest()
+    // Not `#rest()`: what is refused does not keep a connection.
+    const refused = new RefusedStream(this.world, stream, this.#use, () =>
+      this.#spend(this.#resets, 'resets'),
+    )
+    refused.answer(refusalAnswer(refusal), this.world)
   }
 
   #beginUpload(exchange: Http2Exchange): void {
@@ -174,6 +176,19 @@ export class Http2Connection implements Deadlined {
       Math.max(LIMITS.smallBodyBytesMax, 4 * window),
     )
     return Math.min(LIMITS.http2UnsentBytesMax, firstBytes + takenBytes)
+  }
+
+  /**
+   * A stream begins to wait. Where no other does, the quiet time before was of nobody's making:
+   * what moves is measured from now on.
+   */
+  onWaiting(exchange: Http2Exchange): void {
+    const { nowMs } = this.world.deadlines
+    if (nowMs - this.#movedAtMs < this.progress.idleMs) return
+    for (const other of this.#exchanges) if (other !== exchange && other.unsentBytes > 0) return
+    this.#movedAtMs = nowMs
+    this.#movedBytes = this.#socket.bytesWritten
+    this.#hasMoved = true
   }
 
   /** Over the last idle time; more than answers to PING and SETTINGS amount to. */

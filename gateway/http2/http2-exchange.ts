@@ -21,7 +21,7 @@ import { BodyTurn } from './body-turn.ts'
 import { fieldsObject, trailerLines } from './field-lists.ts'
 import { answerFields, upstreamRequest } from './forwarded.ts'
 import type { Http2Connection } from './http2-connection.ts'
-import { sendAnswer } from './own-answer.ts'
+import { closeWhenSent, sendAnswer } from './own-answer.ts'
 
 export class Http2Exchange implements Exchange, ResponseSink {
   readonly head: ParsedHead
@@ -140,6 +140,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#attempt((stream) => {
       this.#status = sendAnswer(stream, answer, this.#connection.world.dateLine())
     })
+    this.#connection.onWritten(this.unsentBytes)
     this.#leaveBody()
   }
 
@@ -220,9 +221,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     if (isShort && !expectsContinue) {
       if (!wasRead) this.#stream.on('data', ignore).on('end', () => this.#onBodyEnd())
       this.#stream.resume()
-    }
-    // RFC 9113 section 8.1: the answer is whole, and the client need not go on.
-    else this.#stream.close(constants.NGHTTP2_NO_ERROR)
+    } else closeWhenSent(this.#stream)
   }
 
   // The response
@@ -284,9 +283,9 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   #awaitTaking(): void {
-    const { deadlines, options } = this.#connection.world
-    const { idleMs } = options.timeouts
-    this.#progress.await(deadlines.nowMs, idleMs, this.#bytes - this.unsentBytes)
+    const { world, progress } = this.#connection
+    this.#connection.onWaiting(this)
+    this.#progress.await(world.deadlines.nowMs, progress.idleMs, this.#bytes - this.unsentBytes)
   }
 
   #checkTaking(nowMs: number): void {
@@ -357,7 +356,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#isDecided = true
     if (this.#isHeadSent) return this.#cut()
     this.#answer(this.#connection.world.refusalAnswer(refusal))
-    if (!this.#isBodyDone) this.#stream.close(constants.NGHTTP2_NO_ERROR)
+    if (!this.#isBodyDone) closeWhenSent(this.#stream)
   }
 
   /**

@@ -1,4 +1,5 @@
 /** Answers that we write ourselves, on a stream. */
+import { constants } from 'node:http2'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { OwnAnswer } from '../exchange.ts'
 import { isSafe, plainAnswer } from '../http1/answer.ts'
@@ -19,4 +20,13 @@ export function sendAnswer(stream: ServerHttp2Stream, asked: OwnAnswer, dateLine
   stream.respond(fields, { endStream: isEnd })
   if (!isEnd) stream.end(body)
   return status
+}
+
+/**
+ * RFC 9113 section 8.1: the answer is whole, and the client need not go on. Not before it has been
+ * taken: Node sends no reset for a stream that is closed already, so it could not be cut any more.
+ */
+export function closeWhenSent(stream: ServerHttp2Stream): void {
+  if (stream.writableFinished) stream.close(constants.NGHTTP2_NO_ERROR)
+  else stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR))
 }

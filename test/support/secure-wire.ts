@@ -4,7 +4,7 @@ import type { ClientHttp2Session, ClientSessionOptions, OutgoingHttpHeaders } fr
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import type { Test } from 'tap'
 import { createDeadlines } from '../../gateway/http1/deadlines.ts'
-import type { Exchange, ForwardPlan } from '../../gateway/exchange.ts'
+import type { Exchange, ForwardPlan, OwnAnswer } from '../../gateway/exchange.ts'
 import type { ExchangeOutcome } from '../../gateway/http1/server.ts'
 import { createHttp2Server } from '../../gateway/http2/server.ts'
 import type { Http2Limits } from '../../gateway/http2/server.ts'
@@ -36,6 +36,7 @@ export interface SecureWireOptions {
   readonly authority?: TestAuthority
   readonly fleetKey?: string
   readonly sweepMs?: number
+  readonly refusalAnswer?: () => OwnAnswer
 }
 
 export type SecureWire = Awaited<ReturnType<typeof startSecureWire>>
@@ -80,6 +81,7 @@ export async function startSecureWire(t: Test, origin: string, options: SecureWi
   const http1 = createHttp1Server(shared)
   const http2 = createHttp2Server({
     ...shared,
+    ...(options.refusalAnswer && { refusalAnswer: options.refusalAnswer }),
     limits: options.limits ?? {},
     onAbuse: (kind) => void abuses.push(kind),
   })

@@ -1,0 +1,51 @@
+/**
+ * A stream that became no exchange. Its answer is short, but a client with no window never takes
+ * it: so it counts among the streams of its address until it is closed, and waits no longer than
+ * the idle time.
+ */
+import { constants } from 'node:http2'
+import type { ServerHttp2Stream } from 'node:http2'
+import type { AddressUse } from '../address-counts.ts'
+import type { OwnAnswer } from '../exchange.ts'
+import type { Deadlined } from '../http1/deadlines.ts'
+import { closeWhenSent, sendAnswer } from './own-answer.ts'
+import type { Http2World } from './server.ts'
+
+export class RefusedStream implements Deadlined {
+  readonly deadlineMs: number
+  readonly #stream: ServerHttp2Stream
+
+  /** `onReset`: it ended before its client had the answer. */
+  constructor(world: Http2World, stream: ServerHttp2Stream, use: AddressUse, onReset: () => void) {
+    const { deadlines } = world
+    this.#stream = stream
+    use.streams++
+    deadlines.add(this)
+    this.deadlineMs = deadlines.nowMs + world.options.timeouts.idleMs
+    stream.once('close', () => {
+      use.streams--
+      deadlines.delete(this)
+      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) onReset()
+    })
+  }
+
+  /** What Node does not send it throws at us, out of its event: that would end the worker. */
+  answer(answer: OwnAnswer, world: Http2World): void {
+    const stream = this.#stream
+    try {
+      sendAnswer(stream, answer, world.dateLine())
+      if (!stream.endAfterHeaders) closeWhenSent(stream)
+    } catch (error) {
+      world.options.onError?.(error)
+      this.#cut()
+    }
+  }
+
+  onDeadline(): void {
+    this.#cut()
+  }
+
+  #cut(): void {
+    this.#stream.destroy(new Error('the refusal is cut'))
+  }
+}
