@@ -137,9 +137,7 @@ export class RequestContext implements Visit {
   /** What a request gets whose session does not hold, or is not there. */
   signIn(reason: SignInReason): Answer {
     if (reason === 'binding_terminate') this.edge.terminate(this)
-    const { head, edgeUrl, tenant } = this
-    const { tenantId } = tenant
-    return signInRequired({ head, target: head.target, tenantId, edgeUrl }, reason)
+    return signInRequired(this, reason)
   }
 }
 

@@ -11,6 +11,9 @@ export const LIMITS = {
   flowSecondsMax: 600,
   /** Lines that end other session cookies; with more a balancer would not take the head. */
   strayCookiesMax: 32,
+  strayCookieBytesMax: 5 * 1024,
+  /** Browsers take no longer `Path`, so no cookie has one. */
+  cookiePathBytesMax: 1024,
   /** Code exchanges that one client can cause, an office behind one address among them. */
   rateCallback: { burst: 200, perSecond: 20 },
   /** Flows that a worker remembers as used, each until its cookie is too old. */

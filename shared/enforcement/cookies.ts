@@ -33,6 +33,18 @@ export function readCookie(cookies: string, name: string): string | typeof REPEA
   return cookies.slice(start, end).trimEnd()
 }
 
+/** The values of all cookies of a name, for what has to do with each of them. */
+export function readCookies(cookies: string, name: string): string[] {
+  const values: string[] = []
+  for (let at = nextCookie(cookies, name, 0); at !== -1;) {
+    const semicolon = cookies.indexOf(';', at)
+    const end = semicolon === -1 ? cookies.length : semicolon
+    values.push(cookies.slice(at + name.length + 1, end).trimEnd())
+    at = nextCookie(cookies, name, end)
+  }
+  return values
+}
+
 /** Where the next pair of this name starts: at the beginning, or behind `;` and white space. */
 function nextCookie(cookies: string, name: string, from: number): number {
   for (let at = cookies.indexOf(name, from); at !== -1; at = cookies.indexOf(name, at + 1)) {

@@ -2,7 +2,14 @@
  * From cookies to a session that holds, or the reason why none does. The signature check is cached
  * beside the key set that makes it true; time, revocation, idle and binding are judged every time.
  */
-import { HOPS_COOKIE, REPEATED, readCookie, seenCookieName, SESSION_COOKIE } from './cookies.ts'
+import {
+  HOPS_COOKIE,
+  REPEATED,
+  readCookie,
+  readCookies,
+  seenCookieName,
+  SESSION_COOKIE,
+} from './cookies.ts'
 import type { SessionVerdict } from './decide.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { flat } from './flat.ts'
@@ -61,8 +68,17 @@ export interface SessionTenant {
 export interface SessionReader<Carried = unknown> {
   read(request: SessionRequest): SessionVerdict<ProvenSession<Carried>>
   /** The claims of whoever sent these cookies, even where the session no longer holds. */
-  claimsOf(request: SessionRequest): { token: string; claims: TokenClaims } | undefined
+  claimsOf(request: SessionRequest): SentSession | undefined
+  /** All that these cookies prove, where they are more than one: each is its bearer's to end. */
+  allOf(request: SessionRequest): readonly SentSession[]
   readonly stats: { hits: number; misses: number }
+}
+
+export interface SentSession {
+  readonly token: string
+  readonly claims: TokenClaims
+  /** It was not tossed in: the only one, or the one whose companion came with it. */
+  readonly isOwn: boolean
 }
 
 export const NO_SESSION: SessionVerdict<never> = { kind: 'invalid', reason: 'no_session' }
@@ -144,7 +160,21 @@ export function createSessionReader<Carried>({
     },
     claimsOf(request) {
       const session = find(request)
-      return typeof session === 'string' ? undefined : session
+      if (typeof session === 'string') return undefined
+      return { token: session.token, claims: session.claims, isOwn: true }
+    },
+    allOf({ cookies, tenant, isCookieSecure }) {
+      const tokens = readCookies(cookies, SESSION_COOKIE)
+      const seenText = readCookie(cookies, seenCookieName(isCookieSecure))
+      const seen = typeof seenText === 'string' ? seenText : ''
+      return [...new Set(tokens)].flatMap((sent) => {
+        const session = prove(sent, tenant.trust)
+        if (typeof session === 'string') return []
+        const { token, claims } = session
+        const isOwn =
+          tokens.length === 1 || readSeen(seen, claims.sid, tenant.seenKeys) !== undefined
+        return [{ token, claims, isOwn }]
+      })
     },
   }
 }

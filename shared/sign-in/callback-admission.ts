@@ -12,6 +12,8 @@ import { createRateLimits } from '../rate-limits.ts'
 export interface CallbackAdmission {
   /** How long this client has to wait; undefined where it may come now. */
   waitSeconds(clientAddress: string): number | undefined
+  /** Asked first, so that a flow that is used up costs its client nothing. */
+  isUsed(flow: string): boolean
   /** True for the first to come with this flow. */
   use(flow: string): boolean
 }
@@ -30,6 +32,7 @@ export function createCallbackAdmission(
       if (!/[.:]/.test(clientAddress)) return undefined
       return rates.waitSeconds('callback', countedAs(clientAddress), LIMITS.rateCallback)
     },
+    isUsed: (flow) => used.has(flow),
     use(flow) {
       if (used.has(flow)) return false
       const nowMs = clock.nowMs()

@@ -31,9 +31,10 @@ export async function callback<V extends Visit>(visit: V, world: SignInWorld<V>)
   if (flow === undefined || flow.state !== state) return startAgain(visit, world)
 
   const flowCleared = clearCookie(cookieName, isSecure, flowCookiePath(isSecure))
+  if (callbacks.isUsed(flow.state)) return startAgain(visit, world, [flowCleared])
   const waitSeconds = callbacks.waitSeconds(visit.clientAddress)
   if (waitSeconds !== undefined) return tooManySignIns(waitSeconds)
-  if (!callbacks.use(flow.state)) return startAgain(visit, world, [flowCleared])
+  callbacks.use(flow.state)
   const error = onlyParameter(query, 'error')
   if (error !== undefined) return signInEnded(visit, flow.returnTo, [flowCleared])
 

@@ -2,6 +2,8 @@
 import {
   clearCookie,
   hopsCookieName,
+  readCookie,
+  REPEATED,
   seenCookieName,
   SESSION_COOKIE,
 } from '../enforcement/cookies.ts'
@@ -23,19 +25,22 @@ export async function logout<V extends Visit>(visit: V, world: SignInWorld<V>): 
   const names = [SESSION_COOKIE, seenCookieName(isSecure), hopsCookieName(isSecure)]
   const own = names.map((name) => clearCookie(name, isSecure))
   const cleared = [...own, ...strayCleared(visit)]
-  const session = world.sessions.claimsOf(visit)
-  if (session === undefined) return signedOut(visit, cleared)
+  // whoever holds a token may end it, so of several all end: none is left to whoever knows it
+  const sessions = world.sessions.allOf(visit)
+  const isUnproven = sessions.length === 0 && readCookie(visit.cookies, SESSION_COOKIE) === REPEATED
+  if (sessions.length === 0 && !isUnproven) return signedOut(visit, cleared)
   // who is out already, a moment or a year ago, is not put out again with every request
-  if (!isOver(session.claims, visit)) world.endSession(visit, session.claims, 'logout')
+  for (const { claims } of sessions)
+    if (!isOver(claims, visit)) world.endSession(visit, claims, 'logout')
   try {
     const location = await world.relyingParty.endSessionLocation(tenant, {
-      idToken: session.token,
+      idToken: sessions.find(({ isOwn }) => isOwn)?.token,
       returnUrl: `${visit.edgeUrl}/`,
     })
     return redirection(303, location, cleared)
   } catch (error) {
     world.log.warn({ reason: reasonOf(error), tenant: tenant.tenantId }, 'realm logout not reached')
-    return signedOut(visit, cleared)
+    return isUnproven ? notSignedOut(visit) : signedOut(visit, cleared)
   }
 }
 
@@ -72,6 +77,18 @@ function signedOut(visit: Visit, cookies: readonly string[]): Answer {
   return pageAnswer(200, page, cookieLines(cookies))
 }
 
+/** The cookies stay, so that the next try finds them. */
+function notSignedOut(visit: Visit): Answer {
+  const { language, texts } = spokenTo(visit)
+  return pageAnswer(503, {
+    language,
+    title: texts.open,
+    text: texts.tryAgain(visit.tenant.name),
+    code: 'sign_out_incomplete',
+    action: { href: '/service/logout', label: texts.button },
+  })
+}
+
 function spokenTo(visit: Visit) {
   const language = languageOf(visit.header('accept-language').join())
   return { language, texts: TEXTS[language] }
@@ -84,6 +101,8 @@ interface LogoutTexts {
   readonly done: string
   readonly ended: (application: string) => string
   readonly again: string
+  readonly open: string
+  readonly tryAgain: (application: string) => string
 }
 
 const TEXTS: Readonly<Record<Language, LogoutTexts>> = {
@@ -94,6 +113,9 @@ const TEXTS: Readonly<Record<Language, LogoutTexts>> = {
     done: 'You are signed out',
     ended: (application) => `Your session of ${application} has ended.`,
     again: 'Sign in again',
+    open: 'You may still be signed in',
+    tryAgain: (application) =>
+      `We could not end your session of ${application}. Please try again in a moment.`,
   },
   de: {
     title: 'Abmelden?',
@@ -103,5 +125,8 @@ const TEXTS: Readonly<Record<Language, LogoutTexts>> = {
     done: 'Sie sind abgemeldet',
     ended: (application) => `Ihre Sitzung bei ${application} ist beendet.`,
     again: 'Wieder anmelden',
+    open: 'Sie sind vielleicht noch angemeldet',
+    tryAgain: (application) =>
+      `Wir konnten Ihre Sitzung bei ${application} nicht beenden. Bitte versuchen Sie es gleich noch einmal.`,
   },
 }

@@ -6,21 +6,18 @@ import { REASON_TEXTS, REFUSAL_TEXTS, type RefuseReason, type SignInReason } fro
 import type { NavigationFacts } from '../enforcement/navigation.ts'
 import { cookieLines, jsonAnswer, pageAnswer, redirection, type Answer } from './answer.ts'
 import { clearedVariants } from './stray-sessions.ts'
+import type { Visit } from './visit.ts'
 
-export interface SignInAsk {
-  readonly head: NavigationFacts
-  /** Path and query of the request. */
-  readonly target: string
-  readonly tenantId: string
-  readonly edgeUrl: string
+type Asker = Pick<Visit, 'tenant' | 'edgeUrl' | 'cookies' | 'isCookieSecure'> & {
+  /** With the path and query of the request. */
+  readonly head: NavigationFacts & { readonly target: string }
 }
 
 /** A person is sent to sign in and comes back here; a program gets a 401 that it can read. */
-export function signInRequired(ask: SignInAsk, reason: SignInReason): Answer {
-  const cookies =
-    reason === 'session_repeated' ? clearedVariants(ask.edgeUrl, pathOf(ask.target)) : []
+export function signInRequired(ask: Asker, reason: SignInReason): Answer {
+  const cookies = reason === 'session_repeated' ? clearedVariants(ask, pathOf(ask.head.target)) : []
   if (isNavigation(ask.head)) {
-    const returnTo = encodeURIComponent(safeReturnTo(ask.target))
+    const returnTo = encodeURIComponent(safeReturnTo(ask.head.target))
     return redirection(302, `/service/login?returnTo=${returnTo}`, cookies)
   }
   const body = {
@@ -29,7 +26,7 @@ export function signInRequired(ask: SignInAsk, reason: SignInReason): Answer {
     reason,
     login_url: `${ask.edgeUrl}/service/login`,
   }
-  const challenge = `WWW-Authenticate: Session realm="${ask.tenantId}"`
+  const challenge = `WWW-Authenticate: Session realm="${ask.tenant.tenantId}"`
   return jsonAnswer(401, body, [challenge, ...cookieLines(cookies)])
 }
 

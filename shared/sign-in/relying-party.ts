@@ -44,7 +44,8 @@ export interface FinishRequest {
 }
 
 export interface LogoutRequest {
-  readonly idToken: string
+  /** Without it the realm asks the person. */
+  readonly idToken: string | undefined
   readonly returnUrl: string
 }
 
@@ -115,7 +116,7 @@ export function createRelyingParty(world: {
     async endSessionLocation({ client }, { idToken, returnUrl }) {
       const config = await discover(client)
       return oidc.buildEndSessionUrl(config, {
-        id_token_hint: idToken,
+        ...(idToken === undefined ? {} : { id_token_hint: idToken }),
         post_logout_redirect_uri: returnUrl,
       }).href
     },

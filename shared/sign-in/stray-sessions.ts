@@ -5,36 +5,58 @@
  */
 import { readCookie, REPEATED, SESSION_COOKIE } from '../enforcement/cookies.ts'
 import { LIMITS } from '../limits.ts'
+import { hopsOf } from './hops.ts'
 import type { Visit } from './visit.ts'
 
-type Sender = Pick<Visit, 'cookies' | 'edgeUrl'>
+type Sender = Pick<Visit, 'cookies' | 'edgeUrl' | 'isCookieSecure'>
 
 /** Under `/service/`, where a request has more than one. */
-export function strayCleared({ cookies, edgeUrl }: Sender): string[] {
-  return readCookie(cookies, SESSION_COOKIE) === REPEATED
-    ? clearedVariants(edgeUrl, '/service/')
+export function strayCleared(sender: Sender): string[] {
+  return readCookie(sender.cookies, SESSION_COOKIE) === REPEATED
+    ? clearedVariants(sender, '/service/')
     : []
 }
 
 /** All but the one that is about to be set, where the browser has any already. */
-export function othersCleared({ cookies, edgeUrl }: Sender): string[] {
-  return readCookie(cookies, SESSION_COOKIE) === undefined
-    ? []
-    : clearedVariants(edgeUrl, '/service/').slice(1)
+export function othersCleared(sender: Sender): string[] {
+  if (readCookie(sender.cookies, SESSION_COOKIE) === undefined) return []
+  const own = clearing('/', '') + (isTls(sender) ? '; Secure' : '')
+  return clearedVariants(sender, '/service/').filter((line) => line !== own)
 }
 
-/** Ends every variant that a browser can have sent with a request to this path; ours comes first. */
-export function clearedVariants(edgeUrl: string, path: string): string[] {
-  const { hostname, protocol } = new URL(edgeUrl)
-  const domains = domainsOf(hostname)
-  const places = pathsOf(path).flatMap((at) =>
-    domains.map((domain) => `${SESSION_COOKIE}=; Path=${at}; Max-Age=0${domain}`),
+/**
+ * Ends the variants that a browser can have sent with a request to this path. One answer does not hold
+ * all of a deep path, so each completed sign-in that led nowhere ends the next ones; the deepest first.
+ */
+export function clearedVariants(sender: Sender, path: string): string[] {
+  const domains = domainsOf(new URL(sender.edgeUrl).hostname)
+  const ends = isTls(sender) ? ['; Secure', '; Secure; Partitioned'] : ['']
+  const lines = pathsOf(path).flatMap((at) =>
+    domains.flatMap((domain) => ends.map((end) => clearing(at, domain) + end)),
   )
-  const lines =
-    protocol === 'https:'
-      ? ['; Secure', '; Secure; Partitioned'].flatMap((end) => places.map((line) => line + end))
-      : places
-  return lines.slice(0, LIMITS.strayCookiesMax)
+  const answers = inAnswers(lines)
+  return answers[hopsOf(sender) % answers.length]!
+}
+
+const isTls = ({ edgeUrl }: Sender) => edgeUrl.startsWith('https:')
+
+const clearing = (path: string, domain: string) =>
+  `${SESSION_COOKIE}=; Path=${path}; Max-Age=0${domain}`
+
+function inAnswers(lines: readonly string[]): string[][] {
+  const answers: string[][] = [[]]
+  let bytes = 0
+  for (const line of lines) {
+    const answer = answers.at(-1)!
+    bytes += line.length
+    if (answer.length < LIMITS.strayCookiesMax && bytes <= LIMITS.strayCookieBytesMax) {
+      answer.push(line)
+      continue
+    }
+    answers.push([line])
+    bytes = line.length
+  }
+  return answers
 }
 
 /** None, then the host itself and each parent that can be a domain; a browser ignores a public suffix. */
@@ -45,14 +67,18 @@ function domainsOf(hostname: string): string[] {
   return ['', ...parents.map((domain) => `; Domain=${domain}`)]
 }
 
-/** `/a/b` → `/`, `/a`, `/a/`, `/a/b`: what a cookie for this path may have as its own. */
+/** `/a/b` → `/a/b`, `/a/`, `/a`, `/`: what a cookie for this path may have as its own. */
 function pathsOf(target: string): string[] {
   const path = target.split(';', 1)[0]! // no attribute of a cookie is taken from a path
-  const paths = ['/']
-  for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1)) {
-    if (paths.length >= LIMITS.strayCookiesMax) return paths
-    paths.push(path.slice(0, at), path.slice(0, at + 1))
+  const paths: string[] = []
+  const add = (length: number) => {
+    if (length <= LIMITS.cookiePathBytesMax) paths.push(path.slice(0, length))
   }
-  if (!path.endsWith('/')) paths.push(path)
-  return paths
+  if (!path.endsWith('/')) add(path.length)
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+    if (paths.length >= LIMITS.strayCookiesMax) break
+    add(at + 1)
+    add(at)
+  }
+  return [...paths, '/']
 }

@@ -215,17 +215,21 @@ t.test('a flow asks the realm once, whatever comes with it later', async (t) => 
 t.test('a client that comes back too often waits, and its flow is still good then', async (t) => {
   const world = await startWorld(t)
   for (const target of world.targets.slice(0, 2)) {
-    const begun = await target.ask(headOf({ target: '/service/login', as: 'navigation' }))
-    const valueOf = (wanted: string) => begun.headers.find(([name]) => name === wanted)?.[1] ?? ''
-    const state = new URL(valueOf('location')).searchParams.get('state') ?? ''
-    const cookie = valueOf('set-cookie').split(';', 1)[0] ?? ''
-    const ask = headOf({
-      target: `/service/callback?code=a&state=${state}`,
-      cookie,
-      as: 'navigation',
-    })
+    const begin = async () => {
+      const begun = await target.ask(headOf({ target: '/service/login', as: 'navigation' }))
+      const valueOf = (wanted: string) => begun.headers.find(([name]) => name === wanted)?.[1] ?? ''
+      const state = new URL(valueOf('location')).searchParams.get('state') ?? ''
+      const cookie = valueOf('set-cookie').split(';', 1)[0] ?? ''
+      const path = `/service/callback?error=x&state=${state}`
+      return headOf({ target: path, cookie, as: 'navigation' })
+    }
+    const used = await begin()
+    t.equal((await target.ask(used)).status, 400)
     for (let count = 1; count <= LIMITS.rateCallback.burst; count++)
-      t.not((await target.ask(ask)).status, 429)
+      t.equal((await target.ask(used)).status, 303, 'a used flow takes nothing from anybody')
+    for (let count = 2; count <= LIMITS.rateCallback.burst; count++)
+      t.equal((await target.ask(await begin())).status, 400)
+    const ask = await begin()
     const next = await target.ask(headOf({ target: '/service/login', as: 'navigation' }))
     t.equal(next.status, 302)
     const { status, headers } = await target.ask(ask)

@@ -66,3 +66,23 @@ t.test('two session cookies end in one clear sign-in', async (t) => {
     }
   }
 })
+
+t.test('signing out with several session cookies ends what they prove', async (t) => {
+  const world = await startWorld(t, { address: `https://${HOST}` })
+  for (const [at, target] of world.targets.entries()) {
+    const own = world.session({ sid: `own${at}` })
+    const tossed = world.session({ sid: `evil${at}`, sub: 'eve' })
+    const [ownToken = '', tossedToken = ''] = [own, tossed].map((pair) => pair.split('; ')[0]!)
+    const logout = async (cookie: string) => {
+      const answer = await target.ask(headOf({ target: '/service/logout', as: 'navigation', cookie })) // prettier-ignore
+      t.equal(answer.status, 303, target.name)
+      return new URL(answer.headers.find(([name]) => name === 'location')![1])
+    }
+    const hinted = await logout(`${tossedToken}; ${own}`)
+    t.equal(`service_session=${hinted.searchParams.get('id_token_hint')}`, ownToken, target.name)
+    for (const cookie of [own, tossed])
+      t.match((await target.ask(headOf({ cookie }))).body, /revoked/, target.name)
+    for (const cookie of ['service_session=a; service_session=b', `service_session=a; ${tossedToken}`])
+      t.equal((await logout(cookie)).searchParams.get('id_token_hint'), null, 'the realm asks') // prettier-ignore
+  }
+})

@@ -9,8 +9,10 @@ function start(flowsMax?: number) {
 }
 
 t.test('a flow is used once for as long as its cookie is good', async (t) => {
-  const { use, pass } = start()
+  const { isUsed, use, pass } = start()
+  t.equal(isUsed('a'), false)
   t.equal(use('a'), true)
+  t.equal(isUsed('a'), true)
   t.equal(use('a'), false)
   t.equal(use('b'), true)
   pass(LIMITS.flowSecondsMax)

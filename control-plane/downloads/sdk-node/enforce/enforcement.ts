@@ -144,8 +144,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
   function askToSignIn(visit: Visitor, reason: SignInReason): Answer {
     if (reason === 'binding_terminate') terminate(visit, signIn)
     if (reason === 'binding_step_up') noteMove(visit)
-    const { head, tenant, edgeUrl } = visit
-    return signInRequired({ head, target: head.target, tenantId: tenant.tenantId, edgeUrl }, reason)
+    return signInRequired(visit, reason)
   }
 
   /** Once: every request of such a process is the same. */
