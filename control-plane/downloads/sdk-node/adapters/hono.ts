@@ -4,7 +4,7 @@ import type { Guard, GuardedRequest, Identity, Outcome } from '../guard.ts'
 import { fieldsOf, hasBody, judgement, type Answer, type Forward } from './carry-out.ts'
 import { withholdSession, writeIdentity, writeIdentityTo } from './identity-headers.ts'
 import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
-import { watchAnswer, watchBody } from './still-open.ts'
+import { watchAnswer, watchBody, watchSocket } from './still-open.ts'
 import { addToAnswer, addToResponse } from './private-answers.ts'
 
 export interface HonoContext {
@@ -74,13 +74,19 @@ const isNative = (value: unknown): value is Request =>
   value instanceof Request && !Object.getOwnPropertySymbols(value).some(isOfNodeServer)
 const isOfNodeServer = ({ description }: symbol) => description === 'incomingKey'
 
-/** Without a server, as `app.request()` in a test: all that there is, is the standard's Request. */
+/** Without a response of Node's, as `app.request()` in a test: there is the standard's Request. */
 async function guardRequest(guard: Guard, c: HonoContext, next: Next): Promise<Response | void> {
   const outcome = await judgement(guard, requestOf(c.req.raw))
   if (outcome.kind === 'answer') return responseOf(outcome)
   const { identity, isForeignPage, privateCookies } = outcome
   cleanStandard(c, identity, isForeignPage)
   c.set('serviceClaims', identity?.claims)
+  const socket = (c.env as { incoming?: Incoming } | undefined)?.incoming?.socket
+  if (socket !== undefined) {
+    // an upgrade, by node-server's own listener: of what is answered here, it sends no body
+    watchSocket(guard, socket, outcome)
+    return next()
+  }
   const { release, until } = watchBody(guard, outcome)
   await next().finally(() => c.res.body ?? release())
   if (c.res.body !== null) c.res = new Response(until(c.res.body), c.res)

@@ -3,7 +3,7 @@
  * long poll, a download or a WebSocket ends with its session, not when the client pleases
  * (pomerium 1279). To the application it is as if the client had gone.
  */
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import type { Http2ServerResponse } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import type { Guard, StillOpen } from '../guard.ts'
 import type { Forward } from './carry-out.ts'
@@ -70,13 +70,19 @@ class OpenSocket implements StillOpen {
 class OpenAnswer implements StillOpen {
   readonly #request: Incoming
   readonly #response: Outgoing
+  /** Of HTTP/1.1. From the start: Node takes it off a request whose body somebody left half read. */
+  readonly #socket: Duplex | undefined
   readonly #upgraded: OpenSocket | undefined
 
   constructor(request: Incoming, response: Outgoing) {
     this.#request = request
     this.#response = response
+    if (isHttp2(request)) return
+    const socket: Duplex | null = request.socket ?? response.socket
+    if (socket === null) return
+    this.#socket = socket
     // a WebSocket that came by the framework's routes, with a response that nobody reads
-    if (request.headers.upgrade !== undefined) this.#upgraded = new OpenSocket(request.socket)
+    if (request.headers.upgrade !== undefined) this.#upgraded = new OpenSocket(socket)
   }
 
   /** An upload, a download and a wait have an end; a stream that nobody looks at has none. */
@@ -87,15 +93,19 @@ class OpenAnswer implements StillOpen {
     return hasEnd || isUploading(this.#request)
   }
 
-  /** The response of such a WebSocket never closes. */
+  /**
+   * Of HTTP/2 only the stream knows: its request is destroyed as soon as nobody reads on. The
+   * response of such a WebSocket never closes.
+   */
   isOver(): boolean {
-    return this.#response.writableFinished || this.#response.destroyed || isGone(this.#request)
+    const response = this.#response
+    if (isHttp2(this.#request)) return streamOf(response)?.destroyed ?? true
+    return response.writableFinished || response.destroyed || (this.#socket?.destroyed ?? true)
   }
 
   end(): void {
-    const { stream } = this.#response as unknown as Partial<Http2ServerResponse>
-    if (stream === undefined) this.#request.socket.destroy()
-    else stream.close(HTTP2_CANCEL)
+    if (isHttp2(this.#request)) streamOf(this.#response)?.close(HTTP2_CANCEL)
+    else this.#socket?.destroy()
   }
 }
 
@@ -104,12 +114,17 @@ function isChunked(response: Outgoing): boolean {
   return (response as { chunkedEncoding?: boolean }).chunkedEncoding ?? true
 }
 
-/** Over HTTP/2 a request without a body counts as complete only when somebody has read it. */
+/**
+ * What nobody reads any longer is none. Over HTTP/2 a request counts as complete only when somebody
+ * has read it to its end; whether the client has sent it, the stream knows.
+ */
 function isUploading(request: Incoming): boolean {
-  if (request.complete) return false
-  const { stream } = request as unknown as Partial<Http2ServerRequest>
-  return stream?.endAfterHeaders !== true
+  if (request.complete || request.destroyed) return false
+  return !isHttp2(request) || streamOf(request)?.state.remoteClose === 0
 }
 
-const isGone = (request: Incoming) =>
-  request.httpVersionMajor === 2 ? request.destroyed : request.socket.destroyed
+/** As the request tells: on HTTP/1.1 a property named `stream` is the application's own. */
+const isHttp2 = (request: Incoming) => request.httpVersionMajor === 2
+
+const streamOf = (message: Incoming | Outgoing) =>
+  (message as unknown as Partial<Http2ServerResponse>).stream

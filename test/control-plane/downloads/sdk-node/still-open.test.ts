@@ -1,29 +1,16 @@
 /** What somebody who was let in still has open, and how a guard ends it. */
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { createAdaptorServer, upgradeWebSocket } from '@hono/node-server'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import t from 'tap'
-import type { StillOpen } from '../../../../control-plane/downloads/sdk-node/guard.ts'
-import { createService } from '../../../../control-plane/downloads/sdk-node/service.ts'
-import { forward, listen } from '../../../support/own-guard.ts'
+import { WebSocketServer } from 'ws'
+import { listen } from '../../../support/own-guard.ts'
+import { watching } from '../../../support/watching-guard.ts'
 import { RawClient } from '../../../support/wire.ts'
-
-/** Lets everybody in, and ends what it was given when it is told to. */
-function watching() {
-  const open = new Set<StillOpen>()
-  const service = createService({
-    judge: () => forward(),
-    watch(_admitted, given) {
-      open.add(given)
-      return () => open.delete(given)
-    },
-    ready: async () => {},
-    close: async () => {},
-  })
-  return { open, service }
-}
 
 t.test('Fastify: a connection that was upgraded ends with its session', async (t) => {
   const { open, service } = watching()
@@ -101,4 +88,36 @@ t.test('Hono without a server: the body ends with its session', async (t) => {
   await t.rejects(reader.read())
   await new Promise((resolve) => setImmediate(resolve))
   t.equal(open.size, 0)
+})
+
+t.test('Hono: a WebSocket of its server’s ends with its session', async (t) => {
+  const { open, service } = watching()
+  const app = new Hono()
+  app.use(service.hono())
+  app.get(
+    '/',
+    upgradeWebSocket(() => ({})),
+  )
+  const websocket = { server: new WebSocketServer({ noServer: true }) }
+  const server = createAdaptorServer({ fetch: app.fetch, websocket: websocket as never })
+  const port = await listen(t, server as Server)
+  const upgrade = (path: string) =>
+    new RawClient(port).send(
+      `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    )
+  const client = upgrade('/')
+  await client.until((received) => received.startsWith('HTTP/1.1 101'))
+  const [socket] = open
+  t.equal(socket?.isOver(), false)
+  socket?.end()
+  await client.closed
+  const connected = once(server, 'connection') as Promise<[Socket]>
+  const refused = upgrade('/no-such-route')
+  const [theirs] = await connected
+  const closed = once(theirs, 'close')
+  await refused.closed
+  refused.close()
+  await closed
+  t.equal(open.size, 0, 'what was refused is not watched')
 })
