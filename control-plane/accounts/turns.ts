@@ -1,7 +1,8 @@
 /**
  * Turns for work that costs a core and much memory. Tenants are served in rotation, each first
- * come, first served, so that a flood at one realm costs the others one turn and not a queue; who
- * comes when a queue is full is sent away.
+ * come, first served, so that a flood at one realm costs the others one turn and not a queue. Who
+ * comes when their queue is full is sent away; when all are, the last of the longest gives way to
+ * who has less.
  */
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -16,6 +17,11 @@ export interface TurnLimits {
   readonly waitingPerTenantMax?: number
 }
 
+interface Waiting {
+  readonly proceed: () => void
+  readonly giveWay: (refusal: Refusal) => void
+}
+
 /** What belongs to no tenant has a queue of its own, which only the whole limits. */
 const NOBODY = ''
 
@@ -24,17 +30,27 @@ export function createTurns({
   waitingMax = LIMITS.passwordQueueMax,
   waitingPerTenantMax = LIMITS.passwordQueuePerTenantMax,
 }: TurnLimits = {}): Turns {
-  const queues = new Map<string, (() => void)[]>()
+  const queues = new Map<string, Waiting[]>()
   let running = 0
   let waiting = 0
 
   function wait(tenantId: string): Promise<void> {
     const queue = queues.get(tenantId) ?? []
     const isTenantFull = tenantId !== NOBODY && queue.length >= waitingPerTenantMax
-    if (waiting >= waitingMax || isTenantFull) throw new Refusal('unavailable', { retry_after: 1 })
+    if (isTenantFull || (waiting >= waitingMax && !makeRoom(queue.length))) throw unavailable()
     queues.set(tenantId, queue)
     waiting++
-    return new Promise((proceed) => queue.push(proceed))
+    return new Promise((proceed, giveWay) => queue.push({ proceed, giveWay }))
+  }
+
+  /** Only where it makes things more even: two that have as many do not push each other out. */
+  function makeRoom(ownCount: number): boolean {
+    let longest: Waiting[] = []
+    for (const queue of queues.values()) if (queue.length > longest.length) longest = queue
+    if (longest.length <= ownCount + 1) return false
+    longest.pop()?.giveWay(unavailable())
+    waiting--
+    return true
   }
 
   /** The tenant that was served goes behind all others that wait. */
@@ -43,7 +59,7 @@ export function createTurns({
     if (first === undefined) return undefined
     const [tenantId, queue] = first
     queues.delete(tenantId)
-    const proceed = queue.shift()
+    const proceed = queue.shift()?.proceed
     if (queue.length > 0) queues.set(tenantId, queue)
     waiting--
     return proceed
@@ -63,3 +79,5 @@ export function createTurns({
     },
   }
 }
+
+const unavailable = () => new Refusal('unavailable', { retry_after: 1 })

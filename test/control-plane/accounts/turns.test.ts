@@ -22,3 +22,18 @@ t.test('work that fails hands its turn on', async (t) => {
   await t.rejects(failing, { message: 'no' })
   t.equal(await next, 'served')
 })
+
+t.test('when all is full, the last of the longest queue gives way to who has less', async (t) => {
+  const turns = createTurns({ concurrency: 1, waitingMax: 6, waitingPerTenantMax: 3 })
+  const served: string[] = []
+  const running = Promise.withResolvers<void>()
+  const first = turns.take(() => running.promise)
+  const ask = (name: string) =>
+    turns.take(async () => void served.push(name), name.charAt(0)).catch(() => `${name} refused`)
+  const asked = ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'd1', 'a4', 'c2', 'e1'].map(ask)
+  running.resolve()
+  const refused = (await Promise.all([first, ...asked])).filter((told) => told !== undefined)
+  t.same(refused, ['a2 refused', 'a3 refused', 'b3 refused', 'a4 refused', 'c2 refused'])
+  t.same(served, ['a1', 'b1', 'c1', 'd1', 'e1', 'b2'])
+  t.equal(await ask('a5'), undefined, 'and whoever gave way holds no place')
+})
