@@ -4,6 +4,7 @@ import { ownSessions } from './account/own-sessions.ts'
 import { recoveryPages } from './account/recovery.ts'
 import { cookieLengths } from './cookie-lengths.ts'
 import { readForm } from './form.ts'
+import { isHangUp } from './hang-up.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
 import { requestIdOf, showMessage } from './show.ts'
@@ -45,6 +46,7 @@ function failurePages(realm: Realm, world: RealmWorld): Middleware {
       await next()
       if (ctx.status === 404 && ctx.body == null) await showMessage(ctx, world, realm, 'not_found')
     } catch (error) {
+      if (isHangUp(error, ctx.req)) return
       const { tenantId } = realm.tenant
       world.log.error({ tenantId, request_id: requestIdOf(ctx), err: error }, 'realm failed')
       await showMessage(ctx, world, realm, 'internal')

@@ -10,6 +10,7 @@ import { applicationHomeOf } from '../tenants/application-home.ts'
 import { clientIdOf } from '../tenants/tenants.ts'
 import { takePreviousSecret } from './client-secret.ts'
 import { providerConfiguration } from './configuration.ts'
+import { isHangUp } from './hang-up.ts'
 import { Provider } from './oidc.ts'
 import type { RealmRecords } from './records.ts'
 import { showProviderError } from './realm-errors.ts'
@@ -127,10 +128,14 @@ interface Problem {
 
 function logProblems(provider: OidcProvider, tenantId: string, log: RealmWorld['log']) {
   const failures: EventEmitter = provider // Koa's own event, which would go to the console
-  failures.on('error', (error: unknown) => log.error({ tenantId, err: error }, 'realm failed'))
-  provider.on('server_error', (ctx, error) =>
-    log.error({ tenantId, request_id: requestIdOf(ctx), err: error }, 'realm failed'),
-  )
+  failures.on('error', (error: unknown, ctx?: KoaContextWithOIDC) => {
+    if (ctx !== undefined && isHangUp(error, ctx.req)) return
+    log.error({ tenantId, err: error }, 'realm failed')
+  })
+  provider.on('server_error', (ctx, error) => {
+    if (isHangUp(error, ctx.req)) return
+    log.error({ tenantId, request_id: requestIdOf(ctx), err: error }, 'realm failed')
+  })
   const refused = (ctx: KoaContextWithOIDC, problem: Problem) => {
     const { message: error, error_description, error_detail } = problem
     const request_id = requestIdOf(ctx)

@@ -14,6 +14,7 @@ import { addressOf } from '../listener/client-address.ts'
 import { asStranger } from '../store/precedence.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { answerMessage, placeOfTenant, setSecurityHeaders, type MessageKind } from './answers.ts'
+import { isHangUp } from './hang-up.ts'
 import { createRealm } from './realm.ts'
 import { isForPeople, realmRouteOf, tooLongIn, type RealmRoute } from './routes.ts'
 import type { RealmWorld } from './world.ts'
@@ -117,6 +118,7 @@ export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Real
       request.url = path + query
       await handler(request, response)
     } catch (error) {
+      if (isHangUp(error, request)) return void response.destroy()
       log.error({ tenantId, err: error }, 'realm failed')
       if (!response.headersSent) await refuse('internal')
       else response.destroy()
@@ -129,6 +131,7 @@ export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Real
       try {
         await answer(request, response)
       } catch (error) {
+        if (isHangUp(error, request)) return void response.destroy()
         log.error({ err: error }, 'realm failed')
         if (!response.headersSent) response.writeHead(500)
         response.end()
