@@ -3,15 +3,15 @@ export const consolePeople = {
   name: '0015-console-people',
   statements: [
     `ALTER TABLE audit ADD COLUMN user_id TEXT`,
-    // of the people of the console alone: there are few of them
-    `UPDATE audit SET user_id = (
-      SELECT max(users.user_id) FROM users WHERE users.tenant_id = 'console'
-        AND audit.content LIKE '%"' || users.user_id || '"%')
+    `UPDATE audit SET user_id = CASE 'text'
+      WHEN json_type(content, '$.user_id') THEN json_extract(content, '$.user_id')
+      WHEN json_type(content, '$.subject') THEN json_extract(content, '$.subject') END
       WHERE tenant_id = 'console' OR action LIKE 'console.%'`,
     `CREATE INDEX audit_user ON audit (user_id, sequence)`,
+    // an address that has changed since, or may have, was perhaps somebody else's at the time
     `UPDATE audit SET actor_id = (
       SELECT max(users.user_id) FROM users WHERE users.tenant_id = 'console'
-        AND audit.actor = 'console:' || users.email AND users.created_at <= audit.at)
+        AND audit.actor = 'console:' || users.email AND users.updated_at < audit.at)
       WHERE actor LIKE 'console:%' AND actor_id IS NULL`,
     `CREATE INDEX audit_actor ON audit (actor_id, sequence)`,
     `CREATE TABLE console_kept_forms (
