@@ -244,7 +244,24 @@ export function defineSchema(c: Columns) {
       c.index('realm_records_expiry').on(table.expiresAt),
       c
         .index('realm_records_open')
-        .on(table.tenantId, table.model, table.openedBy, table.expiresAt),
+        .on(
+          table.tenantId,
+          table.model,
+          table.openedBy,
+          table.expiresAt,
+          table.idHash,
+          table.consumedAt,
+        ),
+      c
+        .index('realm_records_open_all')
+        .on(
+          table.tenantId,
+          table.model,
+          table.expiresAt,
+          table.idHash,
+          table.consumedAt,
+          table.openedBy,
+        ),
     ],
   )
 

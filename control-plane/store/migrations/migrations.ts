@@ -14,6 +14,7 @@ import { gatewayKeys } from './0013-gateway-keys.ts'
 import { strangers } from './0014-strangers.ts'
 import { consolePeople } from './0015-console-people.ts'
 import { leftBehind } from './0016-left-behind.ts'
+import { openRecords } from './0017-open-records.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -33,4 +34,5 @@ export const migrations = [
   strangers,
   consolePeople,
   leftBehind,
+  openRecords,
 ] as const

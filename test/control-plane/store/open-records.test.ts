@@ -1,0 +1,28 @@
+import Database from 'better-sqlite3'
+import { drizzle } from 'drizzle-orm/better-sqlite3'
+import t from 'tap'
+import { migrations } from '../../../control-plane/store/migrations/migrations.ts'
+import { deleteSurplusOpen } from '../../../control-plane/store/queries/realm-records.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
+import type { Queries } from '../../../control-plane/store/sqlite.ts'
+
+t.test('the open sign-ins of an address, and of a tenant, are counted in an index', async (t) => {
+  const database = new Database(':memory:')
+  t.teardown(() => database.close())
+  for (const { statements } of migrations) for (const text of statements) database.exec(text)
+  const asked: { text: string; values: unknown[] }[] = []
+  const logger = {
+    logQuery: (text: string, values: unknown[]) => void asked.push({ text, values }),
+  }
+  const queries = drizzle(database, { schema, logger }) as unknown as Queries
+  for (const [openedBy, index] of [
+    ['10.0.0.3', 'realm_records_open (tenant_id=? AND model=? AND opened_by=?)'],
+    [null, 'realm_records_open_all (tenant_id=? AND model=?)'],
+  ] as const) {
+    await deleteSurplusOpen(queries, { tenantId: 'acme', model: 'Interaction', openedBy }, 10)
+    const { text, values } = asked.pop()!
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values)
+    const details = (plan as { detail: string }[]).map(({ detail }) => detail)
+    t.strictSame(details, [`SEARCH realm_records USING COVERING INDEX ${index}`])
+  }
+})
