@@ -1,8 +1,10 @@
 import { EDGE_LIMITS } from './edge-limits.ts'
+import { PROJECT_LIMITS } from './project-limits.ts'
 
 /** Every limit of the service in one place. Each is tested at N and at N + 1. */
 export const LIMITS = {
   ...EDGE_LIMITS,
+  ...PROJECT_LIMITS,
   // sessions
   sessionTokenBytesMax: 1536, // what a realm issues
   sessionTokenReadBytesMax: 4096, // what is looked at, cookies being no larger
@@ -355,52 +357,4 @@ export const LIMITS = {
   webhookMsMax: 8000,
   webhookAnswerBytesMax: 64 * 1024,
   webhookKeepAliveMsMax: 10_000,
-  // projects of strangers, read by the command line tool
-  /** Of one file of code; generated and minified ones are longer. */
-  analyzerSourceCharactersMax: 1024 * 1024,
-  analyzerSourceNodesMax: 400_000,
-  analyzerSourceDepthMax: 1000,
-  analyzerPackagesMax: 300,
-  /** Of code that is parsed: of a whole project, from one entry, and kept as trees at a time. */
-  analyzerCharactersMax: 16 * 1024 * 1024,
-  analyzerReachCharactersMax: 3 * 1024 * 1024,
-  analyzerReachFilesMax: 600,
-  analyzerHeldCharactersMax: 4 * 1024 * 1024,
-  /** Steps from name to name and from file to file, to find where an application is made. */
-  analyzerStepsMax: 20_000,
-  /** Source files of one application that are searched for what goes past a middleware. */
-  analyzerSearchedFilesMax: 3000,
-  // guides: the edits that integrate a project
-  guideEditsMax: 50,
-  guidePathCharactersMax: 512,
-  guideTextCharactersMax: 256 * 1024,
-  guideRemarkCharactersMax: 2000,
-  guideRemarksMax: 50,
-  // guides that a model writes
-  analysisBodyBytesMax: 8 * 1024 * 1024,
-  analysisFilesMax: 100,
-  analysisFileCharactersMax: 200_000,
-  /** Searching what was sent for secrets, in a thread of its own. */
-  maskingMsMax: 15_000,
-  /** Calls of a provider that may have cost something, of one tenant. */
-  analysesPerHourMax: 5,
-  /** Under way at the same time: each holds its files. */
-  analysesAtOnceMax: 8,
-  analysesAtOncePerTenantMax: 2,
-  /** Beside those: bodies of one tenant that are read, whatever comes of them. */
-  rateAnalysis: { burst: 20, perSecond: 1 / 30 },
-  analysisAnswerBytesMax: 2 * 1024 * 1024,
-  analysisAttemptsMax: 3,
-  analysisKeptMs: 35 * 24 * 3600 * 1000,
-  guidesKeptPerTenantMax: 10,
-  editPathSegmentsMax: 32,
-  editNameBytesMax: 255,
-  editedFileBytesMax: 1024 * 1024,
-  /** Of all files that one plan changes, together. */
-  editedCharactersMax: 8 * 1024 * 1024,
-  /** Fifty files, each at the end of new folders of its own. */
-  journalBytesMax: 2 * 1024 * 1024,
-  /** What `git` is given to say whether a work tree has changes. */
-  gitMsMax: 30_000,
-  gitAnswerBytesMax: 1024 * 1024,
 } as const

@@ -3,7 +3,6 @@
  * cut `;params`, map `\` to `/`, fold case. So a sealed prefix matches when any of those readings
  * is under it, and an excluded prefix only when there is no other reading at all.
  */
-import { isUtf8 } from 'node:buffer'
 import { LIMITS } from '../limits.ts'
 import {
   indexSealed,
@@ -196,13 +195,19 @@ function decodeOnce(text: string): readonly string[] {
   }
   const decoded = bytes.subarray(0, length)
   const utf8 = decoded.toString('utf8')
-  if (isUtf8(decoded)) return [utf8]
+  if (isUtf8Of(utf8, decoded)) return [utf8]
   const latin1 = decoded.toString('latin1')
   const mixed = latin1.replace(/[\x80-\xff]+/g, (run) => {
     const bytesOfRun = Buffer.from(run, 'latin1')
-    return isUtf8(bytesOfRun) ? bytesOfRun.toString('utf8') : run
+    const text = bytesOfRun.toString('utf8')
+    return isUtf8Of(text, bytesOfRun) ? text : run
   })
   return mixed === latin1 ? [latin1, utf8] : [latin1, mixed, utf8]
+}
+
+/** What was not UTF-8 became another character, and other bytes. */
+function isUtf8Of(text: string, bytes: Buffer): boolean {
+  return Buffer.from(text, 'utf8').equals(bytes)
 }
 
 function hexPair(high: number | undefined, low: number | undefined): number {

@@ -58,8 +58,11 @@ export async function fillStore({ services, person }: World): Promise<Record<str
   const inviter = { userId: undefined, actor: ACTOR, language: '' }
   const { invitations } = services.consoleAccess
   const invitation = await invitations.invite('acme', 'bob@acme.test', inviter)
+  const { keyId } = await services.gatewayKeys.make('edge-1', ACTOR)
   return {
     tenant_id: 'acme',
+    gateway_id: 'edge-1',
+    key_id: keyId,
     invitation_id: invitation.invitationId,
     user_id: userId,
     sid: 'sid-of-ada',
