@@ -135,6 +135,7 @@ export const LIMITS = {
   rateToken: { burst: 3000, perSecond: 300 },
   rateTokenRefused: { burst: 60, perSecond: 1 },
   rateSignIn: { burst: 600, perSecond: 20 },
+  rateLogout: { burst: 600, perSecond: 20 },
   /** Of a request for a sign-in, which is kept until it is answered. */
   authorizeStateBytesMax: 2048,
   authorizeRedirectBytesMax: 2048,

@@ -16,7 +16,7 @@ import type { Tenant } from '../store/queries/tenants.ts'
 import { answerMessage, placeOfTenant, setSecurityHeaders, type MessageKind } from './answers.ts'
 import { isHangUp } from './hang-up.ts'
 import { createRealm } from './realm.ts'
-import { isForPeople, realmRouteOf, tooLongIn, type RealmRoute } from './routes.ts'
+import { isForPeople, realmRouteOf, tooLongIn, type Counted, type RealmRoute } from './routes.ts'
 import type { RealmWorld } from './world.ts'
 
 export type RealmHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
@@ -39,15 +39,17 @@ export interface Realms {
 
 const TARGET = /^\/auth\/realms\/([^/?#]*)(\/[^?#]*)?(\?.*)?$/
 /** How often one address may do so. */
-export type RealmRates = Readonly<Record<'authorize' | 'signIn' | 'account', Rate>>
+export type RealmRates = Readonly<Record<Counted, Rate>>
 
 const RATES: RealmRates = {
   authorize: LIMITS.rateAuthorize,
   signIn: LIMITS.rateSignIn,
   account: LIMITS.rateAccount,
+  logout: LIMITS.rateLogout,
 }
 
-export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Realms {
+export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates> = {}): Realms {
+  const rates = { ...RATES, ...changedRates }
   const { tenants, store, log, baseUrl } = world
   const isHttps = baseUrl.startsWith('https:')
   const rateLimits = createRateLimits(world.clock)
@@ -90,8 +92,11 @@ export function createRealms(world: RealmWorld, rates: RealmRates = RATES): Real
     }
     const work = () => answerRoute(request, response, route, { tenantId, path, query })
     if (counted === undefined) return work()
-    // a password has a queue of its own behind this; what is only asked for has this one
-    if (counted !== 'authorize') return asStranger(work)
+    // whose session it proves is known further in
+    if (counted === 'logout') return work()
+    // a password has a queue of its own behind this; what is only asked for has this one, and what
+    // comes as a form writes nothing and waits for its sender: it must not hold a turn meanwhile
+    if (counted !== 'authorize' || request.method === 'POST') return asStranger(work)
     try {
       await strangers.take(() => asStranger(work), client)
     } catch (error) {

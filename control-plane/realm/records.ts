@@ -25,6 +25,7 @@ import type { Queries } from '../store/sqlite.ts'
 import type { Store } from '../store/store.ts'
 import { SIGN_IN_SECONDS } from './configuration.ts'
 import { errors, Provider } from './oidc.ts'
+import { isAnswered } from './sign-in/attempt-state.ts'
 
 /** How long a finished sign-in is remembered, for the back button and the second click. */
 export const FINISHED_MS = 30 * MINUTE_MS
@@ -187,7 +188,8 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
       const exp = Math.floor(nowMs / SECOND_MS) + SIGN_IN_SECONDS
       const key = keyOf('Interaction', uid)
       const expiresAt = nowMs + SIGN_IN_SECONDS * SECOND_MS
-      await upsertRecord(queries, sealed(key, { ...payload, consumed: undefined, exp }, expiresAt))
+      const record = sealed(key, { ...payload, consumed: undefined, exp }, expiresAt)
+      await upsertRecord(queries, record, isAnswered(payload))
     },
   }
 }

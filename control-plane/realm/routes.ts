@@ -5,14 +5,16 @@
  */
 import { LIMITS } from '../../shared/limits.ts'
 
+export type Counted = 'authorize' | 'signIn' | 'account' | 'logout'
+
 export interface RealmRoute {
   readonly path: RegExp
   readonly methods: readonly string[]
   /**
    * What anybody can make us write without a password, each write a commit of its own in the queue
-   * that revocations wait in: requests for a sign-in, and answers to its page.
+   * that revocations wait in: requests for a sign-in, answers to its page, and old tokens to sign out.
    */
-  readonly counted?: 'authorize' | 'signIn' | 'account'
+  readonly counted?: Counted
   /** What people see; everything else is asked by programs. */
   readonly isForPeople?: boolean
   /** What stays true of a suspended tenant: its keys, its looks, and that people may sign out. */
@@ -42,8 +44,20 @@ const ROUTES: readonly RealmRoute[] = [
   },
   { path: /^\/account(?:\/[a-z-]{1,40})?$/, methods: READ, isForPeople: true },
   { path: /^\/account\/[a-z-]{1,40}$/, methods: SENT, counted: 'account', isForPeople: true },
-  { path: /^\/logout$/, methods: PAGE, isForPeople: true, holdsWhileSuspended: true },
-  { path: /^\/logout\/confirm$/, methods: SENT, isForPeople: true, holdsWhileSuspended: true },
+  {
+    path: /^\/logout$/,
+    methods: PAGE,
+    counted: 'logout',
+    isForPeople: true,
+    holdsWhileSuspended: true,
+  },
+  {
+    path: /^\/logout\/confirm$/,
+    methods: SENT,
+    counted: 'logout',
+    isForPeople: true,
+    holdsWhileSuspended: true,
+  },
   { path: /^\/logo$/, methods: READ, holdsWhileSuspended: true },
   { path: /^\/passkey\.js$/, methods: READ },
   { path: /^\/own-sessions$/, methods: SENT },

@@ -91,9 +91,14 @@ export function signInPages(realm: Realm, world: RealmWorld) {
   }
 
   async function restart(ctx: RealmContext, visit: Visit) {
-    const interaction = exhausted(visit.interaction)
-    if (!visit.isFinished)
-      await store.change(({ queries }) => records.saveSignIn(queries, visit.uid, interaction))
+    const { uid, browserHash } = visit
+    // somebody else's goes on until a password is given here
+    await store.change(async ({ queries, nowMs }) => {
+      const known = await records.signInIn(queries, uid)
+      if (known === undefined || known.isFinished) return
+      if (!isOfAnother(known.payload, browserHash, nowMs))
+        await records.saveSignIn(queries, uid, exhausted(known.payload))
+    })
     return showPassword(ctx, visit, { status: 200 })
   }
 }

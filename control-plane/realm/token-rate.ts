@@ -10,6 +10,7 @@ import { isSameSecret } from '../keys/vault.ts'
 import { addressOf } from '../listener/client-address.ts'
 import type { ClientSecrets } from '../tenants/client-secrets.ts'
 import { messageJson } from './answers.ts'
+import { readForm } from './form.ts'
 import type { Realm, RealmContext } from './realm.ts'
 
 const TOKEN_PATH = /^\/token\/?$/i
@@ -27,7 +28,14 @@ export function tokenRate(
       return wait === undefined ? next() : refuse(ctx, wait)
     }
     const wait = rateLimits.waitSeconds('tokenRefused', key, LIMITS.rateTokenRefused)
-    if (wait !== undefined) return refuse(ctx, wait)
+    if (wait !== undefined) {
+      const form = await ownForm(ctx)
+      if (form === undefined) return refuse(ctx, wait)
+      const waitOfOwn = rateLimits.waitSeconds('token', key, LIMITS.rateToken)
+      if (waitOfOwn !== undefined) return refuse(ctx, waitOfOwn)
+      Object.assign(ctx.req, { body: form }) // where the provider looks for what has been read
+      return next()
+    }
     await next()
     // It was the secret after all, in the body: what was taken is given back
     if (ctx.status !== 401) rateLimits.waitSeconds('tokenRefused', key, LIMITS.rateTokenRefused, -1)
@@ -38,7 +46,19 @@ export function tokenRate(
     const [, encoded = ''] = /^Basic ([A-Za-z0-9+/=]{1,2000})$/i.exec(authorization) ?? []
     const [id = '', ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
     const secret = decoded(rest.join(':'))
-    if (secret === undefined || decoded(id) !== clientId) return false
+    return secret !== undefined && decoded(id) === clientId && isSecret(secret)
+  }
+
+  /** What came in the body, where it holds the secret. */
+  async function ownForm({ req, method }: RealmContext) {
+    const form = method === 'POST' ? await readForm(req) : undefined
+    if (form?.kind !== 'form') return undefined
+    const { client_id: id, client_secret: secret, ...rest } = Object.fromEntries(form.fields)
+    if (id !== clientId || secret === undefined || !isSecret(secret)) return undefined
+    return { ...rest, client_id: id, client_secret: secret }
+  }
+
+  function isSecret(secret: string): boolean {
     const { current, previous } = secrets
     const isPrevious = previous !== undefined && isSameSecret(secret, previous.secret)
     return isSameSecret(secret, current) || (isPrevious && clock.nowMs() < previous.untilMs)

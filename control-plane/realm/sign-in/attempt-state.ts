@@ -61,12 +61,19 @@ export function isOfAnother(
   browserHash: string | undefined,
   nowMs: number,
 ): boolean {
-  return anyStateOf(payload, nowMs) !== undefined && !isOfBrowser(payload, browserHash)
+  const state = anyStateOf(payload, nowMs) as Partial<AttemptState> | undefined
+  // from before the browsers had such secrets it is nobody's: the password is asked for once more
+  return state?.browserHash !== undefined && !isOfBrowser(payload, browserHash)
 }
 
 /** Somebody has proved something for it, whatever that is still worth. */
 export function isBegun(payload: AdapterPayload): boolean {
   return payload.result !== undefined || 'attempt' in payload
+}
+
+/** Somebody known has shown a proof for it; the way back to the password takes nothing from that. */
+export function isAnswered(payload: AdapterPayload): boolean {
+  return Boolean((payload as { attempt?: Partial<AttemptState> }).attempt?.userId)
 }
 
 /** Without a limit in time: for the way back, on which the answer is taken. */

@@ -22,7 +22,12 @@ function isRecord(key: RecordKey) {
   )
 }
 
-export async function upsertRecord(queries: Queries, record: RealmRecord): Promise<void> {
+/** Who opened it stays, until it is answered: then it counts among the open ones no more. */
+export async function upsertRecord(
+  queries: Queries,
+  record: RealmRecord,
+  isAnswered = false,
+): Promise<void> {
   const {
     tenantId: _tenantId,
     model: _model,
@@ -35,7 +40,7 @@ export async function upsertRecord(queries: Queries, record: RealmRecord): Promi
     .values(record)
     .onConflictDoUpdate({
       target: [realmRecords.tenantId, realmRecords.model, realmRecords.idHash],
-      set: rest,
+      set: isAnswered ? { ...rest, openedBy: null } : rest,
     })
 }
 

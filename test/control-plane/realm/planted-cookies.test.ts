@@ -3,6 +3,7 @@
  * shared machine, over a network without TLS), and waits for what that person proves with them.
  */
 import t from 'tap'
+import { createRealmRecords } from '../../../control-plane/realm/records.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { ADA, Browser, startWorld, type TestTenant, type World } from './realm-world.ts'
@@ -223,4 +224,41 @@ t.test('over TLS no other host can plant what says who somebody is', async (t) =
   const session = lines.filter((line) => line.startsWith('__Host-realm_acme_session='))
   t.match(session.at(-1), /; path=\/;.*; secure; httponly/i)
   t.notOk(lines.some((line) => /^(?:__Secure-)?realm_acme_session/.test(line)))
+})
+
+t.test('who has the first cookie only does not throw the other browser back', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const { code } = await enrolApp(world, acme)
+  const all = await planted(world, acme)
+  await all.victim.send(ADA)
+  const restarted = await all.attacker.send({ restart: '1' })
+  t.match(restarted.html, /name="password"/)
+  t.match((await all.victim.open()).html, /name="code"/, 'still there')
+  const answer = await all.victim.sendOnce({ code: code() })
+  t.equal(answer.status, 303)
+  t.match((await all.victim.browser.visit(answer.headers.get('location') ?? '')).url, /\?code=/)
+})
+
+t.test('a sign-in from before browsers had a secret is asked for its password again', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const { code } = await enrolApp(world, acme)
+  const all = await planted(world, acme)
+  await all.victim.send(ADA)
+  const uid = /sign-in\/([\w-]+)/.exec(all.attacker.page.url)?.[1] ?? ''
+  const records = createRealmRecords({
+    ...world,
+    tenantId: 'acme',
+    onCodeReused: () => Promise.resolve(),
+  })
+  await world.store.change(async ({ queries }) => {
+    const payload = (await records.signInIn(queries, uid))?.payload
+    const { attempt, ...rest } = payload as typeof payload & { attempt: object }
+    const old = { ...rest, attempt: { ...attempt, browserHash: undefined } }
+    await records.saveSignIn(queries, uid, old)
+  })
+  t.match((await all.victim.open()).html, /name="password"/)
+  t.match((await all.victim.sendOnce({ code: code() })).status, 422, 'the code alone is nothing')
+  t.match((await all.victim.send(ADA)).html, /name="code"/)
 })

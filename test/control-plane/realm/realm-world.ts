@@ -45,7 +45,7 @@ export interface WorldOptions {
   readonly hostname?: string
   /** For what is said in an answer of a service that stands behind TLS. */
   readonly baseUrl?: string
-  readonly rates?: RealmRates
+  readonly rates?: Partial<RealmRates>
   /** Where mails end; nowhere, if nobody looks. */
   readonly mailTransport?: MailTransport
   /** How webhooks are reached. */

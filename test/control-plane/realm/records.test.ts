@@ -1,8 +1,14 @@
 /** What the provider expects of its adapter, on the real store; and what it must not find there. */
 import { randomBytes } from 'node:crypto'
+import type { AdapterPayload } from 'oidc-provider'
 import t, { type Test } from 'tap'
 import { createVault } from '../../../control-plane/keys/vault.ts'
 import { createRealmRecords, FINISHED_MS } from '../../../control-plane/realm/records.ts'
+import {
+  beginState,
+  exhausted,
+  withState,
+} from '../../../control-plane/realm/sign-in/attempt-state.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { openSqlite } from '../../../control-plane/store/sqlite.ts'
 import { openStore } from '../../../control-plane/store/store.ts'
@@ -119,4 +125,23 @@ t.test('a row that was moved to another record does not open', async (t) => {
   })
   await t.rejects(codes.find('mine'))
   t.equal(await codes.find('hers'), undefined)
+})
+
+t.test('who has shown a password counts no more among the open ones', async (t) => {
+  const { records, store } = await startRecords(t)
+  const interactions = records.adapter('Interaction')
+  const openedBy = async () =>
+    (await store.read.select().from(schema.realmRecords)).map((row) => row.openedBy)
+  await interactions.upsert('x1', {}, 3600)
+  await store.change(({ queries }) =>
+    queries.update(schema.realmRecords).set({ openedBy: '192.0.2.1' }),
+  )
+  const save = (payload: AdapterPayload) =>
+    store.change(({ queries }) => records.saveSignIn(queries, 'x1', payload))
+  await save(exhausted({}))
+  t.same(await openedBy(), ['192.0.2.1'], 'asking for the password again proves nothing')
+  await save(withState({}, beginState('ada', 0, 'browser')))
+  t.same(await openedBy(), [null])
+  await interactions.upsert('x1', {}, 3600)
+  t.same(await openedBy(), [null])
 })

@@ -1,4 +1,6 @@
 /** What anybody can ask a realm for: by no other spelling, of no other size, and no more at once. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { eq } from 'drizzle-orm'
 import t from 'tap'
 import { createRealmRecords } from '../../../control-plane/realm/records.ts'
@@ -162,4 +164,24 @@ t.test('an address has so many sign-ins open, and then its oldest goes', async (
   t.equal((await count('127.0.0.1')) + (await count('192.0.2.1')), 7, 'and so has a tenant')
   t.equal(LIMITS.openSignInsPerAddressMax, 1000)
   t.equal(LIMITS.openSignInsPerTenantMax, 20_000)
+})
+
+t.test('who sends a form slowly keeps nobody from signing in', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const { pathname } = new URL(`${acme.issuer}/authorize`)
+  const slow = Array.from({ length: LIMITS.strangersAtOnceMax }, () => connect(world.port))
+  t.teardown(() => slow.forEach((socket) => socket.destroy()))
+  await Promise.all(slow.map((socket) => once(socket, 'connect')))
+  const head = [
+    `POST ${pathname} HTTP/1.1`,
+    'Host: localhost',
+    'Content-Type: application/x-www-form-urlencoded',
+    'Content-Length: 2000',
+    'Expect: 100-continue',
+  ]
+  for (const socket of slow) socket.write(`${head.join('\r\n')}\r\n\r\nclient_id=`)
+  await Promise.all(slow.map((socket) => once(socket, 'data'))) // their requests have arrived
+  const { url } = await (await relyingParty(acme)).begin()
+  t.equal((await new Browser(world.baseUrl).once(url)).status, 303)
 })

@@ -56,3 +56,20 @@ t.test('who has the secret is counted as well, so that a loop ends', async (t) =
   t.equal(passed, LIMITS.rateToken.burst)
   t.equal(ctx.status, 429)
 })
+
+t.test('a stranger who guesses keeps nobody out who has the secret in the body', async (t) => {
+  const world = await startWorld(t, { clock: movableClock(Date.now()) })
+  const acme = await world.tenant('acme')
+  const ask = async (secret: string, id = acme.clientId) => {
+    const fields = { grant_type: 'authorization_code', code: 'x', redirect_uri: acme.redirectUri }
+    const body = new URLSearchParams({ ...fields, client_id: id, client_secret: secret })
+    const answer = await fetch(`${acme.issuer}/token`, { method: 'POST', body })
+    return [answer.status, ((await answer.json()) as { error: string }).error]
+  }
+  for (let at = 0; at < LIMITS.rateTokenRefused.burst; at++) await ask(`guess ${at}`)
+  t.same(await ask('one more'), [429, 'rate_limited'])
+  t.same(await ask(acme.clientSecret, 'another'), [429, 'rate_limited'])
+  t.same(await ask(acme.clientSecret), [400, 'invalid_grant'], 'it is the code that is wrong')
+  const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+  t.equal((await fetch(`${acme.issuer}/token`, json)).status, 429)
+})
