@@ -10,6 +10,7 @@ import { noteLogouts } from '../store/queries/logout-notices.ts'
 import {
   deleteMootRevocations,
   deleteRealmRecords,
+  isSidRevoked,
   notBeforeOf,
   revocationsOf,
   upsertRevocation,
@@ -55,6 +56,20 @@ export function createRevocations({ store }: { store: Store }) {
       })
     },
 
+    /**
+     * One session, once: who shows its token again and again writes nothing more, and a session
+     * whose first token was never fetched is known to nobody, and so has nothing to end.
+     */
+    async end(tenantId: string, sid: string, actor: Actor, reason: string): Promise<void> {
+      if (await isOver(store.read, tenantId, sid)) return
+      await store.change(async (change) => {
+        if (await isOver(change.queries, tenantId, sid)) return
+        const { notBefore } = await revokeIn(change, tenantId, { sid }, reason)
+        const content = { sid, not_before: notBefore, reason }
+        await change.audit(actor, { action: 'sessions.revoked', tenantId, content })
+      })
+    },
+
     /** Epoch seconds; nothing may be issued to this person with an earlier `iat`. */
     async notBefore(tenantId: string, subject: string): Promise<number> {
       return notBeforeOf(store.read, tenantId, subject)
@@ -94,6 +109,13 @@ export async function revokeIn(
     await change.emit(event, tenantId, content)
   change.revoke(tenantId, toRevoked([row]))
   return { notBefore: row.notBefore, sessions, enforced: change.enforced }
+}
+
+/** What has expired is ended once as well: its browser may still be signed in to the realm. */
+async function isOver(queries: Queries, tenantId: string, sid: string): Promise<boolean> {
+  const session = await findSession(queries, tenantId, sid)
+  if (session === undefined || session.endedAt !== null) return true
+  return isSidRevoked(queries, tenantId, sid)
 }
 
 /** Somebody who only exists for a check of the sign-in is nobody's news. */

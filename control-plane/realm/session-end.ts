@@ -1,4 +1,3 @@
-import { Refusal } from '../../shared/errors.ts'
 import type { RealmWorld } from './world.ts'
 
 export type SessionEndReason =
@@ -9,10 +8,7 @@ export type SessionEndReason =
   | 'surplus'
   | 'ended_by_user'
 
-/**
- * Ends one session everywhere: gateways refuse its token, and nothing of it is left here. A
- * session whose first token was never fetched is known to nobody, and so has nothing to end.
- */
+/** Ends one session everywhere, once: gateways refuse its token, and nothing of it is left here. */
 export async function endSession(
   { revocations }: Pick<RealmWorld, 'revocations'>,
   tenantId: string,
@@ -20,11 +16,5 @@ export async function endSession(
   reason: SessionEndReason,
   requestId: string,
 ): Promise<void> {
-  const actor = { name: 'realm', requestId }
-  try {
-    await revocations.revoke(tenantId, { sid }, actor, reason)
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 'session_not_found') return
-    throw error
-  }
+  await revocations.end(tenantId, sid, { name: 'realm', requestId }, reason)
 }

@@ -3,6 +3,7 @@
  * done at once; without one a person is asked first, since any site can link to this address.
  */
 import type { IncomingMessage } from 'node:http'
+import { asStranger } from '../store/precedence.ts'
 import { FORM_PAGE_HEADERS } from './answers.ts'
 import { isFromOwnPage, readForm } from './form.ts'
 import { errors } from './oidc.ts'
@@ -75,13 +76,16 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
     await showPage(ctx, 200, signOutPage({ place, action, fields, applicationUrl }))
   }
 
-  /** Ends what the browser holds and what the token names, here and at every gateway. */
+  /**
+   * Ends what the browser holds and what the token names, here and at every gateway. A token alone
+   * goes behind the others: whoever finds an old one in a log can send it as often as they like.
+   */
   async function leave(ctx: RealmContext, session: ProviderSession, hint: Hint | undefined) {
-    const sids = new Set([session.sidFor(clientId), hint?.sid].filter((sid) => sid !== undefined))
-    const requestId = requestIdOf(ctx)
-    await Promise.all(
-      [...sids].map((sid) => endSession(world, tenant.tenantId, sid, 'signed_out', requestId)),
-    )
+    const own = session.sidFor(clientId)
+    const end = (sid: string) =>
+      endSession(world, tenant.tenantId, sid, 'signed_out', requestIdOf(ctx))
+    if (own !== undefined) await end(own)
+    if (hint !== undefined && hint.sid !== own) await asStranger(() => end(hint.sid))
     if (session.accountId === undefined) return
     await session.destroy()
     ctx.cookies.set(provider.cookieName('session'), null, {

@@ -12,8 +12,7 @@ export function endingOwn({ tenant }: Pick<Realm, 'tenant'>, world: RealmWorld) 
     async endSession(userId: string, sid: string, requestId: string): Promise<boolean> {
       const session = await sessions.find(tenantId, sid)
       if (session?.userId !== userId) return false
-      if (session.endedAt === null)
-        await endSession(world, tenantId, sid, 'ended_by_user', requestId)
+      await endSession(world, tenantId, sid, 'ended_by_user', requestId)
       return true
     },
 

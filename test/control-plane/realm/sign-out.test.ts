@@ -1,4 +1,8 @@
 import t from 'tap'
+import { schema } from '../../../control-plane/store/schema.ts'
+import { isStrangers } from '../../../control-plane/store/precedence.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { movableClock } from '../../support/control-plane.ts'
 import { Browser, PASSWORD, sidOf, signIn, startWorld, userNamed, ACTOR } from './realm-world.ts'
 
 const HOME = 'http://acme.example:8000/'
@@ -133,4 +137,72 @@ t.test("somebody else's token does not sign this browser out unasked", async (t)
   const page = await browser.visit(logoutUrl(acme.issuer, { id_token_hint: bob.idToken }))
   t.match(page.html, /Sign out of/)
   t.equal((await world.sessions.find('acme', sidOf(ada.tokens)))?.endedAt, null)
+})
+
+t.test('a token that is shown again and again ends its session once', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const { idToken, tokens } = await signIn(new Browser(world.baseUrl), acme)
+  const ended = async () =>
+    (await world.store.read.select().from(schema.audit)).filter(
+      ({ action }) => action === 'sessions.revoked',
+    ).length
+  const show = () =>
+    new Browser(world.baseUrl).visit(logoutUrl(acme.issuer, { id_token_hint: idToken }))
+  t.match((await show()).html, /You are signed out/)
+  t.equal((await world.sessions.find('acme', sidOf(tokens)))?.endReason, 'signed_out')
+  t.equal(await ended(), 1)
+  for (let count = 0; count < 3; count++) t.match((await show()).html, /You are signed out/)
+  t.equal(await ended(), 1)
+})
+
+t.test('one that has expired is ended once as well', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  const { tokens } = await signIn(new Browser(world.baseUrl), acme)
+  const sid = sidOf(tokens)
+  clock.advance((acme.tenant.maxSessionSeconds + 1) * 1000)
+  let commits = 0
+  world.store.onCommit(() => void commits++)
+  for (let count = 0; count < 3; count++)
+    await world.revocations.end('acme', sid, ACTOR, 'signed_out')
+  t.equal(commits, 1)
+})
+
+t.test('a stranger with a token goes behind the others, the browser itself does not', async (t) => {
+  const lanes: boolean[] = []
+  const world = await startWorld(t, {
+    adapt: ({ revocations }) => ({
+      revocations: {
+        ...revocations,
+        end: (...ending) => {
+          lanes.push(isStrangers())
+          return revocations.end(...ending)
+        },
+      },
+    }),
+  })
+  const acme = await world.tenant('acme')
+  const browser = new Browser(world.baseUrl)
+  const { idToken } = await signIn(browser, acme)
+  const { idToken: other } = await signIn(new Browser(world.baseUrl), acme)
+  await browser.visit(logoutUrl(acme.issuer, { id_token_hint: idToken }))
+  t.same(lanes, [false])
+  await new Browser(world.baseUrl).visit(logoutUrl(acme.issuer, { id_token_hint: other }))
+  t.same(lanes, [false, true])
+})
+
+t.test('one address signs out so often', async (t) => {
+  const rates = { logout: { burst: 2, perSecond: 0.1 } }
+  const world = await startWorld(t, { clock: movableClock(Date.now()), rates })
+  const acme = await world.tenant('acme')
+  const browser = new Browser(world.baseUrl)
+  const statuses = []
+  for (let count = 0; count < 3; count++)
+    statuses.push((await browser.once(`${acme.issuer}/logout`)).status)
+  t.same(statuses, [200, 200, 429])
+  const confirmed = await browser.once(`${acme.issuer}/logout/confirm`, { method: 'POST' })
+  t.equal(confirmed.status, 429)
+  t.ok(LIMITS.rateLogout.burst >= 100, 'an office signs out at five')
 })
