@@ -15,6 +15,7 @@ t.test('a gateway that has left stays on the list with its last revision', async
       gateway_id: 'edge-1',
       version: '1.2.3',
       connected: false,
+      key_id: null,
       connected_at: '2026-01-02T00:00:00.000Z',
       last_seen_at: '2026-01-02T00:00:00.000Z',
       revision: 7,

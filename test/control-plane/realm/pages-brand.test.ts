@@ -61,7 +61,6 @@ t.test('pages have the colour, by a style sheet that is allowed by its hash alon
   for (const url of [
     await requestWith(acme, {}),
     `${acme.issuer}/logout`,
-    `${acme.issuer}/nowhere`,
     `${suspended.issuer}/authorize`,
   ]) {
     const { html, response } = await browser.visit(url)
