@@ -53,6 +53,8 @@ interface Handshake {
 export function createTlsFront(options: TlsFrontOptions): TlsFront {
   const { addresses, tickets } = options
   const handshakes = new Map<string, Handshake>()
+  /** Accepted, and not begun. */
+  const waiting: Socket[] = []
   let ticketPeriod = tickets.period()
   let whenSettled: (() => void) | undefined
 
@@ -120,7 +122,19 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     socket.once('close', () => end(key, handshake))
     // Who ends in the middle of a handshake has left, and holds no place until the deadline.
     socket.allowHalfOpen = false
-    server.emit('connection', socket)
+    socket.on('error', ignore)
+    waiting.push(socket)
+    if (waiting.length === 1) setImmediate(beginNext)
+  }
+
+  /**
+   * One in a turn of the event loop: a handshake costs as much as thirty requests, and whoever comes
+   * with many at once would have everybody's requests wait behind all of them.
+   */
+  function beginNext(): void {
+    const socket = waiting.shift()
+    if (waiting.length > 0) setImmediate(beginNext)
+    if (socket !== undefined && !socket.destroyed) server.emit('connection', socket)
   }
 
   return {

@@ -1,15 +1,16 @@
 /** Handshakes: who gets one, with which certificate, and what comes after. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { connect as connectTcp } from 'node:net'
+import { connect as connectTcp, createServer, type Socket } from 'node:net'
 import t from 'tap'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { createTicketKeys, TICKET_PERIOD_MS } from '../../../gateway/tls/ticket-keys.ts'
 import { hostOfSni } from '../../../gateway/tls/front.ts'
 import { createTestAuthority } from '../../support/test-certificates.ts'
 import { ask, HOST, OTHER_HOST, startSecureWire } from '../../support/secure-wire.ts'
 import type { SecureWire } from '../../support/secure-wire.ts'
-import { startOrigin } from '../../support/wire.ts'
+import { listening, startOrigin } from '../../support/wire.ts'
 
 const ended = (socket: TLSSocket): Promise<string> =>
   new Promise((resolve) => {
@@ -241,6 +242,50 @@ t.test('a name from a handshake is a DNS name, or nothing', (t) => {
   t.equal(hostOfSni(`${'a.'.repeat(126)}a`), `${'a.'.repeat(126)}a`, '253 characters')
   t.equal(hostOfSni(`${'a.'.repeat(126)}aa`), '', '254')
   t.end()
+})
+
+t.test('who comes with many handshakes at once has nobody wait behind all of them', async (t) => {
+  const wire = await start(t)
+  const CLIENTS = 12
+  const accepted: Socket[] = []
+  const holder = createServer((socket) => void accepted.push(socket))
+  const port = await listening(holder)
+  t.teardown(() => holder.close())
+  const clients = Array.from({ length: CLIENTS }, () => wire.tls({ port }))
+  await Promise.all(clients.map((client) => once(client, 'connect')))
+  while (accepted.length < CLIENTS) await turn()
+
+  const connected = Promise.all(clients.map((client) => once(client, 'secureConnect')))
+  for (const socket of accepted) wire.front.accept(socket)
+  t.equal(wire.front.handshakes(), CLIENTS, 'each counts from the first moment')
+  let mostInOneTurn = 0
+  for (let before = 0; before < CLIENTS;) {
+    await turn()
+    mostInOneTurn = Math.max(mostInOneTurn, wire.asked.length - before)
+    before = wire.asked.length
+  }
+  t.equal(mostInOneTurn, 1)
+  await connected
+})
+
+t.test('who resets while waiting for the handshake takes nobody along', async (t) => {
+  const wire = await start(t)
+  const accepted: Socket[] = []
+  const closed: Promise<unknown>[] = []
+  const holder = createServer((socket) => {
+    accepted.push(socket)
+    closed.push(once(socket, 'close'))
+    if (accepted.length === 2) for (const one of accepted) wire.front.accept(one)
+  })
+  const port = await listening(holder)
+  t.teardown(() => holder.close())
+  const first = wire.tls({ port })
+  const second = connectTcp({ port, host: '127.0.0.1' })
+  second.on('connect', () => second.resetAndDestroy())
+  await once(first, 'secureConnect')
+  await Promise.race(closed)
+  t.equal(statusOf(await get(first, HOST)), 200)
+  t.equal(wire.front.handshakes(), 0)
 })
 
 t.test('curl and nghttp agree with us', async (t) => {
