@@ -20,8 +20,7 @@ import {
   findInvitation,
   findInvitationByLink,
   findInvitationTo,
-  invitationsIn,
-  invitationsTo,
+  invitationsWaiting,
   upsertInvitation,
   type InvitationRow,
 } from '../../store/queries/console-invitations.ts'
@@ -180,11 +179,16 @@ export function createConsoleInvitations(world: InvitationsWorld) {
 
     /** Those that wait; bounded, as they are. */
     list: (tenantId: string): Promise<Invitation[]> =>
-      invitationsIn(store.read, tenantId, clock.nowMs(), LIMITS.consoleInvitationsPerTenantMax),
+      invitationsWaiting(
+        store.read,
+        { tenantId },
+        clock.nowMs(),
+        LIMITS.consoleInvitationsPerTenantMax,
+      ),
 
     /** To this person, from any tenant; for operators. */
     listTo: ({ emailKey }: Pick<User, 'emailKey'>): Promise<Invitation[]> =>
-      invitationsTo(store.read, emailKey, clock.nowMs(), LIMITS.pageItemsDefault),
+      invitationsWaiting(store.read, { emailKey }, clock.nowMs(), LIMITS.pageItemsDefault),
 
     /** Opening a link uses nothing up: programs that look for malware open links too. */
     async look(secret: string): Promise<OpenedInvitation | undefined> {

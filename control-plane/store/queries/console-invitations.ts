@@ -35,31 +35,22 @@ export async function findInvitationByLink(queries: Queries, linkHash: string) {
   return row
 }
 
-export async function invitationsIn(
+/** Those that still stand: of one tenant by whom they are for, or to one person by tenant. */
+export async function invitationsWaiting(
   queries: Queries,
-  tenantId: string,
+  of: { readonly tenantId: string } | { readonly emailKey: string },
   nowMs: number,
   limit: number,
 ): Promise<InvitationRow[]> {
+  const [isTheirs, order] =
+    'tenantId' in of
+      ? [eq(table.tenantId, of.tenantId), table.emailKey]
+      : [eq(table.emailKey, of.emailKey), table.tenantId]
   return await queries
     .select()
     .from(table)
-    .where(and(eq(table.tenantId, tenantId), gt(table.expiresAt, nowMs)))
-    .orderBy(asc(table.emailKey))
-    .limit(limit)
-}
-
-export async function invitationsTo(
-  queries: Queries,
-  emailKey: string,
-  nowMs: number,
-  limit: number,
-): Promise<InvitationRow[]> {
-  return await queries
-    .select()
-    .from(table)
-    .where(and(eq(table.emailKey, emailKey), gt(table.expiresAt, nowMs)))
-    .orderBy(asc(table.tenantId))
+    .where(and(isTheirs, gt(table.expiresAt, nowMs)))
+    .orderBy(asc(order))
     .limit(limit)
 }
 

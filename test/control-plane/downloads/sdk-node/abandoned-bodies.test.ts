@@ -1,11 +1,11 @@
 /** A handler may stop reading what is sent to it: its answer ends with the session all the same. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import type { ClientHttp2Session } from 'node:http2'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import t, { type Test } from 'tap'
+import { http2SessionTo } from '../../../support/http2-session.ts'
 import { listen } from '../../../support/own-guard.ts'
 import { watching } from '../../../support/watching-guard.ts'
 import { RawClient } from '../../../support/wire.ts'
@@ -40,21 +40,14 @@ const answering =
 
 /** With a first part of a body, as the rest is sent by the test, or never. */
 async function postHttp2(t: Test, listener: Handler) {
-  const server = createHttp2Server(listener as never)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  t.teardown(() => {
-    session.destroy()
-    server.close()
-  })
+  const session = await http2SessionTo(t, listener)
   const stream = session.request({ ':method': 'POST' })
   stream.on('error', () => undefined)
   stream.write('one part')
   return { session, stream }
 }
 
-const roundTrip = (session: ReturnType<typeof connectHttp2>) =>
-  new Promise((resolve) => session.ping(resolve))
+const roundTrip = (session: ClientHttp2Session) => new Promise((resolve) => session.ping(resolve))
 
 for (const [way, leave] of Object.entries(WAYS))
   t.test(`HTTP/2, ${way}: the answer lives on, and ends with its session`, async (t) => {

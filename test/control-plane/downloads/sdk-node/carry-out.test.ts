@@ -2,8 +2,7 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import express from 'express'
 import fastify from 'fastify'
@@ -13,6 +12,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import type { Guard, Outcome } from '../../../../control-plane/downloads/sdk-node/guard.ts'
 import { verifyClaims } from '../../../../control-plane/downloads/sdk-node/index.ts'
 import { claimsWorld, tokenOf } from '../../../support/claims.ts'
+import { http2SessionTo } from '../../../support/http2-session.ts'
 import { ask, cookiesIn, forward, listen, serviceOf } from '../../../support/own-guard.ts'
 import { RawClient } from '../../../support/wire.ts'
 
@@ -182,13 +182,7 @@ t.test('HTTP/2 is guarded like HTTP/1.1', async (t) => {
     response.setHeader('Set-Cookie', 'own=1')
     response.end(JSON.stringify({ user: request.serviceClaims?.sub, ...request.headers, raw: request.rawHeaders })) // prettier-ignore
   })
-  const server = createHttp2Server(listener as never)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  t.teardown(() => {
-    session.destroy()
-    server.close()
-  })
+  const session = await http2SessionTo(t, listener)
   const askHttp2 = async (headers: Record<string, string>) => {
     const stream = session.request({ ':path': '/x', ...headers })
     const [head] = (await once(stream, 'response')) as [Record<string, unknown>]

@@ -1,13 +1,13 @@
 /** What somebody who was let in still has open, and how a guard ends it. */
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { createAdaptorServer, upgradeWebSocket } from '@hono/node-server'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import t from 'tap'
 import { WebSocketServer } from 'ws'
+import { http2SessionTo } from '../../../support/http2-session.ts'
 import { listen } from '../../../support/own-guard.ts'
 import { watching } from '../../../support/watching-guard.ts'
 import { RawClient } from '../../../support/wire.ts'
@@ -43,13 +43,7 @@ t.test('HTTP/2: the stream ends with its session, its neighbors go on', async (t
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(request.url)
   })
-  const server = createHttp2Server(listener as never)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  t.teardown(() => {
-    session.destroy()
-    server.close()
-  })
+  const session = await http2SessionTo(t, listener)
   const opened = async (path: string) => {
     const stream = session.request({ ':path': path })
     stream.on('error', () => undefined)
