@@ -37,7 +37,7 @@ export function createStanding(settings: EnforceSettings) {
   let trust: TokenTrust = { issuer, audience: `${tenantId}-user`, keys: new Map() }
   let state: State | undefined
   let tenant: EnforcedTenant | undefined
-  const watch = createWatch({ mayStay, nowSeconds: () => nowSeconds(clock) })
+  const watch = createWatch({ mayStay, nowSeconds: () => nowSeconds(clock), onError: tellOfError })
   const { promise: isReady, resolve: nowReady } = promised()
 
   const feed = createFeed({
@@ -65,6 +65,15 @@ export function createStanding(settings: EnforceSettings) {
         tenant = compile(state)
     },
   })
+
+  let isErrorTold = false
+  /** Once: it would be told of every second. */
+  function tellOfError(error: unknown) {
+    if (isErrorTold) return
+    isErrorTold = true
+    const reason = error instanceof Error ? error.message : String(error)
+    settings.onWarning(`service-node: something open could not be looked at or ended: ${reason}`)
+  }
 
   /** Throws for a state that cannot be enforced; nothing has changed then. */
   function compile(heard: State): EnforcedTenant {

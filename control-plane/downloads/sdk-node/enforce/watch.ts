@@ -31,26 +31,50 @@ interface Watched {
 export interface WatchWorld {
   nowSeconds(): number
   mayStay(admitted: Admitted): boolean
+  /** Of something that was watched; the others have been looked at all the same. */
+  onError(error: unknown): void
 }
 
-export function createWatch({ nowSeconds, mayStay }: WatchWorld): Watch {
+export function createWatch({ nowSeconds, mayStay, onError }: WatchWorld): Watch {
   const watched = new Set<Watched>()
   let timer: NodeJS.Timeout | undefined
 
   function look() {
     const now = nowSeconds()
-    for (const one of watched) {
-      const { admitted, open } = one
-      if (open.isOver()) watched.delete(one)
-      else {
-        if (open.isActive()) admitted.activeSeconds = now
-        if (mayStay(admitted)) continue
-        watched.delete(one)
-        open.end()
-      }
+    const errors: unknown[] = []
+    for (const one of [...watched]) {
+      if (!watched.has(one)) continue // ended by the end of another
+      const verdict = judge(one, now, errors)
+      if (verdict === 'stays') continue
+      watched.delete(one)
+      if (verdict === 'ends' && !end(one, errors)) watched.add(one)
     }
     // here and not when the last one goes: most requests come alone, and a timer for each costs more
     if (watched.size === 0) stop()
+    for (const error of errors) onError(error)
+  }
+
+  /** What cannot be judged does not go on. */
+  function judge({ admitted, open }: Watched, now: number, errors: unknown[]) {
+    try {
+      if (open.isOver()) return 'over'
+      if (open.isActive()) admitted.activeSeconds = now
+      return mayStay(admitted) ? 'stays' : 'ends'
+    } catch (error) {
+      errors.push(error)
+      return 'ends'
+    }
+  }
+
+  /** False: the next look tries it again. */
+  function end({ open }: Watched, errors: unknown[]): boolean {
+    try {
+      open.end()
+      return true
+    } catch (error) {
+      errors.push(error)
+      return false
+    }
   }
 
   function stop() {
