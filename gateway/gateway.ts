@@ -91,6 +91,13 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     webSockets: upgrades.open,
     eachInFlight: (visit) => server.eachInFlight(visit),
     reportActivity: (activity) => follower.reportActivity(activity),
+    onError: (error) => log.error({ error }, 'something open could not be judged'),
+  })
+  const follower = followRelay({
+    port,
+    directory,
+    log,
+    onSettings: ({ ticket_secret }) => server.shareTickets(ticket_secret),
   })
   const follower = followRelay({ port, directory, log })
   const dispatcher = new Agent({

@@ -26,6 +26,8 @@ export interface OpenStreamsWorld {
   eachInFlight(visit: (exchange: Exchange) => void): void
   /** A WebSocket is in use: its session is. */
   reportActivity(activity: SessionActivity): void
+  /** Of one of them; the others have been judged all the same. */
+  onError(error: unknown): void
 }
 
 export interface OpenStreams {
@@ -46,8 +48,17 @@ export function createOpenStreams(world: OpenStreamsWorld): OpenStreams {
 
   function judge(): void {
     const nowSeconds = Math.floor(clock.nowMs() / 1000)
-    for (const webSocket of world.webSockets()) judgeWebSocket(webSocket, nowSeconds)
-    world.eachInFlight((exchange) => judgeExchange(exchange, nowSeconds))
+    for (const webSocket of world.webSockets()) guard(() => judgeWebSocket(webSocket, nowSeconds))
+    world.eachInFlight((exchange) => guard(() => judgeExchange(exchange, nowSeconds)))
+  }
+
+  /** Each for itself: one that throws would save all behind it, and end the worker. */
+  function guard(judgeOne: () => void): void {
+    try {
+      judgeOne()
+    } catch (error) {
+      world.onError(error)
+    }
   }
 
   function judgeWebSocket(webSocket: OpenWebSocket, nowSeconds: number): void {

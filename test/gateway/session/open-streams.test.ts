@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import t from 'tap'
+import { RequestContext } from '../../../gateway/request.ts'
+import { createOpenStreams } from '../../../gateway/session/open-streams.ts'
 import { HOST, startEdge, type EdgeWorld } from '../../support/edge-world.ts'
 import { until } from '../../support/fleet.ts'
 import { connect, startWebSocketApplication } from '../../support/websockets.ts'
@@ -299,3 +301,34 @@ function open(
   const head = [`${method} ${path} HTTP/1.1`, `Host: ${HOST}`, `Cookie: ${cookie}`, ...lines]
   return client.send([...head, '', ''].join('\r\n'))
 }
+
+t.test('one that cannot be ended keeps none of the others, nor its worker, from their end', (t) => {
+  const errors: unknown[] = []
+  const ended: string[] = []
+  const openOf = (name: string) => {
+    const context = Object.create(RequestContext.prototype) as RequestContext
+    const exchange = { context, head: { host: name }, recall: () => void ended.push(name) }
+    Object.assign(context, { exchange, decision: 'forward' })
+    const cut = () => void ended.push(`the WebSocket of ${name}`)
+    return { exchange, activeMs: 0, cut }
+  }
+  const all = [openOf('bad'), openOf('good')] as const
+  const fail = () => {
+    throw new Error('this one cannot be ended')
+  }
+  all[0].cut = fail
+  all[0].exchange.recall = fail
+  const streams = createOpenStreams({
+    clock: { nowMs: () => 0 },
+    byHost: () => ({ kind: 'unknown' }),
+    webSockets: () => all as never,
+    eachInFlight: (visit) => all.forEach(({ exchange }) => visit(exchange as never)),
+    reportActivity: () => undefined,
+    onError: (error) => errors.push(error),
+  })
+  streams.judge()
+  streams.close()
+  t.same(ended, ['the WebSocket of good', 'good'])
+  t.equal(errors.length, 2)
+  t.end()
+})
