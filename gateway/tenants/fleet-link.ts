@@ -91,7 +91,8 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
     relay: (change) => relay.send(change),
     send: (message) => void feed.send(message),
   })
-  keeper.restore(disk.load())
+  const kept = disk.load()
+  keeper.restore(kept)
 
   const feed = openFeed({
     controlPlaneUrl,
@@ -117,6 +118,8 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
   const outbox = createReportOutbox({
     log,
     send: (message) => feed.send(message),
+    endings: kept.endings,
+    saveEndings: (endings) => void disk.saveEndings(endings),
     gatherMs: timing?.gatherMs ?? 200,
   })
   const figures = createFiguresOutbox({

@@ -3,10 +3,11 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { StateDigest } from '../../shared/fleet-digest.ts'
-import { TENANT_ID, type FleetSettings } from '../../shared/snapshot.ts'
+import { TENANT_ID, type EnforcementEvent, type FleetSettings } from '../../shared/snapshot.ts'
 import { recover, type Generation, type Recovered } from './recovery.ts'
 import type { FileKind, SealedFiles, SealedRead } from './sealed-file.ts'
 import {
+  readEndings,
   readGuard,
   readPosition,
   readRevoked,
@@ -26,6 +27,8 @@ export interface StoredState {
   /** null: the next hello asks for everything. */
   readonly position: PositionRecord | null
   readonly settings: FleetSettings | null
+  /** Of sessions, which the control plane has yet to hear of. */
+  readonly endings: readonly EnforcementEvent[]
   readonly tenants: readonly Recovered[]
   readonly sync: number
   /** False on a fresh disk. */
@@ -80,15 +83,19 @@ export function readKeptState(directory: string, files: SealedFiles, log: Logger
   const tenants = tenantIdsOf(listing).map(readTenantFiles)
   const position = readPosition(files.read(join(directory, 'position'), 'position', ''))
   const settings = readSettings(files.read(join(directory, 'settings'), 'settings', ''))
+  const endings = readEndings(files.read(join(directory, 'endings'), 'endings', ''))
   const judged = judge(tenants, position.kind === 'read' ? position.record : null)
   report(log, tenants)
   if (position.kind === 'damaged')
     log.error({ reason: position.reason }, 'the kept position is damaged, asking for everything')
+  if (endings.kind === 'damaged')
+    log.error({ reason: endings.reason }, 'the kept ends of sessions are damaged, and lost')
   const state = {
     ...judged,
     isConfigured: position.kind !== 'missing' || tenants.length > 0,
     isDamaged: judged.isDamaged || position.kind === 'damaged' || !isListed,
     settings: settings.kind === 'read' ? settings.record : null,
+    endings: endings.kind === 'read' ? endings.record : [],
   }
   return { state, tenantFiles }
 }

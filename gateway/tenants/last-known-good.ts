@@ -5,13 +5,13 @@
  *   guard/<tenant_id>                         hosts, protected?, suspended? — written first
  *   tenants/<tenant_id>.current, .previous    two generations of the snapshot
  *   revoked/<tenant_id>.current, .previous    two copies of the same revocations
- *   position, settings
+ *   position, settings, endings
  */
 import { chmodSync, mkdirSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { FleetSettings } from '../../shared/snapshot.ts'
+import type { EnforcementEvent, FleetSettings } from '../../shared/snapshot.ts'
 import type { Rank } from './directory.ts'
 import { COPIES, FOLDERS, readKeptState, type Folder, type StoredState } from './kept-state.ts'
 import { GENERATIONS } from './recovery.ts'
@@ -50,6 +50,8 @@ export interface LastKnownGood {
   saveRevoked(tenantId: string, revoked: RevokedState): Promise<boolean>
   savePosition(position: PositionRecord): Promise<boolean>
   saveSettings(settings: FleetSettings): Promise<boolean>
+  /** Of sessions, all that the control plane has yet to hear of. */
+  saveEndings(endings: readonly EnforcementEvent[]): Promise<boolean>
   isHealthy(): boolean
   close(): Promise<void>
 }
@@ -86,6 +88,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
   const badCurrent = new Set<string>()
   let position: PositionRecord | null = null
   let settings: FleetSettings | null = null
+  let endings: readonly EnforcementEvent[] | null = null
 
   const queue = createWriteQueue({
     write,
@@ -102,6 +105,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
   async function write(owner: string) {
     if (owner === 'position') return replaceRoot('position', position)
     if (owner === 'settings') return replaceRoot('settings', settings)
+    if (owner === 'endings') return replaceRoot('endings', endings)
     const tenantId = owner.slice('tenant:'.length)
     const change = pending.get(tenantId)
     if (change === undefined) return
@@ -231,6 +235,10 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
     saveSettings(next) {
       settings = next
       return queue.push('settings', false)
+    },
+    saveEndings(next) {
+      endings = next
+      return queue.push('endings', true)
     },
     isHealthy: () => queue.isHealthy(),
     close: () => queue.close(),

@@ -123,8 +123,9 @@ export function followRelay<T extends ServedTenant>(
       gather()
     },
     reportEvent(event) {
-      if (events.length < LIMITS.fleetReportsHeldMax) events.push(event)
-      if (endsSession(event)) sendReports()
+      const isEnding = endsSession(event)
+      if (isEnding || events.length < LIMITS.fleetReportsHeldMax) events.push(event)
+      if (isEnding) sendReports()
       else gather()
     },
     settings: () => settings,

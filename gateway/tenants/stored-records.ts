@@ -1,6 +1,7 @@
 /** What the files of the last known good state hold, once they are decrypted. */
 import * as v from 'valibot'
 import {
+  EnforcementEventSchema,
   FleetSettingsSchema,
   HOSTNAME,
   RevokedSchema,
@@ -39,6 +40,9 @@ const PositionRecordSchema = v.object({
 })
 export type PositionRecord = v.InferOutput<typeof PositionRecordSchema>
 
+/** Ends of sessions that the control plane has not been told of. */
+const EndingsRecordSchema = v.array(EnforcementEventSchema)
+
 export type RecordRead<T> =
   | { readonly kind: 'read'; readonly record: T }
   | { readonly kind: 'missing' }
@@ -48,6 +52,7 @@ export const readTenant = reader(TenantRecordSchema)
 export const readGuard = reader(GuardRecordSchema)
 export const readPosition = reader(PositionRecordSchema)
 export const readSettings = reader(FleetSettingsSchema)
+export const readEndings = reader(EndingsRecordSchema)
 export const readRevoked: (file: SealedRead) => RecordRead<Revoked> = reader(RevokedSchema)
 
 function reader<T>(schema: v.GenericSchema<unknown, T>) {

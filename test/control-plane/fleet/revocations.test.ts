@@ -1,5 +1,6 @@
+import { cpSync, existsSync, readFileSync, statSync } from 'node:fs'
 import t from 'tap'
-import { startControlPlane, startGateway, until } from '../../support/fleet.ts'
+import { startControlPlane, startGateway, temporaryFolder, until } from '../../support/fleet.ts'
 import { connectRaw } from '../../support/raw-gateway.ts'
 
 /** Revocations older than any session are forgotten, so the times must be of today. */
@@ -147,3 +148,51 @@ t.test(
     t.same((await control.hub.revocationsSettled(5_000)).applied, ['lazy'])
   },
 )
+
+t.test('a sign-out during an outage is told by the next process, if this one dies', async (t) => {
+  const told: unknown[] = []
+  const control = await startControlPlane(t, {
+    onEvents: (_id, events) => void told.push(...events),
+  })
+  control.put('ada')
+  const gateway = startGateway(t, { port: control.port })
+  await control.settled(1)
+  await control.kill()
+  const event = { tenant_id: 'ada', outcome: 'logout', sid: 'sid-of-ada', subject: 'u' }
+  gateway.workers[0]!.follower.reportEvent(event)
+  const kept = `${gateway.folder}/endings`
+  await until(() => existsSync(kept))
+  const folder = temporaryFolder(t) // what lies there if it is killed now
+  cpSync(gateway.folder, folder, { recursive: true })
+  await gateway.close()
+  t.equal(statSync(`${folder}/endings`).mode & 0o777, 0o600)
+  t.notOk(readFileSync(`${folder}/endings`, 'latin1').includes('sid-of-ada'), 'sealed')
+
+  await control.start()
+  const next = startGateway(t, { port: control.port, folder })
+  await until(() => told.length > 0)
+  t.match(told, [{ ...event, revision: 1 }])
+  const { size } = statSync(`${folder}/endings`)
+  await until(() => statSync(`${folder}/endings`).size < size)
+  await next.close()
+  const last = startGateway(t, { port: control.port, folder })
+  last.workers[0]!.follower.reportEvent({ ...event, sid: 'another' })
+  await until(() => told.length > 1)
+  t.match(told.slice(1), [{ sid: 'another' }], 'told once is enough')
+})
+
+t.test('a sign-out in the last moment of a gateway is told before it ends', async (t) => {
+  const told: unknown[] = []
+  const control = await startControlPlane(t, {
+    onEvents: (_id, events) => void told.push(...events),
+  })
+  control.put('ada')
+  const gateway = startGateway(t, { port: control.port, timing: { gatherMs: 3_600_000 } })
+  await control.settled(1)
+  const event = { tenant_id: 'ada', outcome: 'logout', sid: 's', subject: 'u' }
+  gateway.workers[0]!.follower.reportEvent(event)
+  await new Promise((resolve) => setImmediate(resolve)) // across the border between processes
+  await gateway.close()
+  await until(() => told.length > 0)
+  t.match(told, [event])
+})

@@ -1,16 +1,19 @@
 import t from 'tap'
 import { createReportOutbox } from '../../../gateway/tenants/report-outbox.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import type { UpMessage } from '../../../shared/snapshot.ts'
+import type { EnforcementEvent, UpMessage } from '../../../shared/snapshot.ts'
 import { createTestLog, until } from '../../support/fleet.ts'
 
-function startOutbox() {
+function startOutbox(kept: readonly EnforcementEvent[] = []) {
   const { log, lines } = createTestLog()
   const sent: UpMessage[] = []
+  const saved: (readonly EnforcementEvent[])[] = []
   let isConnected = true
   const outbox = createReportOutbox({
     log,
     gatherMs: 1,
+    endings: kept,
+    saveEndings: (endings) => saved.push(endings),
     send(message) {
       if (isConnected) sent.push(message)
       return isConnected
@@ -18,7 +21,7 @@ function startOutbox() {
   })
   const setConnected = (is: boolean) => (isConnected = is)
   const batches = () => sent.filter((message) => message.type === 'events')
-  return { outbox, sent, batches, lines, setConnected }
+  return { outbox, sent, saved, batches, lines, setConnected }
 }
 
 const events = (count: number, from = 0) => ({
@@ -91,4 +94,52 @@ t.test('of activity only the newest per session is kept, and of so many sessions
   const sessions = sent.flatMap((message) => (message.type === 'activity' ? message.sessions : []))
   t.equal(sessions.length, max)
   t.match(sessions[0], { sid: 's0', at: 2 })
+})
+
+const ending = (sid: string): EnforcementEvent => ({ tenant_id: 'ada', outcome: 'logout', sid })
+
+t.test(
+  'ends of sessions go first, are kept until they are taken, and by no noise lost',
+  async (t) => {
+    const { outbox, batches, saved } = startOutbox([ending('of the process before')])
+    outbox.add(events(LIMITS.fleetReportsHeldMax))
+    outbox.add({ type: 'events', events: [ending('now')] })
+    outbox.add(events(LIMITS.fleetReportsHeldMax))
+    await until(() => batches().length === 1)
+    const [first] = batches()
+    t.match(first?.events.slice(0, 3), [
+      { sid: 'of the process before' },
+      { sid: 'now' },
+      { outcome: 'sealed' },
+    ])
+    t.match(
+      saved,
+      [[{ sid: 'of the process before' }, { sid: 'now' }]],
+      'noise is not written down',
+    )
+    outbox.add({ type: 'events', events: [ending('later')] })
+    t.equal(saved[1]?.length, 3, 'what is under way may still be lost')
+    outbox.eventsReceived(first!.batch)
+    t.same(saved.slice(2), [[ending('later')]])
+    outbox.eventsReceived(batches()[1]!.batch)
+    t.same(saved.slice(3), [[]])
+    outbox.close()
+  },
+)
+
+t.test('of ends as well only so many are held', async (t) => {
+  const { outbox, saved, lines } = startOutbox()
+  const max = LIMITS.fleetReportsHeldMax
+  const many = Array.from({ length: max + 1 }, (_, at) => ending(`${at}`))
+  outbox.add({ type: 'events', events: many })
+  t.equal(saved[0]?.length, max)
+  t.match(lines, [{ level: 50 }])
+  outbox.close()
+})
+
+t.test('what is there is sent before the end', async (t) => {
+  const { outbox, batches } = startOutbox()
+  outbox.add({ type: 'events', events: [ending('last')] })
+  outbox.close()
+  t.match(batches(), [{ events: [{ sid: 'last' }] }])
 })
