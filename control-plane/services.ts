@@ -46,6 +46,7 @@ import { createToldEvents } from './events/told-events.ts'
 import { createGatewayKeys } from './keys/gateway-keys.ts'
 import { checkMasterKey } from './keys/master-key.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
+import { createTicketSecret } from './keys/ticket-secret.ts'
 import { createVault } from './keys/vault.ts'
 import { createRealms } from './realm/realms.ts'
 import { deleteRealmRecordsExpiredBefore } from './store/queries/revocations.ts'
@@ -134,10 +135,15 @@ export async function createServices(world: ServicesWorld) {
 
   const figures = createFigures({ store, clock })
   const enforcement = createEnforcement({ store, clock })
+  const ticketSecret = createTicketSecret({ store, vault })
   const gatewayKeys = createGatewayKeys({
     store,
     vault,
-    onRevoked: (keyIds) => fleet.cut(keyIds),
+    tickets: ticketSecret,
+    onRevoked(keyIds, ticket_secret) {
+      fleet.cut(keyIds)
+      fleet.changeSettings({ base_url: baseUrl, ticket_secret })
+    },
     onRemoved: (gatewayId) => fleet.forget(gatewayId),
   })
   const fleet = createFleetHub({
@@ -147,7 +153,7 @@ export async function createServices(world: ServicesWorld) {
     keys: gatewayKeys,
     clock,
     log,
-    settings: { base_url: baseUrl },
+    settings: { base_url: baseUrl, ticket_secret: await ticketSecret.current() },
     onActivity: (_gatewayId, seen) =>
       sessions.seen(
         seen.map(({ tenant_id, sid, at }) => ({ tenantId: tenant_id, sid, atMs: at * SECOND_MS })),

@@ -99,7 +99,6 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     log,
     onSettings: ({ ticket_secret }) => server.shareTickets(ticket_secret),
   })
-  const follower = followRelay({ port, directory, log })
   const dispatcher = new Agent({
     connect: { timeout: REALM_CONNECT_MS },
     headersTimeout: REALM_ANSWER_MS,

@@ -24,7 +24,7 @@ export interface WiresOptions
   /** The certificate for a host, ready for a handshake. */
   readonly contextFor: (host: string) => SecureContext | undefined
   readonly onHandshakeFailure?: TlsFrontOptions['onFailure']
-  /** Session tickets are derived from it. */
+  /** Session tickets are derived from it until there is a secret of the whole fleet. */
   readonly fleetKey: string
 }
 
@@ -36,6 +36,8 @@ export interface Wires {
   /** The caller listens and closes. */
   createListener(): Server
   createTlsListener(): Server
+  /** What session tickets are derived from at all gateways; undefined: each from its own key. */
+  shareTickets(secret: string | undefined): void
   /** Every request whose answer has not been finished. */
   eachInFlight(visit: (exchange: Exchange) => void): void
   connections(): number
@@ -58,13 +60,14 @@ export function createWires(options: WiresOptions): Wires {
     ...(isExempt && { isExempt }),
     ...(onAbuse && { onAbuse }),
   })
+  const tickets = createTicketKeys({ fleetKey, clock: options.clock })
   const tls = createTlsFront({
     contextFor,
     onHttp1: http1.accept,
     onHttp2: http2.accept,
     addresses,
     handshakeMs: options.timeouts.headMs,
-    tickets: createTicketKeys({ fleetKey, clock: options.clock }),
+    tickets,
     ...(onHandshakeFailure && { onFailure: onHandshakeFailure }),
   })
   return {
@@ -72,6 +75,7 @@ export function createWires(options: WiresOptions): Wires {
     acceptTls: tls.accept,
     createListener: http1.createListener,
     createTlsListener: tls.createListener,
+    shareTickets: tickets.share,
     eachInFlight(visit) {
       http1.eachInFlight(visit)
       http2.eachInFlight(visit)

@@ -97,7 +97,12 @@ const notBefores = v.custom<Record<string, number>>(
 export const RevokedSchema = v.object({ all: second, subjects: notBefores, sids: notBefores })
 export type Revoked = v.InferOutput<typeof RevokedSchema>
 
-export const FleetSettingsSchema = v.object({ base_url: v.pipe(v.string(), v.url()) })
+/** What all gateways share. Never logged. */
+export const FleetSettingsSchema = v.object({
+  base_url: v.pipe(v.string(), v.url()),
+  /** TLS session tickets are derived from it; another one whenever a gateway is sent away. */
+  ticket_secret: v.optional(text(100)),
+})
 export type FleetSettings = v.InferOutput<typeof FleetSettingsSchema>
 
 /**

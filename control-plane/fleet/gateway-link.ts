@@ -16,8 +16,9 @@ const SYNCED_EVERY_MESSAGES = 256
 
 export interface LinkContext {
   readonly source: FleetSource
-  readonly settings: FleetSettings
   readonly log: Logger
+  /** The newest. */
+  settings(): FleetSettings
   /** How far the hub itself has read. */
   position(): FleetPosition
   /** The newest message about a tenant; undefined if there never was such a tenant. */
@@ -34,6 +35,7 @@ export interface GatewayLink {
   changed(tenantId: string, order: number): void
   /** Written messages, the same for every gateway. */
   revoked(texts: readonly string[]): void
+  settingsChanged(): void
   consumed(messages: number): void
   revokedApplied(sequence: number, isDurable: boolean): void
   eventsReceived(batch: number): void
@@ -77,12 +79,13 @@ export function openGatewayLink(
     if (socket.bufferedAmount > LIMITS.fleetUnsentBytesMax) socket.terminate()
   }
   const tell = (message: DownMessage) => send(write(message))
+  const tellSettings = () => tell({ type: 'settings', settings: context.settings() })
 
   async function serve(isFull: boolean) {
     const start = context.position()
     isResyncDue = false
     tell({ type: 'welcome', format: FLEET_FORMAT, ...start, is_full: isFull })
-    tell({ type: 'settings', settings: context.settings })
+    tellSettings()
     await sendAllRevoked()
     const missed = isFull ? source.all() : changesBetween(source, hello.revision, start.revision)
     for await (const change of missed) {
@@ -184,6 +187,7 @@ export function openGatewayLink(
       wakeUp()
     },
     revoked: (texts) => texts.forEach(send),
+    settingsChanged: tellSettings,
     consumed: (messages) => window.consumed(messages),
     revokedApplied(sequence, isDurable) {
       revokedAppliedSequence = Math.max(revokedAppliedSequence, sequence)

@@ -65,6 +65,8 @@ export interface FleetHub {
   tenantChanged(tenantId?: string): void
   /** To be called after the commit, with what is new or with the whole state. */
   revoked(tenantId: string, revoked: Revoked): void
+  /** From now on every gateway is told these. */
+  changeSettings(settings: FleetSettings): void
   gateways(): GatewayStatus[]
   /** Waits until every connected gateway serves `revision`, at most so long. */
   settled(revision: number, timeoutMs: number): Promise<Receipt>
@@ -78,7 +80,8 @@ export interface FleetHub {
 }
 
 export function createFleetHub(options: FleetHubOptions): FleetHub {
-  const { source, log, clock, settings, keys = NO_GATEWAY_KEYS, sharedKey = 'local' } = options
+  const { source, log, clock, keys = NO_GATEWAY_KEYS, sharedKey = 'local' } = options
+  let { settings } = options
   const timing = { ...FLEET_TIMING, ...options.timing }
   const links = new Map<string, GatewayLink>()
   const credentials = new Map<WebSocket, Credential>()
@@ -118,8 +121,8 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
 
   const context: LinkContext = {
     source,
-    settings,
     log,
+    settings: () => settings,
     position: () => tail.position(),
     prepare,
     nextRevokedSequence: () => ++revokedSequence,
@@ -239,6 +242,10 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
       revokedSequence += 1
       const texts = writeRevoked(tenantId, revoked, revokedSequence)
       for (const link of links.values()) link.revoked(texts)
+    },
+    changeSettings(next) {
+      settings = next
+      for (const link of links.values()) link.settingsChanged()
     },
     gateways: () => book.list(tail.position().revision, [...unsendable.values()]),
     settled: (revision, timeoutMs) => receipts.applied(revision, timeoutMs),

@@ -15,6 +15,7 @@ import {
   type GatewayKeyRow,
 } from '../store/queries/gateway-keys.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
+import type { TicketSecret } from './ticket-secret.ts'
 import type { Vault } from './vault.ts'
 
 export type GatewayKey = Readonly<Omit<GatewayKeyRow, 'keyHash'>>
@@ -26,8 +27,9 @@ export interface MadeGatewayKey extends GatewayKey {
 export interface GatewayKeysWorld {
   readonly store: Store
   readonly vault: Pick<Vault, 'hash'>
-  /** Called after the commit: whoever has come in with them goes out. */
-  readonly onRevoked: (keyIds: readonly string[]) => void
+  readonly tickets: Pick<TicketSecret, 'replace'>
+  /** Called after the commit: whoever has come in with them goes out, and the others share anew. */
+  readonly onRevoked: (keyIds: readonly string[], ticketSecret: string) => void
   readonly onRemoved: (gatewayId: string) => void
 }
 
@@ -36,11 +38,12 @@ const PREFIX = 'gwk_'
 
 export type GatewayKeys = ReturnType<typeof createGatewayKeys>
 
-export function createGatewayKeys({ store, vault, onRevoked, onRemoved }: GatewayKeysWorld) {
+export function createGatewayKeys(world: GatewayKeysWorld) {
+  const { store, vault, tickets, onRevoked, onRemoved } = world
   const hashOf = (key: string) => vault.hash(`gateway_keys/${key}`)
 
   async function revoke(gatewayId: string, actor: Actor, isMeant: (keyId: string) => boolean) {
-    const revoked = await store.change(async (change) => {
+    const { revoked, secret } = await store.change(async (change) => {
       const keys = await gatewayKeysOf(change.queries, gatewayId)
       const meant = keys.map(({ keyId }) => keyId).filter(isMeant)
       if (meant.length === 0) throw new Refusal('gateway_not_found')
@@ -48,9 +51,9 @@ export function createGatewayKeys({ store, vault, onRevoked, onRemoved }: Gatewa
         await deleteGatewayKey(change.queries, keyId)
         await audit(change, actor, 'revoked', gatewayId, keyId)
       }
-      return meant
+      return { revoked: meant, secret: await tickets.replace(change) }
     })
-    onRevoked(revoked)
+    onRevoked(revoked, secret)
   }
 
   return {

@@ -3,6 +3,7 @@
  * control plane, keeps the text of every tenant for the disk and for new workers, and acknowledges
  * what all workers serve. A bad tenant is rejected alone and keeps what it has.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { nowSeconds, type Clock } from '../../shared/clock.ts'
@@ -228,7 +229,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
   }
 
   function receiveSettings(message: Down<'settings'>) {
-    if (settings?.base_url === message.settings.base_url) return
+    if (isDeepStrictEqual(settings, message.settings)) return
     settings = message.settings
     void relay({ type: 'settings', settings })
     void disk.saveSettings(settings)

@@ -55,7 +55,7 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
   const handshakes = new Map<string, Handshake>()
   /** Accepted, and not begun. */
   const waiting: Socket[] = []
-  let ticketPeriod = tickets.period()
+  let ticketKeys = tickets.keys()
   let whenSettled: (() => void) | undefined
 
   const server = createServer(
@@ -63,7 +63,7 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
       ...TLS_OPTIONS,
       ALPNProtocols: ['h2', 'http/1.1'],
       handshakeTimeout: options.handshakeMs,
-      ticketKeys: tickets.keys(),
+      ticketKeys,
       SNICallback: (name, done) => done(null, contextFor(name)),
     },
     handOver,
@@ -113,9 +113,9 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
       socket.destroy()
       return
     }
-    const period = tickets.period()
-    if (period !== ticketPeriod) server.setTicketKeys(tickets.keys())
-    ticketPeriod = period
+    const keys = tickets.keys()
+    if (keys !== ticketKeys) server.setTicketKeys(keys)
+    ticketKeys = keys
     const key = keyOf(socket)
     const handshake = { socket, peerAddress }
     handshakes.set(key, handshake)

@@ -1,8 +1,8 @@
 /**
- * Keys for session tickets. All workers of a gateway derive the same ones from its fleet key, so a
- * session begun at one is resumed at any, without a word between them; gateways with keys of their
- * own do not read each other's, and a handshake there is a whole one. They change with the clock:
- * who steals one reads the TLS 1.2 sessions of half a day, not of a year.
+ * Keys for session tickets, derived from a secret that the control plane tells the whole fleet: a
+ * session begun at one gateway is resumed at any, without a word between them. Until a gateway has
+ * heard it, its own fleet key has to do. They change with the clock: who steals one reads the TLS
+ * 1.2 sessions of half a day, not of a year.
  */
 import { hkdfSync } from 'node:crypto'
 import { HOUR_MS, type Clock } from '../../shared/clock.ts'
@@ -12,18 +12,31 @@ export const TICKET_PERIOD_MS = 12 * HOUR_MS
 const TICKET_KEYS_BYTES = 48
 
 export interface TicketKeys {
-  /** Grows with every change of the keys. */
-  period(): number
+  /** The same object until they change. */
   keys(): Buffer
+  /** undefined: there is none to share. */
+  share(secret: string | undefined): void
 }
 
 export function createTicketKeys(world: { fleetKey: string; clock: Clock }): TicketKeys {
-  const period = () => Math.floor(world.clock.nowMs() / TICKET_PERIOD_MS)
+  const { fleetKey, clock } = world
+  let secret = fleetKey
+  let period = -1
+  let keys = Buffer.alloc(0)
   return {
-    period,
-    keys: () =>
-      Buffer.from(
-        hkdfSync('sha256', world.fleetKey, '', `tls-tickets ${period()}`, TICKET_KEYS_BYTES),
-      ),
+    keys() {
+      const now = Math.floor(clock.nowMs() / TICKET_PERIOD_MS)
+      if (now !== period) {
+        period = now
+        const purpose = `tls-tickets ${period}`
+        keys = Buffer.from(hkdfSync('sha256', secret, '', purpose, TICKET_KEYS_BYTES))
+      }
+      return keys
+    },
+    share(shared = fleetKey) {
+      if (shared === secret) return
+      secret = shared
+      period = -1
+    },
   }
 }

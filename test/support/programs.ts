@@ -56,7 +56,7 @@ export class Program {
 export interface FleetOptions {
   readonly gateways?: number
   readonly workers?: number
-  readonly gatewayConfig?: string
+  readonly gatewayConfig?: string | ((gateway: number) => string)
 }
 
 export async function startFleet(t: TestScope, options: FleetOptions = {}) {
@@ -69,6 +69,9 @@ export async function startFleet(t: TestScope, options: FleetOptions = {}) {
   const logs: (() => string)[] = []
   const programs = new Set<Program>()
 
+  const { gatewayConfig = '' } = options
+  const moreOf = (gateway: number) =>
+    typeof gatewayConfig === 'string' ? gatewayConfig : gatewayConfig(gateway)
   const configOf = (gateway: number) => {
     const file = join(folder, `config-${gateway}.yaml`)
     writeFileSync(
@@ -82,7 +85,7 @@ gateway:
   id: gateway-${gateway}
   workers: ${options.workers ?? 1}
   control_plane: http://127.0.0.1:${fleetListen}
-${options.gatewayConfig ?? ''}
+${moreOf(gateway)}
 `,
     )
     return file

@@ -232,6 +232,24 @@ t.test('ticket keys are the same everywhere, and change with the clock', (t) => 
   t.same(a.keys(), before)
   nowMs += 1
   t.notSame(a.keys(), before)
+  t.equal(a.keys(), a.keys(), 'made once')
+  t.end()
+})
+
+t.test('with a secret of the fleet the key of the gateway counts no more', (t) => {
+  const make = (fleetKey: string) => createTicketKeys({ fleetKey, clock: { nowMs: () => 1 } })
+  const [a, b] = [make('key of one'), make('key of another')]
+  const own = a.keys()
+  for (const secret of ['shared', 'shared anew']) {
+    const before = a.keys()
+    a.share(secret)
+    t.notSame(a.keys(), before, secret)
+    t.notSame(a.keys(), b.keys())
+    b.share(secret)
+    t.same(a.keys(), b.keys())
+  }
+  a.share(undefined)
+  t.same(a.keys(), own, 'a control plane that knows of none')
   t.end()
 })
 
