@@ -17,8 +17,7 @@ export const EDGE_LIMITS = {
   smallBodyBytesMax: 16 * 1024,
   /** What is read and thrown away of a body that nobody wants, to keep the connection. */
   drainedBodyBytesMax: 64 * 1024,
-  /** What is read and thrown away behind a last answer, so that it is not lost to a reset. */
-  lingerBytesMax: 1024 * 1024,
+  /** How long a client that owes us nothing may take to end its side behind a last answer. */
   lingerMsMax: 2000,
   ownFormBytesMax: 16 * 1024,
   // the edge, per connection and address

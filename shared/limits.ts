@@ -36,9 +36,11 @@ export const LIMITS = {
   answerStalledMsMax: 20_000,
   answerUnsentMsMax: 120_000,
   unsentBytesPerAddressMax: 32 * 1024 * 1024,
-  /** What is read and thrown away of a body that has its answer already. */
+  /** What is read and thrown away of a body that has its answer already, at the edge as well. */
   unwantedBodyBytesMax: 64 * 1024 * 1024,
   unwantedBodyMsMax: 20_000,
+  /** Of these, without a byte: its sender has stopped. */
+  unwantedBodySilentMsMax: 5000,
   /** Segments like `index.php`, `_next` or `ADMIN~1`, each of which is one more way to read a path. */
   pathOddSegmentsMax: 16,
   // the API

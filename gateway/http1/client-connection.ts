@@ -4,12 +4,12 @@
  */
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { LIMITS } from '../../shared/limits.ts'
 import { answerText } from './answer.ts'
 import { BodyPace } from './body-pace.ts'
 import { readAsStream, readInto } from './borrowed-reads.ts'
 import type { Deadlined } from './deadlines.ts'
 import { Http1Exchange } from './http1-exchange.ts'
+import { Lingering } from './lingering.ts'
 import { REFUSALS } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import { ClientWriter } from './client-writer.ts'
@@ -44,8 +44,8 @@ export class ClientConnection implements Deadlined {
   #isAdvancing = false
   #isPaused = false
   #hasEnded = false
-  #isLingering = false
-  #lingeredBytes = 0
+  /** The last answer is given. */
+  #lingering: Lingering | null = null
   #idleSinceMs: number
 
   constructor(
@@ -84,11 +84,7 @@ export class ClientConnection implements Deadlined {
 
   /** The buffer is everybody's: what is not used up in here is copied. */
   readonly #onRead = (bytes: number, buffer: Buffer): boolean => {
-    if (this.#isLingering) {
-      this.#lingeredBytes += bytes
-      if (this.#lingeredBytes > LIMITS.lingerBytesMax) this.destroy()
-      return !this.isGone
-    }
+    if (this.#lingering !== null) return this.#discard(this.#lingering, bytes)
     if (this.#held === null) this.#hold(buffer, 0, bytes)
     else {
       const before = this.#held.subarray(this.#heldAt, this.#heldTo)
@@ -121,7 +117,7 @@ export class ClientConnection implements Deadlined {
   #advance(): void {
     if (this.#isAdvancing) return
     this.#isAdvancing = true
-    while (this.#held !== null && !this.isGone && !this.#isLingering) {
+    while (this.#held !== null && !this.isGone && this.#lingering === null) {
       if (this.#exchange === null ? !this.#readHead() : !this.#readBody(this.#exchange)) break
     }
     this.#isAdvancing = false
@@ -249,7 +245,8 @@ export class ClientConnection implements Deadlined {
     if (this.#exchange !== exchange) return
     this.#exchange = null
     if (this.isGone) return
-    if (!staysOpen || (this.#hasEnded && this.#held === null)) return this.#linger()
+    if (!staysOpen || (this.#hasEnded && this.#held === null))
+      return this.#linger(!this.body.isDone)
     this.#idleSinceMs = this.world.deadlines.nowMs
     const { keepAliveMs } = this.world.timeouts
     const { drainGraceMs } = this.world
@@ -264,32 +261,42 @@ export class ClientConnection implements Deadlined {
     const answer = this.world.refusalAnswer(refusal)
     const lastLines = `${this.isSecure ? STRICT_TRANSPORT_LINE : ''}Connection: close\r\n`
     this.socket.write(answerText(answer, '', this.world.dateLine(), lastLines))
-    this.#linger()
+    this.#linger(true)
   }
 
-  /**
-   * Sends FIN and reads on for a moment: closing with unread bytes would make the kernel send a
-   * reset, and the client could lose the answer that is still on its way.
-   */
-  #linger(): void {
-    this.#isLingering = true
+  /** Sends FIN and reads on, so that the answer is not lost to a reset. */
+  #linger(mayBeSending: boolean): void {
+    this.#lingering = new Lingering(this.world, mayBeSending)
     this.#held = null
     this.#exchange = null
     this.socket.end()
-    if (this.socket.writableLength === 0) this.#awaitClientEnd()
-    else {
-      this.deadlineMs = Infinity
-      this.watchStall()
-      this.socket.once('finish', this.#awaitClientEnd)
-    }
+    if (this.socket.writableLength === 0) return this.#awaitClientEnd()
+    this.deadlineMs = Infinity
+    this.watchStall()
+    this.socket.once('finish', this.#awaitClientEnd)
+    this.#discardMore()
+  }
+
+  readonly #awaitClientEnd = (): void => {
+    this.socket.setTimeout(0)
+    this.deadlineMs = this.#lingering!.onAnswered()
+    this.#discardMore()
+  }
+
+  #discardMore(): void {
     if (this.#hasEnded) return
     this.#isPaused = false
     this.socket.resume()
   }
 
-  readonly #awaitClientEnd = (): void => {
-    this.socket.setTimeout(0)
-    this.deadlineMs = this.world.deadlines.nowMs + LIMITS.lingerMsMax
+  #discard(lingering: Lingering, bytes: number): boolean {
+    if (!lingering.discard(bytes)) this.destroy()
+    if (this.isGone) return false
+    this.deadlineMs = lingering.deadlineMs
+    if (!lingering.isTooLong) return true
+    this.#isPaused = true
+    this.socket.pause()
+    return false
   }
 
   readonly #onDrain = (): void => {
@@ -309,9 +316,9 @@ export class ClientConnection implements Deadlined {
 
   readonly #onEnd = (): void => {
     this.#hasEnded = true
-    if (this.#isLingering) return
+    if (this.#lingering !== null) return
     const exchange = this.#exchange
-    if (exchange === null) return this.#headBytes === null ? this.#linger() : this.destroy()
+    if (exchange === null) return this.#headBytes === null ? this.#linger(false) : this.destroy()
     this.#checkCut(exchange)
   }
 
@@ -326,7 +333,7 @@ export class ClientConnection implements Deadlined {
   }
 
   onDeadline(nowMs: number): void {
-    if (this.#isLingering) return this.destroy()
+    if (this.#lingering !== null) return this.destroy()
     const exchange = this.#exchange
     if (exchange !== null) return exchange.onBodyTimeout()
     if (this.#headBytes !== null) return this.refuse(REFUSALS.headTimeout)
@@ -340,9 +347,10 @@ export class ClientConnection implements Deadlined {
   }
 
   drain(): void {
-    if (this.#exchange !== null || this.#isLingering || this.#headBytes !== null) return
+    if (this.#lingering !== null) return void (this.deadlineMs = this.#lingering.onDraining())
+    if (this.#exchange !== null || this.#headBytes !== null) return
     const closesMs = this.#idleSinceMs + this.world.drainGraceMs
-    if (closesMs <= this.world.deadlines.nowMs) this.#linger()
+    if (closesMs <= this.world.deadlines.nowMs) this.#linger(false)
     else this.deadlineMs = Math.min(this.deadlineMs, closesMs)
   }
 

@@ -1,4 +1,5 @@
 /** A request as it goes on to the application, and the head of the answer as it comes back. */
+import { LIMITS } from '../../shared/limits.ts'
 import type { ForwardPlan } from '../exchange.ts'
 import type { ParsedHead } from '../http1/request-head.ts'
 import { responseLines } from '../http1/response-lines.ts'
@@ -40,3 +41,11 @@ export function answerFields(
 }
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+/** Such a body is waited for, and costs the application nothing before it is whole. */
+export const isSmall = ({ bodyLength }: ParsedHead): boolean =>
+  bodyLength >= 0 && bodyLength <= LIMITS.smallBodyBytesMax
+
+export function joinedPieces(pieces: readonly Buffer[]): Buffer | null {
+  return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? null)
+}

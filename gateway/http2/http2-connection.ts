@@ -11,6 +11,7 @@ import type { Refusal } from '../http1/refusals.ts'
 import { ParsedHead } from '../http1/request-head.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
 import { Spending } from './budget.ts'
+import { isSmall } from './forwarded.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { RefusedStream } from './refused-stream.ts'
 import type { AbuseKind, Http2World } from './server.ts'
@@ -39,7 +40,8 @@ export class Http2Connection implements Deadlined {
   #movedBytes = 0
   #hasMoved = true
   #served = 0
-  #isClosing = false
+  /** It takes no new streams. */
+  isClosing = false
   #isGone = false
 
   constructor(world: Http2World, socket: TLSSocket, peerAddress: string, sniHost: string) {
@@ -211,7 +213,7 @@ export class Http2Connection implements Deadlined {
   #rest(): void {
     const { deadlines, options } = this.world
     this.deadlineMs =
-      deadlines.nowMs + (this.#isClosing ? LIMITS.lingerMsMax : options.timeouts.keepAliveMs)
+      deadlines.nowMs + (this.isClosing ? LIMITS.lingerMsMax : options.timeouts.keepAliveMs)
   }
 
   /**
@@ -229,7 +231,7 @@ export class Http2Connection implements Deadlined {
       for (const exchange of this.#exchanges) {
         if (exchange.deadlineMs <= nowMs) exchange.onDeadline(nowMs)
       }
-    else if (this.#isClosing) this.destroy()
+    else if (this.isClosing) this.destroy()
     else this.drain()
   }
 
@@ -239,9 +241,10 @@ export class Http2Connection implements Deadlined {
    * any GOAWAY nghttp2 ignores new streams, so they would wait for nothing.
    */
   drain(): void {
-    if (this.#isClosing || this.#isGone) return
-    this.#isClosing = true
+    if (this.isClosing || this.#isGone) return
+    this.isClosing = true
     this.deadlineMs = this.#exchanges.size > 0 ? 0 : this.world.deadlines.nowMs + LIMITS.lingerMsMax
+    for (const exchange of this.#exchanges) exchange.unwanted?.stop()
     this.#session.close()
   }
 
@@ -260,9 +263,5 @@ export class Http2Connection implements Deadlined {
     this.#onClose()
   }
 }
-
-/** Such a body is waited for, and costs the application nothing before it is whole. */
-const isSmall = ({ bodyLength }: ParsedHead): boolean =>
-  bodyLength >= 0 && bodyLength <= LIMITS.smallBodyBytesMax
 
 const ignore = (): void => undefined

@@ -5,9 +5,9 @@
  */
 import { constants } from 'node:http2'
 import type { ServerHttp2Stream, ServerStreamResponseOptions } from 'node:http2'
-import { LIMITS } from '../../shared/limits.ts'
 import { BodyTooLarge, BodyUnreadable } from '../exchange.ts'
 import type { Exchange, ForwardPlan, OwnAnswer } from '../exchange.ts'
+import { withLines } from '../http1/answer.ts'
 import { BodyCollector } from '../http1/body-collector.ts'
 import { BODY_USE } from '../http1/body-use.ts'
 import { REFUSALS } from '../http1/refusals.ts'
@@ -19,9 +19,10 @@ import type { ResponseHead } from '../upstream/response-head.ts'
 import { AnswerProgress } from './answer-progress.ts'
 import { BodyTurn } from './body-turn.ts'
 import { fieldsObject, trailerLines } from './field-lists.ts'
-import { answerFields, upstreamRequest } from './forwarded.ts'
+import { answerFields, isSmall, joinedPieces, upstreamRequest } from './forwarded.ts'
 import type { Http2Connection } from './http2-connection.ts'
 import { closeWhenSent, sendAnswer } from './own-answer.ts'
+import { UnwantedBody } from './unwanted-body.ts'
 
 export class Http2Exchange implements Exchange, ResponseSink {
   readonly head: ParsedHead
@@ -39,6 +40,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #trailers = ''
   #gathered: Buffer[] = []
   #collector: BodyCollector | null = null
+  unwanted: UnwantedBody | null = null
   #plan: ForwardPlan | null = null
   #call: UpstreamCall | null = null
   #response: ResponseHead | null = null
@@ -95,11 +97,9 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   #carryOn(): void {
     if (this.#isBodyDone) return this.#startCall('', true)
-    const { bodyLength } = this.head
     // A small body is waited for, so that a slow client does not hold an upstream connection.
-    const isSmall = bodyLength >= 0 && bodyLength <= LIMITS.smallBodyBytesMax
-    if (!isSmall) this.#startCall('', false)
-    this.#readBody(isSmall ? BODY_USE.gathered : BODY_USE.forwarded)
+    if (!isSmall(this.head)) this.#startCall('', false)
+    this.#readBody(isSmall(this.head) ? BODY_USE.gathered : BODY_USE.forwarded)
   }
 
   readBody(bytesMax: number): Promise<Buffer> {
@@ -151,6 +151,10 @@ export class Http2Exchange implements Exchange, ResponseSink {
     if (this.head.expectsContinue)
       this.#attempt((stream) => stream.additionalHeaders({ ':status': 100 }))
     this.#turn.begin(this.#connection.world)
+    this.#hearBody()
+  }
+
+  #hearBody(): void {
     this.#stream
       .on('data', (chunk: Buffer) => this.#onBodyData(chunk))
       .on('trailers', (_headers, _flags, fields) => this.#onTrailers(fields))
@@ -158,7 +162,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   #onBodyData(chunk: Buffer): void {
-    if (this.#bodyUse === BODY_USE.discarded) return
+    if (this.#bodyUse === BODY_USE.discarded) return this.unwanted?.onData(chunk.length)
     // From the head of an answer on the two talk at the pace that they like.
     if (!this.#turn.goesOn(chunk.length, this.#connection.world) && this.#response === null)
       return this.fail(REFUSALS.bodyTimeout)
@@ -189,6 +193,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   #onTrailers(fields: readonly string[]): void {
     const lines = trailerLines(fields)
+    if (this.#bodyUse === BODY_USE.discarded) return
     if (lines === null) this.fail(REFUSALS.body)
     else this.#trailers = lines
   }
@@ -198,6 +203,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     if (this.#isOver || (this.#stream.closed && !this.#isAnswered)) return
     if (this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
     this.#isBodyDone = true
+    this.unwanted = null
     this.#connection.endUpload(this)
     this.#turn.deadlineMs = Infinity
     if (this.#bodyUse === BODY_USE.discarded) return
@@ -213,15 +219,13 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #leaveBody(): void {
     this.#awaitTaking()
     if (this.#isBodyDone) return
-    this.#turn.begin(this.#connection.world)
-    const { bodyLength, expectsContinue } = this.head
+    this.#turn.deadlineMs = Infinity
+    const { world, isClosing } = this.#connection
     const wasRead = this.#bodyUse !== BODY_USE.held
     this.#bodyUse = BODY_USE.discarded
-    const isShort = bodyLength >= 0 && bodyLength <= LIMITS.drainedBodyBytesMax
-    if (isShort && !expectsContinue) {
-      if (!wasRead) this.#stream.on('data', ignore).on('end', () => this.#onBodyEnd())
-      this.#stream.resume()
-    } else closeWhenSent(this.#stream)
+    if (isClosing || (this.head.expectsContinue && !wasRead)) return closeWhenSent(this.#stream)
+    if (!wasRead) this.#hearBody()
+    this.unwanted = new UnwantedBody(this.#stream, world.deadlines)
   }
 
   // The response
@@ -332,10 +336,9 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   #takePieces(): Buffer | null {
-    const pieces = this.#pieces
-    if (pieces.length === 0) return null
+    const body = joinedPieces(this.#pieces)
+    if (body === null) return null
     this.#pieces = []
-    const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
     this.#bytes += body.length
     return body
   }
@@ -345,8 +348,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     if (this.#isHeadSent) return this.#cut()
     this.#pieces = []
     const answer = this.#connection.world.failureAnswer(failure, this)
-    const ownLines = this.#plan!.responseLines.split('\r\n').slice(0, -1)
-    this.#answer({ ...answer, headerLines: [...answer.headerLines, ...ownLines] })
+    this.#answer(withLines(answer, this.#plan!.responseLines))
   }
 
   /** Ends the exchange from our side: with an answer if there is still room for one. */
@@ -369,14 +371,16 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   onDeadline(nowMs: number): void {
     if (this.#progress.deadlineMs <= nowMs) this.#checkTaking(nowMs)
-    if (this.#turn.deadlineMs > nowMs || this.#isOver) return
+    if (this.#isOver) return
+    if (this.unwanted !== null && this.unwanted.deadlineMs <= nowMs) this.unwanted.stop()
+    if (this.#turn.deadlineMs > nowMs) return
     this.#turn.deadlineMs = Infinity
-    if (this.#isAnswered) this.#cut()
-    else this.fail(REFUSALS.bodyTimeout)
+    this.fail(REFUSALS.bodyTimeout)
   }
 
   get deadlineMs(): number {
-    return Math.min(this.#turn.deadlineMs, this.#progress.deadlineMs)
+    const untilMs = Math.min(this.#turn.deadlineMs, this.#progress.deadlineMs)
+    return this.unwanted === null ? untilMs : Math.min(untilMs, this.unwanted.deadlineMs)
   }
 
   #onClose(): void {
@@ -394,5 +398,3 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#connection.forget(this, isCut && this.#failure === null)
   }
 }
-
-const ignore = (): void => undefined

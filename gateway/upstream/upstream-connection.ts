@@ -13,7 +13,7 @@ import { failure } from './call.ts'
 import type { UpstreamFailure } from './call.ts'
 import { failureOf } from './failures.ts'
 import type { PooledCall } from './pooled-call.ts'
-
+import { readBeforeEnd } from './read-before-end.ts'
 import { BODY, ResponseHead, parseResponseHead } from './response-head.ts'
 import type { PooledUpstream } from './upstream.ts'
 
@@ -35,11 +35,17 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   #informational = 0
   #served = 0
   #isPaused = false
+  /** The origin takes no more of the body, and what it has answered has not been read yet. */
+  #isDeaf = false
   #isClosed = false
 
   constructor(upstream: PooledUpstream) {
     this.#upstream = upstream
     this.#socket = this.#open()
+    readBeforeEnd(this.#socket, {
+      isAwaited: () => this.#isAnswerAwaited(),
+      onEnd: () => this.#onEnd(),
+    })
     this.#socket.setNoDelay(true)
     upstream.runtime.deadlines.add(this)
     this.deadlineMs = upstream.runtime.deadlines.nowMs + upstream.timeouts.connectMs
@@ -109,10 +115,22 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   #setDeadline(afterMs: number): void {
     // While we do not read, nobody can tell whether the origin has answered.
     if (this.#isPaused) return
-    this.deadlineMs = this.#upstream.runtime.deadlines.nowMs + afterMs
+    // All that a deaf origin has said is with the kernel already.
+    const ms = this.#isDeaf ? LIMITS.lingerMsMax : afterMs
+    this.deadlineMs = this.#upstream.runtime.deadlines.nowMs + ms
+  }
+
+  /** Nothing is repeated of a request with a body, so its answer is worth waiting for. */
+  #isAnswerAwaited(): boolean {
+    if (this.#isClosed || this.#call === null || this.#call.request.bodyLength === 0) return false
+    this.#isDeaf = true
+    this.#setDeadline(LIMITS.lingerMsMax)
+    process.nextTick(() => this.#onDrain()) // the rest of the body is taken, and thrown away
+    return true
   }
 
   send(piece: Buffer | string): boolean {
+    if (this.#isDeaf) return true
     if (this.#head === null) this.#setDeadline(this.#upstream.timeouts.idleMs)
     return typeof piece === 'string'
       ? this.#socket.write(piece, 'latin1')
@@ -279,7 +297,8 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   /** The response is whole. Back to the pool if both sides are exactly between two messages. */
   #finish(call: PooledCall, strayBytes: number, trailers: string): void {
     const head = this.#head!
-    const isClean = strayBytes === 0 && head.isReusable && call.isBodySent && !this.#isClosed
+    const isWhole = call.isBodySent && !this.#isDeaf
+    const isClean = strayBytes === 0 && head.isReusable && isWhole && !this.#isClosed
     this.#call = null
     this.#head = null
     this.#served++

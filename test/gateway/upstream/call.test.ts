@@ -142,3 +142,55 @@ t.test('an abort closes the connection, and the sink hears nothing more', async 
   t.equal(upstream.stats().sockets, 0)
   call.abort()
 })
+
+for (const [name, answer] of [
+  [
+    'with a length',
+    'HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 8\r\n\r\ntoo much',
+  ],
+  ['until the end', 'HTTP/1.1 413 Too Large\r\nConnection: close\r\n\r\ntoo much'],
+] as const)
+  t.test(`an origin that answers and hangs up while we write is heard: ${name}`, async (t) => {
+    const gone = Promise.withResolvers<void>()
+    const origin = await startRawOrigin(t, (socket) => {
+      socket.once('data', () => {
+        // What comes behind its end is answered by a reset, and our next write fails.
+        socket.end(answer, () => socket.destroy())
+        socket.once('close', () => gone.resolve())
+      })
+    })
+    const upstream = upstreamTo(t, origin.url)
+    const sink = new Recorder()
+    const call = upstream.request({ ...REQUEST, firstBody: '1\r\nx\r\n' }, sink)
+    call.pause()
+    await gone.promise
+    call.write(Buffer.from('resets'))
+    // a turn of the event loop: the reset has come, and nothing has been read yet
+    await new Promise((resolve) => setImmediate(resolve))
+    call.write(Buffer.from('fails'))
+    await new Promise((resolve) => setImmediate(resolve))
+    call.write(Buffer.from('is nobody’s'))
+    call.resume()
+    await sink.over
+    t.match(sink, { head: { status: 413 }, body: 'too much', failure: null })
+    t.equal(upstream.stats().sockets, 0, 'it serves nobody else')
+  })
+
+t.test('an origin that hangs up while we write, and says nothing, is a failure', async (t) => {
+  const gone = Promise.withResolvers<void>()
+  const origin = await startRawOrigin(t, (socket) => {
+    socket.once('data', () => {
+      socket.resetAndDestroy()
+      socket.once('close', () => gone.resolve())
+    })
+  })
+  const sink = new Recorder()
+  const call = upstreamTo(t, origin.url).request({ ...REQUEST, firstBody: '1\r\nx\r\n' }, sink)
+  call.pause()
+  await gone.promise
+  await new Promise((resolve) => setImmediate(resolve))
+  call.write(Buffer.from('fails'))
+  call.resume()
+  await sink.over
+  t.match(sink.failure, { code: 'upstream_reset' })
+})

@@ -1,0 +1,38 @@
+/**
+ * What is still to come of a body that has its answer. It is read on and thrown away for a while: a
+ * reset would be in order (RFC 9113 section 8.1), but Node's client never forgets what it could not
+ * send then, and soon takes no answer at all on that connection.
+ */
+import type { ServerHttp2Stream } from 'node:http2'
+import type { Deadlines } from '../http1/deadlines.ts'
+import { Lingering } from '../http1/lingering.ts'
+import { closeWhenSent } from './own-answer.ts'
+
+export class UnwantedBody {
+  readonly #stream: ServerHttp2Stream
+  readonly #lingering: Lingering
+  #isOver = false
+
+  constructor(stream: ServerHttp2Stream, deadlines: Deadlines) {
+    this.#stream = stream
+    this.#lingering = new Lingering({ deadlines, drainGraceMs: -1 }, true)
+    this.#lingering.onAnswered()
+    stream.resume()
+  }
+
+  get deadlineMs(): number {
+    return this.#isOver ? Infinity : this.#lingering.deadlineMs
+  }
+
+  onData(bytes: number): void {
+    if (!this.#lingering.discard(bytes)) this.stop()
+  }
+
+  /** Too much of it, or too long, or nobody has the time: now it is reset, behind the answer. */
+  stop(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#stream.pause()
+    closeWhenSent(this.#stream)
+  }
+}
