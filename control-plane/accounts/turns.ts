@@ -8,7 +8,8 @@ import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 
 export interface Turns {
-  readonly take: <T>(work: () => Promise<T>, tenantId?: string) => Promise<T>
+  /** `leave` gives the turn on before the work is done: for what waits for others and costs nothing. */
+  readonly take: <T>(work: (leave: () => void) => Promise<T>, tenantId?: string) => Promise<T>
 }
 
 export interface TurnLimits {
@@ -69,12 +70,18 @@ export function createTurns({
     async take(work, tenantId = NOBODY) {
       if (running >= concurrency) await wait(tenantId)
       else running++
-      try {
-        return await work()
-      } finally {
+      let isHeld = true
+      const leave = () => {
+        if (!isHeld) return
+        isHeld = false
         const proceed = next()
         if (proceed === undefined) running--
         else proceed() // the turn is handed over, `running` stays
+      }
+      try {
+        return await work(leave)
+      } finally {
+        leave()
       }
     },
   }

@@ -72,7 +72,7 @@ const OPEN_LIMITS: OpenLimits = {
 
 export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
   const { store, vault, clock, tenantId, openLimits = OPEN_LIMITS } = world
-  let openedCount = 0
+  let unlooked = 0
 
   const hashOf = (kind: string, id: string) => vault.hash(`realm_records/${tenantId}/${kind}/${id}`)
   const keyOf = (model: string, id: string): RecordKey => {
@@ -163,13 +163,14 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
 
   /** Anybody can begin one: each address has so many open, and then its oldest goes. */
   async function openSignIn(record: RealmRecord) {
-    openedCount++
     const { perAddressMax, perTenantMax, tenantEvery } = openLimits
     await store.change(async ({ queries }) => {
       await upsertRecord(queries, record)
       if (record.openedBy !== null) await deleteSurplusOpen(queries, record, perAddressMax)
-      if (openedCount % tenantEvery === 0)
+      // the first as well: a realm is built anew with every change, and so are its counts
+      if (unlooked === 0)
         await deleteSurplusOpen(queries, { ...record, openedBy: null }, perTenantMax)
+      unlooked = (unlooked + 1) % tenantEvery
     })
   }
 

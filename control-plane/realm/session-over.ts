@@ -4,6 +4,7 @@ import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
 import { fingerprintOf, isSameClient } from '../../shared/enforcement/fingerprint.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import { addressOf } from '../listener/client-address.ts'
+import { asKnown } from '../store/precedence.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
 import { sessionEnd } from './session-life.ts'
@@ -29,7 +30,7 @@ export async function isSessionOver(
   if (isFresh) return false
   if (tenant.sessionBinding !== 'off' && isOtherClient(ctx, session.authorizations?.[clientId])) {
     if (tenant.sessionBinding === 'terminate' && sid !== undefined)
-      await endSession(world, tenantId, sid, 'binding_terminate', requestIdOf(ctx))
+      await asKnown(() => endSession(world, tenantId, sid, 'binding_terminate', requestIdOf(ctx)))
     return true
   }
   if (sid === undefined) return false

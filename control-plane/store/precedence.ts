@@ -5,11 +5,26 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-const strangers = new AsyncLocalStorage<true>()
+interface Stranger {
+  /** Gives back the turn that the request has among strangers. */
+  readonly leave: () => void
+}
 
-export const asStranger = <T>(work: () => T): T => strangers.run(true, work)
+const strangers = new AsyncLocalStorage<Stranger>()
 
-export const isStrangers = (): boolean => strangers.getStore() === true
+export const asStranger = <T>(work: () => T, leave: () => void = () => undefined): T =>
+  strangers.run({ leave }, work)
+
+/**
+ * Within a stranger's request, what a proven session asks for, above all its end: it goes with the
+ * first, and holds no turn of strangers while gateways are waited for.
+ */
+export function asKnown<T>(work: () => T): T {
+  strangers.getStore()?.leave()
+  return strangers.exit(work)
+}
+
+export const isStrangers = (): boolean => strangers.getStore() !== undefined
 
 /** Strangers are not starved either: one of theirs after so many others. */
 const OTHERS_PER_STRANGER = 8
