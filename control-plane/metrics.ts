@@ -8,9 +8,9 @@ import type { Analysis } from './analysis/analysis.ts'
 import type { Budgets } from './analysis/budgets.ts'
 import { isSameSecret } from './keys/vault.ts'
 import { newestEvent, outboxPosition } from './store/queries/outbox.ts'
-import { countAllPending } from './store/queries/webhook-deliveries.ts'
 import type { Store } from './store/store.ts'
 import type { Dispatcher } from './webhooks/dispatcher.ts'
+import { countAllPending } from './webhooks/queue.ts'
 
 export interface MetricsWorld {
   readonly store: Pick<Store, 'read'>

@@ -20,6 +20,8 @@ export interface ChartView {
   readonly lines: readonly ChartLine[]
   /** From one time to the next; days are days of UTC. */
   readonly stepMs?: number
+  /** Whose hours are meant; the viewer's own, if nothing is said. */
+  readonly timeZone?: string | undefined
   /** What is said instead of a chart that is all zero. */
   readonly nothing?: string
   /** What is said of a line as a whole; its sum, unless this is set. */
@@ -38,12 +40,13 @@ export function chart(view: ChartView): Html {
   </figure>`
 }
 
-function drawn({ title, times, lines, stepMs = 0, summary = 'sum' }: ChartView): Html {
+function drawn({ title, times, lines, stepMs = 0, summary = 'sum', ...view }: ChartView): Html {
   const isByDay = stepMs >= DAY_MS
+  const timeZone = isByDay ? 'UTC' : view.timeZone
   const plotted = JSON.stringify({
     times,
     lines: lines.map(({ label, values, tone }) => ({ label, values, tone })),
-    isByDay,
+    timeZone,
   })
   return html`<ul class="legend">
       ${lines.map((line, index) => legendEntry(line, index, summary))}
@@ -51,7 +54,7 @@ function drawn({ title, times, lines, stepMs = 0, summary = 'sum' }: ChartView):
     <div class="plot" data-chart="${plotted}" role="img" aria-label="${title}; the numbers are in the table below" hidden></div>
     <details>
       <summary>The numbers</summary>
-      ${numbers(title, times, lines, isByDay)}
+      ${numbers(title, times, lines, isByDay, timeZone)}
     </details>`
 }
 
@@ -75,18 +78,19 @@ function numbers(
   times: readonly number[],
   lines: readonly ChartLine[],
   isByDay: boolean,
+  timeZone: string | undefined,
 ): Html {
   const rows = times.map((seconds, index) => ({ seconds, index })).reverse()
   return html`<div class="table-frame" role="region" aria-label="${title}" tabindex="0">
     <table>
       <caption class="unseen">${title}</caption>
       <thead>
-        <tr><th scope="col">Time</th>${lines.map(({ label }) => html`<th scope="col" class="number">${label}</th>`)}</tr>
+        <tr><th scope="col">Time${timeZone === undefined ? '' : ` (${timeZone})`}</th>${lines.map(({ label }) => html`<th scope="col" class="number">${label}</th>`)}</tr>
       </thead>
       <tbody>
         ${rows.map(({ seconds, index }) => {
           return html`<tr>
-            <th scope="row">${timeOf(seconds, isByDay)}</th>
+            <th scope="row">${timeOf(seconds, isByDay, timeZone)}</th>
             ${lines.map(({ values }) => html`<td class="number">${values[index] ?? ''}</td>`)}
           </tr>`
         })}
@@ -95,9 +99,13 @@ function numbers(
   </div>`
 }
 
-/** A day of UTC is none of another zone, so it stays as it is. */
-function timeOf(seconds: number, isByDay: boolean): Html {
+/** Days of UTC and hours of a zone that is named are the same for every viewer. */
+function timeOf(seconds: number, isByDay: boolean, timeZone: string | undefined): Html {
   const iso = new Date(seconds * 1000).toISOString()
-  if (isByDay) return html`${iso.slice(0, 10)} UTC`
+  if (isByDay) return html`${iso.slice(0, 10)}`
+  if (timeZone !== undefined) {
+    const there = Temporal.Instant.from(iso).toZonedDateTimeISO(timeZone).toPlainDateTime()
+    return html`${there.toString({ smallestUnit: 'minute' }).replace('T', ' ')}`
+  }
   return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`
 }

@@ -5,8 +5,8 @@ import { lookOf } from '../blocks/line-looks.ts'
 interface Plotted {
   readonly times: number[]
   readonly lines: readonly { label: string; values: (number | null)[]; tone?: string }[]
-  /** Days are days of UTC, wherever the viewer is. */
-  readonly isByDay: boolean
+  /** Whose days and hours they are, wherever the viewer is; the viewer's own, if none is named. */
+  readonly timeZone?: string
 }
 
 const HEIGHT = 224
@@ -20,6 +20,7 @@ const WHOLE_STEPS = Array.from({ length: 13 }, (_, power) =>
 ).flat()
 const COMPACT = new Intl.NumberFormat(undefined, { notation: 'compact' })
 const FULL = new Intl.NumberFormat()
+const VIEWERS = new Intl.DateTimeFormat().resolvedOptions().timeZone
 
 function show(block: HTMLElement) {
   const plotted = JSON.parse(block.dataset['chart'] ?? '{}') as Plotted
@@ -38,7 +39,7 @@ const widthOf = (block: HTMLElement) => Math.max(block.clientWidth, WIDTH_MIN)
 const colourOf = (name: string) =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-function draw(block: HTMLElement, { times, lines, isByDay }: Plotted): uPlot {
+function draw(block: HTMLElement, { times, lines, timeZone = VIEWERS }: Plotted): uPlot {
   const axis = {
     stroke: colourOf('--quiet'),
     grid: { stroke: colourOf('--line'), width: 1 },
@@ -57,9 +58,9 @@ function draw(block: HTMLElement, { times, lines, isByDay }: Plotted): uPlot {
       {
         ...axis,
         space: TICK_PIXELS,
-        label: zoneLabel(isByDay),
+        label: `Time (${timeZone})`,
         labelSize: 20,
-        values: ticks(isByDay),
+        values: ticks(timeZone),
       },
       {
         ...axis,
@@ -81,21 +82,15 @@ function draw(block: HTMLElement, { times, lines, isByDay }: Plotted): uPlot {
         }
       }),
     ],
-    hooks: { setCursor: [(plot) => sayValues(block, plot, isByDay)] },
-    ...(isByDay && {
-      tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-    }),
+    hooks: { setCursor: [(plot) => sayValues(block, plot, timeZone)] },
+    tzDate: (seconds: number) =>
+      uPlot.tzDate(new Date(seconds * 1000), timeZone === 'UTC' ? 'Etc/UTC' : timeZone),
   }
   return new uPlot(options, [times, ...lines.map(({ values }) => values)], block)
 }
 
-const zoneOf = (isByDay: boolean) =>
-  isByDay ? 'UTC' : new Intl.DateTimeFormat().resolvedOptions().timeZone
-const zoneLabel = (isByDay: boolean) => `Time (${zoneOf(isByDay)})`
-
 /** The date where a day begins and on the first tick, hours and minutes between. */
-function ticks(isByDay: boolean) {
-  const timeZone = zoneOf(isByDay)
+function ticks(timeZone: string) {
   const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone })
   const time = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', timeZone })
   return (_: uPlot, splits: number[], __: number, ___: number, step: number) =>
@@ -110,7 +105,7 @@ function ticks(isByDay: boolean) {
 }
 
 /** Under the pointer the legend tells of that moment; else of the whole time. */
-function sayValues(block: HTMLElement, plot: uPlot, isByDay: boolean) {
+function sayValues(block: HTMLElement, plot: uPlot, timeZone: string) {
   const figure = block.closest('figure')
   const index = plot.cursor.idx
   const isOver = index != null && (plot.cursor.left ?? -1) >= 0
@@ -124,10 +119,11 @@ function sayValues(block: HTMLElement, plot: uPlot, isByDay: boolean) {
   if (!caption) return
   caption.dataset['whole'] ??= caption.textContent
   const seconds = isOver ? plot.data[0][index] : undefined
+  const [first = 0, second = 0] = plot.data[0]
   const written = new Intl.DateTimeFormat(undefined, {
     dateStyle: 'medium',
-    ...(!isByDay && { timeStyle: 'short' }),
-    timeZone: zoneOf(isByDay),
+    ...(second - first < DAY_SECONDS && { timeStyle: 'short' }),
+    timeZone,
   })
   caption.textContent =
     seconds === undefined ? caption.dataset['whole'] : written.format(new Date(seconds * 1000))

@@ -19,11 +19,12 @@ export function tiles(pairs: readonly (readonly [string, number | string | Html]
   </dl>`
 }
 
-export function seriesCharts(series: Series, stepWords: string): Html {
+/** In the hours of `timeZone`, where whoever is looked at has chosen one. */
+export function seriesCharts(series: Series, stepWords: string, timeZone?: string): Html {
   const times = series.times.map((ms) => ms / 1000)
   const step = series.times.length > 1 ? (series.times[1] ?? 0) - (series.times[0] ?? 0) : 0
   const drawn = (title: string, lines: ReturnType<typeof requestLines>, nothing: string) =>
-    html`<div class="card">${chart({ title: `${title}, ${stepWords}`, times, lines, nothing, stepMs: step })}</div>`
+    html`<div class="card">${chart({ title: `${title}, ${stepWords}`, times, lines, nothing, stepMs: step, timeZone })}</div>`
   return html`${drawn('Requests', requestLines(series), 'No requests in this time.')}
   ${drawn('Refusals by reason', refusalLines(series), 'Nothing was refused in this time.')}
   ${drawn('Sign-ins', signInLines(series), 'Nobody signed in, or tried to, in this time.')}`

@@ -57,12 +57,7 @@ function queueFacts(queue: Awaited<ReturnType<FiguresWorld['webhookQueue']>>) {
   const written = (count: number) => count.toLocaleString('en')
   return facts([
     ['Events without deliveries yet', written(queue.eventsWaiting)],
-    [
-      'Deliveries waiting',
-      queue.isCut
-        ? `${written(queue.deliveriesWaiting)} or more`
-        : written(queue.deliveriesWaiting),
-    ],
+    ['Deliveries waiting', written(queue.deliveriesWaiting)],
     ['Requests under way', written(queue.underWay)],
     ['Delivered since the start', written(queue.delivered)],
     ['Given up since the start', written(queue.givenUp)],

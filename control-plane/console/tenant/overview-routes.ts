@@ -19,7 +19,7 @@ export function overviewRoutes({ figures, refusals, sessions }: OverviewWorld) {
   return [
     page(
       { path: `${TENANT_PATH}/overview`, role: 'tenant', query: RANGE_QUERY },
-      async ({ tenant: { tenantId, name }, query: { range }, nowMs }) => {
+      async ({ tenant: { tenantId, name, timeZone }, query: { range }, nowMs }) => {
         const span = spanOf(range, nowMs)
         const series = await figures.series(tenantId, span)
         const latest = await refusals.latest(tenantId, LIMITS.refusalsListedMax)
@@ -38,7 +38,7 @@ export function overviewRoutes({ figures, refusals, sessions }: OverviewWorld) {
             ['Second factors asked for', stepUps],
             ['Active sessions now', countText(alive)],
           ])}
-          ${seriesCharts(series, STEP_WORDS[span.step])}
+          ${seriesCharts(series, STEP_WORDS[span.step], timeZone === UNCHOSEN_ZONE ? undefined : timeZone)}
           ${latestCard(tenantId, latest)} ${reasonsCard(series)}`,
           calls: [{ method: 'GET', path: figuresCall(tenantId, span), label: 'These figures' }],
         }
@@ -46,6 +46,9 @@ export function overviewRoutes({ figures, refusals, sessions }: OverviewWorld) {
     ),
   ] as const satisfies readonly ConsoleRoute[]
 }
+
+/** What a tenant has before anybody has said where it is. */
+const UNCHOSEN_ZONE = 'UTC'
 
 /** Counting goes so far and no further. */
 function countText(alive: number): string {

@@ -129,19 +129,6 @@ export async function countPending(queries: Queries, webhookId: string): Promise
   return row?.count ?? 0
 }
 
-export async function countAllPending(queries: Queries): Promise<number> {
-  const [row] = await queries
-    .select({ count: count() })
-    .from(table)
-    .where(eq(table.state, 'pending'))
-  return row?.count ?? 0
-}
-
-/** The same, for a page: counted no further than `most`. */
-export async function countPendingUpTo(queries: Queries, most: number): Promise<number> {
-  return countUpTo(queries, eq(table.state, 'pending'), most)
-}
-
 export async function countFailedUpTo(
   queries: Queries,
   webhookId: string,
