@@ -57,7 +57,35 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
     return true
   }
 
+  /** To the address from before: whoever reads it there may know nothing of the change. */
+  async function tellEmailChanged(change: Change, before: User, email: string, language: string) {
+    const { tenantId, name } = before
+    const application = await applicationOf(change, tenantId)
+    const text = mailTextsFor(language).emailChanged({ application, name, email })
+    await mails.queue(change, tenantId, letter(before.email, text))
+  }
+
+  async function tellPasswordChanged(
+    change: Change,
+    user: User,
+    language: string,
+    {
+      areBrowsersForgotten = false,
+      isByOther = false,
+    }: { readonly areBrowsersForgotten?: boolean; readonly isByOther?: boolean } = {},
+  ) {
+    const { tenantId, name } = user
+    const application = await applicationOf(change, tenantId)
+    const link = `${realmUrl(tenantId)}/account/forgotten`
+    const facts = { application, name, link, areBrowsersForgotten, isByOther }
+    const text = mailTextsFor(language).passwordChanged(facts)
+    await mails.queue(change, tenantId, letter(user.email, text))
+  }
+
   return {
+    tellEmailChanged,
+    tellPasswordChanged,
+
     /** A first password is the person's own to choose. `alongside` holds if the mail goes out. */
     async invite(
       tenantId: string,
@@ -110,26 +138,13 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
       return isSent
     },
 
-    /** To the address from before: whoever reads it there may know nothing of the change. */
-    async tellEmailChanged(change: Change, before: User, email: string, language: string) {
-      const { tenantId, name } = before
-      const application = await applicationOf(change, tenantId)
-      const text = mailTextsFor(language).emailChanged({ application, name, email })
-      await mails.queue(change, tenantId, letter(before.email, text))
-    },
-
-    async tellPasswordChanged(
-      change: Change,
-      user: User,
-      language: string,
-      areBrowsersForgotten = false,
-    ) {
-      const { tenantId, name } = user
-      const application = await applicationOf(change, tenantId)
-      const link = `${realmUrl(tenantId)}/account/forgotten`
-      const facts = { application, name, link, areBrowsersForgotten }
-      const text = mailTextsFor(language).passwordChanged(facts)
-      await mails.queue(change, tenantId, letter(user.email, text))
+    /** What somebody else has changed of an account, to the address that it had until then. */
+    async tellChangedByOther(change: Change, before: User, after: User, language: string) {
+      const facts = { areBrowsersForgotten: true, isByOther: true }
+      if (after.passwordHash !== before.passwordHash)
+        await tellPasswordChanged(change, before, language, facts)
+      if (after.emailKey !== before.emailKey)
+        await tellEmailChanged(change, before, after.email, language)
     },
 
     async tellFactorsChanged(change: Change, user: User, what: FactorChange, language: string) {

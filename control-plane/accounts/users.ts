@@ -258,6 +258,7 @@ export function createUsers(world: UsersWorld) {
       userId: string,
       patch: UserPatch,
       actor: Actor,
+      alongside?: (change: Change, before: User, after: User) => Promise<void>,
     ): Promise<PatchedUser> {
       const passwordHash =
         patch.password === undefined
@@ -294,6 +295,7 @@ export function createUsers(world: UsersWorld) {
         if (changes.emailKey !== before.emailKey)
           await voidTickets(change.queries, tenantId, userId, change.nowMs)
         const after = found(await findUser(change.queries, tenantId, userId))
+        await alongside?.(change, before, after)
         const content = {
           user_id: userId,
           changed: Object.keys(patch),

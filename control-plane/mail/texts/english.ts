@@ -22,6 +22,8 @@ export interface DeviceFacts {
 export interface PasswordFacts extends MailFacts {
   /** Whoever else had the account comes with a new browser now. */
   readonly areBrowsersForgotten: boolean
+  /** Somebody who administers the account has chosen it. */
+  readonly isByOther: boolean
 }
 
 /** What has happened to the second factors of an account. */
@@ -97,15 +99,19 @@ export const english: MailTexts = {
       'If it was not you, tell the people who run the application at once.',
     ],
   }),
-  passwordChanged: ({ application, name, link, areBrowsersForgotten }) => ({
+  passwordChanged: ({ application, name, link, areBrowsersForgotten, isByOther }) => ({
     subject: `Your password for ${application} has changed`,
     lines: [
       `Hello ${name},`,
-      `the password of your account at ${application} has been changed, and all sessions have ended.`,
+      isByOther
+        ? `an administrator has set a new password for your account at ${application}, and all sessions have ended.`
+        : `the password of your account at ${application} has been changed, and all sessions have ended.`,
       ...(areBrowsersForgotten
         ? ['The browsers you used before are no longer recognized: each counts as new.']
         : []),
-      'If it was not you, choose a new one at once:',
+      isByOther
+        ? 'If you do not know why, ask the people who run the application. You can choose another one yourself:'
+        : 'If it was not you, choose a new one at once:',
       link,
     ],
   }),

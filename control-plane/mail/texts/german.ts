@@ -46,15 +46,19 @@ export const german: MailTexts = {
       'Waren Sie es nicht, sagen Sie es sofort den Menschen, die die Anwendung betreiben.',
     ],
   }),
-  passwordChanged: ({ application, name, link, areBrowsersForgotten }) => ({
+  passwordChanged: ({ application, name, link, areBrowsersForgotten, isByOther }) => ({
     subject: `Ihr Passwort für ${application} wurde geändert`,
     lines: [
       `Guten Tag ${name},`,
-      `das Passwort Ihres Kontos bei ${application} wurde geändert, und alle Sitzungen wurden beendet.`,
+      isByOther
+        ? `für Ihr Konto bei ${application} hat die Verwaltung ein neues Passwort gesetzt, und alle Sitzungen wurden beendet.`
+        : `das Passwort Ihres Kontos bei ${application} wurde geändert, und alle Sitzungen wurden beendet.`,
       ...(areBrowsersForgotten
         ? ['Die Browser, die Sie bisher benutzt haben, gelten wieder als neu.']
         : []),
-      'Waren Sie es nicht, wählen Sie sofort ein neues:',
+      isByOther
+        ? 'Wissen Sie nicht, warum, fragen Sie die Menschen, die die Anwendung betreiben. Sie können selbst ein anderes wählen:'
+        : 'Waren Sie es nicht, wählen Sie sofort ein neues:',
       link,
     ],
   }),

@@ -103,7 +103,9 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
           const spent = await tickets.spend(change, tenantId, kind, secret)
           if (spent === undefined) throw new Refusal('ticket_spent')
           if (kind === 'reset')
-            await accountMail.tellPasswordChanged(change, user, texts.language, true)
+            await accountMail.tellPasswordChanged(change, user, texts.language, {
+              areBrowsersForgotten: true,
+            })
         },
       })
       if (problem !== undefined)

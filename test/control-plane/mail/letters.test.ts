@@ -28,6 +28,7 @@ for (const words of HOSTILE)
       at: 'now',
       what: 'totp_added',
       areBrowsersForgotten: true,
+      isByOther: true,
     }
     for (const language of ['en', 'de', 'xx'])
       for (const write of Object.values(mailTextsFor(language)) as ((

@@ -102,7 +102,15 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
       },
       async (visit, body) => {
         const { tenantId, userId } = await userOf(world, visit)
-        const { user } = await users.patch(tenantId, userId, body, visit.actor)
+        const { user } = await users.patch(
+          tenantId,
+          userId,
+          body,
+          visit.actor,
+          (change, before, after) =>
+            accountMail.tellChangedByOther(change, before, after, mailLanguage(visit.request)),
+        )
+        accountMail.deliver()
         return done(userPath(tenantId, userId), `${user.name} is saved.`)
       },
       editView,

@@ -1,0 +1,76 @@
+/** Whose password or address somebody else has changed is told, where they read it until then. */
+import t from 'tap'
+import type { Mail } from '../../../control-plane/mail/mails.ts'
+import { startApi } from '../../support/api.ts'
+import { startConsole } from '../../support/console.ts'
+import { ACTOR } from '../../support/control-plane.ts'
+import { until } from '../../support/fleet.ts'
+
+const PASSWORD = 'a long walk along the harbour wall'
+const ADA = { username: 'ada', email: 'ada@acme.test', name: 'Ada', password: PASSWORD }
+
+function mailbox() {
+  const mails: Mail[] = []
+  const mailTransport = {
+    send: async (mail: Mail) => void mails.push(mail),
+    close: () => undefined,
+  }
+  return { mails, mailTransport }
+}
+
+for (const [language, words] of [
+  [
+    'en',
+    /^Your password for acme[^]*an administrator has set a new password[^]*account\/forgotten/,
+  ],
+  ['de', /^Ihr Passwort für acme[^]*hat die Verwaltung ein neues Passwort gesetzt/],
+] as const)
+  t.test(`a password that the API sets is told of: ${language}`, async (t) => {
+    const { mails, mailTransport } = mailbox()
+    const { services, operator, tenant } = await startApi(t, { mailTransport })
+    await tenant('acme')
+    const { userId } = await services.users.create('acme', ADA, ACTOR)
+    const headers = { 'accept-language': language }
+    const patch = (body: unknown) =>
+      operator('PATCH', `/tenants/acme/users/${userId}`, body, { headers })
+    await patch({ name: 'Ada Lovelace', disabled: true })
+    await patch({ password: `${PASSWORD} 2` })
+    await until(() => mails.length > 0)
+    t.equal(mails.length, 1, 'and nothing of what they see for themselves')
+    t.equal(mails[0]?.to, ADA.email)
+    t.match(`${mails[0]?.subject}\n${mails[0]?.text}`, words)
+    t.notMatch(mails[0]?.text, PASSWORD)
+  })
+
+t.test('both at once: the address from before hears of both, the new one of nothing', async (t) => {
+  const { mails, mailTransport } = mailbox()
+  const { services, operator, tenant } = await startApi(t, { mailTransport })
+  await tenant('acme')
+  const { userId } = await services.users.create('acme', ADA, ACTOR)
+  const body = { password: `${PASSWORD} 2`, email: 'eve@evil.test' }
+  await operator('PATCH', `/tenants/acme/users/${userId}`, body)
+  await until(() => mails.length > 1)
+  t.same(
+    mails.map(({ to }) => to),
+    [ADA.email, ADA.email],
+  )
+  t.match(mails.map(({ subject }) => subject).sort(), [/e-mail address/, /password/])
+})
+
+t.test('an address that the console changes is told of; a change that fails is not', async (t) => {
+  const { mails, mailTransport } = mailbox()
+  const { services, person } = await startConsole(t, { mailTransport })
+  const grace = await person('acme')
+  const { userId } = await services.users.create('acme', ADA, ACTOR)
+  await services.users.create(
+    'acme',
+    { ...ADA, username: 'bob', email: 'bob@acme.test', name: 'Bob' },
+    ACTOR,
+  )
+  const edit = `/console/tenants/acme/users/${userId}/edit`
+  const form = { username: 'ada', name: 'Ada' }
+  t.equal((await grace.post(edit, { ...form, email: 'bob@acme.test' })).status, 409)
+  t.equal((await grace.post(edit, { ...form, email: 'new@acme.test' })).status, 303)
+  await until(() => mails.length > 0)
+  t.match(mails, [{ to: ADA.email, text: /now belongs to new@?/ }])
+})
