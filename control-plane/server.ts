@@ -17,6 +17,8 @@ import { createAdmission, type Rank } from './listener/admission.ts'
 import { addressOf, nameClient } from './listener/client-address.ts'
 import { guardConnections, type ConnectionLimits } from './listener/connections.ts'
 import { answerAndEnd, continueWhenRead, drainAfterAnswer } from './listener/early-answers.ts'
+import { isHangUp } from './listener/hang-up.ts'
+import { createKnownCredentials } from './listener/known-credentials.ts'
 import type { Realms } from './realm/realms.ts'
 
 export interface ServerWorld {
@@ -44,6 +46,7 @@ const HEAD_MS = 10 * SECOND_MS
 export function createPublicServer(world: ServerWorld): Server {
   const { app, realms, log, clock, trustedProxies = [], proxyProtocol = false, operatorKey } = world
   const admission = createAdmission()
+  const credentials = createKnownCredentials({ clock })
   const readAddress = createAddressReader(trustedProxies)
   const api = getRequestListener((request, env) => app.fetch(request, env), {
     overrideGlobalObjects: false,
@@ -52,6 +55,7 @@ export function createPublicServer(world: ServerWorld): Server {
   })
 
   function answer(request: IncomingMessage, response: ServerResponse) {
+    if (connections.isEnding(request.socket)) return
     const startedMs = clock.nowMs()
     const requestId = randomUUID()
     const path = pathOf(request.url)
@@ -68,7 +72,8 @@ export function createPublicServer(world: ServerWorld): Server {
     })
     nameClient(request, connections.peerOf(request.socket), readAddress)
     drainAfterAnswer(request, response)
-    if (!connections.begin(request.socket, response)) return refuse(response, UNREAD)
+    connections.begin(request.socket, response)
+    if (connections.isHoldingTooMuch(request.socket)) return refuse(response, UNREAD)
     if (request.headers.host === undefined) return refuse(response)
     const address = countedAs(addressOf(request))
     const begin = () => void handle(path, request, response)
@@ -77,20 +82,23 @@ export function createPublicServer(world: ServerWorld): Server {
 
   async function handle(path: string, request: IncomingMessage, response: ServerResponse) {
     if (request.socket.destroyed) return // gone while it waited
+    if (connections.isHoldingTooMuch(request.socket)) return refuse(response, UNREAD)
     try {
       if (path.startsWith(REALMS_PREFIX)) await realms.handle(request, response)
       else await api(request, response)
     } catch (error) {
-      log.error({ error }, 'a request failed outside of its handler')
+      if (!isHangUp(error, request)) log.error({ error }, 'a request failed outside of its handler')
       response.destroy()
     }
   }
 
-  function rankOf({ headers: { authorization, cookie } }: IncomingMessage): Rank {
-    if (authorization === undefined) return cookie === undefined ? 'stranger' : 'keyed'
-    const [, key] = BEARER.exec(authorization) ?? []
+  function rankOf(request: IncomingMessage): Rank {
+    const { authorization, cookie } = request.headers
+    const [, key] = BEARER.exec(authorization ?? '') ?? []
     const isOperator = key !== undefined && operatorKey !== undefined
-    return isOperator && isSameSecret(key, operatorKey) ? 'operator' : 'keyed'
+    if (isOperator && isSameSecret(key, operatorKey)) return 'operator'
+    if (credentials.isKnown(request)) return 'known'
+    return authorization === undefined && cookie === undefined ? 'stranger' : 'keyed'
   }
 
   const server = createServer(

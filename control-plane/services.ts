@@ -307,6 +307,11 @@ export async function createServices(world: ServicesWorld) {
     },
     gatewayKeys,
     gateways: () => fleet.gateways(),
+    /** Who goes by what has just been changed of a tenant, or by its end. */
+    changeEnforced: async (tenantId: string) => {
+      const revision = (await tenants.find(tenantId))?.revision ?? (await store.revision())
+      return fleet.enforced(tenantId, revision, LIMITS.fleetEnforceMsMax)
+    },
     changesSettled: async () => fleet.settled(await store.revision(), LIMITS.fleetSettleMsMax),
 
     /** In the reverse order of what stands on what. */

@@ -22,6 +22,11 @@ export const ERRORS = {
     status: 409,
     detail: 'This form has been sent before; look whether it was done before you send it again.',
   },
+  form_changed: {
+    status: 409,
+    detail:
+      'This form was sent before, with other values. Look whether that was done; if you send this as well, both are.',
+  },
   form_stale: {
     status: 409,
     detail:

@@ -36,6 +36,11 @@ export const LIMITS = {
   answerStalledMsMax: 20_000,
   answerUnsentMsMax: 120_000,
   unsentBytesPerAddressMax: 32 * 1024 * 1024,
+  /** Of such an answer: then its end waits for the other end, which says that it was read. */
+  lingeringAnswerBytesMin: 64 * 1024,
+  /** Packages and documents under way to one address, and how long others of it wait. */
+  largeAnswersPerAddressMax: 16,
+  largeAnswerWaitMsMax: 30_000,
   /** What is read and thrown away of a body that has its answer already, at the edge as well. */
   unwantedBodyBytesMax: 64 * 1024 * 1024,
   unwantedBodyMsMax: 20_000,
@@ -152,6 +157,9 @@ export const LIMITS = {
   admittedPerTurnMax: 2,
   admissionWaitingMax: 4096,
   admissionWaitingPerAddressMax: 128,
+  /** Keys and cookies that were found good, and for how long they go first. */
+  knownCredentialsMax: 20_000,
+  knownCredentialMsMax: 15 * 60 * 1000,
   nameCharactersMax: 200,
   usernameCharactersMax: 100,
   emailCharactersMax: 254,
@@ -279,8 +287,6 @@ export const LIMITS = {
   peopleMatchedMax: 20,
   /** Events that one page looks through for a person or an address. */
   eventsLookedThroughMax: 2000,
-  /** Of the queue of webhooks, for a page. */
-  deliveriesCountedMax: 10_000,
   /** Of the newest refusals, and of the tenants that have the most. */
   refusalsListedMax: 10,
   /** Of one address, whoever asks. */

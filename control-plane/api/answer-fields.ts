@@ -133,15 +133,15 @@ export const Session = v.strictObject({
 
 const gatewayIds = v.array(v.string())
 
-/** Who refuses ended sessions by the time that the answer goes out. */
+/** Who goes by a change, or refuses ended sessions, by the time that the answer goes out. */
 export const Enforced = v.strictObject({
-  gateways: described(count, 'Connected gateways that refuse them, with all of their workers.'),
+  gateways: described(count, 'Connected gateways that go by it, with all of their workers.'),
   of: described(count, 'Connected gateways.'),
   pending: v.optional(
-    described(gatewayIds, 'Connected, and have not said within a second that they refuse them.'),
+    described(gatewayIds, 'Connected, and have not said within a second that they go by it.'),
   ),
   not_durable: v.optional(
-    described(gatewayIds, 'Refuse them, but cannot write it down: a restart may forget it.'),
+    described(gatewayIds, 'Go by it, but cannot write it down: a restart may forget it.'),
   ),
   unreachable: v.optional(
     described(gatewayIds, 'Not connected: if they still serve, they go by what they knew last.'),
@@ -167,6 +167,11 @@ export const PatchedUserAnswer = v.strictObject({
   ...User.entries,
   enforced: v.optional(described(Enforced, 'Where the change has ended sessions.')),
 })
+
+/** The tenant, and who goes by what was changed of it. */
+export const ChangedTenantAnswer = v.strictObject({ ...Tenant.entries, enforced: Enforced })
+
+export const RemovedTenantAnswer = v.strictObject({ tenant_id: v.string(), enforced: Enforced })
 
 export const RemovedUserAnswer = v.strictObject({ user_id: v.string(), enforced: Enforced })
 

@@ -4,6 +4,7 @@ import type { MiddlewareHandler } from 'hono'
 import type { Logger } from 'pino'
 import { Refusal } from '../../shared/errors.ts'
 import { describeError } from '../../shared/log.ts'
+import { isHangUp } from '../listener/hang-up.ts'
 import type { ApiContext, ApiEnv } from './api-env.ts'
 
 /** The server has given its answer an id already; what is called without a server gets one here. */
@@ -22,7 +23,8 @@ export function answerError(log: Logger) {
   return (error: Error, c: ApiContext): Response => {
     if (error instanceof Refusal) return answerRefusal(c, error)
     const requestId = c.get('requestId')
-    log.error({ error: describeError(error), requestId, path: c.req.path }, 'request failed')
+    if (!isHangUp(error, c.env?.incoming))
+      log.error({ error: describeError(error), requestId, path: c.req.path }, 'request failed')
     return answerRefusal(c, new Refusal('internal'))
   }
 }

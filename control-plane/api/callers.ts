@@ -5,6 +5,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Clients } from '../feed/clients.ts'
 import { isSameSecret } from '../keys/vault.ts'
+import { noteGood } from '../listener/known-credentials.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
 import { countedAddressOf, type ApiContext, type ApiEnv } from './api-env.ts'
 import type { Caller } from './endpoint.ts'
@@ -31,6 +32,7 @@ export function createCallers({ operatorKey, tenants, clients, rates }: CallersW
   }
 
   function admit(c: ApiContext, tenant: Tenant, kind: 'analyzer' | 'client') {
+    noteGood(c.env?.incoming)
     c.set('tenant', tenant)
     c.set('actor', { name: `${kind}:${tenant.tenantId}`, requestId: c.get('requestId') })
   }

@@ -3,6 +3,7 @@ import { VERSION } from '../../shared/version.ts'
 import { createAnalyzerDownloads } from '../downloads/analyzer/program-download.ts'
 import { sendTarball, TARBALL_TYPE } from './download-routes.ts'
 import { endpoint, file, nothing, type Endpoint } from './endpoint.ts'
+import type { SendLarge } from './large-answers.ts'
 
 export interface CliEndpointsWorld {
   readonly baseUrl: string
@@ -11,7 +12,10 @@ export interface CliEndpointsWorld {
 const SCRIPT_TYPE = 'text/x-shellscript'
 const PROGRAM_TYPE = 'text/javascript'
 
-export function cliEndpoints({ baseUrl }: CliEndpointsWorld): readonly Endpoint[] {
+export function cliEndpoints(
+  { baseUrl }: CliEndpointsWorld,
+  sendLarge: SendLarge,
+): readonly Endpoint[] {
   const downloads = createAnalyzerDownloads(baseUrl)
   return [
     endpoint(
@@ -43,9 +47,7 @@ export function cliEndpoints({ baseUrl }: CliEndpointsWorld): readonly Endpoint[
       },
       async (c) => {
         const { bytes } = await downloads.program()
-        return c.body(new Uint8Array(bytes), 200, {
-          'Content-Type': `${PROGRAM_TYPE}; charset=utf-8`,
-        })
+        return sendLarge(c, bytes, { 'Content-Type': `${PROGRAM_TYPE}; charset=utf-8` })
       },
     ),
     endpoint(
@@ -64,7 +66,8 @@ export function cliEndpoints({ baseUrl }: CliEndpointsWorld): readonly Endpoint[
           304: nothing('Nothing has changed.'),
         },
       },
-      async (c) => sendTarball(c, await downloads.package(), `service-analyzer-${VERSION}.tgz`),
+      async (c) =>
+        sendTarball(c, await downloads.package(), `service-analyzer-${VERSION}.tgz`, sendLarge),
     ),
   ]
 }

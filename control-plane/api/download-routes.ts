@@ -5,10 +5,11 @@ import { sdkTarball } from '../downloads/sdk-node/tarball.ts'
 import { isNoneMatch } from '../feed/poll-headers.ts'
 import type { ApiContext } from './api-env.ts'
 import { endpoint, file, nothing, type Endpoint } from './endpoint.ts'
+import type { SendLarge } from './large-answers.ts'
 
 export const TARBALL_TYPE = 'application/gzip'
 
-export function downloadEndpoints(): readonly Endpoint[] {
+export function downloadEndpoints(sendLarge: SendLarge): readonly Endpoint[] {
   return [
     endpoint(
       {
@@ -26,16 +27,21 @@ export function downloadEndpoints(): readonly Endpoint[] {
           304: nothing('Nothing has changed.'),
         },
       },
-      async (c) => sendTarball(c, await sdkTarball(), `service-node-${VERSION}.tgz`),
+      async (c) => sendTarball(c, await sdkTarball(), `service-node-${VERSION}.tgz`, sendLarge),
     ),
   ]
 }
 
 /** May be kept, and is asked for again each time: the same address holds the next version. */
-export function sendTarball(c: ApiContext, { bytes, etag }: Download, filename: string): Response {
+export async function sendTarball(
+  c: ApiContext,
+  { bytes, etag }: Download,
+  filename: string,
+  sendLarge: SendLarge,
+): Promise<Response> {
   const headers = { ETag: etag, 'Cache-Control': 'no-cache' }
   if (isNoneMatch(c.req.header('if-none-match'), etag)) return c.body(null, 304, headers)
-  return c.body(bytes as Buffer<ArrayBuffer>, 200, {
+  return sendLarge(c, bytes, {
     ...headers,
     'Content-Type': TARBALL_TYPE,
     'Content-Disposition': `attachment; filename="${filename}"`,

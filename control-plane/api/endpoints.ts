@@ -9,6 +9,7 @@ import { feedEndpoints, type FeedEndpointsWorld } from './feed-routes.ts'
 import { healthEndpoints, type HealthEndpointsWorld } from './health-routes.ts'
 import { openApiEndpoints } from './openapi/openapi-routes.ts'
 import { operatorEndpoints, type OperatorEndpointsWorld } from './operator/operator-routes.ts'
+import { createLargeAnswers } from './large-answers.ts'
 import { integrationEndpoints, type IntegrationEndpointsWorld } from './integration-routes.ts'
 import { publicKeyEndpoints, type PublicKeyEndpointsWorld } from './public-key-routes.ts'
 import { verificationEndpoints, type VerificationEndpointsWorld } from './verification-routes.ts'
@@ -23,11 +24,12 @@ export type EndpointsWorld = OperatorEndpointsWorld &
   HealthEndpointsWorld
 
 export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
+  const sendLarge = createLargeAnswers()
   const endpoints: readonly Endpoint[] = [
     ...contractEndpoints(world.baseUrl),
     ...publicKeyEndpoints(world),
-    ...cliEndpoints(world),
-    ...downloadEndpoints(),
+    ...cliEndpoints(world, sendLarge),
+    ...downloadEndpoints(sendLarge),
     ...verificationEndpoints(world),
     ...integrationEndpoints(world),
     ...analysisEndpoints(world),
@@ -35,7 +37,11 @@ export function apiEndpoints(world: EndpointsWorld): readonly Endpoint[] {
     ...eventEndpoints(),
     ...operatorEndpoints(world),
     ...healthEndpoints(world),
-    ...openApiEndpoints(world.baseUrl, () => endpoints.map(({ declaration }) => declaration)),
+    ...openApiEndpoints(
+      world.baseUrl,
+      () => endpoints.map(({ declaration }) => declaration),
+      sendLarge,
+    ),
   ]
   return endpoints
 }

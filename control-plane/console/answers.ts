@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import type { Refusal } from '../../shared/errors.ts'
 import type { ApiContext } from '../api/api-env.ts'
+import { isolateRightToLeft } from '../right-to-left.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from './access/console-sessions.ts'
 import { signInAddress } from './access/return-address.ts'
@@ -40,7 +41,8 @@ export async function answerView(
         : { csrf: proofs.csrf(userId), newFormId: () => proofs.newFormId(userId) },
     done: happened(c, world, viewer),
   })
-  return c.html(page, view.status ?? 200, pageHeaders(assets, baseUrl, view.hasCharts === true))
+  const text = isolateRightToLeft(String(await page))
+  return c.html(text, view.status ?? 200, pageHeaders(assets, baseUrl, view.hasCharts === true))
 }
 
 /** What the form before has come to; of a note that we have written for this very person. */

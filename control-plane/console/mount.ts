@@ -11,6 +11,8 @@ import type { RateLimits } from '../../shared/rate-limits.ts'
 import { addressOf, countedAddressOf, type ApiContext, type ApiEnv } from '../api/api-env.ts'
 import { readBytes } from '../api/body.ts'
 import { readQuery } from '../api/query.ts'
+import { isHangUp } from '../listener/hang-up.ts'
+import { noteGood } from '../listener/known-credentials.ts'
 import { isFromOwnPage } from '../realm/form.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from './access/console-sessions.ts'
@@ -92,6 +94,7 @@ async function answer(
   try {
     world.rates.take('console', countedAddressOf(c), LIMITS.rateConsole)
     viewer = await consoleAccess.sessions.viewer(sessionId)
+    if (viewer !== undefined) noteGood(c.env?.incoming)
     const { declaration } = route
     const isForm = declaration.method === 'POST'
     if (declaration.role !== 'anyone' && viewer === undefined)
@@ -110,7 +113,11 @@ async function answer(
   } catch (error) {
     if (error instanceof Refusal) return answerRefusal(c, error, show)
     const requestId = c.get('requestId')
-    world.log.error({ error: describeError(error), requestId, path: c.req.path }, 'console failed')
+    if (!isHangUp(error, c.env?.incoming))
+      world.log.error(
+        { error: describeError(error), requestId, path: c.req.path },
+        'console failed',
+      )
     return answerRefusal(c, new Refusal('internal'), show)
   }
 }
@@ -268,11 +275,13 @@ async function carryOut(
   }
   const { spentForms, formAnswers } = world.consoleAccess
   const onceId = isOnce ? formId : undefined
-  const known = onceId === undefined ? undefined : await spentForms.claim(onceId)
+  const content = JSON.stringify([c.req.path, checked.body ?? null])
+  const known = onceId === undefined ? undefined : await spentForms.claim(onceId, content)
   try {
     if (onceId === undefined) return await handle(visit as never, checked.body as never)
     const key = `${onceId} ${c.req.path}`
     if (known !== undefined) {
+      if (!known.isSame) throw new Refusal('form_changed')
       const answer = known.location ?? (await formAnswers.of(key))
       if (answer === undefined) throw new Refusal('form_spent')
       return typeof answer === 'string' ? c.redirect(answer, 303) : answer

@@ -53,6 +53,10 @@ export interface GatewayBook {
   /** A newer state of the tenant is on its way: what was wrong with the older one is past. */
   forgive(tenantId: string): void
   revisionOf(gatewayId: string): number
+  /** Whether it refused this state of the tenant, or a newer one, and goes on with an older. */
+  hasRejected(gatewayId: string, tenantId: string, revision: number): boolean
+  /** Whether its disk holds what it serves. */
+  isDurable(gatewayId: string): boolean
   /** Known, and not connected now. */
   away(): string[]
   list(newestRevision: number, unsendable: readonly Rejection[]): GatewayStatus[]
@@ -111,6 +115,11 @@ export function createGatewayBook(clock: Clock): GatewayBook {
       for (const entry of entries.values()) entry.rejections.delete(tenantId)
     },
     revisionOf: (gatewayId) => entries.peek(gatewayId)?.revision ?? 0,
+    hasRejected(gatewayId, tenantId, revision) {
+      const rejection = entries.peek(gatewayId)?.rejections.get(tenantId)
+      return rejection !== undefined && rejection.revision >= revision
+    },
+    isDurable: (gatewayId) => entries.peek(gatewayId)?.isDurable ?? false,
     away: () => [...entries].flatMap(([id, { isConnected }]) => (isConnected ? [] : [id])).sort(),
     list: (newestRevision, unsendable) =>
       [...entries.entries()]

@@ -70,6 +70,8 @@ export interface FleetHub {
   gateways(): GatewayStatus[]
   /** Waits until every connected gateway serves `revision`, at most so long. */
   settled(revision: number, timeoutMs: number): Promise<Receipt>
+  /** Waits until every connected gateway goes by this state of the tenant, at most so long. */
+  enforced(tenantId: string, revision: number, timeoutMs: number): Promise<Enforced>
   /** Waits until every connected gateway enforces all that was revoked so far, at most so long. */
   revocationsSettled(timeoutMs: number): Promise<Enforced>
   /** Whoever has come in with these keys is out, at once. */
@@ -116,6 +118,9 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
   const receipts = createReceipts({
     connected: () => [...links.keys()],
     hasApplied: (gatewayId, revision) => book.revisionOf(gatewayId) >= revision,
+    hasRejected: (gatewayId, tenantId, revision) =>
+      (unsendable.get(tenantId)?.revision ?? -1) >= revision ||
+      book.hasRejected(gatewayId, tenantId, revision),
     hasRevoked: (gatewayId, sequence) => links.get(gatewayId)?.hasRevoked(sequence) ?? false,
   })
 
@@ -225,6 +230,15 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     if (index.current() === undefined) void index.rebuild().then(compareAll)
     return link
   }
+
+  /** With whom a restart may make forget it, and who is not there to be asked. */
+  async function tellAll(receipt: Receipt, isDurable: (id: string) => boolean): Promise<Enforced> {
+    const notDurable = receipt.applied.filter((id) => !isDurable(id))
+    const known = new Set([...book.away(), ...(await keys.seen())])
+    const unreachable = [...known].filter((id) => !links.has(id)).sort()
+    return { ...receipt, notDurable, unreachable }
+  }
+
   function compareAll() {
     for (const link of links.values()) link.compare()
   }
@@ -249,12 +263,13 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     },
     gateways: () => book.list(tail.position().revision, [...unsendable.values()]),
     settled: (revision, timeoutMs) => receipts.applied(revision, timeoutMs),
+    async enforced(tenantId, revision, timeoutMs) {
+      const receipt = await receipts.taken(tenantId, revision, timeoutMs)
+      return tellAll(receipt, (gatewayId) => book.isDurable(gatewayId))
+    },
     async revocationsSettled(timeoutMs) {
       const receipt = await receipts.revoked(revokedSequence, timeoutMs)
-      const notDurable = receipt.applied.filter((id) => links.get(id)?.isRevokedDurable() === false)
-      const known = new Set([...book.away(), ...(await keys.seen())])
-      const unreachable = [...known].filter((id) => !links.has(id)).sort()
-      return { ...receipt, notDurable, unreachable }
+      return tellAll(receipt, (gatewayId) => links.get(gatewayId)?.isRevokedDurable() !== false)
     },
     cut(keyIds) {
       for (const [socket, credential] of credentials)

@@ -28,6 +28,8 @@ export function isEverywhere({ pending, notDurable, unreachable }: Enforced): bo
 
 export interface Receipts {
   applied(revision: number, timeoutMs: number): Promise<Receipt>
+  /** The same, by those who have not rejected what it says of this tenant. */
+  taken(tenantId: string, revision: number, timeoutMs: number): Promise<Receipt>
   revoked(sequence: number, timeoutMs: number): Promise<Receipt>
   /** Looks again; to be called whenever a gateway has come further or has gone. */
   check(): void
@@ -37,6 +39,7 @@ export interface Receipts {
 export interface ReceiptSources {
   connected(): readonly string[]
   hasApplied(gatewayId: string, revision: number): boolean
+  hasRejected(gatewayId: string, tenantId: string, revision: number): boolean
   hasRevoked(gatewayId: string, sequence: number): boolean
 }
 
@@ -71,6 +74,13 @@ export function createReceipts(sources: ReceiptSources): Receipts {
   return {
     applied: (revision, timeoutMs) =>
       wait((gatewayId) => sources.hasApplied(gatewayId, revision), timeoutMs),
+    taken: (tenantId, revision, timeoutMs) =>
+      wait(
+        (gatewayId) =>
+          sources.hasApplied(gatewayId, revision) &&
+          !sources.hasRejected(gatewayId, tenantId, revision),
+        timeoutMs,
+      ),
     revoked: (sequence, timeoutMs) =>
       wait((gatewayId) => sources.hasRevoked(gatewayId, sequence), timeoutMs),
     check() {

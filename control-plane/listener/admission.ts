@@ -1,13 +1,14 @@
 /**
  * Whose request is begun first. Who shows the operator's key never waits; of all others only a few
  * are begun in one turn of the event loop, so that whatever a flood brings, a turn stays short and
- * the many turns of a revocation follow each other quickly. Who shows a key or a cookie goes before
- * who shows nothing, which is never starved. Addresses take turns, each first come, first served.
+ * the many turns of a revocation follow each other quickly. Who shows what was found good lately goes
+ * before who shows something else, and that before who shows nothing; the last of each turn is of
+ * these two by turns, so nobody is starved. Addresses take turns, each first come, first served.
  */
 import { LIMITS } from '../../shared/limits.ts'
 
 /** `keyed`: shows something that has yet to be checked; so may a flood. */
-export type Rank = 'operator' | 'keyed' | 'stranger'
+export type Rank = 'operator' | 'known' | 'keyed' | 'stranger'
 
 export interface AdmissionLimits {
   readonly perTurn: number
@@ -33,9 +34,12 @@ export function createAdmission(
   { perTurn, waitingMax, waitingPerAddressMax }: AdmissionLimits = ADMISSION_LIMITS,
   nextTurn: (work: () => void) => void = setImmediate,
 ): Admission {
+  const known: Line = new Map()
   const keyed: Line = new Map()
   const strangers: Line = new Map()
+  let servedLast = strangers
   let waiting = 0
+  let knownWaiting = 0
   let begun = 0
   let isTurnAhead = false
 
@@ -49,14 +53,27 @@ export function createAdmission(
     isTurnAhead = false
     begun = 0
     while (begun < perTurn && waiting > 0) {
-      // the last of a turn is a stranger's, if there is one
-      const [first, second] = begun < perTurn - 1 ? [keyed, strangers] : [strangers, keyed]
-      const begin = takeFrom(first) ?? takeFrom(second)
+      const isLast = begun === perTurn - 1
+      const begin = isLast ? takeFirst(...others(), known) : takeFirst(known, keyed, strangers)
       waiting--
       begun++
       lookAhead() // also if what is begun throws
       begin?.()
     }
+  }
+
+  /** Those who are not known; of whom nobody was served the longest first. */
+  const others = () => (servedLast === keyed ? [strangers, keyed] : [keyed, strangers])
+
+  function takeFirst(...lines: readonly Line[]): (() => void) | undefined {
+    for (const line of lines) {
+      const begin = takeFrom(line)
+      if (begin === undefined) continue
+      if (line === known) knownWaiting--
+      else servedLast = line
+      return begin
+    }
+    return undefined
   }
 
   return {
@@ -71,14 +88,19 @@ export function createAdmission(
     },
   }
 
-  function wait(rank: Rank, address: string, begin: () => void): boolean {
-    const line = rank === 'keyed' ? keyed : strangers
+  function isFull(rank: Rank): boolean {
+    return (rank === 'known' ? knownWaiting : waiting - knownWaiting) >= waitingMax
+  }
+
+  function wait(rank: Exclude<Rank, 'operator'>, address: string, begin: () => void): boolean {
+    const line = { known, keyed, stranger: strangers }[rank]
     const queue = line.get(address)
     if (queue === undefined) line.set(address, [begin])
-    // a flood fills the room; an address of which nobody waits is let in all the same
-    else if (queue.length >= waitingPerAddressMax || waiting >= waitingMax) return false
+    // a flood fills its own room; an address of which nobody waits is let in all the same
+    else if (queue.length >= waitingPerAddressMax || isFull(rank)) return false
     else queue.push(begin)
     waiting++
+    if (rank === 'known') knownWaiting++
     lookAhead()
     return true
   }

@@ -2,7 +2,8 @@
  * The sockets of the public listener: who each is from, how many an address may have, and the end of
  * those that take an answer without reading it. A kept connection that waits for its next request
  * makes room for a new one of the same address, so that a crowd behind one address is only held to
- * what it asks at the same time.
+ * what it asks at the same time. The operating system takes a whole answer off our hands; whether it
+ * was read is only known when the other end closes, so after a large one we wait for that.
  */
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -17,10 +18,12 @@ export interface ConnectionLimits {
   readonly perAddressMax: number
   /** Of answers that wait for their reader, per address. */
   readonly unsentBytesPerAddressMax: number
-  /** Without any progress of an answer. */
+  /** Without any progress of an answer, or behind its end without the other end's. */
   readonly stalledMs: number
   /** From when an answer begins to wait for its reader to its last byte. */
   readonly unsentMs: number
+  /** Of what was answered: from there on its end waits for the other one. */
+  readonly lingeringBytesMin: number
 }
 
 const CONNECTION_LIMITS: ConnectionLimits = {
@@ -28,6 +31,7 @@ const CONNECTION_LIMITS: ConnectionLimits = {
   unsentBytesPerAddressMax: LIMITS.unsentBytesPerAddressMax,
   stalledMs: LIMITS.answerStalledMsMax,
   unsentMs: LIMITS.answerUnsentMsMax,
+  lingeringBytesMin: LIMITS.lingeringAnswerBytesMin,
 }
 
 export interface ConnectionsOptions {
@@ -42,15 +46,22 @@ export interface ConnectionsOptions {
 export interface Connections {
   /** Who the connection is from: its other end, or what a balancer says before the first byte. */
   peerOf(socket: Socket): string
-  /** A request has begun. False: its address leaves too much unread already. */
-  begin(socket: Socket, response: ServerResponse): boolean
+  /** A request has come, and is one of what its connection waits for. */
+  begin(socket: Socket, response: ServerResponse): void
+  /** Its address leaves too much unread already to be given more. */
+  isHoldingTooMuch(socket: Socket): boolean
+  /** The last answer has been given: what was sent behind its request has none. */
+  isEnding(socket: Socket): boolean
 }
 
 interface Connection {
   readonly peerAddress: string
   /** Undefined for the operator's balancers, whom no limit of one client holds. */
   readonly group: Group | undefined
-  requests: number
+  /** Answers that are not done, of requests that may have come all at once. */
+  readonly responses: Set<ServerResponse>
+  /** Its last answer is written: whatever else it asks, nothing follows. */
+  isEnding: boolean
   unsentSinceMs: number | undefined
 }
 
@@ -98,7 +109,15 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
       socket.on('error', () => undefined)
       return void socket.destroy()
     }
-    connections.set(socket, { peerAddress, group, requests: 0, unsentSinceMs: undefined })
+    const connection: Connection = {
+      peerAddress,
+      group,
+      responses: new Set(),
+      isEnding: false,
+      unsentSinceMs: undefined,
+    }
+    connections.set(socket, connection)
+    endWhenRead(socket, connection)
     group?.open.add(socket)
     group?.idle.add(socket)
     socket.once('close', () => leave(socket, group, peerAddress))
@@ -139,16 +158,35 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
     log.warn({ client: peerAddress }, 'an address has as many connections as it may')
   }
 
-  function isHoldingTooMuch({ busy }: Group): boolean {
+  function unsentBytesOf({ busy }: Group): number {
     let bytes = 0
-    for (const socket of busy) bytes += socket.writableLength
-    return bytes > limits.unsentBytesPerAddressMax
+    for (const socket of busy) {
+      bytes += socket.writableLength
+      // who asks again before reading has answers that wait for the one in front of them
+      for (const response of connections.get(socket)?.responses ?? [])
+        if (response.socket === null) bytes += response.writableLength
+    }
+    return bytes
+  }
+
+  /**
+   * Node closes a connection right behind its last answer, and what the system still holds of that
+   * answer is out of everybody's sight. So we only say that nothing follows, and wait.
+   */
+  function endWhenRead(socket: Socket, connection: Connection) {
+    const close = socket.destroySoon.bind(socket)
+    socket.destroySoon = () => {
+      if (socket.readableEnded || socket.bytesWritten < limits.lingeringBytesMin) return close()
+      connection.isEnding = true
+      socket.end()
+      socket.once('end', () => socket.destroy())
+    }
   }
 
   // No byte went in either direction. A handler that thinks for long is waited for; a reader is not.
   server.setTimeout(limits.stalledMs, (socket: Socket) => {
     const isThinking = answering.has(socket) && socket.writableLength === 0
-    if (!isThinking) socket.destroy()
+    if (!isThinking) cut(socket)
   })
 
   /** Whoever reads a byte now and then is making progress, and would hold an answer for hours. */
@@ -159,7 +197,7 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
       if (connection === undefined) continue
       if (socket.writableLength === 0) connection.unsentSinceMs = undefined
       else connection.unsentSinceMs ??= nowMs
-      if (nowMs - (connection.unsentSinceMs ?? nowMs) > limits.unsentMs) socket.destroy()
+      if (nowMs - (connection.unsentSinceMs ?? nowMs) > limits.unsentMs) cut(socket)
     }
   }
   const sweeps = setInterval(sweep, limits.unsentMs / SWEEPS_PER_LIMIT).unref()
@@ -170,22 +208,30 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
       connections.get(socket)?.peerAddress ?? withoutMapping(socket.remoteAddress ?? ''),
     begin(socket, response) {
       const connection = connections.get(socket)
-      if (connection === undefined) return true
-      const { group } = connection
-      const isTooMuch = group !== undefined && isHoldingTooMuch(group)
-      connection.requests++
+      if (connection === undefined) return
+      const { group, responses } = connection
+      responses.add(response)
       answering.add(socket)
       group?.idle.delete(socket)
       group?.busy.add(socket)
       response.once('close', () => {
-        connection.requests--
-        if (connection.requests > 0) return
+        responses.delete(response)
+        if (responses.size > 0) return
         answering.delete(socket)
         connection.unsentSinceMs = undefined
         group?.busy.delete(socket)
         if (group?.open.has(socket)) group.idle.add(socket)
       })
-      return !isTooMuch
     },
+    isHoldingTooMuch(socket) {
+      const group = connections.get(socket)?.group
+      return group !== undefined && unsentBytesOf(group) > limits.unsentBytesPerAddressMax
+    },
+    isEnding: (socket) => connections.get(socket)?.isEnding === true,
   }
+}
+
+/** With a reset: else the system would go on offering what nobody takes, long after us. */
+function cut(socket: Socket) {
+  socket.resetAndDestroy()
 }

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { logoUrlOf } from '../tenants/logo.ts'
 import { issuerOf } from '../tenants/snapshot.ts'
+import { isolateRightToLeft } from '../right-to-left.ts'
 import type { Page, PageNeeds, Place } from './pages/layout.ts'
 import { messagePage } from './pages/message-page.ts'
 import { STYLE_SOURCE } from './pages/style.ts'
@@ -149,7 +150,7 @@ export async function answerMessage(
   const body =
     page === undefined
       ? JSON.stringify({ ...messageJson(kind), ...(details.length > 0 && { details }) })
-      : String(await page.html)
+      : isolateRightToLeft(String(await page.html))
   const headers = page === undefined ? { 'Content-Type': 'application/json' } : pageHeaders(page)
   if (status === 503) response.setHeader('Retry-After', '60')
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) })

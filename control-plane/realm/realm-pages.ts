@@ -2,9 +2,11 @@
 import { ownAccountPages } from './account/own-account.ts'
 import { ownSessions } from './account/own-sessions.ts'
 import { recoveryPages } from './account/recovery.ts'
+import { isHangUp } from '../listener/hang-up.ts'
+import { noteGood } from '../listener/known-credentials.ts'
 import { cookieLengths } from './cookie-lengths.ts'
 import { readForm } from './form.ts'
-import { isHangUp } from './hang-up.ts'
+import { asKnown } from '../store/precedence.ts'
 import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
 import { requestIdOf, showMessage } from './show.ts'
@@ -25,6 +27,7 @@ const PUBLISHED_PATH =
 export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware[] {
   return [
     cookieLengths,
+    knownSessions,
     failurePages(realm, world),
     publishedDocuments,
     postedRequests(realm, world),
@@ -38,6 +41,13 @@ export function realmPages(realm: Realm, world: RealmWorld): readonly Middleware
     ownAccountPages(realm, world),
     signOutPages(realm, world),
   ]
+}
+
+/** Whose session the provider has found is known at the door from then on. */
+async function knownSessions(ctx: RealmContext, next: Next) {
+  await next()
+  const { oidc } = ctx as { oidc?: { session?: { accountId?: string } } }
+  if (oidc?.session?.accountId !== undefined) noteGood(ctx.req)
 }
 
 function failurePages(realm: Realm, world: RealmWorld): Middleware {
@@ -133,8 +143,9 @@ function leaveOtherAccount(realm: Realm, world: RealmWorld): Middleware {
     const session = await provider.Session.get(ctx)
     if (session.accountId === undefined || session.accountId === login.accountId) return next()
     const sid = session.sidFor(clientId)
+    const { tenantId } = tenant
     if (sid !== undefined)
-      await endSession(world, tenant.tenantId, sid, 'account_switched', requestIdOf(ctx))
+      await asKnown(() => endSession(world, tenantId, sid, 'account_switched', requestIdOf(ctx)))
     await session.destroy()
     return next()
   }

@@ -11,10 +11,10 @@ import { createRateLimits, type Rate, type RateLimits } from '../../shared/rate-
 import { TENANT_ID } from '../../shared/snapshot.ts'
 import { createTurns } from '../accounts/turns.ts'
 import { addressOf } from '../listener/client-address.ts'
+import { isHangUp } from '../listener/hang-up.ts'
 import { asStranger } from '../store/precedence.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { answerMessage, placeOfTenant, setSecurityHeaders, type MessageKind } from './answers.ts'
-import { isHangUp } from './hang-up.ts'
 import { createRealm } from './realm.ts'
 import { isForPeople, realmRouteOf, tooLongIn, type Counted, type RealmRoute } from './routes.ts'
 import type { RealmWorld } from './world.ts'
@@ -98,7 +98,7 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
     // comes as a form writes nothing and waits for its sender: it must not hold a turn meanwhile
     if (counted !== 'authorize' || request.method === 'POST') return asStranger(work)
     try {
-      await strangers.take(() => asStranger(work), client)
+      await strangers.take((leave) => asStranger(work, leave), client)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       await answerMessage(request, response, 'unavailable', place, isPage)

@@ -1,6 +1,7 @@
 /** Pages and refusals as answers of the provider's own server. */
 import { message, messageJson, MESSAGES, pageHeaders, placeOfTenant, wantsPage } from './answers.ts'
 import type { MessageKind } from './answers.ts'
+import { isolateRightToLeft } from '../right-to-left.ts'
 import type { Page, Place } from './pages/layout.ts'
 import { textsFor } from './pages/texts/languages.ts'
 import type { Realm, RealmContext } from './realm.ts'
@@ -26,7 +27,7 @@ export function placeOf(
 export async function showPage(ctx: RealmContext, status: number, page: Page) {
   ctx.status = status
   ctx.set(pageHeaders(page))
-  ctx.body = String(await page.html)
+  ctx.body = isolateRightToLeft(String(await page.html))
 }
 
 export interface MessageExtras {

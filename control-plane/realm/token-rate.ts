@@ -8,6 +8,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import { isSameSecret } from '../keys/vault.ts'
 import { addressOf } from '../listener/client-address.ts'
+import { noteGood } from '../listener/known-credentials.ts'
 import type { ClientSecrets } from '../tenants/client-secrets.ts'
 import { messageJson } from './answers.ts'
 import { readForm } from './form.ts'
@@ -24,6 +25,7 @@ export function tokenRate(
     if (!TOKEN_PATH.test(ctx.path)) return next()
     const key = `${tenantId} ${countedAs(addressOf(ctx.req))}`
     if (isOwn(ctx.get('authorization'))) {
+      noteGood(ctx.req)
       const wait = rateLimits.waitSeconds('token', key, LIMITS.rateToken)
       return wait === undefined ? next() : refuse(ctx, wait)
     }

@@ -49,6 +49,8 @@ export function defineConsoleTables(c: Columns) {
       createdAt: c.whole('created_at').notNull(),
       /** null: it is being worked on, or was cut off in the middle. */
       location: c.text('location'),
+      /** Where it was sent, and with what; null of those from before this was kept. */
+      contentHash: c.text('content_hash'),
     },
     (table) => [c.index('console_forms_age').on(table.createdAt)],
   )

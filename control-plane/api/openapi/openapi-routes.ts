@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { styledPageHeaders } from '../../console/look.ts'
 import { described } from '../answer-fields.ts'
 import { endpoint, file, json, type Declaration, type Endpoint } from '../endpoint.ts'
+import type { SendLarge } from '../large-answers.ts'
 import { docsPage } from './docs-page.ts'
 import { DOCS_STYLE } from './docs-style.ts'
 import { openApiDocument } from './document.ts'
@@ -13,10 +14,11 @@ const about = { method: 'GET', group: 'service', caller: 'anyone' } as const
 export function openApiEndpoints(
   baseUrl: string,
   declarations: () => readonly Declaration[],
+  sendLarge: SendLarge,
 ): readonly Endpoint[] {
   const headers = styledPageHeaders(DOCS_STYLE)
-  let document: string | undefined
-  let page: Promise<string> | undefined
+  let document: Buffer | undefined
+  let page: Promise<Buffer> | undefined
   return [
     endpoint(
       {
@@ -31,8 +33,8 @@ export function openApiEndpoints(
         },
       },
       (c) => {
-        document ??= JSON.stringify(openApiDocument(declarations(), baseUrl))
-        return c.body(document, 200, { 'Content-Type': 'application/json' })
+        document ??= Buffer.from(JSON.stringify(openApiDocument(declarations(), baseUrl)))
+        return sendLarge(c, document, { 'Content-Type': 'application/json' })
       },
     ),
     endpoint(
@@ -42,7 +44,10 @@ export function openApiEndpoints(
         summary: 'All of this for people: this page.',
         answers: { 200: file('text/html', 'The page.') },
       },
-      async (c) => c.html(await (page ??= docsPage(declarations(), baseUrl)), 200, headers),
+      async (c) => {
+        page ??= docsPage(declarations(), baseUrl).then((html) => Buffer.from(String(html)))
+        return sendLarge(c, await page, { ...headers, 'Content-Type': 'text/html; charset=UTF-8' })
+      },
     ),
   ]
 }

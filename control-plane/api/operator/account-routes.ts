@@ -8,8 +8,6 @@ import type { Revocations, SessionTarget } from '../../accounts/revocations.ts'
 import type { AliveFilter, Sessions } from '../../accounts/sessions.ts'
 import type { UserPatch, Users } from '../../accounts/users.ts'
 import { mailLanguage } from '../mail-language.ts'
-import { isEverywhere, type Enforced } from '../../fleet/receipts.ts'
-import type { Instances } from '../../feed/instances.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import {
   InvitationAnswer,
@@ -21,16 +19,16 @@ import {
 } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
+import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
 import { NewUserBody, NothingBody, RevocationBody, UserPatchBody } from './fields.ts'
-import { enforcedView, sessionView, userView } from './views.ts'
+import { sessionView, userView } from './views.ts'
 
-export interface AccountEndpointsWorld {
-  readonly tenants: Pick<Tenants, 'get'>
+export interface AccountEndpointsWorld extends EnforcedAnswersWorld {
+  readonly tenants: Pick<Tenants, 'get' | 'find'>
   readonly users: Users
   readonly sessions: Sessions
   readonly revocations: Revocations
-  readonly accountMail: Pick<AccountMail, 'invite'>
-  readonly instances: Pick<Instances, 'pollingOf' | 'pollSeconds'>
+  readonly accountMail: Pick<AccountMail, 'invite' | 'tellChangedByOther' | 'deliver'>
   readonly clock: Clock
 }
 
@@ -55,15 +53,8 @@ const SESSION_FILTER = {
 }
 
 export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoint[] {
-  const { tenants, users, sessions, revocations, accountMail, instances, clock } = world
-
-  async function viewOf(tenantId: string, enforced: Enforced) {
-    const { mode } = await tenants.get(tenantId)
-    if (mode !== 'sdk') return enforcedView(enforced)
-    const of = instances.pollingOf(tenantId)
-    const polls = { of, within_seconds: instances.pollSeconds(tenantId) }
-    return { ...enforcedView(enforced), instances: polls }
-  }
+  const { tenants, users, sessions, revocations, accountMail, clock } = world
+  const enforcement = enforcedAnswers(world)
 
   return [
     endpoint(
@@ -122,6 +113,9 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
         method: 'PATCH',
         path: USER,
         summary: 'Changes a user. A new password, or being disabled, ends all their sessions.',
+        description:
+          'Of a new password or address the person is told by mail, at the address they had until then, in the language of Accept-Language.',
+        headers: { 'Accept-Language': 'The language of the mail.' },
         body: UserPatchBody,
         example: { name: 'Robert' },
         answers: { 200: json(PatchedUserAnswer, 'The user as it is now.') },
@@ -129,9 +123,17 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
       },
       async (c, { path, body }) => {
         const patch = toPatch(body)
-        const { user, ended } = await users.patch(path.tenant_id, path.user_id, patch, c.var.actor)
+        const { user, ended } = await users.patch(
+          path.tenant_id,
+          path.user_id,
+          patch,
+          c.var.actor,
+          (change, before, after) =>
+            accountMail.tellChangedByOther(change, before, after, mailLanguage(c.req.raw)),
+        )
+        accountMail.deliver()
         if (ended === undefined) return c.json(userView(user))
-        const enforced = await viewOf(path.tenant_id, await ended.enforced)
+        const enforced = await enforcement.view(path.tenant_id, await ended.enforced)
         return c.json({ ...userView(user), enforced })
       },
     ),
@@ -148,9 +150,7 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
       },
       async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
         const ended = await users.remove(tenantId, userId, c.var.actor)
-        const enforced = await ended.enforced
-        if (isEverywhere(enforced)) return c.body(null, 204)
-        return c.json({ user_id: userId, enforced: await viewOf(tenantId, enforced) }, 202)
+        return enforcement.gone(c, tenantId, await ended.enforced, { user_id: userId })
       },
     ),
     endpoint(
@@ -224,7 +224,7 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
       async (c, { path, body }) => {
         const target = toTarget(body)
         const result = await revocations.revoke(path.tenant_id, target, c.var.actor)
-        const enforced = await viewOf(path.tenant_id, await result.enforced)
+        const enforced = await enforcement.view(path.tenant_id, await result.enforced)
         const { notBefore: not_before, sessions } = result
         return c.json({ ...target, not_before, sessions, enforced })
       },

@@ -4,11 +4,12 @@ import { LIMITS } from '../../../shared/limits.ts'
 import type { PolicyReplay } from '../../accounts/policy-replay.ts'
 import { DEFAULT_POLICIES, POLICY_NAMES, type PolicyName } from '../../policy/policies.ts'
 import type { PolicyInput, TenantPolicies } from '../../tenants/policies.ts'
-import { count, described, time } from '../answer-fields.ts'
+import { count, described, Enforced, time } from '../answer-fields.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
 import { POLICY_ANSWERS, POLICY_BODIES } from './policy-fields.ts'
 
-export interface PolicyEndpointsWorld {
+export interface PolicyEndpointsWorld extends EnforcedAnswersWorld {
   readonly policies: TenantPolicies
   readonly replayPolicy: PolicyReplay
   /** A proxy in front that nobody named: all clients have its address. */
@@ -53,7 +54,14 @@ const POLICIES = '/api/v1/operator/tenants/{tenant_id}/policies'
 const HIDDEN =
   '299 - "Network policies cannot work: a proxy ends TLS in front of the control plane, and control_plane.trusted_proxies does not name it."'
 
-export function policyEndpoints({ policies, replayPolicy, clientsHidden }: PolicyEndpointsWorld) {
+const SessionPolicyAnswer = v.strictObject({
+  ...POLICY_ANSWERS.session.entries,
+  enforced: described(Enforced, 'Gateways end by it what would not be let in any more.'),
+})
+
+export function policyEndpoints(world: PolicyEndpointsWorld) {
+  const { policies, replayPolicy, clientsHidden } = world
+  const enforcement = enforcedAnswers(world)
   const warnOf = (name: PolicyName): Record<string, string> =>
     name === 'network' && clientsHidden ? { Warning: HIDDEN } : {}
 
@@ -93,12 +101,17 @@ export function policyEndpoints({ policies, replayPolicy, clientsHidden }: Polic
           summary: `Sets the ${name} policy; what is left out gets its default.`,
           body: policy,
           example,
-          answers,
+          answers:
+            name === 'session'
+              ? { 200: json(SessionPolicyAnswer, 'The policy, and which gateways go by it.') }
+              : answers,
         },
         async (c, { path, body }) => {
           const input = body as PolicyInput<typeof name>
           const put = await policies.put(path.tenant_id, name, input, c.var.actor)
-          return c.json(put, 200, warnOf(name))
+          // what the others say is asked for here, at the next sign-in, and not at any gateway
+          if (name !== 'session') return c.json(put, 200, warnOf(name))
+          return c.json({ ...put, enforced: await enforcement.change(path.tenant_id) })
         },
       ),
       endpoint(

@@ -1,10 +1,24 @@
 /** Tenants: what they are, and what state they are in. */
-import type * as v from 'valibot'
+import * as v from 'valibot'
 import type { LicenceInput } from '../../tenants/licences.ts'
-import type { NewTenant, TenantPatch, Tenants } from '../../tenants/tenants.ts'
-import { NewTenantAnswer, ProtectionAnswer, Tenant } from '../answer-fields.ts'
+import type {
+  NewTenant,
+  ProtectionState,
+  Tenant as TenantRecord,
+  TenantPatch,
+  Tenants,
+} from '../../tenants/tenants.ts'
+import {
+  ChangedTenantAnswer,
+  Enforced,
+  NewTenantAnswer,
+  ProtectionAnswer,
+  RemovedTenantAnswer,
+  Tenant,
+} from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
+import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
 import {
   GoLiveBody,
   LicenceBody,
@@ -15,13 +29,17 @@ import {
 } from './fields.ts'
 import { protectionView, tenantView, type ViewWorld } from './views.ts'
 
-export interface TenantEndpointsWorld extends ViewWorld {
+export interface TenantEndpointsWorld extends ViewWorld, EnforcedAnswersWorld {
   readonly tenants: Tenants
 }
 
 const operator = { group: 'tenants', caller: 'operator' } as const
 const ONE = '/api/v1/operator/tenants/{tenant_id}'
 const theTenant = { 200: json(Tenant, 'The tenant as it is now.') }
+const changedTenant = { 200: json(ChangedTenantAnswer, 'The tenant, and which gateways know.') }
+const WAITS =
+  'The answer waits until every connected gateway goes by it, at most a second; `enforced` says how many do, and names those that do not.'
+const ChangedProtection = v.strictObject({ ...ProtectionAnswer.entries, enforced: Enforced })
 
 const STATES = {
   publish: {
@@ -37,6 +55,15 @@ const STATES = {
 
 export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[] {
   const { tenants } = world
+  const enforcement = enforcedAnswers(world)
+  const changed = async (tenant: TenantRecord) => ({
+    ...tenantView(tenant, world),
+    enforced: await enforcement.change(tenant.tenantId),
+  })
+  const turned = async (state: ProtectionState) => ({
+    ...protectionView(state),
+    enforced: await enforcement.change(state.tenantId),
+  })
   return [
     endpoint(
       {
@@ -100,14 +127,15 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
         method: 'PATCH',
         path: ONE,
         summary: 'Changes settings of a tenant; what is left out stays.',
+        description: WAITS,
         body: TenantPatchBody,
         example: { name: 'Acme', sealed: ['/internal', '/admin'] },
-        answers: theTenant,
+        answers: changedTenant,
         refusals: ['hostname_taken'],
       },
       async (c, { path, body }) => {
         const tenant = await tenants.patch(path.tenant_id, toPatch(body), c.var.actor)
-        return c.json(tenantView(tenant, world))
+        return c.json(await changed(tenant))
       },
     ),
     endpoint(
@@ -116,11 +144,16 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
         method: 'DELETE',
         path: ONE,
         summary: 'Removes a tenant with everything that belongs to it.',
-        answers: { 204: nothing('It is gone.') },
+        description: WAITS,
+        answers: {
+          202: json(RemovedTenantAnswer, 'It is gone, and a gateway does not know it yet.'),
+          204: nothing('It is gone, and no gateway serves it.'),
+        },
       },
-      async (c, { path }) => {
-        await tenants.remove(path.tenant_id, c.var.actor)
-        return c.body(null, 204)
+      async (c, { path: { tenant_id: tenantId } }) => {
+        await tenants.remove(tenantId, c.var.actor)
+        const enforced = await world.changeEnforced(tenantId)
+        return enforcement.gone(c, tenantId, enforced, { tenant_id: tenantId })
       },
     ),
     ...(['publish', 'suspend', 'activate'] as const).map((state) =>
@@ -130,11 +163,12 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
           ...STATES[state],
           method: 'POST',
           path: `${ONE}/${state}`,
+          description: WAITS,
           body: NothingBody,
-          answers: theTenant,
+          answers: changedTenant,
         },
         async (c, { path }) =>
-          c.json(tenantView(await tenants[state](path.tenant_id, c.var.actor), world)),
+          c.json(await changed(await tenants[state](path.tenant_id, c.var.actor))),
       ),
     ),
     endpoint(
@@ -143,13 +177,14 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
         method: 'POST',
         path: `${ONE}/go-live`,
         summary: 'Turns protection on; with `force`, without a verification.',
+        description: WAITS,
         body: GoLiveBody,
         example: { force: false },
-        answers: { 200: json(ProtectionAnswer, 'Protection is on.') },
+        answers: { 200: json(ChangedProtection, 'Protection is on.') },
         refusals: ['not_verified', 'tenant_draft', 'licence_blocked'],
       },
       async (c, { path, body }) =>
-        c.json(protectionView(await tenants.goLive(path.tenant_id, body, c.var.actor))),
+        c.json(await turned(await tenants.goLive(path.tenant_id, body, c.var.actor))),
     ),
     endpoint(
       {
@@ -157,10 +192,11 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
         method: 'POST',
         path: `${ONE}/go-back`,
         summary: 'Returns to pass-through. Never refused.',
-        answers: { 200: json(ProtectionAnswer, 'Protection is off.') },
+        description: WAITS,
+        answers: { 200: json(ChangedProtection, 'Protection is off.') },
       },
       async (c, { path }) =>
-        c.json(protectionView(await tenants.goBack(path.tenant_id, c.var.actor))),
+        c.json(await turned(await tenants.goBack(path.tenant_id, c.var.actor))),
     ),
     endpoint(
       {

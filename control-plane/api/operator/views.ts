@@ -1,5 +1,4 @@
 /** How the operator API shows things. Secrets are not among what goes in, so none comes out. */
-import type { Enforced } from '../../fleet/receipts.ts'
 import type { Session } from '../../accounts/sessions.ts'
 import type { User } from '../../accounts/users.ts'
 import type { AuditRow } from '../../store/queries/audit.ts'
@@ -99,14 +98,3 @@ export function auditView(entry: AuditRow) {
 
 export const iso = (ms: number) => new Date(ms).toISOString()
 export const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms))
-
-/** With names of gateways: for operators, who run them, and for nobody else. */
-export function enforcedView({ applied, pending, notDurable, unreachable }: Enforced) {
-  return {
-    gateways: applied.length,
-    of: applied.length + pending.length,
-    ...(pending.length > 0 && { pending }),
-    ...(notDurable.length > 0 && { not_durable: notDurable }),
-    ...(unreachable.length > 0 && { unreachable }),
-  }
-}

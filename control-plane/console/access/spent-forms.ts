@@ -18,9 +18,15 @@ export function createSpentForms(world: {
   const { store, vault } = world
 
   return {
-    /** Before it is carried out. undefined: go on; else where its answer is, if there is one yet. */
-    claim: (formId: string) =>
-      store.change(({ queries, nowMs }) => claimForm(queries, vault.hash(formId), nowMs)),
+    /**
+     * Before it is carried out. undefined: go on; else where its answer is, if there is one yet, and
+     * whether it was the same that was sent.
+     */
+    claim: (formId: string, content: string) =>
+      store.change(({ queries, nowMs: createdAt }) => {
+        const contentHash = vault.hash(`console.form/${formId}/${content}`)
+        return claimForm(queries, { formHash: vault.hash(formId), contentHash, createdAt })
+      }),
     settle: (formId: string, location: string) =>
       store.change(({ queries }) => settleForm(queries, vault.hash(formId), location)),
     /** It was refused, so nothing has been done: it may come again. */

@@ -1,6 +1,7 @@
 /** Whose account this is: whoever holds a session of the realm that may still be continued. */
 import { SECOND_MS } from '../../../shared/clock.ts'
 import type { User } from '../../accounts/users.ts'
+import { noteGood } from '../../listener/known-credentials.ts'
 import { ACR_SECOND_FACTOR } from '../../policy/verdict.ts'
 import type { Realm, RealmContext } from '../realm.ts'
 import { isSessionOver } from '../session-over.ts'
@@ -30,6 +31,7 @@ export async function holderOf(
   const user = await world.users.find(tenantId, session.accountId)
   if (user === undefined || user.isDisabled) return undefined
   if (await isSessionOver(ctx, world, realm, session)) return undefined
+  noteGood(ctx.req)
   const mark = `${tenantId}/${session.uid}/${sid}/${user.userId}`
   return {
     user,

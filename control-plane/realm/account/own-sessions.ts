@@ -7,6 +7,7 @@ import { createPublicKey } from 'node:crypto'
 import { nowSeconds } from '../../../shared/clock.ts'
 import { judgeTimes, proveToken, type TokenClaims } from '../../../shared/enforcement/token.ts'
 import { browserName } from '../../accounts/browser-name.ts'
+import { noteGood } from '../../listener/known-credentials.ts'
 import { notBeforeOf } from '../../store/queries/revocations.ts'
 import { readForm } from '../form.ts'
 import type { Realm, RealmContext } from '../realm.ts'
@@ -41,6 +42,7 @@ export function ownSessions(realm: Realm, world: RealmWorld) {
       ctx.set('WWW-Authenticate', 'Basic realm="own-sessions"')
       return refuse(ctx, 'invalid_client')
     }
+    noteGood(ctx.req)
     const form = await readForm(ctx.req)
     if (form.kind === 'refused') return refuse(ctx, 'invalid_request')
     const token = form.fields.get('session_token')

@@ -3,6 +3,7 @@ import type { AdapterPayload } from 'oidc-provider'
 import { countedAs } from '../../../shared/client-address.ts'
 import { deviceTokensIn } from '../../accounts/devices.ts'
 import { addressOf } from '../../listener/client-address.ts'
+import { noteGood } from '../../listener/known-credentials.ts'
 import { ACR_SECOND_FACTOR } from '../../policy/verdict.ts'
 import { applicationHomeOf } from '../../tenants/application-home.ts'
 import { applicationUrlOf } from '../onward.ts'
@@ -11,6 +12,7 @@ import type { Realm, RealmContext } from '../realm.ts'
 import { placeOf, showMessage } from '../show.ts'
 import type { RealmWorld } from '../world.ts'
 import { attemptCookies } from './attempt-cookie.ts'
+import { isAnswered, isOfBrowser } from './attempt-state.ts'
 
 /** A sign-in that this browser may see: still open, or finished a short while ago. */
 export interface Visit {
@@ -49,6 +51,7 @@ export async function visitOf(
   const known = await records.signIn(uid)
   if (known !== undefined && held === uid) {
     const browserHash = attemptCookies(realm, world).hashHeld(ctx, uid)
+    if (isAnswered(known.payload) && isOfBrowser(known.payload, browserHash)) noteGood(ctx.req)
     return { uid, interaction: known.payload, isFinished: known.isFinished, browserHash }
   }
   const applicationUrl = applicationUrlOf(realm, ctx.query.app)

@@ -15,6 +15,7 @@ import { strangers } from './0014-strangers.ts'
 import { consolePeople } from './0015-console-people.ts'
 import { leftBehind } from './0016-left-behind.ts'
 import { openRecords } from './0017-open-records.ts'
+import { formContent } from './0018-form-content.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -35,4 +36,5 @@ export const migrations = [
   consolePeople,
   leftBehind,
   openRecords,
+  formContent,
 ] as const

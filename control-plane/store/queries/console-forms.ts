@@ -8,15 +8,21 @@ const { consoleForms: forms, consoleKeptForms: kept } = schema
 /** undefined: it was not known, and is now. */
 export async function claimForm(
   queries: Queries,
-  formHash: string,
-  createdAt: number,
-): Promise<{ readonly location: string | null } | undefined> {
+  {
+    formHash,
+    contentHash,
+    createdAt,
+  }: { formHash: string; contentHash: string; createdAt: number },
+): Promise<{ readonly location: string | null; readonly isSame: boolean } | undefined> {
   const [known] = await queries
-    .select({ location: forms.location })
+    .select({ location: forms.location, contentHash: forms.contentHash })
     .from(forms)
     .where(eq(forms.formHash, formHash))
-  if (known !== undefined) return known
-  await queries.insert(forms).values({ formHash, createdAt, location: null })
+  if (known !== undefined) {
+    const { location, contentHash: before } = known
+    return { location, isSame: before === null || before === contentHash }
+  }
+  await queries.insert(forms).values({ formHash, contentHash, createdAt, location: null })
   return undefined
 }
 

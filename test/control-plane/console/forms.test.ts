@@ -2,7 +2,9 @@
 import t from 'tap'
 import { bodyOf, readSentForm } from '../../../control-plane/console/form-values.ts'
 import { safeReturnAddress } from '../../../control-plane/console/access/return-address.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
 import { startConsole } from '../../support/console.ts'
+import { ACTOR } from '../../support/control-plane.ts'
 
 const NEW = '/console/tenants/new'
 const TENANT = {
@@ -55,12 +57,53 @@ void t.test('a form that was refused may come again, and keeps what was typed', 
   t.equal((await grace.post(NEW, { ...TENANT, ...proofs })).status, 303)
 })
 
+void t.test(
+  'a form that was changed in between is not answered as the first one was',
+  async (t) => {
+    const { services, person } = await startConsole(t)
+    const grace = await person('operator')
+    const { text } = await grace.get(NEW)
+    const form = { ...TENANT, csrf: proofIn(text, 'csrf'), form_id: proofIn(text, 'form_id') }
+    t.equal((await grace.post(NEW, form)).status, 303)
+    const other = { ...form, tenant_id: 'initech', hostnames: 'app.initech.localhost' }
+    const changed = await grace.post(NEW, other)
+    t.equal(changed.status, 409)
+    t.match(changed.text, /role="alert"[^]*sent before, with other values/)
+    t.match(changed.text, 'value="initech"', 'what was typed is kept')
+    t.equal(await services.tenants.find('initech'), undefined)
+    t.match(await grace.post(NEW, form), { status: 303, location: /globex/ }, 'the first still is')
+    const again = { ...other, csrf: proofIn(changed.text, 'csrf') }
+    const sent = await grace.post(NEW, { ...again, form_id: proofIn(changed.text, 'form_id') })
+    t.match(sent, { status: 303, location: /initech/ }, 'and it may be sent knowingly')
+  },
+)
+
+void t.test('a form is one form at one address', async (t) => {
+  const { services, person } = await startConsole(t)
+  const ada = await person('acme')
+  const form = { form_id: services.consoleAccess.proofs.newFormId(ada.userId) }
+  const users = []
+  for (const username of ['bob', 'eve']) {
+    const email = `${username}@acme.test`
+    users.push(
+      await services.users.create('acme', { username, email, name: username, password: '' }, ACTOR),
+    )
+  }
+  const [bob, eve] = users.map(({ userId }) => `/console/tenants/acme/users/${userId}/invite`)
+  t.match(await ada.post(bob!, form), { status: 303 })
+  t.match(await ada.post(eve!, form), { status: 409, text: /form_changed/ })
+})
+
 void t.test('what was being done when the control plane went away is not done again', async (t) => {
   const { services, person } = await startConsole(t)
   const grace = await person('operator')
-  const { proofs, spentForms } = services.consoleAccess
+  const { proofs } = services.consoleAccess
   const formId = proofs.newFormId(grace.userId)
-  await spentForms.claim(formId)
+  await services.store.change(({ queries, nowMs }) =>
+    queries
+      .insert(schema.consoleForms)
+      .values({ formHash: services.vault.hash(formId), createdAt: nowMs }),
+  )
   const answer = await grace.post(NEW, { ...TENANT, form_id: formId })
   t.match(answer, { status: 409, text: /form_spent/ })
   t.match(answer.text, /look whether it was done/)

@@ -66,6 +66,7 @@ t.test('so many callers can wait for a receipt, the next one is answered at once
   const receipts = createReceipts({
     connected: () => ['edge-1'],
     hasApplied: () => false,
+    hasRejected: () => false,
     hasRevoked: () => false,
   })
   const waiting = Array.from({ length: LIMITS.fleetReceiptsWaitingMax }, () =>

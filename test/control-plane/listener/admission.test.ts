@@ -65,6 +65,36 @@ t.test('who shows something goes first, and who does not is never starved', asyn
   t.same(begun(), ['k4', 'k5'], 'without strangers every turn is theirs')
 })
 
+t.test('who shows what was found good goes before who shows anything', async (t) => {
+  const { enter, begun, turn } = admission()
+  for (const name of ['s1', 's2', 's3', 's4']) enter('stranger', 's', name)
+  for (const name of ['f1', 'f2', 'f3', 'f4']) enter('keyed', 'f', name)
+  for (const name of ['k1', 'k2', 'k3', 'k4']) enter('known', 'k', name)
+  begun()
+  turn()
+  t.same(begun(), ['k1', 'f1'])
+  turn()
+  t.same(begun(), ['k2', 's3'])
+  turn()
+  t.same(begun(), ['k3', 'f2'])
+  turn()
+  t.same(begun(), ['k4', 's4'], 'and those of whom nobody knows anything have the last by turns')
+  turn()
+  t.same(begun(), ['f3', 'f4'])
+})
+
+t.test('a flood that fills the room leaves that of the known', async (t) => {
+  const { enter } = admission({ perTurn: 1, waitingMax: 2 })
+  t.same(
+    [1, 2, 3, 4].map(() => enter('keyed', 'f')),
+    [true, true, true, false],
+  )
+  t.same(
+    [1, 2, 3].map(() => enter('known', 'f')),
+    [true, true, false],
+  )
+})
+
 t.test('an address may let N wait, and fills no room for another', async (t) => {
   const one = admission({ perTurn: 1, perAddress: 3 })
   t.same(

@@ -1,4 +1,5 @@
 /** Connections of the public listener: how many one address has, and who reads too slowly. */
+import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
@@ -110,6 +111,62 @@ t.test('who reads nothing of an answer is cut', async (t) => {
   t.ok(LIMITS.answerStalledMsMax <= 30_000)
 })
 
+t.test('who reads nothing of an answer that the system has taken whole is cut, too', async (t) => {
+  const answer = Buffer.alloc(4 * LIMITS.lingeringAnswerBytesMin, 'x')
+  const { port, server } = await startListener(
+    t,
+    (_request, response) => void response.writeHead(200, { Connection: 'close' }).end(answer),
+    { connectionLimits: { stalledMs: 500 } },
+  )
+  const served = once(server, 'connection') as Promise<[Socket]>
+  const socket = await open(t, port, GET)
+  socket.pause()
+  const failed = new Promise<NodeJS.ErrnoException>((resolve) => socket.once('error', resolve))
+  const [accepted] = await served
+  await once(accepted, 'close')
+  socket.resume()
+  t.match(await failed, { code: 'ECONNRESET' }, 'so nothing of it is offered for ever')
+})
+
+t.test('nothing is begun behind the last answer of a connection', async (t) => {
+  const paths: string[] = []
+  const given = Promise.withResolvers<void>()
+  const { port } = await startListener(t, (request, response) => {
+    paths.push(request.url ?? '')
+    response.once('finish', given.resolve)
+    response.writeHead(200, { Connection: 'close' }).end(MEGABYTE)
+  })
+  const socket = await open(t, port, GET)
+  socket.resume()
+  await given.promise
+  socket.write(GET)
+  await closed(socket)
+  t.equal(paths.length, 1)
+})
+
+t.test('answers that wait for the one in front of them are unread as well', async (t) => {
+  const asked = 12
+  let first: ServerResponse | undefined
+  let begun = 0
+  const { port } = await startListener(
+    t,
+    (_request, response) => {
+      if (++begun === 1) first = response
+      else response.end(MEGABYTE)
+    },
+    { connectionLimits: { unsentBytesPerAddressMax: 3.5 * MEGABYTE.length } },
+  )
+  let text = ''
+  const socket = await open(t, port, GET.repeat(asked))
+  socket.on('data', (bytes: Buffer) => void (text += bytes.toString('latin1')))
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
+  t.equal(begun, 5, 'the first, three that are as much as may wait, and the one beyond')
+  first?.end('done')
+  await once(socket, 'close')
+  t.equal(text.match(/HTTP\/1.1 200 /g)?.length, 5)
+  t.match(text, /HTTP\/1.1 503 /)
+})
+
 t.test('who reads a little now and then is cut as well', async (t) => {
   const { port, lines } = await startListener(
     t,
@@ -131,10 +188,11 @@ t.test('an answer that takes its time is waited for, and so is its reader', asyn
   const { port, server } = await startListener(
     t,
     (_request, response) => void (answer = () => void response.end('done')),
-    { connectionLimits: { stalledMs: 20 } },
+    { connectionLimits: { stalledMs: 100 } },
   )
+  const stalled = once(server, 'timeout')
   const socket = await open(t, port, GET)
-  await once(server, 'timeout')
+  await stalled
   answer()
   t.match(String((await once(socket, 'data'))[0]), /done/)
 })

@@ -1,0 +1,142 @@
+/** A change that gateways enforce is answered with who does, and not before they do. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { apiEndpoints } from '../../../control-plane/api/endpoints.ts'
+import { systemClock } from '../../../shared/clock.ts'
+import { createRateLimits } from '../../../shared/rate-limits.ts'
+import { startApi } from '../../support/api.ts'
+import { FLEET_KEY } from '../../support/control-plane.ts'
+import { until } from '../../support/fleet.ts'
+import { connectRaw } from '../../support/raw-gateway.ts'
+
+async function startWorld(t: Test) {
+  const { services, operator, tenant } = await startApi(t, { clock: systemClock })
+  await tenant('acme')
+  await operator('POST', '/tenants/acme/publish', {})
+  const server = createServer()
+  services.fleet.attach(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const { epoch } = await services.fleetSource.position()
+  const headers = { authorization: `Bearer ${FLEET_KEY}` }
+  const raw = await connectRaw(t, port, { id: 'edge-1', epoch, webSocket: { headers } })
+  const changes = () => raw.of('tenant').length + raw.of('remove').length
+  await raw.wait('revoked_synced')
+  await until(() => changes() > 0)
+  const revision = () => services.store.revision()
+  const serves = async (is_durable = true) =>
+    raw.send({ type: 'applied', epoch, revision: await revision(), is_durable })
+  const rejects = async () =>
+    raw.send({ type: 'rejected', tenant_id: 'acme', revision: await revision(), reason: 'no' })
+  await serves()
+
+  /** Answers what the change has come to once the gateway has said `word`. */
+  async function asked(method: string, path: string, body: unknown, word: () => Promise<void>) {
+    const before = changes()
+    let isTold = false
+    const telling = operator(method, `/tenants/acme${path}`, body).then((answer) => {
+      isTold = true
+      return answer
+    })
+    await until(() => changes() > before)
+    for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve))
+    t.equal(isTold, false, `${method} ${path}: nobody is told before the gateway has it`)
+    await word()
+    return telling
+  }
+  return { asked, serves, rejects, raw }
+}
+
+void t.test('whatever gateways enforce is answered once they do', async (t) => {
+  const { asked, serves } = await startWorld(t)
+  const enforced = { gateways: 1, of: 1 }
+  for (const [method, path, body] of [
+    ['PATCH', '', { sealed: ['/admin'] }],
+    ['POST', '/suspend', {}],
+    ['POST', '/activate', {}],
+    ['POST', '/go-live', { force: true }],
+    ['POST', '/go-back', {}],
+    ['PUT', '/policies/session', { idle_seconds: 60, max_session_seconds: 600 }],
+  ] as const) {
+    const answer = await asked(method, path, body, serves)
+    t.match(answer, { status: 200, body: { enforced } }, path)
+  }
+  t.equal((await asked('DELETE', '', undefined, serves)).status, 204, 'it holds everywhere')
+})
+
+void t.test(
+  'who does not go by it is named: a gateway that has rejected it above all',
+  async (t) => {
+    const { asked, serves, rejects, raw } = await startWorld(t)
+    const forgetful = await asked('POST', '/suspend', {}, () => serves(false))
+    t.same(forgetful.body.enforced, { gateways: 1, of: 1, not_durable: ['edge-1'] })
+    const rejected = await asked('POST', '/activate', {}, async () => {
+      await rejects()
+      await serves()
+    })
+    t.same(rejected.body.enforced, { gateways: 0, of: 1, pending: ['edge-1'] })
+    const removed = await asked('DELETE', '', undefined, async () => raw.socket.terminate())
+    const left = { tenant_id: 'acme', enforced: { gateways: 0, of: 0, unreachable: ['edge-1'] } }
+    t.match(removed, { status: 202, body: left })
+  },
+)
+
+/**
+ * Every call that changes something. gateways: what they enforce, so its answer waits for them and
+ * says who does. sessions: it ends some, and says who refuses them. soon: gateways hear of it, and
+ * nothing that was shut is open until they do; the answer waits a quarter of a second. here: it
+ * holds with the commit, since only the control plane asks for it.
+ */
+const CALLS: Readonly<Record<string, readonly string[]>> = {
+  gateways: [
+    'PATCH /tenants/{tenant_id}',
+    'DELETE /tenants/{tenant_id}',
+    'POST /tenants/{tenant_id}/publish',
+    'POST /tenants/{tenant_id}/suspend',
+    'POST /tenants/{tenant_id}/activate',
+    'POST /tenants/{tenant_id}/go-live',
+    'POST /tenants/{tenant_id}/go-back',
+    'PUT /tenants/{tenant_id}/policies/session',
+  ],
+  sessions: [
+    'PATCH /tenants/{tenant_id}/users/{user_id}',
+    'DELETE /tenants/{tenant_id}/users/{user_id}',
+    'POST /tenants/{tenant_id}/revocations',
+  ],
+  soon: [
+    'PUT /tenants/{tenant_id}/licence', // running sessions go on in every state
+    'PUT /tenants/{tenant_id}/plan',
+    'POST /tenants/{tenant_id}/keys/rotate', // a new key waits until gateways have it
+    'PUT /tenants/{tenant_id}/certificates/{hostname}',
+    'POST /tenants/{tenant_id}/client-secret/rotate',
+  ],
+}
+
+void t.test('every call that changes something says whether it waits for gateways', async (t) => {
+  const { services } = await startApi(t)
+  const rates = createRateLimits(services.clock)
+  const told = new Map<string, boolean>()
+  for (const { declaration } of apiEndpoints({ ...services, rates })) {
+    const { method, path, caller, answers } = declaration
+    if (caller !== 'operator' || method === 'GET') continue
+    const says = Object.values(answers).some(({ content }) =>
+      Object.values(content).some((schema) => 'enforced' in ((schema as Fields)?.entries ?? {})),
+    )
+    told.set(`${method} ${path.replace('/api/v1/operator', '')}`, says)
+  }
+  for (const [kind, calls] of Object.entries(CALLS))
+    for (const call of calls) {
+      t.equal(told.get(call), kind !== 'soon', call)
+      told.delete(call)
+    }
+  for (const [call, says] of told) t.equal(says, false, `${call}: it holds with the commit`)
+})
+
+interface Fields {
+  readonly entries?: object
+}

@@ -1,0 +1,79 @@
+/** Who is known at the door: only who showed the same before, and was let in by it. */
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import t from 'tap'
+import {
+  createKnownCredentials,
+  noteGood,
+} from '../../../control-plane/listener/known-credentials.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { movableClock } from '../../support/control-plane.ts'
+import { REALM, startListener } from './served.ts'
+
+const showing = (headers: IncomingMessage['headers']) => ({ headers }) as IncomingMessage
+
+t.test('a key or a cookie is known once it was found good, and for so long', (t) => {
+  const clock = movableClock()
+  const { isKnown } = createKnownCredentials({ clock })
+  const [good, forged] = [{ cookie: 'session=good' }, { cookie: 'session=forged' }]
+  const request = showing(good)
+  t.notOk(isKnown(request))
+  t.notOk(isKnown(showing(good)), 'nobody has found it good')
+  noteGood(request)
+  t.ok(isKnown(showing(good)))
+  t.notOk(isKnown(showing(forged)))
+  t.notOk(isKnown(showing({ authorization: 'session=good' })), 'shown as something else')
+  t.notOk(isKnown(showing({ ...good, authorization: 'Bearer x' })))
+  clock.advance(LIMITS.knownCredentialMsMax)
+  t.ok(isKnown(showing(good)))
+  clock.advance(1)
+  t.notOk(isKnown(showing(good)))
+  t.end()
+})
+
+t.test('who shows nothing is nobody, whoever says otherwise', (t) => {
+  const { isKnown } = createKnownCredentials({ clock: movableClock() })
+  const request = showing({})
+  t.notOk(isKnown(request))
+  noteGood(request)
+  noteGood(undefined)
+  t.notOk(isKnown(showing({})))
+  t.end()
+})
+
+t.test('N are remembered; the one that was not shown for the longest goes', (t) => {
+  const { isKnown } = createKnownCredentials({ clock: movableClock(), max: 2 })
+  const requests = ['a', 'b', 'c'].map((cookie) => showing({ cookie }))
+  for (const request of requests) {
+    isKnown(request)
+    noteGood(request)
+  }
+  t.same(requests.map(isKnown), [false, true, true])
+  t.equal(LIMITS.knownCredentialsMax, 20_000)
+  t.end()
+})
+
+t.test('on the wire: forged cookies wait behind one that was found good', async (t) => {
+  const order: string[] = []
+  const { port } = await startListener(t, (request, response) => {
+    order.push(request.url!.slice(REALM.length + 1))
+    if (request.headers.cookie === 'session=good') noteGood(request)
+    response.end()
+  })
+  async function ask(cookies: readonly string[]) {
+    const socket = connect(port, '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    const last = (at: number) => (at === cookies.length - 1 ? 'Connection: close\r\n' : '')
+    const heads = cookies.map(
+      (cookie, at) =>
+        `GET ${REALM}/${cookie}${at} HTTP/1.1\r\nHost: a\r\nCookie: session=${cookie}\r\n${last(at)}\r\n`,
+    )
+    socket.resume().write(heads.join(''))
+    await once(socket, 'close')
+    return order.splice(0)
+  }
+  const forged = ['a', 'b', 'c', 'd', 'e', 'f']
+  t.same(await ask([...forged, 'good']), ['a0', 'b1', 'c2', 'd3', 'e4', 'f5', 'good6'])
+  t.same(await ask([...forged, 'good']), ['a0', 'b1', 'good6', 'c2', 'd3', 'e4', 'f5'])
+})
