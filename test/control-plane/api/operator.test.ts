@@ -191,9 +191,11 @@ void t.test('going live needs verification or force, going back needs nothing', 
 
   const live = await operator('POST', '/tenants/acme/go-live', { force: true })
   const at = new Date(clock.nowMs()).toISOString()
-  t.strictSame(live.body, { tenant_id: 'acme', protection: 'on', at })
+  const on = { tenant_id: 'acme', protection: 'on', at }
+  const enforced = { gateways: 0, of: 0 }
+  t.strictSame(live.body, { ...on, enforced })
   clock.advance(60_000)
-  t.strictSame((await customer('go-live')).body, live.body, 'on already: the same answer')
+  t.strictSame((await customer('go-live')).body, on, 'on already: the same answer')
   const [noted] = (await operator('GET', '/audit')).items
   t.match(noted, { action: 'protection.on', actor: 'operator', details: { force: true, missing } })
 
@@ -205,7 +207,8 @@ void t.test('going live needs verification or force, going back needs nothing', 
     type: 'x/y',
   })
   t.match(back, { status: 200, body: { tenant_id: 'acme', protection: 'pass-through' } })
-  t.strictSame((await operator('POST', '/tenants/acme/go-back')).body, back.body)
+  const backAgain = await operator('POST', '/tenants/acme/go-back')
+  t.strictSame(backAgain.body, { ...back.body, enforced })
 
   await operator('POST', '/tenants/acme/activate')
   await operator('POST', '/tenants/acme/go-live', { force: true })
