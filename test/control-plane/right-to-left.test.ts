@@ -8,18 +8,21 @@ import { ACTOR } from '../support/control-plane.ts'
 const ARABIC = 'محمد علي'
 const HEBREW = 'דנה'
 
-const written = (page: ReturnType<typeof html>) => String(page as unknown as string)
+const written = async (page: ReturnType<typeof html>) => String(await page)
 
 t.test('each run is isolated by itself, wherever it stands in a text', async (t) => {
-  const shown = (text: string) => isolateRightToLeft(written(html`<p>${text}</p>`))
-  t.equal(shown(`${ARABIC} (3).`), `<p><bdi>${ARABIC}</bdi> (3).</p>`)
-  t.equal(shown(`Remove ${HEBREW}?`), `<p>Remove <bdi>${HEBREW}</bdi>?</p>`)
-  t.equal(shown(`${ARABIC} 7 ${ARABIC}`), `<p><bdi>${ARABIC} 7 ${ARABIC}</bdi></p>`)
+  const shown = async (text: string) => isolateRightToLeft(await written(html`<p>${text}</p>`))
+  t.equal(await shown(`${ARABIC} (3).`), `<p><bdi>${ARABIC}</bdi> (3).</p>`)
+  t.equal(await shown(`Remove ${HEBREW}?`), `<p>Remove <bdi>${HEBREW}</bdi>?</p>`)
+  t.equal(await shown(`${ARABIC} 7 ${ARABIC}`), `<p><bdi>${ARABIC} 7 ${ARABIC}</bdi></p>`)
   t.equal(
-    shown(`${ARABIC} is told, and ${HEBREW}`),
+    await shown(`${ARABIC} is told, and ${HEBREW}`),
     `<p><bdi>${ARABIC}</bdi> is told, and <bdi>${HEBREW}</bdi></p>`,
   )
-  t.equal(shown(`${HEBREW} & ${HEBREW}`), `<p><bdi>${HEBREW}</bdi> &amp; <bdi>${HEBREW}</bdi></p>`)
+  t.equal(
+    await shown(`${HEBREW} & ${HEBREW}`),
+    `<p><bdi>${HEBREW}</bdi> &amp; <bdi>${HEBREW}</bdi></p>`,
+  )
 })
 
 t.test('nothing else is touched: attributes, and elements that take no other', async (t) => {
@@ -36,7 +39,7 @@ t.test('nothing else is touched: attributes, and elements that take no other', a
 
 t.test('hostile text stays text', async (t) => {
   const text = `<b>${ARABIC}</b><script>${HEBREW}`
-  const page = isolateRightToLeft(written(html`<p title="${text}">${text}</p>`))
+  const page = isolateRightToLeft(await written(html`<p title="${text}">${text}</p>`))
   t.notMatch(page, /<b>|<script>/)
   t.equal(page.match(/<bdi>/g)?.length, 2)
 })
