@@ -29,6 +29,10 @@ export const LIMITS = {
   // paths
   pathDecodingRoundsMax: 3,
   pathSegmentsMax: 256,
+  /** Ways to read a path, over all rounds; the usual has one, and each round adds one. */
+  pathReadingsMax: 8,
+  /** Stretches beyond ASCII in a path whose bytes are not UTF-8. */
+  pathForeignRunsMax: 16,
   // the public listener of the control plane
   /** Kept ones that wait make room for new ones, so it holds what an address asks at once. */
   publicConnectionsPerAddressMax: 512,

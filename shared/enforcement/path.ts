@@ -16,7 +16,9 @@ import {
 export type { SealedVerdict }
 
 /** Nothing to decode, merge or cut: every server reads it alike. One class, so it is linear. */
-const PLAIN = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@-]+)*\/?$/
+const PLAIN = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@[\]-]+)*\/?$/
+/** `/[slug]` is a file's name, which nobody means by a prefix. */
+const PATTERN = /[[\]]/
 /** `.`, `..`, and `admin.`, which is `admin` to Windows. */
 const DOT_AT_SEGMENT_END = /\.(?:\/|$)/
 const BROKEN_PERCENT = /%(?![0-9A-Fa-f]{2})/
@@ -35,7 +37,7 @@ export function pathOf(target: string): string {
 /** `/Admin/` → `/Admin`; undefined where a prefix is not plain, so that nothing is half-matched. */
 export function normalPrefix(prefix: string): string | undefined {
   if (prefix === '/') return prefix
-  if (!prefix.startsWith('/') || !isPlain(prefix)) return undefined
+  if (!prefix.startsWith('/') || !isPlain(prefix) || PATTERN.test(prefix)) return undefined
   return prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
 }
 
@@ -129,7 +131,7 @@ function hasOneReading(rest: string, prefix: string): boolean {
   if (readings.length === 0) return false
   const escapes = rest.match(/(?:%[0-9A-Fa-f]{2})+/g) ?? []
   const areHarmless = escapes.every((run) =>
-    /^[\p{L}\p{N}\p{M}~_ !$'()*+,=@-]+$/u.test((decodeOnce(run)[0] ?? '%').normalize('NFKC')),
+    /^[\p{L}\p{N}\p{M}~_ !$&'()*+,=:@[\]-]+$/u.test((decodeOnce(run)[0] ?? '%').normalize('NFKC')),
   )
   if (!areHarmless || !isPlain(rest.replace(/%[0-9A-Fa-f]{2}/g, '-'))) return false
   // bytes that are no text are left out by some: `.%ff.`
@@ -140,27 +142,34 @@ function hasOneReading(rest: string, prefix: string): boolean {
 
 /**
  * Decodes level by level; each level is read the way the most lenient server would. Bytes that are
- * not UTF-8 have more than one reading: sealed in any of them is sealed.
+ * not UTF-8 have more than one reading: sealed in any of them is sealed. Each reading costs what the
+ * whole path costs, so they are counted.
  */
 function judgeReadings(path: string, sealed: SealedIndex): SealedVerdict {
   if (BROKEN_PERCENT.test(path)) return 'unreadable'
-  return judgeLevel(path, sealed, LIMITS.pathDecodingRoundsMax)
-}
-
-function judgeLevel(level: string, sealed: SealedIndex, roundsLeft: number): SealedVerdict {
-  if (CONTROL.test(level) || separatorsIn(level) > LIMITS.pathSegmentsMax) return 'unreadable'
-  const verdict = judgeReading(level, sealed)
-  if (verdict !== 'open') return verdict
-  const readings = decodeOnce(level)
-  if (readings[0] === level) return 'open'
-  if (readings.length === 0 || roundsLeft === 0) return 'unreadable'
-  let worst: SealedVerdict = 'open'
-  for (const reading of readings) {
-    const next = judgeLevel(reading, sealed, roundsLeft - 1)
-    if (next === 'sealed') return next
-    if (next === 'unreadable') worst = next
+  let verdict: SealedVerdict = 'open'
+  let level: ReadonlySet<string> = new Set([path])
+  let readingsLeft = LIMITS.pathReadingsMax
+  for (let round = 0; level.size > 0; round++) {
+    const decoded = new Set<string>()
+    for (const reading of level) {
+      if (readingsLeft-- === 0) return 'unreadable'
+      if (CONTROL.test(reading) || separatorsIn(reading) > LIMITS.pathSegmentsMax) {
+        verdict = 'unreadable'
+        continue
+      }
+      const judged = judgeReading(reading, sealed)
+      if (judged === 'sealed') return judged
+      if (judged === 'unreadable') verdict = judged
+      if (judged === 'unreadable' || !reading.includes('%')) continue
+      const next = decodeOnce(reading)
+      if (next[0] === reading) continue
+      if (next.length === 0 || round === LIMITS.pathDecodingRoundsMax) verdict = 'unreadable'
+      else for (const one of next) decoded.add(one)
+    }
+    level = decoded
   }
-  return worst
+  return verdict
 }
 
 function separatorsIn(text: string): number {
@@ -175,7 +184,8 @@ function separatorsIn(text: string): number {
 /**
  * One round of percent-decoding, also `%u0061`; nothing for overlong forms and for control characters
  * beyond ASCII (U+0085 is white space to Python), which only attack. Where bytes are not UTF-8: in
- * latin1, in latin1 only where UTF-8 ends, and in UTF-8 with U+FFFD, which is then passed over.
+ * latin1, in latin1 only where UTF-8 ends, and in UTF-8 with U+FFFD, which is then passed over. That
+ * is for old links with an umlaut or two: nothing for more runs of such bytes.
  */
 function decodeOnce(text: string): readonly string[] {
   if (!text.includes('%')) return [text]
@@ -197,11 +207,14 @@ function decodeOnce(text: string): readonly string[] {
   const utf8 = decoded.toString('utf8')
   if (isUtf8Of(utf8, decoded)) return [utf8]
   const latin1 = decoded.toString('latin1')
+  let runs = 0
   const mixed = latin1.replace(/[\x80-\xff]+/g, (run) => {
+    if (++runs > LIMITS.pathForeignRunsMax) return run
     const bytesOfRun = Buffer.from(run, 'latin1')
     const text = bytesOfRun.toString('utf8')
     return isUtf8Of(text, bytesOfRun) ? text : run
   })
+  if (runs > LIMITS.pathForeignRunsMax) return []
   return mixed === latin1 ? [latin1, utf8] : [latin1, mixed, utf8]
 }
 

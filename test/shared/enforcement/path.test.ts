@@ -216,6 +216,35 @@ t.test('segments that make a path be read in one more way are counted', async (t
   t.equal(sealed('/abcdef~1'.repeat(LIMITS.pathOddSegmentsMax + 1)), 'unreadable')
 })
 
+t.test(
+  'bytes that are no text have several readings, of which only so many are tried',
+  async (t) => {
+    const foreign = '/%ffa'.repeat(LIMITS.pathForeignRunsMax)
+    t.equal(sealed(foreign), 'open')
+    t.equal(sealed(`${foreign}%ff`), 'unreadable')
+    t.ok(excluded(`/health/${foreign.slice(1)}`))
+    t.notOk(excluded(`/health/${foreign.slice(1)}%ff`))
+    // 1 + 1 + 2 readings, and 1 + 2 + 6 of them
+    t.equal(sealed('/100%25ff.png'), 'open')
+    t.equal(LIMITS.pathReadingsMax, 8)
+    t.equal(sealed('/%ffa%25ffa'), 'unreadable')
+  },
+)
+
+t.test(
+  'chunks of dynamic routes, and ordinary marks in names, are below an excluded prefix',
+  async (t) => {
+    for (const name of [
+      'app/blog/%5Bslug%5D/page-1.js',
+      'app/[...all]/page.js',
+      'R%26D.pdf',
+      'a%3Ab&c',
+    ])
+      t.ok(excluded(`/health/${name}`), name)
+    t.equal(normalPrefix('/blog/[slug]'), undefined, 'as a prefix it would be half-matched')
+  },
+)
+
 t.test('an excluded prefix does not open what pages say of themselves below it', async (t) => {
   for (const [prefix, open, shut] of [
     ['/_next', '/_next/static/x.js', '/_next/data/b/admin.json'],
