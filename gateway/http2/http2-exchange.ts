@@ -178,8 +178,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
         this.#turn.deadlineMs = Infinity
         return
       case BODY_USE.gathered:
-        this.#gathered.push(chunk)
-        return
+        return void this.#gathered.push(chunk)
       default:
         this.#collector!.add(chunk)
     }
@@ -220,12 +219,14 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#awaitTaking()
     if (this.#isBodyDone) return
     this.#turn.deadlineMs = Infinity
-    const { world, isClosing } = this.#connection
-    const wasRead = this.#bodyUse !== BODY_USE.held
+    const connection = this.#connection
+    connection.endUpload(this) // no application waits for it
+    const isNew = this.#bodyUse === BODY_USE.held
     this.#bodyUse = BODY_USE.discarded
-    if (isClosing || (this.head.expectsContinue && !wasRead)) return closeWhenSent(this.#stream)
-    if (!wasRead) this.#hearBody()
-    this.unwanted = new UnwantedBody(this.#stream, world.deadlines)
+    const isUnsent = isNew && this.head.expectsContinue
+    if (isUnsent || connection.isClosing) return closeWhenSent(this.#stream)
+    if (isNew) this.#hearBody()
+    this.unwanted = new UnwantedBody(this.#stream, connection.world.deadlines)
   }
 
   // The response
@@ -358,7 +359,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#isDecided = true
     if (this.#isHeadSent) return this.#cut()
     this.#answer(this.#connection.world.refusalAnswer(refusal))
-    if (!this.#isBodyDone) closeWhenSent(this.#stream)
+    this.unwanted?.stop()
   }
 
   /**
@@ -371,9 +372,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   onDeadline(nowMs: number): void {
     if (this.#progress.deadlineMs <= nowMs) this.#checkTaking(nowMs)
-    if (this.#isOver) return
     if (this.unwanted !== null && this.unwanted.deadlineMs <= nowMs) this.unwanted.stop()
-    if (this.#turn.deadlineMs > nowMs) return
+    if (this.#turn.deadlineMs > nowMs || this.#isOver) return
     this.#turn.deadlineMs = Infinity
     this.fail(REFUSALS.bodyTimeout)
   }

@@ -22,6 +22,7 @@ async function startRefusing(t: Test) {
   const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
     clock: { nowMs: () => nowMs },
     sweepMs: 2 ** 30,
+    limits: { http2UploadsPerAddressMax: 1 },
     timeouts: { headMs: 60_000, idleMs: 60_000, keepAliveMs: 60_000 },
     decide: (exchange) => exchange.respond(REFUSED),
   })
@@ -107,6 +108,16 @@ t.test('so many bytes are read', async (t) => {
   t.ok(sent <= LIMITS.unwantedBodyBytesMax + 2 * MIB, `${sent / MIB} MiB`)
   await until(() => inFlight() === 0)
 })
+
+t.test(
+  'no application waits for them, so they are none of the uploads of an address',
+  async (t) => {
+    const { begin, inFlight } = await startRefusing(t)
+    await begin()
+    await begin()
+    t.equal(inFlight(), 2)
+  },
+)
 
 t.test('no stop waits for them', async (t) => {
   const { wire, begin } = await startRefusing(t)
