@@ -1,6 +1,7 @@
 /**
- * What a flood of strangers costs whoever revokes: how long an operator's revocation takes while
- * nobody else asks, and beside each flood, with what the flood was answered.
+ * What a flood of strangers costs whoever revokes, and an application that shows its own key: how
+ * long an operator's revocation and an application's poll take while nobody else asks, and beside
+ * each flood, with what the flood was answered.
  * `node bench/strangers.ts [connections] [revocations]`
  *
  * The control plane is the real program, alone in its process, with its log read through a pipe.
@@ -41,6 +42,12 @@ const FLOODS = {
   'unknown addresses, 14 kB': `${REALM}/AUTHORIZE?${SIGN_IN}&state=${'x'.repeat(14_000)}`,
   'the API without a key': '/api/v1/operator/tenants',
   'the page of the console': '/console/sign-in',
+  'forged cookies': '/console/tenants',
+  'forged keys': '/api/v1/verify/status',
+}
+const FORGED: Readonly<Record<string, string>> = {
+  'forged cookies': 'cookie',
+  'forged keys': 'bearer',
 }
 
 const [port, fleetPort] = [await freePort(), await freePort()]
@@ -58,7 +65,7 @@ const { stop } = await start(
   { port, environment: { ...SECRETS }, isLogRead: true, saysReady: true },
 )
 const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 1, pipelining: 1 })
-await operator('/tenants', {
+const acme = await operator('/tenants', {
   tenant_id: 'acme',
   name: 'Acme',
   mode: 'sdk',
@@ -69,26 +76,42 @@ await operator('/tenants', {
   health: '/health',
 })
 await operator('/tenants/acme/publish', {})
+const own = Buffer.from(`${acme.client_id}:${acme.client_secret}`).toString('base64')
 
-print('nobody', await measure(), '')
+print('nobody', await measure(revoke), await measure(poll), '')
 for (const [name, path] of Object.entries(FLOODS)) {
-  const flood = fork(FLOOD, [String(port), String(connections), path], { execArgv: [] })
+  const shown = FORGED[name] ?? ''
+  const flood = fork(FLOOD, [String(port), String(connections), path, shown], { execArgv: [] })
   await once(flood, 'message') // every connection has had an answer
-  const times = await measure()
-  print(name, times, await end(flood))
+  const [revoked, polled] = [await measure(revoke), await measure(poll)]
+  print(name, revoked, polled, await end(flood))
 }
 await pool.close()
 await stop()
 
-async function measure(): Promise<readonly number[]> {
+async function measure(ask: () => Promise<unknown>): Promise<readonly number[]> {
   const times: number[] = []
   for (let count = -WARM_UP; count < revocations; count++) {
     const startMs = performance.now()
-    await operator('/tenants/acme/revocations', { all: true })
+    await ask()
     if (count >= 0) times.push(performance.now() - startMs)
     await setTimeout(PAUSE_MS)
   }
   return times.sort((a, b) => a - b)
+}
+
+async function poll() {
+  const answer = await pool.request({
+    method: 'GET',
+    path: '/api/v1/enforcement/state',
+    headers: { authorization: `Basic ${own}` },
+  })
+  const text = await answer.body.text()
+  if (answer.statusCode > 299) throw new Error(`a poll: ${answer.statusCode} ${text}`)
+}
+
+async function revoke() {
+  await operator('/tenants/acme/revocations', { all: true })
 }
 
 async function operator(path: string, body: unknown) {
@@ -103,6 +126,7 @@ async function operator(path: string, body: unknown) {
   })
   const text = await answer.body.text()
   if (answer.statusCode > 299) throw new Error(`${path}: ${answer.statusCode} ${text}`)
+  return JSON.parse(text) as { client_id: string; client_secret: string }
 }
 
 async function end(flood: ChildProcess): Promise<string> {
@@ -113,8 +137,10 @@ async function end(flood: ChildProcess): Promise<string> {
   return `${perSecond.toFixed(0)}/s ${JSON.stringify(statuses)}`
 }
 
-function print(name: string, times: readonly number[], flood: string) {
-  const at = (share: number) => `${times[Math.floor((times.length - 1) * share)]!.toFixed(1)} ms`
-  const figures = `p50 ${at(0.5)}  p90 ${at(0.9)}  max ${at(1)}`
-  console.log(`${name.padEnd(26)}${figures.padEnd(48)}${flood}`)
+function print(name: string, revoked: readonly number[], polled: readonly number[], flood: string) {
+  const figures = (times: readonly number[]) => {
+    const at = (share: number) => times[Math.floor((times.length - 1) * share)]!.toFixed(1)
+    return `p50 ${at(0.5)} p90 ${at(0.9)} max ${at(1)} ms`.padEnd(38)
+  }
+  console.log(`${name.padEnd(26)}revocation ${figures(revoked)}poll ${figures(polled)}${flood}`)
 }

@@ -1,7 +1,11 @@
-/** Strangers who ask for one address without pause: `flood.ts PORT CONNECTIONS PATH`. */
+/**
+ * Strangers who ask for one address without pause: `flood.ts PORT CONNECTIONS PATH [cookie|bearer]`,
+ * each time with another cookie or key of their own making.
+ */
+import { randomBytes } from 'node:crypto'
 import { Agent, get } from 'node:http'
 
-const [port = '', connections = '', path = ''] = process.argv.slice(2)
+const [port = '', connections = '', path = '', shown = ''] = process.argv.slice(2)
 const ADDRESSES = 200
 const count = Number(connections)
 const statuses: Record<string, number> = {}
@@ -32,10 +36,20 @@ async function flood(index: number) {
 
 function ask(agent: Agent, localAddress: string): Promise<string> {
   return new Promise((resolve) => {
-    const request = get({ port: Number(port), host: '127.0.0.1', path, agent, localAddress })
+    const headers = forged()
+    const to = { port: Number(port), host: '127.0.0.1', path }
+    const request = get({ ...to, agent, localAddress, headers })
     request.once('response', (response) => {
       response.once('end', () => resolve(String(response.statusCode))).resume()
     })
     request.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'))
   })
+}
+
+function forged(): Record<string, string> {
+  if (shown === '') return {}
+  const made = randomBytes(32).toString('base64url')
+  return shown === 'cookie'
+    ? { cookie: `service_console=${made}` }
+    : { authorization: `Bearer ${made}` }
 }
