@@ -126,5 +126,14 @@ export async function deleteSurplusOpen(
     .offset(most)
   if (surplus.length === 0) return
   const hashes = surplus.map(({ idHash }) => idHash)
-  await queries.delete(realmRecords).where(and(isOpen, inArray(realmRecords.idHash, hashes)))
+  // by their primary key and nothing else: the planner would read all that are open for the rest
+  await queries
+    .delete(realmRecords)
+    .where(
+      and(
+        eq(realmRecords.tenantId, tenantId),
+        eq(realmRecords.model, model),
+        inArray(realmRecords.idHash, hashes),
+      ),
+    )
 }

@@ -26,3 +26,27 @@ t.test('the open sign-ins of an address, and of a tenant, are counted in an inde
     t.strictSame(details, [`SEARCH realm_records USING COVERING INDEX ${index}`])
   }
 })
+
+t.test('what is too much goes by its key, however many others are open', async (t) => {
+  const database = new Database(':memory:')
+  t.teardown(() => database.close())
+  for (const { statements } of migrations) for (const text of statements) database.exec(text)
+  const asked: { text: string; values: unknown[] }[] = []
+  const logger = {
+    logQuery: (text: string, values: unknown[]) => void asked.push({ text, values }),
+  }
+  const queries = drizzle(database, { schema, logger }) as unknown as Queries
+  const record = { tenantId: 'acme', model: 'Interaction', payloadSealed: '', grantId: null }
+  const rest = { uidHash: null, accountId: null, sid: null, consumedAt: null }
+  const rows = Array.from({ length: 5 }, (_, at) => {
+    return { ...record, ...rest, idHash: `${at}`, openedBy: `10.0.0.${at}`, expiresAt: at }
+  })
+  await queries.insert(schema.realmRecords).values(rows)
+  await deleteSurplusOpen(queries, { ...record, openedBy: null }, 3)
+  const { text, values } = asked.pop()!
+  const plan = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values)
+  const [{ detail } = { detail: '' }] = plan as { detail: string }[]
+  t.match(detail, /sqlite_autoindex_realm_records_1 \(tenant_id=\? AND model=\? AND id_hash=\?\)/)
+  const left = await queries.select().from(schema.realmRecords)
+  t.same(left.map(({ idHash }) => idHash).sort(), ['2', '3', '4'], 'the newest stay')
+})
