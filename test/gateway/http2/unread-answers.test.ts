@@ -299,7 +299,7 @@ t.test('of an address so many uploads are under way, and the next when one is wh
   t.ok(LIMITS.http2UploadsPerAddressMax < LIMITS.upstreamSocketsPerClientMax)
   const client = connect(wire, 65_535)
   const post = Buffer.from(
-    requestFields(HOST, '/page').toString('latin1').replace('\x03GET', '\x04POST'),
+    requestFields(HOST, '/giant').toString('latin1').replace('\x03GET', '\x04POST'),
     'latin1',
   )
   client.request(1, post, END_HEADERS).request(3, post, END_HEADERS)
