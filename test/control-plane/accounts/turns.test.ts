@@ -37,3 +37,23 @@ t.test('when all is full, the last of the longest queue gives way to who has les
   t.same(served, ['a1', 'b1', 'c1', 'd1', 'e1', 'b2'])
   t.equal(await ask('a5'), undefined, 'and whoever gave way holds no place')
 })
+
+t.test('who waits for others gives the turn on before the work is done', async (t) => {
+  const { take } = createTurns({ concurrency: 1 })
+  const enforced = Promise.withResolvers<void>()
+  const begun: string[] = []
+  const first = take(async (leave) => {
+    leave()
+    leave() // once is enough, and so is the end of the work
+    await enforced.promise
+  })
+  await take(async () => void begun.push('second'))
+  const third = take(() => enforced.promise)
+  void take(async () => void begun.push('fourth'))
+  await new Promise(setImmediate)
+  t.same(begun, ['second'], 'a turn is one turn')
+  enforced.resolve()
+  await Promise.all([first, third])
+  await new Promise(setImmediate)
+  t.same(begun, ['second', 'fourth'])
+})

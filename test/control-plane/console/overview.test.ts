@@ -5,7 +5,7 @@ import { addFigures } from '../../../control-plane/store/queries/figures.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { insertDeliveries } from '../../../control-plane/store/queries/webhook-deliveries.ts'
 import { insertWebhook } from '../../../control-plane/store/queries/webhooks.ts'
-import { movableClock, tenantNamed } from '../../support/control-plane.ts'
+import { ACTOR, movableClock, tenantNamed } from '../../support/control-plane.ts'
 import { startConsole } from '../../support/console.ts'
 import { signIns } from '../../support/sign-ins.ts'
 
@@ -208,4 +208,22 @@ void t.test('all that waits in the queue of webhooks is counted', async (t) => {
     })
   const { text } = await (await person('operator')).get('/console/figures')
   t.match(text, tile('Deliveries waiting', '20,001'))
+})
+
+void t.test('hours are those of the tenant, where somebody has said where it is', async (t) => {
+  const { add, person, services } = await startFigures(t)
+  await add('acme', 'edge', { 'forwarded:session': 7 })
+  const ada = await person('acme')
+  const zoneIn = (text: string) => /&quot;timeZone&quot;:&quot;([^&]+)/.exec(text)?.[1]
+  const own = (await ada.get(OVERVIEW)).text
+  t.equal(zoneIn(own), undefined, 'else those of who looks')
+  t.match(own, /<time datetime="/)
+  await services.tenants.patch('acme', { timeZone: 'Asia/Kolkata' }, ACTOR)
+  const { text } = await ada.get(OVERVIEW)
+  t.equal(zoneIn(text), 'Asia/Kolkata')
+  t.match(text, /Time \(Asia\/Kolkata\)<\/th>/)
+  const hour = new Date(NOW_MS).toISOString().slice(11, 13)
+  const there = String((Number(hour) + 5) % 24).padStart(2, '0')
+  t.match(text, new RegExp(`scope="row">\\d{4}-\\d\\d-\\d\\d ${there}:30<`), 'half hours too')
+  t.equal(zoneIn((await ada.get(`${OVERVIEW}?range=month`)).text), 'UTC', 'days are of UTC')
 })

@@ -8,7 +8,8 @@ import {
   noteGood,
 } from '../../../control-plane/listener/known-credentials.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { movableClock } from '../../support/control-plane.ts'
+import { startConsole } from '../../support/console.ts'
+import { ACTOR, movableClock } from '../../support/control-plane.ts'
 import { REALM, startListener } from './served.ts'
 
 const showing = (headers: IncomingMessage['headers']) => ({ headers }) as IncomingMessage
@@ -52,6 +53,25 @@ t.test('N are remembered; the one that was not shown for the longest goes', (t) 
   t.same(requests.map(isKnown), [false, true, true])
   t.equal(LIMITS.knownCredentialsMax, 20_000)
   t.end()
+})
+
+t.test('whoever the console or the API lets in is found good, and nobody else', async (t) => {
+  const { app, services, person } = await startConsole(t)
+  const ada = await person('acme')
+  const { isKnown } = createKnownCredentials({ clock: services.clock })
+  const { secret: plain } = await services.tenants.showAnalyzerKey('acme', ACTOR)
+  const ask = async (path: string, headers: Record<string, string>) => {
+    const incoming = showing(headers)
+    isKnown(incoming)
+    await app.request(services.baseUrl + path, { headers }, { address: '192.0.2.1', incoming })
+    return isKnown(showing(headers))
+  }
+  const page = '/console/tenants/acme/users'
+  t.equal(await ask(page, { cookie: ada.cookie }), true)
+  t.equal(await ask(page, { cookie: ada.cookie.replace(/=...../, '=AAAAA') }), false)
+  const status = '/api/v1/verify/status'
+  t.equal(await ask(status, { authorization: `Bearer ${plain}` }), true)
+  t.equal(await ask(status, { authorization: `Bearer ${plain}x` }), false)
 })
 
 t.test('on the wire: forged cookies wait behind one that was found good', async (t) => {

@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import t from 'tap'
 import {
+  asKnown,
   asStranger,
   createWriteQueue,
   isStrangers,
@@ -59,3 +60,27 @@ t.test('a change runs in the surroundings of its asker', async (t) => {
   const other = queue.enter(async () => isStrangers())
   t.same(await Promise.all([first, named, stranger, other]), ['first', 'ada', true, false])
 })
+
+t.test(
+  'what a proven session asks for is no stranger’s, and holds no turn of theirs',
+  async (t) => {
+    const left: string[] = []
+    await asStranger(
+      async () => {
+        t.ok(isStrangers())
+        await asKnown(async () => {
+          t.same(left, ['left'])
+          await Promise.resolve()
+          t.notOk(isStrangers())
+        })
+        t.ok(isStrangers(), 'what comes behind it is')
+      },
+      () => void left.push('left'),
+    )
+    t.notOk(isStrangers())
+    t.equal(
+      asKnown(() => 1),
+      1,
+    )
+  },
+)
