@@ -130,6 +130,8 @@ export const LIMITS = {
   fleetEnforceMsMax: 1000,
   // API rates: a bucket of so many calls that refills at so many a second
   rateBucketsMax: 20_000,
+  /** For whom there is no room there. */
+  rateSharedBucketsMax: 4096,
   rateOperator: { burst: 3000, perSecond: 300 },
   rateAnalyzer: { burst: 300, perSecond: 5 },
   /** Of an application: every one of its instances polls, often all from one address. */

@@ -1,9 +1,11 @@
 /**
  * Token buckets, a table of its own for each purpose, so that a flood of one empties no other. A
  * table is bounded: a bucket that is full again is forgotten, since a new one would be the same; one
- * that is still owed something never is. Who is new while there is no such room shares one bucket
- * with all who are.
+ * that is still owed something never is. Who is new while there is no such room shares a bucket with
+ * one in some thousand others, and which they are nobody can foresee; the networks of one customer
+ * (a /48 of IPv6) all share the same one, so that who has many of them fills no more than one.
  */
+import { createHmac, randomBytes } from 'node:crypto'
 import { SECOND_MS, type Clock } from './clock.ts'
 import { Refusal } from './errors.ts'
 import { LIMITS } from './limits.ts'
@@ -27,53 +29,59 @@ interface Bucket {
   filledMs: number
 }
 
-/** Who asked longest ago is at the front. */
-type Table = Map<string, Bucket>
+interface Table {
+  readonly buckets: Map<string, Bucket>
+  /** Of those for whom there was no room, by `slotOf`. */
+  readonly shared: Map<number, Bucket>
+  /** When all that were full again were last forgotten. */
+  sweptMs: number
+}
 
-/** How many of those who have not asked for longest are looked at for one that is full again. */
-const LOOKED_AT_MAX = 8
-/** No key is the empty text. */
-const NEWCOMERS = ''
+const SWEEP_MS = SECOND_MS
+const NETWORK_OF_64 = /:[0-9a-f]+::\/64/
 
 export function createRateLimits(
   clock: Clock,
   bucketsMax: number = LIMITS.rateBucketsMax,
 ): RateLimits {
   const tables = new Map<string, Table>()
+  const secret = randomBytes(16)
 
   function tableOf(name: string): Table {
     const known = tables.get(name)
     if (known !== undefined) return known
-    const table: Table = new Map()
+    const table = { buckets: new Map(), shared: new Map(), sweptMs: -Infinity }
     tables.set(name, table)
     return table
   }
 
-  /** Refilled up to now, and last in its table. */
+  /** Refilled up to now. */
   function bucketOf(table: Table, key: string, rate: Rate, nowMs: number): Bucket {
-    const known = table.get(key)
-    if (known === undefined) {
-      if (key !== NEWCOMERS && !hasRoom(table, rate, nowMs))
-        return bucketOf(table, NEWCOMERS, rate, nowMs)
-      const bucket = { tokens: rate.burst, filledMs: nowMs }
-      table.set(key, bucket)
-      return bucket
-    }
-    known.tokens = tokensAt(known, rate, nowMs)
-    known.filledMs = nowMs
-    table.delete(key)
-    table.set(key, known)
-    return known
+    const known = table.buckets.get(key)
+    if (known !== undefined) return refilled(known, rate, nowMs)
+    if (hasRoom(table, rate, nowMs)) return begin(table.buckets, key, rate, nowMs)
+    const slot = slotOf(key)
+    const shared = table.shared.get(slot)
+    return shared ? refilled(shared, rate, nowMs) : begin(table.shared, slot, rate, nowMs)
   }
 
+  /** All that are full again are forgotten together: some that are not hide none that are. */
   function hasRoom(table: Table, rate: Rate, nowMs: number): boolean {
-    if (table.size < bucketsMax) return true
-    let left = LOOKED_AT_MAX
-    for (const [key, bucket] of table) {
-      if (tokensAt(bucket, rate, nowMs) >= rate.burst) return table.delete(key)
-      if (--left === 0) return false
+    if (table.buckets.size >= bucketsMax && nowMs - table.sweptMs >= SWEEP_MS) {
+      table.sweptMs = nowMs
+      forgetFull(table.buckets, rate, nowMs)
+      forgetFull(table.shared, rate, nowMs)
     }
-    return false
+    return table.buckets.size < bucketsMax
+  }
+
+  /** Among as many slots as a secret of this process spreads the newcomers over. */
+  function slotOf(key: string): number {
+    const newcomer = key.replace(NETWORK_OF_64, '::/48')
+    return (
+      createHmac('sha256', secret).update(newcomer).digest().readUInt32BE() %
+      LIMITS.rateSharedBucketsMax
+    )
   }
 
   function waitSeconds(...[name, key, rate, cost = 1]: Asked): number | undefined {
@@ -90,6 +98,23 @@ export function createRateLimits(
       if (retryAfter !== undefined) throw new Refusal('rate_limited', { retry_after: retryAfter })
     },
   }
+}
+
+function begin<Key>(buckets: Map<Key, Bucket>, key: Key, rate: Rate, nowMs: number): Bucket {
+  const bucket = { tokens: rate.burst, filledMs: nowMs }
+  buckets.set(key, bucket)
+  return bucket
+}
+
+function refilled(bucket: Bucket, rate: Rate, nowMs: number): Bucket {
+  bucket.tokens = tokensAt(bucket, rate, nowMs)
+  bucket.filledMs = nowMs
+  return bucket
+}
+
+function forgetFull(buckets: Map<unknown, Bucket>, rate: Rate, nowMs: number): void {
+  for (const [key, bucket] of buckets)
+    if (tokensAt(bucket, rate, nowMs) >= rate.burst) buckets.delete(key)
 }
 
 function tokensAt({ tokens, filledMs }: Bucket, rate: Rate, nowMs: number): number {

@@ -36,16 +36,36 @@ t.test('who is owed nothing makes room, who is does not', (t) => {
   t.end()
 })
 
-t.test('newcomers share one bucket where there is no room', (t) => {
+t.test('networks of one customer that find no room share a bucket, and nobody with them', (t) => {
   const { rates, advance } = start(2)
   for (const key of ['a', 'b']) rates.take('sign_in', key, slow, 2)
-  t.equal(rates.waitSeconds('sign_in', 'c', slow), undefined)
-  t.equal(rates.waitSeconds('sign_in', 'd', slow), undefined)
-  t.equal(rates.waitSeconds('sign_in', 'e', slow), 100, 'all of them together')
+  const network = (number: number) => `2001:db8:1:${number.toString(16)}::/64`
+  t.equal(rates.waitSeconds('sign_in', network(1), slow), undefined)
+  t.equal(rates.waitSeconds('sign_in', network(2), slow), undefined)
+  t.equal(rates.waitSeconds('sign_in', network(3), slow), 100, 'all of them together')
   for (const key of ['a', 'b']) t.equal(rates.waitSeconds('sign_in', key, slow), 100, key)
-  t.throws(() => rates.take('sign_in', 'f', slow), { code: 'rate_limited' })
+  t.throws(() => rates.take('sign_in', network(4), slow), { code: 'rate_limited' })
+  const others = Array.from({ length: 100 }, (_item, number) => `192.0.2.${number}`)
+  const refused = others.filter((key) => rates.waitSeconds('sign_in', key, slow) !== undefined)
+  // a hundred over so many buckets, of which the customer has one: two meet there about once
+  t.equal(LIMITS.rateSharedBucketsMax, 4096)
+  t.ok(refused.length < 10, `${refused.length} of a hundred refused`)
   advance(200_000)
-  t.equal(rates.waitSeconds('sign_in', 'f', slow), undefined)
-  t.equal(rates.waitSeconds('sign_in', 'f', slow), undefined, 'by themselves again')
+  t.equal(rates.waitSeconds('sign_in', network(5), slow), undefined)
+  t.equal(rates.waitSeconds('sign_in', network(5), slow), undefined, 'by themselves again')
+  t.end()
+})
+
+t.test('a few that are owed something hide none that are full again', (t) => {
+  const { rates, advance } = start(100)
+  const rate = { burst: 2, perSecond: 1 }
+  for (let key = 0; key < 20; key++) rates.take('sign_in', `held ${key}`, rate, 2)
+  for (let key = 0; key < 80; key++) rates.take('sign_in', `once ${key}`, rate)
+  advance(1000)
+  for (let key = 0; key < 80; key++) {
+    t.equal(rates.waitSeconds('sign_in', `new ${key}`, rate, 2), undefined)
+    t.equal(rates.waitSeconds('sign_in', `new ${key}`, rate, 2), 2, 'a bucket of its own')
+  }
+  t.equal(rates.waitSeconds('sign_in', 'held 0', rate, 2), 1, 'not forgotten')
   t.end()
 })
