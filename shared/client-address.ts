@@ -32,13 +32,20 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressR
     if (!isTrusted(peerAddress)) return { address: peerAddress, chain: '', isPeerTrusted: false }
     const believed = peerAddress === '' ? [] : [peerAddress]
     for (const hop of forwardedFor.split(',').reverse()) {
-      const address = plainAddress(hop)
+      const address = plainAddress(withoutPort(hop.trim()))
       if (address === undefined) break
       believed.unshift(address)
       if (!isTrusted(address)) break
     }
     return { address: believed[0] ?? peerAddress, chain: believed.join(', '), isPeerTrusted: true }
   }
+}
+
+/** Some proxies write where it came from to the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function withoutPort(hop: string): string {
+  const [, address] =
+    /^(?:\[([0-9a-f:.]+)\](?::\d{1,5})?)$/i.exec(hop) ?? /^([0-9.]+):\d{1,5}$/.exec(hop) ?? []
+  return address ?? hop
 }
 
 /** `::ffff:10.0.0.1` → `10.0.0.1`, so that one client has one spelling. */
