@@ -10,6 +10,7 @@ import type { Logger } from 'pino'
 import { countedAs, createAddressReader } from '../shared/client-address.ts'
 import { SECOND_MS, type Clock } from '../shared/clock.ts'
 import { Refusal } from '../shared/errors.ts'
+import { hasTooManyFields } from '../shared/form-fields.ts'
 import { LIMITS } from '../shared/limits.ts'
 import type { createApp } from './app.ts'
 import { isSameSecret } from './keys/vault.ts'
@@ -74,7 +75,8 @@ export function createPublicServer(world: ServerWorld): Server {
     drainAfterAnswer(request, response)
     connections.begin(request.socket, response)
     if (connections.isHoldingTooMuch(request.socket)) return refuse(response, UNREAD)
-    if (request.headers.host === undefined) return refuse(response)
+    const isOdd = request.headers.host === undefined || hasTooManyFields(request.url ?? '')
+    if (isOdd) return refuse(response)
     const address = countedAs(addressOf(request))
     const begin = () => void handle(path, request, response)
     if (!admission.enter(rankOf(request), address, begin)) refuse(response, FULL)

@@ -20,6 +20,8 @@ export const EDGE_LIMITS = {
   /** How long a client that owes us nothing may take to end its side behind a last answer. */
   lingerMsMax: 2000,
   ownFormBytesMax: 16 * 1024,
+  /** Of a form or a query, told before it is parsed: the longest of ours has a few dozen. */
+  formFieldsMax: 200,
   // the edge, per connection and address
   connectionsPerAddressMax: 512,
   requestsPerConnectionMax: 100_000,

@@ -54,7 +54,8 @@ export const LIMITS = {
   pathOddSegmentsMax: 16,
   // the API
   jsonBodyBytesMax: 1024 * 1024,
-  formBodyBytesMax: 64 * 1024,
+  /** Of all objects and lists in a body: each costs far more than the bytes that it is sent in. */
+  jsonValuesMax: 20_000,
   pageItemsMax: 200,
   pageItemsDefault: 50,
   hostnamesPerTenantMax: 100,
@@ -269,6 +270,8 @@ export const LIMITS = {
   consoleFormAnswerMs: 60 * 1000,
   consoleFormAnswersMax: 100,
   consoleFormBytesMax: 256 * 1024,
+  /** Of whoever has not signed in. */
+  consoleStrangersFormBytesMax: 16 * 1024,
   /** What was typed into a form that could not be taken: for so long, so many of one person. */
   consoleKeptFormMs: 3600 * 1000,
   consoleKeptFormsPerPersonMax: 10,

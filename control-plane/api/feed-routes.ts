@@ -119,7 +119,7 @@ export function feedEndpoints({ feed, enforcement }: FeedEndpointsWorld): readon
           )
         const { events, rejected } = readBatch(body.events)
         const { name } = readPoll((header) => c.req.header(header))
-        await enforcement.take(tenant.tenantId, name, events)
+        await enforcement.take(tenant.tenantId, name, events, rejected)
         return c.json({ accepted: events.length, rejected })
       },
     ),

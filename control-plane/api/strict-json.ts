@@ -15,6 +15,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 export function parseStrictJson(bytes: Uint8Array, areElementsApart = false): unknown {
   let text: string
   let value: unknown
+  refuseTooManyValues(bytes)
   try {
     text = utf8.decode(bytes)
     value = JSON.parse(text)
@@ -27,9 +28,36 @@ export function parseStrictJson(bytes: Uint8Array, areElementsApart = false): un
 }
 
 const QUOTE = 0x22
+const COMMA = 0x2c
 const COLON = 0x3a
 const BACKSLASH = 0x5c
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
 const isBlank = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+
+/**
+ * Before anything is made of them: a megabyte holds half a million. In front of every value but the
+ * first there is a comma or an opening bracket, so a short body cannot have too many.
+ */
+function refuseTooManyValues(bytes: Uint8Array) {
+  if (bytes.length < LIMITS.jsonValuesMax) return
+  let values = 1
+  let isText = false
+  for (let at = 0; at < bytes.length; at++) {
+    const code = bytes[at]
+    if (code === QUOTE) isText = !isText
+    else if (isText) at += code === BACKSLASH ? 1 : 0
+    else if (code === COMMA || code === OPEN_LIST || code === OPEN_OBJECT) values++
+    if (values > LIMITS.jsonValuesMax)
+      throw new Refusal(
+        'body_too_large',
+        { items_max: LIMITS.jsonValuesMax },
+        `The body must hold at most ${LIMITS.jsonValuesMax} values.`,
+      )
+  }
+}
 
 /**
  * One pass over text that is known to be valid JSON, so only strings and brackets matter. No
@@ -40,23 +68,33 @@ function checkKeys(text: string, areElementsApart: boolean): Spoilt[] {
   const spoilt: Spoilt[] = []
   let list = ''
   let element = 0
+  let isSpoilt = false // this element, whatever else is wrong in it
   for (let at = 0; at < text.length; at++) {
-    const character = text[at]
-    if (character === ',' && keysOf.length === 2) element++
-    else if (character === '{' || character === '[') {
-      keysOf.push(character === '{' ? new Set() : undefined)
+    const code = text.charCodeAt(at)
+    if (code === COMMA && keysOf.length === 2) {
+      element++
+      isSpoilt = false
+    } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      keysOf.push(code === OPEN_OBJECT ? new Set() : undefined)
       if (keysOf.length > LIMITS.jsonDepthMax)
         throw new Refusal('body_not_json', {}, 'The body is nested too deeply.')
-      if (keysOf.length === 2) element = 0
-    } else if (character === '}' || character === ']') keysOf.pop()
-    else if (character === '"') {
+      if (keysOf.length === 2) {
+        element = 0
+        isSpoilt = false
+      }
+    } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) keysOf.pop()
+    else if (code === QUOTE) {
       const end = endOfString(text, at)
-      if (isKey(text, end)) {
+      const isInElement = keysOf[0] !== undefined && keysOf.length > 2 && keysOf[1] === undefined
+      if (!(isInElement && isSpoilt) && isKey(text, end)) {
         const key = JSON.parse(text.slice(at, end)) as string
         const problem = problemOf(key, keysOf.at(-1))
-        const isInElement = keysOf[0] !== undefined && keysOf.length > 2 && keysOf[1] === undefined
-        if (problem !== undefined && !(areElementsApart && isInElement)) throw problem
-        if (problem !== undefined) spoilt.push({ list, at: element })
+        if (problem !== undefined) {
+          if (!(areElementsApart && isInElement))
+            throw new Refusal('field_invalid', { field: key.slice(0, 100) }, problem)
+          isSpoilt = true
+          spoilt.push({ list, at: element })
+        }
         if (keysOf.length === 1) list = key
       }
       at = end - 1
@@ -85,11 +123,9 @@ function isKey(text: string, end: number): boolean {
   return text.charCodeAt(at) === COLON
 }
 
-function problemOf(key: string, seen: Set<string> | undefined): Refusal | undefined {
-  if (key === '__proto__')
-    return new Refusal('field_invalid', { field: key }, 'This field is not known here.')
-  if (seen?.has(key))
-    return new Refusal('field_invalid', { field: key.slice(0, 100) }, 'A field is given twice.')
+function problemOf(key: string, seen: Set<string> | undefined): string | undefined {
+  if (key === '__proto__') return 'This field is not known here.'
+  if (seen?.has(key)) return 'A field is given twice.'
   seen?.add(key)
   return undefined
 }

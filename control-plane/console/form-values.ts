@@ -4,6 +4,8 @@
  */
 import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
+import { hasTooManyFields } from '../../shared/form-fields.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import type { Attempt } from './route.ts'
 
 /**
@@ -34,6 +36,12 @@ export interface SentForm {
 
 /** A name that comes twice is refused unless it is made for that: two readers would read two things. */
 export function readSentForm(text: string, shape: FormShape): SentForm {
+  if (hasTooManyFields(text))
+    throw new Refusal(
+      'body_too_large',
+      { items_max: LIMITS.formFieldsMax },
+      'The form has too many fields.',
+    )
   const values = new Map<string, string>()
   const choices = new Map<string, string[]>()
   for (const [name, value] of new URLSearchParams(text)) {

@@ -156,7 +156,8 @@ async function keepSignedOut(
   if (isForScripts(c) || route.again === undefined) return undefined
   refuseForeignForm(c, world.baseUrl)
   const { proofs } = world.consoleAccess
-  const sent = await readForm(c, route.declaration.form ?? {})
+  const sent = await readForm(c, route.declaration.form ?? {}, undefined).catch(noneIfTooLarge)
+  if (sent === undefined) return undefined
   const userId = proofs.csrfHolder(sent.values.get(CSRF_FIELD) ?? '')
   if (userId === undefined) return undefined
   if (!proofs.isFormId(userId, sent.values.get(FORM_ID_FIELD) ?? '')) return undefined
@@ -244,7 +245,7 @@ async function carryOut(
 ): Promise<Outcome> {
   const { declaration, handle, again } = route
   const { form = {}, body: schema, isOnce = false } = declaration
-  const sent = await readForm(c, form)
+  const sent = await readForm(c, form, viewer)
   const formId = proveForm(sent, viewer, world)
   const showAgain = async (attempt: Attempt, status: View['status']) => {
     if (again === undefined) return undefined
@@ -316,12 +317,23 @@ async function settle(
   return location
 }
 
-async function readForm(c: ApiContext, shape: Declaration['form'] & object): Promise<SentForm> {
+async function readForm(
+  c: ApiContext,
+  shape: Declaration['form'] & object,
+  viewer: Viewer | undefined,
+): Promise<SentForm> {
   const mediaType = c.req.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
   if (mediaType !== 'application/x-www-form-urlencoded')
     throw new Refusal('media_type_unsupported', {}, 'Send the form as a form.')
-  const bytes = await readBytes(c, LIMITS.consoleFormBytesMax)
+  const isStranger = viewer === undefined
+  const most = isStranger ? LIMITS.consoleStrangersFormBytesMax : LIMITS.consoleFormBytesMax
+  const bytes = await readBytes(c, most)
   return readSentForm(Buffer.from(bytes).toString('utf8'), shape)
+}
+
+/** Who is not signed in is told so, and that more than a stranger's form is not kept. */
+function noneIfTooLarge(error: unknown): undefined {
+  if (!(error instanceof Refusal) || error.code !== 'body_too_large') throw error
 }
 
 const FORGED = Symbol('no form of a page that this person was shown lately')

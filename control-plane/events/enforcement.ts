@@ -44,9 +44,14 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
    * undefined: these may be written down as well. Anybody can knock at a sealed path as often as
    * they like, so what ends a session is never counted together with it.
    */
-  const waitSeconds = (tenantId: string, kind: 'ends' | 'events', events: readonly OwnEvent[]) => {
+  const waitSeconds = (
+    tenantId: string,
+    kind: 'ends' | 'events',
+    events: readonly OwnEvent[],
+    rejected = 0,
+  ) => {
     const rate = kind === 'ends' ? LIMITS.rateSessionEnds : LIMITS.rateEnforcementEvents
-    return rates.waitSeconds(kind, tenantId, rate, events.filter(isOfPerson).length)
+    return rates.waitSeconds(kind, tenantId, rate, events.filter(isOfPerson).length + rejected)
   }
   /** What stands for no session of ours costs nothing to invent: it is told of now and then. */
   const isWorthTelling = (tenantId: string, { outcome, subject = '' }: OwnEvent) =>
@@ -116,14 +121,20 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
 
     /**
      * What an instance of the tenant's application saw. Too much is refused, to be sent later; the
-     * sessions that it says have ended do not wait for that, and end but once.
+     * sessions that it says have ended do not wait for that, and end but once. What could not be
+     * read has cost as much as what could, and counts as well.
      */
-    async take(tenantId: string, instance: string, claimed: readonly OwnEvent[]): Promise<void> {
+    async take(
+      tenantId: string,
+      instance: string,
+      claimed: readonly OwnEvent[],
+      rejected = 0,
+    ): Promise<void> {
       const events = await withUsers(store.read, tenantId, claimed)
       const [ends, others] = split(events)
       const endsWait = waitSeconds(tenantId, 'ends', ends)
       if (endsWait !== undefined) throw new Refusal('rate_limited', { retry_after: endsWait })
-      const othersWait = waitSeconds(tenantId, 'events', others)
+      const othersWait = waitSeconds(tenantId, 'events', others, rejected)
       const isRefused = othersWait !== undefined
       const heeded = isRefused ? ends : events
       if (heeded.length > 0) await write(tenantId, instance, heeded, isRefused ? [] : events)

@@ -1,5 +1,6 @@
 /** Reading a form that a person has sent from one of our own pages. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { hasTooManyFields } from '../../shared/form-fields.ts'
 import { LIMITS } from '../../shared/limits.ts'
 
 /**
@@ -30,8 +31,10 @@ export async function readForm(request: IncomingMessage): Promise<FormResult> {
     if (bytes > LIMITS.ownFormBytesMax) return refused('too_large')
     chunks.push(chunk)
   }
+  const text = Buffer.concat(chunks).toString('utf8')
+  if (hasTooManyFields(text)) return refused('too_large')
   const fields = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams(Buffer.concat(chunks).toString('utf8'))) {
+  for (const [name, value] of new URLSearchParams(text)) {
     if (fields.has(name)) return refused('repeated_field')
     fields.set(name, value)
   }

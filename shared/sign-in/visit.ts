@@ -7,6 +7,7 @@ import type { NavigationFacts } from '../enforcement/navigation.ts'
 import type { SessionReader, SessionRequest, SessionTenant } from '../enforcement/read-session.ts'
 import type { SealingKeys } from '../enforcement/seen.ts'
 import type { TokenClaims } from '../enforcement/token.ts'
+import { hasTooManyFields } from '../form-fields.ts'
 import type { CallbackAdmission } from './callback-admission.ts'
 import type { RelyingParty, RelyingPartyClient } from './relying-party.ts'
 
@@ -50,6 +51,7 @@ export function terminate<V extends Visit>(visit: V, world: SignInWorld<V>): voi
 
 /** A parameter that is given twice is given by nobody (CVE-2026-9689). */
 export function onlyParameter(query: string, name: string): string | undefined {
+  if (hasTooManyFields(query)) return undefined
   const values = new URLSearchParams(query).getAll(name)
   return values.length === 1 ? values[0] : undefined
 }

@@ -81,6 +81,47 @@ void t.test('nesting is read to its limit and refused beyond it', (t) => {
   t.end()
 })
 
+void t.test(
+  'values are counted to their limit, and refused beyond it before they are made',
+  (t) => {
+    const most = LIMITS.jsonValuesMax
+    const inner = most - 2 // beside the object and its list
+    const list = (values: readonly string[]) => Buffer.from(`{"a":[${values.join(',')}]}`)
+    const of = (value: string, count: number) => list(Array.from({ length: count }, () => value))
+    for (const value of ['0', '"[{,"', '"\\",["', '"\\\\"'])
+      for (const [count, isTaken] of [
+        [inner, true],
+        [inner + 1, false],
+      ] as const) {
+        const parse = () => parseStrictJson(of(value, count))
+        if (isTaken) t.doesNotThrow(parse, `${count} of ${value}`)
+        else t.throws(parse, { code: 'body_too_large' }, `${count} of ${value}`)
+      }
+    const keys = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":0`).join(',')
+    t.doesNotThrow(() => parseStrictJson(list([`{${keys(inner - 1)}}`])))
+    t.throws(() => parseStrictJson(list([`{${keys(inner)}}`])), { code: 'body_too_large' })
+    t.throws(() => parseStrictJson(of('x', most)), { code: 'body_too_large' }, 'JSON or not')
+    t.throws(() => parseStrictJson(of('{}', most)), { code: 'body_too_large' })
+    t.end()
+  },
+)
+
+void t.test('an element that is spoilt is looked into no further', (t) => {
+  const { parse } = JSON
+  let parsed = 0
+  JSON.parse = (...given: Parameters<typeof parse>) => {
+    parsed++
+    return parse(...given) as unknown
+  }
+  t.teardown(() => void (JSON.parse = parse))
+  const bad = `{${Array.from({ length: 1000 }, () => '"__proto__":{"a":0}').join(',')}}`
+  const text = `{"events":[${bad},{"b":1},{"c":1,"c":2,"d":3},{"e":4}]}`
+  const value = parseStrictJson(Buffer.from(text), true)
+  t.strictSame(value, { events: [null, { b: 1 }, null, { e: 4 }] })
+  t.equal(parsed, ['the text', 'events', '__proto__', 'b', 'c', 'c', 'e'].length)
+  t.end()
+})
+
 void t.test('a body of one long text costs no more than its length', (t) => {
   const started = performance.now()
   for (const text of [

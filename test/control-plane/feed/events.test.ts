@@ -288,6 +288,21 @@ void t.test('too many events are put off and not lost; the next minute takes the
   t.equal((await api.report('acme', { events })).status, 200)
 })
 
+void t.test('what cannot be read costs as much as what can', async (t) => {
+  const api = await startFeedApi(t)
+  await api.sdkTenant('acme')
+  await api.session('acme', 's1')
+  const { sessions } = api.services
+  const events = Array.from({ length: LIMITS.eventsPerBatchMax }, () => null)
+  const { burst } = LIMITS.rateEnforcementEvents
+  for (let sent = 0; sent < burst; sent += events.length)
+    t.equal((await api.report('acme', { events })).status, 200)
+  t.match(await api.report('acme', { events: [null] }), { status: 429 })
+  const mixed = { events: [null, { outcome: 'logout', sid: 's1' }] }
+  t.match(await api.report('acme', mixed), { status: 429 })
+  t.match(await sessions.find('acme', 's1'), { endReason: 'signed_out' }, 'and ends nobody less')
+})
+
 void t.test('whose session it was is not what the batch claims', async (t) => {
   const api = await startFeedApi(t)
   await api.sdkTenant('acme')

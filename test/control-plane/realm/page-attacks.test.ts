@@ -2,6 +2,7 @@
 import { request as httpRequest } from 'node:http'
 import { decodeJwt } from 'jose'
 import t from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
 import {
   ACTOR,
   ADA,
@@ -202,6 +203,9 @@ t.test(
     const post = (body: string, headers: Record<string, string>) =>
       browser.visit(page.url, { method: 'POST', body, headers })
     t.equal((await post(`username=${'x'.repeat(20_000)}`, form)).response.status, 413)
+    const many = (count: number) => 'username=ada' + '&'.repeat(count - 1)
+    t.equal((await post(many(LIMITS.formFieldsMax), form)).response.status, 422)
+    t.equal((await post(many(LIMITS.formFieldsMax + 1), form)).response.status, 413)
     t.equal((await post('username=ada&username=bob&password=x', form)).response.status, 400)
     t.equal((await post('{}', { 'content-type': 'application/json' })).response.status, 400)
     t.equal((await post('username=ada', form)).response.status, 422)
