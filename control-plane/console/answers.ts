@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import type { Refusal } from '../../shared/errors.ts'
 import type { ApiContext } from '../api/api-env.ts'
-import { isolateRightToLeft } from '../right-to-left.ts'
+import { isolateRightToLeft } from '../../shared/right-to-left.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from './access/console-sessions.ts'
 import { signInAddress } from './access/return-address.ts'

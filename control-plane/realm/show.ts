@@ -1,7 +1,7 @@
 /** Pages and refusals as answers of the provider's own server. */
 import { message, messageJson, MESSAGES, pageHeaders, placeOfTenant, wantsPage } from './answers.ts'
 import type { MessageKind } from './answers.ts'
-import { isolateRightToLeft } from '../right-to-left.ts'
+import { isolateRightToLeft } from '../../shared/right-to-left.ts'
 import type { Page, Place } from './pages/layout.ts'
 import { textsFor } from './pages/texts/languages.ts'
 import type { Realm, RealmContext } from './realm.ts'

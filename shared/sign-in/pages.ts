@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
+import { isolateRightToLeft } from '../right-to-left.ts'
 import type { Language } from './language.ts'
 
 export type Html = ReturnType<typeof html>
@@ -113,5 +114,6 @@ export function frame(
         <main${className === '' ? '' : html` class="${className}"`}>${content}</main>
       </body>
     </html>`
-  return (page as HtmlEscapedString).toString() // nothing in it is awaited, so it is text already
+  // nothing in it is awaited, so it is text already
+  return isolateRightToLeft((page as HtmlEscapedString).toString())
 }

@@ -1,7 +1,8 @@
 /** A name that is written from right to left turns nothing around it. */
 import { html } from 'hono/html'
 import t from 'tap'
-import { isolateRightToLeft } from '../../control-plane/right-to-left.ts'
+import { isolateRightToLeft } from '../../shared/right-to-left.ts'
+import { pageHtml } from '../../shared/sign-in/pages.ts'
 import { startConsole } from '../support/console.ts'
 import { ACTOR } from '../support/control-plane.ts'
 
@@ -42,6 +43,11 @@ t.test('hostile text stays text', async (t) => {
   const page = isolateRightToLeft(await written(html`<p title="${text}">${text}</p>`))
   t.notMatch(page, /<b>|<script>/)
   t.equal(page.match(/<bdi>/g)?.length, 2)
+})
+
+t.test('pages on a tenant’s own hostname show such names so', async (t) => {
+  const page = { title: 'Signed out', text: `Your session of ${HEBREW} (3) has ended.`, code: 'x' }
+  t.match(pageHtml(page), `Your session of <bdi>${HEBREW}</bdi> (3) has ended.`)
 })
 
 t.test('pages of the console show such names so', async (t) => {
