@@ -67,6 +67,10 @@ export const EDGE_LIMITS = {
   http2InvalidFramesMax: 100,
   /** Streams that end without their answer, whoever ended them. */
   http2Resets: { burst: 200, perSecond: 20 },
+  /** DATA frames that carry less than this, beyond so many of a body: a typist sends ten a second. */
+  http2SmallDataFrameBytes: 64,
+  http2SmallDataFramesFree: 16,
+  http2SmallDataFrames: { burst: 10_000, perSecond: 1000 },
   /** PING and SETTINGS, each of which is owed an answer. */
   http2ControlFrames: { burst: 100, perSecond: 10 },
   /** A stream of which nothing is taken, while its connection takes others. */

@@ -1,11 +1,11 @@
 /** A whole request body in memory, for our own forms, up to a limit. */
 import { BodyTooLarge } from '../exchange.ts'
+import { GatheredBytes } from '../gathered-bytes.ts'
 
 export class BodyCollector {
   readonly body: Promise<Buffer>
   readonly #bytesMax: number
-  readonly #chunks: Buffer[] = []
-  #bytes = 0
+  readonly #gathered = new GatheredBytes()
   #resolve!: (body: Buffer) => void
   #reject!: (error: Error) => void
 
@@ -17,18 +17,18 @@ export class BodyCollector {
     })
   }
 
-  add(chunk: Buffer): void {
-    this.#bytes += chunk.length
-    if (this.#bytes <= this.#bytesMax) this.#chunks.push(chunk)
+  /** Copies. */
+  add(piece: Buffer, from = 0, to = piece.length): void {
+    if (this.#gathered.length + to - from <= this.#bytesMax) this.#gathered.add(piece, from, to)
     else this.fail(new BodyTooLarge('the body is too large'))
   }
 
   end(): void {
-    this.#resolve(Buffer.concat(this.#chunks))
+    this.#resolve(this.#gathered.take())
   }
 
   fail(error: Error): void {
-    this.#chunks.length = 0
+    this.#gathered.take()
     this.#reject(error)
   }
 }

@@ -5,6 +5,7 @@
 import { LIMITS } from '../../shared/limits.ts'
 import { BodyTooLarge, BodyUnreadable } from '../exchange.ts'
 import type { Exchange, ForwardPlan, OwnAnswer, TakenSocket } from '../exchange.ts'
+import { GatheredBytes } from '../gathered-bytes.ts'
 import type { ResponseSink, UpstreamCall, UpstreamFailure } from '../upstream/call.ts'
 import { BODY } from '../upstream/response-head.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
@@ -15,8 +16,6 @@ import type { ChunkedSink } from './chunked.ts'
 import type { ClientConnection } from './client-connection.ts'
 import { REFUSALS } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
-import { joined, lengthOf } from './pieces.ts'
-import type { Piece } from './pieces.ts'
 import type { ParsedHead } from './request-head.ts'
 import { framingLine, responseLines, STRICT_TRANSPORT_LINE } from './response-lines.ts'
 
@@ -26,7 +25,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   context: unknown = undefined
   readonly #connection: ClientConnection
   #bodyUse: number = BODY_USE.held
-  #gathered: Piece[] | null = null
+  #gathered: GatheredBytes | null = null
   #collector: BodyCollector | null = null
   #hasRoomUpstream = true
   #plan: ForwardPlan | null = null
@@ -93,7 +92,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
       if (text !== undefined) return this.#startCall(text)
     }
     this.#bodyUse = BODY_USE.gathered
-    this.#gathered = []
+    this.#gathered = new GatheredBytes(this.head.bodyLength)
     this.#sendContinue()
     // What is here goes with the head; a small body is waited for, which also keeps a slow
     // client from holding an upstream connection.
@@ -211,21 +210,16 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
 
   /** With what has arrived so far: joined with the head if it is little. */
   #startGathered(): void {
-    const pieces = this.#gathered!
+    const bytes = this.#gathered!.take()
     const { body } = this.#connection
-    if (lengthOf(pieces) <= LIMITS.smallBodyBytesMax) {
+    if (bytes.length <= LIMITS.smallBodyBytesMax) {
       this.#gathered = null
-      return this.#startCall(joined(pieces))
+      return this.#startCall(bytes.toString('latin1'))
     }
     this.#startCall('')
     this.#gathered = null
-    for (const piece of pieces) this.#passOn(piece)
+    this.#hasRoomUpstream = this.#call!.write(bytes)
     if (body.isDone) this.#call!.end()
-  }
-
-  #passOn(piece: Piece): void {
-    const call = this.#call!
-    this.#hasRoomUpstream = typeof piece === 'string' ? call.writeText(piece) : call.write(piece)
   }
 
   onBodyRun(buffer: Buffer, from: number, to: number): void {
@@ -235,14 +229,13 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
       this.#hasRoomUpstream = this.#call!.writeBorrowed(buffer, from, to)
       return
     }
-    const piece = Buffer.from(buffer.subarray(from, to))
-    if (this.#bodyUse === BODY_USE.gathered) this.#gathered!.push(piece)
-    else this.#collector!.add(piece)
+    if (this.#bodyUse === BODY_USE.gathered) this.#gathered!.add(buffer, from, to)
+    else this.#collector!.add(buffer, from, to)
   }
 
   onBodyText(text: string): void {
-    if (this.#bodyUse === BODY_USE.forwarded) this.#passOn(text)
-    else if (this.#bodyUse === BODY_USE.gathered) this.#gathered!.push(text)
+    if (this.#bodyUse === BODY_USE.forwarded) this.#hasRoomUpstream = this.#call!.writeText(text)
+    else if (this.#bodyUse === BODY_USE.gathered) this.#gathered!.addText(text)
   }
 
   /** All that had arrived of the body has been taken. */

@@ -14,6 +14,7 @@ import { Spending } from './budget.ts'
 import { isSmall } from './forwarded.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { RefusedStream } from './refused-stream.ts'
+import { UnreadBody } from './unread-body.ts'
 import type { AbuseKind, Http2World } from './server.ts'
 
 export class Http2Connection implements Deadlined {
@@ -28,6 +29,7 @@ export class Http2Connection implements Deadlined {
   readonly #uploads = new Set<Http2Exchange>()
   readonly #resets: Spending
   readonly #controlFrames: Spending
+  readonly #smallDataFrames: Spending
   readonly #use: AddressUse
   /** Of answers: given to the streams, and what the streams still have of it, looked at now and then. */
   #writtenBytes = 0
@@ -61,6 +63,7 @@ export class Http2Connection implements Deadlined {
     this.#use = world.options.addresses.useOf(peerAddress)
     this.#resets = new Spending(world.limits.http2Resets, nowMs)
     this.#controlFrames = new Spending(world.limits.http2ControlFrames, nowMs)
+    this.#smallDataFrames = new Spending(world.limits.http2SmallDataFrames, nowMs)
     const countControlFrame = () => this.#spend(this.#controlFrames, 'control_frames')
     this.#session = performServerHandshake(socket, world.sessionOptions)
       .on('stream', (stream, _headers, _flags, fields) => this.#onStream(stream, fields))
@@ -81,6 +84,7 @@ export class Http2Connection implements Deadlined {
     if (stream.destroyed || stream.closed) return this.#spend(this.#resets, 'resets')
     if (this.#use.streams >= this.world.limits.http2StreamsPerAddressMax && !this.#isExempt())
       return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
+    if (!stream.endAfterHeaders) new UnreadBody(stream, this.#onSmallDataFrame)
     this.#served++
     const isLast = this.#served >= this.world.limits.requestsPerConnectionMax
     if (isLast || this.world.isDraining) this.drain()
@@ -102,6 +106,10 @@ export class Http2Connection implements Deadlined {
       this.world.options.onError?.(error)
       exchange.fail(REFUSALS.internal)
     }
+  }
+
+  readonly #onSmallDataFrame = (): void => {
+    this.#spend(this.#smallDataFrames, 'small_data_frames')
   }
 
   #refuse(stream: ServerHttp2Stream, refusal: Refusal): void {

@@ -7,6 +7,7 @@ import { constants } from 'node:http2'
 import type { ServerHttp2Stream, ServerStreamResponseOptions } from 'node:http2'
 import { BodyTooLarge, BodyUnreadable } from '../exchange.ts'
 import type { Exchange, ForwardPlan, OwnAnswer } from '../exchange.ts'
+import { GatheredBytes } from '../gathered-bytes.ts'
 import { withLines } from '../http1/answer.ts'
 import { BodyCollector } from '../http1/body-collector.ts'
 import { BODY_USE } from '../http1/body-use.ts'
@@ -38,7 +39,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #isBodyDone: boolean
   #bodyBytes = 0
   #trailers = ''
-  #gathered: Buffer[] = []
+  #gathered: GatheredBytes | null = null
   #collector: BodyCollector | null = null
   unwanted: UnwantedBody | null = null
   #plan: ForwardPlan | null = null
@@ -126,7 +127,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
       return false
     }
     this.#pieces = []
-    this.#gathered = []
+    this.#gathered = null
     this.#bodyUse = BODY_USE.discarded
     this.#isHeld = false
     this.#isDecided = false
@@ -178,7 +179,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
         this.#turn.deadlineMs = Infinity
         return
       case BODY_USE.gathered:
-        return void this.#gathered.push(chunk)
+        return (this.#gathered ??= new GatheredBytes(this.head.bodyLength)).give(chunk)
       default:
         this.#collector!.add(chunk)
     }
@@ -198,7 +199,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   #onBodyEnd(): void {
-    // A stream that was reset ends as well, for Node: closed before our answer, whatever its code.
+    // For Node a stream that was reset ends as well: closed before our answer, whatever its code.
     if (this.#isOver || (this.#stream.closed && !this.#isAnswered)) return
     if (this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
     this.#isBodyDone = true
@@ -210,8 +211,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
       return this.fail(REFUSALS.framing)
     if (this.#bodyUse === BODY_USE.forwarded) this.#call!.end(this.#trailers)
     else if (this.#bodyUse === BODY_USE.collected) this.#collector!.end()
-    else if (this.#bodyUse === BODY_USE.gathered)
-      this.#startCall(Buffer.concat(this.#gathered).toString('latin1'), true)
+    else this.#startCall(this.#gathered?.take().toString('latin1') ?? '', true)
   }
 
   /** We have said what we have to say: what is still to come of the body is nobody's. */

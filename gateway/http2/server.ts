@@ -22,6 +22,7 @@ export interface Http2Limits {
   readonly http2InvalidFramesMax: number
   readonly http2Resets: Budget
   readonly http2ControlFrames: Budget
+  readonly http2SmallDataFrames: Budget
   readonly http2StreamIdleMsMax: number
   readonly http2StreamsPerAddressMax: number
   readonly http2UploadsPerAddressMax: number
@@ -44,11 +45,11 @@ export interface Http2ServerOptions extends Pick<
   readonly clock?: Clock
   /** Shared with others, or made and closed by this server. */
   readonly deadlines?: Deadlines
-  /** A connection was ended for what its client did: `resets`, `control_frames`. */
+  /** A connection was ended for what its client did: `resets`, `control_frames`, `small_data_frames`. */
   readonly onAbuse?: (kind: AbuseKind, peerAddress: string) => void
 }
 
-export type AbuseKind = 'resets' | 'control_frames'
+export type AbuseKind = 'resets' | 'control_frames' | 'small_data_frames'
 
 export interface Http2Server {
   accept(socket: TLSSocket, as: SecureAccepted): void

@@ -1,5 +1,6 @@
 /** A request on its way: waiting for a connection, on one, or on its second after a dead one. */
 import { countedAs } from '../../shared/client-address.ts'
+import { GatheredBytes } from '../gathered-bytes.ts'
 import type { Deadlined } from '../http1/deadlines.ts'
 import { failure } from './call.ts'
 import type { ResponseSink, UpstreamCall, UpstreamFailure, UpstreamRequest } from './call.ts'
@@ -19,7 +20,7 @@ export class PooledCall implements UpstreamCall, Deadlined {
   isPaused = false
   #client: string | undefined
   /** Body that came before there was a connection. */
-  #unsent: (Buffer | string)[] | null = null
+  #unsent: GatheredBytes | null = null
   readonly #upstream: PooledUpstream
 
   constructor(
@@ -54,16 +55,18 @@ export class PooledCall implements UpstreamCall, Deadlined {
     return `${method} ${target} HTTP/1.1\r\n${lines}${framing}${firstBody}`
   }
 
-  takeUnsent(): (Buffer | string)[] | null {
+  takeUnsent(): Buffer | null {
     const unsent = this.#unsent
     this.#unsent = null
-    return unsent
+    return unsent === null ? null : unsent.take()
   }
 
   #send(piece: Buffer | string): boolean {
     if (this.isOver) return true
     if (this.connection?.isReady) return this.connection.send(piece)
-    ;(this.#unsent ??= []).push(piece)
+    this.#unsent ??= new GatheredBytes()
+    if (typeof piece === 'string') this.#unsent.addText(piece)
+    else this.#unsent.add(piece)
     return false
   }
 

@@ -101,9 +101,7 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     this.#sendRequest(this.#call)
     const unsent = this.#call.takeUnsent()
     if (unsent === null) return
-    let hasRoom = true
-    for (const piece of unsent) hasRoom = this.send(piece)
-    if (hasRoom && !this.#call.isBodySent) this.#call.sink.onDrain()
+    if (this.send(unsent) && !this.#call.isBodySent) this.#call.sink.onDrain()
   }
 
   #sendRequest(call: PooledCall): void {
