@@ -63,13 +63,23 @@ export function withoutMapping(address: string): string {
  * One IPv6 client has a whole /64 of addresses (RFC 6177): that is who is counted, as
  * `2001:db8:1:2::/64`. Whatever cannot be read is counted as it is.
  */
-export function countedAs(address: string): string {
+export const countedAs = (address: string): string => networkOf(address, 4)
+
+/**
+ * A whole site, which gets up to a /48 (RFC 6177), and some give one to anybody: for what one client
+ * could hold by itself with the 256 or 65,536 networks in it.
+ */
+export const countedWidelyAs = (address: string): string => networkOf(address, 3)
+
+function networkOf(address: string, groupCount: number): string {
   if (isIP(address) !== 6) return address
   const [left = '', right] = address.split('::')
   const head = left === '' ? [] : left.split(':')
   const tail = right === undefined || right === '' ? [] : right.split(':')
   const zeros = right === undefined ? 0 : 8 - head.length - tail.length
   const groups = [...head, ...Array<string>(Math.max(0, zeros)).fill('0'), ...tail]
-  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
-  return `${network.join(':')}::/64`
+  const network = groups
+    .slice(0, groupCount)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/${16 * groupCount}`
 }

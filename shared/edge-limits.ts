@@ -29,9 +29,13 @@ export const EDGE_LIMITS = {
   upstreamIdleSocketsMax: 256,
   upstreamSocketsMax: 1024,
   upstreamWaitingMax: 4096,
-  /** Of these two, what one client may have of one tenant: others always find a place. */
+  /**
+   * Of these two, what one client may have of one tenant: and never more than half of what others
+   * have left, but a few. So there is always room for one more.
+   */
   upstreamSocketsPerClientMax: 512,
   upstreamWaitingPerClientMax: 1024,
+  upstreamShareMin: 4,
   /** What a body or an answer moves at least, over each idle time: the slowest phone does. */
   progressBytesPerSecondMin: 240,
   resolvedNamesMax: 10_000,

@@ -1,5 +1,5 @@
 /** A request on its way: waiting for a connection, on one, or on its second after a dead one. */
-import { countedAs } from '../../shared/client-address.ts'
+import { countedWidelyAs } from '../../shared/client-address.ts'
 import { GatheredBytes } from '../gathered-bytes.ts'
 import type { Deadlined } from '../http1/deadlines.ts'
 import { failure } from './call.ts'
@@ -38,7 +38,7 @@ export class PooledCall implements UpstreamCall, Deadlined {
 
   /** Whose share of the pool it counts to; made only where the pool is busy. */
   get client(): string {
-    return (this.#client ??= countedAs(this.request.client ?? ''))
+    return (this.#client ??= countedWidelyAs(this.request.client ?? ''))
   }
 
   /** All that goes out first, in one write. */

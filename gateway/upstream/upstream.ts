@@ -69,6 +69,12 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
  */
 const FRESH_MS = 1000
 
+/** Half of what the others leave: then the next one finds the other half. */
+function shareOf(leftByOthers: number, sharePerClientMax: number): number {
+  const half = Math.floor(leftByOthers / 2)
+  return Math.min(sharePerClientMax, Math.max(LIMITS.upstreamShareMin, half))
+}
+
 export class PooledUpstream implements Upstream {
   readonly origin: string
   readonly authority: string
@@ -121,10 +127,10 @@ export class PooledUpstream implements Upstream {
 
   #wait(call: PooledCall): void {
     const { upstreamWaitingMax, upstreamWaitingPerClientMax } = this.#limits
-    const isFull =
-      this.#waiting.size >= upstreamWaitingMax ||
-      (this.#waiting.countOf(call.client) >= upstreamWaitingPerClientMax && this.#isOne(call))
-    if (isFull)
+    const { size } = this.#waiting
+    const held = this.#waiting.countOf(call.client)
+    const share = shareOf(upstreamWaitingMax - (size - held), upstreamWaitingPerClientMax)
+    if (size >= upstreamWaitingMax || (held >= share && this.#isOne(call)))
       return call.failLater(failure('upstream_busy', 'too many requests wait for a connection'))
     call.wait(this.timeouts.connectMs)
     this.#waiting.add(call)
@@ -132,12 +138,13 @@ export class PooledUpstream implements Upstream {
 
   /** Nobody can have more than its share as long as all together have less: then nobody counts. */
   readonly #hasShare = (call: PooledCall): boolean => {
-    const share = this.#limits.upstreamSocketsPerClientMax
-    if (this.#sockets.size - this.#idle.length < share || !this.#isOne(call)) return true
+    const { upstreamSocketsMax, upstreamSocketsPerClientMax } = this.#limits
+    const busy = this.#sockets.size - this.#idle.length
+    if (busy < upstreamSocketsPerClientMax || !this.#isOne(call)) return true
     const { client } = call
     let held = 0
     for (const connection of this.#sockets) if (connection.call?.client === client) held++
-    return held < share
+    return held < shareOf(upstreamSocketsMax - (busy - held), upstreamSocketsPerClientMax)
   }
 
   #isOne({ request: { client = '' } }: PooledCall): boolean {

@@ -105,6 +105,59 @@ t.test('one client has its share of the queue as well', async (t) => {
   t.match(upstream.stats(), { waiting: 4 })
 })
 
+t.test('each has half of what the others leave, so there is room for one more', async (t) => {
+  const { ask, until, upstream } = await start(t, {
+    upstreamSocketsMax: 64,
+    upstreamSocketsPerClientMax: 32,
+  })
+  for (const [at, sockets] of [32, 48, 56].entries()) {
+    for (let count = 0; count < 64; count++) ask(`192.0.2.${at}`, 'eve')
+    t.match(upstream.stats(), { sockets }, 'half of the rest')
+  }
+  ask('192.0.2.99', 'ada')
+  t.ok((await until(57)).includes('ada'))
+})
+
+t.test('where little is left, whoever comes has a few as long as there are some', async (t) => {
+  const few = LIMITS.upstreamShareMin
+  const { ask, until, upstream } = await start(t, {
+    upstreamSocketsMax: 2 * few,
+    upstreamSocketsPerClientMax: few,
+  })
+  for (const who of ['eve', 'ada']) {
+    const address = who === 'eve' ? '192.0.2.1' : '192.0.2.2'
+    for (let count = 0; count < 2 * few; count++) ask(address, who)
+  }
+  await until(2 * few)
+  t.match(upstream.stats(), { sockets: 2 * few, waiting: 2 * few })
+})
+
+t.test('the queue is shared in the same way', async (t) => {
+  const { ask, failed, upstream } = await start(t, {
+    upstreamSocketsMax: 0,
+    upstreamSocketsPerClientMax: 0,
+    upstreamWaitingPerClientMax: 32,
+    upstreamWaitingMax: 64,
+  })
+  for (let at = 0; at < 3; at++)
+    for (let count = 0; count < 64; count++) ask(`192.0.2.${at}`, 'eve')
+  ask('192.0.2.99', 'ada')
+  await tick()
+  t.match(upstream.stats(), { waiting: 57 })
+  t.notOk(failed.includes('ada upstream_busy'))
+})
+
+t.test('whoever has a /48 of IPv6 has no more than with one address of IPv4', async (t) => {
+  const { ask, until, upstream } = await start(t, {
+    upstreamSocketsMax: 8,
+    upstreamSocketsPerClientMax: 2,
+  })
+  for (let count = 0; count < 4; count++) ask(`2001:db8:7:${count}ff::1`, 'eve')
+  ask('2001:db8:8::1', 'ada')
+  t.same((await until(3)).sort(), ['ada', 'eve', 'eve'])
+  t.match(upstream.stats(), { sockets: 3, waiting: 2 })
+})
+
 t.test('a network of IPv6 is one client; a balancer is as many as there are', async (t) => {
   const { ask, until, upstream } = await start(t, {
     upstreamSocketsMax: 8,
