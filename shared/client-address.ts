@@ -13,23 +13,27 @@ export interface ClientAddress {
   readonly isPeerTrusted: boolean
 }
 
-/**
- * Among trusted proxies, as nginx spells it: whoever has no address, behind a unix socket or a
- * framework that does not tell it.
- */
+/** Peers without an address, as they stand among trusted proxies: on a unix socket (nginx's word), */
 export const UNIX_SOCKETS = 'unix:'
+/** and where a framework does not tell who asks (RFC 7239, section 6.2). */
+export const UNKNOWN_PEER = 'unknown'
 
-export type AddressReader = (peerAddress: string, forwardedFor: string) => ClientAddress
+/** `''` is neither of them: a client that has gone is no proxy, and its own word is not believed. */
+export const isNameless = (peer: string) => peer === UNIX_SOCKETS || peer === UNKNOWN_PEER
+
+export type AddressReader = (peer: string, forwardedFor: string) => ClientAddress
 
 export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
   if (trustedProxies.length === 0)
-    return (peerAddress) => ({ address: peerAddress, chain: '', isPeerTrusted: false })
-  const hasNamelessPeers = trustedProxies.includes(UNIX_SOCKETS)
-  const isInNetwork = networkList(trustedProxies.filter((entry) => entry !== UNIX_SOCKETS))
-  const isTrusted = (address: string) => (address === '' ? hasNamelessPeers : isInNetwork(address))
+    return (peer) => ({ address: isNameless(peer) ? '' : peer, chain: '', isPeerTrusted: false })
+  const nameless = trustedProxies.filter(isNameless)
+  const isInNetwork = networkList(trustedProxies.filter((entry) => !isNameless(entry)))
+  const isTrusted = (peer: string) =>
+    isNameless(peer) ? nameless.includes(peer) : isInNetwork(peer)
 
-  return (peerAddress, forwardedFor) => {
-    if (!isTrusted(peerAddress)) return { address: peerAddress, chain: '', isPeerTrusted: false }
+  return (peer, forwardedFor) => {
+    const peerAddress = isNameless(peer) ? '' : peer
+    if (!isTrusted(peer)) return { address: peerAddress, chain: '', isPeerTrusted: false }
     const believed = peerAddress === '' ? [] : [peerAddress]
     for (const hop of forwardedFor.split(',').reverse()) {
       const address = plainAddress(withoutPort(hop.trim()))

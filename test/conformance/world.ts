@@ -108,7 +108,7 @@ export async function startWorld(t: T, options: WorldOptions = {}) {
   )
   if (trustedProxies.length === 0) {
     const { target: name } = NOT_BEHIND_A_BALANCER
-    const trusted = { trustedProxies: ['unix:'] }
+    const trusted = { trustedProxies: ['unknown'] }
     const given = { ...service.options, instance: nameOf(name), nowMs, ...trusted }
     const next = await startFramework(t, { name, framework: nextProxy, given })
     middlewares.push({ ...next, leftOf })

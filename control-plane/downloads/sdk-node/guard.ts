@@ -10,7 +10,7 @@ export interface GuardedRequest {
   readonly target: string
   /** Header lines as received: name, value, name, value. */
   readonly rawHeaders: readonly string[]
-  /** '' where the framework does not tell. */
+  /** `unix:` on a unix socket, `unknown` where the framework does not tell; '' is nobody's. */
   readonly peerAddress: string
   readonly isSecure: boolean
 }

@@ -1,4 +1,5 @@
 /** `app.use(service.hono())`, on @hono/node-server. */
+import { UNKNOWN_PEER } from '../../../../shared/client-address.ts'
 import type { TokenClaims } from '../../../../shared/enforcement/token.ts'
 import type { Guard, GuardedRequest, Identity, Outcome } from '../guard.ts'
 import { fieldsOf, hasBody, judgement, type Answer, type Forward } from './carry-out.ts'
@@ -18,13 +19,14 @@ type Next = () => Promise<void>
 
 export function honoAdapter(guard: Guard) {
   return (c: HonoContext, next: Next): Promise<Response | void> => {
-    const { incoming, outgoing } = (c.env ?? {}) as { incoming?: Incoming; outgoing?: Outgoing }
-    if (incoming === undefined || outgoing === undefined) return guardRequest(guard, c, next)
+    const { incoming, outgoing } = messagesOf(c.env)
+    if (incoming === undefined) return guardRequest(guard, c, next)
     if (incoming[PASSED] === guard) return next()
     const carryOut = (outcome: Outcome): Promise<Response | void> => {
       if (outcome.kind === 'answer') return Promise.resolve(responseOf(outcome))
       incoming[PASSED] = guard
-      watchAnswer(guard, incoming, outgoing, outcome)
+      if (outgoing === undefined) watchSocket(guard, incoming.socket, outcome)
+      else watchAnswer(guard, incoming, outgoing, outcome)
       return passOn(c, incoming, outgoing, outcome, next)
     }
     const outcome = judgement(guard, new IncomingRequest(incoming))
@@ -32,10 +34,22 @@ export function honoAdapter(guard: Guard) {
   }
 }
 
+interface Messages {
+  readonly incoming?: Incoming
+  /** There is none for an upgrade, by a listener of node-server's or node-ws' own: only the socket. */
+  readonly outgoing?: Outgoing
+}
+
+/** Other runtimes, and tests of an application, have other things by these names. */
+function messagesOf(env: unknown): Messages {
+  const messages = (env ?? {}) as Messages
+  return Array.isArray(messages.incoming?.rawHeaders) ? messages : {}
+}
+
 function passOn(
   c: HonoContext,
   incoming: Incoming,
-  outgoing: Outgoing,
+  outgoing: Outgoing | undefined,
   { target, identity, isForeignPage, privateCookies }: Forward,
   next: Next,
 ): Promise<void> {
@@ -45,7 +59,8 @@ function passOn(
   incoming.serviceClaims = identity?.claims
   c.set('serviceClaims', identity?.claims)
   cleanNative(c.req.raw, identity, isForeignPage)
-  addToAnswer(outgoing, { isPrivate: identity !== undefined, cookies: privateCookies })
+  if (outgoing !== undefined)
+    addToAnswer(outgoing, { isPrivate: identity !== undefined, cookies: privateCookies })
   return next()
 }
 
@@ -74,19 +89,13 @@ const isNative = (value: unknown): value is Request =>
   value instanceof Request && !Object.getOwnPropertySymbols(value).some(isOfNodeServer)
 const isOfNodeServer = ({ description }: symbol) => description === 'incomingKey'
 
-/** Without a response of Node's, as `app.request()` in a test: there is the standard's Request. */
+/** Without a message of Node's, as `app.request()` in a test: there is the standard's Request. */
 async function guardRequest(guard: Guard, c: HonoContext, next: Next): Promise<Response | void> {
   const outcome = await judgement(guard, requestOf(c.req.raw))
   if (outcome.kind === 'answer') return responseOf(outcome)
   const { identity, isForeignPage, privateCookies } = outcome
   cleanStandard(c, identity, isForeignPage)
   c.set('serviceClaims', identity?.claims)
-  const socket = (c.env as { incoming?: Incoming } | undefined)?.incoming?.socket
-  if (socket !== undefined) {
-    // an upgrade, by node-server's own listener: of what is answered here, it sends no body
-    watchSocket(guard, socket, outcome)
-    return next()
-  }
   const { release, until } = watchBody(guard, outcome)
   await next().finally(() => c.res.body ?? release())
   if (c.res.body !== null) c.res = new Response(until(c.res.body), c.res)
@@ -114,7 +123,7 @@ export function requestOf({ method, url, headers }: Request): GuardedRequest {
     method,
     target: pathname + search,
     rawHeaders: headers.has('host') ? lines : ['host', host, ...lines],
-    peerAddress: '',
+    peerAddress: UNKNOWN_PEER,
     isSecure: protocol === 'https:',
   }
 }

@@ -1,5 +1,7 @@
 /** What the adapters see of Node's own requests and responses, of HTTP/1.1 and HTTP/2 alike. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Server } from 'node:net'
+import { UNIX_SOCKETS } from '../../../../shared/client-address.ts'
 import type { TokenClaims } from '../../../../shared/enforcement/token.ts'
 import type { Guard, GuardedRequest } from '../guard.ts'
 
@@ -33,12 +35,18 @@ export class IncomingRequest implements GuardedRequest {
   }
 
   get peerAddress(): string {
-    return this.#message.socket.remoteAddress ?? ''
+    const { socket } = this.#message
+    return socket.remoteAddress ?? (isOfUnixServer(socket) ? UNIX_SOCKETS : '')
   }
 
   get isSecure(): boolean {
     return (this.#message.socket as { encrypted?: boolean }).encrypted === true
   }
+}
+
+/** The socket itself tells none either when its client has just gone, and that one came by TCP. */
+function isOfUnixServer(socket: Incoming['socket'] & { readonly server?: Server | null }): boolean {
+  return typeof socket.server?.address() === 'string'
 }
 
 /** HTTP/2 says `:authority` where HTTP/1.1 says Host (RFC 9113, section 8.3.1). */

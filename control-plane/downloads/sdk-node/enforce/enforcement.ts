@@ -1,6 +1,6 @@
 /** `enforce()`: the gateway's decisions, inside an application. The life of a request is `judge`. */
 import { nowSeconds } from '../../../../shared/clock.ts'
-import { createAddressReader, plainAddress } from '../../../../shared/client-address.ts'
+import { createAddressReader, isNameless, plainAddress } from '../../../../shared/client-address.ts'
 import {
   clearCookie,
   hopsCookieName,
@@ -93,7 +93,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     const tenant = standing.tenant()
     const peer = plainAddress(request.peerAddress) ?? request.peerAddress
     const { address } = addressOf(peer, facts.forwardedFor)
-    const visit = new Visitor(facts, tenant, revoked, address, nowSeconds(clock))
+    const visit = new Visitor(facts, tenant, revoked, address, nowSeconds(clock), peer)
     if (facts.probe !== '' && visit.path === tenant.health && tenant.status === 'published')
       return probed(facts.probe)
     const decision = decide(tenant, visit.path, visit, sessions.read)
@@ -111,7 +111,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     if (standing.isTooOld() && needsState(decision))
       return answered(refusal(visit.head, 'state_lost', 503))
     if (lacksAddress(visit, decision)) {
-      tellOfMissingAddress()
+      tellOfMissingAddress(visit.peer)
       return answered(refusal(visit.head, 'client_unreadable', 503))
     }
     switch (decision.kind) {
@@ -147,13 +147,13 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     return signInRequired(visit, reason)
   }
 
-  /** Once: every request of such a process is the same. */
-  function tellOfMissingAddress() {
-    if (isAddressMissed) return
+  /** Once: every request of such a process is the same, but those of clients that are gone. */
+  function tellOfMissingAddress(peer: string) {
+    if (isAddressMissed || !isNameless(peer)) return
     isAddressMissed = true
     warn(
       'sessions are bound to their network, and requests come without an address (a unix socket, or proxy.ts): ' +
-        "nobody can sign in. Set trustedProxies: ['unix:'], if whoever stands in front writes X-Forwarded-For",
+        `nobody can sign in. Set trustedProxies: ['${peer}'], if nobody gets past a proxy that writes X-Forwarded-For`,
     )
   }
 

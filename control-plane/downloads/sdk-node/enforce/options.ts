@@ -1,6 +1,6 @@
 /** What `enforce()` is told, each option checked where it is given; the error names it. */
 import { hostname } from 'node:os'
-import { UNIX_SOCKETS } from '../../../../shared/client-address.ts'
+import { isNameless } from '../../../../shared/client-address.ts'
 import { networkList } from '../../../../shared/networks.ts'
 import { HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { optionReaders } from '../option-readers.ts'
@@ -24,8 +24,8 @@ export interface EnforceOptions {
   /** How the console names this process. Default: host name and process id. */
   readonly instance?: string
   /**
-   * Load balancers whose X-Forwarded-For is believed; `unix:` for whoever has no address, on a unix
-   * socket or behind `proxy.ts`. Default: `SERVICE_TRUSTED_PROXIES`.
+   * Load balancers whose X-Forwarded-For is believed: addresses, networks, `unix:` for a unix socket,
+   * `unknown` for whoever stands in front of `proxy.ts`. Default: `SERVICE_TRUSTED_PROXIES`.
    */
   readonly trustedProxies?: readonly string[]
   /** Default: a day, then refuse. */
@@ -123,11 +123,11 @@ function instanceOf(option: string | undefined): string {
 
 function proxiesOf(option: readonly string[] | undefined, environment: Environment): string[] {
   const list = option ?? (environment['SERVICE_TRUSTED_PROXIES'] ?? '').split(',')
-  const wish = 'must be a list of addresses or networks like 10.0.0.0/8, or unix:'
+  const wish = 'must be a list of addresses or networks like 10.0.0.0/8, unix: or unknown'
   if (!Array.isArray(list)) throw read.wrong('trustedProxies', wish)
   try {
     const cidrs = (list as string[]).map((cidr) => cidr.trim()).filter((cidr) => cidr !== '')
-    networkList(cidrs.filter((cidr) => cidr !== UNIX_SOCKETS))
+    networkList(cidrs.filter((cidr) => !isNameless(cidr)))
     return cidrs
   } catch {
     throw read.wrong('trustedProxies', wish)

@@ -13,6 +13,8 @@ export class Visitor implements Visit {
   readonly nowSeconds: number
   readonly path: string
   readonly query: string
+  /** Whoever is at the other end of the connection; `clientAddress` may be another. */
+  readonly peer: string
 
   constructor(
     head: RequestFacts,
@@ -20,6 +22,7 @@ export class Visitor implements Visit {
     revoked: RevokedView,
     clientAddress: string,
     nowSeconds: number,
+    peer: string,
   ) {
     const queryAt = head.target.indexOf('?')
     this.head = head
@@ -27,6 +30,7 @@ export class Visitor implements Visit {
     this.revoked = revoked
     this.clientAddress = clientAddress
     this.nowSeconds = nowSeconds
+    this.peer = peer
     this.path = queryAt === -1 ? head.target : head.target.slice(0, queryAt)
     this.query = queryAt === -1 ? '' : head.target.slice(queryAt + 1)
   }
@@ -60,6 +64,7 @@ export class Visitor implements Visit {
 
   /** The same request under another state of the tenant. */
   under(tenant: EnforcedTenant): Visitor {
-    return new Visitor(this.head, tenant, this.revoked, this.clientAddress, this.nowSeconds)
+    const { head, revoked, clientAddress, nowSeconds, peer } = this
+    return new Visitor(head, tenant, revoked, clientAddress, nowSeconds, peer)
   }
 }

@@ -54,8 +54,8 @@ export interface EnforceOptions {
   /** How the console names this process. Default: host name and process id. */
   readonly instance?: string
   /**
-   * Load balancers whose X-Forwarded-For is believed; `unix:` for whoever has no address, on a unix
-   * socket or behind `proxy.ts`. Default: `SERVICE_TRUSTED_PROXIES`.
+   * Load balancers whose X-Forwarded-For is believed: addresses, networks, `unix:` for a unix socket,
+   * `unknown` for whoever stands in front of `proxy.ts`. Default: `SERVICE_TRUSTED_PROXIES`.
    */
   readonly trustedProxies?: readonly string[]
   /** Default: a day, then refuse. */

@@ -1,14 +1,16 @@
 /** Requests without an address: on a unix socket, or where a framework does not tell it. */
 import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { readBatch } from '../../../../../control-plane/events/event-batch.ts'
+import { IncomingRequest } from '../../../../../control-plane/downloads/sdk-node/adapters/messages.ts'
 import { createService } from '../../../../../control-plane/downloads/sdk-node/service.ts'
 import { startGuard } from '../../../../support/asked-guard.ts'
 import { temporaryFolder } from '../../../../support/control-plane.ts'
 import { USER_AGENT } from '../../../../support/feed-service.ts'
 
-const NOWHERE = { peerAddress: '' }
+const NOWHERE = { peerAddress: 'unix:' }
 
 t.test('on a unix socket a sign-out reaches the service, and ends the session', async (t) => {
   const { guard, service } = await startGuard(t)
@@ -40,6 +42,36 @@ t.test('on a unix socket a sign-out reaches the service, and ends the session', 
   ])
   t.strictSame(readBatch(events), { events, rejected: 0 }, 'and the service takes it')
 })
+
+t.test(
+  'a socket without an address is that of a unix server, or of a client that is gone',
+  async (t) => {
+    const peers: string[] = []
+    const server = createServer((request, response) => {
+      if (request.url === '/gone') request.socket.destroy()
+      peers.push(new IncomingRequest(request).peerAddress)
+      response.end()
+    })
+    const ask = (where: object) =>
+      new Promise<void>((resolve) =>
+        httpRequest({ agent: false, ...where }, (answer) => answer.resume().once('close', resolve))
+          .on('error', () => resolve())
+          .end(),
+      )
+    const socketPath = join(temporaryFolder(t), 'app.sock')
+    await new Promise<void>((resolve) => server.listen(socketPath, resolve))
+    await ask({ socketPath })
+    await ask({ socketPath, path: '/gone' })
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    await ask({ port })
+    await ask({ port, path: '/gone' })
+    t.strictSame(peers, ['unix:', 'unix:', '127.0.0.1', ''])
+  },
+)
 
 t.test('the same by next()', async (t) => {
   const { guard, service } = await startGuard(t)
@@ -84,6 +116,29 @@ for (const session_binding of ['step_up', 'terminate'])
       await guard.close()
       const ended = service.batches.flat().filter((event) => (event as { sid?: string }).sid)
       t.strictSame(ended, [])
+    },
+  )
+
+for (const peer of ['unix:', 'unknown'])
+  t.test(
+    `only ${peer} believes whoever is ${peer}, and none believes a client that is gone`,
+    async (t) => {
+      const sent = { headers: ['X-Forwarded-For', '127.0.0.1'] }
+      for (const trusted of ['unix:', 'unknown']) {
+        const { ask, service, warnings } = await startGuard(
+          t,
+          { session_binding: 'terminate' },
+          { trustedProxies: [trusted] },
+        )
+        const cookie = service.session()
+        const gone = await ask('/', { ...sent, cookie, peerAddress: '' })
+        t.match(gone, { kind: 503, reason: 'client_unreadable' })
+        t.strictSame(warnings, [], 'which is nothing to be set right')
+        const told = await ask('/', { ...sent, cookie, peerAddress: peer })
+        t.match(told, trusted === peer ? { kind: 'forward', user: 'ada' } : { kind: 503 })
+        if (trusted !== peer) t.match(warnings.join(), `trustedProxies: ['${peer}']`)
+        t.match(await ask('/', { ...sent, cookie, peerAddress: '192.0.2.9' }), { kind: 401 })
+      }
     },
   )
 
