@@ -37,6 +37,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
   readonly #stream: ServerHttp2Stream
   #bodyUse: number = BODY_USE.held
   #isBodyDone: boolean
+  /** Somebody reads it, if only to throw it away. */
+  #isBodyHeard = false
   #bodyBytes = 0
   #trailers = ''
   #gathered: GatheredBytes | null = null
@@ -156,6 +158,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   #hearBody(): void {
+    if (this.#isBodyHeard) return void this.#stream.resume()
+    this.#isBodyHeard = true
     this.#stream
       .on('data', (chunk: Buffer) => this.#onBodyData(chunk))
       .on('trailers', (_headers, _flags, fields) => this.#onTrailers(fields))
@@ -221,11 +225,10 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#turn.deadlineMs = Infinity
     const connection = this.#connection
     connection.endUpload(this) // no application waits for it
-    const isNew = this.#bodyUse === BODY_USE.held
     this.#bodyUse = BODY_USE.discarded
-    const isUnsent = isNew && this.head.expectsContinue
+    const isUnsent = !this.#isBodyHeard && this.head.expectsContinue
     if (isUnsent || connection.isClosing) return closeWhenSent(this.#stream)
-    if (isNew) this.#hearBody()
+    this.#hearBody()
     this.unwanted = new UnwantedBody(this.#stream, connection.world.deadlines)
   }
 

@@ -7,6 +7,7 @@ import { LIMITS } from '../../../shared/limits.ts'
 import {
   END_HEADERS,
   END_STREAM,
+  fields,
   frame,
   FrameClient,
   requestFields,
@@ -134,6 +135,49 @@ t.test('who takes nothing gets nothing new begun; all of it comes when it does',
   for (const stream of [3, 5, 7])
     t.ok(await client.until((found) => found.stream === stream && (found.flags & 1) === 1))
   t.equal(bytesOf(client, 7), 100_000)
+})
+
+t.test('an upload that waits, and is then refused, is read on like any other', async (t) => {
+  const { wire, origin, pass } = await start(t)
+  const client = connect(wire, 0)
+  client.request(1, requestFields(HOST, '/giant'))
+  await client.until(({ type, stream }) => type === TYPE.headers && stream === 1)
+  await settle(client)
+  const post = (...more: [string, string][]) =>
+    fields([
+      [':method', 'POST'],
+      [':scheme', 'https'],
+      [':authority', HOST],
+      [':path', '/upload'],
+      ['content-length', '100000'],
+      ...more,
+    ])
+  client.request(3, post(), END_HEADERS).send(frame(TYPE.data, 0, 3, Buffer.alloc(1000)))
+  client.request(5, post(['expect', '100-continue']), END_HEADERS)
+  await settle(client)
+  t.same(origin.asked, ['/giant'])
+  t.equal(inFlight(wire), 3)
+  wire.http2.eachInFlight((exchange) => {
+    if (exchange.head.target === '/upload' && exchange.recall?.() === true)
+      exchange.respond({ status: 401, headerLines: [], body: 'gone' })
+  })
+  client.send(widen(3, 1000), widen(5, 1000))
+  const isLast = (stream: number) => (found: { stream: number; type: number; flags: number }) =>
+    found.stream === stream && found.type === TYPE.data && (found.flags & 1) === 1
+  t.ok(await client.until(isLast(5)))
+  await settle(client)
+  t.equal(client.resetCode(5), 0, 'who waits for leave to send is not waited for')
+  t.ok(await client.until(isLast(3)))
+  for (let round = 0; round < 3; round++) {
+    pass(LIMITS.unwantedBodySilentMsMax - 1)
+    client.send(frame(TYPE.data, 0, 3, Buffer.alloc(1000)))
+    await settle(client)
+    t.equal(client.resetCode(3), undefined, `${round}: it is sending`)
+  }
+  pass(LIMITS.unwantedBodySilentMsMax)
+  await settle(client)
+  t.equal(client.resetCode(3), 0)
+  t.equal(inFlight(wire), 1)
 })
 
 t.test('a stream that waits for its client does not stop the others', async (t) => {
