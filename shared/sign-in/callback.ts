@@ -32,11 +32,10 @@ export async function callback<V extends Visit>(visit: V, world: SignInWorld<V>)
 
   const flowCleared = clearCookie(cookieName, isSecure, flowCookiePath(isSecure))
   if (callbacks.isUsed(flow.state)) return startAgain(visit, world, [flowCleared])
-  const waitSeconds = callbacks.waitSeconds(visit.clientAddress)
+  const waitSeconds = hasCode(query) ? callbacks.waitSeconds(visit.clientAddress) : undefined
   if (waitSeconds !== undefined) return tooManySignIns(waitSeconds)
   callbacks.use(flow.state)
-  const error = onlyParameter(query, 'error')
-  if (error !== undefined) return signInEnded(visit, flow.returnTo, [flowCleared])
+  if (!hasCode(query)) return signInEnded(visit, flow.returnTo, [flowCleared])
 
   let token: string
   try {
@@ -58,6 +57,11 @@ export async function callback<V extends Visit>(visit: V, world: SignInWorld<V>)
     ...sessionCookies(visit, world, token, claims),
     hopsCookie(visit),
   ])
+}
+
+/** Else the realm is asked for nothing, and nothing of what its address may ask for is used up. */
+function hasCode(query: string): boolean {
+  return !new URLSearchParams(query).has('error') && onlyParameter(query, 'code') !== undefined
 }
 
 /** A token fresh from the realm is judged like any other, so that what we set will also be taken. */

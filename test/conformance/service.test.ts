@@ -215,13 +215,17 @@ t.test('a flow asks the realm once, whatever comes with it later', async (t) => 
 t.test('a client that comes back too often waits, and its flow is still good then', async (t) => {
   const world = await startWorld(t)
   for (const target of world.targets.slice(0, 2)) {
-    const begin = async () => {
+    const begin = async (answer = 'code=x') => {
       const begun = await target.ask(headOf({ target: '/service/login', as: 'navigation' }))
       const valueOf = (wanted: string) => begun.headers.find(([name]) => name === wanted)?.[1] ?? ''
       const state = new URL(valueOf('location')).searchParams.get('state') ?? ''
       const cookie = valueOf('set-cookie').split(';', 1)[0] ?? ''
-      const path = `/service/callback?error=x&state=${state}`
+      const path = `/service/callback?${answer}&state=${state}`
       return headOf({ target: path, cookie, as: 'navigation' })
+    }
+    for (let count = 0; count <= LIMITS.rateCallback.burst; count++) {
+      const ended = await begin(count % 2 === 0 ? 'error=x' : 'error=x&error=y&code=z')
+      t.equal((await target.ask(ended)).status, 400, 'the realm was not asked')
     }
     const used = await begin()
     t.equal((await target.ask(used)).status, 400)
