@@ -21,6 +21,7 @@ export const LIMITS = {
   /** Flows that a worker remembers as used, each until its cookie is too old. */
   usedFlowsMax: 50_000,
   issuedAheadSecondsMax: 60,
+  tokensProvenPerRequestMax: 2,
   signInHopsMax: 8,
   returnToBytesMax: 1024,
   verifyCacheEntriesMax: 50_000,

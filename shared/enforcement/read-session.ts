@@ -69,7 +69,10 @@ export interface SessionReader<Carried = unknown> {
   read(request: SessionRequest): SessionVerdict<ProvenSession<Carried>>
   /** The claims of whoever sent these cookies, even where the session no longer holds. */
   claimsOf(request: SessionRequest): SentSession | undefined
-  /** All that these cookies prove, where they are more than one: each is its bearer's to end. */
+  /**
+   * All that these cookies prove, where they are more than one: each is its bearer's to end. Of those
+   * that are not known from before, two are proven; the others only lose their cookies.
+   */
   allOf(request: SessionRequest): readonly SentSession[]
   readonly stats: { hits: number; misses: number }
 }
@@ -98,19 +101,22 @@ export function createSessionReader<Carried>({
   const proofs = new RecentlyUsed<Session>(entriesMax)
   const stats = { hits: 0, misses: 0 }
 
+  function proven(token: string, trust: TokenTrust): Session | undefined {
+    const cached = proofs.get(token.slice(-CACHE_KEY_CHARACTERS))
+    if (cached === undefined || cached.trust !== trust || cached.token !== token) return undefined
+    stats.hits++
+    return cached
+  }
+
   function prove(token: string, trust: TokenTrust): Session | SignInReason {
-    const key = token.slice(-CACHE_KEY_CHARACTERS)
-    const cached = proofs.get(key)
-    if (cached !== undefined && cached.trust === trust && cached.token === token) {
-      stats.hits++
-      return cached
-    }
+    const cached = proven(token, trust)
+    if (cached !== undefined) return cached
     stats.misses++
     const claims = proveToken(token, trust)
     if (typeof claims === 'string') return claims
     const kept = flat(token)
     const session = { ...NEW_SESSION, token: kept, claims, trust, carried: carry(kept, claims) }
-    proofs.set(key, session)
+    proofs.set(kept.slice(-CACHE_KEY_CHARACTERS), session)
     return session
   }
 
@@ -167,8 +173,10 @@ export function createSessionReader<Carried>({
       const tokens = readCookies(cookies, SESSION_COOKIE)
       const seenText = readCookie(cookies, seenCookieName(isCookieSecure))
       const seen = typeof seenText === 'string' ? seenText : ''
+      const { trust } = tenant
+      let proofsLeft: number = LIMITS.tokensProvenPerRequestMax
       return [...new Set(tokens)].flatMap((sent) => {
-        const session = prove(sent, tenant.trust)
+        const session = proven(sent, trust) ?? (proofsLeft-- > 0 ? prove(sent, trust) : 'unproven')
         if (typeof session === 'string') return []
         const { token, claims } = session
         const isOwn =
