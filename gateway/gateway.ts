@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { Agent, fetch } from 'undici'
 import type { Clock } from '../shared/clock.ts'
+import { endedFrom } from '../shared/enforcement/session.ts'
 import { createCallbackAdmission } from '../shared/sign-in/callback-admission.ts'
 import { createRelyingParty } from '../shared/sign-in/relying-party.ts'
 import { terminate } from '../shared/sign-in/visit.ts'
@@ -111,20 +112,21 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
 
   const ownSessions = createOwnSessions({ dispatcher, clock, log })
 
-  function refuseSession({ tenant, nowSeconds }: RequestContext, sid: string) {
-    const revoked = { all: 0, subjects: {}, sids: { [sid]: nowSeconds + 1 } }
+  function refuseSession({ tenant, nowSeconds }: RequestContext, sid: string, issued: number) {
+    const revoked = { all: 0, subjects: {}, sids: { [sid]: endedFrom(nowSeconds, issued) } }
     directory.mergeRevoked(tenant.tenantId, revoked)
   }
 
   /** Here at once; everywhere when the control plane has it. */
   function endSession(context: RequestContext, claims: ProvenSession['claims'], outcome: string) {
     const { tenantId } = context.tenant
-    refuseSession(context, claims.sid)
+    refuseSession(context, claims.sid, claims.iat)
     follower.reportEvent({
       tenant_id: tenantId,
       outcome,
       subject: claims.sub,
       sid: claims.sid,
+      issued_at: claims.iat,
       ip: context.clientAddress,
       app_host: context.exchange.head.host,
     })

@@ -162,6 +162,8 @@ export const EnforcementEventSchema = v.object({
   reason: v.optional(v.string()),
   subject: v.optional(v.string()),
   sid: v.optional(v.string()),
+  /** When the token of an ended session was issued, by its issuer's clock. */
+  issued_at: v.optional(second),
   ip: v.optional(v.string()),
   app_host: v.optional(v.string()),
   /** Which state of the tenant the gateway served: its id may have been given again since. */

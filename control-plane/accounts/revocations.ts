@@ -92,12 +92,13 @@ export async function revokeIn(
   target: SessionTarget,
   reason: string,
   event: 'session.revoked' | null = 'session.revoked',
+  notBeforeMin = 0,
 ): Promise<RevocationResult> {
   const { queries, nowMs } = change
   const row: RevocationRow = {
     tenantId,
     ...columnsOf(target),
-    notBefore: Math.floor(nowMs / SECOND_MS) + 1,
+    notBefore: Math.max(Math.floor(nowMs / SECOND_MS) + 1, notBeforeMin),
     createdAt: nowMs,
   }
   await upsertRevocation(queries, row)

@@ -3,7 +3,7 @@
  * binding has ended, must be dead everywhere, so those become revocations here; all are kept for
  * a while, for people to look at.
  */
-import type { Clock } from '../../shared/clock.ts'
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
@@ -61,12 +61,13 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
   async function enforce(change: Change, tenantId: string, events: readonly OwnEvent[]) {
     for (const event of events) {
       const { outcome, sid } = event
-      if (outcome === 'logout' && sid !== undefined) await end(change, tenantId, sid, 'signed_out')
+      if (outcome === 'logout' && sid !== undefined)
+        await end(change, tenantId, { ...event, sid }, 'signed_out')
       if (outcome === 'terminate') {
         const hasEnded =
           sid === undefined // from a middleware that knows only whose session it was
             ? isWorthTelling(tenantId, event)
-            : await end(change, tenantId, sid, 'terminated')
+            : await end(change, tenantId, { ...event, sid }, 'terminated')
         if (hasEnded) await change.emit('session.terminated', tenantId, dataOf(event))
       }
       if (outcome === 'step_up' && isWorthTelling(tenantId, event))
@@ -183,10 +184,19 @@ function isOfPerson({ subject }: OwnEvent): boolean {
 }
 
 /** Whether it is news: a session of another tenant, or one that has ended so already, is none. */
-async function end(change: Change, tenantId: string, sid: string, reason: string) {
-  if ((await findSession(change.queries, tenantId, sid)) === undefined) return false
-  if (await isSidRevoked(change.queries, tenantId, sid)) return false
-  await revokeIn(change, tenantId, { sid }, reason, null)
+async function end(
+  change: Change,
+  tenantId: string,
+  { sid, issued_at = 0 }: OwnEvent & { readonly sid: string },
+  reason: string,
+) {
+  const { queries, nowMs } = change
+  if ((await findSession(queries, tenantId, sid)) === undefined) return false
+  // our clock may have been ahead when it was issued, and no gateway lets in what is further ahead
+  const latest = Math.floor(nowMs / SECOND_MS) + LIMITS.issuedAheadSecondsMax
+  const notBefore = Math.min(issued_at, latest) + 1
+  if (await isSidRevoked(queries, tenantId, sid, notBefore)) return false
+  await revokeIn(change, tenantId, { sid }, reason, null, notBefore)
   return true
 }
 

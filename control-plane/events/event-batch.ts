@@ -30,6 +30,14 @@ export const EnforcementEventBody = v.object({
       v.description('The session; with `terminate` and `logout` it ends everywhere.'),
     ),
   ),
+  issued_at: v.optional(
+    v.pipe(
+      v.number(),
+      v.safeInteger(),
+      v.minValue(0),
+      v.description('When the token of the session was issued (`iat`), in epoch seconds.'),
+    ),
+  ),
   reason: v.optional(text(LIMITS.eventTextCharactersMax)),
   ip: v.optional(
     v.pipe(
@@ -45,12 +53,13 @@ export interface EventBatch {
   readonly rejected: number
 }
 
-const { subject, reason, ip, app_host, sid } = EnforcementEventBody.entries
+const { subject, reason, ip, app_host, sid, issued_at } = EnforcementEventBody.entries
 
 /** Without its `sid` it would end nothing, so that one has to be right. */
 const SessionEndBody = v.object({
   outcome: v.picklist(['logout', 'terminate']),
   sid,
+  issued_at: v.fallback(issued_at, undefined),
   subject: v.fallback(subject, undefined),
   reason: v.fallback(reason, undefined),
   ip: v.fallback(ip, undefined),

@@ -6,5 +6,5 @@ import type { OwnSessions } from './own-sessions.ts'
 export interface EndpointWorld extends SignInWorld<RequestContext> {
   readonly ownSessions: OwnSessions
   /** The control plane has ended it; here it is refused before the fleet link says so. */
-  refuseSession(context: RequestContext, sid: string): void
+  refuseSession(context: RequestContext, sid: string, issuedSeconds: number): void
 }

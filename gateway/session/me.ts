@@ -87,7 +87,9 @@ async function end(
   if ('sid' in ending && ending.sid === claims.sid) return logout(context, world)
   const ended = await world.ownSessions.end(tenant, { token, claims }, ending)
   if (ended.kind !== 'listed') return refuse(context, ended.kind)
-  if ('sid' in ending) world.refuseSession(context, ending.sid)
+  // its token is not here: whatever may have been issued by now
+  const latest = context.nowSeconds + LIMITS.issuedAheadSecondsMax
+  if ('sid' in ending) world.refuseSession(context, ending.sid, latest)
   if (!wantsPage(context)) return jsonAnswer(200, { ended: ending })
   const done: MePage['done'] = 'sid' in ending ? 'session' : 'device'
   return redirection(303, `/service/me?done=${done}`)

@@ -79,7 +79,8 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
     },
     onReport(report) {
       for (const event of report.type === 'events' ? report.events : [])
-        if (endsSession(event)) keeper.endSession(event.tenant_id, event.sid ?? '')
+        if (endsSession(event))
+          keeper.endSession(event.tenant_id, event.sid ?? '', event.issued_at ?? 0)
       outbox.add(withRevisions(report, keeper.revisionOf))
     },
   })

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { nowSeconds, type Clock } from '../../shared/clock.ts'
+import { endedFrom } from '../../shared/enforcement/session.ts'
 import { canonicalJson, snapshotHash, StateDigest } from '../../shared/fleet-digest.ts'
 import { issueReason } from '../../shared/fleet-parse.ts'
 import {
@@ -35,7 +36,7 @@ interface Kept {
 export interface Keeper {
   restore(state: StoredState): void
   /** Somebody signed out here, or was ended here: dead in every worker and on disk, link or no link. */
-  endSession(tenantId: string, sid: string): void
+  endSession(tenantId: string, sid: string, issuedSeconds: number): void
   /** Of the newest state of this tenant that is served here. */
   revisionOf(tenantId: string): number | undefined
   receive(message: DownMessage): void
@@ -356,10 +357,11 @@ export function createKeeper(options: KeeperOptions): Keeper {
       for (const [tenantId, { rank, text }] of tenants)
         yield { type: 'tenant', tenantId, sync: rank.sync, text }
     },
-    endSession(tenantId, sid) {
+    endSession(tenantId, sid, issuedSeconds) {
       if (!tenants.has(tenantId)) return
       mentioned?.revoked.add(tenantId)
-      revoke(tenantId, { all: 0, subjects: {}, sids: { [sid]: nowSeconds(clock) + 1 } })
+      const notBefore = endedFrom(nowSeconds(clock), issuedSeconds)
+      revoke(tenantId, { all: 0, subjects: {}, sids: { [sid]: notBefore } })
     },
     revisionOf: (tenantId) => tenants.get(tenantId)?.rank.revision,
     settled: () => everythingServed.then(() => {}),

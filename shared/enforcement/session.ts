@@ -54,6 +54,11 @@ export function isRevoked(claims: TokenClaims, revoked: RevokedView): boolean {
   )
 }
 
+/** The not-before time of a session that ends now: its issuer's clock may be ahead of ours. */
+export function endedFrom(nowSeconds: number, issuedSeconds: number): number {
+  return Math.max(nowSeconds, issuedSeconds) + 1
+}
+
 /** Whether the companion cookie is due to be written again. */
 export function isSeenDue(facts: SessionFacts, rules: SessionRules): boolean {
   const { seen, nowSeconds, fingerprint } = facts

@@ -34,6 +34,20 @@ t.test('/service/logout', async (t) => {
     },
     isOver('b'),
     {
+      name: 'a session that was issued by a clock ahead',
+      ask: headOf({
+        target: '/service/logout',
+        as: 'navigation',
+        cookie: world.session({ sid: 'ahead', issuedAgoSeconds: -30 }),
+      }),
+      required: out,
+    },
+    {
+      name: 'ahead is signed out',
+      ask: headOf({ cookie: world.session({ sid: 'ahead', issuedAgoSeconds: -30 }) }),
+      required: { outcome: 'sign_in_401', reason: 'sign_in_required: revoked' },
+    },
+    {
       name: 'a link on another site',
       ask: logout('c', { as: 'navigation', lines: ['Sec-Fetch-Site: cross-site'] }),
       required: question,

@@ -46,12 +46,13 @@ export async function isSidRevoked(
   queries: Queries,
   tenantId: string,
   sid: string,
+  notBeforeMin = 0,
 ): Promise<boolean> {
   const rows = await queries
     .select({ notBefore: table.notBefore })
     .from(table)
     .where(and(eq(table.tenantId, tenantId), eq(table.kind, 'sid'), eq(table.target, sid)))
-  return rows.length > 0
+  return rows.some(({ notBefore }) => notBefore >= notBeforeMin)
 }
 
 /**

@@ -30,7 +30,7 @@ async function startReports(t: Parameters<typeof startServices>[0]) {
       event,
       content,
     }))
-  return { ...services, report, events, receive }
+  return { ...services, clock, report, events, receive }
 }
 
 void t.test('who signs out at one gateway is signed out at all of them', async (t) => {
@@ -43,6 +43,25 @@ void t.test('who signs out at one gateway is signed out at all of them', async (
   t.equal((await sessions.find('acme', 's2'))?.endedAt, null)
   t.strictSame(told, ['acme'], 'the gateways are told')
   t.strictSame(await events(), [], 'a sign-out is no security event')
+})
+
+void t.test('a sign-out holds for a token that was issued by a clock ahead', async (t) => {
+  const { report, revocations, clock, store } = await startReports(t)
+  const now = Math.floor(clock.nowMs() / 1000)
+  const notBefore = async () => (await revocations.revokedState('acme')).sids['s1']
+  await revocations.end('acme', 's1', ACTOR, 'signed_out')
+  t.equal(await notBefore(), now + 1)
+  let commits = 0
+  store.onCommit(({ revoked }) => void (commits += revoked.size))
+  for (let times = 0; times < 2; times++) await report('logout', { issued_at: now + 30 })
+  t.equal(await notBefore(), now + 31, 'though the realm has ended it already')
+  t.equal(commits, 1, 'and once')
+  await report('logout')
+  await report('logout', { issued_at: now })
+  t.equal(await notBefore(), now + 31)
+  await report('terminate', { issued_at: now + 1e9 })
+  const latest = now + LIMITS.issuedAheadSecondsMax
+  t.equal(await notBefore(), latest + 1, 'no gateway lets in what is further ahead')
 })
 
 void t.test('what a gateway saw of a former tenant is not its namesake’s', async (t) => {

@@ -7,6 +7,7 @@ const long = (characters: number) => 'a'.repeat(characters)
 void t.test('an event that ends a session loses a bad field and is taken', async (t) => {
   const bad = {
     ip: ['', 'unreadable', 1, null],
+    issued_at: [-1, 1.5, '1', null, 2 ** 53],
     subject: [1, long(LIMITS.eventTextCharactersMax + 1), 'a\nb'],
     reason: [false, long(LIMITS.eventTextCharactersMax + 1)],
     app_host: [[], long(LIMITS.eventHostCharactersMax + 1)],
@@ -20,6 +21,7 @@ void t.test('an event that ends a session loses a bad field and is taken', async
           subject: 'ada',
           reason: 'r',
           ip: '::1',
+          issued_at: 1_800_000_000,
           app_host: 'a',
         }
         const { [field as keyof typeof good]: _gone, ...kept } = good

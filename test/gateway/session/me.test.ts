@@ -125,7 +125,7 @@ t.test('the list of the realm, as JSON and as a page, and no token on it', async
 t.test('one that is ended is refused here before the fleet link tells of it', async (t) => {
   const { edge, me, asked } = await startWorld(t)
   const cookie = edge.session()
-  const other = edge.session({ sid: 'sid-2' })
+  const other = edge.session({ sid: 'sid-2', issuedAgoSeconds: -30 })
   t.equal((await me(other)).status, 200)
   const csrf = String((await me(cookie)).body['csrf'])
   const ended = await me(cookie, { ...html, form: `sid=sid-2&csrf=${csrf}` })

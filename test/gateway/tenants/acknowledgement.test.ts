@@ -83,6 +83,25 @@ t.test('a gateway whose disk fails refuses what was revoked, and says what it is
   t.same((await control.hub.revocationsSettled(5_000)).notDurable, [])
 })
 
+t.test(
+  'a sign-out here ends what a clock ahead has issued, in all workers and on disk',
+  async (t) => {
+    const control = await startControlPlane(t)
+    control.put('ada')
+    const gateway = startGateway(t, { port: control.port, workers: 2 })
+    await control.settled(1)
+    const [worker, other] = gateway.workers
+    const ended = { tenant_id: 'ada', outcome: 'logout', sid: 's' }
+    worker!.follower.reportEvent({ ...ended, issued_at: NOW + 300 })
+    await until(() => other!.directory.byId('ada')?.revoked.sids.has('s') === true)
+    t.equal(other!.directory.byId('ada')?.revoked.sids.get('s'), NOW + 301)
+    await gateway.close()
+    const log = createTestLog().log
+    const kept = openLastKnownGood({ directory: gateway.folder, fleetKey: FLEET_KEY, log }).load()
+    t.match(kept.tenants, [{ tenantId: 'ada', revoked: { sids: { s: NOW + 301 } } }])
+  },
+)
+
 t.test('a gateway whose disk fails serves on, and says that a restart would lose it', async (t) => {
   const control = await startControlPlane(t)
   control.put('ada')

@@ -67,9 +67,10 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     relyingParty,
     callbacks: createCallbackAdmission(clock),
     clock,
-    endSession(visit, { sub: subject, sid }, outcome) {
-      standing.endSession(sid)
-      events.add({ outcome, subject, sid, ...placeOf(visit) })
+    endSession(visit, claims, outcome) {
+      const { sub: subject, sid, iat: issued_at } = claims
+      standing.endSession(claims)
+      events.add({ outcome, subject, sid, issued_at, ...placeOf(visit) })
     },
     log: { warn: (fields, text) => warn(`${text}: ${JSON.stringify(fields)}`) },
   }

@@ -12,6 +12,7 @@ export interface EnforcedEvent {
   readonly reason?: string
   readonly subject?: string
   readonly sid?: string
+  readonly issued_at?: number
   readonly ip?: string
   readonly app_host?: string
 }

@@ -3,11 +3,15 @@
  * old all that is. A new state is compiled aside, then one reference is swapped.
  */
 import { nowSeconds } from '../../../../shared/clock.ts'
-import { isRevoked } from '../../../../shared/enforcement/session.ts'
+import { endedFrom, isRevoked } from '../../../../shared/enforcement/session.ts'
 import { RevokedState } from '../../../../shared/enforcement/revoked-state.ts'
 import { decide } from '../../../../shared/enforcement/decide.ts'
 import { isStillTrusted } from '../../../../shared/enforcement/still-trusted.ts'
-import { judgeTimes, type TokenTrust } from '../../../../shared/enforcement/token.ts'
+import {
+  judgeTimes,
+  type TokenClaims,
+  type TokenTrust,
+} from '../../../../shared/enforcement/token.ts'
 import type { StillOpen } from '../guard.ts'
 import type { Admission } from './admission.ts'
 import type { EnforceSettings } from './options.ts'
@@ -147,9 +151,9 @@ export function createStanding(settings: EnforceSettings) {
     },
 
     /** The session is over here at once; the service hears of it by an event. */
-    endSession(sid: string) {
+    endSession({ sid, iat }: TokenClaims) {
       const seconds = nowSeconds(clock)
-      revoked.merge({ all: 0, subjects: {}, sids: { [sid]: seconds + 1 } }, seconds)
+      revoked.merge({ all: 0, subjects: {}, sids: { [sid]: endedFrom(seconds, iat) } }, seconds)
       watch.look()
     },
 

@@ -36,9 +36,11 @@ t.test('on a unix socket a sign-out reaches the service, and ends the session', 
   )
   t.equal(status, 303)
   await guard.close()
-  const events = service.batches.flat()
+  const events = service.batches.flat() as { issued_at?: number }[]
+  const issued_at = events[0]?.issued_at
+  t.ok(Math.abs(service.nowSeconds() - issued_at!) < 60)
   t.strictSame(events, [
-    { outcome: 'logout', subject: 'ada', sid: 'sid-1', app_host: 'app.localhost' },
+    { outcome: 'logout', subject: 'ada', sid: 'sid-1', issued_at, app_host: 'app.localhost' },
   ])
   t.strictSame(readBatch(events), { events, rejected: 0 }, 'and the service takes it')
 })
