@@ -61,16 +61,18 @@ const nodeWs: Listener = (app, onMessage) => {
   const wss = new WebSocketServer({ noServer: true })
   wss.on('connection', (_webSocket, message) => onMessage(message))
   const server = createServer()
-  server.on('upgrade', async (message, socket, head) => {
+  server.on('upgrade', (message, socket, head) => {
     const url = new URL(message.url ?? '/', 'http://localhost')
     const headers = new Headers()
     for (const [name, value] of Object.entries(message.headers))
       if (value !== undefined) headers.append(name, [value].flat()[0]!)
     const env = { incoming: message, outgoing: undefined }
-    const answer = await app.request(url, { headers }, env)
-    if (answer.status === 200)
-      wss.handleUpgrade(message, socket, head, (webSocket) => wss.emit('connection', webSocket, message)) // prettier-ignore
-    else socket.end(`HTTP/1.1 ${answer.status} Refused\r\nConnection: close\r\n\r\n`)
+    void Promise.resolve(app.request(url, { headers }, env)).then(({ status }) => {
+      if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\nConnection: close\r\n\r\n`)
+      return wss.handleUpgrade(message, socket, head, (webSocket) =>
+        wss.emit('connection', webSocket, message),
+      )
+    })
   })
   server.listen(0, '127.0.0.1')
   return server
