@@ -37,8 +37,6 @@ export class Http2Exchange implements Exchange, ResponseSink {
   readonly #stream: ServerHttp2Stream
   #bodyUse: number = BODY_USE.held
   #isBodyDone: boolean
-  /** Somebody reads it, if only to throw it away. */
-  #isBodyHeard = false
   #bodyBytes = 0
   #trailers = ''
   #gathered: GatheredBytes | null = null
@@ -130,7 +128,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     }
     this.#pieces = []
     this.#gathered = null
-    this.#bodyUse = BODY_USE.discarded
+    if (!this.#isHeld) this.#bodyUse = BODY_USE.discarded // else nobody reads it yet
     this.#isHeld = false
     this.#isDecided = false
     return true
@@ -158,8 +156,6 @@ export class Http2Exchange implements Exchange, ResponseSink {
   }
 
   #hearBody(): void {
-    if (this.#isBodyHeard) return void this.#stream.resume()
-    this.#isBodyHeard = true
     this.#stream
       .on('data', (chunk: Buffer) => this.#onBodyData(chunk))
       .on('trailers', (_headers, _flags, fields) => this.#onTrailers(fields))
@@ -225,10 +221,11 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#turn.deadlineMs = Infinity
     const connection = this.#connection
     connection.endUpload(this) // no application waits for it
+    const isNew = this.#bodyUse === BODY_USE.held
     this.#bodyUse = BODY_USE.discarded
-    const isUnsent = !this.#isBodyHeard && this.head.expectsContinue
+    const isUnsent = isNew && this.head.expectsContinue
     if (isUnsent || connection.isClosing) return closeWhenSent(this.#stream)
-    this.#hearBody()
+    if (isNew) this.#hearBody()
     this.unwanted = new UnwantedBody(this.#stream, connection.world.deadlines)
   }
 
