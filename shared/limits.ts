@@ -155,8 +155,12 @@ export const LIMITS = {
   authorizeStateBytesMax: 2048,
   authorizeRedirectBytesMax: 2048,
   authorizeParameterBytesMax: 1024,
+  /** All of it together, as it is kept; a hint is a token of ours, and comes on top. */
+  authorizeKeptBytesMax: 5 * 1024,
   openSignInsPerAddressMax: 1000,
   openSignInsPerTenantMax: 20_000,
+  /** That browsers of a person have open, and as many again that they have answered. */
+  signInsPerPersonMax: 100,
   /** Requests of strangers that are worked on, and that wait for it. */
   strangersAtOnceMax: 2,
   strangersWaitingMax: 128,

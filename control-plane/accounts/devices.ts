@@ -76,6 +76,13 @@ export function createDevices({
       return (await findKnownDevice(store.read, key, since(clock.nowMs()))) !== undefined
     },
 
+    /** Of several accounts of a browser, always the same one. */
+    async firstOwner(tenantId: string, tokens: readonly string[]): Promise<string | undefined> {
+      const hashes = tokens.map((token) => hashOf(tenantId, token))
+      const owners = await cookieHashesAmong(store.read, tenantId, hashes)
+      return owners.map(({ userId }) => userId).sort()[0]
+    },
+
     /**
      * In the change that finishes a sign-in; the answer is the browser's new cookie. What it showed
      * is worth nothing from then on, so that a copy is not, and what somebody else has put there

@@ -22,6 +22,7 @@ import {
   mustStepUp,
 } from './realm-hooks.ts'
 import { realmPages } from './realm-pages.ts'
+import { personAt } from './person-at.ts'
 import { createRealmRecords } from './records.ts'
 import { endSession } from './session-end.ts'
 import { issueSessionTokens } from './session-token.ts'
@@ -66,6 +67,7 @@ export async function createRealm(
   const records = createRealmRecords({
     ...world,
     tenantId,
+    personAt: (ctx) => personAt(ctx, world, tenantId),
     onCodeReused: async (sids) => {
       log.warn({ tenantId, sids }, 'an authorization code came twice, ending what was made from it')
       const requestId = Provider.ctx === undefined ? '' : requestIdOf(Provider.ctx)

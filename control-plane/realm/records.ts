@@ -3,7 +3,7 @@
  * only hashes are kept; their payloads are sealed under the realm, model and record they belong
  * to, so that a row moved to another realm does not open.
  */
-import type { Adapter, AdapterPayload } from 'oidc-provider'
+import type { Adapter, AdapterPayload, KoaContextWithOIDC } from 'oidc-provider'
 import type { Clock } from '../../shared/clock.ts'
 import { MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
 import { countedAs } from '../../shared/client-address.ts'
@@ -13,19 +13,22 @@ import type { Vault } from '../keys/vault.ts'
 import type { RealmRecord, RecordKey } from '../store/queries/realm-records.ts'
 import {
   consumeRecord,
+  deleteSurplusAnswered,
   deleteSurplusOpen,
   deleteRecord,
   deleteRecordsOfGrant,
   findRecord,
   findRecordByUid,
+  openedByPerson,
   retireRecord,
   upsertRecord,
+  upsertSignIn,
 } from '../store/queries/realm-records.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Store } from '../store/store.ts'
 import { SIGN_IN_SECONDS } from './configuration.ts'
 import { errors, Provider } from './oidc.ts'
-import { isAnswered } from './sign-in/attempt-state.ts'
+import { ownerOf } from './sign-in/attempt-state.ts'
 
 /** How long a finished sign-in is remembered, for the back button and the second click. */
 export const FINISHED_MS = 30 * MINUTE_MS
@@ -53,12 +56,16 @@ export interface RealmRecordsWorld {
   readonly tenantId: string
   /** A code came a second time: these sessions were made from it (RFC 6749, section 4.1.2). */
   readonly onCodeReused: (sids: readonly string[]) => Promise<void>
+  /** Who has signed in with the browser of a request before, as far as that can be told. */
+  readonly personAt?: (ctx: KoaContextWithOIDC) => Promise<string | undefined>
   readonly openLimits?: OpenLimits
 }
 
 /** Sign-ins that nobody has answered yet. */
 interface OpenLimits {
   readonly perAddressMax: number
+  /** What their browsers have open, and as many again that they have answered. */
+  readonly perPersonMax: number
   readonly perTenantMax: number
   readonly tenantEvery: number
 }
@@ -66,6 +73,7 @@ interface OpenLimits {
 /** All of a tenant's are counted now and then, since that reads them all. */
 const OPEN_LIMITS: OpenLimits = {
   perAddressMax: LIMITS.openSignInsPerAddressMax,
+  perPersonMax: LIMITS.signInsPerPersonMax,
   perTenantMax: LIMITS.openSignInsPerTenantMax,
   tenantEvery: 64,
 }
@@ -85,7 +93,7 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
       payloadSealed: vault.seal(JSON.stringify(payload), purposeOf(key)),
       grantId: payload.grantId ?? (key.model === 'Grant' ? (payload.jti ?? null) : null),
       uidHash: payload.uid === undefined ? null : hashOf('uid', payload.uid),
-      accountId: payload.accountId ?? null,
+      accountId: payload.accountId ?? ownerOf(payload) ?? null,
       sid: sidOf(payload),
       openedBy: null,
       consumedAt: null,
@@ -115,7 +123,7 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
         if (expiresInSeconds === undefined) throw new Error(`a ${model} must not live for ever`)
         const expiresAt = clock.nowMs() + expiresInSeconds * SECOND_MS
         const record = sealed(keyOf(model, id), payload, expiresAt)
-        if (model === 'Interaction') return openSignIn({ ...record, openedBy: openedBy() })
+        if (model === 'Interaction') return openSignIn(record)
         await store.change(({ queries }) => upsertRecord(queries, record))
       },
 
@@ -161,12 +169,21 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
     }
   }
 
-  /** Anybody can begin one: each address has so many open, and then its oldest goes. */
-  async function openSignIn(record: RealmRecord) {
-    const { perAddressMax, perTenantMax, tenantEvery } = openLimits
+  /**
+   * Anybody can begin one: each address has so many open, and then its oldest goes. Many share an
+   * address, so who has signed in with this browser before counts alone, and no flood of a
+   * neighbor throws out their page.
+   */
+  async function openSignIn(opened: RealmRecord) {
+    const { perAddressMax, perPersonMax, perTenantMax, tenantEvery } = openLimits
+    const { ctx } = Provider // it saves in the middle of a request, and hands on nothing of it
+    const userId = ctx && (await world.personAt?.(ctx))
+    const address = ctx === undefined ? null : countedAs(addressOf(ctx.req))
+    const most = userId === undefined ? perAddressMax : perPersonMax
+    const record = { ...opened, openedBy: userId === undefined ? address : openedByPerson(userId) }
     await store.change(async ({ queries }) => {
       await upsertRecord(queries, record)
-      if (record.openedBy !== null) await deleteSurplusOpen(queries, record, perAddressMax)
+      if (record.openedBy !== null) await deleteSurplusOpen(queries, record, most)
       // the first as well: a realm is built anew with every change, and so are its counts
       if (unlooked === 0)
         await deleteSurplusOpen(queries, { ...record, openedBy: null }, perTenantMax)
@@ -190,19 +207,14 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
       const key = keyOf('Interaction', uid)
       const expiresAt = nowMs + SIGN_IN_SECONDS * SECOND_MS
       const record = sealed(key, { ...payload, consumed: undefined, exp }, expiresAt)
-      await upsertRecord(queries, record, isAnswered(payload))
+      await upsertSignIn(queries, record)
+      await deleteSurplusAnswered(queries, record, openLimits.perPersonMax)
     },
   }
 }
 
 function purposeOf({ tenantId, model, idHash }: RecordKey): string {
   return `realm_records.payload:${tenantId}/${model}/${idHash}`
-}
-
-/** The provider saves in the middle of a request, and hands on nothing of it. */
-function openedBy(): string | null {
-  const { ctx } = Provider
-  return ctx === undefined ? null : countedAs(addressOf(ctx.req))
 }
 
 /** Codes and tokens name their session; the provider's session names it per client. */

@@ -92,6 +92,7 @@ const PARAMETER_BYTES_MAX: Readonly<Record<string, number>> = {
 export function tooLongIn(query: string): string | undefined {
   if (query.length > LIMITS.targetBytesMax)
     return `the request is longer than ${LIMITS.targetBytesMax} bytes`
+  let keptBytes = 0
   for (const [name, value] of new URLSearchParams(query)) {
     const isKnown = Object.hasOwn(PARAMETER_BYTES_MAX, name)
     const most = (isKnown && PARAMETER_BYTES_MAX[name]) || LIMITS.authorizeParameterBytesMax
@@ -99,6 +100,9 @@ export function tooLongIn(query: string): string | undefined {
       return isKnown || /^[a-z_]{1,30}$/.test(name)
         ? `${name} is longer than ${most} bytes`
         : `a parameter is longer than ${most} bytes`
+    if (name !== 'id_token_hint') keptBytes += Buffer.byteLength(JSON.stringify(value))
   }
-  return undefined
+  return keptBytes > LIMITS.authorizeKeptBytesMax
+    ? `all parameters together are longer than ${LIMITS.authorizeKeptBytesMax} bytes`
+    : undefined
 }

@@ -73,7 +73,12 @@ export function isBegun(payload: AdapterPayload): boolean {
 
 /** Somebody known has shown a proof for it; the way back to the password takes nothing from that. */
 export function isAnswered(payload: AdapterPayload): boolean {
-  return Boolean((payload as { attempt?: Partial<AttemptState> }).attempt?.userId)
+  return ownerOf(payload) !== undefined
+}
+
+/** Whose it is, by a proof that was shown for it. */
+export function ownerOf(payload: AdapterPayload): string | undefined {
+  return (payload as { attempt?: Partial<AttemptState> }).attempt?.userId || undefined
 }
 
 /** Without a limit in time: for the way back, on which the answer is taken. */

@@ -16,6 +16,7 @@ import { consolePeople } from './0015-console-people.ts'
 import { leftBehind } from './0016-left-behind.ts'
 import { openRecords } from './0017-open-records.ts'
 import { formContent } from './0018-form-content.ts'
+import { deviceTokens } from './0019-device-tokens.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -37,4 +38,5 @@ export const migrations = [
   leftBehind,
   openRecords,
   formContent,
+  deviceTokens,
 ] as const

@@ -1,5 +1,5 @@
 /** What the OpenID Connect provider of a realm keeps: sessions, grants, codes, interactions. */
-import { and, desc, eq, gt, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNotNull, isNull, notLike, sql, type SQL } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -22,12 +22,29 @@ function isRecord(key: RecordKey) {
   )
 }
 
-/** Who opened it stays, until it is answered: then it counts among the open ones no more. */
-export async function upsertRecord(
+/** Who opened it stays. */
+export async function upsertRecord(queries: Queries, record: RealmRecord): Promise<void> {
+  await upsert(queries, record, {})
+}
+
+/**
+ * A sign-in that goes on. Whoever has answered it has it among theirs, and it counts among the open
+ * ones no more; so it stays when they begin again with the password.
+ */
+export async function upsertSignIn(queries: Queries, record: RealmRecord): Promise<void> {
+  const isAnswered = record.accountId !== null
+  await upsert(
+    queries,
+    record,
+    isAnswered ? { openedBy: null } : { accountId: sql`${realmRecords.accountId}` },
+  )
+}
+
+async function upsert(
   queries: Queries,
   record: RealmRecord,
-  isAnswered = false,
-): Promise<void> {
+  instead: { openedBy?: null; accountId?: SQL },
+) {
   const {
     tenantId: _tenantId,
     model: _model,
@@ -40,7 +57,7 @@ export async function upsertRecord(
     .values(record)
     .onConflictDoUpdate({
       target: [realmRecords.tenantId, realmRecords.model, realmRecords.idHash],
-      set: isAnswered ? { ...rest, openedBy: null } : rest,
+      set: { ...rest, ...instead },
     })
 }
 
@@ -103,37 +120,94 @@ export async function deleteRecordsOfGrant(queries: Queries, tenantId: string, g
     .returning({ model: realmRecords.model, sid: realmRecords.sid })
 }
 
-const SURPLUS_AT_ONCE = 200
+/** The sessions of a person that the realm knows, with or without a token made for them. */
+export async function sidsOfAccount(
+  queries: Queries,
+  tenantId: string,
+  accountId: string,
+): Promise<string[]> {
+  const rows = await queries
+    .selectDistinct({ sid: realmRecords.sid })
+    .from(realmRecords)
+    .where(and(eq(realmRecords.tenantId, tenantId), eq(realmRecords.accountId, accountId)))
+  return rows.flatMap(({ sid }) => sid ?? [])
+}
 
-/** Of the records that are still open, those beyond the newest `most` go: of one address, or of all. */
+/** The second click at a sign-in of whoever this session is of: it would open another one. */
+export async function deleteFinishedSignInsBehind(
+  queries: Queries,
+  tenantId: string,
+  sid: string,
+): Promise<void> {
+  const ofSession = await queries
+    .selectDistinct({ accountId: realmRecords.accountId })
+    .from(realmRecords)
+    .where(and(eq(realmRecords.tenantId, tenantId), eq(realmRecords.sid, sid)))
+  const accountIds = ofSession.flatMap(({ accountId }) => accountId ?? [])
+  if (accountIds.length === 0) return
+  await queries
+    .delete(realmRecords)
+    .where(
+      and(
+        eq(realmRecords.tenantId, tenantId),
+        inArray(realmRecords.accountId, accountIds),
+        eq(realmRecords.model, 'Interaction'),
+        isNotNull(realmRecords.consumedAt),
+      ),
+    )
+}
+
+const SURPLUS_AT_ONCE = 200
+/** Whose count a sign-in is on that was opened by a browser or session of a person. */
+const PERSON = 'person '
+export const openedByPerson = (userId: string) => PERSON + userId
+
+type Opened = Pick<RealmRecord, 'tenantId' | 'model' | 'openedBy'>
+
+/**
+ * Of the records that are still open, those beyond the newest `most` go: of one opener, or of all
+ * that are nobody's. What people have opened counts for each of them alone.
+ */
 export async function deleteSurplusOpen(
   queries: Queries,
-  { tenantId, model, openedBy }: Pick<RealmRecord, 'tenantId' | 'model' | 'openedBy'>,
+  { tenantId, model, openedBy }: Opened,
   most: number,
 ): Promise<void> {
   const isOpen = and(
-    eq(realmRecords.tenantId, tenantId),
-    eq(realmRecords.model, model),
-    openedBy === null ? isNotNull(realmRecords.openedBy) : eq(realmRecords.openedBy, openedBy),
+    openedBy === null
+      ? and(isNotNull(realmRecords.openedBy), notLike(realmRecords.openedBy, `${PERSON}%`))
+      : eq(realmRecords.openedBy, openedBy),
     isNull(realmRecords.consumedAt),
   )
+  await deleteSurplus(queries, { tenantId, model }, isOpen, most)
+}
+
+/** The same of those that one person has answered, finished ones among them. */
+export async function deleteSurplusAnswered(
+  queries: Queries,
+  { tenantId, model, accountId }: Pick<RealmRecord, 'tenantId' | 'model' | 'accountId'>,
+  most: number,
+): Promise<void> {
+  if (accountId === null) return
+  await deleteSurplus(queries, { tenantId, model }, eq(realmRecords.accountId, accountId), most)
+}
+
+async function deleteSurplus(
+  queries: Queries,
+  { tenantId, model }: Pick<RealmRecord, 'tenantId' | 'model'>,
+  areMeant: SQL | undefined,
+  most: number,
+) {
+  const isOfModel = and(eq(realmRecords.tenantId, tenantId), eq(realmRecords.model, model))
   const surplus = await queries
     .select({ idHash: realmRecords.idHash })
     .from(realmRecords)
-    .where(isOpen)
+    .where(and(isOfModel, areMeant))
     .orderBy(desc(realmRecords.expiresAt))
     .limit(SURPLUS_AT_ONCE)
     .offset(most)
   if (surplus.length === 0) return
   const hashes = surplus.map(({ idHash }) => idHash)
   // by their primary key and nothing else: the planner would read all that are open for the rest
-  await queries
-    .delete(realmRecords)
-    .where(
-      and(
-        eq(realmRecords.tenantId, tenantId),
-        eq(realmRecords.model, model),
-        inArray(realmRecords.idHash, hashes),
-      ),
-    )
+  await queries.delete(realmRecords).where(and(isOfModel, inArray(realmRecords.idHash, hashes)))
 }

@@ -5,10 +5,22 @@ import { eq } from 'drizzle-orm'
 import t from 'tap'
 import { createRealmRecords } from '../../../control-plane/realm/records.ts'
 import { realmRouteOf, tooLongIn } from '../../../control-plane/realm/routes.ts'
-import { deleteSurplusOpen } from '../../../control-plane/store/queries/realm-records.ts'
+import {
+  deleteSurplusOpen,
+  openedByPerson,
+  upsertRecord,
+} from '../../../control-plane/store/queries/realm-records.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { Browser, relyingParty, requestWith, startWorld, type World } from './realm-world.ts'
+import {
+  Browser,
+  relyingParty,
+  requestWith,
+  signIn,
+  startWorld,
+  type World,
+} from './realm-world.ts'
+import { begin, enrolApp } from './steps.ts'
 
 const plenty = { burst: 100, perSecond: 100 }
 const one = { burst: 1, perSecond: 0.001 }
@@ -111,6 +123,17 @@ t.test('what is kept of a request has a length', async (t) => {
   t.match(tooLongIn(`?scope=${'x'.repeat(1025)}`), /^scope is longer than 1024 bytes$/)
   t.match(tooLongIn(`?<b>=${'x'.repeat(1025)}`), /^a parameter is longer/)
   t.match(tooLongIn(`?${'x=1&'.repeat(3000)}`), /^the request is longer/)
+  const together = (more: number) => {
+    const whole = 'x'.repeat(LIMITS.authorizeStateBytesMax)
+    const rest = 'x'.repeat(LIMITS.authorizeKeptBytesMax - 2 * whole.length - 3 * 2 + more)
+    return tooLongIn(`?state=${whole}&nonce=${whole}&scope=${rest}`)
+  }
+  t.equal(together(0), undefined)
+  t.match(together(1), /^all parameters together are longer than 5120 bytes$/)
+  const blown = '%00'.repeat(900)
+  t.match(tooLongIn(`?state=${blown}`), /^all parameters together/, 'as long as they are kept')
+  const hint = 'x'.repeat(LIMITS.sessionTokenReadBytesMax)
+  t.equal(tooLongIn(`?state=${'x'.repeat(2048)}&id_token_hint=${hint}`), undefined)
 })
 
 t.test('an address has so many sign-ins open, and then its oldest goes', async (t) => {
@@ -135,7 +158,7 @@ t.test('an address has so many sign-ins open, and then its oldest goes', async (
     )
   for (let at = 1; at <= 5; at++) await insert('127.0.0.1', at * 1000)
   for (let at = 1; at <= 5; at++) await insert('192.0.2.1', at * 1000)
-  const openLimits = { perAddressMax: 3, perTenantMax: 7, tenantEvery: 2 }
+  const openLimits = { perAddressMax: 3, perPersonMax: 2, perTenantMax: 7, tenantEvery: 2 }
   const onCodeReused = () => Promise.resolve()
   const records = createRealmRecords({
     ...world,
@@ -170,6 +193,82 @@ t.test('an address has so many sign-ins open, and then its oldest goes', async (
   t.ok((await all()) <= 7, 'and are so many again')
   t.equal(LIMITS.openSignInsPerAddressMax, 1000)
   t.equal(LIMITS.openSignInsPerTenantMax, 20_000)
+})
+
+t.test(
+  'a neighbor’s flood throws out no page of a browser that has signed in before',
+  async (t) => {
+    const world = await startWorld(t)
+    const { store, clock } = world
+    const acme = await world.tenant('acme')
+    const browser = new Browser(world.baseUrl)
+    await signIn(browser, acme)
+    browser.forgetCookies(({ name }) => name.endsWith('_session'))
+    const { page, password } = await begin(world, acme, {}, browser)
+    t.match(page.html, /name="password"/)
+    const mine = openedByPerson(acme.ada.userId)
+    const opened = (await rows(world, 'Interaction')).filter(({ openedBy }) => openedBy === mine)
+    t.equal(opened.length, 1)
+
+    const flood = async (openedBy: string, count: number) =>
+      store.change(async ({ queries }) => {
+        const row = opened[0] as NonNullable<(typeof opened)[0]>
+        for (let at = 1; at <= count; at++) {
+          const expiresAt = clock.nowMs() + 7_200_000 + at
+          await upsertRecord(queries, { ...row, idHash: `${openedBy} ${at}`, openedBy, expiresAt })
+        }
+      })
+    const surplus = (openedBy: string | null, most: number) =>
+      store.change(({ queries }) =>
+        deleteSurplusOpen(queries, { tenantId: 'acme', model: 'Interaction', openedBy }, most),
+      )
+    await flood('127.0.0.1', 5)
+    await surplus('127.0.0.1', 3)
+    await surplus(null, 3)
+    const count = async (openedBy: string) =>
+      (await rows(world, 'Interaction')).filter((row) => row.openedBy === openedBy).length
+    t.same([await count('127.0.0.1'), await count(mine)], [3, 1])
+
+    await flood(mine, LIMITS.signInsPerPersonMax)
+    t.equal(await count(mine), LIMITS.signInsPerPersonMax + 1)
+    await begin(world, acme, {}, browser)
+    t.equal(await count(mine), LIMITS.signInsPerPersonMax, 'a person has so many themselves')
+
+    const planted = new Browser(world.baseUrl)
+    const device = browser.cookies.find(({ name }) => name.endsWith('_device'))
+    planted.remember(device ? [{ ...device, value: 'x'.repeat(43) }] : [])
+    await begin(world, acme, {}, planted)
+    t.equal(await count(mine), LIMITS.signInsPerPersonMax, 'a cookie of nobody is a stranger’s')
+    t.equal((await password()).response.status, 410, 'of their own the oldest went')
+  },
+)
+
+t.test('what somebody has answered counts as theirs, finished or begun again', async (t) => {
+  const world = await startWorld(t)
+  const { store } = world
+  const acme = await world.tenant('acme')
+  const theirs = async () =>
+    (await rows(world, 'Interaction')).filter(({ accountId }) => accountId === acme.ada.userId)
+  await signIn(new Browser(world.baseUrl), acme)
+  t.match(await theirs(), [{ openedBy: null }], 'a finished one, for as long as it is kept')
+  await enrolApp(world, acme)
+  const { password, send } = await begin(world, acme)
+  await password()
+  t.equal((await theirs()).length, 2)
+  await send({ restart: '' })
+  t.match(await theirs(), [{ openedBy: null }, { openedBy: null }], 'nor is it nobody’s now')
+
+  const [row] = await theirs()
+  const { signInsPerPersonMax } = LIMITS
+  await store.change(async ({ queries }) => {
+    for (let at = 0; at < signInsPerPersonMax; at++)
+      await upsertRecord(queries, { ...(row as NonNullable<typeof row>), idHash: `more ${at}` })
+  })
+  t.equal((await theirs()).length, signInsPerPersonMax + 2)
+  const { password: again, send: sendAgain } = await begin(world, acme)
+  t.match((await again()).html, /name="code"/)
+  t.equal((await theirs()).length, signInsPerPersonMax)
+  t.match((await sendAgain({ code: '' })).html, /name="code"/, 'the newest stays')
 })
 
 t.test('who sends a form slowly keeps nobody from signing in', async (t) => {
