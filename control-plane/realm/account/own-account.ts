@@ -15,6 +15,7 @@ import {
 import { english } from '../pages/texts/english.ts'
 import type { Realm, RealmContext } from '../realm.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
+import { asKnown } from '../../store/precedence.ts'
 import type { RealmWorld } from '../world.ts'
 import { factorChanges } from './factor-changes.ts'
 import { freshProofs, type Proven } from './fresh-proof.ts'
@@ -86,6 +87,12 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
     ctx.set(FORM_PAGE_HEADERS)
     const holder = await holderOf(ctx, realm, world)
     if (holder === undefined) return askToSignIn(ctx)
+    return asKnown(() => answerHolder(ctx, page, handler, holder))
+  }
+
+  /** What somebody does with their own account, above all for its safety, waits for no stranger. */
+  async function answerHolder(ctx: RealmContext, page: OwnPage, handler: Handler, holder: Holder) {
+    const isRead = ctx.method !== 'POST'
     if (isRead) {
       const request = { ctx, holder, fields: new Map<string, string>() }
       const isOpen = !(await isProofNeeded(page, request))

@@ -15,6 +15,7 @@ import {
 } from '../pages/account-pages.ts'
 import type { Realm, RealmContext } from '../realm.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
+import { asKnown } from '../../store/precedence.ts'
 import type { RealmWorld } from '../world.ts'
 
 const LOGIN_CHARACTERS_MAX = 320
@@ -96,18 +97,20 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
     const { userId } = ticket
     try {
       const actor = { name: userId, requestId: requestIdOf(ctx) }
-      const problem = await users.choosePassword(tenantId, userId, plain, actor, {
-        reason: kind === 'reset' ? 'password_reset' : 'password_chosen',
-        isMailProven: true,
-        alongside: async (change, user) => {
-          const spent = await tickets.spend(change, tenantId, kind, secret)
-          if (spent === undefined) throw new Refusal('ticket_spent')
-          if (kind === 'reset')
-            await accountMail.tellPasswordChanged(change, user, texts.language, {
-              areBrowsersForgotten: true,
-            })
-        },
-      })
+      const choose = () =>
+        users.choosePassword(tenantId, userId, plain, actor, {
+          reason: kind === 'reset' ? 'password_reset' : 'password_chosen',
+          isMailProven: true,
+          alongside: async (change, user) => {
+            const spent = await tickets.spend(change, tenantId, kind, secret)
+            if (spent === undefined) throw new Refusal('ticket_spent')
+            if (kind === 'reset')
+              await accountMail.tellPasswordChanged(change, user, texts.language, {
+                areBrowsersForgotten: true,
+              })
+          },
+        })
+      const problem = await asKnown(choose) // the link has been shown: it is no stranger
       if (problem !== undefined)
         return await askForPassword(ctx, kind, texts.steps.passwordProblem[problem])
     } catch (error) {
@@ -130,11 +133,13 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
     if (isRead) return showPage(ctx, 200, confirmEmailPage({ place, action, email }))
     try {
       const actor = { name: ticket.userId, requestId: requestIdOf(ctx) }
-      await users.proveEmail(tenantId, ticket.userId, email, actor, async (change, before) => {
-        const spent = await tickets.spend(change, tenantId, 'email', secret)
-        if (spent === undefined) throw new Refusal('ticket_spent')
-        await accountMail.tellEmailChanged(change, before, email, place.texts.language)
-      })
+      const prove = () =>
+        users.proveEmail(tenantId, ticket.userId, email, actor, async (change, before) => {
+          const spent = await tickets.spend(change, tenantId, 'email', secret)
+          if (spent === undefined) throw new Refusal('ticket_spent')
+          await accountMail.tellEmailChanged(change, before, email, place.texts.language)
+        })
+      await asKnown(prove)
     } catch (error) {
       const isGone =
         error instanceof Refusal && ['ticket_spent', 'email_taken'].includes(error.code)

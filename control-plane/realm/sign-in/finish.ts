@@ -9,6 +9,7 @@ import type { OwnFacts } from '../../accounts/attempts.ts'
 import type { Policies } from '../../policy/policies.ts'
 import type { SignInState } from '../../policy/sign-in.ts'
 import { notBeforeOf } from '../../store/queries/revocations.ts'
+import { asKnown } from '../../store/precedence.ts'
 import type { Change } from '../../store/store.ts'
 import { SIGN_IN_SECONDS } from '../configuration.ts'
 import { pathCookieName, surplusCookies } from '../realm-cookies.ts'
@@ -94,7 +95,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
     ) {
       accountMail.deliver()
       if (replaced !== undefined)
-        await endSession(world, tenantId, replaced, 'surplus', requestIdOf(ctx))
+        await asKnown(() => endSession(world, tenantId, replaced, 'surplus', requestIdOf(ctx)))
       const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const
       ctx.cookies.set(pathCookieName(tenantId, 'device', isHttps), deviceCookie, {
         ...cookie,
