@@ -7,6 +7,7 @@ import { Refusal } from '../../shared/errors.ts'
 import type { Revoked } from '../../shared/snapshot.ts'
 import type { Enforced } from '../fleet/receipts.ts'
 import { noteLogouts } from '../store/queries/logout-notices.ts'
+import { deleteFinishedSignInsBehind } from '../store/queries/realm-records.ts'
 import {
   deleteMootRevocations,
   deleteRealmRecords,
@@ -57,14 +58,19 @@ export function createRevocations({ store }: { store: Store }) {
     },
 
     /**
-     * One session, once: who shows its token again and again writes nothing more, and a session
-     * whose first token was never fetched is known to nobody, and so has nothing to end.
+     * One session, once: who shows its token again and again writes nothing more. One whose first
+     * token is still to be fetched is no news to anybody, but its codes, the token that is being
+     * made and the sign-in behind it open nothing from here on either.
      */
     async end(tenantId: string, sid: string, actor: Actor, reason: string): Promise<void> {
       if (await isOver(store.read, tenantId, sid)) return
       await store.change(async (change) => {
-        if (await isOver(change.queries, tenantId, sid)) return
-        const { notBefore } = await revokeIn(change, tenantId, { sid }, reason)
+        const { queries } = change
+        if (await isOver(queries, tenantId, sid)) return
+        const isIssued = (await findSession(queries, tenantId, sid)) !== undefined
+        if (!isIssued) await deleteFinishedSignInsBehind(queries, tenantId, sid)
+        const event = isIssued ? 'session.revoked' : null
+        const { notBefore } = await revokeIn(change, tenantId, { sid }, reason, event)
         const content = { sid, not_before: notBefore, reason }
         await change.audit(actor, { action: 'sessions.revoked', tenantId, content })
       })
@@ -115,7 +121,7 @@ export async function revokeIn(
 /** What has expired is ended once as well: its browser may still be signed in to the realm. */
 async function isOver(queries: Queries, tenantId: string, sid: string): Promise<boolean> {
   const session = await findSession(queries, tenantId, sid)
-  if (session === undefined || session.endedAt !== null) return true
+  if (session !== undefined && session.endedAt !== null) return true
   return isSidRevoked(queries, tenantId, sid)
 }
 

@@ -34,7 +34,8 @@ type ProviderSession = Awaited<ReturnType<Realm['provider']['Session']['get']>>
 
 export function signOutPages(realm: Realm, world: RealmWorld) {
   const { provider, clientId, tenant } = realm
-  const { baseUrl, vault } = world
+  const { tenantId } = tenant
+  const { baseUrl, vault, sessions } = world
   const applicationUrl = realm.applicationUrls[0] ?? realm.issuer
 
   return async function signOut(ctx: RealmContext, next: () => Promise<unknown>) {
@@ -51,7 +52,7 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
     if (target instanceof Error) return wrong(ctx, target.message)
 
     const session = await provider.Session.get(ctx)
-    const confirmation = vault.hash(`realm.logout/${tenant.tenantId}/${session.uid}`)
+    const confirmation = vault.hash(`realm.logout/${tenantId}/${session.uid}`)
     if (isConfirmation) {
       const isOurs = isFromOwnPage(ctx.req.headers, new URL(baseUrl).origin)
       if (!isOurs || sent.confirmation !== confirmation)
@@ -82,14 +83,15 @@ export function signOutPages(realm: Realm, world: RealmWorld) {
    */
   async function leave(ctx: RealmContext, session: ProviderSession, hint: Hint | undefined) {
     const own = session.sidFor(clientId)
-    const end = (sid: string) =>
-      endSession(world, tenant.tenantId, sid, 'signed_out', requestIdOf(ctx))
+    const end = (sid: string) => endSession(world, tenantId, sid, 'signed_out', requestIdOf(ctx))
     if (own !== undefined) await end(own)
-    if (hint !== undefined && hint.sid !== own) await asStranger(() => end(hint.sid))
+    // a token of a session that is forgotten here has expired long since: nothing is written for it
+    if (hint !== undefined && hint.sid !== own && (await sessions.find(tenantId, hint.sid)))
+      await asStranger(() => end(hint.sid))
     if (session.accountId === undefined) return
     await session.destroy()
     ctx.cookies.set(provider.cookieName('session'), null, {
-      path: sessionCookiePath(tenant.tenantId, baseUrl.startsWith('https:')),
+      path: sessionCookiePath(tenantId, baseUrl.startsWith('https:')),
       signed: true,
     })
   }

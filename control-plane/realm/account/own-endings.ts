@@ -1,4 +1,5 @@
 /** Ending what is one's own. What belongs to somebody else is answered like what does not exist. */
+import { sidsOfAccount } from '../../store/queries/realm-records.ts'
 import type { Realm } from '../realm.ts'
 import { endSession } from '../session-end.ts'
 import type { RealmWorld } from '../world.ts'
@@ -17,9 +18,12 @@ export function endingOwn({ tenant }: Pick<Realm, 'tenant'>, world: RealmWorld) 
     },
 
     async endOthers(userId: string, sid: string, requestId: string): Promise<void> {
-      const others = (await sessions.aliveOf(tenantId, userId)).filter((other) => other !== sid)
+      const issued = await sessions.aliveOf(tenantId, userId)
+      // whoever fetches no token stands in no list, and could fetch one at any time
+      const known = await sidsOfAccount(store.read, tenantId, userId)
+      const others = new Set([...issued, ...known].filter((other) => other !== sid))
       await Promise.all(
-        others.map((other) => endSession(world, tenantId, other, 'ended_by_user', requestId)),
+        [...others].map((other) => endSession(world, tenantId, other, 'ended_by_user', requestId)),
       )
     },
 

@@ -11,6 +11,7 @@ import type { OwnFacts } from '../../accounts/attempts.ts'
 import type { User } from '../../accounts/users.ts'
 import { judge, type SignInState } from '../../policy/sign-in.ts'
 import type { FactorKind } from '../../policy/verdict.ts'
+import { asKnown } from '../../store/precedence.ts'
 import type { Change } from '../../store/store.ts'
 import type { Realm, RealmContext } from '../realm.ts'
 import { isSessionOver } from '../session-over.ts'
@@ -96,7 +97,8 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     const outcome = await store.change(async (change): Promise<Outcome | undefined> => {
       const { queries, nowMs } = change
       const record = await records.signInIn(queries, visit.uid)
-      const interaction = record?.payload ?? visit.interaction
+      if (record === undefined) return undefined // a sign-out has ended it meanwhile
+      const { payload: interaction } = record
       const held = stateOf(interaction, visit.browserHash, nowMs)
       const current = held ?? (isFirst(interaction) ? state : undefined)
       if (current?.userId !== userId) return undefined
@@ -175,7 +177,8 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       const alongside = async (change: Change, before: User) => {
         const { queries, nowMs } = change
         const record = await records.signInIn(queries, visit.uid)
-        const payload = record?.payload ?? visit.interaction
+        if (record === undefined) throw new Overtaken()
+        const { payload } = record
         const current = stateOf(payload, visit.browserHash, nowMs)
         const isSame = current?.userId === userId && before.passwordHash === passwordHash
         if (!isSame || !(await usableUser(queries, tenantId, current, sid))) throw new Overtaken()
@@ -186,7 +189,9 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
         await accountMail.tellPasswordChanged(change, before, language)
       }
       try {
-        const problem = await users.choosePassword(tenantId, userId, plain, actor, { alongside })
+        const problem = await asKnown(() =>
+          users.choosePassword(tenantId, userId, plain, actor, { alongside }),
+        )
         accountMail.deliver()
         return problem
       } catch (error) {

@@ -1,12 +1,13 @@
 /** A person's own account over HTTP: who may see it, who may change it, and nobody else's. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { isStrangers } from '../../../control-plane/store/precedence.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { accountOf, fieldIn, personAt, signInWithCode } from './account-visit.ts'
 import { ACTOR, Browser, PASSWORD, startWorld, userNamed } from './realm-world.ts'
-import { enrolApp, eventsOf, recordedSignIns, setPolicy } from './steps.ts'
+import { begin, enrolApp, eventsOf, recordedSignIns, setPolicy } from './steps.ts'
 
 const NEW = 'lamp otter viaduct 88 quince'
 const ELEVEN_MINUTES = 11 * 60_000
@@ -88,6 +89,59 @@ t.test('a session that is bound is another browser’s nowhere', async (t) => {
   thief.remember(ada.browser.cookies)
   const headers = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0) Firefox/140.0' }
   t.equal((await thief.visit(ada.url(''), { headers })).response.status, 403)
+})
+
+t.test('a session without a token is among all the others that end', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const here = await personAt(world, acme)
+  const { browser, flow, password } = await begin(world, acme)
+  const { url } = await password()
+  t.match(await here.send('/sessions', { others: '1' }), { html: /All other sessions/ })
+  t.match(await flow.finish(url).catch((error: unknown) => error), { error: 'invalid_grant' })
+  t.equal((await accountOf(browser, acme).open()).response.status, 403)
+  t.equal((await here.open()).response.status, 200)
+})
+
+t.test('what people change of their own goes before what strangers ask for', async (t) => {
+  const lanes: [string, boolean][] = []
+  const world = await startWorld(t, {
+    adapt: ({ revocations, users, devices }) => ({
+      revocations: {
+        ...revocations,
+        end: async (...which) => {
+          lanes.push(['end', isStrangers()])
+          return revocations.end(...which)
+        },
+      },
+      users: {
+        ...users,
+        choosePassword: async (...which) => {
+          lanes.push(['password', isStrangers()])
+          return users.choosePassword(...which)
+        },
+      },
+      devices: {
+        ...devices,
+        forget: async (...which) => {
+          lanes.push(['device', isStrangers()])
+          return devices.forget(...which)
+        },
+      },
+    }),
+  })
+  const acme = await world.tenant('acme')
+  const here = await personAt(world, acme)
+  await personAt(world, acme)
+  await here.send('/sessions', { others: '1' })
+  await here.send('/devices', { device: 'dev_other' })
+  const chosen = { password: NEW, repeated: NEW }
+  await here.send('/password', { current: PASSWORD, ...chosen })
+  t.same(lanes, [
+    ['end', false],
+    ['device', false],
+    ['password', false],
+  ])
 })
 
 t.test('one session is ended, then all others; the realm refuses them at once', async (t) => {

@@ -10,6 +10,7 @@ import {
   requestWith,
   sidOf,
   startWorld,
+  type TestTenant,
   userinfoStatus,
 } from './realm-world.ts'
 
@@ -140,6 +141,34 @@ t.test('a code is used twice: the session that was made from it ends', async (t)
   t.equal(await userinfoStatus(acme, tokens.access_token), 401)
 })
 
+t.test('a code comes again while its token is made: the token does not leave', async (t) => {
+  let meanwhile: (() => Promise<unknown>) | undefined
+  const world = await startWorld(t, {
+    adapt: ({ sessions }) => ({
+      sessions: {
+        ...sessions,
+        async find(...which) {
+          const work = meanwhile
+          meanwhile = undefined
+          await work?.()
+          return sessions.find(...which)
+        },
+      },
+    }),
+  })
+  const acme = await world.tenant('acme')
+  const browser = new Browser(world.baseUrl)
+  const { url, verifier } = await signedInUrl(browser, acme)
+  const fields = { code: codeIn(url), code_verifier: verifier }
+  meanwhile = async () => t.equal((await exchange(acme, fields)).status, 400)
+  t.match(await (await exchange(acme, fields)).json(), { error: 'invalid_grant' })
+  t.same((await world.sessions.list('acme', { limit: 10 })).items, [], 'nobody has a session')
+  const { sids } = await world.revocations.revokedState('acme')
+  t.equal(Object.keys(sids).length, 1, 'and whatever was made of the code is dead everywhere')
+  const again = await relyingParty(acme)
+  t.match((await browser.visit((await again.begin()).url)).html, /name="password"/)
+})
+
 t.test('a code is used fifty times at once: at most one wins (CVE-2023-26481)', async (t) => {
   const world = await startWorld(t)
   const acme = await world.tenant('acme')
@@ -155,7 +184,21 @@ t.test('a code is used fifty times at once: at most one wins (CVE-2023-26481)', 
   const won = answers.filter((answer) => answer.status === 200)
   t.ok(won.length <= 1, `${won.length} won`)
   t.ok(answers.every((answer) => answer.status === 200 || answer.status === 400))
+  const { items } = await world.sessions.list('acme', { limit: 10 })
+  t.same(
+    items.filter(({ endedAt }) => endedAt === null),
+    [],
+    'and what it has won is over',
+  )
 })
+
+/** On the way back to the application, with the code. */
+async function signedInUrl(browser: Browser, tenant: TestTenant) {
+  const flow = await (await relyingParty(tenant)).begin()
+  const page = await browser.visit(flow.url)
+  const { url } = await browser.submit(page.url, ADA)
+  return { url, verifier: flow.verifier }
+}
 
 t.test(
   "tenant A's code, secret, cookie and token are tried at tenant B: worth nothing",

@@ -3,7 +3,18 @@ import { schema } from '../../../control-plane/store/schema.ts'
 import { isStrangers } from '../../../control-plane/store/precedence.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
-import { Browser, PASSWORD, sidOf, signIn, startWorld, userNamed, ACTOR } from './realm-world.ts'
+import { fieldIn } from './account-visit.ts'
+import {
+  ACTOR,
+  Browser,
+  PASSWORD,
+  relyingParty,
+  sidOf,
+  signIn,
+  startWorld,
+  userNamed,
+} from './realm-world.ts'
+import { begin, eventsOf } from './steps.ts'
 
 const HOME = 'http://acme.example:8000/'
 
@@ -205,4 +216,71 @@ t.test('one address signs out so often', async (t) => {
   const confirmed = await browser.once(`${acme.issuer}/logout/confirm`, { method: 'POST' })
   t.equal(confirmed.status, 429)
   t.ok(LIMITS.rateLogout.burst >= 100, 'an office signs out at five')
+})
+
+t.test(
+  'signed out before a token was fetched: neither the code nor the page opens more',
+  async (t) => {
+    const world = await startWorld(t)
+    const acme = await world.tenant('acme')
+    const { browser, page, flow, send, password } = await begin(world, acme)
+    const { url } = await password()
+    t.match(url, /code=/)
+    const asked = await browser.visit(`${acme.issuer}/logout`)
+    const confirmation = fieldIn(asked.html, 'confirmation')
+    const left = await browser.submit(`${acme.issuer}/logout/confirm`, { confirmation })
+    t.match(left.html, /You are signed out/)
+    t.equal(Object.keys((await world.revocations.revokedState('acme')).sids).length, 1)
+    const ended = await flow.finish(url).catch((error: unknown) => error)
+    t.match(ended, { error: 'invalid_grant' })
+    t.same(await eventsOf(world, 'session.revoked'), [], 'of which nobody had heard')
+
+    const again = await send({ codes_saved: '' })
+    t.match(again.url, page.url.split('?')[0], 'the page that was finished leads nowhere')
+    t.equal(again.response.status, 410)
+    t.match(
+      (await browser.visit((await (await relyingParty(acme)).begin()).url)).html,
+      /name="password"/,
+    )
+    await signIn(browser, acme)
+  },
+)
+
+t.test('the sign-out overtakes a second click: it opens nothing either', async (t) => {
+  let meanwhile: (() => Promise<unknown>) | undefined
+  const world = await startWorld(t, {
+    adapt: ({ policies }) => ({
+      policies: {
+        ...policies,
+        async of(...which) {
+          const work = meanwhile
+          meanwhile = undefined
+          await work?.()
+          return policies.of(...which)
+        },
+      },
+    }),
+  })
+  const acme = await world.tenant('acme')
+  const { browser, sendOnce, password } = await begin(world, acme)
+  await password()
+  const leaving = new Browser(world.baseUrl)
+  leaving.remember(browser.cookies)
+  browser.forgetCookies(({ name }) => name.endsWith('_session')) // else it goes by that
+  const asked = await leaving.visit(`${acme.issuer}/logout`)
+  const confirmation = fieldIn(asked.html, 'confirmation')
+  meanwhile = () => leaving.submit(`${acme.issuer}/logout/confirm`, { confirmation })
+  const clicked = await sendOnce({ codes_saved: '' })
+  t.not(clicked.response.status, 303)
+  t.match(clicked.html, /name="password"/)
+})
+
+t.test('an old token of a session that is forgotten here writes nothing', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const { idToken } = await signIn(new Browser(world.baseUrl), acme)
+  await world.store.change(async ({ queries }) => void (await queries.delete(schema.sessions)))
+  const url = logoutUrl(acme.issuer, { id_token_hint: idToken })
+  t.match((await new Browser(world.baseUrl).visit(url)).html, /You are signed out/)
+  t.same((await world.revocations.revokedState('acme')).sids, {})
 })
