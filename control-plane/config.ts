@@ -18,7 +18,7 @@ export interface ControlPlaneSettings {
   readonly proxyProtocol?: boolean
   readonly operatorKey: string
   readonly fleetKey: string
-  readonly sharedFleetKey?: 'local' | 'anywhere'
+  readonly sharedFleetKey?: 'local' | 'anywhere' | 'nowhere'
   readonly masterKey: Buffer
   /** CIDRs where a tenant's database may be although such addresses are refused. */
   readonly directoryAddresses?: readonly string[]

@@ -113,7 +113,10 @@ const ConfigSchema = v.strictObject(
     control_plane: section({
       listen: v.optional(listen, '127.0.0.1:8080'),
       fleet_listen: v.optional(listen, '127.0.0.1:8081'),
-      shared_fleet_key: v.optional(v.picklist(['local', 'anywhere'], 'local or anywhere'), 'local'),
+      shared_fleet_key: v.optional(
+        v.picklist(['local', 'anywhere', 'nowhere'], 'local, anywhere or nowhere'),
+        'local',
+      ),
       database: v.optional(database, 'sqlite'),
       trusted_proxies: v.optional(cidrs, []),
       proxy_protocol: v.optional(v.boolean('true or false'), false),

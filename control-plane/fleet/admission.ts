@@ -23,7 +23,8 @@ export const NO_GATEWAY_KEYS: GatewayKeyRegistry = {
   seen: () => Promise.resolve([]),
 }
 
-export type SharedKeyUse = 'local' | 'anywhere'
+/** `nowhere`: something on this machine hands connections of others on, and says nothing of it. */
+export type SharedKeyUse = 'local' | 'anywhere' | 'nowhere'
 
 export type Credential =
   | { readonly kind: 'own'; readonly keyId: string; readonly gatewayId: string }
@@ -49,15 +50,18 @@ export function createAdmission({ fleetKey, sharedKey, keys, log }: AdmissionOpt
         const own = await keys.find(key)
         return own && { kind: 'own', keyId: own.keyId, gatewayId: own.gatewayId }
       }
-      if (isLoopback(address) && !isForwarded) return { kind: 'shared' }
+      const isLocal = isLoopback(address) && !isForwarded
+      if (isLocal && sharedKey !== 'nowhere') return { kind: 'shared' }
       const advice = 'make a key for it: Fleet in the console, or POST /api/v1/operator/gateways'
-      if (sharedKey === 'local')
+      if (sharedKey === 'nowhere')
+        log.error({ address, advice }, 'the fleet key of this machine opens nothing here: refused')
+      else if (sharedKey === 'local')
         log.error(
           { address, advice },
           'the fleet key of this machine came from another one: refused',
         )
       else log.warn({ address, advice }, 'a gateway of another machine uses the shared fleet key')
-      return sharedKey === 'local' ? undefined : { kind: 'shared' }
+      return sharedKey === 'anywhere' ? { kind: 'shared' } : undefined
     },
 
     /** Why the gateway may not be who it says; undefined: it is. */

@@ -177,12 +177,14 @@ void t.test('the fleet key of this machine opens the door to this machine alone'
   for (const [sharedKey, may] of [
     ['local', undefined],
     ['anywhere', { kind: 'shared' }],
+    ['nowhere', undefined],
   ] as const) {
     const options = { fleetKey: FLEET_KEY, sharedKey, keys: gatewayKeys, log }
     const admission = createAdmission(options)
     t.same(await admission.authenticate(FLEET_KEY, elsewhere), may, sharedKey)
     t.match(lines.at(-1), { address: '192.0.2.1', advice: /api\/v1\/operator\/gateways/ })
-    t.same(await admission.authenticate(FLEET_KEY, local), { kind: 'shared' })
+    const own = sharedKey === 'nowhere' ? undefined : { kind: 'shared' }
+    t.same(await admission.authenticate(FLEET_KEY, local), own)
     t.equal(await admission.authenticate(`${FLEET_KEY}x`, local), undefined)
   }
 })
