@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { answerText } from './answer.ts'
+import { AnswerStall } from './answer-stall.ts'
 import { BodyPace } from './body-pace.ts'
 import { readAsStream, readInto } from './borrowed-reads.ts'
 import type { Deadlined } from './deadlines.ts'
@@ -30,6 +31,7 @@ export class ClientConnection implements Deadlined {
   readonly body = new RequestBody()
   readonly #pace: BodyPace
   readonly writer: ClientWriter
+  readonly #stall: AnswerStall
   deadlineMs: number
   isGone = false
   served = 0
@@ -61,6 +63,7 @@ export class ClientConnection implements Deadlined {
     this.isSecure = isSecure
     this.#sniHost = sniHost
     this.writer = new ClientWriter(socket, world.spare)
+    this.#stall = new AnswerStall(socket, world, () => this.destroy())
     world.deadlines.add(this)
     this.#idleSinceMs = world.deadlines.nowMs
     this.#pace = new BodyPace(this.#idleSinceMs)
@@ -69,7 +72,6 @@ export class ClientConnection implements Deadlined {
     if (!readInto(socket, world.readBuffer, this.#onRead)) socket.on('data', this.#onData)
     socket
       .on('drain', this.#onDrain)
-      .on('timeout', this.#onStalled)
       .on('end', this.#onEnd)
       .on('error', this.#onClose)
       .on('close', this.#onClose)
@@ -278,7 +280,7 @@ export class ClientConnection implements Deadlined {
   }
 
   readonly #awaitClientEnd = (): void => {
-    this.socket.setTimeout(0)
+    this.#stall.rest()
     this.deadlineMs = this.#lingering!.onAnswered()
     this.#discardMore()
   }
@@ -300,18 +302,14 @@ export class ClientConnection implements Deadlined {
   }
 
   readonly #onDrain = (): void => {
-    this.socket.setTimeout(0)
+    this.#stall.rest()
     if (this.#exchange !== null) this.#exchange.onClientDrain()
     else this.#advance()
   }
 
   /** The client does not take what we have: from here on the kernel's progress is watched. */
   watchStall(): void {
-    this.socket.setTimeout(this.world.timeouts.idleMs)
-  }
-
-  readonly #onStalled = (): void => {
-    this.destroy()
+    this.#stall.watch()
   }
 
   readonly #onEnd = (): void => {
@@ -363,11 +361,11 @@ export class ClientConnection implements Deadlined {
     this.isGone = true
     this.deadlineMs = Infinity
     this.world.deadlines.delete(this)
+    this.#stall.rest()
     this.socket.pause()
     this.socket
       .off('data', this.#onData)
       .off('drain', this.#onDrain)
-      .off('timeout', this.#onStalled)
       .off('end', this.#onEnd)
       .off('error', this.#onClose)
       .off('close', this.#onClose)
@@ -388,6 +386,7 @@ export class ClientConnection implements Deadlined {
     this.isGone = true
     this.deadlineMs = Infinity
     this.world.deadlines.delete(this)
+    this.#stall.rest()
     this.socket.destroy()
     this.#held = null
     const exchange = this.#exchange
