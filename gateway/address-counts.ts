@@ -4,10 +4,18 @@ import { countedAs } from '../shared/client-address.ts'
 export interface AddressCounts {
   /** False where the address has as many as it may: nothing is counted then. */
   enter(address: string): boolean
-  leave(address: string): void
+  leave(address: string, connection?: Idling): void
   of(address: string): number
   /** For whoever has entered, until it leaves: what its address holds beside connections. */
   useOf(address: string): AddressUse
+}
+
+/** A connection, which goes if it is the longest idle when its address has another to open. */
+export interface Idling {
+  /** Infinity while it has a request, or an answer on its way. */
+  readonly idleSinceMs: number
+  /** It ends, and leaves, at once. */
+  destroy(): void
 }
 
 export interface AddressUse {
@@ -16,7 +24,18 @@ export interface AddressUse {
   streams: number
   /** Of them those whose body is under way to an application. */
   uploads: number
+  /** Bytes of the heads of those streams. */
+  headBytes: number
+  readonly members: Set<Idling>
 }
+
+const newUse = (connections: number): AddressUse => ({
+  connections,
+  streams: 0,
+  uploads: 0,
+  headBytes: 0,
+  members: new Set(),
+})
 
 export interface AddressCountOptions {
   readonly connectionsMax: number
@@ -29,23 +48,35 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
   const uses = new Map<string, AddressUse>()
   return {
     enter(address) {
-      const key = countedAs(address)
-      const use = uses.get(key)
-      const count = (use?.connections ?? 0) + 1
       // Without an address the socket is closed already.
-      if (address === '' || (count > connectionsMax && isExempt?.(address) !== true)) return false
-      if (use === undefined) uses.set(key, { connections: 1, streams: 0, uploads: 0 })
-      else use.connections = count
+      if (address === '') return false
+      const key = countedAs(address)
+      const isFull = () => (uses.get(key)?.connections ?? 0) >= connectionsMax
+      if (isFull() && isExempt?.(address) !== true) {
+        longestIdle(uses.get(key))?.destroy()
+        if (isFull()) return false
+      }
+      const use = uses.get(key)
+      if (use === undefined) uses.set(key, newUse(1))
+      else use.connections++
       return true
     },
-    leave(address) {
+    leave(address, connection) {
       const key = countedAs(address)
       const use = uses.get(key)
       if (use === undefined) return
+      if (connection !== undefined) use.members.delete(connection)
       use.connections--
       if (use.connections === 0) uses.delete(key)
     },
     of: (address) => uses.get(countedAs(address))?.connections ?? 0,
-    useOf: (address) => uses.get(countedAs(address)) ?? { connections: 0, streams: 0, uploads: 0 },
+    useOf: (address) => uses.get(countedAs(address)) ?? newUse(0),
   }
+}
+
+function longestIdle(use: AddressUse | undefined): Idling | undefined {
+  let longest: Idling | undefined
+  for (const member of use?.members ?? [])
+    if (member.idleSinceMs < (longest?.idleSinceMs ?? Infinity)) longest = member
+  return longest
 }

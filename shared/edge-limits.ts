@@ -69,7 +69,11 @@ export const EDGE_LIMITS = {
   http2HeaderFieldsMax: 256,
   /** Frames that make no sense, empty ones among them: nobody sends so many by mistake. */
   http2InvalidFramesMax: 100,
-  /** Streams that end without their answer, whoever ended them. */
+  /** Heads of unfinished streams, unpacked: a reference of a few bytes repeats 16 KiB of them. */
+  http2HeadBytesPerAddressMax: 4 * 1024 * 1024,
+  /** Streams that their client cancels; four zooms of a map are 240. nghttp2's own figures. */
+  http2Cancels: { burst: 1000, perSecond: 33 },
+  /** Streams that end without their answer in any other way, whoever ended them. */
   http2Resets: { burst: 200, perSecond: 20 },
   /** DATA frames that carry less than this, beyond so many of a body: a typist sends ten a second. */
   http2SmallDataFrameBytes: 64,

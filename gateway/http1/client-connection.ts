@@ -4,6 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import type { Idling } from '../address-counts.ts'
 import { answerText } from './answer.ts'
 import { AnswerStall } from './answer-stall.ts'
 import { BodyPace } from './body-pace.ts'
@@ -22,7 +23,7 @@ import type { Http1World } from './server.ts'
 const CR = 13
 const LF = 10
 
-export class ClientConnection implements Deadlined {
+export class ClientConnection implements Deadlined, Idling {
   readonly world: Http1World
   readonly socket: Socket
   readonly peerAddress: string
@@ -31,7 +32,7 @@ export class ClientConnection implements Deadlined {
   readonly body = new RequestBody()
   readonly #pace: BodyPace
   readonly writer: ClientWriter
-  readonly #stall: AnswerStall
+  readonly stall: AnswerStall
   deadlineMs: number
   isGone = false
   served = 0
@@ -63,7 +64,7 @@ export class ClientConnection implements Deadlined {
     this.isSecure = isSecure
     this.#sniHost = sniHost
     this.writer = new ClientWriter(socket, world.spare)
-    this.#stall = new AnswerStall(socket, world, () => this.destroy())
+    this.stall = new AnswerStall(socket, world, () => this.destroy())
     world.deadlines.add(this)
     this.#idleSinceMs = world.deadlines.nowMs
     this.#pace = new BodyPace(this.#idleSinceMs)
@@ -109,6 +110,12 @@ export class ClientConnection implements Deadlined {
   /** The request that is being answered. */
   get exchange(): Http1Exchange | null {
     return this.#exchange
+  }
+
+  get idleSinceMs(): number {
+    const held = this.#exchange ?? this.#headBytes ?? this.#held ?? this.#lingering
+    const isIdle = held === null && !this.isGone && this.socket.writableLength === 0
+    return isIdle ? this.#idleSinceMs : Infinity
   }
 
   get hasBytes(): boolean {
@@ -274,13 +281,13 @@ export class ClientConnection implements Deadlined {
     this.socket.end()
     if (this.socket.writableLength === 0) return this.#awaitClientEnd()
     this.deadlineMs = Infinity
-    this.watchStall()
+    this.stall.watch()
     this.socket.once('finish', this.#awaitClientEnd)
     this.#discardMore()
   }
 
   readonly #awaitClientEnd = (): void => {
-    this.#stall.rest()
+    this.stall.rest()
     this.deadlineMs = this.#lingering!.onAnswered()
     this.#discardMore()
   }
@@ -302,14 +309,9 @@ export class ClientConnection implements Deadlined {
   }
 
   readonly #onDrain = (): void => {
-    this.#stall.rest()
+    this.stall.rest()
     if (this.#exchange !== null) this.#exchange.onClientDrain()
     else this.#advance()
-  }
-
-  /** The client does not take what we have: from here on the kernel's progress is watched. */
-  watchStall(): void {
-    this.#stall.watch()
   }
 
   readonly #onEnd = (): void => {
@@ -361,7 +363,7 @@ export class ClientConnection implements Deadlined {
     this.isGone = true
     this.deadlineMs = Infinity
     this.world.deadlines.delete(this)
-    this.#stall.rest()
+    this.stall.rest()
     this.socket.pause()
     this.socket
       .off('data', this.#onData)
@@ -386,7 +388,7 @@ export class ClientConnection implements Deadlined {
     this.isGone = true
     this.deadlineMs = Infinity
     this.world.deadlines.delete(this)
-    this.#stall.rest()
+    this.stall.rest()
     this.socket.destroy()
     this.#held = null
     const exchange = this.#exchange

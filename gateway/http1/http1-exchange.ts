@@ -313,7 +313,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#isOnTheWire = true
     if (this.#connection.writer.flush()) return
     this.#call!.pause()
-    this.#connection.watchStall()
+    this.#connection.stall.watch()
   }
 
   onClientDrain(): void {
@@ -324,7 +324,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     const { writer } = this.#connection
     if (this.#makesChunks) writer.text('0\r\n\r\n')
     this.#isOnTheWire = true
-    if (!writer.flush()) this.#connection.watchStall()
+    if (!writer.flush()) this.#connection.stall.watch()
     this.#isAnswered = true
     this.#settle()
   }

@@ -155,7 +155,7 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
     drainGraceMs: -1,
     forget(connection) {
       if (!connections.delete(connection)) return
-      addresses.leave(connection.peerAddress)
+      addresses.leave(connection.peerAddress, connection)
       if (connections.size === 0) whenEmpty?.()
     },
   }
@@ -179,7 +179,9 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
       return
     }
     const isSecure = as.isSecure ?? options.isSecure ?? false
-    connections.add(new ClientConnection(world, socket, address, isSecure, as.sniHost))
+    const connection = new ClientConnection(world, socket, address, isSecure, as.sniHost)
+    connections.add(connection)
+    addresses.useOf(address).members.add(connection)
   }
 
   async function drain(graceMs = DRAIN_GRACE_MS): Promise<void> {

@@ -3,7 +3,7 @@ import { constants, performServerHandshake } from 'node:http2'
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
-import type { AddressUse } from '../address-counts.ts'
+import type { AddressUse, Idling } from '../address-counts.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Deadlined } from '../http1/deadlines.ts'
 import { REFUSALS } from '../http1/refusals.ts'
@@ -17,17 +17,19 @@ import { RefusedStream } from './refused-stream.ts'
 import { UnreadBody } from './unread-body.ts'
 import type { AbuseKind, Http2World } from './server.ts'
 
-export class Http2Connection implements Deadlined {
+export class Http2Connection implements Deadlined, Idling {
   readonly world: Http2World
   readonly peerAddress: string
   /** While exchanges are open every sweep looks at them; else when the connection is idle enough. */
   deadlineMs: number
+  idleSinceMs: number
   #sniHost: string
   readonly #socket: TLSSocket
   readonly #session: ServerHttp2Session
   readonly #exchanges = new Set<Http2Exchange>()
   readonly #uploads = new Set<Http2Exchange>()
   readonly #resets: Spending
+  readonly #cancels: Spending
   readonly #controlFrames: Spending
   readonly #smallDataFrames: Spending
   readonly #use: AddressUse
@@ -54,7 +56,7 @@ export class Http2Connection implements Deadlined {
     world.deadlines.add(this)
     const { nowMs } = world.deadlines
     this.deadlineMs = nowMs + world.options.timeouts.headMs
-    this.#movedAtMs = nowMs
+    this.idleSinceMs = this.#movedAtMs = nowMs
     this.progress = {
       idleMs: world.options.timeouts.idleMs,
       idleMsMax: world.limits.http2StreamIdleMsMax,
@@ -62,6 +64,7 @@ export class Http2Connection implements Deadlined {
     }
     this.#use = world.options.addresses.useOf(peerAddress)
     this.#resets = new Spending(world.limits.http2Resets, nowMs)
+    this.#cancels = new Spending(world.limits.http2Cancels, nowMs)
     this.#controlFrames = new Spending(world.limits.http2ControlFrames, nowMs)
     this.#smallDataFrames = new Spending(world.limits.http2SmallDataFrames, nowMs)
     const countControlFrame = () => this.#spend(this.#controlFrames, 'control_frames')
@@ -81,7 +84,7 @@ export class Http2Connection implements Deadlined {
   #onStream(stream: ServerHttp2Stream, fields: readonly string[]): void {
     stream.on('error', ignore)
     // Reset in the same breath: there is nobody to answer, and it still has cost us.
-    if (stream.destroyed || stream.closed) return this.#spend(this.#resets, 'resets')
+    if (stream.destroyed || stream.closed) return this.#spendReset(stream.rstCode)
     if (this.#use.streams >= this.world.limits.http2StreamsPerAddressMax && !this.#isExempt())
       return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
     if (!stream.endAfterHeaders) new UnreadBody(stream, this.#onSmallDataFrame)
@@ -95,9 +98,13 @@ export class Http2Connection implements Deadlined {
     const isUpload = !stream.endAfterHeaders && !isSmall(head)
     if (isUpload && this.#use.uploads >= this.world.limits.http2UploadsPerAddressMax)
       if (!this.#isExempt()) return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
+    if (this.#use.headBytes + head.end > this.world.limits.http2HeadBytesPerAddressMax)
+      if (!this.#isExempt()) return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
     const exchange = new Http2Exchange(this, stream, head, this.world.clock.nowMs())
     this.#exchanges.add(exchange)
     this.#use.streams++
+    this.#use.headBytes += head.end
+    this.idleSinceMs = Infinity
     if (isUpload) this.#beginUpload(exchange)
     this.deadlineMs = 0
     try {
@@ -132,13 +139,16 @@ export class Http2Connection implements Deadlined {
     if (this.#uploads.delete(exchange)) this.#use.uploads--
   }
 
-  /** The exchange is over. `isReset`: its stream ended before it had its answer. */
-  forget(exchange: Http2Exchange, isReset: boolean): void {
-    if (this.#exchanges.delete(exchange)) this.#use.streams--
+  /** The exchange is over. `isReset`: its stream ended before it had its answer, with that code. */
+  forget(exchange: Http2Exchange, isReset: boolean, code: number): void {
+    if (this.#exchanges.delete(exchange)) {
+      this.#use.streams--
+      this.#use.headBytes -= exchange.head.end
+    }
     this.endUpload(exchange)
     if (this.isFull) this.onTaken()
     if (this.#exchanges.size === 0) this.#rest()
-    if (isReset) this.#spend(this.#resets, 'resets')
+    if (isReset) this.#spendReset(code)
   }
 
   /** A balancer's connection is of many people. */
@@ -220,6 +230,7 @@ export class Http2Connection implements Deadlined {
 
   #rest(): void {
     const { deadlines, options } = this.world
+    this.idleSinceMs = deadlines.nowMs
     this.deadlineMs =
       deadlines.nowMs + (this.isClosing ? LIMITS.lingerMsMax : options.timeouts.keepAliveMs)
   }
@@ -228,6 +239,12 @@ export class Http2Connection implements Deadlined {
    * Rapid reset (CVE-2023-44487) opens and drops streams faster than we can stop working for them;
    * MadeYouReset (CVE-2025-8671) has us drop them. Each costs an upstream connection.
    */
+  #spendReset(code: number): void {
+    // Nobody but the client ends a stream so: a page that was left, the tiles of a map.
+    const isCancel = code === constants.NGHTTP2_CANCEL
+    this.#spend(isCancel ? this.#cancels : this.#resets, 'resets')
+  }
+
   #spend(spending: Spending, kind: AbuseKind): void {
     if (this.#isGone || spending.spend(this.world.clock.nowMs())) return
     this.world.guard(() => this.world.options.onAbuse?.(kind, this.peerAddress))

@@ -395,6 +395,6 @@ export class Http2Exchange implements Exchange, ResponseSink {
     const outcome = { status, bytes, isCut, failure, upstreamMs: this.#upstreamMs }
     guard(() => options.onExchangeEnd?.(this, outcome))
     // What the application has broken is not the client's doing.
-    this.#connection.forget(this, isCut && this.#failure === null)
+    this.#connection.forget(this, isCut && this.#failure === null, this.#stream.rstCode)
   }
 }

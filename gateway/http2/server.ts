@@ -21,11 +21,13 @@ export interface Http2Limits {
   readonly http2StreamsMax: number
   readonly http2InvalidFramesMax: number
   readonly http2Resets: Budget
+  readonly http2Cancels: Budget
   readonly http2ControlFrames: Budget
   readonly http2SmallDataFrames: Budget
   readonly http2StreamIdleMsMax: number
   readonly http2StreamsPerAddressMax: number
   readonly http2UploadsPerAddressMax: number
+  readonly http2HeadBytesPerAddressMax: number
   readonly requestsPerConnectionMax: number
 }
 
@@ -106,7 +108,7 @@ export function createHttp2Server(options: Http2ServerOptions): Http2Server {
     isDraining: false,
     forget(connection) {
       if (!connections.delete(connection)) return
-      addresses.leave(connection.peerAddress)
+      addresses.leave(connection.peerAddress, connection)
       if (connections.size === 0) whenEmpty?.()
     },
   }
@@ -125,7 +127,9 @@ export function createHttp2Server(options: Http2ServerOptions): Http2Server {
   return {
     accept(socket, { peerAddress, sniHost }) {
       if (!addresses.enter(peerAddress)) return void socket.destroy()
-      connections.add(new Http2Connection(world, socket, peerAddress, sniHost))
+      const connection = new Http2Connection(world, socket, peerAddress, sniHost)
+      connections.add(connection)
+      addresses.useOf(peerAddress).members.add(connection)
     },
     async drain() {
       world.isDraining = true
@@ -160,8 +164,8 @@ const sessionOptions = (limits: Http2Limits): SecureServerOptions => ({
   maxHeaderListPairs: LIMITS.http2HeaderFieldsMax,
   maxSessionInvalidFrames: limits.http2InvalidFramesMax,
   // RST_STREAM frames, counted before there is a stream of ours (CVE-2023-44487)
-  streamResetBurst: limits.http2Resets.burst,
-  streamResetRate: limits.http2Resets.perSecond,
+  streamResetBurst: limits.http2Cancels.burst,
+  streamResetRate: limits.http2Cancels.perSecond,
   // applications repeat what they should not; that is between them and their clients
   strictSingleValueFields: false,
 })

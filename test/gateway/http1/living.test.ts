@@ -104,8 +104,9 @@ t.test(
       decide: own(200),
     })
     const clients = [new RawClient(port), new RawClient(port)]
+    // each in the middle of its next request
     for (const client of clients) {
-      client.send(GET)
+      client.send(GET + GET.slice(0, 10))
       t.equal((await client.answer())?.status, 200)
     }
     const third = new RawClient(port)
@@ -119,6 +120,34 @@ t.test(
     clients[1]?.close()
   },
 )
+
+t.test('the longest idle connection gives way to a new one of its address', async (t) => {
+  const origin = await startRawOrigin(t, () => undefined)
+  const { port } = await startWire(t, origin.url, {
+    limits: { connectionsPerAddressMax: 3 },
+    decide(exchange, wire) {
+      if (exchange.head.target === '/busy') exchange.forward(wire.plan(exchange))
+      else exchange.respond({ status: 200, headerLines: [], body: 'ok' })
+    },
+  })
+  const clients: RawClient[] = []
+  const open = () => {
+    const client = new RawClient(port)
+    t.teardown(() => client.close())
+    clients.push(client)
+    return client
+  }
+  const isClosed = (client: RawClient) => client.socket.destroyed || client.socket.readableEnded
+  open().send(GET.replace('/', '/busy'))
+  for (let count = 0; count < 4; count++) {
+    const client = open()
+    client.send(GET)
+    t.equal((await client.answer())?.status, 200, `connection ${count}`)
+  }
+  await clients[1]?.closed
+  await clients[2]?.closed
+  t.same(clients.map(isClosed), [false, true, true, false, false])
+})
 
 t.test('a balancer in front is not counted', async (t) => {
   const { port } = await startWire(t, 'http://127.0.0.1:1', {

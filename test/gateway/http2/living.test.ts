@@ -62,7 +62,7 @@ t.test('rapid resets end the connection when their budget is spent, not before',
   const budget = { burst: 20, perSecond: 1 }
   const clock = manualClock()
   const origin = await startRawOrigin(t, () => undefined)
-  const wire = await startSecureWire(t, origin.url, { clock, limits: { http2Resets: budget } })
+  const wire = await startSecureWire(t, origin.url, { clock, limits: { http2Cancels: budget } })
   // each stream in a write of its own, so that it is a request before it is reset
   const client = raw(wire)
   const reset = async (stream: number) => {
@@ -279,8 +279,11 @@ t.test('connections of both wires and handshakes count together per address', as
   const wire = await startSecureWire(t, origin.url, { connectionsMax: 3 })
   const client = wire.http2Client()
   await ask(client, {})
+  // neither of them is idle: a body is under way, and half a head
+  client.request({ ':authority': HOST, ':method': 'POST' }).on('error', () => undefined)
   const http1 = wire.tls()
-  await once(http1, 'secureConnect')
+  http1.write(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\nGET`)
+  await once(http1, 'data')
   t.equal(wire.addresses.of('127.0.0.1'), 2)
   const { connect } = await import('node:net')
   const silent = connect(wire.port, '127.0.0.1')

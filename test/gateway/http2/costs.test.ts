@@ -1,0 +1,85 @@
+/** What one client may cost: cancelled streams, heads by reference, and connections that lie idle. */
+import t from 'tap'
+import {
+  fields,
+  frame,
+  FrameClient,
+  requestFields,
+  TYPE,
+  uint32,
+} from '../../support/http2-frames.ts'
+import { HOST, NGHTTP2_REFUSED_STREAM, startSecureWire } from '../../support/secure-wire.ts'
+import type { SecureWire } from '../../support/secure-wire.ts'
+import { startOrigin, startRawOrigin } from '../../support/wire.ts'
+
+const raw = (wire: SecureWire) => new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
+const clock = { nowMs: () => 1_800_000_000_000 }
+
+t.test('whoever cancels hundreds of tiles of a map keeps its upload', async (t) => {
+  const origin = await startRawOrigin(t, () => undefined)
+  const wire = await startSecureWire(t, origin.url, { clock })
+  const client = raw(wire)
+  const upload = fields([
+    [':method', 'POST'],
+    [':scheme', 'https'],
+    [':authority', HOST],
+    [':path', '/'],
+  ])
+  client.request(1, upload, 4)
+  for (let zoom = 0, stream = 3; zoom < 5; zoom++) {
+    const tiles = Array.from({ length: 60 }, () => (stream += 2))
+    for (const tile of tiles) client.request(tile, requestFields(HOST))
+    await client.settled()
+    for (const tile of tiles) client.send(frame(TYPE.reset, 0, tile, uint32(8)))
+    t.equal(await client.settled(), 'open', `zoom ${zoom}`)
+  }
+  t.equal(client.resetCode(1), undefined)
+  t.same(wire.abuses, [])
+})
+
+t.test('resets for any other reason have the smaller budget', async (t) => {
+  const budget = { burst: 20, perSecond: 1 }
+  const origin = await startRawOrigin(t, () => undefined)
+  const options = { clock, limits: { http2Resets: budget } }
+  const wire = await startSecureWire(t, origin.url, options)
+  const client = raw(wire)
+  for (let at = 0; at <= budget.burst; at++) {
+    client.request(1 + at * 2, requestFields(HOST))
+    t.equal(await client.settled(), 'open')
+    client.send(frame(TYPE.reset, 0, 1 + at * 2, uint32(1)))
+  }
+  t.equal(await client.settled(), 'closed')
+  t.same(wire.abuses, ['resets'])
+})
+
+t.test('heads that are repeated by reference are counted as what they become', async (t) => {
+  const origin = await startRawOrigin(t, () => undefined)
+  const limits = { http2HeadBytesPerAddressMax: 10_000 }
+  const wire = await startSecureWire(t, origin.url, { limits })
+  const client = raw(wire)
+  const block = requestFields(HOST, '/', [['x-a', 'a'.repeat(4000)]])
+  for (const stream of [1, 3, 5]) client.request(stream, block)
+  await client.settled()
+  t.equal(client.resetCode(3), undefined)
+  t.equal(client.resetCode(5), NGHTTP2_REFUSED_STREAM)
+  client.send(frame(TYPE.reset, 0, 1, uint32(8)))
+  await client.settled()
+  client.request(7, block)
+  await client.settled()
+  t.equal(client.resetCode(7), undefined, 'what is over counts no more')
+})
+
+t.test('an idle connection gives way to a new one of its address, and is told', async (t) => {
+  const origin = await startOrigin(t)
+  const wire = await startSecureWire(t, origin.url, { connectionsMax: 1 })
+  const first = raw(wire)
+  first.request(1, requestFields(HOST))
+  await first.until(({ type, flags }) => type === TYPE.data && (flags & 1) === 1)
+  await first.settled()
+  const second = raw(wire)
+  second.request(1, requestFields(HOST))
+  t.ok(await second.until(({ type, flags }) => type === TYPE.data && (flags & 1) === 1))
+  await first.closed
+  t.equal(first.goawayCode(), 0)
+  t.equal(wire.http2.connections(), 1)
+})
