@@ -61,6 +61,17 @@ export interface RealmRecordsWorld {
   readonly openLimits?: OpenLimits
 }
 
+interface Opened {
+  readonly record: RealmRecord
+  readonly most: number
+}
+
+interface Batch {
+  readonly opened: Opened[]
+  isBegun: boolean
+  readonly committed: Promise<void>
+}
+
 /** Sign-ins that nobody has answered yet. */
 interface OpenLimits {
   readonly perAddressMax: number
@@ -80,7 +91,9 @@ const OPEN_LIMITS: OpenLimits = {
 
 export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
   const { store, vault, clock, tenantId, openLimits = OPEN_LIMITS } = world
+  const { perAddressMax, perPersonMax, perTenantMax, tenantEvery } = openLimits
   let unlooked = 0
+  let batch: Batch | undefined
 
   const hashOf = (kind: string, id: string) => vault.hash(`realm_records/${tenantId}/${kind}/${id}`)
   const keyOf = (model: string, id: string): RecordKey => {
@@ -175,20 +188,41 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
    * neighbor throws out their page.
    */
   async function openSignIn(opened: RealmRecord) {
-    const { perAddressMax, perPersonMax, perTenantMax, tenantEvery } = openLimits
     const { ctx } = Provider // it saves in the middle of a request, and hands on nothing of it
     const userId = ctx && (await world.personAt?.(ctx))
     const address = ctx === undefined ? null : countedAs(addressOf(ctx.req))
     const most = userId === undefined ? perAddressMax : perPersonMax
     const record = { ...opened, openedBy: userId === undefined ? address : openedByPerson(userId) }
-    await store.change(async ({ queries }) => {
-      await upsertRecord(queries, record)
-      if (record.openedBy !== null) await deleteSurplusOpen(queries, record, most)
-      // the first as well: a realm is built anew with every change, and so are its counts
-      if (unlooked === 0)
-        await deleteSurplusOpen(queries, { ...record, openedBy: null }, perTenantMax)
-      unlooked = (unlooked + 1) % tenantEvery
-    })
+    await commitOpened({ record, most })
+  }
+
+  /**
+   * All that come while the writer is busy share one commit, which costs as much as all else: as
+   * many as are worked on at once (`strangersAtOnceMax`).
+   */
+  function commitOpened(opened: Opened): Promise<void> {
+    if (batch?.isBegun === false) {
+      batch.opened.push(opened)
+      return batch.committed
+    }
+    const own = { opened: [opened], isBegun: false }
+    const committed = store
+      .change(async ({ queries }) => {
+        own.isBegun = true
+        for (const { record, most } of own.opened) {
+          await upsertRecord(queries, record)
+          if (record.openedBy !== null) await deleteSurplusOpen(queries, record, most)
+          // the first as well: a realm is built anew with every change, and so are its counts
+          if (unlooked === 0)
+            await deleteSurplusOpen(queries, { ...record, openedBy: null }, perTenantMax)
+          unlooked = (unlooked + 1) % tenantEvery
+        }
+      })
+      .finally(() => {
+        own.isBegun = true // also where the store has refused to begin
+      })
+    batch = Object.assign(own, { committed })
+    return committed
   }
 
   async function signInIn(queries: Queries, uid: string) {
@@ -208,7 +242,7 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
       const expiresAt = nowMs + SIGN_IN_SECONDS * SECOND_MS
       const record = sealed(key, { ...payload, consumed: undefined, exp }, expiresAt)
       await upsertSignIn(queries, record)
-      await deleteSurplusAnswered(queries, record, openLimits.perPersonMax)
+      await deleteSurplusAnswered(queries, record, perPersonMax)
     },
   }
 }

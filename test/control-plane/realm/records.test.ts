@@ -77,6 +77,28 @@ t.test('a code is consumed once, however many try, and then takes its grant with
   t.ok(await tokens.find('t2'), 'what belongs to another grant stays')
 })
 
+t.test('sign-ins that are opened while the writer is busy are one commit', async (t) => {
+  const { records, store } = await startRecords(t)
+  const interactions = records.adapter('Interaction')
+  let commits = 0
+  store.onCommit(() => void commits++)
+  const busy = Promise.withResolvers<void>()
+  const before = store.change(() => busy.promise)
+  const opened = ['i1', 'i2', 'i3'].map((id) => interactions.upsert(id, { jti: id }, 3600))
+  busy.resolve()
+  await Promise.all([before, ...opened])
+  t.equal(commits, 2)
+  for (const id of ['i1', 'i2', 'i3']) t.match(await interactions.find(id), { jti: id })
+
+  const one = interactions.upsert('i4', { jti: 'i4' }, 3600) // the writer is free: it begins at once
+  const two = interactions.upsert('i5', { jti: 'i5' }, 3600)
+  await Promise.all([one, two])
+  for (const id of ['i4', 'i5']) t.match(await interactions.find(id), { jti: id })
+  await store.close()
+  for (const id of ['i6', 'i7'])
+    await t.rejects(interactions.upsert(id, { jti: id }, 3600), /closed/, 'and none waits for ever')
+})
+
 t.test('a used code says so when it is found again', async (t) => {
   const { records, clock } = await startRecords(t)
   const codes = records.adapter('AuthorizationCode')
