@@ -56,7 +56,7 @@ export function createPublicServer(world: ServerWorld): Server {
   })
 
   function answer(request: IncomingMessage, response: ServerResponse) {
-    if (connections.isEnding(request.socket)) return
+    if (connections.isEnding(request.socket)) return connections.ignore(request.socket)
     const startedMs = clock.nowMs()
     const requestId = randomUUID()
     const path = pathOf(request.url)
@@ -73,7 +73,11 @@ export function createPublicServer(world: ServerWorld): Server {
     })
     nameClient(request, connections.peerOf(request.socket), readAddress)
     drainAfterAnswer(request, response)
-    connections.begin(request.socket, response)
+    const work = () => admit(path, request, response)
+    if (!connections.begin(request.socket, response, work)) refuse(response, UNREAD)
+  }
+
+  function admit(path: string, request: IncomingMessage, response: ServerResponse) {
     if (connections.isHoldingTooMuch(request.socket)) return refuse(response, UNREAD)
     const isOdd = request.headers.host === undefined || hasTooManyFields(request.url ?? '')
     if (isOdd) return refuse(response)

@@ -41,6 +41,11 @@ export const LIMITS = {
   answerStalledMsMax: 20_000,
   answerUnsentMsMax: 120_000,
   unsentBytesPerAddressMax: 32 * 1024 * 1024,
+  /** The same of all addresses, which is what the process has to hold. */
+  unsentBytesMax: 256 * 1024 * 1024,
+  unsentLookedAtMs: 250,
+  /** Requests of one connection without their answers: no browser sends a second one. */
+  pipelinedRequestsMax: 8,
   /** Of such an answer: then its end waits for the other end, which says that it was read. */
   lingeringAnswerBytesMin: 64 * 1024,
   /** Packages and documents under way to one address, and how long others of it wait. */

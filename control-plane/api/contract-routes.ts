@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { described } from './answer-fields.ts'
 import { endpoint, json, type Endpoint } from './endpoint.ts'
+import { sendShared } from './large-answers.ts'
 import { integrationContract } from '../../shared/integration/contract.ts'
 
 const Snippet = v.strictObject({ install: v.string(), file: v.string(), code: v.string() })
@@ -28,7 +29,7 @@ export const ContractAnswer = v.strictObject({
 })
 
 export function contractEndpoints(baseUrl: string): readonly Endpoint[] {
-  const contract = integrationContract(baseUrl)
+  const contract = Buffer.from(JSON.stringify(integrationContract(baseUrl)))
   return [
     endpoint(
       {
@@ -39,7 +40,7 @@ export function contractEndpoints(baseUrl: string): readonly Endpoint[] {
         summary: 'The names that applications and tools may rely on, and code to paste.',
         answers: { 200: json(ContractAnswer, 'The contract; the same for all tenants.') },
       },
-      (c) => c.json(contract),
+      (c) => sendShared(c, contract, { 'Content-Type': 'application/json' }),
     ),
   ]
 }

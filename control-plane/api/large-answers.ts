@@ -89,6 +89,15 @@ export function createLargeAnswers({
   }
 }
 
+/** Small ones of which there are as many readers, one on each connection, share their bytes alone. */
+export function sendShared(
+  c: ApiContext,
+  bytes: Buffer,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  return c.body(piecesOf(bytes), 200, { ...headers, 'Content-Length': String(bytes.length) })
+}
+
 /** Views of the same bytes: a `Response` of the bytes themselves would be a copy for each reader. */
 function piecesOf(bytes: Buffer): ReadableStream<Uint8Array<ArrayBuffer>> {
   let at = 0

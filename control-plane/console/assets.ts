@@ -13,7 +13,7 @@ import { STYLE } from './style.ts'
 export interface Asset {
   readonly path: string
   readonly mediaType: string
-  readonly text: string
+  readonly bytes: Buffer
   readonly gzipped: Buffer
 }
 
@@ -88,7 +88,7 @@ function assetOf(name: string, ending: 'css' | 'js', text: string): Asset {
   return {
     path: `${ASSETS_PATH}${name}-${hash}.${ending}`,
     mediaType,
-    text,
+    bytes: Buffer.from(text),
     gzipped: gzipSync(text),
   }
 }

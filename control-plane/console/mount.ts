@@ -10,6 +10,7 @@ import { describeError } from '../../shared/log.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import { addressOf, countedAddressOf, type ApiContext, type ApiEnv } from '../api/api-env.ts'
 import { readBytes } from '../api/body.ts'
+import { sendShared } from '../api/large-answers.ts'
 import { readQuery } from '../api/query.ts'
 import { isHangUp } from '../listener/hang-up.ts'
 import { noteGood } from '../listener/known-credentials.ts'
@@ -72,7 +73,7 @@ async function answerAsset(c: ApiContext, { consoleAccess }: MountWorld): Promis
   const isPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(
     c.req.header('accept-encoding') ?? '',
   )
-  return c.body(isPacked ? new Uint8Array(asset.gzipped) : asset.text, 200, {
+  return sendShared(c, isPacked ? asset.gzipped : asset.bytes, {
     'Content-Type': asset.mediaType,
     'Cache-Control': 'public, max-age=31536000, immutable',
     ...(isPacked && { 'Content-Encoding': 'gzip' }),

@@ -2,7 +2,8 @@
  * The sockets of the public listener: who each is from, how many an address may have, and the end of
  * those that take an answer without reading it. A kept connection that waits for its next request
  * makes room for a new one of the same address, so that a crowd behind one address is only held to
- * what it asks at the same time. The operating system takes a whole answer off our hands; whether it
+ * what it asks at the same time. Requests that are sent without waiting for answers are begun one
+ * after the other, so a connection holds one answer, and few heads. The operating system takes a whole answer off our hands; whether it
  * was read is only known when the other end closes, so after a large one we wait for that.
  */
 import type { Server, ServerResponse } from 'node:http'
@@ -13,11 +14,17 @@ import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { networkList } from '../../shared/networks.ts'
 import { createProxyProtocol } from '../../shared/proxy-protocol.ts'
+import { beyondBound } from './largest-holders.ts'
 
 export interface ConnectionLimits {
   readonly perAddressMax: number
   /** Of answers that wait for their reader, per address. */
   readonly unsentBytesPerAddressMax: number
+  /** Over all addresses, and how often they are looked at for who holds the most of it. */
+  readonly unsentBytesMax: number
+  readonly unsentLookedAtMs: number
+  /** Requests of one connection whose answer is not given yet. */
+  readonly pipelinedMax: number
   /** Without any progress of an answer, or behind its end without the other end's. */
   readonly stalledMs: number
   /** From when an answer begins to wait for its reader to its last byte. */
@@ -29,6 +36,9 @@ export interface ConnectionLimits {
 const CONNECTION_LIMITS: ConnectionLimits = {
   perAddressMax: LIMITS.publicConnectionsPerAddressMax,
   unsentBytesPerAddressMax: LIMITS.unsentBytesPerAddressMax,
+  unsentBytesMax: LIMITS.unsentBytesMax,
+  unsentLookedAtMs: LIMITS.unsentLookedAtMs,
+  pipelinedMax: LIMITS.pipelinedRequestsMax,
   stalledMs: LIMITS.answerStalledMsMax,
   unsentMs: LIMITS.answerUnsentMsMax,
   lingeringBytesMin: LIMITS.lingeringAnswerBytesMin,
@@ -46,12 +56,17 @@ export interface ConnectionsOptions {
 export interface Connections {
   /** Who the connection is from: its other end, or what a balancer says before the first byte. */
   peerOf(socket: Socket): string
-  /** A request has come, and is one of what its connection waits for. */
-  begin(socket: Socket, response: ServerResponse): void
+  /**
+   * A request has come: it is worked on when those in front of it have their answers. False: there
+   * are too many of them, so it gets the last answer of its connection, without any work.
+   */
+  begin(socket: Socket, response: ServerResponse, work: () => void): boolean
   /** Its address leaves too much unread already to be given more. */
   isHoldingTooMuch(socket: Socket): boolean
   /** The last answer has been given: what was sent behind its request has none. */
   isEnding(socket: Socket): boolean
+  /** Of a connection that is ending: what is sent all the same has no answer, and soon no reader. */
+  ignore(socket: Socket): void
 }
 
 interface Connection {
@@ -60,8 +75,11 @@ interface Connection {
   readonly group: Group | undefined
   /** Answers that are not done, of requests that may have come all at once. */
   readonly responses: Set<ServerResponse>
-  /** Its last answer is written: whatever else it asks, nothing follows. */
+  /** Begun when the answers in front of them are given; the first is under way and not here. */
+  readonly waiting: (() => void)[]
+  /** Its last answer is known: whatever else it asks, nothing follows. */
   isEnding: boolean
+  ignored: number
   unsentSinceMs: number | undefined
 }
 
@@ -113,7 +131,9 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
       peerAddress,
       group,
       responses: new Set(),
+      waiting: [],
       isEnding: false,
+      ignored: 0,
       unsentSinceMs: undefined,
     }
     connections.set(socket, connection)
@@ -158,16 +178,29 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
     log.warn({ client: peerAddress }, 'an address has as many connections as it may')
   }
 
-  function unsentBytesOf({ busy }: Group): number {
-    let bytes = 0
-    for (const socket of busy) {
-      bytes += socket.writableLength
-      // who asks again before reading has answers that wait for the one in front of them
-      for (const response of connections.get(socket)?.responses ?? [])
-        if (response.socket === null) bytes += response.writableLength
-    }
-    return bytes
+  /** Of its answer, and of the heads behind it. */
+  function heldBytesOf(socket: Socket): number {
+    const waiting = connections.get(socket)?.waiting.length ?? 0
+    return socket.writableLength + waiting * LIMITS.headBytesMax
   }
+
+  function isTooMuch({ busy }: Group): boolean {
+    let bytes = 0
+    for (const socket of busy) bytes += heldBytesOf(socket)
+    return bytes > limits.unsentBytesPerAddressMax
+  }
+
+  /** Each connection of a balancer is somebody else. */
+  function shed() {
+    const all = Array.from(answering, (socket) => ({
+      holder: connections.get(socket)?.group ?? socket,
+      one: socket,
+      bytes: heldBytesOf(socket),
+    }))
+    beyondBound(all, limits.unsentBytesMax).forEach(cut)
+  }
+  const sheds = setInterval(shed, limits.unsentLookedAtMs).unref()
+  server.once('close', () => clearInterval(sheds))
 
   /**
    * Node closes a connection right behind its last answer, and what the system still holds of that
@@ -206,28 +239,39 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
   return {
     peerOf: (socket) =>
       connections.get(socket)?.peerAddress ?? withoutMapping(socket.remoteAddress ?? ''),
-    begin(socket, response) {
+    begin(socket, response, work) {
       const connection = connections.get(socket)
-      if (connection === undefined) return
-      const { group, responses } = connection
+      if (connection === undefined) return false
+      const { group, responses, waiting } = connection
       responses.add(response)
       answering.add(socket)
       group?.idle.delete(socket)
       group?.busy.add(socket)
       response.once('close', () => {
         responses.delete(response)
+        if (socket.writable) waiting.shift()?.()
         if (responses.size > 0) return
         answering.delete(socket)
         connection.unsentSinceMs = undefined
         group?.busy.delete(socket)
         if (group?.open.has(socket)) group.idle.add(socket)
       })
+      connection.isEnding = responses.size > limits.pipelinedMax
+      if (connection.isEnding) return false
+      if (responses.size > 1) waiting.push(work)
+      else work()
+      return true
     },
     isHoldingTooMuch(socket) {
       const group = connections.get(socket)?.group
-      return group !== undefined && unsentBytesOf(group) > limits.unsentBytesPerAddressMax
+      return group !== undefined && isTooMuch(group)
     },
     isEnding: (socket) => connections.get(socket)?.isEnding === true,
+    ignore(socket) {
+      const connection = connections.get(socket)
+      // each of them still has its head and an answer that Node has made for it
+      if (connection === undefined || ++connection.ignored > limits.pipelinedMax) cut(socket)
+    },
   }
 }
 

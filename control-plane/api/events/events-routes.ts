@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { styledPageHeaders } from '../../console/look.ts'
 import { described } from '../answer-fields.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { sendShared } from '../large-answers.ts'
 import { DOCS_STYLE } from '../openapi/docs-style.ts'
 import { describedEvents } from './described-events.ts'
 import { eventsPage } from './events-page.ts'
@@ -22,8 +23,9 @@ const EventsAnswer = v.strictObject({
 
 export function eventEndpoints(): readonly Endpoint[] {
   const headers = styledPageHeaders(DOCS_STYLE)
-  let page: Promise<string> | undefined
+  let page: Promise<Buffer> | undefined
   const items = describedEvents()
+  const list = Buffer.from(JSON.stringify({ items, next: null }))
   return [
     endpoint(
       {
@@ -45,8 +47,9 @@ export function eventEndpoints(): readonly Endpoint[] {
       async (c) => {
         c.header('Vary', 'Accept')
         const isBrowser = c.req.header('accept')?.includes('text/html') === true
-        if (!isBrowser) return c.json({ items, next: null })
-        return c.html(await (page ??= eventsPage(items)), 200, headers)
+        if (!isBrowser) return sendShared(c, list, { 'Content-Type': 'application/json' })
+        page ??= eventsPage(items).then((html) => Buffer.from(html))
+        return sendShared(c, await page, { ...headers, 'Content-Type': 'text/html; charset=UTF-8' })
       },
     ),
   ]

@@ -10,6 +10,7 @@ import {
   type LargeAnswerLimits,
 } from '../../../control-plane/api/large-answers.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { startApi } from '../../support/api.ts'
 import { startListener } from '../listener/served.ts'
 
 const GET = 'GET /package HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -108,4 +109,25 @@ t.test('who waits too long is asked to come back', async (t) => {
   t.match(head.toString(), /^HTTP\/1.1 503 [^]*retry-after: 10[^]*"unavailable"/i)
   t.equal(LIMITS.largeAnswersPerAddressMax, 16)
   t.ok(LIMITS.largeAnswerWaitMsMax <= 30_000)
+})
+
+t.test('documents that are the same for all are one buffer, whoever reads them', async (t) => {
+  const { app, services } = await startApi(t)
+  const { style = '' } = await services.consoleAccess.assets.urls()
+  for (const [path, accept] of [
+    ['/api/v1/contract', 'application/json'],
+    ['/api/v1/events', 'application/json'],
+    ['/api/v1/events', 'text/html'],
+    [style, 'text/css'],
+  ] as const) {
+    const first = async () => {
+      const answer = await app.request(path, { headers: { accept } })
+      t.equal(answer.status, 200)
+      t.match(answer.headers.get('content-type'), accept)
+      const [value] = await Array.fromAsync(answer.body as ReadableStream<Uint8Array>)
+      t.equal(Number(answer.headers.get('content-length')), value?.length)
+      return value?.buffer
+    }
+    t.equal(await first(), await first(), `${path} as ${accept}`)
+  }
 })

@@ -1,5 +1,5 @@
 /** Whose request is begun first, and how many in one turn of the event loop. */
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
 import { createAdmission, type Rank } from '../../../control-plane/listener/admission.ts'
@@ -126,21 +126,31 @@ t.test('what fails to begin stops nobody behind it', async (t) => {
   t.same(begun, ['a', 'c'])
 })
 
-async function requests(t: Parameters<typeof startListener>[0], port: number, heads: string[]) {
-  const socket = connect(port, '127.0.0.1')
-  t.teardown(() => socket.destroy())
-  await once(socket, 'connect')
-  const text = heads.map((head, at) => `GET ${REALM}/${at} HTTP/1.1\r\nHost: a\r\n${head}\r\n`)
-  let answers = ''
-  socket.on('data', (bytes: Buffer) => void (answers += bytes.toString()))
-  socket.write(text.join('')) // one segment, so all are parsed in one turn
-  return { socket, answers: () => answers }
+/** All in one turn of the event loop, each on its own connection, and their answers. */
+async function requests(
+  t: Parameters<typeof startListener>[0],
+  { server, port }: Awaited<ReturnType<typeof startListener>>,
+  heads: string[],
+) {
+  const sockets: Socket[] = []
+  for (const _head of heads) {
+    const accepted = once(server, 'connection')
+    const socket = connect(port, '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    await Promise.all([accepted, once(socket, 'connect')])
+    sockets.push(socket)
+  }
+  await new Promise(setImmediate) // the last is listened to as well
+  const answers = sockets.map(async (socket) => String((await once(socket, 'data'))[0]))
+  for (const [at, socket] of sockets.entries())
+    socket.write(`GET ${REALM}/${at} HTTP/1.1\r\nHost: a\r\n${heads[at]}\r\n`)
+  return Promise.all(answers)
 }
 
 t.test('on the wire: the operator goes before all that came before', async (t) => {
   const order: string[] = []
   const world = { operatorKey: OPERATOR_KEY }
-  const { port } = await startListener(
+  const listener = await startListener(
     t,
     (request, response) => {
       order.push(request.url!.slice(REALM.length + 1))
@@ -148,30 +158,27 @@ t.test('on the wire: the operator goes before all that came before', async (t) =
     },
     world,
   )
-  const { socket } = await requests(t, port, [
+  await requests(t, listener, [
     ...['', '', '', ''],
     'Authorization: Bearer wrong\r\n',
     'Cookie: a=b\r\n',
     `Authorization: Bearer ${OPERATOR_KEY}\r\n`,
     'Connection: close\r\n',
   ])
-  await once(socket, 'close')
   t.same(order, ['0', '1', '6', '4', '2', '5', '3', '7'])
 })
 
 t.test('on the wire: too many of one address at once are told to come again', async (t) => {
   let begun = 0
-  const { port } = await startListener(t, (_request, response) => {
+  const listener = await startListener(t, (_request, response) => {
     begun++
     response.end()
   })
   const most = LIMITS.admittedPerTurnMax + LIMITS.admissionWaitingPerAddressMax
-  const { socket, answers } = await requests(t, port, Array<string>(most + 1).fill(''))
-  await once(socket, 'close')
-  const statuses = [...answers().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
-  t.equal(statuses.length, most + 1)
-  t.equal(statuses.at(-1), '503')
-  t.match(answers(), /retry-after: 1/i)
+  const answers = await requests(t, listener, Array<string>(most + 1).fill(''))
+  const refused = answers.filter((answer) => answer.startsWith('HTTP/1.1 503 '))
+  t.equal(refused.length, 1)
+  t.match(refused[0], /retry-after: 1/i)
   t.equal(begun, most)
   t.ok(LIMITS.admissionWaitingMax >= LIMITS.admissionWaitingPerAddressMax)
 })

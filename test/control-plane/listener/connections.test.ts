@@ -1,5 +1,4 @@
 /** Connections of the public listener: how many one address has, and who reads too slowly. */
-import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
@@ -144,27 +143,100 @@ t.test('nothing is begun behind the last answer of a connection', async (t) => {
   t.equal(paths.length, 1)
 })
 
-t.test('answers that wait for the one in front of them are unread as well', async (t) => {
-  const asked = 12
-  let first: ServerResponse | undefined
-  let begun = 0
-  const { port } = await startListener(
-    t,
-    (_request, response) => {
-      if (++begun === 1) first = response
-      else response.end(MEGABYTE)
-    },
-    { connectionLimits: { unsentBytesPerAddressMax: 3.5 * MEGABYTE.length } },
-  )
+t.test('what is asked without waiting is begun one after the other', async (t) => {
+  const paths: string[] = []
+  const answers: (() => void)[] = []
+  const { port } = await startListener(t, (request, response) => {
+    paths.push(request.url ?? '')
+    answers.push(() => response.end(request.url))
+  })
+  const asked = ['a', 'b', 'c'].map((name) => GET.replace(REALM, `${REALM}/${name}`)).join('')
+  const socket = await open(t, port, asked)
   let text = ''
-  const socket = await open(t, port, GET.repeat(asked))
   socket.on('data', (bytes: Buffer) => void (text += bytes.toString('latin1')))
-  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
-  t.equal(begun, 5, 'the first, three that are as much as may wait, and the one beyond')
-  first?.end('done')
-  await once(socket, 'close')
-  t.equal(text.match(/HTTP\/1.1 200 /g)?.length, 5)
-  t.match(text, /HTTP\/1.1 503 /)
+  for (const count of [1, 2, 3]) {
+    while (answers.length < count) await new Promise(setImmediate)
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+    t.equal(answers.length, count, 'and no other before its answer')
+    answers[count - 1]?.()
+  }
+  while (!text.endsWith('/c')) await new Promise(setImmediate)
+  t.same(paths, [`${REALM}/a`, `${REALM}/b`, `${REALM}/c`])
+  t.equal(text.match(/HTTP\/1.1 200 /g)?.length, 3)
+})
+
+t.test('N requests without an answer are taken, one more is the last', async (t) => {
+  let handled = 0
+  const { port } = await startListener(t, (_request, response) => {
+    handled++
+    setImmediate(() => response.end('done'))
+  })
+  const most = LIMITS.pipelinedRequestsMax
+  let text = ''
+  const ask = async (count: number) => {
+    handled = 0
+    text = ''
+    const last = GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')
+    const socket = await open(t, port, GET.repeat(count - 1) + last)
+    socket.on('data', (bytes: Buffer) => void (text += bytes.toString('latin1')))
+    await new Promise((resolve) => socket.once('close', resolve))
+  }
+  await ask(most)
+  t.equal(text.match(/HTTP\/1.1 200 /g)?.length, most)
+  await ask(most + 2)
+  t.equal(handled, most, 'what is beyond is not worked on')
+  t.equal(text.match(/HTTP\/1.1 200 /g)?.length, most)
+  t.match(text, /HTTP\/1.1 503 [^]*retry-after: 10[^]*"unavailable"[^]*$/i)
+  await ask(100)
+  t.ok(handled <= 1, 'and who sends many is no client')
+  t.equal(text, '')
+  t.equal(most, 8)
+})
+
+t.test('heads that wait are held as well', async (t) => {
+  const { handle, count, release } = held()
+  const { port } = await startListener(t, handle, {
+    connectionLimits: { unsentBytesPerAddressMax: 3 * LIMITS.headBytesMax },
+  })
+  await open(t, port, GET.repeat(1 + 4))
+  await count(1)
+  const other = await open(t, port, GET)
+  t.match(String((await once(other, 'data'))[0]), /^HTTP\/1.1 503 /)
+  release()
+})
+
+t.test('what all addresses hold together is bounded: the largest holder is cut', async (t) => {
+  const sizes: Record<string, number> = { large: 16, small: 3 }
+  const { port, server } = await startListener(
+    t,
+    (request, response) =>
+      void response.end(Buffer.alloc((sizes[request.url?.slice(-5) ?? ''] ?? 3) * 1024 * 1024)),
+    {
+      trustedProxies: ['127.0.0.1'],
+      proxyProtocol: true,
+      connectionLimits: { unsentBytesMax: 15 * MEGABYTE.length, unsentLookedAtMs: 1 },
+    },
+  )
+  const ended: string[] = []
+  const ask = async (address: string, path: string) => {
+    const taken = once(server, 'connection') as Promise<[Socket]>
+    const client = await open(
+      t,
+      port,
+      `PROXY TCP6 ${address} ::1 1 2\r\n${GET.replace(REALM, `${REALM}/${path}`)}`,
+    )
+    client.pause()
+    const [socket] = await taken
+    socket.once('close', () => ended.push(path))
+    return socket
+  }
+  const small = await ask('2001:db8::1', 'small')
+  const large = await ask('2001:db8:0:1::1', 'large')
+  await once(large, 'close')
+  t.same(ended, ['large'])
+  t.equal(small.destroyed, false)
+  t.equal(LIMITS.unsentBytesMax, 256 * MEGABYTE.length)
+  t.ok(LIMITS.unsentLookedAtMs <= 1000)
 })
 
 t.test('who reads a little now and then is cut as well', async (t) => {
