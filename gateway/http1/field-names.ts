@@ -2,6 +2,7 @@
  * What each header name means to the wire. Names are compared after `normalised`, in whatever
  * spelling they come.
  */
+import { TARGETED_CACHE_FIELDS } from '../../shared/enforcement/answer-sharing.ts'
 import {
   CLIENT_CLAIMS,
   CLIENT_PREFIXES,
@@ -41,6 +42,7 @@ export const FIELD = {
   tracestate: 26,
   strictTransport: 28,
   requestId: 27,
+  targetedCache: 29,
 } as const
 export type Field = (typeof FIELD)[keyof typeof FIELD]
 
@@ -93,7 +95,9 @@ const RESPONSE_FIELDS = new Map<string, Field>([
   ['upgrade', FIELD.dropped],
   ['trailer', FIELD.trailer],
   ['set-cookie', FIELD.setCookie],
+  ['x-request-id', FIELD.dropped], // every answer has ours
   ['cache-control', FIELD.cacheControl],
+  ...TARGETED_CACHE_FIELDS.map((name) => [name, FIELD.targetedCache] as const),
   ['date', FIELD.date],
   ['x-service-probe-reply', FIELD.probeReply],
   ['strict-transport-security', FIELD.strictTransport],

@@ -130,6 +130,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#connection.writer.discard()
     this.#gathered = null
     this.#bodyUse = BODY_USE.held
+    this.#hasRoomUpstream = true // of the call that is over
     this.#isDecided = false
     return true
   }

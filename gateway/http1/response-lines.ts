@@ -1,10 +1,8 @@
 /** The head of an application's answer, as the client gets it. */
+import { sharingOf } from '../../shared/enforcement/answer-sharing.ts'
 import type { ForwardPlan } from '../exchange.ts'
 import { BODY } from '../upstream/response-head.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
-
-const FORBIDS_SHARING = /(?:^|,)[ \t]*(?:no-store|private)[ \t]*(?:,|$)/i
-const ALLOWS_SHARING = /(?:^|,)[ \t]*(?:public|s-maxage[ \t]*=[^,]*)[ \t]*(?:,|$)/i
 
 /** RFC 6797: who came over TLS once comes over TLS for a year. */
 export const STRICT_TRANSPORT_LINE = 'Strict-Transport-Security: max-age=31536000\r\n'
@@ -26,17 +24,18 @@ export function responseLines(
   const date = head.hasDate ? '' : dateLine()
   // An application that says more (subdomains, preload) or less has its own way.
   const strict = isSecure && !head.hasStrictTransport ? STRICT_TRANSPORT_LINE : ''
-  return `${head.lines}${date}${plan.responseLines}${cacheLines(head.cacheControl, plan)}${strict}`
+  return `${head.lines}${date}${plan.responseLines}${cacheLines(head, plan)}${strict}`
 }
 
-/**
- * An answer to a signed-in user must not reach another one out of a shared cache, and neither may
- * the cookie that we add (lessons: CVE-2026-24472).
- */
-function cacheLines(cacheControl: string, plan: ForwardPlan): string {
-  if (cacheControl !== '') {
-    if (FORBIDS_SHARING.test(cacheControl)) return plan.privateCookieLine
-    if (ALLOWS_SHARING.test(cacheControl)) return ''
+/** What a shared cache may store of an answer to a signed-in user goes without our cookie. */
+function cacheLines({ cacheControl, isSharedByTarget }: ResponseHead, plan: ForwardPlan): string {
+  const cookieLine = isSharedByTarget ? '' : plan.privateCookieLine
+  switch (sharingOf(cacheControl)) {
+    case 'forbidden':
+      return cookieLine
+    case 'allowed':
+      return ''
+    case 'unsaid':
+      return plan.isPrivate ? `Cache-Control: private\r\n${cookieLine}` : ''
   }
-  return plan.isPrivate ? `Cache-Control: private\r\n${plan.privateCookieLine}` : ''
 }

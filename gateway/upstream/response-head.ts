@@ -2,6 +2,7 @@
  * The head of an upstream's response, read as strictly as a client's: what two readers could
  * understand in two ways is refused, and becomes a 502 before any of it reaches the client.
  */
+import { isTargetedSharing } from '../../shared/enforcement/answer-sharing.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { DISGUISED, FIELD, FIELD_BITS, FIELD_MASK, responseFields } from '../http1/field-names.ts'
 import {
@@ -27,6 +28,8 @@ export class ResponseHead {
   contentLength = -1
   cacheControl = ''
   hasDate = false
+  /** Some cache in front of us may store it, whatever Cache-Control says. */
+  isSharedByTarget = false
   /** The application says itself for how long it is only to be reached over TLS. */
   hasStrictTransport = false
   isReusable = true
@@ -183,6 +186,9 @@ function takeLine(
       head.cacheControl = head.cacheControl === '' ? value : `${head.cacheControl}, ${value}`
       return true
     }
+    case FIELD.targetedCache:
+      head.isSharedByTarget ||= isTargetedSharing(trimmed(text, colon + 1, lineEnd))
+      return true
     case FIELD.date:
       head.hasDate = true
       return true
@@ -236,6 +242,8 @@ function settle(
     head.framing = BODY.none
     head.contentLength = head.status === 205 ? 0 : -1
   } else if (head.status < 200 || head.status === 304 || method === 'HEAD') {
+    // Some applications write the body to HEAD as well, a moment later: to whoever comes next.
+    if (method === 'HEAD' && head.contentLength !== 0) head.isReusable = false
     head.framing = BODY.none
     if (head.status < 200 || head.status === 304) head.contentLength = -1
   } else if (notes.codings > 0) {

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { lockInstance } from '../../gateway/instance-lock.ts'
@@ -56,4 +56,32 @@ t.test('the number of a gateway that is gone may be another process by now', asy
   const started = Number(fieldsOf(pid).split(' ')[19])
   writeFileSync(`${folder}/lock`, `${pid} ${started - 1}`)
   t.doesNotThrow(() => lockInstance(folder, 'edge-1')())
+})
+
+const STARTER = `
+  import { lockInstance } from ${JSON.stringify(MODULE)}
+  process.on('message', (folder) => {
+    let isIn = true
+    try { lockInstance(folder, 'edge-1') } catch { isIn = false }
+    process.send(isIn)
+  })
+  process.send(true)`
+
+t.test('of several that start at once beside a stale lock, one gets the folder', async (t) => {
+  const folder = temporaryFolder(t)
+  const program = `${folder}/starter.mjs`
+  writeFileSync(program, STARTER)
+  const starters = Array.from({ length: 3 }, () => fork(program))
+  t.teardown(() => starters.forEach((starter) => starter.kill('SIGKILL')))
+  const answers = () => Promise.all(starters.map((starter) => once(starter, 'message')))
+  await answers()
+  for (let round = 0; round < 30; round++) {
+    const shared = `${folder}/${round}`
+    mkdirSync(shared)
+    writeFileSync(`${shared}/lock`, '999999999 1')
+    const answered = answers()
+    for (const starter of starters) starter.send(shared)
+    t.equal((await answered).filter(([isIn]) => isIn === true).length, 1)
+    t.strictSame(readdirSync(shared), ['lock'])
+  }
 })

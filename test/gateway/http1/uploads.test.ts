@@ -1,6 +1,7 @@
 /** What passes through borrowed and spare buffers arrives as it was sent, however slow its reader. */
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
+import type { Exchange } from '../../../gateway/exchange.ts'
 import { RawClient, startRawOrigin, startWire } from '../../support/wire.ts'
 
 const BYTES = 16 << 20
@@ -41,3 +42,39 @@ t.test('uploads side by side to applications that read in fits arrive byte by by
   })
   await Promise.all(uploads)
 })
+
+t.test(
+  'an upload that is refused while its application is not keeping up is read to its end',
+  async (t) => {
+    let isRead = () => {}
+    const stuck = new Promise<void>((resolve) => (isRead = resolve))
+    const call = {
+      write: () => (isRead(), false),
+      writeBorrowed: () => (isRead(), false),
+      writeText: () => false,
+      end: () => undefined,
+      pause: () => undefined,
+      resume: () => undefined,
+      abort: () => undefined,
+    }
+    const exchanges: Exchange[] = []
+    const { port } = await startWire(t, 'http://127.0.0.1:1', {
+      decide(exchange, wire) {
+        exchanges.push(exchange)
+        if (exchanges.length > 1)
+          return exchange.respond({ status: 204, headerLines: [], body: '' })
+        const plan = wire.plan(exchange)
+        exchange.forward({ ...plan, upstream: { ...plan.upstream, request: () => call } as never })
+      },
+    })
+    const client = new RawClient(port)
+    t.teardown(() => client.close())
+    client.send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 80000\r\n\r\n${'a'.repeat(40_000)}`)
+    await stuck
+    t.equal(exchanges[0]!.recall?.(), true)
+    exchanges[0]!.respond({ status: 401, headerLines: [], body: '' })
+    client.send(`${'a'.repeat(40_000)}GET / HTTP/1.1\r\nHost: a\r\n\r\n`)
+    t.match(await client.answer('POST'), { status: 401 })
+    t.match(await client.answer('GET'), { status: 204 }, 'and the connection lives on')
+  },
+)

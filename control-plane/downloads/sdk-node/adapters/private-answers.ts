@@ -3,10 +3,12 @@
  * says itself that others may have it, and our cookies where no shared cache may store them
  * (.docs/decisions/0002). Whatever way an application takes to write its head, it ends in `writeHead`.
  */
+import {
+  isTargetedSharing,
+  sharingOf,
+  TARGETED_CACHE_FIELDS,
+} from '../../../../shared/enforcement/answer-sharing.ts'
 import type { Outgoing } from './messages.ts'
-
-const FORBIDS_SHARING = /(?:^|,)[ \t]*(?:no-store|private)[ \t]*(?:,|$)/i
-const ALLOWS_SHARING = /(?:^|,)[ \t]*(?:public|s-maxage[ \t]*=[^,]*)[ \t]*(?:,|$)/i
 
 export interface Additions {
   readonly isPrivate: boolean
@@ -37,8 +39,8 @@ function addToHead(response: Outgoing, additions: Additions): void {
   const added = cacheControlFor(cacheControl, additions)
   if (added === undefined) return
   if (added !== cacheControl) response.setHeader('Cache-Control', added)
-  if (additions.cookies.length > 0)
-    response.setHeader('Set-Cookie', joined(response.getHeader('set-cookie'), additions.cookies))
+  if (additions.cookies.length === 0 || isShared((name) => response.getHeader(name))) return
+  response.setHeader('Set-Cookie', joined(response.getHeader('set-cookie'), additions.cookies))
 }
 
 /** The standard's Response, which can be changed until it is sent. */
@@ -46,6 +48,7 @@ export function addToResponse(headers: Headers, additions: Additions): void {
   const added = cacheControlFor(headers.get('cache-control') ?? '', additions)
   if (added === undefined) return
   headers.set('Cache-Control', added)
+  if (isShared((name) => headers.get(name))) return
   for (const cookie of additions.cookies) headers.append('Set-Cookie', cookie)
 }
 
@@ -61,7 +64,8 @@ function addToFields(response: Outgoing, given: object, additions: Additions): u
   const added = cacheControlFor(cacheControl, additions)
   if (added === undefined) return fields
   if (added !== cacheControl) fields[cacheName] = added
-  if (additions.cookies.length > 0) {
+  const valueOf = (name: string) => fields[nameIn(fields, name) ?? name] ?? response.getHeader(name)
+  if (additions.cookies.length > 0 && !isShared(valueOf)) {
     const own = fields[cookieName] ?? response.getHeader('set-cookie')
     fields[cookieName] = joined(own, additions.cookies)
   }
@@ -70,13 +74,15 @@ function addToFields(response: Outgoing, given: object, additions: Additions): u
 
 /** What Cache-Control is to say; undefined where a shared cache may store the answer. */
 function cacheControlFor(given: string, { isPrivate }: Additions): string | undefined {
-  if (given !== '') {
-    if (FORBIDS_SHARING.test(given)) return given
-    if (ALLOWS_SHARING.test(given)) return undefined
-  }
-  if (!isPrivate) return undefined
+  const sharing = sharingOf(given)
+  if (sharing === 'forbidden') return given
+  if (sharing === 'allowed' || !isPrivate) return undefined
   return given === '' ? 'private' : `${given}, private`
 }
+
+/** By a cache that does not look at Cache-Control. */
+const isShared = (valueOf: (name: string) => unknown): boolean =>
+  TARGETED_CACHE_FIELDS.some((name) => isTargetedSharing(textOf(valueOf(name))))
 
 /** A head that could not be written is written again: nothing is to be in it twice. */
 function joined(own: unknown, cookies: readonly string[]): string[] {

@@ -59,6 +59,21 @@ const WRITERS: Record<string, { writer: RequestListener; cookies: string[]; cach
     cookies: [],
     cache: 's-maxage=5',
   },
+  'lets a CDN have it': {
+    writer: (_q, r) => void r.setHeader('CDN-Cache-Control', 'max-age=5').end(),
+    cookies: [],
+    cache: 'private',
+  },
+  'lets a CDN have it, all at once': {
+    writer: (_q, r) => void r.writeHead(200, { 'surrogate-Control': 'max-age=5' }).end(),
+    cookies: [],
+    cache: 'private',
+  },
+  'forbids it to a CDN': {
+    writer: (_q, r) => void r.writeHead(200, { 'CDN-Cache-Control': 'no-store' }).end(),
+    cookies: [COOKIE],
+    cache: 'private',
+  },
   'is wrong at first': {
     writer: (_q, r) => {
       try {
