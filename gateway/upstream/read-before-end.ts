@@ -2,7 +2,8 @@
  * An origin that does not want a body answers, and hangs up while we still write. To Node a socket
  * that cannot be written is at its end at once, and the answer that the kernel holds for it is lost.
  * So the first such error is kept back until everything has been read: what is there comes in the
- * next turn of the event loop, and behind it the end, or the error of the read.
+ * next turn of the event loop, and behind it the end, or the error of the read. To an https origin it
+ * helps little: Node's TLS deciphers nothing more once a write has failed.
  */
 import type { Socket } from 'node:net'
 
