@@ -58,6 +58,8 @@ export const LIMITS = {
   unwantedBodySilentMsMax: 5000,
   /** Segments like `index.php`, `_next` or `ADMIN~1`, each of which is one more way to read a path. */
   pathOddSegmentsMax: 16,
+  /** For another program's lock on the database. */
+  storeBusyMsMax: 5000,
   // the API
   jsonBodyBytesMax: 1024 * 1024,
   /** Of all objects and lists in a body: each costs far more than the bytes that it is sent in. */

@@ -3,11 +3,13 @@
  * is committed. Drizzle's own `transaction()` cannot await on this driver, so BEGIN and COMMIT are
  * ours, and a queue keeps one change from reading into another.
  */
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 import { LRUCache } from 'lru-cache'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { migrations } from './migrations/migrations.ts'
 import { createWriteQueue } from './precedence.ts'
 import { schema, type Schema } from './schema.ts'
@@ -25,14 +27,16 @@ export interface Engine {
   close(): Promise<void>
 }
 
-const BUSY_TIMEOUT_MS = 5000
+const BUSY_RETRY_MS = 20
 const STATEMENTS_KEPT_MAX = 500
 /** So long commits follow one another without a pause. */
 const TURN_MS = 10
 
-export function openSqlite(file: string): Engine {
+export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsMax): Engine {
   const writer = connect(file)
   migrate(writer)
+  // SQLite would wait on this thread, and everything with it: `begin` waits instead.
+  writer.pragma('busy_timeout = 0')
   const readerConnection = connect(file)
   readerConnection.pragma('query_only = ON')
   const writerQueries = drizzle(writer, { schema }) as unknown as Queries
@@ -42,7 +46,7 @@ export function openSqlite(file: string): Engine {
 
   async function alone<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     if (isClosed) throw new Error('the store is closed')
-    writer.exec('BEGIN IMMEDIATE')
+    await begin()
     try {
       const result = await work(writerQueries)
       writer.exec('COMMIT')
@@ -51,6 +55,20 @@ export function openSqlite(file: string): Engine {
       if (writer.inTransaction) writer.exec('ROLLBACK')
       throw error
     }
+  }
+
+  /** Another program may have the lock: a backup, somebody's shell. */
+  async function begin() {
+    const deadlineMs = performance.now() + busyMsMax
+    for (;;)
+      try {
+        writer.exec('BEGIN IMMEDIATE')
+        return
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+        if (performance.now() > deadlineMs) throw new Refusal('unavailable', { retry_after: 5 })
+        await sleep(BUSY_RETRY_MS)
+      }
   }
 
   /**
@@ -76,7 +94,7 @@ export function openSqlite(file: string): Engine {
 }
 
 function connect(file: string) {
-  const connection = new Database(file, { timeout: BUSY_TIMEOUT_MS })
+  const connection = new Database(file, { timeout: LIMITS.storeBusyMsMax })
   connection.pragma('journal_mode = WAL')
   connection.pragma('synchronous = FULL') // only FULL keeps an acknowledged commit through power loss
   connection.pragma('foreign_keys = ON')

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { eq } from 'drizzle-orm'
 import t from 'tap'
 import { schema } from '../../../control-plane/store/schema.ts'
@@ -11,6 +12,7 @@ import {
   temporaryFolder,
   tenantNamed,
 } from '../../support/control-plane.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 
 void t.test(
   'a change that fails leaves nothing: no row, event, revision, entry or notice',
@@ -134,3 +136,31 @@ void t.test('a long queue of changes lets everybody else have a turn', async (t)
 async function slowly() {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
 }
+
+void t.test(
+  'another program’s lock holds up changes and nothing else, and not for ever',
+  async (t) => {
+    const file = join(temporaryFolder(t), 'service.db')
+    const store = await openStore(openSqlite(file, 0), movableClock())
+    t.teardown(() => store.close())
+    const other = new Database(file)
+    t.teardown(() => other.close())
+    other.exec('BEGIN IMMEDIATE')
+    await t.rejects(
+      store.change(() => Promise.resolve()),
+      { code: 'unavailable' },
+    )
+    t.equal(await store.revision(), 0, 'what only reads goes on')
+    t.equal(LIMITS.storeBusyMsMax, 5000)
+
+    const patient = await openStore(openSqlite(`${file}2`), movableClock())
+    t.teardown(() => patient.close())
+    const second = new Database(`${file}2`)
+    t.teardown(() => second.close())
+    second.exec('BEGIN IMMEDIATE')
+    const changed = patient.change(() => Promise.resolve('done'))
+    t.equal(await patient.revision(), 0)
+    second.exec('COMMIT')
+    t.equal(await changed, 'done')
+  },
+)
