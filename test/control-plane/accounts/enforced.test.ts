@@ -1,6 +1,4 @@
 /** Nobody is told that a session has ended before every connected gateway refuses it. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { createApp } from '../../../control-plane/app.ts'
 import { systemClock } from '../../../shared/clock.ts'
@@ -8,6 +6,7 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { OPERATOR_KEY } from '../../support/api.ts'
 import { ACTOR, FLEET_KEY, startServices, tenantNamed } from '../../support/control-plane.ts'
 import { until } from '../../support/fleet.ts'
+import { fleetPortOf } from '../../support/fleet-port.ts'
 import { connectRaw, type RawGateway } from '../../support/raw-gateway.ts'
 
 const PASSWORD = 'a long walk along the harbour wall'
@@ -15,14 +14,7 @@ const PASSWORD = 'a long walk along the harbour wall'
 async function startWorld(t: Test) {
   const services = await startServices(t, { clock: systemClock })
   await services.tenants.create(tenantNamed('acme'), ACTOR)
-  const server = createServer()
-  services.fleet.attach(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await fleetPortOf(t, services)
   const { epoch } = await services.fleetSource.position()
   const headers = { authorization: `Bearer ${FLEET_KEY}` }
   async function gateway(id: string) {

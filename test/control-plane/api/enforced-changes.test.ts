@@ -1,6 +1,4 @@
 /** A change that gateways enforce is answered with who does, and not before they do. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { apiEndpoints } from '../../../control-plane/api/endpoints.ts'
 import { systemClock } from '../../../shared/clock.ts'
@@ -8,20 +6,14 @@ import { createRateLimits } from '../../../shared/rate-limits.ts'
 import { startApi } from '../../support/api.ts'
 import { FLEET_KEY } from '../../support/control-plane.ts'
 import { until } from '../../support/fleet.ts'
+import { fleetPortOf } from '../../support/fleet-port.ts'
 import { connectRaw } from '../../support/raw-gateway.ts'
 
 async function startWorld(t: Test) {
   const { services, operator, tenant } = await startApi(t, { clock: systemClock })
   await tenant('acme')
   await operator('POST', '/tenants/acme/publish', {})
-  const server = createServer()
-  services.fleet.attach(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await fleetPortOf(t, services)
   const { epoch } = await services.fleetSource.position()
   const headers = { authorization: `Bearer ${FLEET_KEY}` }
   const raw = await connectRaw(t, port, { id: 'edge-1', epoch, webSocket: { headers } })

@@ -1,6 +1,4 @@
 /** A key per gateway: it stands for one id, is revoked alone, and is replaced without a gap. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { createAdmission } from '../../../control-plane/fleet/admission.ts'
@@ -8,18 +6,12 @@ import { systemClock } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR, FLEET_KEY, startServices } from '../../support/control-plane.ts'
 import { createTestLog, until } from '../../support/fleet.ts'
+import { fleetPortOf } from '../../support/fleet-port.ts'
 import { connectRaw } from '../../support/raw-gateway.ts'
 
 async function startWorld(t: Test) {
   const services = await startServices(t, { clock: systemClock })
-  const server = createServer()
-  services.fleet.attach(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await fleetPortOf(t, services)
   const connect = (
     id: string,
     key: string,

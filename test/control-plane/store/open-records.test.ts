@@ -1,12 +1,12 @@
 import Database from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { migrations } from '../../../control-plane/store/migrations/migrations.ts'
 import { deleteSurplusOpen } from '../../../control-plane/store/queries/realm-records.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import type { Queries } from '../../../control-plane/store/sqlite.ts'
 
-t.test('the open sign-ins of an address, and of a tenant, are counted in an index', async (t) => {
+function start(t: Test) {
   const database = new Database(':memory:')
   t.teardown(() => database.close())
   for (const { statements } of migrations) for (const text of statements) database.exec(text)
@@ -15,6 +15,11 @@ t.test('the open sign-ins of an address, and of a tenant, are counted in an inde
     logQuery: (text: string, values: unknown[]) => void asked.push({ text, values }),
   }
   const queries = drizzle(database, { schema, logger }) as unknown as Queries
+  return { database, queries, asked }
+}
+
+t.test('the open sign-ins of an address, and of a tenant, are counted in an index', async (t) => {
+  const { database, queries, asked } = start(t)
   for (const [openedBy, index] of [
     ['10.0.0.3', 'realm_records_open (tenant_id=? AND model=? AND opened_by=?)'],
     [null, 'realm_records_open_all (tenant_id=? AND model=?)'],
@@ -28,14 +33,7 @@ t.test('the open sign-ins of an address, and of a tenant, are counted in an inde
 })
 
 t.test('what is too much goes by its key, however many others are open', async (t) => {
-  const database = new Database(':memory:')
-  t.teardown(() => database.close())
-  for (const { statements } of migrations) for (const text of statements) database.exec(text)
-  const asked: { text: string; values: unknown[] }[] = []
-  const logger = {
-    logQuery: (text: string, values: unknown[]) => void asked.push({ text, values }),
-  }
-  const queries = drizzle(database, { schema, logger }) as unknown as Queries
+  const { database, queries, asked } = start(t)
   const record = { tenantId: 'acme', model: 'Interaction', payloadSealed: '', grantId: null }
   const rest = { uidHash: null, accountId: null, sid: null, consumedAt: null }
   const rows = Array.from({ length: 5 }, (_, at) => {
