@@ -36,6 +36,7 @@ export type PrivateSigningJwk = Readonly<Record<string, unknown>> & {
   readonly kty: 'RSA'
   readonly alg: 'RS256'
   readonly use: 'sig'
+  readonly n: string
 }
 
 export interface SigningSet {
@@ -168,7 +169,7 @@ function toPublished(row: SigningKeyRow): PublishedKey {
 function toPrivateJwk(row: SigningKeyRow, vault: Vault): PrivateSigningJwk {
   const pem = vault.open(row.privatePemSealed, purposeOf(row.tenantId, row.kid))
   const jwk = createPrivateKey(pem).export({ format: 'jwk' })
-  return { ...jwk, kty: 'RSA', kid: row.kid, alg: 'RS256', use: 'sig' }
+  return { ...jwk, n: row.publicJwk.n, kty: 'RSA', kid: row.kid, alg: 'RS256', use: 'sig' }
 }
 
 const purposeOf = (tenantId: string, kid: string) => `signing_keys.private_pem:${tenantId}:${kid}`

@@ -16,6 +16,7 @@ import { wantsSecondFactor } from './sign-in/visit.ts'
 import { errors } from './oidc.ts'
 import { makeRoom } from './session-count.ts'
 import { tokenExpiresAt } from './session-life.ts'
+import { fitClaims, payloadBytesMax } from './session-token-size.ts'
 import { requestIdOf } from './show.ts'
 import type { RealmWorld } from './world.ts'
 
@@ -86,9 +87,11 @@ async function issueSessionToken(
   const exp = tokenExpiresAt(iat, { signedInAt, startedAt }, tenant)
   if (exp <= iat) throw new errors.InvalidGrant('the session is over')
 
+  const header = { alg: 'RS256', kid: key.kid, typ: 'JWT' }
   const payload = { iss: issuer, aud: clientId, ...claims, iat, exp }
-  const token = await new CompactSign(Buffer.from(JSON.stringify(payload)))
-    .setProtectedHeader({ alg: 'RS256', kid: key.kid, typ: 'JWT' })
+  const fitting = fitClaims(payload, payloadBytesMax(header, key.n))
+  const token = await new CompactSign(Buffer.from(JSON.stringify(fitting)))
+    .setProtectedHeader(header)
     .sign(key)
   if (Buffer.byteLength(token) > LIMITS.sessionTokenBytesMax)
     throw new Error(
