@@ -15,15 +15,15 @@ export function mailTextsFor(language: string): MailTexts {
   return plain as unknown as MailTexts
 }
 
-/** Names of people and applications, addresses and browsers: whatever others have typed. */
-const STRANGERS_WORDS = ['application', 'name', 'email', 'browser'] as const
+/** All other text is what somebody has typed: names of people and applications, addresses, browsers. */
+const OUR_WORDS: ReadonlySet<string> = new Set(['link', 'ip', 'at', 'what'])
 
 function withPlainWords<Facts extends object>(facts: Facts): Facts {
-  const plain = STRANGERS_WORDS.flatMap((key) => {
-    const text: unknown = (facts as Record<string, unknown>)[key]
-    return typeof text === 'string' ? [[key, plainWords(text)]] : []
-  })
-  return { ...facts, ...(Object.fromEntries(plain) as Partial<Facts>) }
+  const plain = Object.entries(facts).map(([key, fact]: [string, unknown]) => [
+    key,
+    typeof fact === 'string' && !OUR_WORDS.has(key) ? plainWords(fact) : fact,
+  ])
+  return Object.fromEntries(plain) as Facts
 }
 
 /**

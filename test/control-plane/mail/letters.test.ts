@@ -22,6 +22,7 @@ const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e
 for (const words of HOSTILE)
   t.test(`in every mail, in every language: ${JSON.stringify(words)}`, async (t) => {
     const facts = { application: words, name: words, email: words, browser: words }
+    const colleague = { tenant: words, by: words }
     const more = {
       link: 'LINK',
       ip: '::1',
@@ -34,7 +35,7 @@ for (const words of HOSTILE)
       for (const write of Object.values(mailTextsFor(language)) as ((
         facts: object,
       ) => MailText)[]) {
-        const { subject, lines } = write({ ...facts, ...more })
+        const { subject, lines } = write({ ...facts, ...colleague, ...more })
         const text = [subject, ...lines].join(' ')
         t.notMatch(text, LINK)
         t.notMatch(text, HIDDEN)
