@@ -269,12 +269,12 @@ export function createUsers(world: UsersWorld) {
         requireOwn(before, patch)
         const username = patch.username ?? before.username
         const email = patch.email ?? before.email
-        checkUsername(username, email)
+        if (patch.username !== undefined || patch.email !== undefined)
+          checkUsername(username, email)
         const changes: UserChanges = {
           username,
-          usernameKey: fold(username),
           email,
-          emailKey: fold(email),
+          ...keysOf({ ...before, username, email }),
           name: patch.name ?? before.name,
           isDisabled: patch.isDisabled ?? before.isDisabled,
           updatedAt: change.nowMs,
@@ -349,6 +349,25 @@ async function replacePassword(
 export function fold(login: string): string {
   return login.trim().normalize('NFKC').toLowerCase()
 }
+
+/**
+ * By what our own people are found, and no two of them alike. Who is kept elsewhere signs in by what
+ * the directory knows: their keys are nobody else's, so that no name keeps another person out, and
+ * begin with the same text, for who looks for somebody.
+ */
+export function keysOf({
+  source,
+  userId,
+  username,
+  email,
+}: Pick<User, 'source' | 'userId' | 'username' | 'email'>) {
+  const keyOf = (text: string) =>
+    source === 'directory' ? `${sharedKeyOf(text)}${userId}` : fold(text)
+  return { usernameKey: keyOf(username), emailKey: keyOf(email) }
+}
+
+/** With what the key of everybody begins who is kept elsewhere under this name or address. */
+export const sharedKeyOf = (text: string) => `${fold(text)}\n`
 
 /** What a directory says of a person is true; only whether they may come in is decided here. */
 function requireOwn({ source }: User, patch: UserPatch) {

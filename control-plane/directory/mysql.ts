@@ -1,4 +1,5 @@
 /** MySQL and MariaDB by `mysql2`: prepared by the server, in a session that only reads. */
+import { isUtf8 } from 'node:buffer'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import mysql, { type Connection, type FieldPacket } from 'mysql2'
@@ -6,13 +7,14 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { DriverConnection, Route, Row } from './connection.ts'
 import { DirectoryFault, networkFault, type FaultKind } from './faults.ts'
 import { columnsQuery, lookUpQuery } from './query.ts'
-import type { DirectoryTarget } from './settings.ts'
+import { chosenColumns, type DirectoryTarget } from './settings.ts'
 
 export async function connectMysql(
   target: DirectoryTarget,
   { socket, address, contain }: Route,
 ): Promise<DriverConnection> {
   const { host, port, tls, caPem, query, columns } = target
+  const idAt = chosenColumns(columns).findIndex(({ role }) => role === 'id')
   const connection = mysql.createConnection({
     host,
     port,
@@ -46,8 +48,13 @@ export async function connectMysql(
 
   async function find(login: string): Promise<Row[]> {
     const text = lookUpQuery('mysql', query, columns)
-    const rows = await run.prepared(text, [login])
-    return rows.map((row) => row.map(toText))
+    const { fields, rows } = await run.prepared(text, [login])
+    return rows.map((row) =>
+      row.map((cell, at) => {
+        const isPadded = PADDED.has(fields[at]?.columnType ?? 0)
+        return at === idAt ? idText(cell, isPadded) : toText(cell, isPadded)
+      }),
+    )
   }
 
   return {
@@ -86,13 +93,19 @@ type Cells = readonly unknown[]
 function statementsOf(connection: Connection) {
   type Answer = (error: Error | null, rows: unknown) => void
   const plain = promisify((sql: string, answer: Answer) => void connection.query(sql, answer))
-  const prepared = promisify(
-    (sql: string, values: string[], answer: Answer) => void connection.execute(sql, values, answer),
-  )
+  const prepared = (sql: string, values: string[]) =>
+    new Promise<{ rows: unknown; fields: FieldPacket[] }>((resolve, reject) => {
+      connection.execute(sql, values, (error: Error | null, rows: unknown, fields) =>
+        error === null ? resolve({ rows, fields }) : reject(error),
+      )
+    })
   const rowsOf = (rows: unknown) => (Array.isArray(rows) ? (rows as Cells[]) : [])
   return {
     plain: async (sql: string) => rowsOf(await plain(sql)),
-    prepared: async (sql: string, values: string[]) => rowsOf(await prepared(sql, values)),
+    prepared: async (sql: string, values: string[]) => {
+      const { rows, fields } = await prepared(sql, values)
+      return { rows: rowsOf(rows), fields }
+    },
   }
 }
 
@@ -125,13 +138,30 @@ function columnsOf(connection: Connection, sql: string): Promise<string[]> {
   })
 }
 
-function toText(cell: unknown): string | null {
+/** BIT, and CHAR or BINARY: all values have one length, and their padding tells nobody apart. */
+const PADDED: ReadonlySet<number> = new Set([16, 254])
+
+function toText(cell: unknown, isPadded: boolean): string | null {
   if (cell === null || cell === undefined) return null
-  if (!Buffer.isBuffer(cell)) return `${cell as string | number | bigint}`
+  if (!Buffer.isBuffer(cell)) {
+    const text = `${cell as string | number | bigint}`
+    return isPadded ? text.replace(/ +$/, '') : text
+  }
   // BIT is a number; other binary columns hold text, or an id that has no better spelling
   if (cell.length === 1 && (cell[0] ?? 0) < 2) return String(cell[0])
   const text = cell.toString('utf8').replace(/\0+$/, '')
   return /[\p{Cc}\ufffd]/u.test(text) ? cell.toString('hex') : text
+}
+
+/**
+ * As above, but no two values have the same text where the database tells them apart: what is no
+ * text is written as Postgres writes it, and so is text that looks like that.
+ */
+function idText(cell: unknown, isPadded: boolean): string | null {
+  if (!Buffer.isBuffer(cell) || (isPadded && cell.length > 1)) return toText(cell, isPadded)
+  const text = cell.toString()
+  const isText = isUtf8(cell) && !/[\p{Cc}\ufffd]/u.test(text) && !text.startsWith('\\x')
+  return isText ? text : `\\x${cell.toString('hex')}`
 }
 
 /** https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html, and MariaDB's own. */

@@ -1,6 +1,7 @@
 /** One row of a tenant's database, read as a person. Pure. */
 import { LIMITS } from '../../shared/limits.ts'
 import { isEmailAddress } from '../accounts/email-address.ts'
+import { fold } from '../accounts/users.ts'
 import { hasUnseen, withoutUnseen } from '../unseen.ts'
 import type { Row } from './connection.ts'
 import { parseHash } from './hashes/hash-formats.ts'
@@ -37,43 +38,56 @@ const NO = new Set(['', '0', 'f', 'false', 'n', 'no', 'off'])
 
 export function readRow(row: Row, columns: Columns): Found {
   const cells = new Map(chosenColumns(columns).map(({ role }, at) => [role, row[at] ?? null]))
-  const text = (role: Role) => (cells.get(role) ?? '').trim()
-  const encoded = text('password_hash')
+  const text = (role: Role) => cells.get(role) ?? ''
+  const encoded = text('password_hash').trim()
   return {
     hash: parseHash(fromHexBytes(encoded)),
     hasHash: encoded !== '',
     person: toPerson(text),
-    rowId: text('id').slice(0, LIMITS.directoryIdCharactersMax) || encoded,
+    rowId: text('id') || encoded,
   }
 }
 
+/**
+ * Who somebody is stays as the database has it, to the byte: it tells `root` from `root` with a
+ * space behind it, and people may choose such names. What would have to be trimmed is refused.
+ */
 function toPerson(text: (role: Role) => string): Person | RowProblem {
   const email = text('email')
+  const username = text('username').trim() === '' ? email : text('username')
   const person = {
     externalId: text('id'),
-    username: text('username') || email,
+    username,
     email,
     // shown and no more: who has a mark of direction in theirs may come in all the same
-    name: withoutUnseen(text('name')).trim() || text('username') || email,
-    isDisabled: !NO.has(text('disabled').toLowerCase()),
+    name: withoutUnseen(text('name')).trim() || username,
+    isDisabled: !NO.has(text('disabled').trim().toLowerCase()),
   }
-  const isFit = (value: string, max: number) =>
-    value !== '' && value.length <= max && !hasUnseen(value) && value.isWellFormed()
-  if (!isFit(person.externalId, LIMITS.directoryIdCharactersMax))
-    return { role: 'id', wish: 'must name the person for good and not be empty' }
+  if (!isExact(person.externalId, LIMITS.directoryIdCharactersMax))
+    return {
+      role: 'id',
+      wish: 'must name the person for good, be visible text, and have no spaces at its ends',
+    }
   if (!isEmailAddress(email)) return { role: 'email', wish: 'must be an e-mail address' }
-  if (!isFit(person.username, LIMITS.usernameCharactersMax))
+  if (!isExact(person.username, LIMITS.usernameCharactersMax))
     return {
       role: 'username',
-      wish: `must be text of 1 to ${LIMITS.usernameCharactersMax} characters`,
+      wish: `must be text of 1 to ${LIMITS.usernameCharactersMax} characters without spaces at its ends`,
     }
   if (!isFit(person.name, LIMITS.nameCharactersMax))
     return { role: 'name', wish: `must be text of 1 to ${LIMITS.nameCharactersMax} characters` }
   // the rule of our own users: nobody may take another one's address as a name
-  if (person.username.includes('@') && person.username.toLowerCase() !== email.toLowerCase())
+  if (fold(username).includes('@') && fold(username) !== fold(email))
     return { role: 'username', wish: 'must be the e-mail address where it has an @ in it' }
   return person
 }
+
+const isFit = (value: string, max: number) =>
+  value !== '' && value.length <= max && !hasUnseen(value) && value.isWellFormed()
+
+/** A replacement character stands for bytes that were no text: two names may have become one. */
+const isExact = (value: string, max: number) =>
+  isFit(value, max) && value === value.trim() && !value.includes('\ufffd')
 
 /** How Postgres writes `bytea`. */
 function fromHexBytes(text: string): string {

@@ -19,6 +19,9 @@ const BEGIN = [
 /** Everything as the text that the database writes: no reading of numbers, dates or JSON. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value } as pg.CustomTypesConfig
 
+/** `character(n)`: the spaces at the end are its padding, and count in no comparison there. */
+const PADDED = pg.types.builtins.BPCHAR
+
 /** What is under a client; the stream is another one once it is encrypted. */
 interface Wire extends EventEmitter {
   readonly stream: Duplex
@@ -78,8 +81,12 @@ export async function connectPostgres(
       return fields.map(({ name }) => name)
     },
     async find(login) {
-      const { rows } = await ask(lookUpQuery('postgres', query, columns), [login])
-      return rows
+      const { fields, rows } = await ask(lookUpQuery('postgres', query, columns), [login])
+      return rows.map((row) =>
+        row.map((cell, at) =>
+          fields[at]?.dataTypeID === PADDED ? (cell?.replace(/ +$/, '') ?? null) : cell,
+        ),
+      )
     },
     end: () => void client.end().catch(() => {}),
   }

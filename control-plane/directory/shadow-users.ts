@@ -3,12 +3,13 @@
  * second factors and revocations work for them as for all others. It has no password.
  */
 import { createHash } from 'node:crypto'
-import { AccountUnusable, fold } from '../accounts/users.ts'
+import { AccountUnusable, fold, keysOf, sharedKeyOf } from '../accounts/users.ts'
 import {
   findUser,
   findUserByKey,
   insertUser,
   updateUser,
+  usersBeginning,
   type UserRow,
 } from '../store/queries/users.ts'
 import type { Queries } from '../store/sqlite.ts'
@@ -21,10 +22,13 @@ export function shadowIdOf(tenantId: string, externalId: string): string {
   return `usr_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
 }
 
-/** Why a person that the directory knows cannot be one of our users. For log and audit trail. */
-export type ShadowConflict = 'email_taken' | 'username_taken' | 'id_of_somebody_else'
+/** Why a person that the directory knows cannot be one of our users. For the log. */
+export type ShadowObstacle = 'email_taken' | 'id_of_somebody_else'
+/** They come in all the same: the directory tells them apart, and so do we. For the log. */
+export type ShadowLikeness = 'email_alike' | 'username_alike'
+export type ShadowConflict = ShadowObstacle | ShadowLikeness
 
-/** `conflict` is told about before the refusal: it names a setting that an operator has to mend. */
+/** `conflict` is told about before a refusal: it names what an operator has to look at. */
 export async function keepShadow(
   store: Store,
   tenantId: string,
@@ -37,20 +41,17 @@ export async function keepShadow(
 
   return store.change(async ({ queries, nowMs }) => {
     const before = await findUser(queries, tenantId, userId)
-    const given = {
-      username: person.username,
-      usernameKey: fold(person.username),
-      email: person.email,
-      emailKey: fold(person.email),
-      name: person.name,
-      updatedAt: nowMs,
-    }
-    const obstacle = await obstacleTo(queries, tenantId, userId, given, before)
+    const { username, email, name } = person
+    const keys = keysOf({ source: 'directory', userId, username, email })
+    const given = { username, email, name, ...keys, updatedAt: nowMs }
+    const obstacle = await obstacleTo(queries, tenantId, userId, person, before)
     if (obstacle !== undefined) {
       conflict(obstacle.kind, obstacle.userId)
       throw new AccountUnusable(userId)
     }
-    const isSameAddress = before?.emailKey === given.emailKey
+    for (const alike of await likenesses(queries, tenantId, userId, person))
+      conflict(alike.kind, alike.userId)
+    const isSameAddress = before?.email === email
     const row: UserRow = {
       userId,
       tenantId,
@@ -75,27 +76,51 @@ function isUpToDate(known: UserRow, person: Person): boolean {
   return username === person.username && email === person.email && name === person.name
 }
 
-type Keys = Pick<UserRow, 'usernameKey' | 'emailKey'>
+interface Conflict<Kind extends ShadowConflict> {
+  readonly kind: Kind
+  /** Who is in the way, or alike. */
+  readonly userId: string
+}
 
-/**
- * An id that suddenly has another name and another address is somebody else's: another database
- * under the same settings, or numbers that were given again. Their factors and sessions must not
- * become this person's.
- */
 async function obstacleTo(
   queries: Queries,
   tenantId: string,
   userId: string,
-  { usernameKey, emailKey }: Keys,
-  before: Keys | undefined,
-): Promise<{ readonly kind: ShadowConflict; readonly userId: string } | undefined> {
-  if (before !== undefined && before.usernameKey !== usernameKey && before.emailKey !== emailKey)
+  person: Person,
+  before: UserRow | undefined,
+): Promise<Conflict<ShadowObstacle> | undefined> {
+  if (before !== undefined && isSomebodyElse(before, person))
     return { kind: 'id_of_somebody_else', userId }
-  const byEmail = await findUserByKey(queries, tenantId, 'emailKey', emailKey)
-  if (byEmail !== undefined && byEmail.userId !== userId)
-    return { kind: 'email_taken', userId: byEmail.userId }
-  const byName = await findUserByKey(queries, tenantId, 'usernameKey', usernameKey)
-  if (byName !== undefined && byName.userId !== userId)
-    return { kind: 'username_taken', userId: byName.userId }
-  return undefined
+  // one of our own users has it: those are found by it, and an operator has made them
+  const own = await findUserByKey(queries, tenantId, 'emailKey', fold(person.email))
+  return own && { kind: 'email_taken', userId: own.userId }
+}
+
+/**
+ * An id that has another name and another address than before is somebody else's: another database
+ * under the same settings, or an id that was given again. Their factors and sessions must not become
+ * this person's. Where the name or the address is the id itself, it says nothing that the id has
+ * not said, and the other one has to be the same.
+ */
+function isSomebodyElse(before: Pick<UserRow, 'username' | 'email'>, person: Person): boolean {
+  const facts = ['username', 'email'] as const
+  const same = facts.filter((key) => before[key].toLowerCase() === person[key].toLowerCase())
+  if (same.length === facts.length) return false
+  return same.every((key) => fold(person[key]) === fold(person.externalId))
+}
+
+/** Whose name or address reads like this one, though the directory knows two. */
+async function likenesses(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+  { username, email }: Person,
+): Promise<Conflict<ShadowLikeness>[]> {
+  const alike = async (kind: ShadowLikeness, text: string) => {
+    const found = await usersBeginning(queries, tenantId, sharedKeyOf(text), 2)
+    const other = found.find((user) => user.userId !== userId)
+    return other === undefined ? [] : [{ kind, userId: other.userId }]
+  }
+  const byEmail = await alike('email_alike', email)
+  return username === email ? byEmail : [...byEmail, ...(await alike('username_alike', username))]
 }

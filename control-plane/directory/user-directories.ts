@@ -124,9 +124,9 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
     }
     const { reason, rowId } = answer
     const subject = rowId === undefined ? undefined : shadowIdOf(tenantId, rowId)
-    if (reason === 'row_unusable') throw new AccountUnusable(subject ?? '')
     if (reason !== 'unknown_user' && reason !== 'wrong_password')
-      log.info({ tenantId, reason }, 'user directory refuses a sign-in')
+      log.info({ tenantId, reason, userId: subject }, 'user directory refuses a sign-in')
+    if (reason === 'row_unusable') throw new AccountUnusable(subject ?? '')
     if (subject === undefined) return { kind: 'refused', reason }
     const user = await findUser(store.read, tenantId, subject)
     return { kind: 'refused', reason, subject, ...(user && { user }) }

@@ -17,6 +17,7 @@ import { leftBehind } from './0016-left-behind.ts'
 import { openRecords } from './0017-open-records.ts'
 import { formContent } from './0018-form-content.ts'
 import { deviceTokens } from './0019-device-tokens.ts'
+import { directoryKeys } from './0020-directory-keys.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -39,4 +40,5 @@ export const migrations = [
   openRecords,
   formContent,
   deviceTokens,
+  directoryKeys,
 ] as const

@@ -1,5 +1,6 @@
 /** What holds for sign-ins from either database. */
 import type { Test } from 'tap'
+import { shadowIdOf } from '../../../control-plane/directory/shadow-users.ts'
 import {
   ADA,
   ADA_EMAIL,
@@ -10,6 +11,46 @@ import {
   startDirectoryApi,
   type TestDatabase,
 } from './directory-world.ts'
+
+/** Everybody of a table of ids has the hash of the first person, and an address of their own. */
+const ID_QUERIES = {
+  postgres: `SELECT ids.id, ids.login, ids.login || '@people.test' AS email, full_name, secret, blocked
+    FROM ids, people WHERE people.id = 1 AND ids.login = $1`,
+  mysql: `SELECT ids.id, ids.login, concat(ids.login, '@people.test') AS email, full_name, secret, blocked
+    FROM ids, people WHERE people.id = 1 AND ids.login = ?`,
+} as const
+
+/** As SQL, and as what they have to be here; null where they can be nobody. */
+const ID_COLUMNS = {
+  postgres: [
+    {
+      type: 'TEXT',
+      ids: [`'root'`, `'root '`, `E'root\\u00a0'`, `E'\\ufeffroot'`, `'01'`, `'1'`],
+      texts: ['root', null, null, null, '01', '1'],
+    },
+    { type: 'CHAR(12)', ids: [`'padded'`, `' led'`], texts: ['padded', null] },
+    { type: 'BYTEA', ids: [`'\\x6162'`, `'\\x616200'`], texts: ['\\x6162', '\\x616200'] },
+  ],
+  mysql: [
+    {
+      type: 'VARCHAR(20) COLLATE utf8mb4_nopad_bin',
+      ids: [`'root'`, `'root '`, `'root\u00a0'`, `'\ufeffroot'`],
+      texts: ['root', null, null, null],
+    },
+    { type: 'CHAR(12)', ids: [`'padded'`, `' led'`], texts: ['padded', null] },
+    {
+      type: 'VARBINARY(20)',
+      ids: [`'12'`, `X'313200'`, `X'ff00'`, `'ff00'`, `X'01'`, `'1'`, `X'5c7866663030'`],
+      texts: ['12', '\\x313200', '\\xff00', 'ff00', '\\x01', '1', '\\x5c7866663030'],
+    },
+    { type: 'BINARY(4)', ids: [`'ab'`, `X'ff000102'`], texts: ['ab', 'ff000102'] },
+    {
+      type: 'BIGINT',
+      ids: ['9007199254740993', '9007199254740992'],
+      texts: ['9007199254740993', '9007199254740992'],
+    },
+  ],
+} as const
 
 export function testSignIns(t: Test, start: (t: Test) => Promise<TestDatabase>) {
   t.test('people of a table sign in', async (t) => {
@@ -166,6 +207,29 @@ export function testSignIns(t: Test, start: (t: Test) => Promise<TestDatabase>) 
           body: { error: 'user_elsewhere', field: Object.keys(patch)[0] },
         })
       t.equal(await signIn(acme, ADA, 'another long password'), 'wrong_password')
+    })
+
+    /** The attack: an id that people choose, or that the driver does not spell as the database does. */
+    await t.test('and what the database tells apart is never one person', async (t) => {
+      for (const [at, { type, ids, texts }] of ID_COLUMNS[database.kind].entries()) {
+        await database.run(`CREATE TABLE ids (id ${type} PRIMARY KEY, login VARCHAR(20))`, 'app')
+        const rows = ids.map((id, index) => `(${id}, 'ids${index}')`)
+        await database.run(`INSERT INTO ids VALUES ${rows.join()}`, 'app')
+        const readers = isPostgres ? 'ids TO reader' : "app.ids TO reader@'%'"
+        await database.run(`GRANT SELECT ON ${readers}`, 'app')
+        const held = await tenant(`ids-${at}`, { query: ID_QUERIES[database.kind] })
+        const found = ids.map(async (_, index) =>
+          services.users.authenticate(held, `ids${index}`, PASSWORD).then(
+            (answer) => answer.kind === 'ok' && answer.user.userId,
+            (error: unknown) => (error as { code?: string }).code,
+          ),
+        )
+        const wanted = texts.map((id) =>
+          id === null ? 'directory_account_unusable' : shadowIdOf(held, id),
+        )
+        t.same(await Promise.all(found), wanted, type)
+        await database.run('DROP TABLE ids', 'app')
+      }
     })
 
     await t.test('as text of any length and script', async (t) => {
