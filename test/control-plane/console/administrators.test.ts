@@ -39,7 +39,9 @@ void t.test('a colleague without an account makes one by the link, once', async 
   t.match(sent, { status: 303, location: /^\/console\/tenants\/acme\/administrators\?done=/ })
   t.match((await ada.get(sent.location)).text, /An invitation is on its way to bob@example\.test/)
   t.match((await ada.get(ACME)).text, /id="invitations".*bob@example\.test/s)
-  t.match(mails, [{ to: BOB, subject: /administer acme/, text: /Ada@example\.test invites you/ }])
+  t.match(mails, [
+    { to: BOB, subject: /administer acme/, text: /Ada @ example\. test invites you/ },
+  ])
   t.equal(await services.users.byLogin('console', BOB), undefined, 'nothing of it before that')
 
   const link = newest()
