@@ -143,7 +143,8 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
       const facts = { areBrowsersForgotten: true, isByOther: true }
       if (after.passwordHash !== before.passwordHash)
         await tellPasswordChanged(change, before, language, facts)
-      if (after.emailKey !== before.emailKey)
+      // as it is sent to: mail to what only reads the same ends elsewhere
+      if (after.email !== before.email)
         await tellEmailChanged(change, before, after.email, language)
     },
 

@@ -119,8 +119,9 @@ export function createUsers(world: UsersWorld) {
 
   /** An address or a name; names never hold an @ that is not the user's own address. */
   async function byLogin(tenantId: string, login: string): Promise<User | undefined> {
-    const column = login.includes('@') ? 'emailKey' : 'usernameKey'
-    return findUserByKey(store.read, tenantId, column, fold(login))
+    const key = fold(login)
+    const column = key.includes('@') ? 'emailKey' : 'usernameKey'
+    return findUserByKey(store.read, tenantId, column, key)
   }
 
   /**
@@ -278,7 +279,7 @@ export function createUsers(world: UsersWorld) {
           name: patch.name ?? before.name,
           isDisabled: patch.isDisabled ?? before.isDisabled,
           updatedAt: change.nowMs,
-          ...(fold(email) !== before.emailKey && { emailProvenAt: null }),
+          ...(email !== before.email && { emailProvenAt: null }),
         }
         await updateUser(change.queries, tenantId, userId, changes)
         const { passwordHash: old } = before
@@ -292,7 +293,7 @@ export function createUsers(world: UsersWorld) {
           await voidTickets(change.queries, tenantId, userId, change.nowMs)
         }
         // a link went to the address from before, which may be somebody else's
-        if (changes.emailKey !== before.emailKey)
+        if (email !== before.email)
           await voidTickets(change.queries, tenantId, userId, change.nowMs)
         const after = found(await findUser(change.queries, tenantId, userId))
         await alongside?.(change, before, after)
@@ -345,9 +346,14 @@ async function replacePassword(
     await rememberPassword(queries, { tenantId, userId, passwordHash: old, replacedAt: nowMs })
 }
 
-/** `Ada`, `ada` and `ＡＤＡ` are one account. */
+/**
+ * `Ada`, `ada` and `ＡＤＡ` are one account. Within a domain every full stop is one, as for the names
+ * that mail goes to (UTS 46); this one is left where all others are one already.
+ */
 export function fold(login: string): string {
-  return login.trim().normalize('NFKC').toLowerCase()
+  const folded = login.trim().normalize('NFKC').toLowerCase()
+  const at = folded.indexOf('@')
+  return at < 0 ? folded : folded.slice(0, at) + folded.slice(at).replaceAll('\u3002', '.')
 }
 
 /**
@@ -381,7 +387,7 @@ function requireOwn({ source }: User, patch: UserPatch) {
  * that address would sign in to either account.
  */
 function checkUsername(username: string, email: string) {
-  if (username.includes('@') && fold(username) !== fold(email))
+  if (fold(username).includes('@') && fold(username) !== fold(email))
     throw new Refusal(
       'field_invalid',
       { field: 'username' },

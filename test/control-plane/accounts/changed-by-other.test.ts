@@ -1,6 +1,7 @@
 /** Whose password or address somebody else has changed is told, where they read it until then. */
 import t from 'tap'
 import type { Mail } from '../../../control-plane/mail/mails.ts'
+import { updateUser } from '../../../control-plane/store/queries/users.ts'
 import { startApi } from '../../support/api.ts'
 import { startConsole } from '../../support/console.ts'
 import { ACTOR } from '../../support/control-plane.ts'
@@ -74,3 +75,28 @@ t.test('an address that the console changes is told of; a change that fails is n
   await until(() => mails.length > 0)
   t.match(mails, [{ to: ADA.email, text: /now belongs to new@?/ }])
 })
+
+/** The attack: mail to `ａda@` ends elsewhere than mail to `ada@`, and we find both as one. */
+for (const email of ['ａda@acme.test', 'Ada@acme.test', 'ada@ａcme.test', 'ada@acme。test'])
+  t.test(`an address that only reads the same is another one to mail: ${email}`, async (t) => {
+    const { mails, mailTransport } = mailbox()
+    const { services, operator, tenant } = await startApi(t, { mailTransport })
+    const { store, tickets, users } = services
+    await tenant('acme')
+    const { userId } = await users.create('acme', ADA, ACTOR)
+    const secret = await store.change(async (change) => {
+      await updateUser(change.queries, 'acme', userId, { emailProvenAt: change.nowMs })
+      return tickets.issue(change, { tenantId: 'acme', userId, purpose: 'reset' })
+    })
+    const patch = (body: unknown) => operator('PATCH', `/tenants/acme/users/${userId}`, body)
+    await patch({ name: 'Ada Lovelace', email: ADA.email })
+    t.ok((await users.get('acme', userId)).emailProvenAt, 'the same is not changed')
+    t.ok(await tickets.look('acme', 'reset', secret ?? ''))
+
+    t.equal((await patch({ email })).status, 200)
+    await until(() => mails.length > 0)
+    t.match(mails, [{ to: ADA.email, subject: /e-mail address/ }])
+    t.equal((await users.get('acme', userId)).emailProvenAt, null)
+    t.equal(await tickets.look('acme', 'reset', secret ?? ''), undefined, 'older links are gone')
+    t.equal((await users.byLogin('acme', ADA.email))?.userId, userId, 'and they are still found')
+  })
