@@ -23,6 +23,7 @@ import { voidTickets } from '../store/queries/tickets.ts'
 import type { TenantPolicies } from '../tenants/policies.ts'
 import type { PasswordRules, WhosePassword } from './password-rules.ts'
 import type { PasswordHasher } from './passwords.ts'
+import { keysOf } from './login-keys.ts'
 import { removeUserIn } from './user-removal.ts'
 import { revokeIn, type RevocationResult } from './revocations.ts'
 
@@ -355,25 +356,6 @@ export function fold(login: string): string {
   const at = folded.indexOf('@')
   return at < 0 ? folded : folded.slice(0, at) + folded.slice(at).replaceAll('\u3002', '.')
 }
-
-/**
- * By what our own people are found, and no two of them alike. Who is kept elsewhere signs in by what
- * the directory knows: their keys are nobody else's, so that no name keeps another person out, and
- * begin with the same text, for who looks for somebody.
- */
-export function keysOf({
-  source,
-  userId,
-  username,
-  email,
-}: Pick<User, 'source' | 'userId' | 'username' | 'email'>) {
-  const keyOf = (text: string) =>
-    source === 'directory' ? `${sharedKeyOf(text)}${userId}` : fold(text)
-  return { usernameKey: keyOf(username), emailKey: keyOf(email) }
-}
-
-/** With what the key of everybody begins who is kept elsewhere under this name or address. */
-export const sharedKeyOf = (text: string) => `${fold(text)}\n`
 
 /** What a directory says of a person is true; only whether they may come in is decided here. */
 function requireOwn({ source }: User, patch: UserPatch) {

@@ -3,7 +3,8 @@
  * second factors and revocations work for them as for all others. It has no password.
  */
 import { createHash } from 'node:crypto'
-import { AccountUnusable, fold, keysOf, sharedKeyOf } from '../accounts/users.ts'
+import { keysOf, sharedKeyOf } from '../accounts/login-keys.ts'
+import { AccountUnusable, fold } from '../accounts/users.ts'
 import {
   findUser,
   findUserByKey,

@@ -1,7 +1,7 @@
 /** Who of a directory is which of our users, in a table where people choose what they are called. */
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { sharedKeyOf } from '../../../control-plane/accounts/users.ts'
+import { sharedKeyOf } from '../../../control-plane/accounts/login-keys.ts'
 import type { Person } from '../../../control-plane/directory/person.ts'
 import { keepShadow, shadowIdOf } from '../../../control-plane/directory/shadow-users.ts'
 import { migrations } from '../../../control-plane/store/migrations/migrations.ts'
