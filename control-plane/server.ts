@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from 'pino'
 import { countedAs, createAddressReader } from '../shared/client-address.ts'
@@ -20,6 +21,7 @@ import { guardConnections, type ConnectionLimits } from './listener/connections.
 import { answerAndEnd, continueWhenRead, drainAfterAnswer } from './listener/early-answers.ts'
 import { isHangUp } from './listener/hang-up.ts'
 import { createKnownCredentials } from './listener/known-credentials.ts'
+import { stopParsing } from './listener/parsed-in-slices.ts'
 import type { Realms } from './realm/realms.ts'
 
 export interface ServerWorld {
@@ -55,7 +57,11 @@ export function createPublicServer(world: ServerWorld): Server {
     errorHandler: () => Response.json(INVALID.body(), { status: 400 }),
   })
 
-  function answer(request: IncomingMessage, response: ServerResponse) {
+  function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    work: (path: string) => void = (path) => admit(path, request, response),
+  ) {
     if (connections.isEnding(request.socket)) return connections.ignore(request.socket)
     const startedMs = clock.nowMs()
     const requestId = randomUUID()
@@ -73,8 +79,8 @@ export function createPublicServer(world: ServerWorld): Server {
     })
     nameClient(request, connections.peerOf(request.socket), readAddress)
     drainAfterAnswer(request, response)
-    const work = () => admit(path, request, response)
-    if (!connections.begin(request.socket, response, work)) refuse(response, UNREAD)
+    const isBegun = connections.begin(request.socket, response, () => work(path))
+    if (!isBegun) refuse(response, UNREAD)
   }
 
   function admit(path: string, request: IncomingMessage, response: ServerResponse) {
@@ -116,7 +122,7 @@ export function createPublicServer(world: ServerWorld): Server {
       connectionsCheckingInterval: SECOND_MS,
       requireHostHeader: false, // refused below, with the body and the id of all answers
     },
-    answer,
+    (request: IncomingMessage, response: ServerResponse) => answer(request, response),
   )
   const connections = guardConnections(server, {
     trustedProxies,
@@ -128,17 +134,17 @@ export function createPublicServer(world: ServerWorld): Server {
   })
   server.maxHeadersCount = LIMITS.headerCountMax
   server.on('clientError', refuseBrokenRequest)
-  server.on('connect', (_request: IncomingMessage, socket: Socket) =>
-    endWith(socket, '405 Method Not Allowed', NO_TUNNEL),
-  )
+  server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+    stopParsing(request.socket) // of which Node makes another stream while a body is on its way
+    endWith(socket, '405 Method Not Allowed', NO_TUNNEL)
+  })
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     continueWhenRead(request, response)
     answer(request, response)
   })
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    response.setHeader('X-Request-Id', randomUUID())
-    refuse(response)
-  })
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    answer(request, response, () => refuse(response)),
+  )
   return server
 }
 
@@ -157,6 +163,7 @@ function refuse(response: ServerResponse, refusal = INVALID) {
 /** What the parser refused never becomes a request, but is answered like one. */
 function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket) {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  stopParsing(socket)
   const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW'
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
   const status = isTooLarge
@@ -167,7 +174,7 @@ function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket) {
   endWith(socket, status, INVALID)
 }
 
-function endWith(socket: Socket, status: string, refusal: Refusal) {
+function endWith(socket: Duplex, status: string, refusal: Refusal) {
   const body = JSON.stringify(refusal.body())
   answerAndEnd(
     socket,

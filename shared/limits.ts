@@ -46,6 +46,8 @@ export const LIMITS = {
   unsentLookedAtMs: 250,
   /** Requests of one connection without their answers: no browser sends a second one. */
   pipelinedRequestsMax: 8,
+  /** What Node's parser is given before we look again: it makes requests of all heads in it. */
+  parsedSliceBytesMin: 256,
   /** Of such an answer: then its end waits for the other end, which says that it was read. */
   lingeringAnswerBytesMin: 64 * 1024,
   /** Packages and documents under way to one address, and how long others of it wait. */

@@ -15,6 +15,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { networkList } from '../../shared/networks.ts'
 import { createProxyProtocol } from '../../shared/proxy-protocol.ts'
 import { beyondBound } from './largest-holders.ts'
+import { parseInSlices } from './parsed-in-slices.ts'
 
 export interface ConnectionLimits {
   readonly perAddressMax: number
@@ -142,6 +143,7 @@ export function guardConnections(server: Server, options: ConnectionsOptions): C
     group?.idle.add(socket)
     socket.once('close', () => leave(socket, group, peerAddress))
     serve?.call(server, socket)
+    parseInSlices(socket)
   }
 
   function groupOf(key: string): Group {
