@@ -1,5 +1,5 @@
 /** Who is known at the door: only who showed the same before, and was let in by it. */
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import t from 'tap'
@@ -76,21 +76,28 @@ t.test('whoever the console or the API lets in is found good, and nobody else', 
 
 t.test('on the wire: forged cookies wait behind one that was found good', async (t) => {
   const order: string[] = []
-  const { port } = await startListener(t, (request, response) => {
+  const { server, port } = await startListener(t, (request, response) => {
     order.push(request.url!.slice(REALM.length + 1))
     if (request.headers.cookie === 'session=good') noteGood(request)
     response.end()
   })
+  /** All in one turn of the event loop, each on its own connection. */
   async function ask(cookies: readonly string[]) {
-    const socket = connect(port, '127.0.0.1')
-    t.teardown(() => socket.destroy())
-    const last = (at: number) => (at === cookies.length - 1 ? 'Connection: close\r\n' : '')
-    const heads = cookies.map(
-      (cookie, at) =>
-        `GET ${REALM}/${cookie}${at} HTTP/1.1\r\nHost: a\r\nCookie: session=${cookie}\r\n${last(at)}\r\n`,
-    )
-    socket.resume().write(heads.join(''))
-    await once(socket, 'close')
+    const sockets: Socket[] = []
+    for (const _cookie of cookies) {
+      const accepted = once(server, 'connection')
+      const socket = connect(port, '127.0.0.1')
+      t.teardown(() => socket.destroy())
+      await Promise.all([accepted, once(socket, 'connect')])
+      sockets.push(socket)
+    }
+    await new Promise(setImmediate) // the last is listened to as well
+    const answers = sockets.map((socket) => once(socket, 'data'))
+    for (const [at, socket] of sockets.entries()) {
+      const fields = `Host: a\r\nCookie: session=${cookies[at]}`
+      socket.write(`GET ${REALM}/${cookies[at]}${at} HTTP/1.1\r\n${fields}\r\n\r\n`)
+    }
+    await Promise.all(answers)
     return order.splice(0)
   }
   const forged = ['a', 'b', 'c', 'd', 'e', 'f']
