@@ -7,6 +7,7 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server'
+import { decodeAttestationObject } from '@simplewebauthn/server/helpers'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import * as v from 'valibot'
 
@@ -69,6 +70,7 @@ export async function registeredPasskey(site: PasskeySite, challenge: string, an
   const response = parsed<RegistrationResponseJSON>(answer)
   if (response === undefined) return undefined
   try {
+    if (!isUnattested(response)) return undefined
     const result = await verifyRegistrationResponse({
       response,
       expectedChallenge: challenge,
@@ -83,6 +85,19 @@ export async function registeredPasskey(site: PasskeySite, challenge: string, an
   } catch {
     return undefined
   }
+}
+
+/**
+ * Nobody is asked for an attestation. With the certificates of one the library would fetch what they
+ * name as their list of revoked ones, from wherever it is: an address of the client's choice. A
+ * passkey's signature about itself has no certificates, and browsers may leave it in.
+ */
+function isUnattested({ response }: RegistrationResponseJSON): boolean {
+  const object = decodeAttestationObject(Buffer.from(response.attestationObject, 'base64url'))
+  const format = object.get('fmt')
+  return (
+    format === 'none' || (format === 'packed' && object.get('attStmt').get('x5c') === undefined)
+  )
 }
 
 /** The counter that the passkey has reached, or nothing where the answer is not in order. */
