@@ -1,5 +1,6 @@
 /** Open connections per client address, counted together over all wires of a worker. */
 import { countedAs } from '../shared/client-address.ts'
+import type { Spending } from './budget.ts'
 
 export interface AddressCounts {
   /** False where the address has as many as it may: nothing is counted then. */
@@ -27,6 +28,8 @@ export interface AddressUse {
   /** Bytes of the heads of those streams. */
   headBytes: number
   readonly members: Set<Idling>
+  /** Of frames that carry next to nothing, over all its connections. */
+  smallDataFrames: Spending | undefined
 }
 
 const newUse = (connections: number): AddressUse => ({
@@ -35,6 +38,7 @@ const newUse = (connections: number): AddressUse => ({
   uploads: 0,
   headBytes: 0,
   members: new Set(),
+  smallDataFrames: undefined,
 })
 
 export interface AddressCountOptions {

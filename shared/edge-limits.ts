@@ -75,10 +75,10 @@ export const EDGE_LIMITS = {
   http2Cancels: { burst: 1000, perSecond: 33 },
   /** Streams that end without their answer in any other way, whoever ended them. */
   http2Resets: { burst: 200, perSecond: 20 },
-  /** DATA frames that carry less than this, beyond so many of a body: a typist sends ten a second. */
+  /** Of an address, DATA frames that carry less than this, beyond so many of a body. */
   http2SmallDataFrameBytes: 64,
   http2SmallDataFramesFree: 16,
-  http2SmallDataFrames: { burst: 10_000, perSecond: 1000 },
+  http2SmallDataFrames: { burst: 10_000, perSecond: 4000 },
   /** PING and SETTINGS, each of which is owed an answer. */
   http2ControlFrames: { burst: 100, perSecond: 10 },
   /** A stream of which nothing is taken, while its connection takes others. */

@@ -22,6 +22,9 @@ const TRAILERS = 4
 const DONE = 5
 const BROKEN = 6
 
+/** What is less in a chunk than it costs to write it anew. */
+const TINY_CHUNK_BYTES = 64
+
 const CR = 13
 const LF = 10
 const ZERO = 0x30
@@ -139,10 +142,12 @@ export class ChunkedReader {
     const digits = FULL_LINE.exec(this.#held)?.[1]?.replace(/^0+(?=.)/, '')
     if (digits === undefined || digits.length > LIMITS.chunkSizeDigitsMax) return this.#broken(next)
     // RFC 9112 section 7.1.1: extensions are ignored, but not without end (CVE-2024-22019).
+    this.#left = Number.parseInt(digits, 16)
     this.#extensionBytes += this.#held.length - digits.length - 2
+    // A chunk that is written anew costs as much as this, whatever is in it.
+    if (this.#left < TINY_CHUNK_BYTES) this.#extensionBytes += TINY_CHUNK_BYTES
     if (this.#extensionBytes > LIMITS.chunkExtensionBytesMax) return this.#broken(next)
     this.#held = ''
-    this.#left = Number.parseInt(digits, 16)
     this.#state = this.#left === 0 ? TRAILERS : CHUNK
     if (this.#isRaw && this.#left > 0) sink.onBodyText(`${digits}\r\n`)
     return next

@@ -17,6 +17,7 @@ import type { Refusal } from './refusals.ts'
 import { ClientWriter } from './client-writer.ts'
 import { RequestBody } from './request-body.ts'
 import { STRICT_TRANSPORT_LINE } from './response-lines.ts'
+import { PipeliningTurn } from './pipelining-turn.ts'
 import { ParsedHead, parseRequestHead } from './request-head.ts'
 import type { Http1World } from './server.ts'
 
@@ -45,6 +46,7 @@ export class ClientConnection implements Deadlined, Idling {
   #heldAt = 0
   #heldTo = 0
   #isAdvancing = false
+  readonly #turn = new PipeliningTurn(() => this.#advance())
   #isPaused = false
   #hasEnded = false
   /** The last answer is given. */
@@ -88,6 +90,7 @@ export class ClientConnection implements Deadlined, Idling {
   /** The buffer is everybody's: what is not used up in here is copied. */
   readonly #onRead = (bytes: number, buffer: Buffer): boolean => {
     if (this.#lingering !== null) return this.#discard(this.#lingering, bytes)
+    this.#turn.begin()
     if (this.#held === null) this.#hold(buffer, 0, bytes)
     else {
       const before = this.#held.subarray(this.#heldAt, this.#heldTo)
@@ -127,6 +130,7 @@ export class ClientConnection implements Deadlined, Idling {
     if (this.#isAdvancing) return
     this.#isAdvancing = true
     while (this.#held !== null && !this.isGone && this.#lingering === null) {
+      if (this.#exchange === null && !this.#turn.take()) break
       if (this.#exchange === null ? !this.#readHead() : !this.#readBody(this.#exchange)) break
     }
     this.#isAdvancing = false
@@ -337,18 +341,16 @@ export class ClientConnection implements Deadlined, Idling {
     const exchange = this.#exchange
     if (exchange !== null) return exchange.onBodyTimeout()
     if (this.#headBytes !== null) return this.refuse(REFUSALS.headTimeout)
+    const { idleMs } = this.world.timeouts
     // A slow reader may still be taking the last answer.
-    if (
-      this.socket.writableLength > 0 &&
-      nowMs - this.#idleSinceMs < this.world.timeouts.idleMs * 2
-    )
-      this.deadlineMs = nowMs + this.world.timeouts.idleMs
+    if (this.socket.writableLength > 0 && nowMs - this.#idleSinceMs < idleMs * 2)
+      this.deadlineMs = nowMs + idleMs
     else this.destroy()
   }
 
   drain(): void {
     if (this.#lingering !== null) return void (this.deadlineMs = this.#lingering.onDraining())
-    if (this.#exchange !== null || this.#headBytes !== null) return
+    if (this.#exchange !== null || this.#headBytes !== null || this.#held !== null) return
     const closesMs = this.#idleSinceMs + this.world.drainGraceMs
     if (closesMs <= this.world.deadlines.nowMs) this.#linger(false)
     else this.deadlineMs = Math.min(this.deadlineMs, closesMs)
@@ -356,8 +358,7 @@ export class ClientConnection implements Deadlined, Idling {
 
   /** Hands the socket to somebody else, with what was read beyond the head. */
   release(): { socket: Socket; leftover: Buffer } {
-    const held = this.#held?.subarray(this.#heldAt, this.#heldTo)
-    const leftover = held === undefined ? Buffer.alloc(0) : Buffer.from(held)
+    const leftover = Buffer.from(this.#held?.subarray(this.#heldAt, this.#heldTo) ?? [])
     this.#held = null
     this.#exchange = null
     this.isGone = true

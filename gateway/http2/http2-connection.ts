@@ -10,7 +10,7 @@ import { REFUSALS } from '../http1/refusals.ts'
 import type { Refusal } from '../http1/refusals.ts'
 import { ParsedHead } from '../http1/request-head.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
-import { Spending } from './budget.ts'
+import { Spending } from '../budget.ts'
 import { isSmall } from './forwarded.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { RefusedStream } from './refused-stream.ts'
@@ -31,7 +31,6 @@ export class Http2Connection implements Deadlined, Idling {
   readonly #resets: Spending
   readonly #cancels: Spending
   readonly #controlFrames: Spending
-  readonly #smallDataFrames: Spending
   readonly #use: AddressUse
   /** Of answers: given to the streams, and what the streams still have of it, looked at now and then. */
   #writtenBytes = 0
@@ -66,7 +65,6 @@ export class Http2Connection implements Deadlined, Idling {
     this.#resets = new Spending(world.limits.http2Resets, nowMs)
     this.#cancels = new Spending(world.limits.http2Cancels, nowMs)
     this.#controlFrames = new Spending(world.limits.http2ControlFrames, nowMs)
-    this.#smallDataFrames = new Spending(world.limits.http2SmallDataFrames, nowMs)
     const countControlFrame = () => this.#spend(this.#controlFrames, 'control_frames')
     this.#session = performServerHandshake(socket, world.sessionOptions)
       .on('stream', (stream, _headers, _flags, fields) => this.#onStream(stream, fields))
@@ -116,7 +114,10 @@ export class Http2Connection implements Deadlined, Idling {
   }
 
   readonly #onSmallDataFrame = (): void => {
-    this.#spend(this.#smallDataFrames, 'small_data_frames')
+    if (this.#isExempt()) return
+    const budget = this.world.limits.http2SmallDataFrames
+    this.#use.smallDataFrames ??= new Spending(budget, this.world.deadlines.nowMs)
+    this.#spend(this.#use.smallDataFrames, 'small_data_frames')
   }
 
   #refuse(stream: ServerHttp2Stream, refusal: Refusal): void {

@@ -13,7 +13,7 @@ import type { Refusal } from '../http1/refusals.ts'
 import type { Http1ServerOptions, Http1Timeouts } from '../http1/server.ts'
 import type { UpstreamFailure } from '../upstream/call.ts'
 import type { SecureAccepted } from '../tls/front.ts'
-import type { Budget } from './budget.ts'
+import type { Budget } from '../budget.ts'
 import { Http2Connection } from './http2-connection.ts'
 import { createHeadReader, type HeadReader } from './request-head.ts'
 

@@ -18,6 +18,8 @@ import { BODY, ResponseHead, parseResponseHead } from './response-head.ts'
 import type { PooledUpstream } from './upstream.ts'
 
 const COPIED_BYTES_MAX = 16 * 1024
+/** A write of its own costs more than so much of a body is worth. */
+const GATHERED_BYTES_MAX = 256
 
 export class UpstreamConnection implements Deadlined, ChunkedSink {
   deadlineMs = Infinity
@@ -37,6 +39,7 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   #isPaused = false
   /** The origin takes no more of the body, and what it has answered has not been read yet. */
   #isDeaf = false
+  #isGathering = false
   #isClosed = false
 
   constructor(upstream: PooledUpstream) {
@@ -127,8 +130,24 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     return true
   }
 
+  /** Small pieces of one turn of the event loop go out in one write, however many there are. */
+  #gatherSmall(bytes: number): void {
+    if (bytes > GATHERED_BYTES_MAX) return this.#writeGathered()
+    if (this.#isGathering) return
+    this.#isGathering = true
+    this.#socket.cork()
+    setImmediate(this.#writeGathered)
+  }
+
+  readonly #writeGathered = (): void => {
+    if (!this.#isGathering) return
+    this.#isGathering = false
+    this.#socket.uncork()
+  }
+
   send(piece: Buffer | string): boolean {
     if (this.#isDeaf) return true
+    this.#gatherSmall(piece.length)
     if (this.#head === null) this.#setDeadline(this.#upstream.timeouts.idleMs)
     return typeof piece === 'string'
       ? this.#socket.write(piece, 'latin1')
@@ -143,6 +162,7 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
     const bytes = to - from
     if (bytes <= COPIED_BYTES_MAX || this.#socket instanceof TLSSocket)
       return this.send(Buffer.from(buffer.subarray(from, to)))
+    this.#writeGathered()
     const { spare } = this.#upstream.runtime
     const copy = spare.take(bytes)
     buffer.copy(copy, 0, from, to)

@@ -54,7 +54,7 @@ t.test('from the link to a tenant that is published', { skip: WITHOUT_CHROMIUM }
   t.match(await page.textContent('.receipt'), /is there, as a draft.*once it is published/s)
   await page.getByRole('button', { name: 'Publish it' }).click()
   await page.getByText('is published.').waitFor()
-  t.match(await page.textContent('.receipt'), /Live on 1 of 1/)
+  await page.locator('.receipt', { hasText: /Live on 1 of 1/ }).waitFor()
   await keep(page, 'start-phone-light')
 
   const desk = await chromium.page({

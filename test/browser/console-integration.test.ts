@@ -96,7 +96,7 @@ t.test('from the keys to live and back', { skip: WITHOUT_CHROMIUM }, async (t) =
   await page.selectOption('[name=overlap_seconds]', { label: 'counts for one more hour' })
   await press('Replace the analyzer key')
   await page.getByText('Analyzer key replaced').waitFor()
-  t.match(await page.textContent('.receipt'), /Live on 1 of 1/)
+  await page.locator('.receipt', { hasText: /Live on 1 of 1/ }).waitFor()
   const next = (await page.locator('.copyable code').innerText()).trim()
   t.not(next, key)
   for (const one of [key, next])
@@ -126,7 +126,7 @@ t.test('from the keys to live and back', { skip: WITHOUT_CHROMIUM }, async (t) =
   t.same(await violations(page), [], 'what is asked before')
   await press('Go live')
   await page.getByText('Acme is live.').waitFor()
-  t.match(await page.textContent('.receipt'), /Live on 1 of 1/)
+  await page.locator('.receipt', { hasText: /Live on 1 of 1/ }).waitFor()
   const stranger = await chromium.page()
   await stranger.page.goto(fleet.edge('acme.localhost'))
   t.match(stranger.page.url(), '/auth/realms/acme/', 'and the edge asks who comes')
@@ -143,7 +143,7 @@ t.test('from the keys to live and back', { skip: WITHOUT_CHROMIUM }, async (t) =
   await page.getByText('The next key signs from now on').waitFor()
   await press('Prepare the next key')
   await page.getByText('The next key is published;').waitFor()
-  t.match(await page.textContent('.receipt'), /Live on 1 of 1/)
+  await page.locator('.receipt', { hasText: /Live on 1 of 1/ }).waitFor()
   await page.goto(at('acme/keys'))
   await keep(page, 'keys-desk-light')
   await follow('Delete retired keys …')
@@ -216,7 +216,7 @@ t.test('from the keys to live and back', { skip: WITHOUT_CHROMIUM }, async (t) =
   await keep(phone.page, 'go-back-phone-light')
   await phone.page.getByRole('button', { name: 'Go back to pass-through' }).click()
   await phone.page.getByText('nobody is asked to sign in').first().waitFor()
-  t.match(await phone.page.textContent('.receipt'), /Live on 1 of 1/)
+  await phone.page.locator('.receipt', { hasText: /Live on 1 of 1/ }).waitFor()
   t.same(
     complaints.filter(
       (line) => /Content Security|refused|error/i.test(line) && !/status of 4/.test(line),

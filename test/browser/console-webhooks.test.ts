@@ -51,7 +51,7 @@ t.test(
     await follow(page, 'Set the plan to premium')
     await page.selectOption('[name=plan]', 'premium')
     await press(page, 'Save the plan')
-    t.match(await page.textContent('.receipt'), /The plan is premium\..*Live on 1 of 1/s)
+    await page.locator('.receipt', { hasText: /The plan is premium\..*Live on 1 of 1/s }).waitFor()
     await look('settings', at('/settings'))
 
     await follow(page, 'Webhooks')
@@ -107,10 +107,12 @@ t.test(
     t.equal(await page.inputValue('[name=sealed]'), '/internal\n/admin')
     await page.fill('[name=origin]', 'http://127.0.0.1:9001')
     await press(page, 'Save the settings')
-    t.match(await page.textContent('.receipt'), /The settings are saved\..*Live on 1 of 1/s)
+    await page
+      .locator('.receipt', { hasText: /The settings are saved\..*Live on 1 of 1/s })
+      .waitFor()
     await follow(page, 'Suspend')
     await press(page, 'Suspend it')
-    t.match(await page.textContent('.receipt'), /is suspended\..*Live on 1 of 1/s)
+    await page.locator('.receipt', { hasText: /is suspended\..*Live on 1 of 1/s }).waitFor()
     await press(page, 'Activate it')
     t.match(await page.textContent('.receipt'), 'is served again')
     await follow(page, 'Delete this tenant')
@@ -120,6 +122,8 @@ t.test(
     t.match(await page.textContent('#name-error'), 'This is not its name')
     await page.fill('[name=name]', 'Tenant acme')
     await press(page, 'Delete it for good')
-    t.match(await page.textContent('.receipt'), /Tenant acme is deleted\..*Live on 1 of 1/s)
+    await page
+      .locator('.receipt', { hasText: /Tenant acme is deleted\..*Live on 1 of 1/s })
+      .waitFor()
   },
 )

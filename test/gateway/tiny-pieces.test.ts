@@ -132,6 +132,8 @@ t.test('HTTP/2: what came while nobody read is in its order', async (t) => {
 t.test('HTTP/2: who goes on with tiny frames is ended, a body of few is not', async (t) => {
   const budget = { burst: 10, perSecond: 0 }
   const { client, wire, origin } = await startHttp2(t, { limits: { http2SmallDataFrames: budget } })
+  const next = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
+  await next.settled()
   const free = LIMITS.http2SmallDataFramesFree
   const whole = Buffer.concat([...Array<Buffer>(free - 1).fill(byte(1)), byte(1, END_STREAM)])
   client.request(1, post(-1), END_HEADERS).send(whole)
@@ -144,7 +146,10 @@ t.test('HTTP/2: who goes on with tiny frames is ended, a body of few is not', as
   client.send(byte(3))
   t.equal(await client.settled(), 'closed')
   t.equal(client.goawayCode(), 11, 'ENHANCE_YOUR_CALM')
-  t.same(wire.abuses, ['small_data_frames'])
+  next.request(1, post(-1), END_HEADERS)
+  for (let count = 0; count <= free; count++) next.send(byte(1))
+  t.equal(await next.settled(), 'closed', 'on no other connection of the address either')
+  t.same(wire.abuses, ['small_data_frames', 'small_data_frames'])
   t.ok(LIMITS.http2SmallDataFrames.burst >= 10_000, 'what somebody types is far from it')
 })
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Spending } from '../../../gateway/http2/budget.ts'
+import { Spending } from '../../gateway/budget.ts'
 
 t.test(
   'a budget is its burst, earns with time, and never saves up more than its burst',
