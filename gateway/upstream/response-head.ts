@@ -244,7 +244,8 @@ function settle(
   } else if (head.status < 200 || head.status === 304 || method === 'HEAD') {
     // Some applications write the body to HEAD as well, a moment later: to whoever comes next.
     if (method === 'HEAD' && head.contentLength !== 0) head.isReusable = false
-    if (head.status === 304 && (notes.codings > 0 || head.contentLength > 0)) head.isReusable = false
+    if (head.status === 304 && (notes.codings > 0 || head.contentLength > 0))
+      head.isReusable = false
     head.framing = BODY.none
     if (head.status < 200 || head.status === 304) head.contentLength = -1
   } else if (notes.codings > 0) {
