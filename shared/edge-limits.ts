@@ -10,6 +10,8 @@ export const EDGE_LIMITS = {
   chunkLineBytesMax: 256,
   chunkExtensionBytesMax: 16 * 1024,
   chunkSizeDigitsMax: 12,
+  /** A chunk of less is counted as an extension of so much, which is what it costs to write it anew. */
+  chunkTinyBytes: 64,
   upstreamHeadBytesMax: 64 * 1024,
   upstreamHeaderCountMax: 256,
   informationalAnswersMax: 16,
@@ -25,6 +27,8 @@ export const EDGE_LIMITS = {
   // the edge, per connection and address
   connectionsPerAddressMax: 512,
   requestsPerConnectionMax: 100_000,
+  /** Of requests that one connection has sent at once: then all others have their turn. */
+  requestsPerTurnMax: 32,
   /** As many as requests that are often under way at once: beyond it sockets are made and thrown away. */
   upstreamIdleSocketsMax: 256,
   upstreamSocketsMax: 1024,

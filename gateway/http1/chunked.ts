@@ -22,9 +22,6 @@ const TRAILERS = 4
 const DONE = 5
 const BROKEN = 6
 
-/** What is less in a chunk than it costs to write it anew. */
-const TINY_CHUNK_BYTES = 64
-
 const CR = 13
 const LF = 10
 const ZERO = 0x30
@@ -144,8 +141,7 @@ export class ChunkedReader {
     // RFC 9112 section 7.1.1: extensions are ignored, but not without end (CVE-2024-22019).
     this.#left = Number.parseInt(digits, 16)
     this.#extensionBytes += this.#held.length - digits.length - 2
-    // A chunk that is written anew costs as much as this, whatever is in it.
-    if (this.#left < TINY_CHUNK_BYTES) this.#extensionBytes += TINY_CHUNK_BYTES
+    if (this.#left < LIMITS.chunkTinyBytes) this.#extensionBytes += LIMITS.chunkTinyBytes
     if (this.#extensionBytes > LIMITS.chunkExtensionBytesMax) return this.#broken(next)
     this.#held = ''
     this.#state = this.#left === 0 ? TRAILERS : CHUNK

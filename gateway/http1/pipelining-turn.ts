@@ -2,7 +2,7 @@
  * A client may send a whole read of requests at once, and many clients may do so at the same moment:
  * after some of them a connection lets all others have their turn, so that nobody waits behind all.
  */
-export const PIPELINED_PER_TURN_MAX = 32
+import { LIMITS } from '../../shared/limits.ts'
 
 export class PipeliningTurn {
   #taken = 0
@@ -20,7 +20,7 @@ export class PipeliningTurn {
 
   /** For one more request. False: `proceed` is called in the next turn of the event loop. */
   take(): boolean {
-    if (this.#taken < PIPELINED_PER_TURN_MAX) {
+    if (this.#taken < LIMITS.requestsPerTurnMax) {
       this.#taken++
       return true
     }

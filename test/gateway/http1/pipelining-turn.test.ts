@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { PIPELINED_PER_TURN_MAX } from '../../../gateway/http1/pipelining-turn.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { RawClient, startWire } from '../../support/wire.ts'
 
 t.test('a read full of requests is answered in several turns of the event loop', async (t) => {
-  const REQUESTS = 3 * PIPELINED_PER_TURN_MAX
+  const REQUESTS = 3 * LIMITS.requestsPerTurnMax
   let handled = 0
   let mostInOneTurn = 0
   const { port } = await startWire(t, 'http://127.0.0.1:1', {
@@ -21,6 +21,6 @@ t.test('a read full of requests is answered in several turns of the event loop',
     mostInOneTurn = Math.max(mostInOneTurn, handled - before)
     before = handled
   }
-  t.ok(mostInOneTurn <= 2 * PIPELINED_PER_TURN_MAX, `${mostInOneTurn} in one turn`)
+  t.ok(mostInOneTurn <= 2 * LIMITS.requestsPerTurnMax, `${mostInOneTurn} in one turn`)
   for (let at = 0; at < REQUESTS; at++) t.equal((await client.answer('GET'))?.status, 204)
 })

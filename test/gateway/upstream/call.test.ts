@@ -1,5 +1,6 @@
 /** The upstream as any wire can use it: decoded chunks out, chunks made of what is written. */
-import t from 'tap'
+import { Socket } from 'node:net'
+import t, { type Test } from 'tap'
 import type {
   ResponseSink,
   UpstreamFailure,
@@ -58,6 +59,21 @@ const REQUEST: UpstreamRequest = {
   isBodyWhole: false,
   isRawChunked: false,
 }
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** How often the kernel is called by any socket from here on. */
+function countWrites(t: Test) {
+  const writes = { count: 0 }
+  const prototype = Socket.prototype as unknown as { _writeGeneric(...given: unknown[]): unknown }
+  const { _writeGeneric: write } = prototype
+  t.teardown(() => (prototype._writeGeneric = write))
+  prototype._writeGeneric = function (...given) {
+    writes.count++
+    return write.apply(this, given)
+  }
+  return writes
+}
+
 const timeouts = { connectMs: 2000, firstByteMs: 2000, idleMs: 2000 }
 
 function upstreamTo(t: Parameters<typeof startOrigin>[0], origin: string) {
@@ -80,6 +96,27 @@ t.test('what is written becomes chunks, with trailers behind them', async (t) =>
   t.equal(origin.seen[0]?.body.toString(), 'hello')
   t.match(sink, { head: { status: 200 }, body: 'ok', failure: null })
   t.match(upstream.stats(), { idle: 1 })
+})
+
+t.test('small pieces of one turn of the event loop are one write, in their order', async (t) => {
+  const origin = await startOrigin(t)
+  const upstream = upstreamTo(t, origin.url)
+  const sink = new Recorder()
+  const call = upstream.request({ ...REQUEST, firstBody: '1\r\n-\r\n' }, sink)
+  while (origin.begun() === 0) await turn()
+  const writes = countWrites(t)
+  const large = 'y'.repeat(5000)
+  for (let at = 0; at < 500; at++) call.write(Buffer.from(`${at % 10}`))
+  call.write(Buffer.from(large))
+  for (let at = 0; at < 500; at++) call.write(Buffer.from(`${at % 10}`))
+  await turn()
+  t.ok(writes.count <= 4, `${writes.count} writes for 1001 pieces`)
+  call.end()
+  await sink.over
+  t.equal(
+    origin.seen[0]?.body.toString(),
+    `-${'0123456789'.repeat(50)}${large}${'0123456789'.repeat(50)}`,
+  )
 })
 
 t.test('chunks come decoded, trailers by themselves', async (t) => {
@@ -135,9 +172,9 @@ t.test('an abort closes the connection, and the sink hears nothing more', async 
     { ...REQUEST, method: 'GET', bodyLength: 0, isBodyWhole: true },
     sink,
   )
-  while (origin.sockets.size === 0) await new Promise((resolve) => setImmediate(resolve))
+  while (origin.sockets.size === 0) await turn()
   call.abort()
-  while (origin.sockets.size > 0) await new Promise((resolve) => setImmediate(resolve))
+  while (origin.sockets.size > 0) await turn()
   t.equal(sink.failure, null)
   t.equal(upstream.stats().sockets, 0)
   call.abort()
@@ -166,9 +203,9 @@ for (const [name, answer] of [
     await gone.promise
     call.write(Buffer.from('resets'))
     // a turn of the event loop: the reset has come, and nothing has been read yet
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     call.write(Buffer.from('fails'))
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     call.write(Buffer.from('is nobody’s'))
     call.resume()
     await sink.over
@@ -188,7 +225,7 @@ t.test('an origin that hangs up while we write, and says nothing, is a failure',
   const call = upstreamTo(t, origin.url).request({ ...REQUEST, firstBody: '1\r\nx\r\n' }, sink)
   call.pause()
   await gone.promise
-  await new Promise((resolve) => setImmediate(resolve))
+  await turn()
   call.write(Buffer.from('fails'))
   call.resume()
   await sink.over
