@@ -1,5 +1,6 @@
 /** What a browser says of a new passkey is believed for itself alone. */
-import t from 'tap'
+import { decodeAttestationObject, isoCBOR } from '@simplewebauthn/server/helpers'
+import t, { type Test } from 'tap'
 import { registeredPasskey } from '../../../control-plane/accounts/passkeys.ts'
 
 const SITE = { origin: 'http://localhost:8080', rpId: 'localhost' }
@@ -33,7 +34,36 @@ const ATTESTED = JSON.stringify({
   },
 })
 
-t.test('nothing is fetched from where a certificate of the client says', async (t) => {
+type Answer = { response: { attestationObject: string } }
+
+function withObject(change: (text: string) => string): string {
+  const answer = JSON.parse(ATTESTED) as Answer
+  answer.response.attestationObject = change(answer.response.attestationObject)
+  return JSON.stringify(answer)
+}
+
+/**
+ * A length that is 0x1000 to who takes `/` for nothing, and 0x1fc0 to who takes it for 63: behind the
+ * one stands the attested object, behind the other one without a statement.
+ */
+function asTwoObjects(text: string): string {
+  const attested = Buffer.from(text, 'base64url')
+  const authData = decodeAttestationObject(attested).get('authData')
+  const plain = isoCBOR.encode(
+    new Map<string, string | Uint8Array | Map<never, never>>([
+      ['fmt', 'none'],
+      ['attStmt', new Map()],
+      ['authData', authData],
+    ]),
+  )
+  const entries = attested.subarray(1)
+  const both = [Buffer.alloc(4096), entries, Buffer.alloc(4032 - entries.length), plain.subarray(1)]
+  const read = Buffer.concat([Buffer.from([0xa4, 0x61, 0x7a, 0x59, 0x10, 0]), ...both])
+  const whole = read.toString('base64url')
+  return `${whole.slice(0, 6)}/${whole.slice(7)}`
+}
+
+async function registered(t: Test, answer: string) {
   const asked: unknown[] = []
   const { fetch } = globalThis
   t.teardown(() => void (globalThis.fetch = fetch))
@@ -41,6 +71,27 @@ t.test('nothing is fetched from where a certificate of the client says', async (
     asked.push(input)
     return Promise.reject(new Error('nobody is there'))
   }
-  t.equal(await registeredPasskey(SITE, CHALLENGE, ATTESTED), undefined)
-  t.strictSame(asked, [])
+  const result = await registeredPasskey(SITE, CHALLENGE, answer)
+  t.strictSame(asked, [], 'nothing is fetched from where the client says')
+  return result
+}
+
+t.test('a passkey is taken for itself, whatever certificates come with it', async (t) => {
+  const result = await registered(t, ATTESTED)
+  t.equal(result?.passkey.id, 'yUloG7AzGgxnWZUjvPzEBDph1cujv_2ZiF3IIu23kOk')
 })
+
+t.test('an object that two decoders read as two is refused', async (t) => {
+  t.equal(await registered(t, withObject(asTwoObjects)), undefined)
+})
+
+for (const odd of ['/', '+', '=', '!', ' ', '\n'])
+  t.test(`what is no base64url is refused: ${JSON.stringify(odd)}`, async (t) => {
+    t.equal(
+      await registered(
+        t,
+        withObject((text) => text + odd),
+      ),
+      undefined,
+    )
+  })
