@@ -140,8 +140,11 @@ export class ChunkedReader {
     if (digits === undefined || digits.length > LIMITS.chunkSizeDigitsMax) return this.#broken(next)
     // RFC 9112 section 7.1.1: extensions are ignored, but not without end (CVE-2024-22019).
     this.#left = Number.parseInt(digits, 16)
-    this.#extensionBytes += this.#held.length - digits.length - 2
-    if (this.#left < LIMITS.chunkTinyBytes) this.#extensionBytes += LIMITS.chunkTinyBytes
+    const oddBytes = this.#held.length - digits.length - 2
+    this.#extensionBytes += oddBytes
+    // One that only came in pieces is as it should be.
+    if (oddBytes > 0 && this.#left < LIMITS.chunkTinyBytes)
+      this.#extensionBytes += LIMITS.chunkTinyBytes
     if (this.#extensionBytes > LIMITS.chunkExtensionBytesMax) return this.#broken(next)
     this.#held = ''
     this.#state = this.#left === 0 ? TRAILERS : CHUNK

@@ -322,8 +322,11 @@ export class ClientConnection implements Deadlined, Idling {
     this.#hasEnded = true
     if (this.#lingering !== null) return
     const exchange = this.#exchange
-    if (exchange === null) return this.#headBytes === null ? this.#linger(false) : this.destroy()
-    this.#checkCut(exchange)
+    if (exchange !== null) return this.#checkCut(exchange)
+    // Requests that wait for their turn, or for a reader of answers, are still answered.
+    if (this.#held !== null) return
+    if (this.#headBytes === null) this.#linger(false)
+    else this.destroy()
   }
 
   /** The client has ended: what of the body is not here will not come. */

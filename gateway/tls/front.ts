@@ -118,6 +118,9 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     ticketKeys = keys
     const key = keyOf(socket)
     const handshake = { socket, peerAddress }
+    // Who was reset and comes back from the same port is here before the end of its first.
+    const before = handshakes.get(key)
+    if (before !== undefined) end(key, before)
     handshakes.set(key, handshake)
     socket.once('close', () => end(key, handshake))
     // Who ends in the middle of a handshake has left, and holds no place until the deadline.

@@ -134,6 +134,11 @@ t.test('limits hold at N and N + 1', (t) => {
   t.equal(ends(tiny(tinyFit)), 'done')
   t.equal(ends(tiny(tinyFit + 1)), 'broken')
 
+  // However often a line comes in two pieces, it is spelled as it should be.
+  const cuts = 2 * Math.floor(LIMITS.chunkExtensionBytesMax / LIMITS.chunkTinyBytes)
+  const cut = Array.from({ length: cuts }, () => ['1\r', '\nx\r\n']).flat()
+  t.equal(read([...cut, '0\r\n\r\n'], true).isDone, true)
+
   const trailers = (bytes: number) => `0\r\nX: ${'a'.repeat(bytes - 5)}\r\n\r\n`
   t.equal(ends(trailers(LIMITS.trailerBytesMax)), 'done')
   t.equal(ends(trailers(LIMITS.trailerBytesMax + 1)), 'broken')

@@ -6,6 +6,7 @@ import t from 'tap'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { createTicketKeys, TICKET_PERIOD_MS } from '../../../gateway/tls/ticket-keys.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { hostOfSni } from '../../../gateway/tls/front.ts'
 import { createTestAuthority } from '../../support/test-certificates.ts'
 import { ask, HOST, OTHER_HOST, startSecureWire } from '../../support/secure-wire.ts'
@@ -345,4 +346,42 @@ t.test('curl and nghttp agree with us', async (t) => {
     ])
     t.match(output, /handshake|SSL|TLS|error|fail/i, 'an address is no name: no handshake')
   }
+})
+
+t.test('who is reset and comes back from the same port is counted once', async (t) => {
+  const wire = await start(t)
+  const { port: localPort } = await new Promise<{ port: number }>((resolve) => {
+    const one = createServer().listen(0, '127.0.0.1', () => {
+      const found = one.address() as { port: number }
+      one.close(() => resolve(found))
+    })
+  })
+  let returned = 0
+  for (let round = 0; round < 200; round++)
+    for (const visit of ['first', 'second']) {
+      const socket = connectTcp({ port: wire.port, host: '127.0.0.1', localPort })
+      const isOpen = await new Promise<boolean>((resolve) => {
+        socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+      })
+      if (isOpen && visit === 'second') returned++
+      // so that no port has to rest
+      socket.resetAndDestroy()
+    }
+  t.ok(returned > 100, `${returned} came back`)
+  while (wire.front.handshakes() > 0) await turn()
+  t.equal(wire.addresses.of('127.0.0.1'), 0)
+})
+
+t.test('what came before the end of its client is answered, however much it is', async (t) => {
+  const REQUESTS = 3 * LIMITS.requestsPerTurnMax
+  const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
+    decide: (exchange) => exchange.respond({ status: 204, headerLines: [], body: '' }),
+  })
+  const socket = wire.tls({ allowHalfOpen: true } as object)
+  await once(socket, 'secureConnect')
+  let text = ''
+  socket.on('data', (piece) => (text += String(piece)))
+  socket.end(`GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`.repeat(REQUESTS))
+  await once(socket, 'close')
+  t.equal(text.split('HTTP/1.1 204').length - 1, REQUESTS)
 })
