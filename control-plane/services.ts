@@ -106,7 +106,7 @@ export async function createServices(world: ServicesWorld) {
   await checkMasterKey(store, vault)
   const keys = createSigningKeys({ store, vault, clock })
   const tenants = createTenants({ store, vault, keys, clock, edgeUrlFor })
-  const policies = createPolicies({ store })
+  const policies = createPolicies({ store, clock })
   const certificates = createCertificates({ store, vault })
   const turns = createTurns()
   const passwords = createPasswordHasher({}, turns)

@@ -27,6 +27,8 @@ export const PROJECT_LIMITS = {
   analysisFileCharactersMax: 200_000,
   /** Searching what was sent for secrets, in a thread of its own. */
   maskingMsMax: 15_000,
+  /** The same for judging what a model has answered. */
+  judgingMsMax: 15_000,
   /** Calls of a provider that may have cost something, of one tenant. */
   analysesPerHourMax: 5,
   /** Under way at the same time: each holds its files. */

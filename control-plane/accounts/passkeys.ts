@@ -100,7 +100,7 @@ function unattested(answer: RegistrationResponseJSON): RegistrationResponseJSON 
   const authData = decodeAttestationObject(isoBase64URL.toBuffer(text)).get('authData')
   const object = new Map<string, string | Uint8Array | Map<never, never>>([
     ['fmt', 'none'],
-    ['attStmt', new Map()],
+    ['attStmt', new Map<never, never>()],
     ['authData', authData],
   ])
   const attestationObject = isoBase64URL.fromBuffer(isoCBOR.encode(object))

@@ -10,7 +10,7 @@ import type { AttemptReason } from '../policy/verdict.ts'
 import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
 import { deleteFactors } from '../store/queries/factors.ts'
 import { forgetPasswords } from '../store/queries/password-history.ts'
-import { deleteRealmRecords } from '../store/queries/revocations.ts'
+import { deleteInteractionsOf, deleteRealmRecords } from '../store/queries/revocations.ts'
 import { aliveSids, deleteSessionsOf } from '../store/queries/sessions.ts'
 import { deleteSignInsOf, newestSignInOf } from '../store/queries/sign-ins.ts'
 import { deleteTicketsOf } from '../store/queries/tickets.ts'
@@ -107,6 +107,7 @@ async function removeTrace(
   const isSignedIn = (await aliveSids(queries, tenantId, userId, nowMs)).length > 0
   if (isSignedIn) await revokeIn(change, tenantId, target, 'user_removed', null)
   else await deleteRealmRecords(queries, tenantId, target)
+  await deleteInteractionsOf(queries, tenantId, userId)
   await deleteUser(queries, tenantId, userId)
   await forgetPasswords(queries, tenantId, userId)
   await deleteTicketsOf(queries, tenantId, userId)

@@ -4,6 +4,7 @@ import { deleteRolesOf } from '../store/queries/console.ts'
 import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
 import { deleteFactors } from '../store/queries/factors.ts'
 import { forgetPasswords } from '../store/queries/password-history.ts'
+import { deleteInteractionsOf } from '../store/queries/revocations.ts'
 import { deleteTicketsOf } from '../store/queries/tickets.ts'
 import { deleteUser, findUser } from '../store/queries/users.ts'
 import type { Actor, Change } from '../store/store.ts'
@@ -24,6 +25,7 @@ export async function removeUserIn(
   await deleteFactors(queries, tenantId, userId, ['totp', 'passkey', 'recovery'])
   await deleteKnownDevicesOf(queries, tenantId, userId)
   await deleteRolesOf(queries, userId)
+  await deleteInteractionsOf(queries, tenantId, userId)
   const ended = await revokeIn(change, tenantId, { subject: userId }, 'user_removed')
   const content = { user_id: userId }
   await change.audit(actor, { action: 'user.removed', tenantId, content })

@@ -12,9 +12,8 @@ import type { Tenant } from '../tenants/tenants.ts'
 import type { AnalysisMeter, Budgets } from './budgets.ts'
 import { commandsFor } from './frameworks.ts'
 import type { Guides, StoredGuide } from './guides.ts'
-import { guideProblems } from './judge-guide.ts'
-import { readModelGuide, type ModelGuide } from './model-guide.ts'
-import { askedAgain, questionAbout, snippetFor } from './prompt.ts'
+import { judgeApart, type JudgedAnswer } from './judge-answer.ts'
+import { askedAgain, questionAbout } from './prompt.ts'
 import {
   FAILURES,
   ProviderFailure,
@@ -22,7 +21,6 @@ import {
   type Deadline,
   type Provider,
 } from './provider.ts'
-import { remarksOf } from './remarks.ts'
 import { judgeSent, type SentBody, type SentProject } from './sent-files.ts'
 
 export interface AnalysisWorld {
@@ -40,6 +38,8 @@ export type Analysis = ReturnType<typeof createAnalysis>
 /** A model that is told what was wrong gets it right the second time, or never. */
 const ROUNDS_MAX = 2
 
+type Written = Extract<JudgedAnswer, { kind: 'guide' }>
+
 export function createAnalysis(world: AnalysisWorld) {
   const { store, guides, budgets, ai, baseUrl, log } = world
   const sdkUrl = `${baseUrl}/api/v1/sdk/node`
@@ -52,29 +52,21 @@ export function createAnalysis(world: AnalysisWorld) {
     tenant: Tenant,
     project: SentProject,
     meter: AnalysisMeter,
-  ): Promise<ModelGuide> {
+  ): Promise<Written> {
     const { mode } = tenant
     const deadline = deadlineIn(settings.timeoutMs, closing.signal)
-    const snippetOf = (framework: string) => snippetFor(framework, mode, baseUrl)?.code ?? ''
     const marker = `=====${randomBytes(16).toString('hex')}`
     let question = questionAbout(project, { baseUrl, mode, marker })
     for (let round = 1; ; round++) {
       const answer = await provider.ask(question, deadline, meter)
-      const read = readModelGuide(answer)
-      const problems =
-        read.kind === 'guide'
-          ? guideProblems(read.guide, project, { baseUrl, sdkUrl, snippetOf })
-          : [
-              read.kind === 'no_json'
-                ? 'the answer is not JSON'
-                : `"${read.where}" is not as the schema says`,
-            ]
-      if (read.kind === 'guide' && problems.length === 0) return read.guide
+      const judged = await judgeApart({ answer, project, mode, baseUrl, sdkUrl })
+      if (judged.kind === 'guide') return judged
+      const problems = judged.problems.slice(0, 20)
       if (round === ROUNDS_MAX) {
-        if (read.kind !== 'guide') throw new ProviderFailure('unusable', { problem: problems[0] })
-        throw new Refusal('ai_edits_refused', { problems: problems.slice(0, 20) })
+        if (judged.kind === 'refused') throw new Refusal('ai_edits_refused', { problems })
+        throw new ProviderFailure('unusable', { problem: problems[0] })
       }
-      question = askedAgain(question, answer, problems.slice(0, 20))
+      question = askedAgain(question, answer, problems)
     }
   }
 
@@ -144,9 +136,8 @@ export function createAnalysis(world: AnalysisWorld) {
     }
   }
 
-  function guideOf(written: ModelGuide, provider: Provider, project: SentProject) {
-    const { framework } = written
-    const remarks = remarksOf(written, baseUrl)
+  function guideOf({ guide, remarks }: Written, provider: Provider, project: SentProject) {
+    const { framework } = guide
     return {
       guide_id: randomUUID(),
       framework,

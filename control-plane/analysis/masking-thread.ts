@@ -1,10 +1,6 @@
-/**
- * Secrets are masked in a thread of its own: a text can be made that takes a second to look
- * through, and nobody else should wait for it.
- */
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+/** Secrets are masked apart from everything else. */
 import { LIMITS } from '../../shared/limits.ts'
+import { runApart } from './apart.ts'
 
 export interface UnmaskedFile {
   readonly path: string
@@ -17,19 +13,8 @@ export interface MaskedFile extends UnmaskedFile {
 }
 
 /** undefined: it took too long. */
-export async function maskApart(
+export const maskApart = (
   files: readonly UnmaskedFile[],
   timeoutMs: number = LIMITS.maskingMsMax,
-): Promise<readonly MaskedFile[] | undefined> {
-  const worker = new Worker(new URL('./masking-worker.ts', import.meta.url), { workerData: files })
-  const tooLong = AbortSignal.timeout(timeoutMs)
-  try {
-    const [masked] = (await once(worker, 'message', { signal: tooLong })) as [readonly MaskedFile[]]
-    return masked
-  } catch (error) {
-    if (tooLong.aborted) return undefined
-    throw error
-  } finally {
-    await worker.terminate()
-  }
-}
+): Promise<readonly MaskedFile[] | undefined> =>
+  runApart(new URL('./masking-worker.ts', import.meta.url), files, timeoutMs)

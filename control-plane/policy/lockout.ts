@@ -31,14 +31,18 @@ export function pausedUntil(
 ): number {
   let until = 0
   let length = Math.min(pause, LOCKOUT_MEMORY_SECONDS)
-  let counted: number[] = []
-  for (const at of failures) {
-    if (at < until) continue // sent away unlooked at
-    counted = [...counted.filter((before) => before > at - window), at]
-    if (counted.length < most) continue
+  let oldest = 0 // of those that are counted, and they are in the order of time
+  for (const [index, at] of failures.entries()) {
+    // sent away unlooked at
+    if (at < until) {
+      oldest = index + 1
+      continue
+    }
+    while (failures[oldest]! <= at - window) oldest++
+    if (index + 1 - oldest < most) continue
     until = at + length
     length = Math.min(2 * length, LOCKOUT_MEMORY_SECONDS)
-    counted = []
+    oldest = index + 1
   }
   return until
 }

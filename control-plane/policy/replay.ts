@@ -3,6 +3,7 @@
  * looks at are counted anew from the attempts themselves, since another pause would have sent away
  * other attempts.
  */
+import { LIMITS } from '../../shared/limits.ts'
 import { LOCKOUT_MEMORY_SECONDS } from './lockout.ts'
 import type { Policies } from './policies.ts'
 import { judge } from './sign-in.ts'
@@ -104,6 +105,8 @@ function remember(failures: Map<string, number[]>, key: string, at: number) {
   const times = failures.get(key)
   if (times === undefined) failures.set(key, [at])
   else times.push(at)
+  // as many as are looked at when somebody signs in
+  if (times !== undefined && times.length > LIMITS.failuresLookedAtMax) times.shift()
 }
 
 function recent(failures: Map<string, number[]>, key: string, at: number): readonly number[] {

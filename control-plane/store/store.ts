@@ -7,7 +7,8 @@ import { eq, sql } from 'drizzle-orm'
 import type { Clock } from '../../shared/clock.ts'
 import { ENFORCED_BY_NOBODY, type Enforced } from '../fleet/receipts.ts'
 import type { EventData, EventName } from '../../shared/events.ts'
-import { mergeRevoked, nothingRevoked, type Revoked } from '../../shared/snapshot.ts'
+import type { Revoked } from '../../shared/snapshot.ts'
+import { GatheredRevocations } from './gathered-revocations.ts'
 import { nextOf } from './queries/counters.ts'
 import { schema } from './schema.ts'
 import type { Engine, Queries } from './sqlite.ts'
@@ -71,16 +72,17 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
     read: engine.reader,
     epoch,
     async change(work) {
-      const committed = {
+      const gathered = {
         revision: null as number | null,
         tenantIds: [] as string[],
-        revoked: new Map<string, Revoked>(),
+        revoked: new GatheredRevocations(),
         hasEvents: false,
       }
       const enforced = Promise.withResolvers<Enforced>()
       const result = await engine.transaction((queries) =>
-        work(openChange(queries, clock.nowMs(), committed, enforced.promise)),
+        work(openChange(queries, clock.nowMs(), gathered, enforced.promise)),
       )
+      const committed: Committed = { ...gathered, revoked: gathered.revoked.whole() }
       for (const listener of listeners) listener(committed)
       if (committed.revoked.size > 0) enforced.resolve(await enforce(committed.revoked))
       else enforced.resolve(ENFORCED_BY_NOBODY)
@@ -104,9 +106,9 @@ const { tenants } = schema
 function openChange(
   queries: Queries,
   nowMs: number,
-  committed: { -readonly [K in keyof Committed]: Committed[K] } & {
+  gathered: { -readonly [K in keyof Omit<Committed, 'revoked'>]: Committed[K] } & {
     tenantIds: string[]
-    revoked: Map<string, Revoked>
+    revoked: GatheredRevocations
   },
   enforced: Promise<Enforced>,
 ): Change {
@@ -115,17 +117,16 @@ function openChange(
     queries,
     nowMs,
     async touch(tenantId) {
-      committed.revision ??= await nextOf(queries, 'revision')
-      if (!committed.tenantIds.includes(tenantId)) committed.tenantIds.push(tenantId)
+      gathered.revision ??= await nextOf(queries, 'revision')
+      if (!gathered.tenantIds.includes(tenantId)) gathered.tenantIds.push(tenantId)
       await queries
         .update(schema.tenants)
-        .set({ revision: committed.revision, updatedAt: nowMs })
+        .set({ revision: gathered.revision, updatedAt: nowMs })
         .where(eq(schema.tenants.tenantId, tenantId))
-      return committed.revision
+      return gathered.revision
     },
     revoke(tenantId, revoked) {
-      const before = committed.revoked.get(tenantId) ?? nothingRevoked()
-      committed.revoked.set(tenantId, mergeRevoked(before, revoked))
+      gathered.revoked.add(tenantId, revoked)
     },
     async emit(event, tenantId, data) {
       const sequence = await nextOf(queries, 'event')
@@ -133,7 +134,7 @@ function openChange(
       await queries
         .insert(schema.outbox)
         .values({ sequence, eventId, tenantId, event, content: data, createdAt: nowMs })
-      committed.hasEvents = true
+      gathered.hasEvents = true
     },
     async audit(actor, entry) {
       const sequence = await nextOf(queries, 'audit')

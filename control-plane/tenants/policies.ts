@@ -2,6 +2,7 @@
  * What a tenant's administrators have decided about signing in. The lengths of a session are the
  * tenant's own settings, which gateways enforce; the session policy shows and sets the same ones.
  */
+import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { revokeIn } from '../accounts/revocations.ts'
 import { DEFAULT_POLICIES, type Policies, type PolicyName } from '../policy/policies.ts'
@@ -17,8 +18,29 @@ export type TenantPolicies = ReturnType<typeof createPolicies>
 /** What an administrator has decided; what is left out stays as it is with everybody. */
 export type PolicyInput<Name extends PolicyName> = Partial<Policies[Name]>
 
-export function createPolicies({ store }: { store: Store }) {
+export function createPolicies({ store, clock }: { store: Store; clock: Clock }) {
   const alter = createAlter(store)
+
+  /** The oldest too many; whoever is forgotten by a crash ends with that person's next sign-in. */
+  async function endSurplus(tenantId: string, settings: Policies['session']): Promise<void> {
+    const { concurrent_max: most, when_full: whenFull } = settings
+    if (most === null || whenFull === 'refuse') return
+    const sids = await surplusSids(store.read, tenantId, clock.nowMs(), most)
+    const changes: Promise<void>[] = []
+    for (let at = 0; at < sids.length; at += ENDED_AT_ONCE) {
+      const some = sids.slice(at, at + ENDED_AT_ONCE)
+      const { promise: isWritten, resolve } = Promise.withResolvers<void>()
+      const isEnforced = store.change(async (change) => {
+        for (const sid of some) await revokeIn(change, tenantId, { sid }, 'surplus')
+        resolve()
+      })
+      isEnforced.catch(() => {}) // told of below
+      changes.push(isEnforced)
+      // whoever has come meanwhile goes first; gateways are told of the next ones while they enforce these
+      await Promise.race([isWritten, isEnforced])
+    }
+    await Promise.all(changes)
+  }
 
   return {
     of: (tenantId: string): Promise<Policies> => policiesIn(store.read, tenantId),
@@ -51,10 +73,14 @@ export function createPolicies({ store }: { store: Store }) {
         return { ...data, was: { ...before[name] } }
       })
       if (settings === undefined) throw new Error(`the ${name} policy was not put`)
+      if (name === 'session') await endSurplus(tenantId, settings as Policies['session'])
       return settings
     },
   }
 }
+
+/** Of sessions that one change ends: others have their turn before the next. */
+const ENDED_AT_ONCE = 50
 
 /** What is put says everything: what it leaves out has its default, a session's lengths stay. */
 export function putTogether<Name extends PolicyName>(
@@ -95,18 +121,13 @@ function lengthsOf(tenant: Tenant) {
   }
 }
 
-/** Running sessions follow: a shorter length ends them at the gateways, the oldest too many here. */
+/** Running sessions follow: a shorter length ends them at the gateways. */
 async function applySession(change: Change, tenantId: string, settings: Policies['session']) {
-  const { queries, nowMs } = change
-  await updateTenant(queries, tenantId, {
+  await updateTenant(change.queries, tenantId, {
     maxSessionSeconds: settings.max_session_seconds,
     idleSeconds: settings.idle_seconds,
     sessionBinding: settings.session_binding,
   })
-  const { concurrent_max: most, when_full: whenFull } = settings
-  if (most === null || whenFull === 'refuse') return
-  for (const sid of await surplusSids(queries, tenantId, nowMs, most))
-    await revokeIn(change, tenantId, { sid }, 'surplus')
 }
 
 function isOther(before: object, after: object, key: string): boolean {

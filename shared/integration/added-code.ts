@@ -136,7 +136,7 @@ const REACHES: readonly Reach[] = [
   {
     what: 'run text as code',
     pattern:
-      /\beval\b|\bFunction\s*\(|\bnew\s+Function\b|\bvm\b\s*[.'"]|runIn\w*Context|importScripts|\b(?:instance|class|module)_eval\b|create_function|unserialize|\bpickle\b|\bmarshal\b|__import__|\bimportlib\b|\bcompile\s*\(|forName\s*\(|ScriptEngine|Assembly\s*\.\s*Load|\bplugin\.Open|\bunsafe\b|\batob\s*\(|fromCharCode|fromCodePoint|base64_decode|b64decode|decode64|process\s*\.\s*(?:binding|mainModule|dlopen|_linkedBinding)|createRequire|\bconstructor\s*\[|\[\s*["']constructor["']\s*\]|globalThis\s*\[|Reflect\s*\.|["'](?:base64|hex)["']|(?:\\x[0-9a-f]{2}){4,}|(?:\\u\{?00[0-9a-f]{2}\}?){4,}/gi,
+      /\beval\b|\bFunction\s*\(|\bnew\s+Function\b|\bvm\b\s*[.'"]|runIn(?:New|This)?Context|importScripts|\b(?:instance|class|module)_eval\b|create_function|unserialize|\bpickle\b|\bmarshal\b|__import__|\bimportlib\b|\bcompile\s*\(|forName\s*\(|ScriptEngine|Assembly\s*\.\s*Load|\bplugin\.Open|\bunsafe\b|\batob\s*\(|fromCharCode|fromCodePoint|base64_decode|b64decode|decode64|process\s*\.\s*(?:binding|mainModule|dlopen|_linkedBinding)|createRequire|\bconstructor\s*\[|\[\s*["']constructor["']\s*\]|globalThis\s*\[|Reflect\s*\.|["'](?:base64|hex)["']|(?:\\x[0-9a-f]{2}){4,}|(?:\\u\{?00[0-9a-f]{2}\}?){4,}/gi,
   },
   {
     // the name has to be there to be read

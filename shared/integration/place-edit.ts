@@ -95,21 +95,28 @@ const squeezed = (text: string) => text.replaceAll(/[\s;,]+/g, '').replaceAll(/[
 /** A bracket may stand anywhere; so much text does not by chance. */
 const isTelling = (replace: string) => squeezed(replace).length >= 12
 
+/** Of a longer line nobody sees how close another is. */
+const COMPARED_CHARACTERS_MAX = 500
+
 function missing(plain: string, find: string): string {
   const line = find.split('\n').find((line) => line.trim() !== '') ?? ''
-  const close = plain.split('\n').findIndex((other) => isClose(other, line))
   const nowhere = `${quoted(line)} is not in it`
+  const sought = compared(line)
+  if (sought === undefined) return nowhere
+  const lines = plain.split('\n')
+  const close = lines.findIndex((other) => {
+    const found = compared(other)
+    return found !== undefined && (found.includes(sought) || sought.includes(found))
+  })
   return close === -1
     ? nowhere
-    : `${nowhere}; line ${close + 1} is close: ${quoted(plain.split('\n')[close] ?? '')}`
+    : `${nowhere}; line ${close + 1} is close: ${quoted(lines[close] ?? '')}`
 }
 
-function isClose(line: string, sought: string): boolean {
-  const [left, right] = [line, sought].map((text) => squeezed(text).toLowerCase()) as [
-    string,
-    string,
-  ]
-  return right.length >= 4 && left.length >= 4 && (left.includes(right) || right.includes(left))
+function compared(line: string): string | undefined {
+  if (line.length > COMPARED_CHARACTERS_MAX) return undefined
+  const text = squeezed(line).toLowerCase()
+  return text.length >= 4 ? text : undefined
 }
 
 function quoted(line: string): string {

@@ -27,13 +27,16 @@ export function differences(items: readonly Difference[]): Html | string {
   </dl>`
 }
 
+/** A page has up to two hundred of them. */
+const ITEMS_SHOWN_MAX = 20
+
 /** Lists an item a line, so that one that came or went is seen; `fromTo` narrows them down. */
 function written(value: unknown): Html {
-  if (Array.isArray(value))
-    return value.length === 0
-      ? html`<i>empty list</i>`
-      : html`${value.map((item, index) => html`${index === 0 ? '' : html`<br />`}${textOf(item)}`)}`
-  return html`${textOf(value)}`
+  if (!Array.isArray(value)) return html`${textOf(value)}`
+  if (value.length === 0) return html`<i>empty list</i>`
+  const items = value.slice(0, ITEMS_SHOWN_MAX).map(textOf)
+  if (value.length > items.length) items.push(`and ${value.length - items.length} more`)
+  return html`${items.map((item, index) => html`${index === 0 ? '' : html`<br />`}${item}`)}`
 }
 
 function textOf(value: unknown): string {
@@ -54,12 +57,16 @@ export function fromTo(
     .map((name) => narrowed(name, from[name], to[name]))
 }
 
+/** What of the items is not in the list. */
+function missingIn(list: readonly unknown[], items: readonly unknown[]): unknown[] {
+  const known = new Set(list.map((item) => JSON.stringify(item)))
+  return items.filter((item) => !known.has(JSON.stringify(item)))
+}
+
 function narrowed(name: string, from: unknown, to: unknown): Difference {
   if (!Array.isArray(from) || !Array.isArray(to)) return { name, from, to }
-  const has = (list: readonly unknown[], item: unknown) =>
-    list.some((one) => JSON.stringify(one) === JSON.stringify(item))
-  const went: unknown[] = from.filter((item) => !has(to, item))
-  const came: unknown[] = to.filter((item) => !has(from, item))
+  const went = missingIn(to, from)
+  const came = missingIn(from, to)
   if (went.length + came.length === 0) return { name, from, to } // another order
   return {
     name,

@@ -75,6 +75,17 @@ export async function deleteRealmRecords(
   await queries.delete(records).where(and(eq(records.tenantId, tenantId), isSession, areMeant))
 }
 
+/** The sign-in pages that somebody is known to look at who is no more. */
+export async function deleteInteractionsOf(
+  queries: Queries,
+  tenantId: string,
+  userId: string,
+): Promise<void> {
+  const records = schema.realmRecords
+  const areMeant = [eq(records.tenantId, tenantId), eq(records.accountId, userId)]
+  await queries.delete(records).where(and(...areMeant, eq(records.model, 'Interaction')))
+}
+
 /**
  * Entries that no token can run into any more: older than the tenant's longest session, and no
  * session from before them is unexpired (one may have been issued while sessions lasted longer).

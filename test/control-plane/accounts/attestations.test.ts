@@ -52,7 +52,7 @@ function asTwoObjects(text: string): string {
   const plain = isoCBOR.encode(
     new Map<string, string | Uint8Array | Map<never, never>>([
       ['fmt', 'none'],
-      ['attStmt', new Map()],
+      ['attStmt', new Map<never, never>()],
       ['authData', authData],
     ]),
   )
