@@ -7,7 +7,6 @@ import { childrenOf, LIVE_HOST, startLiveGateway } from '../../test/support/live
 import { freePort } from '../../test/support/ports.ts'
 import { createTestAuthority } from '../../test/support/test-certificates.ts'
 import type { Scope } from '../adversity.ts'
-import { keepApart } from './apart.ts'
 import { healthText, measureHealthy, median } from './healthy.ts'
 import type { Healthy } from './healthy.ts'
 import { residentOf } from './stalls.ts'
@@ -91,7 +90,6 @@ export const http2Case =
       },
     })
     const [pid = 0] = childrenOf(gateway.program.child.pid!)
-    keepApart(pid)
     const head = gateway.head('/')
     const cookie = /^Cookie: (.*)$/m.exec(head)![1]!.trim()
     const fieldsOf = (kind: Kind) =>
