@@ -1,6 +1,7 @@
 /** Open connections per client address, counted together over all wires of a worker. */
 import { countedAs } from '../shared/client-address.ts'
 import type { Spending } from './budget.ts'
+import type { RequestTurn } from './request-turn.ts'
 
 export interface AddressCounts {
   /** False where the address has as many as it may: nothing is counted then. */
@@ -30,6 +31,10 @@ export interface AddressUse {
   readonly members: Set<Idling>
   /** Of frames that carry next to nothing, over all its connections. */
   smallDataFrames: Spending | undefined
+  /** Of HTTP/1.1, which of its connections begin theirs, and when. */
+  requests: RequestTurn | undefined
+  /** Of reads that bring next to nothing, over HTTP/1.1. */
+  smallReads: Spending | undefined
 }
 
 const newUse = (connections: number): AddressUse => ({
@@ -39,6 +44,8 @@ const newUse = (connections: number): AddressUse => ({
   headBytes: 0,
   members: new Set(),
   smallDataFrames: undefined,
+  requests: undefined,
+  smallReads: undefined,
 })
 
 export interface AddressCountOptions {

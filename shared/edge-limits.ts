@@ -27,8 +27,15 @@ export const EDGE_LIMITS = {
   // the edge, per connection and address
   connectionsPerAddressMax: 512,
   requestsPerConnectionMax: 100_000,
-  /** Of requests that one connection has sent at once: then all others have their turn. */
-  requestsPerTurnMax: 32,
+  /**
+   * Reads of less than this, over HTTP/1.1: so many of a connection are free, and again where as much
+   * comes in larger ones; beyond it its address has a budget.
+   */
+  smallReadBytes: 64,
+  smallReadsFree: 64,
+  smallReads: { burst: 2000, perSecond: 2000 },
+  /** Of requests that one address has sent at once: then all others have their turn. */
+  requestsPerTurnMax: 64,
   /** As many as requests that are often under way at once: beyond it sockets are made and thrown away. */
   upstreamIdleSocketsMax: 256,
   upstreamSocketsMax: 1024,

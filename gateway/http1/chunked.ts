@@ -47,6 +47,8 @@ export class ChunkedReader {
   #left = 0
   #held = ''
   #extensionBytes = 0
+  /** Of the trailers, the last byte was one of a name or a value. */
+  #isInLine = false
 
   get isDone(): boolean {
     return this.#state === DONE
@@ -62,6 +64,7 @@ export class ChunkedReader {
     this.#state = SIZE_LINE
     this.#left = 0
     this.#held = ''
+    this.#isInLine = false
     this.#extensionBytes = 0
   }
 
@@ -155,6 +158,15 @@ export class ChunkedReader {
   /** Behind the last chunk: field lines, then a blank line. They go on as trailers or not at all. */
   #readTrailers(buffer: Buffer, at: number, to: number, sink: ChunkedSink): number {
     const before = this.#held.length
+    // Nothing is to be seen in the middle of a line, and a piece may be a byte.
+    if (
+      this.#isInLine &&
+      before + to - at <= LIMITS.trailerBytesMax &&
+      areVisible(buffer, at, to)
+    ) {
+      this.#held += buffer.toString('latin1', at, to)
+      return to
+    }
     const text =
       this.#held + buffer.toString('latin1', at, Math.min(to, at + LIMITS.trailerBytesMax + 2))
     FIELD_LINES.lastIndex = 0
@@ -172,6 +184,7 @@ export class ChunkedReader {
     PARTIAL_LINE.lastIndex = linesEnd
     if (!PARTIAL_LINE.test(text) || text.length > LIMITS.trailerBytesMax) return this.#broken(to)
     this.#held = text
+    this.#isInLine = areVisible(buffer, to - 1, to)
     return to
   }
 
@@ -191,4 +204,9 @@ function keptTrailers(text: string, to: number): string | null {
     at = next
   }
   return kept
+}
+
+function areVisible(buffer: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (buffer[at]! < 0x21 || buffer[at] === 0x7f) return false
+  return true
 }

@@ -5,11 +5,14 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Idling } from '../address-counts.ts'
+import type { RequestTurn } from '../request-turn.ts'
 import { answerText } from './answer.ts'
 import { AnswerStall } from './answer-stall.ts'
+import { BegunHead } from './begun-head.ts'
 import { BodyPace } from './body-pace.ts'
 import { readAsStream, readInto } from './borrowed-reads.ts'
 import type { Deadlined } from './deadlines.ts'
+import { HeldBytes } from './held-bytes.ts'
 import { Http1Exchange } from './http1-exchange.ts'
 import { Lingering } from './lingering.ts'
 import { REFUSALS } from './refusals.ts'
@@ -17,7 +20,7 @@ import type { Refusal } from './refusals.ts'
 import { ClientWriter } from './client-writer.ts'
 import { RequestBody } from './request-body.ts'
 import { STRICT_TRANSPORT_LINE } from './response-lines.ts'
-import { PipeliningTurn } from './pipelining-turn.ts'
+import { SmallReads } from './small-reads.ts'
 import { ParsedHead, parseRequestHead } from './request-head.ts'
 import type { Http1World } from './server.ts'
 
@@ -40,13 +43,12 @@ export class ClientConnection implements Deadlined, Idling {
   #exchange: Http1Exchange | null = null
   #previousHead: ParsedHead | null = null
   /** What has arrived of a head. */
-  #headBytes: Buffer | null = null
+  readonly #begun = new BegunHead(() => this.#lookAtHead())
+  readonly #small: SmallReads
   /** Arrived and not yet looked at: nobody wants the body yet, or a request before it runs. */
-  #held: Buffer | null = null
-  #heldAt = 0
-  #heldTo = 0
+  readonly #held = new HeldBytes()
   #isAdvancing = false
-  readonly #turn = new PipeliningTurn(() => this.#advance())
+  readonly #turn: RequestTurn
   #isPaused = false
   #hasEnded = false
   /** The last answer is given. */
@@ -70,6 +72,8 @@ export class ClientConnection implements Deadlined, Idling {
     world.deadlines.add(this)
     this.#idleSinceMs = world.deadlines.nowMs
     this.#pace = new BodyPace(this.#idleSinceMs)
+    this.#small = new SmallReads(world, peerAddress)
+    this.#turn = world.turnOf(peerAddress)
     this.deadlineMs = this.#idleSinceMs + world.timeouts.headMs
     socket.setNoDelay(true)
     if (!readInto(socket, world.readBuffer, this.#onRead)) socket.on('data', this.#onData)
@@ -90,24 +94,22 @@ export class ClientConnection implements Deadlined, Idling {
   /** The buffer is everybody's: what is not used up in here is copied. */
   readonly #onRead = (bytes: number, buffer: Buffer): boolean => {
     if (this.#lingering !== null) return this.#discard(this.#lingering, bytes)
-    this.#turn.begin()
-    if (this.#held === null) this.#hold(buffer, 0, bytes)
+    if (this.#small.isTooMuch(bytes)) this.destroy()
+    if (this.isGone) return false
+    if (!this.#begun.isEmpty) this.#begun.add(buffer, bytes)
     else {
-      const before = this.#held.subarray(this.#heldAt, this.#heldTo)
-      this.#hold(Buffer.concat([before, buffer.subarray(0, bytes)]), 0, before.length + bytes)
-    }
-    this.#advance()
-    if (this.#held === buffer) {
-      const rest = Buffer.from(buffer.subarray(this.#heldAt, this.#heldTo))
-      this.#hold(rest, 0, rest.length)
+      this.#held.add(buffer, bytes)
+      this.#advance()
+      this.#held.own(buffer)
     }
     return !this.#isPaused && !this.isGone
   }
 
-  #hold(buffer: Buffer, from: number, to: number): void {
-    this.#held = buffer
-    this.#heldAt = from
-    this.#heldTo = to
+  #lookAtHead(): void {
+    if (this.isGone || this.#begun.isEmpty) return
+    const bytes = this.#begun.take()
+    this.#held.set(bytes, 0, bytes.length)
+    this.#advance()
   }
 
   /** The request that is being answered. */
@@ -116,48 +118,38 @@ export class ClientConnection implements Deadlined, Idling {
   }
 
   get idleSinceMs(): number {
-    const held = this.#exchange ?? this.#headBytes ?? this.#held ?? this.#lingering
-    const isIdle = held === null && !this.isGone && this.socket.writableLength === 0
+    const held = this.#exchange ?? this.#held.buffer ?? this.#lingering
+    const isAtRest = held === null && this.#begun.isEmpty && !this.isGone
+    const isIdle = isAtRest && this.socket.writableLength === 0
     return isIdle ? this.#idleSinceMs : Infinity
   }
 
   get hasBytes(): boolean {
-    return this.#held !== null
+    return this.#held.buffer !== null
   }
 
   /** Goes as far as the bytes that are here allow: heads, bodies, the next heads. */
   #advance(): void {
     if (this.#isAdvancing) return
     this.#isAdvancing = true
-    while (this.#held !== null && !this.isGone && this.#lingering === null) {
-      if (this.#exchange === null && !this.#turn.take()) break
+    while (this.#held.buffer !== null && !this.isGone && this.#lingering === null) {
+      if (this.#exchange === null && !this.#turn.take(this.pump)) break
       if (this.#exchange === null ? !this.#readHead() : !this.#readBody(this.#exchange)) break
     }
     this.#isAdvancing = false
     this.adjustReading()
   }
 
-  #consume(to: number): void {
-    if (to >= this.#heldTo) this.#held = null
-    else this.#heldAt = to
-  }
-
   #readHead(): boolean {
     // A client that does not read its answers gets no further ones.
     if (this.socket.writableNeedDrain) return false
-    const before = this.#headBytes
-    if (before !== null) {
-      const more = this.#held!.subarray(this.#heldAt, this.#heldTo)
-      this.#headBytes = null
-      this.#hold(Buffer.concat([before, more]), 0, before.length + more.length)
-    }
-    const held = this.#held!
-    const to = this.#heldTo
-    let at = this.#heldAt
+    const held = this.#held.buffer!
+    const { to } = this.#held
+    let { at } = this.#held
     // RFC 9112 section 2.2: one empty line before a request is nothing.
     if (held[at] === CR && held[at + 1] === LF && at + 1 < to) at += 2
     const head = parseRequestHead(held, at, to, this.#previousHead)
-    if (head === null) return this.#keepHead(before === null)
+    if (head === null) return this.#keepHead()
     if (!(head instanceof ParsedHead)) {
       this.refuse(head)
       return false
@@ -167,22 +159,24 @@ export class ClientConnection implements Deadlined, Idling {
       this.refuse(REFUSALS.misdirected)
       return false
     }
-    this.#consume(head.end)
+    this.#held.consume(head.end)
     this.#begin(head)
     return true
   }
 
   /** The head is not all here: its time runs from its first byte. */
-  #keepHead(isFirst: boolean): false {
-    if (isFirst) this.deadlineMs = this.world.deadlines.nowMs + this.world.timeouts.headMs
-    this.#headBytes = Buffer.from(this.#held!.subarray(this.#heldAt, this.#heldTo))
-    this.#held = null
+  #keepHead(): false {
+    const { world } = this
+    if (!this.#begun.isBegun) this.deadlineMs = world.deadlines.nowMs + world.timeouts.headMs
+    this.#begun.keep(this.#held.buffer!, this.#held.at, this.#held.to)
+    this.#held.clear()
     if (this.#hasEnded) this.destroy()
     return false
   }
 
   #begin(head: ParsedHead): void {
     this.#previousHead = head
+    this.#begun.isBegun = false
     this.deadlineMs = Infinity
     this.served++
     this.body.begin(head.bodyLength)
@@ -200,11 +194,11 @@ export class ClientConnection implements Deadlined, Idling {
 
   #readBody(exchange: Http1Exchange): boolean {
     if (this.body.isDone || !exchange.wantsBody) return false
-    const held = this.#held!
-    const from = this.#heldAt
-    const end = this.body.feed(held, from, this.#heldTo, exchange)
-    if (this.#held !== held) return false
-    this.#consume(end)
+    const held = this.#held.buffer!
+    const { at: from, to } = this.#held
+    const end = this.body.feed(held, from, to, exchange)
+    if (this.#held.buffer !== held) return false
+    this.#held.consume(end)
     exchange.onBodyProgress()
     this.#checkPace(exchange, end - from)
     if (this.#hasEnded) this.#checkCut(exchange)
@@ -220,27 +214,25 @@ export class ClientConnection implements Deadlined, Idling {
 
   /** The whole body as text, if it is all here already; `known` is that, or ''. */
   takeBody(known: string): string | undefined {
-    const held = this.#held
+    const { buffer: held, at, to } = this.#held
     const { left } = this.body
-    const end = this.#heldAt + left
-    if (held === null || this.body.isChunked || end > this.#heldTo) return undefined
-    const text = known.length === left ? known : held.toString('latin1', this.#heldAt, end)
+    const end = at + left
+    if (held === null || this.body.isChunked || end > to) return undefined
+    const text = known.length === left ? known : held.toString('latin1', at, end)
     this.body.finish()
-    this.#consume(end)
+    this.#held.consume(end)
     return text
   }
 
-  /** Somebody wants the body now, or has room again. */
-  pump(): void {
-    this.#advance()
-  }
+  /** Somebody wants the body now, has room again, or gives the next request its turn. */
+  readonly pump = (): void => this.#advance()
 
   adjustReading(): void {
     if (this.isGone) return
     const exchange = this.#exchange
     const isWaitingForBody = exchange !== null && !this.body.isDone && exchange.wantsBody
     const wantsMore =
-      this.#held === null && (exchange === null || isWaitingForBody || this.body.isDone)
+      this.#held.buffer === null && (exchange === null || isWaitingForBody || this.body.isDone)
     if (exchange !== null)
       this.deadlineMs = isWaitingForBody
         ? this.world.deadlines.nowMs + this.world.timeouts.idleMs
@@ -258,7 +250,7 @@ export class ClientConnection implements Deadlined, Idling {
     if (this.#exchange !== exchange) return
     this.#exchange = null
     if (this.isGone) return
-    if (!staysOpen || (this.#hasEnded && this.#held === null))
+    if (!staysOpen || (this.#hasEnded && this.#held.buffer === null))
       return this.#linger(!this.body.isDone)
     this.#idleSinceMs = this.world.deadlines.nowMs
     const { keepAliveMs } = this.world.timeouts
@@ -280,7 +272,8 @@ export class ClientConnection implements Deadlined, Idling {
   /** Sends FIN and reads on, so that the answer is not lost to a reset. */
   #linger(mayBeSending: boolean): void {
     this.#lingering = new Lingering(this.world, mayBeSending)
-    this.#held = null
+    this.#held.clear()
+    this.#begun.take()
     this.#exchange = null
     this.socket.end()
     if (this.socket.writableLength === 0) return this.#awaitClientEnd()
@@ -321,17 +314,18 @@ export class ClientConnection implements Deadlined, Idling {
   readonly #onEnd = (): void => {
     this.#hasEnded = true
     if (this.#lingering !== null) return
+    this.#lookAtHead()
+    if (this.isGone || this.#lingering !== null) return
     const exchange = this.#exchange
     if (exchange !== null) return this.#checkCut(exchange)
     // Requests that wait for their turn, or for a reader of answers, are still answered.
-    if (this.#held !== null) return
-    if (this.#headBytes === null) this.#linger(false)
-    else this.destroy()
+    if (this.#held.buffer !== null) return
+    this.#linger(false)
   }
 
   /** The client has ended: what of the body is not here will not come. */
   #checkCut(exchange: Http1Exchange): void {
-    if (this.#exchange === exchange && this.#held === null && !this.body.isDone)
+    if (this.#exchange === exchange && this.#held.buffer === null && !this.body.isDone)
       exchange.onBodyBroken()
   }
 
@@ -343,7 +337,7 @@ export class ClientConnection implements Deadlined, Idling {
     if (this.#lingering !== null) return this.destroy()
     const exchange = this.#exchange
     if (exchange !== null) return exchange.onBodyTimeout()
-    if (this.#headBytes !== null) return this.refuse(REFUSALS.headTimeout)
+    if (!this.#begun.isEmpty) return this.refuse(REFUSALS.headTimeout)
     const { idleMs } = this.world.timeouts
     // A slow reader may still be taking the last answer.
     if (this.socket.writableLength > 0 && nowMs - this.#idleSinceMs < idleMs * 2)
@@ -353,7 +347,7 @@ export class ClientConnection implements Deadlined, Idling {
 
   drain(): void {
     if (this.#lingering !== null) return void (this.deadlineMs = this.#lingering.onDraining())
-    if (this.#exchange !== null || this.#headBytes !== null || this.#held !== null) return
+    if (this.#exchange !== null || !this.#begun.isEmpty || this.#held.buffer !== null) return
     const closesMs = this.#idleSinceMs + this.world.drainGraceMs
     if (closesMs <= this.world.deadlines.nowMs) this.#linger(false)
     else this.deadlineMs = Math.min(this.deadlineMs, closesMs)
@@ -361,8 +355,9 @@ export class ClientConnection implements Deadlined, Idling {
 
   /** Hands the socket to somebody else, with what was read beyond the head. */
   release(): { socket: Socket; leftover: Buffer } {
-    const leftover = Buffer.from(this.#held?.subarray(this.#heldAt, this.#heldTo) ?? [])
-    this.#held = null
+    const { buffer, at, to } = this.#held
+    const leftover = Buffer.from(buffer?.subarray(at, to) ?? [])
+    this.#held.clear()
     this.#exchange = null
     this.isGone = true
     this.deadlineMs = Infinity
@@ -394,7 +389,7 @@ export class ClientConnection implements Deadlined, Idling {
     this.world.deadlines.delete(this)
     this.stall.rest()
     this.socket.destroy()
-    this.#held = null
+    this.#held.clear()
     const exchange = this.#exchange
     this.#exchange = null
     exchange?.onClientGone()

@@ -4,9 +4,11 @@ import type { Server, Socket } from 'node:net'
 import { systemClock } from '../../shared/clock.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { Spending, type Budget } from '../budget.ts'
 import { createAddressCounts, type AddressCounts } from '../address-counts.ts'
 import { withoutMapping } from '../../shared/client-address.ts'
 import type { Exchange, OwnAnswer } from '../exchange.ts'
+import { RequestTurn } from '../request-turn.ts'
 import type { UpstreamFailure } from '../upstream/call.ts'
 import { createDateLine, plainAnswer } from './answer.ts'
 import { ClientConnection } from './client-connection.ts'
@@ -27,6 +29,7 @@ export interface Http1Timeouts {
 export interface Http1Limits {
   readonly connectionsPerAddressMax: number
   readonly requestsPerConnectionMax: number
+  readonly smallReads: Budget
 }
 
 /** How an exchange ended, for the log line and the metrics. */
@@ -110,6 +113,10 @@ export interface Http1World {
   /** Milliseconds of idleness that a draining server still allows; -1 while it is not draining. */
   drainGraceMs: number
   forget(connection: ClientConnection): void
+  /** Shared by all connections of an address. */
+  turnOf(address: string): RequestTurn
+  /** False: the address has sent too many reads that bring next to nothing. */
+  spendSmallRead(address: string): boolean
 }
 
 const DRAIN_GRACE_MS = 1000
@@ -157,6 +164,16 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
       if (!connections.delete(connection)) return
       addresses.leave(connection.peerAddress, connection)
       if (connections.size === 0) whenEmpty?.()
+    },
+    turnOf(address) {
+      if (options.isExempt?.(address) === true) return new RequestTurn()
+      return (addresses.useOf(address).requests ??= new RequestTurn())
+    },
+    spendSmallRead(address) {
+      if (options.isExempt?.(address) === true) return true
+      const use = addresses.useOf(address)
+      use.smallReads ??= new Spending(limits.smallReads, world.deadlines.nowMs)
+      return use.smallReads.spend(world.deadlines.nowMs)
     },
   }
 

@@ -161,7 +161,12 @@ function asSocket(stream: ReturnType<typeof duplexPair>[0]): Socket {
 /** Each write is one read at the other end, as a segment of one byte is. */
 async function startHttp1(t: Test, decide?: Parameters<typeof startWire>[2]) {
   const origin = await startRawOrigin(t, () => undefined)
-  const wire = await startWire(t, origin.url, { sweepMs: 2 ** 30, timeouts: PATIENT, ...decide })
+  const wire = await startWire(t, origin.url, {
+    sweepMs: 2 ** 30,
+    timeouts: PATIENT,
+    limits: { smallReads: UNLIMITED },
+    ...decide,
+  })
   const [near, far] = duplexPair()
   near.resume()
   t.teardown(() => near.destroy())

@@ -1,0 +1,132 @@
+import type { Socket } from 'node:net'
+import { duplexPair } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { Http1Server } from '../../../gateway/http1/server.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { RawClient, startWire } from '../../support/wire.ts'
+
+/** Each `data` of `far` is one read, as a TLS record is. */
+function accepted(t: Test, server: Http1Server, peerAddress: string) {
+  const [near, far] = duplexPair()
+  t.teardown(() => near.destroy())
+  const same = () => far
+  const socket = Object.assign(far, { setNoDelay: same, setTimeout: same }) as unknown as Socket
+  server.accept(socket, { peerAddress })
+  return { near, far }
+}
+
+t.test('a read full of requests is answered in several turns of the event loop', async (t) => {
+  const REQUESTS = 3 * LIMITS.requestsPerTurnMax
+  let handled = 0
+  let mostInOneTurn = 0
+  const { port } = await startWire(t, 'http://127.0.0.1:1', {
+    decide(exchange) {
+      handled++
+      exchange.respond({ status: 204, headerLines: [], body: '' })
+    },
+  })
+  const client = new RawClient(port)
+  t.teardown(() => client.close())
+  client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(REQUESTS))
+  for (let before = 0; before < REQUESTS;) {
+    await turn()
+    mostInOneTurn = Math.max(mostInOneTurn, handled - before)
+    before = handled
+  }
+  t.ok(mostInOneTurn <= 2 * LIMITS.requestsPerTurnMax, `${mostInOneTurn} in one turn`)
+  for (let at = 0; at < REQUESTS; at++) t.equal((await client.answer('GET'))?.status, 204)
+})
+
+t.test(
+  'all connections of an address have one turn together, and each its share of it',
+  async (t) => {
+    const CONNECTIONS = 20
+    const EACH = LIMITS.requestsPerTurnMax
+    const handled = new Map<string, number>()
+    let inThisTurn = 0
+    let mostInOneTurn = 0
+    let isWatching = true
+    const watch = () => {
+      mostInOneTurn = Math.max(mostInOneTurn, inThisTurn)
+      inThisTurn = 0
+      if (isWatching) setImmediate(watch)
+    }
+    t.teardown(() => void (isWatching = false))
+    const { server } = await startWire(t, 'http://127.0.0.1:1', {
+      decide(exchange) {
+        inThisTurn++
+        handled.set(exchange.head.target, (handled.get(exchange.head.target) ?? 0) + 1)
+        exchange.respond({ status: 204, headerLines: [], body: '' })
+      },
+    })
+    const clients = Array.from({ length: CONNECTIONS }, (_item, at) => {
+      const { near } = accepted(t, server, '192.0.2.7')
+      near.resume()
+      return { near, target: `/${at}` }
+    })
+    watch()
+    for (const { near, target } of clients)
+      near.write(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(EACH))
+    while ([...handled.values()].reduce((sum, count) => sum + count, 0) < CONNECTIONS * EACH)
+      await turn()
+    t.ok(mostInOneTurn <= 2 * LIMITS.requestsPerTurnMax, `${mostInOneTurn} in one turn`)
+    for (const { target } of clients) t.equal(handled.get(target), EACH)
+  },
+)
+
+t.test('a head in reads of one byte is looked at once in a turn, and taken', async (t) => {
+  const { server } = await startWire(t, 'http://127.0.0.1:1', {
+    decide: (exchange) =>
+      exchange.respond({ status: 200, headerLines: [], body: exchange.head.target }),
+  })
+  const { near, far } = accepted(t, server, '192.0.2.7')
+  let looks = 0
+  const { latin1Slice } = Buffer.prototype as unknown as { latin1Slice(...given: number[]): string }
+  const prototype = Buffer.prototype as unknown as { latin1Slice: typeof latin1Slice }
+  t.teardown(() => void (prototype.latin1Slice = latin1Slice))
+  prototype.latin1Slice = function (this: Buffer, ...given) {
+    looks++
+    return latin1Slice.apply(this, given)
+  }
+  const head = `GET /here HTTP/1.1\r\nHost: a\r\nX-Fill: ${'x'.repeat(2000)}\r\n\r\n`
+  let answer = ''
+  near.on('data', (piece) => (answer += String(piece)))
+  for (const byte of head) far.emit('data', Buffer.from(byte))
+  while (!answer.includes('/here')) await turn()
+  t.ok(looks < 50, `${looks} looks at ${head.length} reads`)
+})
+
+t.test(
+  'whoever sends next to nothing in each read is ended, unless it sends more beside',
+  async (t) => {
+    const budget = { burst: 10, perSecond: 0 }
+    const { server } = await startWire(t, 'http://127.0.0.1:1', {
+      limits: { smallReads: budget },
+      decide: (exchange) => void exchange.readBody(1 << 20).catch(() => undefined),
+    })
+    const open = (peerAddress: string) => {
+      const { far } = accepted(t, server, peerAddress)
+      const head = `POST / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(99)}\r\nContent-Length: 900000\r\n\r\n`
+      const send = (piece: string) => far.emit('data', Buffer.from(piece))
+      send(head)
+      return { send, far }
+    }
+    const free = LIMITS.smallReadsFree + budget.burst
+    const one = open('192.0.2.7')
+    const next = open('192.0.2.7')
+    for (let count = 0; count < free; count++) one.send('x')
+    t.equal(one.far.destroyed, false)
+    one.send('x'.repeat(LIMITS.smallReadBytes))
+    one.send('x')
+    t.equal(one.far.destroyed, false, 'as many as come in a larger one are free again')
+    one.send('x')
+    t.equal(one.far.destroyed, true)
+    for (let count = 0; count <= LIMITS.smallReadsFree; count++) next.send('x')
+    t.equal(next.far.destroyed, true, 'the address has spent what it had')
+    const other = open('192.0.2.8')
+    for (let count = 0; count < free; count++) other.send('x')
+    t.equal(other.far.destroyed, false)
+    t.ok(LIMITS.smallReads.burst >= 2000)
+  },
+)
