@@ -1,6 +1,8 @@
 /** Open connections per client address, counted together over all wires of a worker. */
 import { countedAs } from '../shared/client-address.ts'
-import type { Spending } from './budget.ts'
+import { systemClock, type Clock } from '../shared/clock.ts'
+import { LIMITS } from '../shared/limits.ts'
+import { Spending } from './budget.ts'
 import type { RequestTurn } from './request-turn.ts'
 
 export interface AddressCounts {
@@ -10,6 +12,8 @@ export interface AddressCounts {
   of(address: string): number
   /** For whoever has entered, until it leaves: what its address holds beside connections. */
   useOf(address: string): AddressUse
+  /** Addresses that have left, and have not earned back yet what they spent. */
+  indebted(): number
 }
 
 /** A connection, which goes if it is the longest idle when its address has another to open. */
@@ -37,8 +41,8 @@ export interface AddressUse {
   smallReads: Spending | undefined
 }
 
-const newUse = (connections: number): AddressUse => ({
-  connections,
+const newUse = (): AddressUse => ({
+  connections: 0,
   streams: 0,
   uploads: 0,
   headBytes: 0,
@@ -52,11 +56,29 @@ export interface AddressCountOptions {
   readonly connectionsMax: number
   /** Addresses that the limit does not hold for: balancers in front. */
   readonly isExempt?: ((address: string) => boolean) | undefined
+  readonly clock?: Clock
+  readonly indebtedMax?: number
 }
 
 export function createAddressCounts(options: AddressCountOptions): AddressCounts {
-  const { connectionsMax, isExempt } = options
+  const { connectionsMax, isExempt, clock = systemClock } = options
+  const { indebtedMax = LIMITS.indebtedAddressesMax } = options
   const uses = new Map<string, AddressUse>()
+  /** Who has left owes what it has spent, or each new connection would bring a new budget. */
+  const indebted = new Map<string, AddressUse>()
+
+  function remember(key: string, use: AddressUse): void {
+    const nowMs = clock.nowMs()
+    // In the order of their leaving, which is nearly that in which they have nothing left to owe.
+    for (const [earlier, its] of indebted) {
+      if (owes(its, nowMs)) break
+      indebted.delete(earlier)
+    }
+    if (!owes(use, nowMs)) return
+    indebted.set(key, use)
+    if (indebted.size > indebtedMax) indebted.delete(indebted.keys().next().value!)
+  }
+
   return {
     enter(address) {
       // Without an address the socket is closed already.
@@ -67,9 +89,13 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
         longestIdle(uses.get(key))?.destroy()
         if (isFull()) return false
       }
-      const use = uses.get(key)
-      if (use === undefined) uses.set(key, newUse(1))
-      else use.connections++
+      let use = uses.get(key)
+      if (use === undefined) {
+        use = indebted.get(key) ?? newUse()
+        indebted.delete(key)
+        uses.set(key, use)
+      }
+      use.connections++
       return true
     },
     leave(address, connection) {
@@ -78,11 +104,21 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
       if (use === undefined) return
       if (connection !== undefined) use.members.delete(connection)
       use.connections--
-      if (use.connections === 0) uses.delete(key)
+      if (use.connections > 0) return
+      uses.delete(key)
+      remember(key, use)
     },
     of: (address) => uses.get(countedAs(address))?.connections ?? 0,
-    useOf: (address) => uses.get(countedAs(address)) ?? newUse(0),
+    useOf(address) {
+      const key = countedAs(address)
+      return uses.get(key) ?? indebted.get(key) ?? newUse()
+    },
+    indebted: () => indebted.size,
   }
+}
+
+function owes(use: AddressUse, nowMs: number): boolean {
+  return Object.values(use).some((value) => value instanceof Spending && !value.isFull(nowMs))
 }
 
 function longestIdle(use: AddressUse | undefined): Idling | undefined {

@@ -17,12 +17,21 @@ export class Spending {
 
   /** False where nothing is left. */
   spend(nowMs: number): boolean {
-    const { burst, perSecond } = this.#budget
-    const earned = (Math.max(0, nowMs - this.#countedMs) / 1000) * perSecond
-    this.#left = Math.min(burst, this.#left + earned)
+    this.#left = this.#leftAt(nowMs)
     this.#countedMs = nowMs
     if (this.#left < 1) return false
     this.#left--
     return true
+  }
+
+  /** As good as a new one. */
+  isFull(nowMs: number): boolean {
+    return this.#leftAt(nowMs) >= this.#budget.burst
+  }
+
+  #leftAt(nowMs: number): number {
+    const { burst, perSecond } = this.#budget
+    const earned = (Math.max(0, nowMs - this.#countedMs) / 1000) * perSecond
+    return Math.min(burst, this.#left + earned)
   }
 }

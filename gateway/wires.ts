@@ -52,6 +52,7 @@ export function createWires(options: WiresOptions): Wires {
   const addresses = createAddressCounts({
     connectionsMax: LIMITS.connectionsPerAddressMax,
     isExempt,
+    clock: options.clock,
   })
   const http1 = createHttp1Server({ ...shared, addresses })
   const http2 = createHttp2Server({

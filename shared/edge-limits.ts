@@ -26,6 +26,8 @@ export const EDGE_LIMITS = {
   formFieldsMax: 200,
   // the edge, per connection and address
   connectionsPerAddressMax: 512,
+  /** Addresses without a connection whose budgets are still remembered: seconds, of each. */
+  indebtedAddressesMax: 10_000,
   requestsPerConnectionMax: 100_000,
   /**
    * Reads of less than this, over HTTP/1.1: so many of a connection are free, and again where as much

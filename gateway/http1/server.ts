@@ -131,6 +131,7 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
     createAddressCounts({
       connectionsMax: limits.connectionsPerAddressMax,
       isExempt: options.isExempt,
+      clock,
     })
   let whenEmpty: (() => void) | null = null
 

@@ -1,5 +1,7 @@
 import t from 'tap'
-import { createAddressCounts } from '../../gateway/address-counts.ts'
+import { createAddressCounts, type AddressUse } from '../../gateway/address-counts.ts'
+import { Spending } from '../../gateway/budget.ts'
+import { LIMITS } from '../../shared/limits.ts'
 
 t.test('one IPv6 client has a /64, and is counted as one', (t) => {
   const counts = createAddressCounts({ connectionsMax: 2 })
@@ -38,5 +40,59 @@ t.test('an address has one account of what it uses, for as long as it is here', 
   t.match(counts.useOf('192.0.2.1'), { connections: 0, streams: 0 })
   counts.enter('2001:db8::1')
   t.equal(counts.useOf('2001:db8::2'), counts.useOf('2001:db8::1'))
+  t.end()
+})
+
+const BUDGET = { burst: 2, perSecond: 1 }
+
+function spend(use: AddressUse, nowMs: number): boolean {
+  use.smallReads ??= new Spending(BUDGET, nowMs)
+  return use.smallReads.spend(nowMs)
+}
+
+t.test('what an address has spent is not forgotten when its last connection leaves', (t) => {
+  let nowMs = 0
+  const counts = createAddressCounts({ connectionsMax: 9, clock: { nowMs: () => nowMs } })
+  const visit = (address: string) => {
+    counts.enter(address)
+    const isSpent = spend(counts.useOf(address), nowMs)
+    counts.leave(address)
+    return isSpent
+  }
+  t.same(
+    [1, 2, 3].map(() => visit('192.0.2.1')),
+    [true, true, false],
+  )
+  t.same([visit('2001:db8::1'), visit('2001:db8::2'), visit('2001:db8::3')], [true, true, false])
+  t.ok(visit('192.0.2.2'), 'which is nobody else’s')
+  t.equal(counts.indebted(), 3)
+  nowMs += 1000
+  t.ok(visit('192.0.2.1'), 'a second has earned one')
+  t.notOk(visit('192.0.2.1'))
+  t.equal(counts.of('192.0.2.1'), 0)
+  nowMs += 2000
+  counts.enter('192.0.2.3')
+  counts.leave('192.0.2.3')
+  t.equal(counts.indebted(), 0, 'whoever leaves has those forgotten who owe nothing any more')
+  t.end()
+})
+
+t.test('of those who left no more are remembered than the limit: the latest', (t) => {
+  const counts = createAddressCounts({
+    connectionsMax: 9,
+    indebtedMax: 2,
+    clock: { nowMs: () => 0 },
+  })
+  for (const address of ['a', 'b', 'c']) {
+    counts.enter(address)
+    const use = counts.useOf(address)
+    t.ok(spend(use, 0) && spend(use, 0))
+    counts.leave(address)
+  }
+  t.equal(counts.indebted(), 2)
+  t.notOk(spend(counts.useOf('b'), 0))
+  t.notOk(spend(counts.useOf('c'), 0))
+  t.ok(spend(counts.useOf('a'), 0))
+  t.equal(LIMITS.indebtedAddressesMax, 10_000)
   t.end()
 })

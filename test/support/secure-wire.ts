@@ -66,7 +66,8 @@ export async function startSecureWire(t: Test, origin: string, options: SecureWi
     isPrivate: false,
     privateCookieLine: '',
   })
-  const addresses = createAddressCounts({ connectionsMax: options.connectionsMax ?? 512 })
+  const { connectionsMax = 512 } = options
+  const addresses = createAddressCounts({ connectionsMax, clock })
   const deadlines = createDeadlines(clock, options.sweepMs ?? 20)
   const shared = {
     handle: (exchange: Exchange) =>
