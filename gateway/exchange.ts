@@ -93,6 +93,8 @@ export interface Exchange {
 export interface TakenSocket {
   readonly socket: Socket
   readonly leftover: Buffer
+  /** What its address may still send in pieces that bring next to nothing. */
+  readonly reads: { isTooMuch(bytes: number): boolean }
 }
 
 export class BodyTooLarge extends Error {

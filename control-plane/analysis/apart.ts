@@ -17,6 +17,7 @@ export async function runApart<Result>(
     workerData: given,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MEGABYTES_MAX },
   })
+  worker.on('error', () => {}) // one that comes behind the deadline is nobody's
   const tooLong = AbortSignal.timeout(timeoutMs)
   try {
     const [result] = (await once(worker, 'message', { signal: tooLong })) as [Result]

@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Idling } from '../address-counts.ts'
+import type { TakenSocket } from '../exchange.ts'
 import type { RequestTurn } from '../request-turn.ts'
 import { answerText } from './answer.ts'
 import { AnswerStall } from './answer-stall.ts'
@@ -94,15 +95,19 @@ export class ClientConnection implements Deadlined, Idling {
   /** The buffer is everybody's: what is not used up in here is copied. */
   readonly #onRead = (bytes: number, buffer: Buffer): boolean => {
     if (this.#lingering !== null) return this.#discard(this.#lingering, bytes)
-    if (this.#small.isTooMuch(bytes)) this.destroy()
-    if (this.isGone) return false
     if (!this.#begun.isEmpty) this.#begun.add(buffer, bytes)
     else {
       this.#held.add(buffer, bytes)
       this.#advance()
       this.#held.own(buffer)
     }
+    // A request that is small as a whole is as good as any.
+    if (this.#isInMiddle && this.#small.isTooMuch(bytes)) this.destroy()
     return !this.#isPaused && !this.isGone
+  }
+
+  get #isInMiddle(): boolean {
+    return !this.#begun.isEmpty || this.#held.buffer !== null || !this.body.isDone
   }
 
   #lookAtHead(): void {
@@ -118,9 +123,8 @@ export class ClientConnection implements Deadlined, Idling {
   }
 
   get idleSinceMs(): number {
-    const held = this.#exchange ?? this.#held.buffer ?? this.#lingering
-    const isAtRest = held === null && this.#begun.isEmpty && !this.isGone
-    const isIdle = isAtRest && this.socket.writableLength === 0
+    const isBusy = this.#exchange !== null || this.#lingering !== null || this.#isInMiddle
+    const isIdle = !isBusy && !this.isGone && this.socket.writableLength === 0
     return isIdle ? this.#idleSinceMs : Infinity
   }
 
@@ -329,9 +333,7 @@ export class ClientConnection implements Deadlined, Idling {
       exchange.onBodyBroken()
   }
 
-  readonly #onClose = (): void => {
-    this.destroy()
-  }
+  readonly #onClose = (): void => this.destroy()
 
   onDeadline(nowMs: number): void {
     if (this.#lingering !== null) return this.destroy()
@@ -347,14 +349,14 @@ export class ClientConnection implements Deadlined, Idling {
 
   drain(): void {
     if (this.#lingering !== null) return void (this.deadlineMs = this.#lingering.onDraining())
-    if (this.#exchange !== null || !this.#begun.isEmpty || this.#held.buffer !== null) return
+    if (this.#exchange !== null || this.#isInMiddle) return
     const closesMs = this.#idleSinceMs + this.world.drainGraceMs
     if (closesMs <= this.world.deadlines.nowMs) this.#linger(false)
     else this.deadlineMs = Math.min(this.deadlineMs, closesMs)
   }
 
   /** Hands the socket to somebody else, with what was read beyond the head. */
-  release(): { socket: Socket; leftover: Buffer } {
+  release(): TakenSocket {
     const { buffer, at, to } = this.#held
     const leftover = Buffer.from(buffer?.subarray(at, to) ?? [])
     this.#held.clear()
@@ -372,7 +374,7 @@ export class ClientConnection implements Deadlined, Idling {
       .off('close', this.#onClose)
       .on('close', () => this.world.forget(this))
     readAsStream(this.socket)
-    return { socket: this.socket, leftover }
+    return { socket: this.socket, leftover, reads: this.#small }
   }
 
   /** The answer cannot be finished. A reset, where a plain end would look like its end. */

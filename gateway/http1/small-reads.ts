@@ -20,6 +20,7 @@ export class SmallReads {
     this.#address = address
   }
 
+  /** Of a read that ended in the middle of something. */
   isTooMuch(bytes: number): boolean {
     if (bytes >= LIMITS.smallReadBytes) {
       if (this.#surplus > 0)

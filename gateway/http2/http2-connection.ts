@@ -11,6 +11,7 @@ import type { Refusal } from '../http1/refusals.ts'
 import { ParsedHead } from '../http1/request-head.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
 import { Spending } from '../budget.ts'
+import { RequestTurn } from '../request-turn.ts'
 import { isSmall } from './forwarded.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { RefusedStream } from './refused-stream.ts'
@@ -32,6 +33,9 @@ export class Http2Connection implements Deadlined, Idling {
   readonly #cancels: Spending
   readonly #controlFrames: Spending
   readonly #use: AddressUse
+  readonly #turn: RequestTurn
+  /** Begun, and nobody has decided about them yet. */
+  readonly #undecided: Http2Exchange[] = []
   /** Of answers: given to the streams, and what the streams still have of it, looked at now and then. */
   #writtenBytes = 0
   #unsentBytes = 0
@@ -62,6 +66,7 @@ export class Http2Connection implements Deadlined, Idling {
       isMoving: (now) => this.#isMoving(now),
     }
     this.#use = world.options.addresses.useOf(peerAddress)
+    this.#turn = this.#isExempt() ? new RequestTurn() : (this.#use.requests ??= new RequestTurn())
     this.#resets = new Spending(world.limits.http2Resets, nowMs)
     this.#cancels = new Spending(world.limits.http2Cancels, nowMs)
     this.#controlFrames = new Spending(world.limits.http2ControlFrames, nowMs)
@@ -84,7 +89,7 @@ export class Http2Connection implements Deadlined, Idling {
     // Reset in the same breath: there is nobody to answer, and it still has cost us.
     if (stream.destroyed || stream.closed) return this.#spendReset(stream.rstCode)
     if (this.#use.streams >= this.world.limits.http2StreamsPerAddressMax && !this.#isExempt())
-      return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
+      return this.#turnAway(stream)
     if (!stream.endAfterHeaders) new UnreadBody(stream, this.#onSmallDataFrame)
     this.#served++
     const isLast = this.#served >= this.world.limits.requestsPerConnectionMax
@@ -95,9 +100,9 @@ export class Http2Connection implements Deadlined, Idling {
     if (head.host !== this.#sniHost) return this.#refuse(stream, REFUSALS.misdirected)
     const isUpload = !stream.endAfterHeaders && !isSmall(head)
     if (isUpload && this.#use.uploads >= this.world.limits.http2UploadsPerAddressMax)
-      if (!this.#isExempt()) return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
+      if (!this.#isExempt()) return this.#turnAway(stream)
     if (this.#use.headBytes + head.end > this.world.limits.http2HeadBytesPerAddressMax)
-      if (!this.#isExempt()) return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
+      if (!this.#isExempt()) return this.#turnAway(stream)
     const exchange = new Http2Exchange(this, stream, head, this.world.clock.nowMs())
     this.#exchanges.add(exchange)
     this.#use.streams++
@@ -105,12 +110,28 @@ export class Http2Connection implements Deadlined, Idling {
     this.idleSinceMs = Infinity
     if (isUpload) this.#beginUpload(exchange)
     this.deadlineMs = 0
-    try {
-      this.world.options.handle(exchange)
-    } catch (error) {
-      this.world.options.onError?.(error)
-      exchange.fail(REFUSALS.internal)
+    this.#undecided.push(exchange)
+    if (this.#undecided.length === 1) this.#decide()
+  }
+
+  /** As many as may be in this turn of the event loop, over all connections of the address. */
+  readonly #decide = (): void => {
+    while (this.#undecided.length > 0 && this.#turn.take(this.#decide)) {
+      const exchange = this.#undecided.shift()!
+      if (!this.#exchanges.has(exchange)) continue // its client has left it
+      try {
+        this.world.options.handle(exchange)
+      } catch (error) {
+        this.world.options.onError?.(error)
+        exchange.fail(REFUSALS.internal)
+      }
     }
+  }
+
+  /** Its address has as much as it may: the client may ask again, and not without end. */
+  #turnAway(stream: ServerHttp2Stream): void {
+    stream.close(constants.NGHTTP2_REFUSED_STREAM)
+    this.#spend(this.#resets, 'resets')
   }
 
   readonly #onSmallDataFrame = (): void => {
@@ -247,7 +268,8 @@ export class Http2Connection implements Deadlined, Idling {
   }
 
   #spend(spending: Spending, kind: AbuseKind): void {
-    if (this.#isGone || spending.spend(this.world.clock.nowMs())) return
+    if (this.#isGone || this.#session.destroyed) return
+    if (spending.spend(this.world.clock.nowMs())) return
     this.world.guard(() => this.world.options.onAbuse?.(kind, this.peerAddress))
     this.#session.destroy(new Error(kind), constants.NGHTTP2_ENHANCE_YOUR_CALM)
   }

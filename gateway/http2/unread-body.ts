@@ -16,6 +16,7 @@ export class UnreadBody {
   readonly #onSmallFrame: () => void
   #joined: GatheredBytes | null = null
   #smallFrames = 0
+  #bytes = 0
 
   /** `onSmallFrame`: one more than a body needs, of fewer bytes than its overhead is worth. */
   constructor(stream: ServerHttp2Stream, onSmallFrame: () => void) {
@@ -32,15 +33,23 @@ export class UnreadBody {
       this.#flush()
       return this.#push(null)
     }
-    if (chunk.length < LIMITS.http2SmallDataFrameBytes) {
-      this.#smallFrames++
-      if (this.#smallFrames > LIMITS.http2SmallDataFramesFree) this.#onSmallFrame()
-    }
+    this.#bytes += chunk.length
+    if (chunk.length < LIMITS.http2SmallDataFrameBytes) this.#countSmall()
     const isTaken = this.#stream.readableFlowing === true
     if (this.#joined === null && (isTaken || chunk.length >= JOINED_BYTES)) return this.#push(chunk)
     this.#joined ??= new GatheredBytes()
     this.#joined.add(chunk)
     return this.#joined.length < JOINED_BYTES || this.#flush()
+  }
+
+  /**
+   * Node hands over what each TLS record brought, and a full frame with its head does not fit into
+   * one: so a large body brings some, and each KiB makes room for one more.
+   */
+  #countSmall(): void {
+    this.#smallFrames++
+    const free = LIMITS.http2SmallDataFramesFree + this.#bytes / 1024
+    if (this.#smallFrames > free) this.#onSmallFrame()
   }
 
   #flush(): boolean {

@@ -6,6 +6,8 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { LIMITS } from '../../shared/limits.ts'
+import type { TakenSocket } from '../exchange.ts'
+import { GatheredBytes } from '../gathered-bytes.ts'
 import type { Deadlined, Deadlines } from '../http1/deadlines.ts'
 import { FrameTracker, closeFrame, type Ending } from './frames.ts'
 
@@ -30,6 +32,9 @@ export class Tunnel extends Duplex implements Deadlined {
   readonly #fromClient = new FrameTracker()
   readonly #toClient = new FrameTracker()
   #client: Socket | null = null
+  #reads: TakenSocket['reads'] | null = null
+  /** Of the client, for the application. */
+  readonly #gathered = new GatheredBytes()
   #upstream: Socket | null = null
   /** Written instead of the carrier's head, which has not been through our reader. */
   #headDue = ''
@@ -45,9 +50,10 @@ export class Tunnel extends Duplex implements Deadlined {
     this.activeMs = world.nowMs()
   }
 
-  /** `head` is what the client gets first; `leftover` is what it has sent already. */
-  attach(client: Socket, leftover: Buffer, upstream: Socket, head: string): void {
+  /** `head` is what the client gets first. */
+  attach({ socket: client, leftover, reads }: TakenSocket, upstream: Socket, head: string): void {
     this.#client = client
+    this.#reads = reads
     this.#upstream = upstream
     this.#headDue = head
     client
@@ -68,6 +74,24 @@ export class Tunnel extends Duplex implements Deadlined {
   readonly #onClientData = (chunk: Buffer): void => {
     if (this.isCut || this.#isAllSaid) return
     if (this.#fromClient.scan(chunk)) this.activeMs = this.#world.nowMs()
+    const isPiece = !this.#fromClient.isAtBoundary || chunk.length >= LIMITS.smallReadBytes
+    if (isPiece && this.#reads!.isTooMuch(chunk.length)) return void this.destroy()
+    if (chunk.length < LIMITS.smallReadBytes) return this.#gather(chunk)
+    this.#passGathered()
+    this.#pass(chunk)
+  }
+
+  /** Over TLS each record comes by itself: what is small goes on together, once a turn. */
+  #gather(chunk: Buffer): void {
+    if (this.#gathered.length === 0) setImmediate(this.#passGathered)
+    this.#gathered.add(chunk)
+  }
+
+  readonly #passGathered = (): void => {
+    if (this.#gathered.length > 0 && !this.destroyed) this.#pass(this.#gathered.take())
+  }
+
+  #pass(chunk: Buffer): void {
     if (this.push(chunk)) return
     this.#isClientPaused = true
     this.#client!.pause()
@@ -85,6 +109,7 @@ export class Tunnel extends Duplex implements Deadlined {
     this.#hasClientEnded = true
     if (this.#isAllSaid) return void this.destroy()
     if (this.isCut) return
+    this.#passGathered()
     this.push(null)
     this.#linger(this.#world.idleMs)
   }
@@ -149,6 +174,7 @@ export class Tunnel extends Duplex implements Deadlined {
       client.write(closeFrame(code, reason, false))
     client.end()
     if (!this.#hasClientEnded) {
+      this.#passGathered()
       if (isFree(this.#fromClient)) this.push(closeFrame(code, reason, true))
       this.push(null)
     }

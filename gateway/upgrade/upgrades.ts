@@ -91,13 +91,8 @@ export function createUpgrades(world: UpgradeWorld) {
           timeouts,
           carry: (given, calls) => carrier.carry(plan.origin, given, tunnel, calls),
           open(upstream, lines) {
-            const { socket, leftover } = exchange.takeSocket!()
-            tunnel.attach(
-              socket,
-              leftover,
-              upstream,
-              `${SWITCHING}${lines}${plan.responseLines}\r\n`,
-            )
+            const head = `${SWITCHING}${lines}${plan.responseLines}\r\n`
+            tunnel.attach(exchange.takeSocket!(), upstream, head)
             register(exchange, tunnel)
           },
           onEnd: () => tunnel.destroy(),

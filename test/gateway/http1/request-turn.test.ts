@@ -130,3 +130,23 @@ t.test(
     t.ok(LIMITS.smallReads.burst >= 2000)
   },
 )
+
+t.test('a request that is small as a whole is as good as any', async (t) => {
+  let handled = 0
+  const { server } = await startWire(t, 'http://127.0.0.1:1', {
+    limits: { smallReads: { burst: 1, perSecond: 0 } },
+    decide(exchange) {
+      handled++
+      exchange.respond({ status: 204, headerLines: [], body: '' })
+    },
+  })
+  const { near, far } = accepted(t, server, '192.0.2.7')
+  near.resume()
+  const REQUESTS = 3 * LIMITS.smallReadsFree
+  for (let count = 0; count < REQUESTS; count++) {
+    far.emit('data', Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n'))
+    await turn()
+  }
+  while (handled < REQUESTS && !far.destroyed) await turn()
+  t.equal(handled, REQUESTS)
+})

@@ -1,5 +1,8 @@
 /** What one client may cost: cancelled streams, heads by reference, and connections that lie idle. */
+import { once } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
 import {
   fields,
   frame,
@@ -82,4 +85,64 @@ t.test('an idle connection gives way to a new one of its address, and is told', 
   await first.closed
   t.equal(first.goawayCode(), 0)
   t.equal(wire.http2.connections(), 1)
+})
+
+t.test('all connections of an address have one turn together, over HTTP/2 as well', async (t) => {
+  const CONNECTIONS = 6
+  const STREAMS = 60
+  let handled = 0
+  let mostInOneTurn = 0
+  let isWatching = true
+  t.teardown(() => void (isWatching = false))
+  const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
+    decide(exchange) {
+      handled++
+      exchange.respond({ status: 204, headerLines: [], body: '' })
+    },
+  })
+  const clients = Array.from({ length: CONNECTIONS }, () => raw(wire))
+  for (const client of clients) await client.settled()
+  let before = 0
+  const watch = () => {
+    mostInOneTurn = Math.max(mostInOneTurn, handled - before)
+    before = handled
+    if (isWatching) setImmediate(watch)
+  }
+  watch()
+  for (const client of clients) {
+    client.socket.cork()
+    for (let at = 0; at < STREAMS; at++) client.request(1 + 2 * at, requestFields(HOST))
+    client.socket.uncork()
+  }
+  for (const client of clients) await client.settled()
+  while (handled < CONNECTIONS * STREAMS) await turn()
+  t.ok(mostInOneTurn <= 2 * LIMITS.requestsPerTurnMax, `${mostInOneTurn} in one turn`)
+  for (const client of clients) t.equal(await client.settled(), 'open')
+})
+
+t.test('streams that an address may not have are turned away, and not without end', async (t) => {
+  const budget = { burst: 5, perSecond: 0 }
+  const origin = await startRawOrigin(t, () => undefined)
+  const limits = { http2StreamsPerAddressMax: 1, http2Resets: budget }
+  const wire = await startSecureWire(t, origin.url, { limits })
+  const client = raw(wire)
+  for (let at = 0; at <= budget.burst; at++) client.request(1 + 2 * at, requestFields(HOST))
+  t.equal(await client.settled(), 'open')
+  client.request(99, requestFields(HOST))
+  t.equal(await client.settled(), 'closed')
+  t.same(wire.abuses, ['resets'])
+})
+
+t.test('a large upload is no flood of tiny frames, however TLS cuts it', async (t) => {
+  const origin = await startOrigin(t)
+  const budget = { burst: 50, perSecond: 0 }
+  const wire = await startSecureWire(t, origin.url, { limits: { http2SmallDataFrames: budget } })
+  const session = wire.http2Client()
+  const size = 16_384 * 400
+  const stream = session.request({ ':method': 'POST', ':path': '/', 'content-length': size })
+  stream.end(Buffer.alloc(size, 'u'))
+  const [headers] = (await once(stream, 'response')) as [{ ':status': number }]
+  t.equal(headers[':status'], 200)
+  t.equal(origin.seen[0]?.body.length, size)
+  t.same(wire.abuses, [])
 })
