@@ -2,6 +2,7 @@
  * What has come of a head that is not all here. Over TLS each record comes by itself, and a head may
  * come in a record for each byte: so it is looked at once in a turn of the event loop.
  */
+import { LIMITS } from '../../shared/limits.ts'
 import { GatheredBytes } from '../gathered-bytes.ts'
 
 export class BegunHead {
@@ -27,6 +28,8 @@ export class BegunHead {
 
   add(buffer: Buffer, bytes: number): void {
     this.#gathered.add(buffer, 0, bytes)
+    // It is whole, or too long; and whoever sends on is not to be read on.
+    if (this.#gathered.length > LIMITS.headBytesMax) return this.#look()
     if (this.#isDue) return
     this.#isDue = true
     setImmediate(this.#onTurn)

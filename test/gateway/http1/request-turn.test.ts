@@ -150,3 +150,14 @@ t.test('a request that is small as a whole is as good as any', async (t) => {
   while (handled < REQUESTS && !far.destroyed) await turn()
   t.equal(handled, REQUESTS)
 })
+
+t.test('whoever goes on sending behind a begun head is not read on', async (t) => {
+  let handled = 0
+  const { server } = await startWire(t, 'http://127.0.0.1:1', { decide: () => void handled++ })
+  const { far } = accepted(t, server, '192.0.2.7')
+  far.emit('data', Buffer.from('GET / HTTP/1.1\r\nHos'))
+  t.equal(far.isPaused(), false)
+  far.emit('data', Buffer.from(`t: a\r\n\r\n${'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1000)}`))
+  t.equal(handled, 1, 'in the same turn')
+  t.equal(far.isPaused(), true)
+})

@@ -43,7 +43,9 @@ const ALWAYS = {
   LC_ALL: 'C',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_TERMINAL_PROMPT: '0',
+  // what a repository says itself of these does not count, and an old git knows only the second
   GIT_NO_LAZY_FETCH: '1',
+  GIT_ALLOW_PROTOCOL: 'none',
   GIT_PAGER: 'cat',
   NoDefaultCurrentDirectoryInExePath: '1',
 }

@@ -1,6 +1,6 @@
 /** What git has to say before anything is written, and that asking it runs nothing. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { prepare } from '../../../../../control-plane/downloads/analyzer/journal/prepare.ts'
@@ -211,6 +211,30 @@ void t.test('a filter without a name is not run either', async (t) => {
   git(root, 'config', 'filter..clean', `touch ${ran}; cat`)
   plant(root, [{ path: 'app.js', bytes: 'old' }])
   t.same(await problems(t, root, [edit('app.js', 'old')]), [])
+  t.throws(() => treeOf(ran), /ENOENT/)
+})
+
+void t.test('what a repository lacks is not fetched, by no git', async (t) => {
+  const root = committed(t)
+  const folder = temporaryFolder(t)
+  const ran = join(folder, 'ran')
+  for (const [key, value] of [
+    ['core.repositoryformatversion', '1'],
+    ['extensions.partialClone', 'evil'],
+    ['remote.evil.url', root],
+    ['remote.evil.promisor', 'true'],
+    ['remote.evil.uploadpack', `touch ${ran}; git-upload-pack`],
+    ['protocol.file.allow', 'always'],
+  ] as const)
+    git(root, 'config', key, value)
+  const tree = git(root, 'rev-parse', 'HEAD^{tree}').trim()
+  rmSync(join(root, '.git/objects', tree.slice(0, 2), tree.slice(2)))
+  // as one from before it could be told not to
+  const real = execFileSync('sh', ['-c', 'command -v git']).toString().trim()
+  const old = `#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec ${real} "$@"\n`
+  writeFileSync(join(folder, 'git'), old, { mode: 0o755 })
+  const { git: asked } = journalWorld({ PATH: `${folder}:${process.env['PATH']}` })
+  await problems(t, root, [edit('app.js', 'old')], machine({ git: asked }))
   t.throws(() => treeOf(ran), /ENOENT/)
 })
 
