@@ -39,6 +39,8 @@ export interface AddressUse {
   requests: RequestTurn | undefined
   /** Of reads that bring next to nothing, over HTTP/1.1. */
   smallReads: Spending | undefined
+  /** Of TLS. */
+  handshakes: Spending | undefined
 }
 
 const newUse = (): AddressUse => ({
@@ -50,6 +52,7 @@ const newUse = (): AddressUse => ({
   smallDataFrames: undefined,
   requests: undefined,
   smallReads: undefined,
+  handshakes: undefined,
 })
 
 export interface AddressCountOptions {

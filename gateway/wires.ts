@@ -67,6 +67,8 @@ export function createWires(options: WiresOptions): Wires {
     onHttp1: http1.accept,
     onHttp2: http2.accept,
     addresses,
+    isExempt,
+    clock: options.clock,
     handshakeMs: options.timeouts.headMs,
     tickets,
     ...(onHandshakeFailure && { onFailure: onHandshakeFailure }),

@@ -28,6 +28,8 @@ export const EDGE_LIMITS = {
   connectionsPerAddressMax: 512,
   /** Addresses without a connection whose budgets are still remembered: seconds, of each. */
   indebtedAddressesMax: 10_000,
+  /** Of TLS, that one address begins with one worker: an office of hundreds whose lines all come back. */
+  handshakesPerAddress: { burst: 400, perSecond: 100 },
   requestsPerConnectionMax: 100_000,
   /**
    * Reads of less than this, over HTTP/1.1: so many of a connection are free, and again where as much

@@ -6,8 +6,12 @@
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { createServer, type SecureContext, type TLSSocket } from 'node:tls'
 import { HOSTNAME } from '../../shared/snapshot.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import type { AddressCounts } from '../address-counts.ts'
-import { withoutMapping } from '../../shared/client-address.ts'
+import { Spending, type Budget } from '../budget.ts'
+import { FairQueue } from '../fair-queue.ts'
+import { countedAs, withoutMapping } from '../../shared/client-address.ts'
 import { TLS_OPTIONS } from './certificates.ts'
 import type { TicketKeys } from './ticket-keys.ts'
 
@@ -27,7 +31,11 @@ export interface TlsFrontOptions {
   readonly onHttp1: (socket: TLSSocket, as: SecureAccepted) => void
   readonly onHttp2: (socket: TLSSocket, as: SecureAccepted) => void
   readonly addresses: AddressCounts
+  /** Addresses that are many people: balancers in front. */
+  readonly isExempt?: ((address: string) => boolean) | undefined
+  readonly clock: Clock
   readonly handshakeMs: number
+  readonly handshakesPerAddress?: Budget
   readonly tickets: TicketKeys
   /** No handshake came about: `ERR_SSL_NO_SHARED_CIPHER` for a name without a certificate. */
   readonly onFailure?: (code: string) => void
@@ -48,13 +56,17 @@ export interface TlsFront {
 interface Handshake {
   readonly socket: Socket
   readonly peerAddress: string
+  /** With whom it has its turn. */
+  readonly client: string
 }
 
 export function createTlsFront(options: TlsFrontOptions): TlsFront {
-  const { addresses, tickets } = options
+  const { addresses, tickets, clock } = options
+  const { handshakesPerAddress = LIMITS.handshakesPerAddress } = options
   const handshakes = new Map<string, Handshake>()
   /** Accepted, and not begun. */
-  const waiting: Socket[] = []
+  const waiting = new FairQueue<Handshake>()
+  let isDue = false
   let ticketKeys = tickets.keys()
   let whenSettled: (() => void) | undefined
 
@@ -102,6 +114,7 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
   function end(key: string, handshake: Handshake): void {
     if (handshakes.get(key) !== handshake) return
     handshakes.delete(key)
+    waiting.delete(handshake)
     addresses.leave(handshake.peerAddress)
     if (handshakes.size === 0) whenSettled?.()
   }
@@ -117,7 +130,7 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     if (keys !== ticketKeys) server.setTicketKeys(keys)
     ticketKeys = keys
     const key = keyOf(socket)
-    const handshake = { socket, peerAddress }
+    const handshake = { socket, peerAddress, client: countedAs(peerAddress) }
     // Who was reset and comes back from the same port is here before the end of its first.
     const before = handshakes.get(key)
     if (before !== undefined) end(key, before)
@@ -126,18 +139,34 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     // Who ends in the middle of a handshake has left, and holds no place until the deadline.
     socket.allowHalfOpen = false
     socket.on('error', ignore)
-    waiting.push(socket)
-    if (waiting.length === 1) setImmediate(beginNext)
+    if (!mayBegin(peerAddress)) return void socket.destroy()
+    waiting.add(handshake)
+    beginSoon()
+  }
+
+  /** To ask for a handshake costs a client nothing, and us as much as thirty requests. */
+  function mayBegin(peerAddress: string): boolean {
+    if (options.isExempt?.(peerAddress) === true) return true
+    const use = addresses.useOf(peerAddress)
+    use.handshakes ??= new Spending(handshakesPerAddress, clock.nowMs())
+    return use.handshakes.spend(clock.nowMs())
+  }
+
+  function beginSoon(): void {
+    if (isDue || waiting.size === 0) return
+    isDue = true
+    setImmediate(beginNext)
   }
 
   /**
-   * One in a turn of the event loop: a handshake costs as much as thirty requests, and whoever comes
-   * with many at once would have everybody's requests wait behind all of them.
+   * One in a turn of the event loop, and the addresses in rotation: whoever comes with many at once
+   * has neither everybody's requests nor their handshakes wait behind all of them.
    */
   function beginNext(): void {
-    const socket = waiting.shift()
-    if (waiting.length > 0) setImmediate(beginNext)
-    if (socket !== undefined && !socket.destroyed) server.emit('connection', socket)
+    isDue = false
+    const next = waiting.next()
+    beginSoon()
+    if (next !== undefined && !next.socket.destroyed) server.emit('connection', next.socket)
   }
 
   return {

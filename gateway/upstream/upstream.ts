@@ -3,10 +3,10 @@ import { LIMITS } from '../../shared/limits.ts'
 import { failure } from './call.ts'
 import type { ResponseSink, UpstreamCall, UpstreamRequest } from './call.ts'
 import { createUpstreamRuntime } from './runtime.ts'
+import { FairQueue } from '../fair-queue.ts'
 import type { UpstreamRuntime } from './runtime.ts'
 import { PooledCall } from './pooled-call.ts'
 import { UpstreamConnection } from './upstream-connection.ts'
-import { WaitingCalls } from './waiting-calls.ts'
 
 export interface UpstreamTimeouts {
   /** Name lookup, connection and TLS handshake together. */
@@ -86,7 +86,7 @@ export class PooledUpstream implements Upstream {
   readonly #ownsRuntime: boolean
   readonly #sockets = new Set<UpstreamConnection>()
   readonly #idle: UpstreamConnection[] = []
-  readonly #waiting = new WaitingCalls()
+  readonly #waiting = new FairQueue<PooledCall>()
   readonly #isExempt: (address: string) => boolean
   #connects = 0
   #retries = 0

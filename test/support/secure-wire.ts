@@ -10,7 +10,7 @@ import { createHttp2Server } from '../../gateway/http2/server.ts'
 import type { Http2Limits } from '../../gateway/http2/server.ts'
 import { createAddressCounts } from '../../gateway/address-counts.ts'
 import { HostCertificate } from '../../gateway/tls/certificates.ts'
-import { createTlsFront } from '../../gateway/tls/front.ts'
+import { createTlsFront, type TlsFrontOptions } from '../../gateway/tls/front.ts'
 import { createTicketKeys } from '../../gateway/tls/ticket-keys.ts'
 import { createHttp1Server } from '../../gateway/http1/server.ts'
 import { createUpstreamRuntime } from '../../gateway/upstream/runtime.ts'
@@ -36,6 +36,7 @@ export interface SecureWireOptions {
   readonly authority?: TestAuthority
   readonly fleetKey?: string
   readonly sweepMs?: number
+  readonly front?: Partial<TlsFrontOptions>
   readonly refusalAnswer?: () => OwnAnswer
 }
 
@@ -98,6 +99,8 @@ export async function startSecureWire(t: Test, origin: string, options: SecureWi
     handshakeMs: shared.timeouts.headMs,
     tickets: createTicketKeys({ fleetKey: options.fleetKey ?? 'fleet key', clock }),
     onFailure: (code) => void failures.push(code),
+    clock,
+    ...options.front,
   })
   const listener = front.createListener()
   const port = await listening(listener)

@@ -1,0 +1,69 @@
+/** Handshakes of many at once: who has the next turn, and how many an address may begin. */
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
+import { HOST, OTHER_HOST, startSecureWire, type SecureWire } from '../../support/secure-wire.ts'
+import { listening } from '../../support/wire.ts'
+
+/** As many connections to somebody who accepts them, and leaves it to the test to hand them on. */
+async function connected(t: Test, wire: SecureWire, names: readonly string[]) {
+  const accepted: Socket[] = []
+  const holder = createServer((socket) => void accepted.push(socket))
+  const port = await listening(holder)
+  t.teardown(() => holder.close())
+  const clients = []
+  for (const servername of names) {
+    const client = wire.tls({ port, servername })
+    clients.push(client)
+    const isThere = () => (accepted[clients.length - 1]?.readableLength ?? 0) > 0
+    while (!isThere()) await turn()
+  }
+  return { clients, accepted }
+}
+
+t.test('an address with many handshakes waits for its next while others have theirs', async (t) => {
+  const wire = await startSecureWire(t, 'http://127.0.0.1:1')
+  const MANY = 8
+  const names = [...Array<string>(MANY).fill(HOST), OTHER_HOST]
+  const { clients, accepted } = await connected(t, wire, names)
+  const secure = Promise.all(clients.map((client) => once(client, 'secureConnect')))
+  const other = accepted.pop()!
+  for (const [at, socket] of accepted.entries()) wire.front.accept(socket, `2001:db8::${at % 2}`)
+  wire.front.accept(other, '192.0.2.2')
+  await secure
+  t.equal(wire.asked.length, MANY + 1)
+  t.equal(wire.asked[1], OTHER_HOST)
+})
+
+t.test('an address begins no more handshakes than its budget, but balancers', async (t) => {
+  let nowMs = 0
+  const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
+    clock: { nowMs: () => nowMs },
+    front: {
+      handshakesPerAddress: { burst: 2, perSecond: 1 },
+      isExempt: (address) => address === '192.0.2.9',
+    },
+  })
+  const visit = async (address: string) => {
+    const { clients, accepted } = await connected(t, wire, [HOST])
+    const client = clients[0]!
+    const isSecure = new Promise((resolve) => {
+      client.once('secureConnect', () => resolve(true)).once('close', () => resolve(false))
+    })
+    wire.front.accept(accepted[0]!, address)
+    const found = await isSecure
+    client.destroy()
+    while (wire.addresses.of(address) > 0) await turn()
+    return found
+  }
+  t.same([await visit('192.0.2.1'), await visit('192.0.2.1')], [true, true])
+  t.equal(await visit('192.0.2.1'), false, 'though it has no connection any more')
+  t.equal(await visit('192.0.2.2'), true, 'which is nobody else’s')
+  for (let count = 0; count < 4; count++) t.equal(await visit('192.0.2.9'), true, 'a balancer')
+  nowMs += 1000
+  t.same([await visit('192.0.2.1'), await visit('192.0.2.1')], [true, false])
+  t.equal(wire.front.handshakes(), 0)
+  t.ok(LIMITS.handshakesPerAddress.burst >= 400, 'what an office has when all come back at once')
+})
