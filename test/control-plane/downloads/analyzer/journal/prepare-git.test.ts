@@ -223,6 +223,7 @@ void t.test('what a repository lacks is not fetched, by no git', async (t) => {
     ['extensions.partialClone', 'evil'],
     ['remote.evil.url', root],
     ['remote.evil.promisor', 'true'],
+    ['remote.evil.partialclonefilter', 'blob:none'],
     ['remote.evil.uploadpack', `touch ${ran}; git-upload-pack`],
     ['protocol.file.allow', 'always'],
   ] as const)
