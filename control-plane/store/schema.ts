@@ -192,7 +192,7 @@ export function defineSchema(c: Columns) {
     },
     (table) => [
       c.index('sessions_tenant').on(table.tenantId, table.createdAt),
-      c.index('sessions_user').on(table.tenantId, table.userId),
+      c.index('sessions_user').on(table.tenantId, table.userId, table.createdAt),
       c.index('sessions_expiry').on(table.expiresAt),
       // only of those that have not been ended: what lists of running sessions walk along
       c.index('sessions_alive').on(table.tenantId, table.expiresAt, table.sid),

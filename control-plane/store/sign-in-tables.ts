@@ -44,9 +44,11 @@ export function defineSignInTables(c: Columns) {
     (table) => [
       c.index('sign_ins_tenant').on(table.tenantId, table.at),
       c.index('sign_ins_outcome').on(table.tenantId, table.outcome, table.at),
-      c.index('sign_ins_login').on(table.tenantId, table.loginHash, table.at),
-      c.index('sign_ins_address').on(table.tenantId, table.countedAs, table.at),
-      c.index('sign_ins_user').on(table.tenantId, table.userId, table.at),
+      c
+        .index('sign_ins_login')
+        .on(table.tenantId, table.loginHash, table.isKnownDevice, table.isFailure, table.at),
+      c.index('sign_ins_address').on(table.tenantId, table.countedAs, table.isFailure, table.at),
+      c.index('sign_ins_user').on(table.tenantId, table.userId, table.outcome, table.at),
       c.index('sign_ins_at').on(table.at),
     ],
   )

@@ -18,6 +18,7 @@ import { openRecords } from './0017-open-records.ts'
 import { formContent } from './0018-form-content.ts'
 import { deviceTokens } from './0019-device-tokens.ts'
 import { directoryKeys } from './0020-directory-keys.ts'
+import { selectiveIndexes } from './0021-selective-indexes.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -41,4 +42,5 @@ export const migrations = [
   formContent,
   deviceTokens,
   directoryKeys,
+  selectiveIndexes,
 ] as const

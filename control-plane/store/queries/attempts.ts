@@ -83,26 +83,31 @@ export async function wasRefusedSince(
   sinceMs: number,
 ): Promise<{ readonly signInId: string; readonly isFromThere: boolean } | undefined> {
   const who = OF_ADDRESSES.has(same.reason)
-    ? eq(signIns.countedAs, same.countedAs)
-    : eq(signIns.loginHash, same.loginHash)
-  const rows = await queries
-    .select({ signInId: signIns.signInId, countedAs: signIns.countedAs })
-    .from(signIns)
-    .where(
-      and(
-        eq(signIns.tenantId, same.tenantId),
-        who,
-        gt(signIns.at, sinceMs),
-        eq(signIns.reason, same.reason),
-        eq(signIns.outcome, 'refused'),
-      ),
-    )
-    .orderBy(desc(eq(signIns.countedAs, same.countedAs)))
-    .limit(1)
-  const [{ signInId, countedAs } = {}] = rows
-  return signInId === undefined
-    ? undefined
-    : { signInId, isFromThere: countedAs === same.countedAs }
+    ? [eq(signIns.countedAs, same.countedAs)]
+    : [true, false].map((isKnown) =>
+        and(eq(signIns.loginHash, same.loginHash), eq(signIns.isKnownDevice, isKnown)),
+      )
+  const found = who.map((isSame) =>
+    queries
+      .select({ signInId: signIns.signInId, countedAs: signIns.countedAs })
+      .from(signIns)
+      .where(
+        and(
+          eq(signIns.tenantId, same.tenantId),
+          isSame,
+          eq(signIns.isFailure, false), // no refusal is one, and failures have the indexes
+          gt(signIns.at, sinceMs),
+          eq(signIns.reason, same.reason),
+          eq(signIns.outcome, 'refused'),
+        ),
+      )
+      .orderBy(desc(eq(signIns.countedAs, same.countedAs)))
+      .limit(1),
+  )
+  const rows = (await Promise.all(found)).flat().map(({ signInId, countedAs }) => {
+    return { signInId, isFromThere: countedAs === same.countedAs }
+  })
+  return rows.find(({ isFromThere }) => isFromThere) ?? rows[0]
 }
 
 /** The addresses from which a person has signed in, newest first. */

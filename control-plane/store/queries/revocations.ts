@@ -30,15 +30,18 @@ export async function notBeforeOf(
   subject: string,
   sid?: string,
 ): Promise<number> {
+  const isKey = (kind: RevocationRow['kind'], target: string) =>
+    and(eq(table.tenantId, tenantId), eq(table.kind, kind), eq(table.target, target))
+  // each of them by its whole key: of the tenant alone, all of its revocations would be read
   const concerns = or(
-    eq(table.kind, 'all'),
-    and(eq(table.kind, 'subject'), eq(table.target, subject)),
-    sid === undefined ? undefined : and(eq(table.kind, 'sid'), eq(table.target, sid)),
+    isKey('all', ''),
+    isKey('subject', subject),
+    sid === undefined ? undefined : isKey('sid', sid),
   )
   const [row] = await queries
     .select({ notBefore: max(table.notBefore) })
     .from(table)
-    .where(and(eq(table.tenantId, tenantId), concerns))
+    .where(concerns)
   return row?.notBefore ?? 0
 }
 

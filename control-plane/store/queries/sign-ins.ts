@@ -28,15 +28,13 @@ const isOf = (tenantId: string, userId: string) =>
   and(eq(table.tenantId, tenantId), eq(table.userId, userId))
 
 export async function newestSignInOf(queries: Queries, tenantId: string, userId: string) {
-  const [row] = await queries
-    .select()
-    .from(table)
-    .where(isOf(tenantId, userId))
-    .orderBy(desc(table.at))
-    .limit(1)
-  return row
+  const [newest] = await newestSignInsOf(queries, tenantId, userId, 1)
+  return newest
 }
 
+const OUTCOMES = ['signed_in', 'asking', 'refused'] as const satisfies SignInRow['outcome'][]
+
+/** Each outcome along the index, which is sorted by time within one. */
 export async function newestSignInsOf(
   queries: Queries,
   tenantId: string,
@@ -44,12 +42,16 @@ export async function newestSignInsOf(
   limit: number,
 ) {
   const { signInId, at, ip, userAgent, outcome, reason, repeated } = table
-  return await queries
-    .select({ signInId, at, ip, userAgent, outcome, reason, repeated })
-    .from(table)
-    .where(isOf(tenantId, userId))
-    .orderBy(desc(at))
-    .limit(limit)
+  const ofEach = OUTCOMES.map((one) =>
+    queries
+      .select({ signInId, at, ip, userAgent, outcome, reason, repeated })
+      .from(table)
+      .where(and(isOf(tenantId, userId), eq(outcome, one)))
+      .orderBy(desc(at))
+      .limit(limit),
+  )
+  const rows = (await Promise.all(ofEach)).flat()
+  return rows.sort((a, b) => b.at - a.at).slice(0, limit)
 }
 
 export async function lastSignInOf(queries: Queries, tenantId: string, userId: string) {

@@ -1,0 +1,132 @@
+/**
+ * How SQLite finds the rows of each statement that a sign-in, a sign-out, a token and the minutely
+ * jobs run. It keeps no statistics here and decides by the columns of the indexes alone, so an index
+ * that is new can take a statement away from the one that was made for it; and whatever it reads, it
+ * reads on the event loop that everybody shares.
+ */
+import Database from 'better-sqlite3'
+import t from 'tap'
+import { fetch } from 'undici'
+import { pino } from 'pino'
+import { startJobs } from '../../../control-plane/jobs.ts'
+import { DAY_MS } from '../../../shared/clock.ts'
+import { movableClock } from '../../support/control-plane.ts'
+import { personAt } from '../realm/account-visit.ts'
+import { ADA, Browser, signIn, startWorld, type TestTenant } from '../realm/realm-world.ts'
+import { begin } from '../realm/steps.ts'
+
+/** They grow with what people and strangers do, and not with what administrators set up. */
+const GROWING = ['sign_ins']
+/** Most rows of a tenant may have the same of these, or lie on the same side of a time. */
+const UNSELECTIVE = new Set([
+  'at',
+  'consumed_at',
+  'created_at',
+  'ended_at',
+  'event',
+  'expires_at',
+  'is_failure',
+  'is_known_device',
+  'kind',
+  'model',
+  'outcome',
+  'reason',
+  'tenant_id',
+  'tenant_number',
+])
+
+/** What reads a range of a table on purpose, and what bounds it. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  'SEARCH sign_ins USING INDEX sign_ins_at (at<?)': 'all of them go, so many a round',
+}
+
+const statements = new Set<string>()
+const { prepare } = Database.prototype
+Database.prototype.prepare = function (this: Database.Database, source: string) {
+  statements.add(source)
+  return prepare.call(this, source)
+} as typeof prepare
+
+/** Of `SEARCH sessions USING INDEX sessions_user (tenant_id=? AND user_id=?)` the columns count. */
+function isWide(step: string): boolean {
+  const [, how, table = '', columns] =
+    /^(SCAN|SEARCH) (\S+)(?: USING .*?)?(?: \(([^)]*)\))?$/.exec(step) ?? []
+  if (how === undefined || !GROWING.includes(table)) return false
+  if (how === 'SCAN' || columns === undefined) return true
+  return columns.split(' AND ').every((column) => UNSELECTIVE.has(column.replace(/[=<>]+\?$/, '')))
+}
+
+/** Each with the steps that SQLite takes, in the words of `EXPLAIN QUERY PLAN`. */
+function explained(file: string): { statement: string; steps: string[] }[] {
+  const database = new Database(file, { readonly: true })
+  try {
+    return [...statements]
+      .filter((statement) => /^\s*(select|insert|update|delete|with)\b/i.test(statement))
+      .map((statement) => {
+        const nulls = Array.from(statement.matchAll(/\?/g), () => null)
+        const explain = database.prepare<null[], { detail: string }>(
+          `EXPLAIN QUERY PLAN ${statement}`,
+        )
+        return { statement, steps: explain.all(...nulls).map(({ detail }) => detail) }
+      })
+  } finally {
+    database.close()
+  }
+}
+
+void t.test('no statement of a sign-in reads a whole tenant', async (t) => {
+  const clock = movableClock(Date.now())
+  const world = await startWorld(t, { clock })
+  const acme = await world.tenant('acme')
+  const jobs = startJobs(world, pino({ level: 'silent' }))
+  t.teardown(() => jobs.close())
+
+  for (const username of ['nobody', 'ada', 'ada', 'ada', 'ada', 'ada', 'ada', 'ada'])
+    await (await begin(world, acme)).send({ username, password: 'wrong' })
+  clock.advance(DAY_MS)
+
+  const browser = new Browser(world.baseUrl)
+  await signIn(browser, acme)
+  browser.forgetCookies(({ name }) => !/device/.test(name))
+  const { idToken } = await signIn(browser, acme)
+  await ownSessions(acme, idToken)
+  const here = await personAt(world, acme)
+  await (await begin(world, acme)).send(ADA) // a session without a token
+  t.match((await here.send('/sessions', { others: '1' })).html, /All other sessions/)
+  here.browser.forgetCookies(({ name }) => !/device/.test(name))
+  const { tokens, party } = await signIn(here.browser, acme)
+  const left = `${acme.issuer}/logout?${new URLSearchParams({ id_token_hint: tokens.id_token ?? '' }).toString()}`
+  await here.browser.visit(left)
+  t.match((await here.browser.visit((await party.begin()).url)).html, /name="password"/)
+
+  const { userId } = acme.ada
+  await world.attempts.newestOf('acme', userId)
+  await world.attempts.lastSignInOf('acme', userId)
+  await jobs.run()
+  clock.advance(400 * DAY_MS)
+  await jobs.run()
+
+  const plans = explained(world.file)
+  const wide = plans.filter(({ steps }) => steps.some((step) => isWide(step) && !ALLOWED[step]))
+  t.strictSame(wide, [], `${plans.length} statements`)
+  const taken = new Set(plans.flatMap(({ steps }) => steps))
+  t.strictSame(
+    Object.keys(ALLOWED).filter((step) => !taken.has(step)),
+    [],
+    'nothing is allowed that is not there',
+  )
+  const ofFailures = plans.filter(({ statement }) => /where .*"is_failure" = \?/.test(statement))
+  t.ok(ofFailures.length >= 2)
+  t.strictSame(
+    ofFailures.filter(({ steps }) => !steps.some((step) => step.includes('is_failure=?'))),
+    [],
+    'whoever signs in well all day is no work for whoever looks for failures',
+  )
+})
+
+async function ownSessions({ issuer, clientId, clientSecret }: TestTenant, token: string) {
+  const credentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
+  const body = new URLSearchParams({ session_token: token })
+  const headers = { authorization: `Basic ${credentials}` }
+  return fetch(`${issuer}/own-sessions`, { method: 'POST', headers, body })
+}
