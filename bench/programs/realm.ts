@@ -20,7 +20,7 @@ const plenty = { burst: MANY, perSecond: MANY }
 const world = await startWorld(
   { testdir: () => folder, after: () => {} },
   {
-    rates: { authorize: plenty, signIn: plenty, account: plenty },
+    rates: { authorize: plenty, signIn: plenty, account: plenty, signInOfPerson: plenty },
     ...(HASH === 'no' && { passwords: noHash }),
     // One key for all: making a thousand takes minutes, and is not what is measured
     adapt: ({ keys }) => ({ keys: { ...keys, signingSet: () => keys.signingSet('acme') } }),

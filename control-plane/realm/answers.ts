@@ -67,6 +67,7 @@ export const MESSAGES: Readonly<Record<MessageKind, Message>> = {
   cross_site: { status: 403, code: 'cross_site_form' },
   link_gone: { status: 410, code: 'link_gone' },
   too_many: { status: 429, code: 'rate_limited' },
+  too_often: { status: 429, code: 'too_many_sign_ins' },
   user_paused: { status: 429, code: 'user_paused' },
   address_blocked: { status: 429, code: 'address_blocked' },
   network_denied: { status: 403, code: 'network_denied' },

@@ -27,6 +27,7 @@ import { createRealmRecords } from './records.ts'
 import { endSession } from './session-end.ts'
 import { issueSessionTokens } from './session-token.ts'
 import { requestIdOf } from './show.ts'
+import type { PersonRate } from './sign-in/person-rate.ts'
 import { tokenRate } from './token-rate.ts'
 import type { RealmWorld } from './world.ts'
 
@@ -38,8 +39,15 @@ export interface Realm {
   readonly issuer: string
   readonly provider: OidcProvider
   readonly records: RealmRecords
+  readonly personRate: PersonRate
   /** The application's own addresses, as people know them: `https://app.example.com/`. */
   readonly applicationUrls: readonly string[]
+}
+
+/** What counts for all realms together: it must not begin anew with each that is built. */
+export interface RealmCounts {
+  readonly tokenLimits: RateLimits
+  readonly personRate: PersonRate
 }
 
 export function issuerOf(baseUrl: string, tenantId: string): string {
@@ -49,7 +57,7 @@ export function issuerOf(baseUrl: string, tenantId: string): string {
 export async function createRealm(
   world: RealmWorld,
   tenant: Tenant,
-  tokenLimits: RateLimits,
+  { tokenLimits, personRate }: RealmCounts,
 ): Promise<Realm> {
   const { baseUrl, vault, clock, log } = world
   const { tenantId } = tenant
@@ -109,7 +117,8 @@ export async function createRealm(
   takePreviousSecret(provider, clientSecrets, clock)
   issueSessionTokens(provider, { issuer, clientId, tenant, key }, world)
   logProblems(provider, tenantId, log)
-  const realm: Realm = { tenant, clientId, issuer, provider, records, applicationUrls }
+  const reached = { tenant, clientId, issuer, provider, applicationUrls }
+  const realm: Realm = { ...reached, records, personRate }
   provider.use(tokenRate(realm, clientSecrets, { clock, rateLimits: tokenLimits }))
   for (const middleware of realmPages(realm, world)) provider.use(middleware)
   return realm

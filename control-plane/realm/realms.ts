@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 import { countedAs } from '../../shared/client-address.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { createRateLimits, type Rate, type RateLimits } from '../../shared/rate-limits.ts'
+import { createRateLimits, type Rate } from '../../shared/rate-limits.ts'
 import { TENANT_ID } from '../../shared/snapshot.ts'
 import { createTurns } from '../accounts/turns.ts'
 import { addressOf } from '../listener/client-address.ts'
@@ -15,8 +15,9 @@ import { isHangUp } from '../listener/hang-up.ts'
 import { asStranger } from '../store/precedence.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { answerMessage, placeOfTenant, setSecurityHeaders, type MessageKind } from './answers.ts'
-import { createRealm } from './realm.ts'
+import { createRealm, type RealmCounts } from './realm.ts'
 import { isForPeople, realmRouteOf, tooLongIn, type Counted, type RealmRoute } from './routes.ts'
+import { personRate } from './sign-in/person-rate.ts'
 import type { RealmWorld } from './world.ts'
 
 export type RealmHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
@@ -38,14 +39,15 @@ export interface Realms {
 }
 
 const TARGET = /^\/auth\/realms\/([^/?#]*)(\/[^?#]*)?(\?.*)?$/
-/** How often one address may do so. */
-export type RealmRates = Readonly<Record<Counted, Rate>>
+/** How often one address may do so, and one person come in. */
+export type RealmRates = Readonly<Record<Counted | 'signInOfPerson', Rate>>
 
 const RATES: RealmRates = {
   authorize: LIMITS.rateAuthorize,
   signIn: LIMITS.rateSignIn,
   account: LIMITS.rateAccount,
   logout: LIMITS.rateLogout,
+  signInOfPerson: LIMITS.rateSignInOfPerson,
 }
 
 export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates> = {}): Realms {
@@ -53,7 +55,10 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
   const { tenants, store, log, baseUrl } = world
   const isHttps = baseUrl.startsWith('https:')
   const rateLimits = createRateLimits(world.clock)
-  const tokenLimits = createRateLimits(world.clock) // strangers push nobody else out of it
+  const counts: RealmCounts = {
+    tokenLimits: createRateLimits(world.clock), // strangers push nobody else out of it
+    personRate: personRate(createRateLimits(world.clock), rates.signInOfPerson),
+  }
   const strangers = createTurns({
     concurrency: LIMITS.strangersAtOnceMax,
     waitingMax: LIMITS.strangersWaitingMax,
@@ -66,7 +71,7 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
     const { tenantId, revision } = tenant
     const known = cache.get(tenantId)
     if (known?.revision === revision) return known.handler
-    const handler = buildHandler(world, tenant, tokenLimits)
+    const handler = buildHandler(world, tenant, counts)
     const entry = { revision, handler }
     cache.set(tenantId, entry)
     handler.catch(() => {
@@ -153,9 +158,9 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
 async function buildHandler(
   world: RealmWorld,
   tenant: Tenant,
-  tokenLimits: RateLimits,
+  counts: RealmCounts,
 ): Promise<RealmHandler> {
-  const { issuer, provider } = await createRealm(world, tenant, tokenLimits)
+  const { issuer, provider } = await createRealm(world, tenant, counts)
   const baseUrl = new URL(issuer).pathname // the provider finds its mount path under this name
   const callback = provider.callback()
   return async (request, response) => {

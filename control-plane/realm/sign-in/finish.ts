@@ -38,7 +38,7 @@ export interface Finished {
 export type Finishing = ReturnType<typeof finishing>
 
 export function finishing(realm: Realm, world: RealmWorld) {
-  const { tenant, provider, records } = realm
+  const { tenant, provider, records, personRate } = realm
   const { tenantId } = tenant
   const { store, clock, devices, accountMail } = world
   const isHttps = world.baseUrl.startsWith('https:')
@@ -57,7 +57,8 @@ export function finishing(realm: Realm, world: RealmWorld) {
     },
 
     /**
-     * In the change that has recorded the attempt: either both are kept, or none. Answers what the
+     * In the change that has recorded the attempt: either both are kept, or none, as where it is one
+     * too many (`SignsInTooOften`). Answers what the
      * browser is known by from now on.
      */
     async commit(
@@ -67,6 +68,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
       { user, state, facts, policies, signedIn, language }: Finished,
     ): Promise<string> {
       const { userId } = user
+      personRate.takeSignIn(tenantId, userId)
       const { recoveryCodes: _shown, ...kept } = state
       // More was shown, but no password: a session is not younger for it
       const ts = state.sessionTs ?? Math.floor(change.nowMs / SECOND_MS)

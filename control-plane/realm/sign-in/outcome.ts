@@ -34,6 +34,8 @@ export type Outcome =
   | { readonly kind: 'other_browser' }
   /** Another tab has signed in. */
   | { readonly kind: 'go_on' }
+  /** Came in so often lately that it has to wait. */
+  | { readonly kind: 'too_often'; readonly waitSeconds: number }
   | { readonly kind: 'busy'; readonly username: string }
   | { readonly kind: 'unavailable' | 'directory_down' | 'account_unusable' }
 

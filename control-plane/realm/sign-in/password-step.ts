@@ -25,7 +25,7 @@ import { callerOf, isOnlyMissing, languageOf, type Visit } from './visit.ts'
 export const LOGIN_CHARACTERS_MAX = 320
 
 export function passwordStep(realm: Realm, world: RealmWorld) {
-  const { tenant, records, provider } = realm
+  const { tenant, records, provider, personRate } = realm
   const { tenantId } = tenant
   const { store, users, attempts, policies, clock, baseUrl } = world
   const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
@@ -76,6 +76,7 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
 
     /** The password is right: what else is asked for depends on the policies. */
     async function goOn(user: User, own: OwnFacts): Promise<Outcome> {
+      personRate.takePassword(tenantId, user.userId)
       if (!(await finish.untilIssuable(user.userId))) return { kind: 'unavailable' }
       const secret = cookies.mint(visit.uid)
       const judged = await store.change(async (change) => {

@@ -91,6 +91,13 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
         })
       case 'other_browser':
         return showMessage(ctx, world, realm, 'cookie_missing', whereFrom(visit))
+      case 'too_often': {
+        const { waitSeconds } = outcome
+        ctx.set('Retry-After', String(waitSeconds))
+        const wait = texts.waitMinutes(Math.ceil((waitSeconds * SECOND_MS) / MINUTE_MS))
+        const details = [wait, requestIdOf(ctx)]
+        return showMessage(ctx, world, realm, 'too_often', { ...whereFrom(visit), details })
+      }
       case 'unavailable':
       case 'directory_down':
       case 'account_unusable':

@@ -84,6 +84,14 @@ const messages = {
     intro: 'So many requests come from where you are that we have to slow them down.',
     steps: ['Wait a few seconds, then try again. Nothing you did was lost.'],
   },
+  too_often: {
+    title: 'You have signed in very often',
+    intro: 'With this account somebody has signed in again and again in a short time.',
+    steps: [
+      'Wait a little, then start again. Where you are signed in, you stay signed in.',
+      'If it was not you, change your password and tell the people who run the application.',
+    ],
+  },
   user_paused: {
     title: 'Sign-in is paused for a while',
     intro: 'There were too many wrong passwords for this username, perhaps from somebody else.',

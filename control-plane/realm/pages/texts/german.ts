@@ -109,6 +109,14 @@ export const german: Texts = {
         'Warten Sie einige Sekunden und versuchen Sie es noch einmal. Es ist nichts verloren gegangen.',
       ],
     },
+    too_often: {
+      title: 'Sie haben sich sehr oft angemeldet',
+      intro: 'Mit diesem Konto hat sich in kurzer Zeit immer wieder jemand angemeldet.',
+      steps: [
+        'Warten Sie ein wenig und beginnen Sie dann neu. Wo Sie angemeldet sind, bleiben Sie es.',
+        'Wenn Sie das nicht waren, ändern Sie Ihr Passwort und sagen Sie es dem Betreiber der Anwendung.',
+      ],
+    },
     user_paused: {
       title: 'Die Anmeldung ist für eine Weile gesperrt',
       intro:
