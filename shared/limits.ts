@@ -105,7 +105,10 @@ export const LIMITS = {
   logoutNoticesAtOnceMax: 10_000,
   logoutNoticesSentMax: 20,
   silentListenersMax: 1000,
-  mailsAtOnceMax: 20,
+  /** At the same time, over as many connections; one tenant leaves room for the others. */
+  mailSendsMax: 4,
+  mailSendsPerTenantMax: 3,
+  mailSendMsMax: 60_000,
   mailboxMailsMax: 100,
   // policies
   networksPerPolicyMax: 1000,

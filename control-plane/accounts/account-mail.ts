@@ -46,14 +46,15 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
   ): Promise<boolean> {
     const { tenantId, userId, name } = user
     const ticket = { tenantId, userId, purpose, ...(content !== undefined && { content }) }
-    const secret = await tickets.issue(change, ticket)
-    if (secret === undefined) return false
+    const issued = await tickets.issue(change, ticket)
+    if (issued === undefined) return false
+    const { secret, expiresAt } = issued
     const application = await applicationOf(change, tenantId)
     const link = `${realmUrl(tenantId)}/account/${PAGES[purpose]}?ticket=${secret}`
     // names are what people type: to an address that is not theirs yet none is sent
     const greeted = purpose === 'email' ? to : name
     const text = mailTextsFor(language)[purpose]({ application, name: greeted, link })
-    await mails.queue(change, tenantId, letter(to, text))
+    await mails.queue(change, tenantId, letter(to, text), expiresAt)
     return true
   }
 
@@ -160,12 +161,18 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
     async inviteColleague(
       change: Change,
       tenantId: string,
-      { to, by, link }: { readonly to: string; readonly by: string; readonly link: string },
+      invitation: {
+        readonly to: string
+        readonly by: string
+        readonly link: string
+        readonly expiresAt: number
+      },
       language: string,
     ) {
+      const { to, by, link, expiresAt } = invitation
       const tenant = await applicationOf(change, tenantId)
       const text = mailTextsFor(language).colleague({ tenant, by, link })
-      await mails.queue(change, tenantId, letter(to, text))
+      await mails.queue(change, tenantId, letter(to, text), expiresAt)
     },
 
     async newDevice(

@@ -37,7 +37,7 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
   const { store, vault, clock } = world
 
   return {
-    /** The secret for the link; undefined where the person has been sent enough of them. */
+    /** The secret for the link and when it ends; undefined where the person has been sent enough of them. */
     async issue(
       change: Change,
       ticket: {
@@ -46,12 +46,13 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
         readonly purpose: TicketPurpose
         readonly content?: string
       },
-    ): Promise<string | undefined> {
+    ): Promise<{ readonly secret: string; readonly expiresAt: number } | undefined> {
       const { queries, nowMs } = change
       const { tenantId, userId, purpose, content = '' } = ticket
       const sinceMs = nowMs - HOUR_MS
       const sent = await countTicketsSince(queries, tenantId, userId, purpose, sinceMs)
       if (sent >= PER_HOUR_MAX) return undefined
+      const expiresAt = nowMs + LIVES_MS[purpose]
       const secret = randomBytes(24).toString('base64url')
       const ticketHash = vault.hash(secret)
       await insertTicket(queries, {
@@ -61,10 +62,10 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
         purpose,
         contentSealed: vault.seal(content, `account_tickets.content:${ticketHash}`),
         createdAt: nowMs,
-        expiresAt: nowMs + LIVES_MS[purpose],
+        expiresAt,
         usedAt: null,
       })
-      return secret
+      return { secret, expiresAt }
     },
 
     /** Whom and what the link is for, if it is still good. */

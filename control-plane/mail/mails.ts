@@ -1,7 +1,9 @@
 /**
  * Mails commit with the change that they tell of, sealed, since they hold links that open accounts.
- * They are handed on behind the commit, and again later when the mail server is away.
+ * They are handed on behind the commit, and again later when the mail server is away: several at a
+ * time, one of each tenant in turn, and of a tenant's first those that somebody waits for.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
@@ -11,8 +13,9 @@ import { createRounds } from '../rounds.ts'
 import {
   claimMail,
   deleteMail,
-  dueMails,
   insertMail,
+  nextDueMail,
+  tenantsWithDueMails,
   type MailRow,
 } from '../store/queries/mails.ts'
 import type { Change, Store } from '../store/store.ts'
@@ -34,7 +37,9 @@ export type Mails = ReturnType<typeof createMails>
 /** How long after each failure; behind the last the mail is given up, which the log says. */
 const PAUSES_MS = [1, 5, 15, 60, 240, 720].map((minutes) => minutes * MINUTE_MS)
 /** Within it whoever has claimed a mail has sent it, or died. */
-const CLAIM_MS = 2 * MINUTE_MS
+const CLAIM_MS = LIMITS.mailSendMsMax + MINUTE_MS
+/** So much life of a link is left for whoever reads the mail. */
+const LINK_MS_MIN = 5 * MINUTE_MS
 
 export interface MailsWorld {
   readonly store: Store
@@ -45,33 +50,79 @@ export interface MailsWorld {
 }
 
 export function createMails({ store, vault, transport, clock, log }: MailsWorld) {
-  const rounds = createRounds(deliverAll, (error) =>
-    log.error({ error }, 'mails wait for the next round'),
-  )
+  /** Those whose turn is still to come before anybody has another. */
+  let rotation: string[] = []
+  const underWay = new Set<{ readonly tenantId: string; readonly done: Promise<void> }>()
+  const logError = (error: unknown) => log.error({ error }, 'mails wait for the next round')
+  const rounds = createRounds(beginDue, logError)
+  /** Not on behalf of whoever asked first, who may be a stranger: their changes come last. */
+  const run = AsyncLocalStorage.bind(() => rounds.run())
 
-  async function deliverAll(isClosed: () => boolean) {
-    for (;;) {
-      const due = await dueMails(store.read, clock.nowMs(), LIMITS.mailsAtOnceMax)
-      for (const row of due) {
-        if (isClosed()) return
-        await deliverOne(row)
-      }
-      if (due.length < LIMITS.mailsAtOnceMax) return
+  /** As many as there is room for; whenever one has ended, there is room for another. */
+  async function beginDue(isClosed: () => boolean) {
+    while (!isClosed() && underWay.size < LIMITS.mailSendsMax) {
+      const row = await next()
+      if (row === undefined) return
+      if (isLinkOver(row)) await giveUpLink(row)
+      else await claimAndBegin(row)
+    }
+  }
+
+  async function next(): Promise<MailRow | undefined> {
+    const row = await nextInRotation()
+    if (row !== undefined) return row
+    rotation = await tenantsWithDueMails(store.read, clock.nowMs())
+    return nextInRotation()
+  }
+
+  async function nextInRotation(): Promise<MailRow | undefined> {
+    for (let tenantId = rotation.shift(); tenantId !== undefined; tenantId = rotation.shift()) {
+      const own = [...underWay].filter((sending) => sending.tenantId === tenantId).length
+      if (own >= LIMITS.mailSendsPerTenantMax) continue
+      const row = await nextDueMail(store.read, tenantId, clock.nowMs())
+      if (row !== undefined) return row
+    }
+    return undefined
+  }
+
+  const isLinkOver = ({ expiresAt }: MailRow) =>
+    expiresAt !== null && expiresAt - LINK_MS_MIN <= clock.nowMs()
+
+  async function giveUpLink({ mailId, tenantId }: MailRow) {
+    log.warn({ tenantId, mail_id: mailId }, 'mail given up: its link is too old by now')
+    await store.change(({ queries }) => deleteMail(queries, mailId))
+  }
+
+  async function claimAndBegin(row: MailRow) {
+    const lease = { attempts: row.attempts + 1, nextAt: clock.nowMs() + CLAIM_MS }
+    if (!(await store.change(({ queries }) => claimMail(queries, row, lease)))) return
+    const { tenantId } = row
+    const done = deliverOne({ ...row, ...lease })
+      .catch(logError)
+      .then(end)
+    const sending = { tenantId, done }
+    underWay.add(sending)
+
+    function end() {
+      underWay.delete(sending)
+      return run()
     }
   }
 
   async function deliverOne(row: MailRow) {
-    const { mailId, tenantId, attempts } = row
-    const lease = { attempts: attempts + 1, nextAt: clock.nowMs() + CLAIM_MS }
-    if (!(await store.change(({ queries }) => claimMail(queries, row, lease)))) return
+    const { mailId, tenantId } = row
     try {
       const mail = JSON.parse(vault.open(row.contentSealed, purposeOf(mailId))) as Mail
       await transport.send({ ...mail, at: row.createdAt })
     } catch (error) {
-      return failed({ ...row, ...lease }, error)
+      return failed(row, error)
     }
     await store.change(({ queries }) => deleteMail(queries, mailId))
     log.info({ tenantId, mail_id: mailId }, 'mail handed on')
+  }
+
+  async function untilNoneIsUnderWay() {
+    while (underWay.size > 0) await Promise.all([...underWay].map(({ done }) => done))
   }
 
   /** What a mail server says may repeat the address, but nothing of the text. */
@@ -89,7 +140,13 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
   }
 
   return {
-    async queue(change: Change, tenantId: string, mail: Mail): Promise<void> {
+    /** `expiresAt`: when the link in it is dead; who asked for that waits for the mail. */
+    async queue(
+      change: Change,
+      tenantId: string,
+      mail: Mail,
+      expiresAt: number | null = null,
+    ): Promise<void> {
       const mailId = randomUUID()
       await insertMail(change.queries, {
         mailId,
@@ -98,14 +155,20 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
         attempts: 0,
         createdAt: change.nowMs,
         nextAt: change.nowMs,
+        kind: expiresAt === null ? 'notice' : 'link',
+        expiresAt,
       })
     },
 
     /** Everything that is due. */
-    deliver: () => rounds.run(),
+    async deliver(): Promise<void> {
+      await run()
+      await untilNoneIsUnderWay()
+    },
 
     async close(): Promise<void> {
       await rounds.close()
+      await untilNoneIsUnderWay()
       transport.close()
     },
   }

@@ -1,4 +1,5 @@
 /** Mail by SMTP. A server that does not offer TLS is only spoken to where the address says so. */
+import { LIMITS } from '../../shared/limits.ts'
 import type { MailTransport } from './mails.ts'
 
 export interface SmtpSettings {
@@ -15,6 +16,9 @@ export function createSmtp({ url, from }: SmtpSettings): MailTransport {
   const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
   const transporter = import('nodemailer').then(({ createTransport }) =>
     createTransport({
+      pool: true,
+      maxConnections: LIMITS.mailSendsMax,
+      idleTimeout: TIMEOUT_MS / 2, // so that it ends with a word
       host: hostname.replace(/^\[|\]$/g, ''),
       port: Number(port) || (isTls ? 465 : 587),
       secure: isTls,
@@ -36,9 +40,11 @@ export function createSmtp({ url, from }: SmtpSettings): MailTransport {
       const headers = { 'Auto-Submitted': 'auto-generated' }
       // as an object: an address in text could name a second one
       const recipient = { name: '', address: to }
-      await (
-        await transporter
-      ).sendMail({ from, to: recipient, subject, text, date: new Date(at), headers })
+      const opened = await transporter
+      // a server that drips its answers would hold the connection for good
+      const signal = AbortSignal.timeout(LIMITS.mailSendMsMax)
+      const date = new Date(at)
+      await opened.sendMail({ from, to: recipient, subject, text, date, headers, signal })
     },
     close: () => void transporter.then((opened) => opened.close()).catch(() => {}),
   }

@@ -157,8 +157,12 @@ export function defineSignInTables(c: Columns) {
       attempts: c.whole('attempts').notNull(),
       createdAt: c.whole('created_at').notNull(),
       nextAt: c.whole('next_at').notNull(),
+      /** `link`, which somebody waits for, or `notice`. */
+      kind: c.text('kind').$type<'link' | 'notice'>().notNull(),
+      /** When its link is dead; null: it holds none that ends. */
+      expiresAt: c.whole('expires_at'),
     },
-    (table) => [c.index('mails_next').on(table.nextAt)],
+    (table) => [c.index('mails_turn').on(table.tenantId, table.kind, table.nextAt)],
   )
 
   /** Ended sessions that an application still has to hear of (back-channel logout). */

@@ -82,7 +82,7 @@ export function createConsoleInvitations(world: InvitationsWorld) {
     const by = userId && (await findUser(queries, CONSOLE_REALM, userId))
     const isColleague = userId !== undefined && (await hasRole(queries, userId, tenantId))
     const link = `${baseUrl}${INVITATION_PATH}?link=${secret}`
-    const letter = { to: email, by: by && isColleague ? by.email : '', link }
+    const letter = { to: email, by: by && isColleague ? by.email : '', link, expiresAt }
     await accountMail.inviteColleague(change, tenantId, letter, language)
     const content = { invitation_id: invitationId, email }
     await change.audit(actor, { action: 'console.invited', tenantId, content })

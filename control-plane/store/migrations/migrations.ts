@@ -19,6 +19,7 @@ import { formContent } from './0018-form-content.ts'
 import { deviceTokens } from './0019-device-tokens.ts'
 import { directoryKeys } from './0020-directory-keys.ts'
 import { selectiveIndexes } from './0021-selective-indexes.ts'
+import { mailTurns } from './0022-mail-turns.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -43,4 +44,5 @@ export const migrations = [
   deviceTokens,
   directoryKeys,
   selectiveIndexes,
+  mailTurns,
 ] as const

@@ -84,19 +84,23 @@ for (const email of ['ａda@acme.test', 'Ada@acme.test', 'ada@ａcme.test', 'ada
     const { store, tickets, users } = services
     await tenant('acme')
     const { userId } = await users.create('acme', ADA, ACTOR)
-    const secret = await store.change(async (change) => {
+    const issued = await store.change(async (change) => {
       await updateUser(change.queries, 'acme', userId, { emailProvenAt: change.nowMs })
       return tickets.issue(change, { tenantId: 'acme', userId, purpose: 'reset' })
     })
     const patch = (body: unknown) => operator('PATCH', `/tenants/acme/users/${userId}`, body)
     await patch({ name: 'Ada Lovelace', email: ADA.email })
     t.ok((await users.get('acme', userId)).emailProvenAt, 'the same is not changed')
-    t.ok(await tickets.look('acme', 'reset', secret ?? ''))
+    t.ok(await tickets.look('acme', 'reset', issued?.secret ?? ''))
 
     t.equal((await patch({ email })).status, 200)
     await until(() => mails.length > 0)
     t.match(mails, [{ to: ADA.email, subject: /e-mail address/ }])
     t.equal((await users.get('acme', userId)).emailProvenAt, null)
-    t.equal(await tickets.look('acme', 'reset', secret ?? ''), undefined, 'older links are gone')
+    t.equal(
+      await tickets.look('acme', 'reset', issued?.secret ?? ''),
+      undefined,
+      'older links are gone',
+    )
     t.equal((await users.byLogin('acme', ADA.email))?.userId, userId, 'and they are still found')
   })

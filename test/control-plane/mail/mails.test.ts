@@ -1,12 +1,10 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
 import { letter } from '../../../control-plane/mail/letters.ts'
 import { openMailbox } from '../../../control-plane/mail/mailbox.ts'
 import { createMails, type Mail } from '../../../control-plane/mail/mails.ts'
-import { createSmtp } from '../../../control-plane/mail/smtp.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock, startServices, temporaryFolder } from '../../support/control-plane.ts'
@@ -119,56 +117,3 @@ void t.test('a name with a line break writes no second line, and no second head'
   t.notMatch(mail.subject, /[\r\n]/)
   t.equal(mail.text.split('\n').length, 4)
 })
-
-void t.test('by SMTP: the mail arrives, and an address names one person', async (t) => {
-  const heard = await smtpServer(t)
-  const smtp = createSmtp({ url: `smtp://127.0.0.1:${heard.port}`, from: 'no-reply@example.test' })
-  t.teardown(() => smtp.close())
-  await smtp.send({ ...MAIL, at: 0 })
-  t.match(heard.lines.join('\n'), /RCPT TO:<ada@example\.test>/)
-  t.match(heard.lines.join('\n'), /Subject: Hello/)
-  t.match(heard.lines.join('\n'), /Auto-Submitted: auto-generated/)
-  await smtp.send({ ...MAIL, to: 'ada@example.test, eve@evil.example', at: 0 }).catch(() => {})
-  t.notMatch(heard.lines.join('\n'), /RCPT TO:<eve@evil\.example>/)
-})
-
-void t.test('a server elsewhere that offers no TLS gets no password', async (t) => {
-  const heard = await smtpServer(t)
-  const url = `smtp://user:hush@localhost.localdomain.invalid:${heard.port}`
-  const smtp = createSmtp({ url, from: 'no-reply@example.test' })
-  t.teardown(() => smtp.close())
-  await t.rejects(smtp.send({ ...MAIL, at: 0 }))
-  t.strictSame(heard.lines, [])
-})
-
-/** As much of a mail server as it takes to hear what is said to it. */
-async function smtpServer(t: Scope) {
-  const lines: string[] = []
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    let isData = false
-    socket.write('220 test\r\n')
-    socket.on('data', (chunk) => {
-      for (const line of chunk.toString('latin1').split('\r\n').filter(Boolean)) {
-        lines.push(line)
-        if (isData) {
-          if (line !== '.') continue
-          isData = false
-          socket.write('250 taken\r\n')
-        } else if (line === 'DATA') {
-          isData = true
-          socket.write('354 go on\r\n')
-        } else if (line === 'QUIT') socket.end('221 bye\r\n')
-        else socket.write('250 test\r\n')
-      }
-    })
-    socket.on('error', () => {})
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return { port: (server.address() as { port: number }).port, lines }
-}
