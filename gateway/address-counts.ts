@@ -3,7 +3,7 @@ import { countedAs } from '../shared/client-address.ts'
 import { systemClock, type Clock } from '../shared/clock.ts'
 import { LIMITS } from '../shared/limits.ts'
 import { Spending } from './budget.ts'
-import type { RequestTurn } from './request-turn.ts'
+import type { AddressTurn } from './address-turn.ts'
 
 export interface AddressCounts {
   /** False where the address has as many as it may: nothing is counted then. */
@@ -36,7 +36,7 @@ export interface AddressUse {
   /** Of frames that carry next to nothing, over all its connections. */
   smallDataFrames: Spending | undefined
   /** Of HTTP/1.1, which of its connections begin theirs, and when. */
-  requests: RequestTurn | undefined
+  requests: AddressTurn | undefined
   /** Of reads that bring next to nothing, over HTTP/1.1. */
   smallReads: Spending | undefined
   /** Of TLS. */

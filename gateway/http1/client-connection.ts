@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Idling } from '../address-counts.ts'
 import type { TakenSocket } from '../exchange.ts'
-import type { RequestTurn } from '../request-turn.ts'
+import type { AddressTurn } from '../address-turn.ts'
 import { answerText } from './answer.ts'
 import { AnswerStall } from './answer-stall.ts'
 import { BegunHead } from './begun-head.ts'
@@ -49,7 +49,7 @@ export class ClientConnection implements Deadlined, Idling {
   /** Arrived and not yet looked at: nobody wants the body yet, or a request before it runs. */
   readonly #held = new HeldBytes()
   #isAdvancing = false
-  readonly #turn: RequestTurn
+  readonly #turn: AddressTurn
   #isPaused = false
   #hasEnded = false
   /** The last answer is given. */
@@ -101,7 +101,7 @@ export class ClientConnection implements Deadlined, Idling {
       this.#advance()
       this.#held.own(buffer)
     }
-    // A request that is small as a whole is as good as any.
+    // A request that is small as a whole is no piece of anything.
     if (this.#isInMiddle && this.#small.isTooMuch(bytes)) this.destroy()
     return !this.#isPaused && !this.isGone
   }

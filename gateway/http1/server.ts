@@ -8,7 +8,7 @@ import { Spending, type Budget } from '../budget.ts'
 import { createAddressCounts, type AddressCounts } from '../address-counts.ts'
 import { withoutMapping } from '../../shared/client-address.ts'
 import type { Exchange, OwnAnswer } from '../exchange.ts'
-import { RequestTurn } from '../request-turn.ts'
+import { AddressTurn } from '../address-turn.ts'
 import type { UpstreamFailure } from '../upstream/call.ts'
 import { createDateLine, plainAnswer } from './answer.ts'
 import { ClientConnection } from './client-connection.ts'
@@ -114,7 +114,7 @@ export interface Http1World {
   drainGraceMs: number
   forget(connection: ClientConnection): void
   /** Shared by all connections of an address. */
-  turnOf(address: string): RequestTurn
+  turnOf(address: string): AddressTurn
   /** False: the address has sent too many reads that bring next to nothing. */
   spendSmallRead(address: string): boolean
 }
@@ -167,8 +167,8 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
       if (connections.size === 0) whenEmpty?.()
     },
     turnOf(address) {
-      if (options.isExempt?.(address) === true) return new RequestTurn()
-      return (addresses.useOf(address).requests ??= new RequestTurn())
+      if (options.isExempt?.(address) === true) return new AddressTurn()
+      return (addresses.useOf(address).requests ??= new AddressTurn())
     },
     spendSmallRead(address) {
       if (options.isExempt?.(address) === true) return true

@@ -11,7 +11,7 @@ import type { Refusal } from '../http1/refusals.ts'
 import { ParsedHead } from '../http1/request-head.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
 import { Spending } from '../budget.ts'
-import { RequestTurn } from '../request-turn.ts'
+import { AddressTurn } from '../address-turn.ts'
 import { isSmall } from './forwarded.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { RefusedStream } from './refused-stream.ts'
@@ -33,7 +33,7 @@ export class Http2Connection implements Deadlined, Idling {
   readonly #cancels: Spending
   readonly #controlFrames: Spending
   readonly #use: AddressUse
-  readonly #turn: RequestTurn
+  readonly #turn: AddressTurn
   /** Begun, and nobody has decided about them yet. */
   readonly #undecided: Http2Exchange[] = []
   /** Of answers: given to the streams, and what the streams still have of it, looked at now and then. */
@@ -66,7 +66,7 @@ export class Http2Connection implements Deadlined, Idling {
       isMoving: (now) => this.#isMoving(now),
     }
     this.#use = world.options.addresses.useOf(peerAddress)
-    this.#turn = this.#isExempt() ? new RequestTurn() : (this.#use.requests ??= new RequestTurn())
+    this.#turn = this.#isExempt() ? new AddressTurn() : (this.#use.requests ??= new AddressTurn())
     this.#resets = new Spending(world.limits.http2Resets, nowMs)
     this.#cancels = new Spending(world.limits.http2Cancels, nowMs)
     this.#controlFrames = new Spending(world.limits.http2ControlFrames, nowMs)

@@ -5,7 +5,7 @@
  */
 import { LIMITS } from '../shared/limits.ts'
 
-export class RequestTurn {
+export class AddressTurn {
   #taken = 0
   #isDue = false
   readonly #waiting = new Set<() => void>()
