@@ -30,6 +30,8 @@ export const EDGE_LIMITS = {
   indebtedAddressesMax: 10_000,
   /** Of TLS, that one address begins with one worker: an office of hundreds whose lines all come back. */
   handshakesPerAddress: { burst: 400, perSecond: 100 },
+  /** Those of browsers have at most 2 KiB. */
+  clientHelloBytesMax: 16 * 1024,
   requestsPerConnectionMax: 100_000,
   /**
    * Reads of less than this, over HTTP/1.1: so many of a connection are free, and again where as much

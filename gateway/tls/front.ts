@@ -13,6 +13,7 @@ import { Spending, type Budget } from '../budget.ts'
 import { FairQueue } from '../fair-queue.ts'
 import { countedAs, withoutMapping } from '../../shared/client-address.ts'
 import { TLS_OPTIONS } from './certificates.ts'
+import { awaitClientHello } from './client-hello.ts'
 import type { TicketKeys } from './ticket-keys.ts'
 
 export interface SecureAccepted {
@@ -34,6 +35,7 @@ export interface TlsFrontOptions {
   /** Addresses that are many people: balancers in front. */
   readonly isExempt?: ((address: string) => boolean) | undefined
   readonly clock: Clock
+  /** From the connection to the end of its handshake. */
   readonly handshakeMs: number
   readonly handshakesPerAddress?: Budget
   readonly tickets: TicketKeys
@@ -58,13 +60,14 @@ interface Handshake {
   readonly peerAddress: string
   /** With whom it has its turn. */
   readonly client: string
+  readonly deadline: NodeJS.Timeout
 }
 
 export function createTlsFront(options: TlsFrontOptions): TlsFront {
   const { addresses, tickets, clock } = options
   const { handshakesPerAddress = LIMITS.handshakesPerAddress } = options
   const handshakes = new Map<string, Handshake>()
-  /** Accepted, and not begun. */
+  /** Not begun, though their ClientHello is there. */
   const waiting = new FairQueue<Handshake>()
   let isDue = false
   let ticketKeys = tickets.keys()
@@ -114,6 +117,7 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
   function end(key: string, handshake: Handshake): void {
     if (handshakes.get(key) !== handshake) return
     handshakes.delete(key)
+    clearTimeout(handshake.deadline)
     waiting.delete(handshake)
     addresses.leave(handshake.peerAddress)
     if (handshakes.size === 0) whenSettled?.()
@@ -126,11 +130,13 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
       socket.destroy()
       return
     }
-    const keys = tickets.keys()
-    if (keys !== ticketKeys) server.setTicketKeys(keys)
-    ticketKeys = keys
     const key = keyOf(socket)
-    const handshake = { socket, peerAddress, client: countedAs(peerAddress) }
+    const handshake = {
+      socket,
+      peerAddress,
+      client: countedAs(peerAddress),
+      deadline: setTimeout(() => expire(socket), options.handshakeMs),
+    }
     // Who was reset and comes back from the same port is here before the end of its first.
     const before = handshakes.get(key)
     if (before !== undefined) end(key, before)
@@ -139,9 +145,18 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     // Who ends in the middle of a handshake has left, and holds no place until the deadline.
     socket.allowHalfOpen = false
     socket.on('error', ignore)
-    if (!mayBegin(peerAddress)) return void socket.destroy()
-    waiting.add(handshake)
-    beginSoon()
+    awaitClientHello(socket, (isClientHello) => {
+      if (!isClientHello) options.onFailure?.('no_client_hello')
+      const isOne = isClientHello && handshakes.get(key) === handshake
+      if (!isOne || !mayBegin(peerAddress)) return void socket.destroy()
+      waiting.add(handshake)
+      beginSoon()
+    })
+  }
+
+  function expire(socket: Socket): void {
+    options.onFailure?.('ERR_TLS_HANDSHAKE_TIMEOUT')
+    socket.destroy()
   }
 
   /** To ask for a handshake costs a client nothing, and us as much as thirty requests. */
@@ -166,7 +181,11 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     isDue = false
     const next = waiting.next()
     beginSoon()
-    if (next !== undefined && !next.socket.destroyed) server.emit('connection', next.socket)
+    if (next === undefined || next.socket.destroyed) return
+    const keys = tickets.keys()
+    if (keys !== ticketKeys) server.setTicketKeys(keys)
+    ticketKeys = keys
+    server.emit('connection', next.socket)
   }
 
   return {

@@ -1,6 +1,8 @@
 /** Real TLS around the wires: two hosts with certificates, a trivial decision, clients for both. */
+import { once } from 'node:events'
 import { connect as connectHttp2, constants } from 'node:http2'
 import type { ClientHttp2Session, ClientSessionOptions, OutgoingHttpHeaders } from 'node:http2'
+import { duplexPair } from 'node:stream'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import type { Test } from 'tap'
 import { createDeadlines } from '../../gateway/http1/deadlines.ts'
@@ -155,6 +157,16 @@ export async function startSecureWire(t: Test, origin: string, options: SecureWi
     },
   }
   return wire
+}
+
+/** What a TLS client says first. */
+export async function clientHelloFor(servername: string): Promise<Buffer> {
+  const [near, far] = duplexPair()
+  const client = connectTls({ socket: near, servername })
+  client.on('error', () => undefined)
+  const [bytes] = (await once(far, 'data')) as [Buffer]
+  client.destroy()
+  return bytes
 }
 
 export interface Http2Answer {
