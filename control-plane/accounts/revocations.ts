@@ -101,15 +101,17 @@ export async function revokeIn(
   notBeforeMin = 0,
 ): Promise<RevocationResult> {
   const { queries, nowMs } = change
+  await noteLogouts(queries, tenantId, target, nowMs)
+  const ended = await endSessions(queries, tenantId, target, { atMs: nowMs, reason })
+  const sessions = ended.count
   const row: RevocationRow = {
     tenantId,
     ...columnsOf(target),
     notBefore: Math.max(Math.floor(nowMs / SECOND_MS) + 1, notBeforeMin),
     createdAt: nowMs,
+    keptUntil: ended.expiresAt,
   }
   await upsertRevocation(queries, row)
-  await noteLogouts(queries, tenantId, target, nowMs)
-  const sessions = await endSessions(queries, tenantId, target, { atMs: nowMs, reason })
   await deleteRealmRecords(queries, tenantId, target)
   const content = { ...target, not_before: row.notBefore, sessions, reason }
   if (event !== null && !(await isOfTrial(queries, tenantId, target)))

@@ -126,7 +126,8 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
 
     /** For a sign-out. A revocation does this itself. Answers how many were alive. */
     async end(change: Change, tenantId: string, target: SessionTarget, reason: string) {
-      return endSessions(change.queries, tenantId, target, { atMs: change.nowMs, reason })
+      const ended = { atMs: change.nowMs, reason }
+      return (await endSessions(change.queries, tenantId, target, ended)).count
     },
 
     /** What gateways report, many at a time; one commit for all of them. */

@@ -210,8 +210,13 @@ export function defineSchema(c: Columns) {
       target: c.text('target').notNull(),
       notBefore: c.whole('not_before').notNull(),
       createdAt: c.whole('created_at').notNull(),
+      /** The last of the sessions that it has ended expires then; before, it is not looked at. */
+      keptUntil: c.whole('kept_until').notNull().default(0),
     },
-    (table) => [c.primaryKey({ columns: [table.tenantId, table.kind, table.target] })],
+    (table) => [
+      c.primaryKey({ columns: [table.tenantId, table.kind, table.target] }),
+      c.index('revocations_kept').on(table.keptUntil),
+    ],
   )
 
   /**

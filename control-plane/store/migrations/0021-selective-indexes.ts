@@ -14,5 +14,11 @@ export const selectiveIndexes = {
     'CREATE INDEX sign_ins_user ON sign_ins (tenant_id, user_id, outcome, at)',
     'DROP INDEX sessions_user',
     'CREATE INDEX sessions_user ON sessions (tenant_id, user_id, created_at)',
+    `ALTER TABLE revocations ADD COLUMN kept_until BIGINT NOT NULL DEFAULT 0`,
+    // which sessions these have ended is not known any more: as long as the tenant's last one
+    `UPDATE revocations SET kept_until = ofTenant.until FROM
+      (SELECT tenant_id, max(expires_at) AS until FROM sessions GROUP BY tenant_id) AS ofTenant
+      WHERE ofTenant.tenant_id = revocations.tenant_id`,
+    'CREATE INDEX revocations_kept ON revocations (kept_until)',
   ],
 } as const

@@ -1,20 +1,30 @@
-import { and, eq, gt, inArray, lt, max, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, lt, max, ne, or, sql } from 'drizzle-orm'
+import { SECOND_MS } from '../../../shared/clock.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import type { SessionTarget } from './sessions.ts'
 
-export type RevocationRow = typeof schema.revocations.$inferSelect
-
 const table = schema.revocations
+export type RevocationRow = typeof table.$inferSelect
+export type NewRevocation = typeof table.$inferInsert
 
-/** The later not-before wins. */
-export async function upsertRevocation(queries: Queries, row: RevocationRow): Promise<void> {
+const isKey = (tenantId: string, kind: RevocationRow['kind'], target: string) =>
+  and(eq(table.tenantId, tenantId), eq(table.kind, kind), eq(table.target, target))
+
+/** The later not-before wins, and what was ended before is not forgotten. */
+export async function upsertRevocation(queries: Queries, row: NewRevocation): Promise<void> {
+  const { notBefore, createdAt, keptUntil = 0 } = row
+  const isLonger = lt(table.keptUntil, keptUntil)
   await queries
     .insert(table)
     .values(row)
     .onConflictDoUpdate({
       target: [table.tenantId, table.kind, table.target],
-      set: { notBefore: row.notBefore, createdAt: row.createdAt },
+      set: {
+        notBefore,
+        createdAt,
+        keptUntil: sql`case when ${isLonger} then ${keptUntil} else ${table.keptUntil} end`,
+      },
       setWhere: lt(table.notBefore, row.notBefore),
     })
 }
@@ -30,13 +40,11 @@ export async function notBeforeOf(
   subject: string,
   sid?: string,
 ): Promise<number> {
-  const isKey = (kind: RevocationRow['kind'], target: string) =>
-    and(eq(table.tenantId, tenantId), eq(table.kind, kind), eq(table.target, target))
   // each of them by its whole key: of the tenant alone, all of its revocations would be read
   const concerns = or(
-    isKey('all', ''),
-    isKey('subject', subject),
-    sid === undefined ? undefined : isKey('sid', sid),
+    isKey(tenantId, 'all', ''),
+    isKey(tenantId, 'subject', subject),
+    sid === undefined ? undefined : isKey(tenantId, 'sid', sid),
   )
   const [row] = await queries
     .select({ notBefore: max(table.notBefore) })
@@ -54,7 +62,7 @@ export async function isSidRevoked(
   const rows = await queries
     .select({ notBefore: table.notBefore })
     .from(table)
-    .where(and(eq(table.tenantId, tenantId), eq(table.kind, 'sid'), eq(table.target, sid)))
+    .where(isKey(tenantId, 'sid', sid))
   return rows.some(({ notBefore }) => notBefore >= notBeforeMin)
 }
 
@@ -90,41 +98,31 @@ export async function deleteInteractionsOf(
 }
 
 /**
- * Entries that no token can run into any more: older than the tenant's longest session, and no
- * session from before them is unexpired (one may have been issued while sessions lasted longer).
+ * Entries that no token can run into any more: older than the tenant's longest session, and the
+ * sessions that they have ended are over (one may have been issued while sessions lasted longer).
+ * Answers how many were looked at; one that is still needed is not looked at again before it is due.
  */
 export async function deleteMootRevocations(
   queries: Queries,
   nowMs: number,
   limit: number,
 ): Promise<number> {
-  const { tenants, sessions } = schema
-  const oldest = queries
-    .select({ one: sql`1` })
-    .from(sessions)
-    .where(
-      and(
-        eq(sessions.tenantId, table.tenantId),
-        gt(sessions.expiresAt, nowMs),
-        sql`${sessions.createdAt} < ${table.notBefore} * 1000`,
-      ),
-    )
-  const moot = await queries
-    .select({ tenantId: table.tenantId, kind: table.kind, target: table.target })
+  const { tenants } = schema
+  const { tenantId, kind, target, notBefore } = table
+  const rows = await queries
+    .select({ tenantId, kind, target, notBefore, longest: tenants.maxSessionSeconds })
     .from(table)
-    .innerJoin(tenants, eq(tenants.tenantId, table.tenantId))
-    .where(
-      and(
-        sql`(${table.notBefore} + ${tenants.maxSessionSeconds}) * 1000 < ${nowMs}`,
-        sql`not exists ${oldest}`,
-      ),
-    )
+    .leftJoin(tenants, eq(tenants.tenantId, tenantId))
+    .where(lt(table.keptUntil, nowMs))
+    .orderBy(asc(table.keptUntil))
     .limit(limit)
-  for (const { tenantId, kind, target } of moot)
-    await queries
-      .delete(table)
-      .where(and(eq(table.tenantId, tenantId), eq(table.kind, kind), eq(table.target, target)))
-  return moot.length
+  for (const row of rows) {
+    const dueMs = (row.notBefore + (row.longest ?? 0)) * SECOND_MS
+    const isRow = isKey(row.tenantId, row.kind, row.target)
+    if (dueMs < nowMs) await queries.delete(table).where(isRow)
+    else await queries.update(table).set({ keptUntil: dueMs }).where(isRow)
+  }
+  return rows.length
 }
 
 export async function deleteRealmRecordsExpiredBefore(

@@ -216,12 +216,13 @@ export async function aliveSids(
   return rows.map(({ sid }) => sid)
 }
 
+/** How many were alive, and when the last of them would have expired. */
 export async function endSessions(
   queries: Queries,
   tenantId: string,
   target: SessionTarget,
   ended: { readonly atMs: number; readonly reason: string },
-): Promise<number> {
+): Promise<{ readonly count: number; readonly expiresAt: number }> {
   const areMeant =
     'all' in target
       ? undefined
@@ -233,8 +234,9 @@ export async function endSessions(
     .update(table)
     .set({ endedAt: ended.atMs, endReason: ended.reason })
     .where(and(eq(table.tenantId, tenantId), areMeant, isAlive))
-    .returning({ sid: table.sid })
-  return rows.length
+    .returning({ expiresAt: table.expiresAt })
+  const expiresAt = rows.reduce((latest, row) => Math.max(latest, row.expiresAt), 0)
+  return { count: rows.length, expiresAt }
 }
 
 export async function markSeen(

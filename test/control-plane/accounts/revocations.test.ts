@@ -183,6 +183,38 @@ void t.test(
   },
 )
 
+void t.test('an entry that is still needed is put off, and then looked at once', async (t) => {
+  const { revocations, clock } = await startAccounts(t)
+  const kept = async () => Object.keys((await revocations.revokedState('acme')).sids)
+  for (const sid of ['s1', 's2', 's3']) await revocations.end('acme', sid, ACTOR, 'signed_out')
+  t.equal(await revocations.prune(2), 2, 'so many a round')
+  t.equal(await revocations.prune(2), 1)
+  t.equal(await revocations.prune(2), 0)
+  t.strictSame(await kept(), ['s1', 's2', 's3'])
+  clock.advance(HOUR_MS + 2000)
+  t.equal(await revocations.prune(2), 2)
+  t.equal(await revocations.prune(2), 1)
+  t.strictSame(await kept(), [])
+})
+
+void t.test('what a session was ended by outlives the session’s own row', async (t) => {
+  const { revocations, sessions, store, tenants, issue, clock } = await startAccounts(t)
+  await issue('a1')
+  await tenants.patch('acme', { maxSessionSeconds: 60 }, ACTOR)
+  await revocations.revoke('acme', { subject: 'ada' }, ACTOR)
+  clock.advance(500)
+  await store.change(({ queries }) => queries.delete(schema.sessions))
+  t.equal(await sessions.find('acme', 'a1'), undefined)
+  clock.advance(1000)
+  const kept = async () => Object.keys((await revocations.revokedState('acme')).subjects)
+  clock.advance(HOUR_MS / 2)
+  await revocations.prune(100)
+  t.strictSame(await kept(), ['ada'], 'its token lives for an hour')
+  clock.advance(HOUR_MS / 2)
+  await revocations.prune(100)
+  t.strictSame(await kept(), [])
+})
+
 void t.test('a new password, a disabled and a removed account end what was open', async (t) => {
   const { users, issue, alive, revocations } = await startAccounts(t)
   const create = (username: string) =>
