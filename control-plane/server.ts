@@ -8,6 +8,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from 'pino'
+import { REALMS_PREFIX } from '../shared/issuer.ts'
 import { countedAs, createAddressReader } from '../shared/client-address.ts'
 import { SECOND_MS, type Clock } from '../shared/clock.ts'
 import { Refusal } from '../shared/errors.ts'
@@ -38,7 +39,6 @@ export interface ServerWorld {
   readonly operatorKey?: string | undefined
 }
 
-const REALMS_PREFIX = '/auth/realms/'
 const INVALID = new Refusal('request_invalid')
 const NO_TUNNEL = new Refusal('method_not_allowed')
 const UNREAD = new Refusal('unavailable', { retry_after: 10 })

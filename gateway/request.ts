@@ -1,13 +1,14 @@
 /** The life of one request. Read this first. */
 import type { Clock } from '../shared/clock.ts'
+import { withoutSessionCookie } from '../shared/enforcement/cookies.ts'
 import {
-  clearCookie,
-  hopsCookieName,
-  seenCookieName,
-  setCookie,
-  withoutSessionCookie,
-} from '../shared/enforcement/cookies.ts'
-import { decide, type Decision, type ServiceEndpoint } from '../shared/enforcement/decide.ts'
+  decide,
+  type Forward,
+  type Judged,
+  type Outcome,
+  type RefusedStatus,
+  type ServiceEndpoint,
+} from '../shared/enforcement/decide.ts'
 import { isOwnOrigin } from '../shared/enforcement/own-origin.ts'
 import type { RevokedView } from '../shared/enforcement/session.ts'
 import { carriedProof, checkPass } from '../shared/probe.ts'
@@ -46,7 +47,7 @@ export interface Edge {
 }
 
 /** One request with what was found out about it; the tenant's snapshot is kept to its end. */
-export class RequestContext implements Visit {
+export class RequestContext implements Visit, Judged<ProvenSession> {
   readonly exchange: Exchange
   readonly edge: Edge
   readonly tenant: CompiledTenant
@@ -66,7 +67,7 @@ export class RequestContext implements Visit {
   readonly startedAtMs = performance.now()
   readonly protocol: 'http' | 'https'
   /** For the log line. */
-  decision: Decision<never>['kind'] | 'probe' = 'refuse'
+  decision: Outcome<never>['kind'] | 'probe' = 'refuse'
   reason: Reason | '' = ''
   /** Who the request was forwarded for, and the state of the tenant under which it still may be. */
   session: ProvenSession | undefined = undefined
@@ -130,6 +131,20 @@ export class RequestContext implements Visit {
     return this.isOwnPage(this.header('origin'))
   }
 
+  get isUpgrade(): boolean {
+    return this.exchange.head.isUpgrade && this.exchange.takeSocket !== undefined
+  }
+
+  /** What was good last is enforced for as long as it takes (design: last known good). */
+  get isStateLost(): boolean {
+    return false
+  }
+
+  /** Every connection at the edge has an address. */
+  get isNetworkUnknown(): boolean {
+    return false
+  }
+
   readSession() {
     return this.edge.sessions.read(this)
   }
@@ -149,8 +164,7 @@ export function handleRequest(exchange: Exchange, edge: Edge): void {
   const probeKey = exchange.head.probePass === '' ? undefined : keyOfOwnProbe(context)
   if (probeKey !== undefined) return carryProbe(context, probeKey)
   if (belongsOverTls(context)) return moveToTls(context)
-  const decision = decide(context.tenant, context.path, context, readSession)
-  return carryOut(context, decision)
+  return carryOut(context, decide(context.tenant, context))
 }
 
 /** The host has a certificate here, and this request came without TLS all the way. */
@@ -178,73 +192,63 @@ function moveToTls(context: RequestContext): void {
   })
 }
 
-function readSession(context: RequestContext) {
-  return context.edge.sessions.read(context)
-}
-
-function carryOut(context: RequestContext, decision: Decision<ProvenSession>): void {
-  context.decision = decision.kind
-  if (decision.kind !== 'service') context.reason = decision.reason
-  switch (decision.kind) {
+function carryOut(context: RequestContext, outcome: Outcome<ProvenSession>): void {
+  context.decision = outcome.kind
+  if (outcome.kind !== 'service') context.reason = outcome.reason
+  switch (outcome.kind) {
     case 'forward':
-      return forward(context, decision.session)
+      return forward(context, outcome)
     case 'service':
-      return context.edge.serve(context, decision.endpoint)
+      return context.edge.serve(context, outcome.endpoint)
     case 'sign_in':
-      return respond(context.exchange, context.signIn(decision.reason))
+      return respond(context.exchange, context.signIn(outcome.reason))
     case 'refuse':
-      return refuse(context.exchange, decision.reason, decision.status)
+      return refuse(context.exchange, outcome.reason, outcome.status)
   }
 }
 
-function forward(context: RequestContext, session: ProvenSession | undefined): void {
+function forward(context: RequestContext, outcome: Forward<ProvenSession>): void {
   const { exchange, tenant } = context
-  if (exchange.head.isUpgrade && exchange.takeSocket !== undefined)
-    return forwardUpgrade(context, session)
-  exchange.forward(planOf(context, session, tenant.upstream, exchange.head))
+  if (context.isUpgrade) return forwardUpgrade(context, outcome)
+  exchange.forward(planOf(context, outcome, tenant.upstream, exchange.head))
 }
 
-/**
- * A browser lets any site's page open a WebSocket to anywhere, with the cookies of its user. Where
- * those cookies are what opens the door it stays shut; a door that is open for everybody is open
- * for that page too, but nobody is named there.
- */
-function forwardUpgrade(context: RequestContext, given: ProvenSession | undefined): void {
+function forwardUpgrade(context: RequestContext, outcome: Forward<ProvenSession>): void {
   const { exchange, tenant, edge } = context
-  const { authority, cookies } = exchange.head
-  const isOwn = given === undefined || context.isFromOwnOrigin
-  if (!isOwn && context.reason === 'session') return refuseUpgrade(context, 'origin_foreign', 403)
-  const session = isOwn ? given : undefined
-  const { tenantId } = tenant
-  const claim = { tenantId, sid: session?.claims.sid ?? '', client: context.clientAddress }
+  const { tenantId, origin } = tenant
+  const sid = outcome.session?.claims.sid ?? ''
+  const claim = { tenantId, sid, client: context.clientAddress }
   if (!edge.upgrades.hasRoom(claim)) return refuseUpgrade(context, 'websockets_exhausted', 503)
-  const head = isOwn ? exchange.head : { cookies: withoutSessionCookie(cookies), authority }
-  const plan = planOf(context, session, tenant.upstream, head)
+  const { authority, cookies } = exchange.head
+  const head = outcome.isForeignPage
+    ? { cookies: withoutSessionCookie(cookies), authority }
+    : exchange.head
+  const plan = planOf(context, outcome, tenant.upstream, head)
   const responseLines = plan.responseLines + plan.privateCookieLine
-  const { origin } = tenant
   const upstream = edge.upgrades.upstream({ exchange, origin, responseLines, ...claim })
   exchange.forward({ ...plan, upstream })
 }
 
-function refuseUpgrade(context: RequestContext, reason: RefuseReason, status: 403 | 503): void {
+function refuseUpgrade(context: RequestContext, reason: RefuseReason, status: RefusedStatus): void {
   context.decision = 'refuse'
   context.reason = reason
   refuse(context.exchange, reason, status)
 }
 
 /** The decision to forward has stopped being true while its answer was under way. */
-export function takeBack(context: RequestContext, decision: Decision<never>): void {
-  if (decision.kind !== 'service') context.reason = decision.reason
-  if (context.exchange.recall?.() === true) carryOut(context, decision)
+export function takeBack(context: RequestContext, outcome: Outcome<never>): void {
+  if (outcome.kind !== 'service') context.reason = outcome.reason
+  if (context.exchange.recall?.() === true) carryOut(context, outcome)
 }
 
 function planOf(
   context: RequestContext,
-  session: ProvenSession | undefined,
+  { session, cookies, isSeenDue }: Forward<ProvenSession>,
   upstream: Upstream,
   head: Pick<RequestHead, 'authority' | 'cookies'>,
 ): ForwardPlan {
   context.session = session
+  if (isSeenDue) context.edge.active(context, session!)
   return {
     upstream,
     client: context.clientAddress,
@@ -255,22 +259,11 @@ function planOf(
         : session.carried.forwarding(head.authority, session.cookies || head.cookies, context),
     responseLines: `X-Request-Id: ${context.requestId}\r\n`,
     isPrivate: session !== undefined,
-    privateCookieLine: session === undefined ? '' : companionLines(context, session),
+    privateCookieLine: cookies.length === 0 ? '' : cookies.map(cookieLine).join(''),
   }
 }
 
-/** Most answers carry none: the companion cookie is rewritten at most every idle_seconds / 30. */
-function companionLines(context: RequestContext, session: ProvenSession): string {
-  const isSecure = context.isCookieSecure
-  let lines = ''
-  if (session.seenDue !== '') {
-    const maxAgeSeconds = Math.max(1, session.claims.exp - context.nowSeconds)
-    lines = `Set-Cookie: ${setCookie(seenCookieName(isSecure), session.seenDue, { maxAgeSeconds, isSecure })}\r\n`
-    context.edge.active(context, session)
-  }
-  if (session.hasHops) lines += `Set-Cookie: ${clearCookie(hopsCookieName(isSecure), isSecure)}\r\n`
-  return lines
-}
+const cookieLine = (cookie: string) => `Set-Cookie: ${cookie}\r\n`
 
 /** A request without a tenant: all that its log line can tell. */
 export class UnservedContext {
@@ -294,7 +287,7 @@ function refuseUnserved(
   refuse(exchange, reason, status)
 }
 
-function refuse(exchange: Exchange, reason: RefuseReason, status: 400 | 403 | 404 | 503): void {
+function refuse(exchange: Exchange, reason: RefuseReason, status: RefusedStatus): void {
   respond(exchange, refusal(exchange.head, reason, status))
 }
 

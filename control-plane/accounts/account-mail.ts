@@ -1,4 +1,5 @@
 /** What a person is told, and invited to do, by mail. Links begin with our own configured address. */
+import { issuerOf } from '../../shared/issuer.ts'
 import { HOUR_MS } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { letter, mailTextsFor } from '../mail/letters.ts'
@@ -31,7 +32,7 @@ export interface AccountMailWorld {
 }
 
 export function createAccountMail({ store, tickets, mails, users, baseUrl }: AccountMailWorld) {
-  const realmUrl = (tenantId: string) => `${baseUrl}/auth/realms/${tenantId}`
+  const realmUrl = (tenantId: string) => issuerOf(baseUrl, tenantId)
 
   /** Whether a link was written; not where the person has been sent enough of them. */
   async function sendLink(

@@ -1,6 +1,8 @@
 /** The frame of every page of the console: where one is, where one can go, what has just happened. */
 import { html } from 'hono/html'
+import { realmPath } from '../../shared/issuer.ts'
 import { KEY } from '../realm/pages/icons.ts'
+import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { AssetUrls } from './assets.ts'
 import { apiCalls } from './blocks/api-calls.ts'
 import { receiptBlock } from './blocks/receipt.ts'
@@ -89,7 +91,7 @@ function insideHead(viewer: Viewer, { proofs }: Frame, tenant: View['tenant']): 
       <div class="menu">
         <p>${viewer.email}</p>
         <p class="hint">${viewer.isOperator ? 'Operator' : 'Administrator'}</p>
-        <p><a href="/auth/realms/console/account">Password and second factors</a></p>
+        <p><a href="${realmPath(CONSOLE_REALM)}/account">Password and second factors</a></p>
         ${form({ proofs }, { action: '/console/sign-out', submit: 'Sign out', look: 'quiet' })}
       </div>
     </details>

@@ -8,6 +8,7 @@ import { SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import { Agent } from 'undici'
+import { issuerOf } from '../../shared/issuer.ts'
 import { MINUTE_MS, SECOND_MS, nowSeconds, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
@@ -134,7 +135,7 @@ async function tokenFor(
   const now = nowSeconds(clock)
   return new SignJWT({ events: { [EVENT]: {} }, ...(sid !== null && { sid }) })
     .setProtectedHeader({ alg: 'RS256', typ: 'logout+jwt', kid: key.kid })
-    .setIssuer(`${baseUrl}/auth/realms/${tenantId}`)
+    .setIssuer(issuerOf(baseUrl, tenantId))
     .setAudience(clientIdOf(tenantId))
     .setSubject(userId)
     .setIssuedAt(now)

@@ -2,6 +2,7 @@
  * The names of a realm's cookies. What says who somebody is has the prefix that no sibling host can
  * set; it is then sent to every realm of the host, so there are only so many at a time.
  */
+import { realmPath } from '../../shared/issuer.ts'
 import { HOST_PREFIX } from '../../shared/enforcement/cookies.ts'
 
 export function realmCookieName(tenantId: string, purpose: string, isHttps: boolean): string {
@@ -15,7 +16,7 @@ export function pathCookieName(tenantId: string, purpose: string, isHttps: boole
 
 /** `__Host-` asks for all paths of the host. */
 export const sessionCookiePath = (tenantId: string, isHttps: boolean) =>
-  isHttps ? '/' : `/auth/realms/${tenantId}`
+  isHttps ? '/' : realmPath(tenantId)
 
 /** All values that a browser sends under one name: one that was planted hides no other. */
 export function cookieValues(cookies: string, name: string): string[] {

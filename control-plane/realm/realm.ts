@@ -4,6 +4,7 @@
  */
 import type { EventEmitter } from 'node:events'
 import type { KoaContextWithOIDC, Provider as OidcProvider } from 'oidc-provider'
+import { issuerOf } from '../../shared/issuer.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import { isHangUp } from '../listener/hang-up.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
@@ -48,10 +49,6 @@ export interface Realm {
 export interface RealmCounts {
   readonly tokenLimits: RateLimits
   readonly personRate: PersonRate
-}
-
-export function issuerOf(baseUrl: string, tenantId: string): string {
-  return `${baseUrl}/auth/realms/${tenantId}`
 }
 
 export async function createRealm(

@@ -15,7 +15,7 @@ import {
 } from '../../shared/protection-statement.ts'
 import type { Protection } from '../../shared/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
-import { issuerOf } from './snapshot.ts'
+import { issuerOf } from '../../shared/issuer.ts'
 import { clientIdOf, type Tenant, type Tenants } from './tenants.ts'
 
 export interface ProtectionStatementsWorld {

@@ -2,6 +2,7 @@
  * What a gateway is told of one tenant. Pure: the same rows and settings make the same snapshot,
  * byte for byte, which is what the fleet's state hash compares.
  */
+import { issuerOf } from '../../shared/issuer.ts'
 import type { TenantSnapshot } from '../../shared/snapshot.ts'
 import type { VerifyingKey } from '../keys/signing-keys.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
@@ -57,8 +58,4 @@ export function buildSnapshot(parts: SnapshotParts): TenantSnapshot | null {
       private_key_pem: privateKeyPem,
     })),
   }
-}
-
-export function issuerOf(baseUrl: string, tenantId: string): string {
-  return `${baseUrl.replace(/\/$/, '')}/auth/realms/${tenantId}`
 }

@@ -4,11 +4,10 @@
  * is in flight, and one sweep visits it, so a short request costs nothing.
  */
 import type { Clock } from '../../shared/clock.ts'
-import { decide, type Decision, type SessionVerdict } from '../../shared/enforcement/decide.ts'
+import type { Outcome } from '../../shared/enforcement/decide.ts'
 import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
 import { seenIntervalSeconds } from '../../shared/enforcement/seen.ts'
-import { judgeSession, type RevokedView } from '../../shared/enforcement/session.ts'
-import { isStillTrusted } from '../../shared/enforcement/still-trusted.ts'
+import { judgeAgain } from '../../shared/enforcement/judge-again.ts'
 import type { SessionActivity } from '../../shared/snapshot.ts'
 import type { Exchange } from '../exchange.ts'
 import { RequestContext, takeBack } from '../request.ts'
@@ -16,7 +15,7 @@ import type { CompiledTenant } from '../tenants/compiled.ts'
 import type { HostLookup } from '../tenants/directory.ts'
 import { ENDINGS } from '../upgrade/frames.ts'
 import type { OpenWebSocket } from '../upgrade/upgrades.ts'
-import { NO_SESSION, type ProvenSession } from '../../shared/enforcement/read-session.ts'
+import type { ProvenSession } from './sessions.ts'
 
 export interface OpenStreamsWorld {
   readonly clock: Clock
@@ -86,24 +85,20 @@ export function createOpenStreams(world: OpenStreamsWorld): OpenStreams {
     context: RequestContext,
     activeSeconds: number,
     nowSeconds: number,
-  ): Decision<never> | undefined {
+  ): Outcome<never> | undefined {
     const found = byHost(context.exchange.head.host)
     if (found.kind === 'unknown') return HOST_UNKNOWN
     if (found.kind === 'held') return { kind: 'refuse', reason: found.reason, status: 503 }
     const { tenant, revoked } = found.served
     if (tenant.tenantId !== context.tenant.tenantId) return HOST_UNKNOWN
-    const { session } = context
-    if (session === undefined && tenant === context.allowedBy) return undefined
-    const facts = { session, tenant, revoked, activeSeconds, nowSeconds }
-    const verdict = session === undefined ? NO_SESSION : verdictOf(context, { ...facts, session })
-    // Even where none is needed: the application was told whose stream this is.
-    if (session !== undefined && verdict.kind === 'invalid')
-      return { kind: 'sign_in', reason: verdict.reason }
-    if (tenant === context.allowedBy) return undefined
-    const decision = decide(tenant, context.path, verdict, (given) => given)
-    if (decision.kind !== 'forward') return decision
-    context.allowedBy = tenant
-    return undefined
+    const { session, path, allowedBy } = context
+    // Requests of the session that came by here count as well, with the grain of their cookie.
+    const usedSeconds = Math.max(activeSeconds, context.nowSeconds, session?.seen?.seconds ?? 0)
+    const times = { usedSeconds, nowSeconds }
+    const client = clientOf(context, session, tenant)
+    const refusal = judgeAgain({ path, session, allowedBy, tenant, revoked, ...times, ...client })
+    if (refusal === undefined) context.allowedBy = tenant
+    return refusal
   }
 
   function reportActivity(context: RequestContext, activeSeconds: number): void {
@@ -133,42 +128,15 @@ export function createOpenStreams(world: OpenStreamsWorld): OpenStreams {
 
 const HOST_UNKNOWN = { kind: 'refuse', reason: 'host_unknown', status: 404 } as const
 
-interface Facts {
-  readonly session: ProvenSession
-  readonly tenant: CompiledTenant
-  readonly revoked: RevokedView
-  readonly activeSeconds: number
-  readonly nowSeconds: number
-}
-
-function verdictOf(context: RequestContext, facts: Facts): SessionVerdict<never> {
-  const { session, tenant, revoked, activeSeconds, nowSeconds } = facts
-  if (tenant !== context.allowedBy && !isStillTrusted(session.token, session.trust, tenant.trust))
-    return { kind: 'invalid', reason: 'key_unknown' }
-  // Requests of the session that came by here count as well, with the grain of their cookie.
-  const seconds = Math.max(activeSeconds, context.nowSeconds, session.seen?.seconds ?? 0)
-  const { fingerprint, boundTo } = bindingOf(context, session, tenant)
-  const reason = judgeSession(
-    {
-      claims: session.claims,
-      seen: { seconds, fingerprint: boundTo },
-      fingerprint,
-      nowSeconds,
-    },
-    tenant.sessionRules,
-    revoked,
-  )
-  if (reason === undefined) return VALID
-  return { kind: 'invalid', reason: reason === 'binding_terminate' ? 'binding_step_up' : reason }
-}
-
-/** `decide` hands it on, and nobody looks at it. */
-const VALID = { kind: 'valid', session: undefined as never } as const
+const SAME_CLIENT = { fingerprint: '', boundTo: '' }
 
 /** A client does not change while it is connected: this is only news when the setting is. */
-function bindingOf(context: RequestContext, session: ProvenSession, tenant: CompiledTenant) {
-  if (tenant.sessionRules.binding === context.tenant.sessionRules.binding)
-    return { fingerprint: '', boundTo: '' }
+function clientOf(
+  context: RequestContext,
+  session: ProvenSession | undefined,
+  tenant: CompiledTenant,
+) {
+  if (tenant.sessionRules.binding === context.tenant.sessionRules.binding) return SAME_CLIENT
   const fingerprint = fingerprintOf(context.userAgent, context.clientAddress)
-  return { fingerprint, boundTo: session.seen?.fingerprint ?? '' }
+  return { fingerprint, boundTo: session?.seen?.fingerprint ?? '' }
 }

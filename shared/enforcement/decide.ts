@@ -1,6 +1,7 @@
 /**
- * THE decision, for the gateway and for the middleware alike. The order is the design's: suspended,
- * pass-through, sealed, the service's own paths, excluded, session.
+ * THE decision, for the gateway and for the middleware alike: whoever asks carries out what is
+ * answered and adds nothing. The order is the design's: suspended, pass-through, sealed, the
+ * service's own paths, excluded, session.
  */
 import type { Protection, TenantStatus } from '../snapshot.ts'
 import type { ForwardReason, RefuseReason, SignInReason } from '../reasons.ts'
@@ -18,53 +19,116 @@ export type ServiceEndpoint = (typeof SERVICE_ENDPOINTS)[number]
 
 /** What the caller found out about the session of this request. */
 export type SessionVerdict<Session> =
-  | { readonly kind: 'valid'; readonly session: Session }
+  | {
+      readonly kind: 'valid'
+      readonly session: Session
+      /** Values of Set-Cookie that its browser is due. */
+      readonly cookies: readonly string[]
+      /** The companion cookie among them: the session is in use, which is told so often and no more. */
+      readonly isSeenDue: boolean
+    }
   | { readonly kind: 'invalid'; readonly reason: SignInReason }
 
-export type Decision<Session> =
-  | {
-      readonly kind: 'forward'
-      readonly reason: ForwardReason
-      readonly session: Session | undefined
-    }
+/** What is asked of a request, and only where it matters: a sealed path costs no signature check. */
+export interface Judged<Session> {
+  readonly path: string
+  /** It asks for another protocol, a WebSocket, and can get it here. */
+  readonly isUpgrade: boolean
+  /** No page of another site asked for this. */
+  readonly isFromOwnOrigin: boolean
+  /** Nobody has told us for too long who may still come in. */
+  readonly isStateLost: boolean
+  /** Sessions are bound to their network, and this request's is not to be told. */
+  readonly isNetworkUnknown: boolean
+  readSession(): SessionVerdict<Session>
+}
+
+export interface Forward<Session> {
+  readonly kind: 'forward'
+  readonly reason: ForwardReason
+  /** Who is named to the application. */
+  readonly session: Session | undefined
+  /** Values of Set-Cookie, for an answer that no shared cache may store; else left out. */
+  readonly cookies: readonly string[]
+  readonly isSeenDue: boolean
+  /** A page of another site asked: nobody is named, and `service_session` does not go on. */
+  readonly isForeignPage: boolean
+}
+
+export type Outcome<Session> =
+  | Forward<Session>
   | { readonly kind: 'service'; readonly endpoint: ServiceEndpoint }
   | { readonly kind: 'sign_in'; readonly reason: SignInReason }
-  | { readonly kind: 'refuse'; readonly reason: RefuseReason; readonly status: 400 | 404 | 503 }
+  | { readonly kind: 'refuse'; readonly reason: RefuseReason; readonly status: RefusedStatus }
+
+export type RefusedStatus = 400 | 403 | 404 | 503
 
 const SUSPENDED = { kind: 'refuse', reason: 'suspended', status: 503 } as const
 const SEALED = { kind: 'refuse', reason: 'sealed', status: 404 } as const
 const UNREADABLE = { kind: 'refuse', reason: 'path_unreadable', status: 400 } as const
+const ORIGIN_FOREIGN = { kind: 'refuse', reason: 'origin_foreign', status: 403 } as const
+const STATE_LOST = { kind: 'refuse', reason: 'state_lost', status: 503 } as const
+const CLIENT_UNREADABLE = { kind: 'refuse', reason: 'client_unreadable', status: 503 } as const
 const ENDPOINT_BY_PATH: ReadonlyMap<string, ServiceEndpoint> = new Map(
   SERVICE_ENDPOINTS.map((endpoint) => [`/service/${endpoint}`, endpoint]),
 )
+const NO_COOKIES: readonly string[] = []
 
-/**
- * `readSession` is only called where the session matters, so that a sealed or malformed path costs
- * no signature check.
- */
-export function decide<Session, Request>(
-  rules: TenantRules,
-  path: string,
-  request: Request,
-  readSession: (request: Request) => SessionVerdict<Session>,
-): Decision<Session> {
+export function decide<Session>(rules: TenantRules, request: Judged<Session>): Outcome<Session> {
   if (rules.status === 'suspended') return SUSPENDED
+  const { path } = request
   const endpoint = path.startsWith('/service/') ? ENDPOINT_BY_PATH.get(path) : undefined
   if (rules.protection === 'pass-through') {
-    if (endpoint !== undefined) return { kind: 'service', endpoint }
-    return { kind: 'forward', reason: 'pass_through', session: validOf(readSession(request)) }
+    if (endpoint !== undefined) return serve(endpoint, request)
+    return request.isStateLost ? STATE_LOST : letIn('pass_through', request)
   }
   const sealed = rules.sealed(path)
   if (sealed === 'sealed') return SEALED
   if (sealed === 'unreadable') return UNREADABLE
-  if (endpoint !== undefined) return { kind: 'service', endpoint }
-  if (rules.excluded(path))
-    return { kind: 'forward', reason: 'excluded', session: validOf(readSession(request)) }
-  const verdict = readSession(request)
-  if (verdict.kind === 'invalid') return { kind: 'sign_in', reason: verdict.reason }
-  return { kind: 'forward', reason: 'session', session: verdict.session }
+  if (endpoint !== undefined) return serve(endpoint, request)
+  if (rules.excluded(path)) return letIn('excluded', request)
+  if (request.isStateLost) return STATE_LOST
+  const verdict = request.readSession()
+  if (verdict.kind === 'valid') return admit('session', request, verdict)
+  if (request.isNetworkUnknown) return CLIENT_UNREADABLE
+  return { kind: 'sign_in', reason: verdict.reason }
 }
 
-function validOf<Session>(verdict: SessionVerdict<Session>): Session | undefined {
-  return verdict.kind === 'valid' ? verdict.session : undefined
+/** A sign-in that could not hold would go round in circles (.docs/decisions/0026). */
+function serve(endpoint: ServiceEndpoint, request: Judged<unknown>): Outcome<never> {
+  if (request.isStateLost) return STATE_LOST
+  const startsSession = endpoint === 'login' || endpoint === 'callback'
+  return startsSession && request.isNetworkUnknown
+    ? CLIENT_UNREADABLE
+    : { kind: 'service', endpoint }
+}
+
+/** Whoever it is; somebody who is signed in is named all the same. */
+function letIn<Session>(
+  reason: 'excluded' | 'pass_through',
+  request: Judged<Session>,
+): Outcome<Session> {
+  const verdict = request.isStateLost ? undefined : request.readSession()
+  if (verdict?.kind === 'valid') return admit(reason, request, verdict)
+  return forNobody(reason, false)
+}
+
+/**
+ * A browser lets any site's page open a WebSocket to anywhere, with the cookies of its user. Where
+ * those cookies are what opens the door it stays shut; a door that is open for everybody is open
+ * for that page too, but nobody is named there.
+ */
+function admit<Session>(
+  reason: ForwardReason,
+  request: Judged<Session>,
+  { session, cookies, isSeenDue }: Extract<SessionVerdict<Session>, { kind: 'valid' }>,
+): Outcome<Session> {
+  if (!request.isUpgrade || request.isFromOwnOrigin)
+    return { kind: 'forward', reason, session, cookies, isSeenDue, isForeignPage: false }
+  return reason === 'session' ? ORIGIN_FOREIGN : forNobody(reason, true)
+}
+
+function forNobody(reason: ForwardReason, isForeignPage: boolean): Forward<never> {
+  const cookies = NO_COOKIES
+  return { kind: 'forward', reason, session: undefined, cookies, isSeenDue: false, isForeignPage }
 }

@@ -10,10 +10,10 @@ import {
   seenCookieName,
   SESSION_COOKIE,
 } from './cookies.ts'
+import { companionCookies } from './companions.ts'
 import type { SessionVerdict } from './decide.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { flat } from './flat.ts'
-import { RecentlyUsed } from './recently-used.ts'
 import { readSeen, writeSeen, type SealingKeys, type Seen } from './seen.ts'
 import {
   isSeenDue,
@@ -22,15 +22,13 @@ import {
   type SessionFacts,
   type SessionRules,
 } from './session.ts'
-import { proveToken, type TokenClaims, type TokenTrust } from './token.ts'
+import { TokenProofs, type TokenProof } from './token-proofs.ts'
+import type { TokenClaims, TokenTrust } from './token.ts'
 import { LIMITS } from '../limits.ts'
 import type { SignInReason } from '../reasons.ts'
 
 /** A token whose proof holds under `trust`, with what was last worked out for its client. */
-export interface ProvenSession<Carried = unknown> {
-  readonly token: string
-  readonly claims: TokenClaims
-  readonly trust: TokenTrust
+export interface ProvenSession<Carried = unknown> extends TokenProof {
   /** What goes on to the application on its behalf, made once. */
   readonly carried: Carried
   /** The whole Cookie header of the last request, '' for a long one, and what it said by `seenKeys`. */
@@ -44,8 +42,6 @@ export interface ProvenSession<Carried = unknown> {
   userAgent: string
   clientAddress: string
   fingerprint: string
-  /** The companion cookie's new value when it is due, else ''. */
-  seenDue: string
 }
 
 export interface SessionRequest {
@@ -85,9 +81,6 @@ export interface SentSession {
 }
 
 export const NO_SESSION: SessionVerdict<never> = { kind: 'invalid', reason: 'no_session' }
-/** The end of a signature tells tokens apart and is hashed fast; the whole token is compared. */
-const CACHE_KEY_CHARACTERS = 12
-
 export interface SessionReaderOptions<Carried> {
   readonly entriesMax?: number
   carry(token: string, claims: TokenClaims): Carried
@@ -98,27 +91,11 @@ export function createSessionReader<Carried>({
   carry,
 }: SessionReaderOptions<Carried>): SessionReader<Carried> {
   type Session = ProvenSession<Carried>
-  const proofs = new RecentlyUsed<Session>(entriesMax)
-  const stats = { hits: 0, misses: 0 }
-
-  function proven(token: string, trust: TokenTrust): Session | undefined {
-    const cached = proofs.get(token.slice(-CACHE_KEY_CHARACTERS))
-    if (cached === undefined || cached.trust !== trust || cached.token !== token) return undefined
-    stats.hits++
-    return cached
-  }
-
-  function prove(token: string, trust: TokenTrust): Session | SignInReason {
-    const cached = proven(token, trust)
-    if (cached !== undefined) return cached
-    stats.misses++
-    const claims = proveToken(token, trust)
-    if (typeof claims === 'string') return claims
-    const kept = flat(token)
-    const session = { ...NEW_SESSION, token: kept, claims, trust, carried: carry(kept, claims) }
-    proofs.set(kept.slice(-CACHE_KEY_CHARACTERS), session)
-    return session
-  }
+  const proofs = new TokenProofs<Session>(entriesMax, (proof) => ({
+    ...proof,
+    ...NEW_SESSION,
+    carried: carry(proof.token, proof.claims),
+  }))
 
   /**
    * The session of a client that sends the very header it sent before: nothing has to be taken
@@ -129,7 +106,7 @@ export function createSessionReader<Carried>({
     if (at === -1) return undefined
     const semicolon = cookies.indexOf(';', at)
     const end = semicolon === -1 ? cookies.length : semicolon
-    const session = proofs.get(cookies.slice(Math.max(0, end - CACHE_KEY_CHARACTERS), end))
+    const session = proofs.endingAt(cookies, end)
     if (session === undefined || session.trust !== tenant.trust) return undefined
     if (session.seenKeys !== tenant.seenKeys || session.cookies !== cookies) return undefined
     return session.isCookieSecure === isCookieSecure ? session : undefined
@@ -139,15 +116,15 @@ export function createSessionReader<Carried>({
     const token = readCookie(request.cookies, SESSION_COOKIE)
     if (token === undefined) return 'no_session'
     if (token === REPEATED) return 'session_repeated'
-    return prove(token, request.tenant.trust)
+    return proofs.prove(token, request.tenant.trust)
   }
 
   return {
-    stats,
+    stats: proofs.stats,
     read(request) {
       if (request.cookies === '') return NO_SESSION
       const recalled = recall(request)
-      if (recalled !== undefined) stats.hits++
+      if (recalled !== undefined) proofs.stats.hits++
       const session = recalled ?? find(request)
       if (typeof session === 'string') return { kind: 'invalid', reason: session }
       if (recalled === undefined) refreshCookies(session, request)
@@ -161,8 +138,14 @@ export function createSessionReader<Carried>({
       const rules = request.tenant.sessionRules
       const reason = judgeSession(facts, rules, request.revoked)
       if (reason !== undefined) return { kind: 'invalid', reason }
-      session.seenDue = isSeenDue(facts, rules) ? newSeen(session, request) : ''
-      return { kind: 'valid', session }
+      const seenDue = isSeenDue(facts, rules) ? newSeen(session, request) : ''
+      const cookies = companionCookies({
+        seenDue,
+        hasHops: session.hasHops,
+        isSecure: request.isCookieSecure,
+        secondsLeft: session.claims.exp - request.nowSeconds,
+      })
+      return { kind: 'valid', session, cookies, isSeenDue: seenDue !== '' }
     },
     claimsOf(request) {
       const session = find(request)
@@ -176,7 +159,8 @@ export function createSessionReader<Carried>({
       const { trust } = tenant
       let proofsLeft: number = LIMITS.tokensProvenPerRequestMax
       return [...new Set(tokens)].flatMap((sent) => {
-        const session = proven(sent, trust) ?? (proofsLeft-- > 0 ? prove(sent, trust) : 'unproven')
+        const session =
+          proofs.known(sent, trust) ?? (proofsLeft-- > 0 ? proofs.prove(sent, trust) : 'unproven')
         if (typeof session === 'string') return []
         const { token, claims } = session
         const isOwn =
@@ -197,7 +181,6 @@ const NEW_SESSION = {
   userAgent: '',
   clientAddress: '',
   fingerprint: '',
-  seenDue: '',
 }
 
 /** Works out again only what differs from the session's last request: the proof, not the decision. */

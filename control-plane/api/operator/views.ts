@@ -3,7 +3,7 @@ import type { Session } from '../../accounts/sessions.ts'
 import type { User } from '../../accounts/users.ts'
 import type { AuditRow } from '../../store/queries/audit.ts'
 import { logoUrlOf } from '../../tenants/logo.ts'
-import { issuerOf } from '../../tenants/snapshot.ts'
+import { issuerOf } from '../../../shared/issuer.ts'
 import { clientIdOf, type ProtectionState, type Tenant } from '../../tenants/tenants.ts'
 
 export interface ViewWorld {

@@ -1,4 +1,5 @@
 /** What `verifyClaims()` is told, each option checked where it is given; the error names it. */
+import { issuerOf } from '../../../shared/issuer.ts'
 import { normalPrefix } from '../../../shared/enforcement/path.ts'
 import { optionReaders } from './option-readers.ts'
 
@@ -78,7 +79,7 @@ export function readVerifyClaimsOptions(
   const isAsked = beforeLive === 'pass' && options.publicKeyUrl !== false
   return {
     tenantId,
-    issuer: `${baseUrl}/auth/realms/${tenantId}`,
+    issuer: issuerOf(baseUrl, tenantId),
     audience: `${tenantId}-user`,
     publicKeyFile,
     publicKeyUrl:

@@ -5,12 +5,10 @@
  * (`before-live.ts`). Answers the platform's probes on the way. A token that was seen before costs
  * no signature check; its times are judged every time.
  */
-import { flat } from '../../../shared/enforcement/flat.ts'
 import { compileExcluded, pathOf } from '../../../shared/enforcement/path.ts'
-import { RecentlyUsed } from '../../../shared/enforcement/recently-used.ts'
+import { TokenProofs, type TokenProof } from '../../../shared/enforcement/token-proofs.ts'
 import {
   judgeTimes,
-  proveToken,
   type TimeReason,
   type TokenReason,
   type TokenTrust,
@@ -26,21 +24,15 @@ import { readVerifyClaimsOptions, type VerifyClaimsOptions } from './verify-clai
 
 type Reason = TokenReason | TimeReason | 'no_claims' | 'claims_repeated'
 
-interface Proof extends Identity {
-  readonly trust: TokenTrust
-}
-
 /** The edge enforces the tenant's own maximum; a token's `exp` is the bound here. */
 const SESSION_SECONDS_MAX = Number.MAX_SAFE_INTEGER / 2
-/** The end of a signature tells tokens apart and is hashed fast; the whole token is compared. */
-const CACHE_KEY_CHARACTERS = 12
 const NO_COOKIES: readonly string[] = []
 
 export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
   const settings = readVerifyClaimsOptions(options, environmentWithKeyFile())
   const { issuer, audience, nowMs } = settings
   const isExcluded = compileExcluded(settings.excluded)
-  const proofs = new RecentlyUsed<Proof>(LIMITS.verifyCacheEntriesMax)
+  const proofs = new TokenProofs(LIMITS.verifyCacheEntriesMax, (proof) => proof)
   const publicKeys = createPublicKeys({
     ...settings,
     url: settings.publicKeyUrl,
@@ -54,19 +46,8 @@ export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
     return trust
   }
 
-  function prove(token: string, trusted: TokenTrust): Proof | TokenReason {
-    const key = token.slice(-CACHE_KEY_CHARACTERS)
-    const cached = proofs.get(key)
-    if (cached !== undefined && cached.trust === trusted && cached.token === token) return cached
-    const claims = proveToken(token, trusted)
-    if (typeof claims === 'string') return claims
-    const proof: Proof = { token: flat(token), claims, trust: trusted }
-    proofs.set(flat(key), proof)
-    return proof
-  }
-
-  function judgeToken(token: string, keys: Keys): Proof | TokenReason | TimeReason {
-    const proof = prove(token, trustIn(keys))
+  function judgeToken(token: string, keys: Keys): TokenProof | TokenReason | TimeReason {
+    const proof = proofs.prove(token, trustIn(keys))
     if (typeof proof === 'string') return proof
     return judgeTimes(proof.claims, nowSeconds(), SESSION_SECONDS_MAX) ?? proof
   }

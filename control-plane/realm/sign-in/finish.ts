@@ -1,6 +1,7 @@
 /** No policy objects any more: the provider takes over from here. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AdapterPayload } from 'oidc-provider'
+import { realmPath } from '../../../shared/issuer.ts'
 import { SECOND_MS } from '../../../shared/clock.ts'
 import type { User } from '../../accounts/users.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -102,7 +103,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
       ctx.cookies.set(pathCookieName(tenantId, 'device', isHttps), deviceCookie, {
         ...cookie,
         signed: false, // found by hash
-        path: `/auth/realms/${tenantId}`,
+        path: realmPath(tenantId),
         maxAge: DEVICE_KEPT_MS,
       })
       const own = provider.cookieName('session')

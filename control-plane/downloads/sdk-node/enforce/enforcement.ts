@@ -2,24 +2,15 @@
 import { nowSeconds } from '../../../../shared/clock.ts'
 import { createAddressReader, isNameless, plainAddress } from '../../../../shared/client-address.ts'
 import {
-  clearCookie,
-  hopsCookieName,
-  seenCookieName,
-  setCookie,
-} from '../../../../shared/enforcement/cookies.ts'
-import {
   decide,
-  type Decision,
+  type Forward,
+  type Outcome as Decision,
   type ServiceEndpoint,
 } from '../../../../shared/enforcement/decide.ts'
 import { pathOf } from '../../../../shared/enforcement/path.ts'
-import { isSameNetwork } from '../../../../shared/enforcement/fingerprint.ts'
-import {
-  createSessionReader,
-  type ProvenSession,
-} from '../../../../shared/enforcement/read-session.ts'
+import { createSessionReader } from '../../../../shared/enforcement/read-session.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
-import type { ForwardReason, SignInReason } from '../../../../shared/reasons.ts'
+import type { SignInReason } from '../../../../shared/reasons.ts'
 import { jsonAnswer, type Answer } from '../../../../shared/sign-in/answer.ts'
 import { callback } from '../../../../shared/sign-in/callback.ts'
 import { createCallbackAdmission } from '../../../../shared/sign-in/callback-admission.ts'
@@ -39,9 +30,7 @@ import { createRecentMoves } from './recent-moves.ts'
 import { BAD_REQUESTS, readFacts, type RequestFacts } from './request-facts.ts'
 import { createStanding } from './standing.ts'
 import type { EnforcedTenant } from './state.ts'
-import { Visitor } from './visitor.ts'
-
-type Session = ProvenSession<Admission>
+import { Visitor, type Session, type VisitorWorld } from './visitor.ts'
 
 /** How long a request waits for the first state after the start, before it is told to come back. */
 const START_WAIT_MS = 5000
@@ -58,6 +47,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     entriesMax: LIMITS.enforcedSessionsRememberedMax,
     carry: (token, claims) => new Admission(token, claims),
   })
+  const world: VisitorWorld = { sessions, revoked, isStateLost: standing.isTooOld }
   const relyingParty = createRelyingParty({
     fetch: settings.fetch as CustomFetch,
     nowMs: settings.nowMs,
@@ -94,52 +84,40 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     const tenant = standing.tenant()
     const peer = plainAddress(request.peerAddress) ?? request.peerAddress
     const { address } = addressOf(peer, facts.forwardedFor)
-    const visit = new Visitor(facts, tenant, revoked, address, nowSeconds(clock), peer)
+    const arrived = { head: facts, clientAddress: address, peer, nowSeconds: nowSeconds(clock) }
+    const visit = new Visitor(arrived, tenant, world)
     if (facts.probe !== '' && visit.path === tenant.health && tenant.status === 'published')
       return probed(facts.probe)
-    const decision = decide(tenant, visit.path, visit, sessions.read)
+    const decision = decide(tenant, visit)
     const looking = isOfUnknownKey(decision) ? standing.lookForKeys() : undefined
     if (looking === undefined) return carryOut(visit, decision)
     return looking.then(() => judgeVisit(visit.under(standing.tenant())))
   }
 
   function judgeVisit(visit: Visitor) {
-    return carryOut(visit, decide(visit.tenant, visit.path, visit, sessions.read))
+    return carryOut(visit, decide(visit.tenant, visit))
   }
 
   function carryOut(visit: Visitor, decision: Decision<Session>): Outcome | Promise<Outcome> {
-    // Nobody has told us for too long who may still come in
-    if (standing.isTooOld() && needsState(decision))
-      return answered(refusal(visit.head, 'state_lost', 503))
-    if (lacksAddress(visit, decision)) {
-      tellOfMissingAddress(visit.peer)
-      return answered(refusal(visit.head, 'client_unreadable', 503))
-    }
     switch (decision.kind) {
       case 'forward':
-        return forward(visit, decision.reason, decision.session)
+        return forward(visit, decision)
       case 'service':
         return serve(visit, decision.endpoint)
       case 'sign_in':
         return answered(askToSignIn(visit, decision.reason))
       case 'refuse':
         if (decision.reason === 'sealed') events.add({ outcome: 'sealed', ...placeOf(visit) })
+        if (decision.reason === 'client_unreadable') tellOfMissingAddress(visit.peer)
         return answered(refusal(visit.head, decision.reason, decision.status))
     }
   }
 
-  function forward(visit: Visitor, reason: ForwardReason, given: Session | undefined): Outcome {
-    const { target, isUpgrade } = visit.head
-    // a browser lets any site's page open a WebSocket here, with the cookies of its user
-    const isForeignPage = isUpgrade && given !== undefined && !visit.isOwnPage(visit.head.origins)
-    if (isForeignPage && reason === 'session')
-      return answered(refusal(visit.head, 'origin_foreign', 403))
-    const session = isForeignPage || standing.isTooOld() ? undefined : given
-    if (session === undefined)
-      return { kind: 'forward', target, isForeignPage, identity: undefined, privateCookies: NONE }
-    session.carried.usedSeconds = visit.nowSeconds
-    const privateCookies = companions(visit, session)
-    return { kind: 'forward', target, isForeignPage, identity: session.carried, privateCookies }
+  function forward(visit: Visitor, { session, cookies, isForeignPage }: Forward<Session>): Outcome {
+    const { target } = visit.head
+    if (session !== undefined) session.carried.usedSeconds = visit.nowSeconds
+    const identity = session?.carried
+    return { kind: 'forward', target, isForeignPage, identity, privateCookies: cookies }
   }
 
   function askToSignIn(visit: Visitor, reason: SignInReason): Answer {
@@ -208,7 +186,6 @@ const ENDPOINTS: Readonly<
   me: ({ head }) => refusal(head, 'sealed', 404),
 }
 
-const NONE: readonly string[] = []
 const NO_STORE = ['Cache-Control', 'no-store'] as const
 
 function answered({ status, headerLines, body }: Answer): Outcome {
@@ -228,49 +205,12 @@ function badRequest(problem: keyof typeof BAD_REQUESTS): Answer {
   return jsonAnswer(status, { error, detail }, ['Connection: close'])
 }
 
-/** As at the edge: most answers carry none. */
-function companions(visit: Visitor, session: Session): readonly string[] {
-  if (session.seenDue === '' && !session.hasHops) return NONE
-  const { isCookieSecure: isSecure } = visit
-  const cookies: string[] = []
-  const maxAgeSeconds = Math.max(1, session.carried.claims.exp - visit.nowSeconds)
-  if (session.seenDue !== '')
-    cookies.push(setCookie(seenCookieName(isSecure), session.seenDue, { maxAgeSeconds, isSecure }))
-  if (session.hasHops) cookies.push(clearCookie(hopsCookieName(isSecure), isSecure))
-  return cookies
-}
-
 /** Where no address can be read there is none to tell of. */
 function placeOf(visit: Visitor) {
   const { clientAddress: ip, head } = visit
   return isIP(ip) === 0 ? { app_host: head.host } : { ip, app_host: head.host }
 }
 
-/**
- * A session that is bound to its network holds nowhere else, and nowhere is no network: to ask for a
- * sign-in that cannot hold would go round in circles (.docs/decisions/0026).
- */
-function lacksAddress({ tenant, clientAddress }: Visitor, decision: Decision<Session>): boolean {
-  if (decision.kind !== 'sign_in' && decision.kind !== 'service') return false
-  if (tenant.sessionRules.binding === 'off') return false
-  if (decision.kind === 'service' && !STARTS_SESSION[decision.endpoint]) return false
-  return !isSameNetwork(clientAddress, clientAddress)
-}
-
-const STARTS_SESSION: Readonly<Record<ServiceEndpoint, boolean>> = {
-  login: true,
-  callback: true,
-  logout: false,
-  me: false,
-}
-
 function isOfUnknownKey(decision: Decision<Session>): boolean {
   return decision.kind === 'sign_in' && decision.reason === 'key_unknown'
-}
-
-/** Sealed stays sealed and what everybody may see stays visible, however old the state is. */
-function needsState(decision: Decision<Session>): boolean {
-  return (
-    decision.kind !== 'refuse' && !(decision.kind === 'forward' && decision.reason === 'excluded')
-  )
 }

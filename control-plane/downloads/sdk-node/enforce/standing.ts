@@ -2,16 +2,12 @@
  * How things stand: the tenant's state and keys as they were last heard, what is revoked, and how
  * old all that is. A new state is compiled aside, then one reference is swapped.
  */
+import { issuerOf } from '../../../../shared/issuer.ts'
 import { nowSeconds } from '../../../../shared/clock.ts'
-import { endedFrom, isRevoked } from '../../../../shared/enforcement/session.ts'
+import { endedFrom } from '../../../../shared/enforcement/session.ts'
 import { RevokedState } from '../../../../shared/enforcement/revoked-state.ts'
-import { decide } from '../../../../shared/enforcement/decide.ts'
-import { isStillTrusted } from '../../../../shared/enforcement/still-trusted.ts'
-import {
-  judgeTimes,
-  type TokenClaims,
-  type TokenTrust,
-} from '../../../../shared/enforcement/token.ts'
+import { judgeAgain } from '../../../../shared/enforcement/judge-again.ts'
+import type { TokenClaims, TokenTrust } from '../../../../shared/enforcement/token.ts'
 import type { StillOpen } from '../guard.ts'
 import type { Admission } from './admission.ts'
 import type { EnforceSettings } from './options.ts'
@@ -31,7 +27,7 @@ export function createStanding(settings: EnforceSettings) {
   const credentials = createCredentials(settings)
   const events = createEvents({ credentials, onWarning: settings.onWarning, random: Math.random })
   const sealing = sealingKeys(secrets)
-  const issuer = `${baseUrl}/auth/realms/${tenantId}`
+  const issuer = issuerOf(baseUrl, tenantId)
   const revoked = new RevokedState()
   const publicKeys = createPublicKeys({
     ...settings,
@@ -109,16 +105,17 @@ export function createStanding(settings: EnforceSettings) {
 
   /** As at the edge, whose sweep is gateway/session/open-streams.ts. */
   function mayStay(admitted: Admitted): boolean {
-    const { identity, path, activeSeconds, allowedBy } = admitted
-    if (tenant === undefined || isTooOld() || isRevoked(identity.claims, revoked)) return false
-    const { sessionSecondsMax, idleSeconds } = tenant.sessionRules
+    const { identity: session, path, allowedBy } = admitted
+    if (tenant === undefined || isTooOld()) return false
     const now = nowSeconds(clock)
-    if (judgeTimes(identity.claims, now, sessionSecondsMax) !== undefined) return false
     // other requests of the session that came by here count as well
-    if (now - Math.max(activeSeconds, identity.usedSeconds) > idleSeconds) return false
-    if (tenant === allowedBy) return true
-    if (!isStillTrusted(identity.token, allowedBy.trust, tenant.trust)) return false
-    if (decide(tenant, path, VALID, (verdict) => verdict).kind !== 'forward') return false
+    const usedSeconds = Math.max(admitted.activeSeconds, session.usedSeconds)
+    const times = { usedSeconds, nowSeconds: now }
+    const client = { fingerprint: '', boundTo: '' }
+    if (
+      judgeAgain({ path, session, allowedBy, tenant, revoked, ...times, ...client }) !== undefined
+    )
+      return false
     admitted.allowedBy = tenant
     return true
   }
@@ -171,9 +168,6 @@ export function createStanding(settings: EnforceSettings) {
     },
   }
 }
-
-/** `decide` hands it on, and nobody looks at it. */
-const VALID = { kind: 'valid', session: undefined } as const
 
 function promised() {
   let resolve = () => {}

@@ -1,11 +1,31 @@
 /** One request as the sign-in and the session reader see it; it keeps the state that it began with. */
+import type { Judged, SessionVerdict } from '../../../../shared/enforcement/decide.ts'
+import { isSameNetwork } from '../../../../shared/enforcement/fingerprint.ts'
 import { isOwnOrigin } from '../../../../shared/enforcement/own-origin.ts'
+import type { ProvenSession, SessionReader } from '../../../../shared/enforcement/read-session.ts'
 import type { RevokedView } from '../../../../shared/enforcement/session.ts'
 import type { Visit } from '../../../../shared/sign-in/visit.ts'
+import type { Admission } from './admission.ts'
 import type { RequestFacts } from './request-facts.ts'
 import type { EnforcedTenant } from './state.ts'
 
-export class Visitor implements Visit {
+export type Session = ProvenSession<Admission>
+
+export interface VisitorWorld {
+  readonly sessions: SessionReader<Admission>
+  readonly revoked: RevokedView
+  isStateLost(): boolean
+}
+
+/** A request as it came, whatever state it is judged by. */
+export interface Arrived {
+  readonly head: RequestFacts
+  readonly clientAddress: string
+  readonly peer: string
+  readonly nowSeconds: number
+}
+
+export class Visitor implements Visit, Judged<Session> {
   readonly head: RequestFacts
   readonly tenant: EnforcedTenant
   readonly revoked: RevokedView
@@ -15,24 +35,43 @@ export class Visitor implements Visit {
   readonly query: string
   /** Whoever is at the other end of the connection; `clientAddress` may be another. */
   readonly peer: string
+  readonly #arrived: Arrived
+  readonly #world: VisitorWorld
 
-  constructor(
-    head: RequestFacts,
-    tenant: EnforcedTenant,
-    revoked: RevokedView,
-    clientAddress: string,
-    nowSeconds: number,
-    peer: string,
-  ) {
+  constructor(arrived: Arrived, tenant: EnforcedTenant, world: VisitorWorld) {
+    const { head } = arrived
     const queryAt = head.target.indexOf('?')
     this.head = head
     this.tenant = tenant
-    this.revoked = revoked
-    this.clientAddress = clientAddress
-    this.nowSeconds = nowSeconds
-    this.peer = peer
+    this.revoked = world.revoked
+    this.clientAddress = arrived.clientAddress
+    this.nowSeconds = arrived.nowSeconds
+    this.peer = arrived.peer
     this.path = queryAt === -1 ? head.target : head.target.slice(0, queryAt)
     this.query = queryAt === -1 ? '' : head.target.slice(queryAt + 1)
+    this.#arrived = arrived
+    this.#world = world
+  }
+
+  get isUpgrade(): boolean {
+    return this.head.isUpgrade
+  }
+
+  get isFromOwnOrigin(): boolean {
+    return this.isOwnPage(this.head.origins)
+  }
+
+  get isStateLost(): boolean {
+    return this.#world.isStateLost()
+  }
+
+  get isNetworkUnknown(): boolean {
+    const { binding } = this.tenant.sessionRules
+    return binding !== 'off' && !isSameNetwork(this.clientAddress, this.clientAddress)
+  }
+
+  readSession(): SessionVerdict<Session> {
+    return this.#world.sessions.read(this)
   }
 
   get cookies(): string {
@@ -64,7 +103,6 @@ export class Visitor implements Visit {
 
   /** The same request under another state of the tenant. */
   under(tenant: EnforcedTenant): Visitor {
-    const { head, revoked, clientAddress, nowSeconds, peer } = this
-    return new Visitor(head, tenant, revoked, clientAddress, nowSeconds, peer)
+    return new Visitor(this.#arrived, tenant, this.#world)
   }
 }

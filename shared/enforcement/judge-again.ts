@@ -1,0 +1,83 @@
+/**
+ * Whoever was let in and still has something open is judged again by the state of now: what would a
+ * request like theirs meet?
+ */
+import { decide, type Judged, type Outcome, type TenantRules } from './decide.ts'
+import { NO_SESSION } from './read-session.ts'
+import { judgeSession, type RevokedView, type SessionRules } from './session.ts'
+import type { TokenProof } from './token-proofs.ts'
+import type { TokenTrust } from './token.ts'
+
+export interface JudgedTenant extends TenantRules {
+  readonly trust: TokenTrust
+  readonly sessionRules: SessionRules
+}
+
+export interface StillOpenFacts {
+  readonly path: string
+  /** Who was named to the application. */
+  readonly session: Pick<TokenProof, 'token' | 'claims'> | undefined
+  /** When the session was last in use, by this or by another request. */
+  readonly usedSeconds: number
+  /** Its client as it was bound and as it is; the same while the binding is the same. */
+  readonly boundTo: string
+  readonly fingerprint: string
+  /** The state that it was last let in by, and the one of now. */
+  readonly allowedBy: JudgedTenant
+  readonly tenant: JudgedTenant
+  readonly revoked: RevokedView
+  readonly nowSeconds: number
+}
+
+/** Undefined where it would be let in. */
+export function judgeAgain(facts: StillOpenFacts): Outcome<never> | undefined {
+  const { session, tenant, allowedBy } = facts
+  if (session !== undefined) {
+    const reason = isStillTrusted(session.token, allowedBy.trust, tenant.trust)
+      ? judgeOpenSession(session, facts)
+      : 'key_unknown'
+    // Even where none is needed: the application was told whose this is.
+    if (reason !== undefined) return { kind: 'sign_in', reason }
+  }
+  if (tenant === allowedBy) return undefined
+  const readSession = () => (session === undefined ? NO_SESSION : VALID)
+  const outcome = decide(tenant, { ...LET_IN, path: facts.path, readSession })
+  return outcome.kind === 'forward' ? undefined : outcome
+}
+
+function judgeOpenSession({ claims }: Pick<TokenProof, 'claims'>, facts: StillOpenFacts) {
+  const { usedSeconds, boundTo, fingerprint, nowSeconds, tenant, revoked } = facts
+  const seen = { seconds: usedSeconds, fingerprint: boundTo }
+  const reason = judgeSession(
+    { claims, seen, fingerprint, nowSeconds },
+    tenant.sessionRules,
+    revoked,
+  )
+  // nobody has come from elsewhere: the setting is another
+  return reason === 'binding_terminate' ? 'binding_step_up' : reason
+}
+
+/** What was judged when it began, and cannot change. */
+const LET_IN: Omit<Judged<never>, 'path' | 'readSession'> = {
+  isUpgrade: false,
+  isFromOwnOrigin: true,
+  isStateLost: false,
+  isNetworkUnknown: false,
+}
+
+/** `decide` hands it on, and nobody looks at it. */
+const VALID = { kind: 'valid', session: undefined as never, cookies: [], isSeenDue: false } as const
+
+/** The proof was made with a key that the tenant still has, and for the same two names. */
+function isStillTrusted(token: string, before: TokenTrust, now: TokenTrust): boolean {
+  if (before === now) return true
+  if (before.issuer !== now.issuer || before.audience !== now.audience) return false
+  const kid = kidOf(token)
+  const [keyBefore, keyNow] = [before.keys.get(kid), now.keys.get(kid)]
+  return keyBefore !== undefined && keyNow !== undefined && keyBefore.equals(keyNow)
+}
+
+function kidOf(token: string): string {
+  const header = Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString()
+  return (JSON.parse(header) as { kid: string }).kid
+}

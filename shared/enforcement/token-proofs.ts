@@ -1,0 +1,53 @@
+/**
+ * Tokens whose signature has been checked, beside the trust that they were checked under: the check
+ * is not made twice, and its proofs end with the keys that it was made with.
+ */
+import { flat } from './flat.ts'
+import { RecentlyUsed } from './recently-used.ts'
+import { proveToken, type TokenClaims, type TokenReason, type TokenTrust } from './token.ts'
+
+export interface TokenProof {
+  readonly token: string
+  readonly claims: TokenClaims
+  readonly trust: TokenTrust
+}
+
+/** The end of a signature tells tokens apart and is hashed fast; the whole token is compared. */
+const KEY_CHARACTERS = 12
+
+export class TokenProofs<Proof extends TokenProof> {
+  readonly stats = { hits: 0, misses: 0 }
+  readonly #remembered: RecentlyUsed<Proof>
+  readonly #from: (proof: TokenProof) => Proof
+
+  /** `from` makes what is remembered, once for each proof. */
+  constructor(entriesMax: number, from: (proof: TokenProof) => Proof) {
+    this.#remembered = new RecentlyUsed(entriesMax)
+    this.#from = from
+  }
+
+  /** One that has been proven; never a look at the signature. */
+  known(token: string, trust: TokenTrust): Proof | undefined {
+    const proof = this.#remembered.get(token.slice(-KEY_CHARACTERS))
+    if (proof === undefined || proof.trust !== trust || proof.token !== token) return undefined
+    this.stats.hits++
+    return proof
+  }
+
+  /** What may have been proven of the token that ends there; the caller has to compare the whole. */
+  endingAt(text: string, end: number): Proof | undefined {
+    return this.#remembered.get(text.slice(Math.max(0, end - KEY_CHARACTERS), end))
+  }
+
+  prove(token: string, trust: TokenTrust): Proof | TokenReason {
+    const known = this.known(token, trust)
+    if (known !== undefined) return known
+    this.stats.misses++
+    const claims = proveToken(token, trust)
+    if (typeof claims === 'string') return claims
+    const kept = flat(token)
+    const proof = this.#from({ token: kept, claims, trust })
+    this.#remembered.set(kept.slice(-KEY_CHARACTERS), proof)
+    return proof
+  }
+}

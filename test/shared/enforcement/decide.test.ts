@@ -1,0 +1,167 @@
+/** The decision itself, cell by cell: what the edge and the middleware only carry out. */
+import t from 'tap'
+import {
+  decide,
+  type Judged,
+  type SessionVerdict,
+  type TenantRules,
+} from '../../../shared/enforcement/decide.ts'
+import { compileExcluded, compileSealed } from '../../../shared/enforcement/path.ts'
+
+const RULES: TenantRules = {
+  status: 'published',
+  protection: 'on',
+  sealed: compileSealed(['/admin']),
+  excluded: compileExcluded(['/health']),
+}
+const PASS_THROUGH: TenantRules = { ...RULES, protection: 'pass-through' }
+const SUSPENDED: TenantRules = { ...RULES, status: 'suspended' }
+
+const SESSION = { sid: 's1' }
+const VALID: SessionVerdict<typeof SESSION> = {
+  kind: 'valid',
+  session: SESSION,
+  cookies: ['service_seen=new'],
+  isSeenDue: true,
+}
+const NONE: SessionVerdict<never> = { kind: 'invalid', reason: 'no_session' }
+type Asked = Partial<Judged<typeof SESSION>>
+
+function asked(path: string, more: Asked = {}): Judged<typeof SESSION> {
+  const request = { isUpgrade: false, isFromOwnOrigin: true, isStateLost: false }
+  return { path, ...request, isNetworkUnknown: false, readSession: () => NONE, ...more }
+}
+const signedIn: Asked = { readSession: () => VALID }
+const foreignPage: Asked = { isUpgrade: true, isFromOwnOrigin: false }
+const unread: Asked = {
+  readSession() {
+    throw new Error('the session was looked at')
+  },
+}
+
+const named = { kind: 'forward', session: SESSION, cookies: VALID.cookies, isSeenDue: true }
+const nobody = { kind: 'forward', session: undefined, cookies: [], isSeenDue: false }
+const refused = (reason: string, status: number) => ({ kind: 'refuse', reason, status })
+
+const CASES: readonly (readonly [string, TenantRules, Judged<typeof SESSION>, object])[] = [
+  [
+    'a suspended tenant serves nothing',
+    SUSPENDED,
+    asked('/health', unread),
+    refused('suspended', 503),
+  ],
+  ['nor its own paths', SUSPENDED, asked('/service/login', unread), refused('suspended', 503)],
+  ['sealed is 404, unseen', RULES, asked('/admin/x', unread), refused('sealed', 404)],
+  ['and for who is signed in', RULES, asked('/Admin', signedIn), refused('sealed', 404)],
+  ['what cannot be read is 400', RULES, asked('/%', unread), refused('path_unreadable', 400)],
+  ['its own paths', RULES, asked('/service/me', unread), { kind: 'service', endpoint: 'me' }],
+  ['and no others', RULES, asked('/service/else'), { kind: 'sign_in', reason: 'no_session' }],
+  ['an excluded path is for everybody', RULES, asked('/health'), { ...nobody, reason: 'excluded' }],
+  [
+    'who is signed in is named there',
+    RULES,
+    asked('/health', signedIn),
+    { ...named, reason: 'excluded' },
+  ],
+  ['a session opens the rest', RULES, asked('/a', signedIn), { ...named, reason: 'session' }],
+  ['and none does not', RULES, asked('/a'), { kind: 'sign_in', reason: 'no_session' }],
+  [
+    'without protection all is open',
+    PASS_THROUGH,
+    asked('/admin'),
+    { ...nobody, reason: 'pass_through' },
+  ],
+  [
+    'and names who is signed in',
+    PASS_THROUGH,
+    asked('/a', signedIn),
+    { ...named, reason: 'pass_through' },
+  ],
+  [
+    'a WebSocket of another site is refused where a session opens',
+    RULES,
+    asked('/a', { ...signedIn, ...foreignPage }),
+    refused('origin_foreign', 403),
+  ],
+  [
+    'and names nobody where everybody may',
+    RULES,
+    asked('/health', { ...signedIn, ...foreignPage }),
+    { ...nobody, reason: 'excluded', isForeignPage: true },
+  ],
+  [
+    'without protection as well',
+    PASS_THROUGH,
+    asked('/a', { ...signedIn, ...foreignPage }),
+    { ...nobody, reason: 'pass_through', isForeignPage: true },
+  ],
+  [
+    'of whom nobody would be named its page does not matter',
+    RULES,
+    asked('/health', foreignPage),
+    { ...nobody, reason: 'excluded', isForeignPage: false },
+  ],
+  [
+    'a WebSocket of its own page is let in',
+    RULES,
+    asked('/a', { ...signedIn, isUpgrade: true }),
+    { ...named, reason: 'session', isForeignPage: false },
+  ],
+  [
+    'whose page asks for anything else is the browser’s matter',
+    RULES,
+    asked('/a', { ...signedIn, isFromOwnOrigin: false }),
+    { ...named, reason: 'session' },
+  ],
+  ...(['/a', '/service/login', '/service/logout', '/service/me'] as const).map(
+    (path) =>
+      [
+        `who does not know who may come in lets nobody in: ${path}`,
+        RULES,
+        asked(path, { ...unread, isStateLost: true }),
+        refused('state_lost', 503),
+      ] as const,
+  ),
+  [
+    'not without protection either',
+    PASS_THROUGH,
+    asked('/a', { ...unread, isStateLost: true }),
+    refused('state_lost', 503),
+  ],
+  [
+    'but sealed stays sealed',
+    RULES,
+    asked('/admin', { ...unread, isStateLost: true }),
+    refused('sealed', 404),
+  ],
+  [
+    'and what everybody may see stays visible, to nobody in particular',
+    RULES,
+    asked('/health', { ...unread, isStateLost: true }),
+    { ...nobody, reason: 'excluded' },
+  ],
+  ...(['/a', '/service/login', '/service/callback'] as const).map(
+    (path) =>
+      [
+        `who comes from nowhere is not sent round in circles: ${path}`,
+        RULES,
+        asked(path, { isNetworkUnknown: true }),
+        refused('client_unreadable', 503),
+      ] as const,
+  ),
+  [
+    'and may sign out',
+    RULES,
+    asked('/service/logout', { isNetworkUnknown: true }),
+    { kind: 'service', endpoint: 'logout' },
+  ],
+  [
+    'a session that holds all the same is let in',
+    RULES,
+    asked('/a', { ...signedIn, isNetworkUnknown: true }),
+    { ...named, reason: 'session' },
+  ],
+]
+
+for (const [title, rules, request, outcome] of CASES)
+  t.test(title, async (t) => t.match(decide(rules, request), outcome))
