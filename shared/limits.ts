@@ -173,6 +173,10 @@ export const LIMITS = {
   authorizeKeptBytesMax: 5 * 1024,
   openSignInsPerAddressMax: 1000,
   openSignInsPerTenantMax: 20_000,
+  /** Alive, whatever a policy says: the oldest make room. */
+  sessionsPerPersonMax: 100,
+  /** Then others have their turn. */
+  sessionsEndedPerChangeMax: 50,
   /** That browsers of a person have open, and as many again that they have answered. */
   signInsPerPersonMax: 100,
   /** Requests of strangers that are worked on, and that wait for it. */

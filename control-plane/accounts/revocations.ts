@@ -6,6 +6,7 @@ import { SECOND_MS } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Revoked } from '../../shared/snapshot.ts'
 import type { Enforced } from '../fleet/receipts.ts'
+import { changeInTurns } from '../store/change-in-turns.ts'
 import { noteLogouts } from '../store/queries/logout-notices.ts'
 import { deleteFinishedSignInsBehind } from '../store/queries/realm-records.ts'
 import {
@@ -64,16 +65,17 @@ export function createRevocations({ store }: { store: Store }) {
      */
     async end(tenantId: string, sid: string, actor: Actor, reason: string): Promise<void> {
       if (await isOver(store.read, tenantId, sid)) return
-      await store.change(async (change) => {
-        const { queries } = change
-        if (await isOver(queries, tenantId, sid)) return
-        const isIssued = (await findSession(queries, tenantId, sid)) !== undefined
-        if (!isIssued) await deleteFinishedSignInsBehind(queries, tenantId, sid)
-        const event = isIssued ? 'session.revoked' : null
-        const { notBefore } = await revokeIn(change, tenantId, { sid }, reason, event)
-        const content = { sid, not_before: notBefore, reason }
-        await change.audit(actor, { action: 'sessions.revoked', tenantId, content })
-      })
+      await store.change((change) => endIn(change, tenantId, sid, actor, reason))
+    },
+
+    /** The same for many, so that nobody waits for all of them. */
+    async endEach(
+      tenantId: string,
+      sids: readonly string[],
+      actor: Actor,
+      reason: string,
+    ): Promise<void> {
+      await changeInTurns(store, sids, (change, sid) => endIn(change, tenantId, sid, actor, reason))
     },
 
     /** Epoch seconds; nothing may be issued to this person with an earlier `iat`. */
@@ -89,6 +91,23 @@ export function createRevocations({ store }: { store: Store }) {
       return store.change(({ queries, nowMs }) => deleteMootRevocations(queries, nowMs, limit))
     },
   }
+}
+
+async function endIn(
+  change: Change,
+  tenantId: string,
+  sid: string,
+  actor: Actor,
+  reason: string,
+): Promise<void> {
+  const { queries } = change
+  if (await isOver(queries, tenantId, sid)) return
+  const isIssued = (await findSession(queries, tenantId, sid)) !== undefined
+  if (!isIssued) await deleteFinishedSignInsBehind(queries, tenantId, sid)
+  const event = isIssued ? 'session.revoked' : null
+  const { notBefore } = await revokeIn(change, tenantId, { sid }, reason, event)
+  const content = { sid, not_before: notBefore, reason }
+  await change.audit(actor, { action: 'sessions.revoked', tenantId, content })
 }
 
 /** The part of it that other changes share: a user who is removed loses their sessions with it. */

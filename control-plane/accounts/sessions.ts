@@ -87,8 +87,8 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
     },
 
     /** The oldest first. */
-    async aliveOf(tenantId: string, userId: string): Promise<string[]> {
-      return aliveSids(store.read, tenantId, userId, clock.nowMs())
+    async aliveOf(tenantId: string, userId: string, most?: number): Promise<string[]> {
+      return aliveSids(store.read, tenantId, userId, clock.nowMs(), most)
     },
 
     /** What the person is shown, the one that was used last first. */

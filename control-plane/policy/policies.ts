@@ -57,7 +57,7 @@ export interface SessionPolicy {
   readonly max_session_seconds: number
   readonly idle_seconds: number
   readonly session_binding: SessionBinding
-  /** Sessions that one person may have at once; null is any number. */
+  /** Sessions that one person may have at once; null is as many as anybody may have. */
   readonly concurrent_max: number | null
   readonly when_full: (typeof WHEN_FULL)[number]
 }

@@ -1,10 +1,15 @@
 /** How many sessions a person may have at once, held to when one begins. */
-import { endSession } from './session-end.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { endSession, endSessions } from './session-end.ts'
 import type { RealmWorld } from './world.ts'
+
+const MOST = LIMITS.sessionsPerPersonMax
 
 /**
  * The oldest make room, or the new one does not begin: the sign-in page has said so before, so
- * that only meets who signs in twice at the same moment. Answers whether the new one lives.
+ * that only meets who signs in twice at the same moment. Where nobody has decided how many, they are
+ * bounded all the same: what one person has must not hold up the others. Answers whether the new one
+ * lives.
  */
 export async function makeRoom(
   world: RealmWorld,
@@ -12,16 +17,16 @@ export async function makeRoom(
   { userId, sid }: { readonly userId: string; readonly sid: string },
   requestId: string,
 ): Promise<boolean> {
-  const { concurrent_max: most, when_full: whenFull } = (await world.policies.of(tenantId)).session
-  if (most === null) return true
-  const end = (one: string) => endSession(world, tenantId, one, 'surplus', requestId)
+  const { concurrent_max: decided, when_full: whenFull } = (await world.policies.of(tenantId))
+    .session
   const alive = await world.sessions.aliveOf(tenantId, userId)
-  if (whenFull === 'refuse') {
-    if (alive.indexOf(sid) < most) return true
-    await end(sid)
+  if (whenFull === 'refuse' && decided !== null && alive.indexOf(sid) >= decided) {
+    await endSession(world, tenantId, sid, 'surplus', requestId)
     return false
   }
+  const most = Math.min(whenFull === 'refuse' ? MOST : (decided ?? MOST), MOST)
   const others = alive.filter((one) => one !== sid)
-  await Promise.all(others.slice(0, Math.max(0, alive.length - most)).map(end))
+  const surplus = others.slice(0, Math.max(0, alive.length - most))
+  await endSessions(world, tenantId, surplus, 'surplus', requestId)
   return true
 }

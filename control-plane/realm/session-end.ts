@@ -18,3 +18,14 @@ export async function endSession(
 ): Promise<void> {
   await revocations.end(tenantId, sid, { name: 'realm', requestId }, reason)
 }
+
+/** The same for many, a few at a time. */
+export async function endSessions(
+  { revocations }: Pick<RealmWorld, 'revocations'>,
+  tenantId: string,
+  sids: readonly string[],
+  reason: SessionEndReason,
+  requestId: string,
+): Promise<void> {
+  await revocations.endEach(tenantId, sids, { name: 'realm', requestId }, reason)
+}

@@ -31,7 +31,7 @@ export interface RealmWorld {
   readonly factors: Factors
   readonly devices: Devices
   readonly sessions: Pick<Sessions, 'record' | 'find' | 'aliveOf' | 'listAliveOf'>
-  readonly revocations: Pick<Revocations, 'end'>
+  readonly revocations: Pick<Revocations, 'end' | 'endEach'>
   /** `https://id.example.com`: what a realm's addresses are made of, whatever a Host header says. */
   readonly baseUrl: string
   readonly clock: Clock

@@ -6,6 +6,7 @@ import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { revokeIn } from '../accounts/revocations.ts'
 import { DEFAULT_POLICIES, type Policies, type PolicyName } from '../policy/policies.ts'
+import { changeInTurns } from '../store/change-in-turns.ts'
 import { findPolicy, policiesOf, upsertPolicy } from '../store/queries/policies.ts'
 import { surplusSids } from '../store/queries/sessions.ts'
 import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.ts'
@@ -26,20 +27,9 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
     const { concurrent_max: most, when_full: whenFull } = settings
     if (most === null || whenFull === 'refuse') return
     const sids = await surplusSids(store.read, tenantId, clock.nowMs(), most)
-    const changes: Promise<void>[] = []
-    for (let at = 0; at < sids.length; at += ENDED_AT_ONCE) {
-      const some = sids.slice(at, at + ENDED_AT_ONCE)
-      const { promise: isWritten, resolve } = Promise.withResolvers<void>()
-      const isEnforced = store.change(async (change) => {
-        for (const sid of some) await revokeIn(change, tenantId, { sid }, 'surplus')
-        resolve()
-      })
-      isEnforced.catch(() => {}) // told of below
-      changes.push(isEnforced)
-      // whoever has come meanwhile goes first; gateways are told of the next ones while they enforce these
-      await Promise.race([isWritten, isEnforced])
-    }
-    await Promise.all(changes)
+    await changeInTurns(store, sids, (change, sid) =>
+      revokeIn(change, tenantId, { sid }, 'surplus'),
+    )
   }
 
   return {
@@ -78,9 +68,6 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
     },
   }
 }
-
-/** Of sessions that one change ends: others have their turn before the next. */
-const ENDED_AT_ONCE = 50
 
 /** What is put says everything: what it leaves out has its default, a session's lengths stay. */
 export function putTogether<Name extends PolicyName>(

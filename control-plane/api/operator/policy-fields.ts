@@ -61,7 +61,7 @@ export const POLICY_ANSWERS = {
     max_session_seconds: seconds,
     idle_seconds: seconds,
     session_binding: oneOf(SESSION_BINDINGS),
-    concurrent_max: v.nullable(whole(1, 1000)),
+    concurrent_max: v.nullable(whole(1, LIMITS.sessionsPerPersonMax)),
     when_full: oneOf(WHEN_FULL),
   }),
 } as const satisfies Record<PolicyName, v.GenericSchema>

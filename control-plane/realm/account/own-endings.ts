@@ -1,7 +1,7 @@
 /** Ending what is one's own. What belongs to somebody else is answered like what does not exist. */
 import { sidsOfAccount } from '../../store/queries/realm-records.ts'
 import type { Realm } from '../realm.ts'
-import { endSession } from '../session-end.ts'
+import { endSession, endSessions } from '../session-end.ts'
 import type { RealmWorld } from '../world.ts'
 
 export function endingOwn({ tenant }: Pick<Realm, 'tenant'>, world: RealmWorld) {
@@ -22,9 +22,7 @@ export function endingOwn({ tenant }: Pick<Realm, 'tenant'>, world: RealmWorld) 
       // whoever fetches no token stands in no list, and could fetch one at any time
       const known = await sidsOfAccount(store.read, tenantId, userId)
       const others = new Set([...issued, ...known].filter((other) => other !== sid))
-      await Promise.all(
-        [...others].map((other) => endSession(world, tenantId, other, 'ended_by_user', requestId)),
-      )
+      await endSessions(world, tenantId, [...others], 'ended_by_user', requestId)
     },
 
     /** The browser is then as good as new: its next sign-in is one from an unknown device. */

@@ -1,12 +1,16 @@
 /** What is known about one attempt, gathered for the policies. */
 import { nowSeconds, SECOND_MS } from '../../../shared/clock.ts'
 import { isSameNetwork } from '../../../shared/enforcement/fingerprint.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import type { Attempt, OwnFacts } from '../../accounts/attempts.ts'
 import type { User } from '../../accounts/users.ts'
 import type { PasswordFact } from '../../policy/verdict.ts'
 import type { Realm, RealmContext } from '../realm.ts'
 import type { RealmWorld } from '../world.ts'
 import { wantsSecondFactor, type Caller, type Visit } from './visit.ts'
+
+/** With this browser's own; nobody keeps more. */
+const COUNTED = LIMITS.sessionsPerPersonMax + 1
 
 export type Facts = ReturnType<typeof factsAbout>
 
@@ -48,7 +52,7 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
       const isKnown = await devices.isKnown(tenantId, userId, caller.deviceTokens)
       const addresses = await attempts.addressesOf(tenantId, owner.userId)
       const own = await ownSid(ctx, userId)
-      const alive = await sessions.aliveOf(tenantId, owner.userId)
+      const alive = await sessions.aliveOf(tenantId, owner.userId, COUNTED)
       return {
         at: nowSeconds(clock),
         address: caller.ip === '' ? null : caller.ip,

@@ -207,12 +207,14 @@ export async function aliveSids(
   tenantId: string,
   userId: string,
   nowMs: number,
+  most = -1, // without a limit, in SQLite
 ): Promise<string[]> {
   const rows = await queries
     .select({ sid: table.sid })
     .from(table)
     .where(isAliveOf(tenantId, userId, nowMs))
     .orderBy(asc(table.createdAt), asc(table.sid))
+    .limit(most)
   return rows.map(({ sid }) => sid)
 }
 

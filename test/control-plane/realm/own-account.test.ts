@@ -109,9 +109,9 @@ t.test('what people change of their own goes before what strangers ask for', asy
     adapt: ({ revocations, users, devices }) => ({
       revocations: {
         ...revocations,
-        end: async (...which) => {
+        endEach: async (...which) => {
           lanes.push(['end', isStrangers()])
-          return revocations.end(...which)
+          return revocations.endEach(...which)
         },
       },
       users: {

@@ -183,7 +183,7 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
         value: settings.session_binding,
         attempt,
       })}
-      ${wholeField({ name: 'concurrent_max', label: 'Sessions at once', hint: 'Of one person. Empty: any number.', isOptional: true, value: text(settings.concurrent_max), attempt })}
+      ${wholeField({ name: 'concurrent_max', label: 'Sessions at once', hint: `Of one person. Empty: ${LIMITS.sessionsPerPersonMax}, the most.`, isOptional: true, value: text(settings.concurrent_max), attempt })}
       ${selectField({
         name: 'when_full',
         label: 'When there is one too many',

@@ -1,4 +1,5 @@
 /** Each policy in a few facts, as they hold now. Pure. */
+import { LIMITS } from '../../../../shared/limits.ts'
 import type { Policies, PolicyName } from '../../../policy/policies.ts'
 
 type Facts = readonly (readonly [string, string])[]
@@ -85,7 +86,7 @@ const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Fa
     ['Longest', durationText(max_session_seconds)],
     ['Without a request', durationText(idle_seconds)],
     ['In another browser', BINDINGS[session_binding]],
-    ['At once', most === null ? 'any number' : String(most)],
+    ['At once', String(most ?? LIMITS.sessionsPerPersonMax)],
   ],
 }
 
