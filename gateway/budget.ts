@@ -24,6 +24,11 @@ export class Spending {
     return true
   }
 
+  /** `spend` would say false. */
+  isSpent(nowMs: number): boolean {
+    return this.#leftAt(nowMs) < 1
+  }
+
   /** As good as a new one. */
   isFull(nowMs: number): boolean {
     return this.#leftAt(nowMs) >= this.#budget.burst

@@ -130,6 +130,13 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
       socket.destroy()
       return
     }
+    // Known before it says anything: whoever comes again and again costs as little as may be.
+    if (addresses.useOf(peerAddress).handshakes?.isSpent(clock.nowMs()) === true) {
+      addresses.leave(peerAddress)
+      socket.on('error', ignore)
+      socket.destroy()
+      return
+    }
     const key = keyOf(socket)
     const handshake = {
       socket,

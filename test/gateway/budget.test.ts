@@ -16,6 +16,8 @@ t.test(
     t.equal(spent(60_000), 3, 'a minute earns no more than the burst')
     t.equal(spent(59_000), 0, 'a clock that is set back takes nothing away')
     t.equal(spent(59_500), 1)
+    t.ok(spending.isSpent(59_999))
+    t.notOk(spending.isSpent(60_000), 'asking takes nothing')
     t.notOk(spending.isFull(60_999), 'a second and a half to earn three')
     t.ok(spending.isFull(61_000))
   },

@@ -1,6 +1,6 @@
 /** Handshakes of many at once: who has the next turn, and how many an address may begin. */
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -21,6 +21,19 @@ async function connected(t: Test, wire: SecureWire, names: readonly string[]) {
     while (!isThere()) await turn()
   }
   return { clients, accepted }
+}
+
+async function silent(t: Test): Promise<Socket> {
+  const holder = createServer()
+  const client = connect(await listening(holder), '127.0.0.1')
+  client.on('error', () => undefined)
+  const [accepted] = (await once(holder, 'connection')) as [Socket]
+  t.teardown(() => {
+    client.destroy()
+    accepted.destroy()
+    holder.close()
+  })
+  return accepted
 }
 
 t.test('an address with many handshakes waits for its next while others have theirs', async (t) => {
@@ -62,6 +75,10 @@ t.test('an address begins no more handshakes than its budget, but balancers', as
   t.equal(await visit('192.0.2.1'), false, 'though it has no connection any more')
   t.equal(await visit('192.0.2.2'), true, 'which is nobody else’s')
   for (let count = 0; count < 4; count++) t.equal(await visit('192.0.2.9'), true, 'a balancer')
+  const accepted = await silent(t)
+  wire.front.accept(accepted, '192.0.2.1')
+  t.ok(accepted.destroyed, 'before it has said anything')
+  t.equal(wire.addresses.of('192.0.2.1'), 0)
   nowMs += 1000
   t.same([await visit('192.0.2.1'), await visit('192.0.2.1')], [true, false])
   t.equal(wire.front.handshakes(), 0)
