@@ -118,7 +118,7 @@ export async function createServices(world: ServicesWorld) {
   const users = createUsers({ store, passwords, passwordRules, policies, clock, directories })
   const tickets = createTickets({ store, vault, clock })
   const mails = createMails({ store, vault, transport: world.mailTransport, clock, log })
-  const accountMail = createAccountMail({ store, tickets, mails, users, baseUrl })
+  const accountMail = createAccountMail({ store, tickets, mails, users, baseUrl, clock })
   const attempts = createAttempts({ store, vault, clock })
   const addressBlocks = createAddressBlocks({ store, clock, countedAs })
   const devices = createDevices({ store, vault, clock })

@@ -109,6 +109,11 @@ export const LIMITS = {
   mailSendsMax: 4,
   mailSendsPerTenantMax: 3,
   mailSendMsMax: 60_000,
+  /** To one person, of each kind: the last says that there may be more that are not told of. */
+  rateNoticesOfPerson: { burst: 5, perSecond: 5 / 3600 },
+  /** Of people to a tenant. */
+  rateInvitations: { burst: 500, perSecond: 500 / 3600 },
+  rateInvitationsOfAddress: { burst: 3, perSecond: 3 / 3600 },
   mailboxMailsMax: 100,
   // policies
   networksPerPolicyMax: 1000,

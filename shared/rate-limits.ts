@@ -18,6 +18,8 @@ export interface Rate {
 export interface RateLimits {
   /** undefined: taken. Else the bucket of `key` is empty, and full enough after so many seconds. */
   waitSeconds(name: string, key: string, rate: Rate, cost?: number): number | undefined
+  /** Whether there is no more to take for now. */
+  isEmpty(name: string, key: string, rate: Rate): boolean
   /** The same for those who answer with a refusal: throws `rate_limited`. */
   take(name: string, key: string, rate: Rate, cost?: number): void
 }
@@ -93,6 +95,7 @@ export function createRateLimits(
 
   return {
     waitSeconds,
+    isEmpty: (name, key, rate) => bucketOf(tableOf(name), key, rate, clock.nowMs()).tokens < 1,
     take(...asked) {
       const retryAfter = waitSeconds(...asked)
       if (retryAfter !== undefined) throw new Refusal('rate_limited', { retry_after: retryAfter })

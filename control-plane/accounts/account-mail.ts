@@ -1,19 +1,29 @@
 /** What a person is told, and invited to do, by mail. Links begin with our own configured address. */
 import { issuerOf } from '../../shared/issuer.ts'
-import { HOUR_MS } from '../../shared/clock.ts'
+import { HOUR_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { createRateLimits } from '../../shared/rate-limits.ts'
 import { letter, mailTextsFor } from '../mail/letters.ts'
 import type { Mails } from '../mail/mails.ts'
-import type { FactorChange } from '../mail/texts/english.ts'
-import { findTenant, type Tenant } from '../store/queries/tenants.ts'
+import type { FactorChange, MailText, MailTexts } from '../mail/texts/english.ts'
+import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { browserName } from './browser-name.ts'
 import type { Tickets, TicketPurpose } from './tickets.ts'
 import type { User, Users } from './users.ts'
 
+const TENANT_SENT_ENOUGH =
+  'This tenant has invited as many people as it can for now: go on later, or give them a password.'
+
 const SENT_ENOUGH =
   'This person has been sent three links within an hour: look into the folder for spam, or try again later.'
+
+type NoticeKind = keyof Pick<
+  MailTexts,
+  'emailChanged' | 'passwordChanged' | 'newDevice' | 'factorsChanged'
+>
 
 export type AccountMail = ReturnType<typeof createAccountMail>
 
@@ -29,9 +39,12 @@ export interface AccountMailWorld {
   readonly mails: Mails
   readonly users: Pick<Users, 'byLogin'>
   readonly baseUrl: string
+  readonly clock: Clock
 }
 
-export function createAccountMail({ store, tickets, mails, users, baseUrl }: AccountMailWorld) {
+export function createAccountMail(world: AccountMailWorld) {
+  const { store, tickets, mails, users, baseUrl, clock } = world
+  const rates = createRateLimits(clock)
   const realmUrl = (tenantId: string) => issuerOf(baseUrl, tenantId)
 
   /** Whether a link was written; not where the person has been sent enough of them. */
@@ -59,12 +72,52 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
     return true
   }
 
+  /**
+   * What has happened to an account, while the person has not been told enough of its kind: each
+   * kind by itself, so that nobody hides one behind many of another.
+   */
+  async function tell(
+    change: Change,
+    user: User,
+    kind: NoticeKind,
+    write: (facts: { readonly application: string; readonly isLast: boolean }) => MailText,
+  ) {
+    const { tenantId, userId, email } = user
+    const asked = [kind, `${tenantId} ${userId}`, LIMITS.rateNoticesOfPerson] as const
+    if (rates.waitSeconds(...asked) !== undefined) return
+    const application = await applicationOf(change, tenantId)
+    const text = write({ application, isLast: rates.isEmpty(...asked) })
+    await mails.queue(change, tenantId, letter(email, text))
+  }
+
+  /** To strangers' addresses, as long as nobody has shown that they are not. */
+  function takeInvitation({ tenantId, emailKey }: User) {
+    const { rateInvitations, rateInvitationsOfAddress } = LIMITS
+    const ofAddress = ['address', `${tenantId} ${emailKey}`, rateInvitationsOfAddress] as const
+    const waitAddress = rates.waitSeconds(...ofAddress)
+    if (waitAddress !== undefined)
+      throw new Refusal('rate_limited', { retry_after: waitAddress }, SENT_ENOUGH)
+    const waitTenant = rates.waitSeconds('tenant', tenantId, rateInvitations)
+    if (waitTenant !== undefined)
+      throw new Refusal('rate_limited', { retry_after: waitTenant }, TENANT_SENT_ENOUGH)
+  }
+
+  /** With the account, or later. */
+  async function inviteIn(change: Change, user: User, actor: Actor, language: string) {
+    const { tenantId, userId } = user
+    takeInvitation(user)
+    if (!(await sendLink(change, user, language, { purpose: 'invite' })))
+      throw new Refusal('rate_limited', { retry_after: HOUR_MS / 1000 }, SENT_ENOUGH)
+    const content = { user_id: userId }
+    await change.audit(actor, { action: 'user.invited', tenantId, content })
+  }
+
   /** To the address from before: whoever reads it there may know nothing of the change. */
   async function tellEmailChanged(change: Change, before: User, email: string, language: string) {
-    const { tenantId, name } = before
-    const application = await applicationOf(change, tenantId)
-    const text = mailTextsFor(language).emailChanged({ application, name, email })
-    await mails.queue(change, tenantId, letter(before.email, text))
+    const { name } = before
+    await tell(change, before, 'emailChanged', (facts) =>
+      mailTextsFor(language).emailChanged({ ...facts, name, email }),
+    )
   }
 
   async function tellPasswordChanged(
@@ -77,16 +130,17 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
     }: { readonly areBrowsersForgotten?: boolean; readonly isByOther?: boolean } = {},
   ) {
     const { tenantId, name } = user
-    const application = await applicationOf(change, tenantId)
     const link = `${realmUrl(tenantId)}/account/forgotten`
-    const facts = { application, name, link, areBrowsersForgotten, isByOther }
-    const text = mailTextsFor(language).passwordChanged(facts)
-    await mails.queue(change, tenantId, letter(user.email, text))
+    const own = { name, link, areBrowsersForgotten, isByOther }
+    await tell(change, user, 'passwordChanged', (facts) =>
+      mailTextsFor(language).passwordChanged({ ...facts, ...own }),
+    )
   }
 
   return {
     tellEmailChanged,
     tellPasswordChanged,
+    inviteIn,
 
     /** A first password is the person's own to choose. `alongside` holds if the mail goes out. */
     async invite(
@@ -101,10 +155,7 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
         if (user === undefined) throw new Refusal('user_not_found')
         if (user.source === 'directory') throw new Refusal('user_elsewhere')
         await alongside?.(change)
-        if (!(await sendLink(change, user, language, { purpose: 'invite' })))
-          throw new Refusal('rate_limited', { retry_after: HOUR_MS / 1000 }, SENT_ENOUGH)
-        const content = { user_id: userId }
-        await change.audit(actor, { action: 'user.invited', tenantId, content })
+        await inviteIn(change, user, actor, language)
       })
       void mails.deliver()
     },
@@ -152,10 +203,10 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
 
     async tellFactorsChanged(change: Change, user: User, what: FactorChange, language: string) {
       const { tenantId, name } = user
-      const application = await applicationOf(change, tenantId)
       const link = `${realmUrl(tenantId)}/account`
-      const text = mailTextsFor(language).factorsChanged({ application, name, what, link })
-      await mails.queue(change, tenantId, letter(user.email, text))
+      await tell(change, user, 'factorsChanged', (facts) =>
+        mailTextsFor(language).factorsChanged({ ...facts, name, what, link }),
+      )
     },
 
     /** No name is in it: to a stranger's address go no words that somebody else has typed. */
@@ -179,7 +230,6 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
     async newDevice(
       change: Change,
       seen: {
-        readonly tenant: Pick<Tenant, 'tenantId' | 'name'>
         readonly user: User
         readonly ip: string
         readonly userAgent: string
@@ -187,17 +237,17 @@ export function createAccountMail({ store, tickets, mails, users, baseUrl }: Acc
       },
       language = '',
     ) {
-      const { tenant, user, ip, userAgent, atMs } = seen
-      const { tenantId } = tenant
-      const text = mailTextsFor(language).newDevice({
-        application: tenant.name,
+      const { user, ip, userAgent, atMs } = seen
+      const own = {
         name: user.name,
         browser: browserName(userAgent),
         ip,
         at: `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
-        link: `${realmUrl(tenantId)}/account/forgotten`,
-      })
-      await mails.queue(change, tenantId, letter(user.email, text))
+        link: `${realmUrl(user.tenantId)}/account/forgotten`,
+      }
+      await tell(change, user, 'newDevice', (facts) =>
+        mailTextsFor(language).newDevice({ ...facts, ...own }),
+      )
     },
 
     /** What has been committed goes out now; what cannot waits for its next turn. */

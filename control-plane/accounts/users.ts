@@ -237,9 +237,9 @@ export function createUsers(world: UsersWorld) {
       await store.change(async (change) => {
         await requireTenant(change.queries, tenantId) // it may have gone while we hashed
         await insertUser(change.queries, user)
-        await alongside?.(change, user)
         const content = { user_id: user.userId }
         await change.audit(actor, { action: 'user.created', tenantId, content })
+        await alongside?.(change, user)
       })
       return user
     },

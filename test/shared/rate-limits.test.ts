@@ -36,6 +36,18 @@ t.test('who is owed nothing makes room, who is does not', (t) => {
   t.end()
 })
 
+t.test('to look whether there is more takes nothing', (t) => {
+  const { rates } = start(3)
+  const rate = { burst: 2, perSecond: 1 }
+  const seen: boolean[] = []
+  for (let count = 0; count < 2; count++) {
+    rates.take('notice', 'ada', rate)
+    seen.push(rates.isEmpty('notice', 'ada', rate))
+  }
+  t.same(seen, [false, true])
+  t.end()
+})
+
 t.test('networks of one customer that find no room share a bucket, and nobody with them', (t) => {
   const { rates, advance } = start(2)
   for (const key of ['a', 'b']) rates.take('sign_in', key, slow, 2)

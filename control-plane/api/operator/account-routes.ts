@@ -28,7 +28,7 @@ export interface AccountEndpointsWorld extends EnforcedAnswersWorld {
   readonly users: Users
   readonly sessions: Sessions
   readonly revocations: Revocations
-  readonly accountMail: Pick<AccountMail, 'invite' | 'tellChangedByOther' | 'deliver'>
+  readonly accountMail: Pick<AccountMail, 'invite' | 'inviteIn' | 'tellChangedByOther' | 'deliver'>
   readonly clock: Clock
 }
 
@@ -77,14 +77,12 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
             'Give a "password", or "invite": true to have the person choose one.',
           )
         const input = { ...same, password, name: same.name ?? same.username }
-        const user = await users.create(tenant.tenantId, input, c.var.actor)
-        if (invite)
-          await accountMail.invite(
-            tenant.tenantId,
-            user.userId,
-            c.var.actor,
-            mailLanguage(c.req.raw),
-          )
+        const { actor } = c.var
+        const language = mailLanguage(c.req.raw)
+        const user = await users.create(tenant.tenantId, input, actor, async (change, user) => {
+          if (invite) await accountMail.inviteIn(change, user, actor, language)
+        })
+        accountMail.deliver()
         return c.json(userView(user), 201)
       },
     ),

@@ -36,7 +36,7 @@ const DISABLED = 'The account of the console with this address is disabled.'
 export interface ConsolePeopleWorld {
   readonly store: Store
   readonly users: Pick<Users, 'create' | 'byLogin' | 'find'>
-  readonly accountMail: Pick<AccountMail, 'invite'>
+  readonly accountMail: Pick<AccountMail, 'invite' | 'inviteIn' | 'deliver'>
 }
 
 export type ConsolePeople = ReturnType<typeof createConsolePeople>
@@ -110,11 +110,12 @@ export function createConsolePeople({ store, users, accountMail }: ConsolePeople
         return { user: known, isMailed }
       }
       const account = { username: email, email, name, password: '' }
-      const user = await users.create(CONSOLE_REALM, account, actor, async (change, { userId }) => {
+      const user = await users.create(CONSOLE_REALM, account, actor, async (change, user) => {
         await requireTenant(change, tenantId)
-        await give(change, userId, tenantId, actor)
+        await give(change, user.userId, tenantId, actor)
+        await accountMail.inviteIn(change, user, actor, language)
       })
-      await accountMail.invite(CONSOLE_REALM, user.userId, actor, language)
+      accountMail.deliver()
       return { user, isMailed: true }
     },
 

@@ -10,7 +10,12 @@ export interface MailText {
   readonly lines: readonly string[]
 }
 
-export interface DeviceFacts {
+/** Of what happens again and again: no more is written for a while. */
+export interface NoticeFacts {
+  readonly isLast: boolean
+}
+
+export interface DeviceFacts extends NoticeFacts {
   readonly application: string
   readonly name: string
   readonly browser: string
@@ -19,7 +24,7 @@ export interface DeviceFacts {
   readonly link: string
 }
 
-export interface PasswordFacts extends MailFacts {
+export interface PasswordFacts extends MailFacts, NoticeFacts {
   /** Whoever else had the account comes with a new browser now. */
   readonly areBrowsersForgotten: boolean
   /** Somebody who administers the account has chosen it. */
@@ -47,11 +52,15 @@ export interface MailTexts {
   readonly invite: (facts: MailFacts) => MailText
   readonly reset: (facts: MailFacts) => MailText
   readonly email: (facts: MailFacts) => MailText
-  readonly emailChanged: (facts: Omit<MailFacts, 'link'> & { readonly email: string }) => MailText
+  readonly emailChanged: (
+    facts: Omit<MailFacts, 'link'> & NoticeFacts & { readonly email: string },
+  ) => MailText
   readonly passwordChanged: (facts: PasswordFacts) => MailText
   readonly newDevice: (facts: DeviceFacts) => MailText
   readonly colleague: (facts: ColleagueFacts) => MailText
-  readonly factorsChanged: (facts: MailFacts & { readonly what: FactorChange }) => MailText
+  readonly factorsChanged: (
+    facts: MailFacts & NoticeFacts & { readonly what: FactorChange },
+  ) => MailText
 }
 
 const factorChanges: Readonly<Record<FactorChange, string>> = {
@@ -62,6 +71,13 @@ const factorChanges: Readonly<Record<FactorChange, string>> = {
   codes_renewed: 'new recovery codes were made, and the old ones are worth nothing now',
   all_removed: 'all second factors were removed; you set up new ones when you next sign in',
 }
+
+const lastOf = (isLast: boolean) =>
+  isLast
+    ? [
+        'For a while we send you no more mails like this one, even if it happens again. Your account shows how things stand.',
+      ]
+    : []
 
 export const english: MailTexts = {
   invite: ({ application, name, link }) => ({
@@ -91,15 +107,16 @@ export const english: MailTexts = {
       'The link works once, and for one day. If it was not you, do nothing.',
     ],
   }),
-  emailChanged: ({ application, name, email }) => ({
+  emailChanged: ({ application, name, email, isLast }) => ({
     subject: `Your e-mail address for ${application} has changed`,
     lines: [
       `Hello ${name},`,
       `your account at ${application} now belongs to ${email}.`,
       'If it was not you, tell the people who run the application at once.',
+      ...lastOf(isLast),
     ],
   }),
-  passwordChanged: ({ application, name, link, areBrowsersForgotten, isByOther }) => ({
+  passwordChanged: ({ application, name, link, areBrowsersForgotten, isByOther, isLast }) => ({
     subject: `Your password for ${application} has changed`,
     lines: [
       `Hello ${name},`,
@@ -113,15 +130,17 @@ export const english: MailTexts = {
         ? 'If you do not know why, ask the people who run the application. You can choose another one yourself:'
         : 'If it was not you, choose a new one at once:',
       link,
+      ...lastOf(isLast),
     ],
   }),
-  newDevice: ({ application, name, browser, ip, at, link }) => ({
+  newDevice: ({ application, name, browser, ip, at, link, isLast }) => ({
     subject: `New sign-in to ${application}`,
     lines: [
       `Hello ${name},`,
       `your account at ${application} was used by a browser that we had not seen before: ${browser || 'an unknown browser'}, from ${ip}, ${at}.`,
       'If it was you, there is nothing to do. If not, choose a new password at once:',
       link,
+      ...lastOf(isLast),
     ],
   }),
   colleague: ({ tenant, by, link }) => ({
@@ -135,13 +154,14 @@ export const english: MailTexts = {
       'The link works once, for seven days, and for this address alone. If you did not expect it, ignore this mail.',
     ],
   }),
-  factorsChanged: ({ application, name, what, link }) => ({
+  factorsChanged: ({ application, name, what, link, isLast }) => ({
     subject: `The second factors of your account for ${application} have changed`,
     lines: [
       `Hello ${name},`,
       `on your account at ${application}, ${factorChanges[what]}.`,
       'If it was you, there is nothing to do. If not, look at your account and choose a new password at once:',
       link,
+      ...lastOf(isLast),
     ],
   }),
 }

@@ -10,6 +10,13 @@ const factorChanges: Readonly<Record<FactorChange, string>> = {
     'wurden alle zweiten Faktoren entfernt; bei der nächsten Anmeldung richten Sie neue ein',
 }
 
+const lastOf = (isLast: boolean) =>
+  isLast
+    ? [
+        'Weitere Mails wie diese senden wir Ihnen vorerst nicht, auch wenn es wieder geschieht. Ihr Konto zeigt den aktuellen Stand.',
+      ]
+    : []
+
 export const german: MailTexts = {
   invite: ({ application, name, link }) => ({
     subject: `Sie sind zu ${application} eingeladen`,
@@ -38,15 +45,16 @@ export const german: MailTexts = {
       'Der Link gilt einmal und einen Tag lang. Waren Sie es nicht, tun Sie nichts.',
     ],
   }),
-  emailChanged: ({ application, name, email }) => ({
+  emailChanged: ({ application, name, email, isLast }) => ({
     subject: `Ihre E-Mail-Adresse für ${application} wurde geändert`,
     lines: [
       `Guten Tag ${name},`,
       `Ihr Konto bei ${application} gehört jetzt zu ${email}.`,
       'Waren Sie es nicht, sagen Sie es sofort den Menschen, die die Anwendung betreiben.',
+      ...lastOf(isLast),
     ],
   }),
-  passwordChanged: ({ application, name, link, areBrowsersForgotten, isByOther }) => ({
+  passwordChanged: ({ application, name, link, areBrowsersForgotten, isByOther, isLast }) => ({
     subject: `Ihr Passwort für ${application} wurde geändert`,
     lines: [
       `Guten Tag ${name},`,
@@ -60,15 +68,17 @@ export const german: MailTexts = {
         ? 'Wissen Sie nicht, warum, fragen Sie die Menschen, die die Anwendung betreiben. Sie können selbst ein anderes wählen:'
         : 'Waren Sie es nicht, wählen Sie sofort ein neues:',
       link,
+      ...lastOf(isLast),
     ],
   }),
-  newDevice: ({ application, name, browser, ip, at, link }) => ({
+  newDevice: ({ application, name, browser, ip, at, link, isLast }) => ({
     subject: `Neue Anmeldung bei ${application}`,
     lines: [
       `Guten Tag ${name},`,
       `Ihr Konto bei ${application} wurde mit einem Browser benutzt, den wir noch nicht kannten: ${browser || 'ein unbekannter Browser'}, von ${ip}, ${at}.`,
       'Waren Sie es, ist nichts zu tun. Wenn nicht, wählen Sie sofort ein neues Passwort:',
       link,
+      ...lastOf(isLast),
     ],
   }),
   colleague: ({ tenant, by, link }) => ({
@@ -82,13 +92,14 @@ export const german: MailTexts = {
       'Der Link gilt einmal, sieben Tage lang und nur für diese Adresse. Kommt er unerwartet, ist nichts zu tun.',
     ],
   }),
-  factorsChanged: ({ application, name, what, link }) => ({
+  factorsChanged: ({ application, name, what, link, isLast }) => ({
     subject: `Die zweiten Faktoren Ihres Kontos bei ${application} haben sich geändert`,
     lines: [
       `Guten Tag ${name},`,
       `bei Ihrem Konto für ${application} ${factorChanges[what]}.`,
       'Waren Sie es selbst, ist nichts zu tun. Wenn nicht, sehen Sie Ihr Konto an und wählen Sie sofort ein neues Passwort:',
       link,
+      ...lastOf(isLast),
     ],
   }),
 }

@@ -82,11 +82,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
       await records.saveSignIn(change.queries, uid, resumed)
       const cookie = await devices.renew(change, { tenantId, userId, tokens, userAgent, ip })
       if (!facts.device.isKnown && policies.device.notify_new && user.source !== 'trial')
-        await accountMail.newDevice(
-          change,
-          { tenant, user, ip, userAgent, atMs: change.nowMs },
-          language,
-        )
+        await accountMail.newDevice(change, { user, ip, userAgent, atMs: change.nowMs }, language)
       return cookie
     },
 

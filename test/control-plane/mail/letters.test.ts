@@ -30,6 +30,7 @@ for (const words of HOSTILE)
       what: 'totp_added',
       areBrowsersForgotten: true,
       isByOther: true,
+      isLast: true,
     }
     for (const language of ['en', 'de', 'xx'])
       for (const write of Object.values(mailTextsFor(language)) as ((

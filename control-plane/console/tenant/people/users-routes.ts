@@ -118,9 +118,13 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
       },
       async (visit, { email, username = email, name = username, password = '' }) => {
         const { tenantId } = visit.tenant
-        const user = await users.create(tenantId, { username, email, name, password }, visit.actor)
-        if (password === '')
-          await accountMail.invite(tenantId, user.userId, visit.actor, mailLanguage(visit.request))
+        const { actor } = visit
+        const input = { username, email, name, password }
+        const language = mailLanguage(visit.request)
+        const user = await users.create(tenantId, input, actor, async (change, user) => {
+          if (password === '') await accountMail.inviteIn(change, user, actor, language)
+        })
+        accountMail.deliver()
         return done(
           userPath(tenantId, user.userId),
           password === ''
