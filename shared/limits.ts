@@ -270,6 +270,9 @@ export const LIMITS = {
   /** Of the states that are kept to be answered with. */
   feedStateBytesMax: 128 * 1024 * 1024,
   feedStateReadAgainMs: 10 * 60 * 1000,
+  /** With more revocations than these it is written anew so often at most. */
+  feedStateSmallEntriesMax: 2000,
+  feedStateWrittenAgainMs: 1000,
   rateFeedInstance: { burst: 10_000, perSecond: 50 },
   rateFeedTenant: { burst: 30_000, perSecond: 2_000 },
   eventsPerBatchMax: 1000,

@@ -5,9 +5,10 @@
  */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../shared/clock.ts'
+import { nowSeconds, type Clock } from '../../shared/clock.ts'
+import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { mergeRevoked, type Revoked } from '../../shared/snapshot.ts'
+import type { Revoked } from '../../shared/snapshot.ts'
 import type { Revocations } from '../accounts/revocations.ts'
 import { findTenant, findTenantSecrets, type Tenant } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
@@ -48,50 +49,60 @@ export function createFeedStates(world: {
 
   /**
    * Sign-outs of a busy tenant come many a second, and it may have ten thousands of them: they are
-   * added to what is known, and only now and then is all of it read again without what is moot. A
-   * reading that a commit overtakes is not among the states any more when it ends.
+   * added to what is known, and only now and then is all of it read again without what is moot, or
+   * written anew. It is kept as instances keep it, who hold no more entries either. A reading that a
+   * commit overtakes is not among the states any more when it ends.
    */
   function addNews(tenantId: string, news: Revoked) {
     const kept = states.peek(tenantId)
     const isOld = clock.nowMs() - (kept?.readMs ?? 0) >= LIMITS.feedStateReadAgainMs
-    if (kept?.found === undefined || isOld) states.delete(tenantId)
-    else kept.news = kept.news === undefined ? news : mergeRevoked(kept.news, news)
+    if (kept?.written === undefined || isOld) states.delete(tenantId)
+    else if (kept.written.revoked.merge(news, nowSeconds(clock)) !== null) kept.hasNews = true
   }
 
-  async function read(tenantId: string): Promise<FeedState | undefined> {
+  async function read(tenantId: string): Promise<Omit<Written, 'atMs'> | undefined> {
     const tenant = await findTenant(store.read, tenantId)
     const secrets = await findTenantSecrets(store.read, tenantId)
     if (tenant === undefined || secrets === undefined) return undefined
-    const revoked = await revocations.revokedState(tenantId)
-    return stateOf(tenant, secretHashesOf(secrets), revoked)
+    const revoked = new RevokedState()
+    revoked.merge(await revocations.revokedState(tenantId), nowSeconds(clock))
+    return { found: stateOf(tenant, secretHashesOf(secrets), revoked.whole()), revoked }
   }
 
-  function keep(tenantId: string, found: FeedState, readMs: number) {
+  function keep(tenantId: string, found: FeedState, revoked: RevokedState, readMs: number) {
     const bytes = BYTES_AT_FIRST + 4 * found.body(0).length
-    const kept = { state: Promise.resolve(found), found, news: undefined, readMs, bytes }
+    const written = { found, revoked, atMs: clock.nowMs() }
+    const kept = { state: Promise.resolve(found), written, hasNews: false, readMs, bytes }
     states.set(tenantId, kept)
     return kept.state
+  }
+
+  /** All the entries make one text: of many, that is too much work for each poll. */
+  function mayBeWritten({ revoked: { subjects, sids }, atMs }: Written): boolean {
+    if (subjects.size + sids.size <= LIMITS.feedStateSmallEntriesMax) return true
+    return clock.nowMs() - atMs >= LIMITS.feedStateWrittenAgainMs
   }
 
   return {
     current(tenantId) {
       const known = states.get(tenantId)
-      if (known?.found !== undefined && known.news !== undefined) {
-        const { tenant, secrets, revoked } = known.found
-        const found = stateOf(tenant, secrets, mergeRevoked(revoked, known.news))
-        return keep(tenantId, found, known.readMs)
+      if (known?.written !== undefined && known.hasNews && mayBeWritten(known.written)) {
+        const { found, revoked } = known.written
+        const next = stateOf(found.tenant, found.secrets, revoked.whole())
+        return keep(tenantId, next, revoked, known.readMs)
       }
       if (known !== undefined) return known.state
       const readMs = clock.nowMs()
-      const state = read(tenantId)
-      const kept = { state, found: undefined, news: undefined, readMs, bytes: BYTES_AT_FIRST }
+      const reading = read(tenantId)
+      const state = reading.then((written) => written?.found)
+      const kept = { state, written: undefined, hasNews: false, readMs, bytes: BYTES_AT_FIRST }
       states.set(tenantId, kept)
       const isKept = () => states.peek(tenantId) === kept
-      state.then(
-        (found) => {
+      reading.then(
+        (written) => {
           if (!isKept()) return
-          if (found === undefined) states.delete(tenantId)
-          else void keep(tenantId, found, readMs)
+          if (written === undefined) states.delete(tenantId)
+          else void keep(tenantId, written.found, written.revoked, readMs)
         },
         () => isKept() && states.delete(tenantId), // the next one tries again
       )
@@ -104,11 +115,18 @@ export function createFeedStates(world: {
 interface Kept {
   readonly state: Promise<FeedState | undefined>
   /** Once it has been read. */
-  readonly found: FeedState | undefined
-  /** What was revoked since. */
-  news: Revoked | undefined
+  readonly written: Written | undefined
+  /** That something was revoked since. */
+  hasNews: boolean
   readonly readMs: number
   readonly bytes: number
+}
+
+interface Written {
+  readonly found: FeedState
+  /** With what has come since. */
+  readonly revoked: RevokedState
+  readonly atMs: number
 }
 
 /** What a state takes beside its text, generously. */

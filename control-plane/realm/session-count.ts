@@ -27,6 +27,6 @@ export async function makeRoom(
   const most = Math.min(whenFull === 'refuse' ? MOST : (decided ?? MOST), MOST)
   const others = alive.filter((one) => one !== sid)
   const surplus = others.slice(0, Math.max(0, alive.length - most))
-  await endSessions(world, tenantId, surplus, 'surplus', requestId)
+  if (surplus.length > 0) await endSessions(world, tenantId, surplus, 'surplus', requestId)
   return true
 }

@@ -37,7 +37,7 @@ void t.test(
     const sidsOf = async () => {
       reads = 0
       const { revoked } = (await poll('acme')).body as { revoked: { sids: object } }
-      return Object.keys(revoked.sids)
+      return Object.keys(revoked?.sids ?? {})
     }
     const revoke = async (sid: string) =>
       revocations.revoke('acme', { sid: await session('acme', sid) }, ACTOR)
@@ -56,6 +56,54 @@ void t.test(
     t.strictSame(await sidsOf(), ['s4', 's5'], 'what is moot goes, from time to time')
     t.ok(reads > 0)
     t.match(asMerged, { revoked: { all: 0, subjects: {} } })
+  },
+)
+
+void t.test(
+  'with many of them all is written once a second, and no more is kept than instances keep',
+  async (t) => {
+    const { sdkTenant, services, clock, session } = await startFeedApi(t)
+    await sdkTenant('acme')
+    const nowSeconds = Math.floor(clock.nowMs() / 1000)
+    const many = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`old-${at}`, nowSeconds + at]))
+    for (const [count, isSmall] of [
+      [LIMITS.feedStateSmallEntriesMax - 2, true],
+      [LIMITS.feedStateSmallEntriesMax - 1, false],
+    ] as const) {
+      const { store } = services
+      const states = createFeedStates({
+        store,
+        clock,
+        revocations: { revokedState: async () => ({ all: 0, subjects: {}, sids: many(count) }) },
+      })
+      const first = await states.current('acme')
+      const revoke = async (sid: string) =>
+        services.revocations.revoke('acme', { sid: await session('acme', sid) }, ACTOR)
+      await revoke(`one-${count}`)
+      const second = await states.current('acme')
+      t.equal(second?.body(1).includes(`"one-${count}"`), true, 'a little later is no harm')
+      await revoke(`two-${count}`)
+      const third = await states.current('acme')
+      t.equal(third?.body(1).includes(`"two-${count}"`), isSmall)
+      t.equal(third === second, !isSmall, 'nothing is written')
+      t.equal(first?.body(1).includes(`"one-${count}"`), false)
+      clock.advance(LIMITS.feedStateWrittenAgainMs - 1)
+      t.equal((await states.current('acme')) === third, true)
+      clock.advance(1)
+      t.match((await states.current('acme'))?.body(1), `"two-${count}"`)
+    }
+    const entries = LIMITS.revokedEntriesPerTenantMax
+    const large = createFeedStates({
+      store: services.store,
+      clock,
+      revocations: {
+        revokedState: async () => ({ all: 0, subjects: {}, sids: many(entries + 1) }),
+      },
+    })
+    const { revoked } = (await large.current('acme')) ?? {}
+    t.equal(revoked?.all, nowSeconds + entries / 2)
+    t.ok(Object.keys(revoked?.sids ?? {}).length <= entries / 2)
   },
 )
 
