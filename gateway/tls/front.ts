@@ -125,14 +125,9 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
 
   function accept(socket: Socket, proxied?: string): void {
     const peerAddress = proxied ?? withoutMapping(socket.remoteAddress ?? '')
-    if (socket.remoteAddress === undefined || !addresses.enter(peerAddress)) {
-      socket.on('error', ignore)
-      socket.destroy()
-      return
-    }
-    // Known before it says anything: whoever comes again and again costs as little as may be.
-    if (addresses.useOf(peerAddress).handshakes?.isSpent(clock.nowMs()) === true) {
-      addresses.leave(peerAddress)
+    const isHere = socket.remoteAddress !== undefined && !hasSpentAll(peerAddress)
+    // In this order: who may not come in has none of its address's idle connections make room.
+    if (!isHere || !addresses.enter(peerAddress)) {
       socket.on('error', ignore)
       socket.destroy()
       return
@@ -173,6 +168,10 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     use.handshakes ??= new Spending(handshakesPerAddress, clock.nowMs())
     return use.handshakes.spend(clock.nowMs())
   }
+
+  /** Known before it says anything: whoever comes again and again costs as little as may be. */
+  const hasSpentAll = (peerAddress: string): boolean =>
+    addresses.useOf(peerAddress).handshakes?.isSpent(clock.nowMs()) === true
 
   function beginSoon(): void {
     if (isDue || waiting.size === 0) return

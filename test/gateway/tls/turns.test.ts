@@ -54,6 +54,7 @@ t.test('an address begins no more handshakes than its budget, but balancers', as
   let nowMs = 0
   const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
     clock: { nowMs: () => nowMs },
+    connectionsMax: 1,
     front: {
       handshakesPerAddress: { burst: 2, perSecond: 1 },
       isExempt: (address) => address === '192.0.2.9',
@@ -79,6 +80,13 @@ t.test('an address begins no more handshakes than its budget, but balancers', as
   wire.front.accept(accepted, '192.0.2.1')
   t.ok(accepted.destroyed, 'before it has said anything')
   t.equal(wire.addresses.of('192.0.2.1'), 0)
+  wire.addresses.enter('192.0.2.1')
+  let isEnded = false
+  const idling = { idleSinceMs: 0, destroy: () => void (isEnded = true) }
+  wire.addresses.useOf('192.0.2.1').members.add(idling)
+  wire.front.accept(await silent(t), '192.0.2.1')
+  t.notOk(isEnded, 'and nobody makes room for it')
+  wire.addresses.leave('192.0.2.1', idling)
   nowMs += 1000
   t.same([await visit('192.0.2.1'), await visit('192.0.2.1')], [true, false])
   t.equal(wire.front.handshakes(), 0)
