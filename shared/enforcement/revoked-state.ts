@@ -57,10 +57,18 @@ export class RevokedState {
     const oldest = nowSeconds - this.#sessionSecondsMax
     for (const entries of [this.subjects, this.sids])
       for (const [key, notBefore] of entries) if (notBefore < oldest) entries.delete(key)
-    this.#pruneAtEntries = Math.max(PRUNE_FROM_ENTRIES, 2 * (this.subjects.size + this.sids.size))
+    const doubled = 2 * (this.subjects.size + this.sids.size)
+    const most = LIMITS.revokedEntriesPerTenantMax + 1 // else what is over would be folded first
+    this.#pruneAtEntries = Math.min(Math.max(PRUNE_FROM_ENTRIES, doubled), most)
   }
 
-  /** Too many to keep: the older half becomes one time for everybody, who then signs in again. */
+  /**
+   * Too many to keep: the older half becomes one time for everybody, who then signs in again. That
+   * is no one person's doing: an entry takes a sign-in of theirs, and `rateSignInOfPerson` lets 300
+   * and 1,440 a day through. Where sessions last for a day that is 1,740 of 50,000 entries; where
+   * they last for 30 days it is 43,500, and beyond 34 it takes more than a month of all that is let
+   * through.
+   */
   #fold(): void {
     if (this.subjects.size + this.sids.size <= LIMITS.revokedEntriesPerTenantMax) return
     const times = [...this.subjects.values(), ...this.sids.values()].sort((a, b) => a - b)

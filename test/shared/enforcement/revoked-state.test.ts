@@ -1,6 +1,8 @@
 import t from 'tap'
 import { RevokedState } from '../../../shared/enforcement/revoked-state.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { createRateLimits } from '../../../shared/rate-limits.ts'
+import { movableClock } from '../../support/control-plane.ts'
 
 const NOW = 2_000_000_000
 const sidsAt = (count: number, notBefore: (at: number) => number) =>
@@ -83,3 +85,24 @@ t.test(
         t.fail(`s${at} lives again`)
   },
 )
+
+for (const days of [1, 30])
+  t.test(`one person signs nobody else out, with sessions of ${days} days`, (t) => {
+    const clock = movableClock(NOW * 1000)
+    const rates = createRateLimits(clock)
+    const state = new RevokedState()
+    state.expectSessionSeconds(days * 86_400)
+    const endMs = clock.nowMs() + 2 * days * 86_400_000
+    for (let count = 0; clock.nowMs() < endMs; count += 1) {
+      const wait = rates.waitSeconds('signIn', 'acme ada', LIMITS.rateSignInOfPerson)
+      if (wait !== undefined) {
+        clock.advance(wait * 1000)
+        continue
+      }
+      const nowSeconds = Math.floor(clock.nowMs() / 1000)
+      state.merge({ all: 0, subjects: {}, sids: { [`s${count}`]: nowSeconds + 1 } }, nowSeconds)
+    }
+    t.equal(state.all, 0)
+    t.ok(state.sids.size > 1440 * days)
+    t.end()
+  })
