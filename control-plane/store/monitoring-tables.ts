@@ -63,13 +63,17 @@ export function defineMonitoringTables(c: Columns) {
   )
 
   /** The last batch of counts that was taken from each gateway: one that comes again is not added. */
-  const figureBatches = c.table('figure_batches', {
-    gatewayId: c.text('gateway_id').primaryKey(),
-    /** Random: of one count of batches, which goes up from 1. */
-    run: c.text('run').notNull(),
-    batch: c.whole('batch').notNull(),
-    takenAt: c.whole('taken_at').notNull(),
-  })
+  const figureBatches = c.table(
+    'figure_batches',
+    {
+      gatewayId: c.text('gateway_id').primaryKey(),
+      /** Random: of one count of batches, which goes up from 1. */
+      run: c.text('run').notNull(),
+      batch: c.whole('batch').notNull(),
+      takenAt: c.whole('taken_at').notNull(),
+    },
+    (table) => [c.index('figure_batches_age').on(table.takenAt)],
+  )
 
   const alerts = c.table(
     'alerts',

@@ -110,7 +110,7 @@ export function defineSignInTables(c: Columns) {
     },
     (table) => [
       c.uniqueIndex('known_devices_cookie').on(table.tenantId, table.userId, table.cookieHash),
-      c.index('known_devices_token').on(table.tenantId, table.cookieHash),
+      c.index('known_devices_token').on(table.tenantId, table.cookieHash, table.userId),
       c.index('known_devices_replaced').on(table.tenantId, table.userId, table.replacedHash),
       c.index('known_devices_seen').on(table.lastSeenAt),
     ],

@@ -14,6 +14,9 @@ export const selectiveIndexes = {
     'CREATE INDEX sign_ins_user ON sign_ins (tenant_id, user_id, outcome, at)',
     'DROP INDEX sessions_user',
     'CREATE INDEX sessions_user ON sessions (tenant_id, user_id, created_at)',
+    'DROP INDEX known_devices_token',
+    `CREATE INDEX known_devices_token ON known_devices (tenant_id, cookie_hash, user_id)`,
+    'CREATE INDEX figure_batches_age ON figure_batches (taken_at)',
     `ALTER TABLE revocations ADD COLUMN kept_until BIGINT NOT NULL DEFAULT 0`,
     // which sessions these have ended is not known any more: as long as the tenant's last one
     `UPDATE revocations SET kept_until = ofTenant.until FROM

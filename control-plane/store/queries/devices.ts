@@ -32,10 +32,14 @@ export async function cookieHashesAmong(
   tenantId: string,
   hashes: readonly string[],
 ): Promise<{ readonly userId: string; readonly cookieHash: string }[]> {
-  return await queries
-    .select({ userId: table.userId, cookieHash: table.cookieHash })
-    .from(table)
-    .where(and(eq(table.tenantId, tenantId), inArray(table.cookieHash, [...hashes])))
+  // one by one: for a list of them the planner reads all browsers of the tenant
+  const found = hashes.map((hash) =>
+    queries
+      .select({ userId: table.userId, cookieHash: table.cookieHash })
+      .from(table)
+      .where(and(eq(table.tenantId, tenantId), eq(table.cookieHash, hash))),
+  )
+  return (await Promise.all(found)).flat()
 }
 
 export async function insertKnownDevice(queries: Queries, row: KnownDeviceRow): Promise<void> {

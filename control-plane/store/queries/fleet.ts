@@ -1,5 +1,5 @@
 /** What the fleet asks of the store: who changed since, and who is gone. */
-import { asc, eq, gt, inArray } from 'drizzle-orm'
+import { and, asc, eq, exists, gt, inArray, sql } from 'drizzle-orm'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -74,11 +74,16 @@ export async function tenantsWithRevocationsAfter(
   after: string,
   limit: number,
 ): Promise<string[]> {
+  const { tenants, revocations } = schema
+  const any = queries
+    .select({ one: sql`1` })
+    .from(revocations)
+    .where(eq(revocations.tenantId, tenants.tenantId))
   const rows = await queries
-    .selectDistinct({ tenantId: schema.revocations.tenantId })
-    .from(schema.revocations)
-    .where(gt(schema.revocations.tenantId, after))
-    .orderBy(asc(schema.revocations.tenantId))
+    .select({ tenantId: tenants.tenantId })
+    .from(tenants)
+    .where(and(gt(tenants.tenantId, after), exists(any)))
+    .orderBy(asc(tenants.tenantId))
     .limit(limit)
   return rows.map((row) => row.tenantId)
 }

@@ -127,10 +127,10 @@ export async function sidsOfAccount(
   accountId: string,
 ): Promise<string[]> {
   const rows = await queries
-    .selectDistinct({ sid: realmRecords.sid })
+    .select({ sid: realmRecords.sid })
     .from(realmRecords)
     .where(and(eq(realmRecords.tenantId, tenantId), eq(realmRecords.accountId, accountId)))
-  return rows.flatMap(({ sid }) => sid ?? [])
+  return [...new Set(rows.flatMap(({ sid }) => sid ?? []))]
 }
 
 /** The second click at a sign-in of whoever this session is of: it would open another one. */
@@ -140,21 +140,21 @@ export async function deleteFinishedSignInsBehind(
   sid: string,
 ): Promise<void> {
   const ofSession = await queries
-    .selectDistinct({ accountId: realmRecords.accountId })
+    .select({ accountId: realmRecords.accountId })
     .from(realmRecords)
     .where(and(eq(realmRecords.tenantId, tenantId), eq(realmRecords.sid, sid)))
-  const accountIds = ofSession.flatMap(({ accountId }) => accountId ?? [])
-  if (accountIds.length === 0) return
-  await queries
-    .delete(realmRecords)
-    .where(
-      and(
-        eq(realmRecords.tenantId, tenantId),
-        inArray(realmRecords.accountId, accountIds),
-        eq(realmRecords.model, 'Interaction'),
-        isNotNull(realmRecords.consumedAt),
-      ),
-    )
+  const accountIds = new Set(ofSession.flatMap(({ accountId }) => accountId ?? []))
+  for (const accountId of accountIds)
+    await queries
+      .delete(realmRecords)
+      .where(
+        and(
+          eq(realmRecords.tenantId, tenantId),
+          eq(realmRecords.accountId, accountId),
+          eq(realmRecords.model, 'Interaction'),
+          isNotNull(realmRecords.consumedAt),
+        ),
+      )
 }
 
 const SURPLUS_AT_ONCE = 200

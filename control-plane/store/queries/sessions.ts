@@ -41,11 +41,13 @@ export async function usersOfSessions(
   sids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (sids.length === 0) return new Map()
+  // by their keys alone: asked for the tenant as well, the planner would read all of its sessions
   const rows = await queries
-    .select({ sid: table.sid, userId: table.userId })
+    .select({ sid: table.sid, userId: table.userId, tenantId: table.tenantId })
     .from(table)
-    .where(and(eq(table.tenantId, tenantId), inArray(table.sid, sids)))
-  return new Map(rows.map(({ sid, userId }) => [sid, userId]))
+    .where(inArray(table.sid, sids))
+  const own = rows.filter((row) => row.tenantId === tenantId)
+  return new Map(own.map(({ sid, userId }) => [sid, userId]))
 }
 
 export async function hasSessionOf(queries: Queries, tenantId: string, userId: string) {
