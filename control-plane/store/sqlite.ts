@@ -44,9 +44,9 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
   let isClosed = false
   let turnStartedMs = 0
 
-  async function alone<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+  async function alone<T>(work: (queries: Queries) => Promise<T>, busyUntilMs: number): Promise<T> {
     if (isClosed) throw new Error('the store is closed')
-    await begin()
+    await begin(busyUntilMs)
     try {
       const result = await work(writerQueries)
       writer.exec('COMMIT')
@@ -58,14 +58,13 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
   }
 
   /** Another program may have the lock: a backup, somebody's shell. */
-  async function begin() {
-    const deadlineMs = performance.now() + busyMsMax
+  async function begin(deadlineMs: number) {
     for (;;)
       try {
         writer.exec('BEGIN IMMEDIATE')
         return
       } catch (error) {
-        if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+        if (!(error as { code?: string }).code?.startsWith('SQLITE_BUSY')) throw error
         if (performance.now() > deadlineMs) throw new Refusal('unavailable', { retry_after: 5 })
         await sleep(BUSY_RETRY_MS)
       }
@@ -83,7 +82,10 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
 
   return {
     reader: drizzle(readerConnection, { schema }) as unknown as Queries,
-    transaction: (work) => queue.enter(() => alone(work)),
+    transaction(work) {
+      const busyUntilMs = performance.now() + busyMsMax // whoever asks does not wait for others' waits
+      return queue.enter(() => alone(work, busyUntilMs))
+    },
     async close() {
       await queue.settled()
       isClosed = true

@@ -59,8 +59,10 @@ export function fromTo(
 
 /** What of the items is not in the list. */
 function missingIn(list: readonly unknown[], items: readonly unknown[]): unknown[] {
-  const known = new Set(list.map((item) => JSON.stringify(item)))
-  return items.filter((item) => !known.has(JSON.stringify(item)))
+  const hasRecords = [list, items].some((one) => one.some((item) => typeof item === 'object'))
+  const keyOf = (item: unknown) => (hasRecords ? JSON.stringify(item) : item)
+  const known = new Set(list.map(keyOf))
+  return items.filter((item) => !known.has(keyOf(item)))
 }
 
 function narrowed(name: string, from: unknown, to: unknown): Difference {

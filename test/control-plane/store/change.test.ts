@@ -164,3 +164,42 @@ void t.test(
     t.equal(await changed, 'done')
   },
 )
+
+/** Calls `before` ahead of every attempt to begin a change. */
+function atEachBegin(t: { teardown(work: () => void): void }, before: () => void) {
+  const { exec } = Database.prototype
+  t.teardown(() => void (Database.prototype.exec = exec))
+  Database.prototype.exec = function (this: Database.Database, source: string) {
+    if (source === 'BEGIN IMMEDIATE') before()
+    return exec.call(this, source)
+  }
+}
+
+void t.test('a queue of changes waits for another program together, not in turn', async (t) => {
+  const file = join(temporaryFolder(t), 'service.db')
+  const store = await openStore(openSqlite(file, 50), movableClock())
+  t.teardown(() => store.close())
+  const other = new Database(file)
+  t.teardown(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  let attempts = 0
+  atEachBegin(t, () => attempts++)
+  const attemptsUntil: number[] = []
+  const change = () =>
+    store.change(() => Promise.resolve()).catch(() => void attemptsUntil.push(attempts))
+  await Promise.all(Array.from({ length: 5 }, change))
+  const [fourth = 0, fifth = 0] = attemptsUntil.slice(-2)
+  t.equal(attemptsUntil.length, 5)
+  t.equal(fifth - fourth, 1, 'its time had passed when its turn came')
+})
+
+void t.test('every way of being busy is waited for', async (t) => {
+  const { store } = await startServices(t)
+  const codes = ['SQLITE_BUSY_RECOVERY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_BUSY_TIMEOUT']
+  atEachBegin(t, () => {
+    const code = codes.pop()
+    if (code !== undefined) throw new Database.SqliteError('database is locked', code)
+  })
+  t.equal(await store.change(() => Promise.resolve('done')), 'done')
+  t.strictSame(codes, [])
+})
