@@ -1,10 +1,12 @@
 import { EDGE_LIMITS } from './edge-limits.ts'
 import { PROJECT_LIMITS } from './project-limits.ts'
+import { WEBHOOK_LIMITS } from './webhook-limits.ts'
 
 /** Every limit of the service in one place. Each is tested at N and at N + 1. */
 export const LIMITS = {
   ...EDGE_LIMITS,
   ...PROJECT_LIMITS,
+  ...WEBHOOK_LIMITS,
   // sessions
   sessionTokenBytesMax: 1536, // what a realm issues
   sessionTokenReadBytesMax: 4096, // what is looked at, cookies being no larger
@@ -346,32 +348,8 @@ export const LIMITS = {
   alertCoolDownSecondsMax: 7 * 24 * 3600,
   digestsKeptMs: 400 * 24 * 3600 * 1000,
   timeZoneCharactersMax: 64,
-  // webhooks and what waits for them
-  webhooksPerTenantMax: 100,
-  webhookDescriptionCharactersMax: 500,
-  webhookAttemptsMax: 6,
-  /** Of what a receiver answers, for people to look at. */
-  webhookAnswerCharactersKept: 2000,
-  /** Deliveries that wait for one webhook; more are failures at once. */
-  webhookPendingMax: 10_000,
-  /** While so many have failed, those failures are only counted. */
-  webhookFailedBeforeDropMax: 10_000,
   /** Of what has grown without anybody looking: 200,000 at once would hold the writer for a second. */
   rowsDeletedAtOnceMax: 1_000,
-  /** Under way at the same time: in all, to receivers that fail or are slow, and to one. */
-  webhookSendsMax: 512,
-  webhookSlowSendsMax: 256,
-  webhookSendsPerTenantMax: 64,
-  webhookSendsPerWebhookMax: 8,
-  webhookEventsAtOnceMax: 200,
-  /** One event of a tenant with all its webhooks is always taken. */
-  webhookDeliveriesAtOnceMax: 500,
-  webhookResultsAtOnceMax: 500,
-  /** So many failures over so long without a success, and a webhook is paused. */
-  webhookFailuresBeforePauseMin: 20,
-  webhookFailingMsBeforePause: 3 * 24 * 3600 * 1000,
-  webhookDeliveryKeptMs: 30 * 24 * 3600 * 1000,
-  outboxKeptMs: 7 * 24 * 3600 * 1000,
   auditKeptMs: 400 * 24 * 3600 * 1000,
   // the fleet link
   snapshotBytesMax: 1024 * 1024,
@@ -400,10 +378,4 @@ export const LIMITS = {
   enforcementBacklogBytesMax: 5 * 1024 * 1024,
   enforcementBatchSentMax: 500,
   enforcementBatchBytesSentMax: 256 * 1024,
-  // deliveries of webhooks, to receivers that tenants name
-  webhookUrlCharactersMax: 2000,
-  webhookAddressesMax: 64,
-  webhookMsMax: 8000,
-  webhookAnswerBytesMax: 64 * 1024,
-  webhookKeepAliveMsMax: 10_000,
 } as const

@@ -1,0 +1,33 @@
+/** Of events on their way to tenants; a part of `LIMITS`, which is what is asked. */
+export const WEBHOOK_LIMITS = {
+  // webhooks and what waits for them
+  webhooksPerTenantMax: 100,
+  webhookDescriptionCharactersMax: 500,
+  webhookAttemptsMax: 6,
+  /** Of what a receiver answers, for people to look at. */
+  webhookAnswerCharactersKept: 2000,
+  /** Deliveries that wait for one webhook; more are failures at once. */
+  webhookPendingMax: 10_000,
+  /** While so many have failed, those failures are only counted. */
+  webhookFailedBeforeDropMax: 10_000,
+  /** Under way at the same time: in all, to receivers that fail or are slow, and to one. */
+  webhookSendsMax: 512,
+  webhookSlowSendsMax: 256,
+  webhookSendsPerTenantMax: 64,
+  webhookSendsPerWebhookMax: 8,
+  webhookEventsAtOnceMax: 200,
+  /** One event of a tenant with all its webhooks is always taken. */
+  webhookDeliveriesAtOnceMax: 500,
+  webhookResultsAtOnceMax: 500,
+  /** So many failures over so long without a success, and a webhook is paused. */
+  webhookFailuresBeforePauseMin: 20,
+  webhookFailingMsBeforePause: 3 * 24 * 3600 * 1000,
+  webhookDeliveryKeptMs: 30 * 24 * 3600 * 1000,
+  outboxKeptMs: 7 * 24 * 3600 * 1000,
+  // deliveries of webhooks, to receivers that tenants name
+  webhookUrlCharactersMax: 2000,
+  webhookAddressesMax: 64,
+  webhookMsMax: 8000,
+  webhookAnswerBytesMax: 64 * 1024,
+  webhookKeepAliveMsMax: 10_000,
+} as const
