@@ -50,4 +50,20 @@ export const PROJECT_LIMITS = {
   /** What `git` is given to say whether a work tree has changes. */
   gitMsMax: 30_000,
   gitAnswerBytesMax: 1024 * 1024,
+  // a project that the command line tool looks at: a walk of seconds, and tens of megabytes
+  projectFilesMax: 200_000,
+  projectFoldersMax: 50_000,
+  projectDepthMax: 32,
+  /** Of everything that lies there, listed or not. */
+  projectEntriesMax: 2_000_000,
+  /** A heap of data must not take the place of everybody's code. */
+  projectFilesPerFolderMax: 10_000,
+  projectFileBytesMax: 1024 * 1024,
+  projectRememberedBytesMax: 64 * 1024 * 1024,
+  /** What could not be read, as told to a person. */
+  projectUnreadMax: 100,
+  /** Files of code that detection reads, of each language. */
+  detectionSourcesMax: 5000,
+  /** Places in one file that read like what is looked for. */
+  detectionHitsMax: 1000,
 } as const
