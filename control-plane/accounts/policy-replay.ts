@@ -69,11 +69,11 @@ export function createPolicyReplay({
     let breathedMs = performance.now()
     for await (const row of rows) {
       if (performance.now() - breathedMs > BREATHE_MS) {
-        if (clock.nowMs() > endMs) return { ...one.result(), isCut: true }
         await breathe()
         breathedMs = performance.now()
       }
-      if (++seen > LIMITS.replaySignInsMax) return { ...one.result(), isCut: true }
+      const isOver = clock.nowMs() > endMs
+      if (++seen > LIMITS.replaySignInsMax || isOver) return { ...one.result(), isCut: true }
       one.add(toPast(row), row.at >= sinceMs)
     }
     return { ...one.result(), isCut: false }

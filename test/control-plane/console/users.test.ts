@@ -105,7 +105,7 @@ void t.test('somebody is invited by mail once, however often the form is sent', 
 })
 
 void t.test('the page of a user tells what they have and what they have tried', async (t) => {
-  const { services, admin, create, session } = await startPeople(t)
+  const { services, clock, admin, create, session } = await startPeople(t)
   const ada = await create('ada', HOSTILE, 'a harbour wall at dawn')
   const path = `${USERS}/${ada.userId}`
   const bare = (await admin.get(path)).text
@@ -114,6 +114,7 @@ void t.test('the page of a user tells what they have and what they have tried', 
   t.match(bare, 'Nobody has tried to sign in')
   await session(ada.userId, 'sid-ada')
   await signIns(services, ada, 1, { ip: '192.0.2.7' })
+  clock.advance(1)
   await failSignIns(services, ada, 1, { ip: '192.0.2.8' })
   await services.store.change((change) =>
     services.devices.renew(change, { ...ada, tokens: [], userAgent: FIREFOX, ip: '192.0.2.9' }),
