@@ -39,7 +39,7 @@ export const EDGE_LIMITS = {
    */
   smallReadBytes: 64,
   smallReadsFree: 64,
-  smallReads: { burst: 2000, perSecond: 2000 },
+  smallReads: { burst: 20_000, perSecond: 20_000 },
   /** Of requests that one address has sent at once: then all others have their turn. */
   requestsPerTurnMax: 64,
   /** As many as requests that are often under way at once: beyond it sockets are made and thrown away. */

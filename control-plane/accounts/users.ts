@@ -191,8 +191,6 @@ export function createUsers(world: UsersWorld) {
       await store.change(async (change) => {
         const { queries, nowMs } = change
         const before = found(await findUser(queries, tenantId, userId))
-        await alongside(change, before)
-        await voidTickets(queries, tenantId, userId, nowMs)
         const isNamedByIt = before.usernameKey === before.emailKey
         await updateUser(queries, tenantId, userId, {
           email,
@@ -201,6 +199,9 @@ export function createUsers(world: UsersWorld) {
           updatedAt: nowMs,
           ...(isNamedByIt && { username: email, usernameKey: fold(email) }),
         })
+        // behind what can fail: who is told of it has only so many mails
+        await alongside(change, before)
+        await voidTickets(queries, tenantId, userId, nowMs)
         const content = { user_id: userId, changed: ['email'] }
         await change.audit(actor, { action: 'user.changed', tenantId, content })
       })

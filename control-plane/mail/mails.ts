@@ -57,6 +57,22 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
   const rounds = createRounds(beginDue, logError)
   /** Not on behalf of whoever asked first, who may be a stranger: their changes come last. */
   const run = AsyncLocalStorage.bind(() => rounds.run())
+  let asked = 0
+  let settling: Promise<void> | undefined
+  /** One for all who ask: nothing of their requests is kept while a mail server takes its time. */
+  const settled = AsyncLocalStorage.bind(() => {
+    settling ??= settle().finally(() => (settling = undefined))
+    return settling
+  })
+
+  async function settle() {
+    let answered: number
+    do {
+      answered = asked
+      await run()
+      await untilNoneIsUnderWay()
+    } while (answered !== asked)
+  }
 
   /** As many as there is room for; whenever one has ended, there is room for another. */
   async function beginDue(isClosed: () => boolean) {
@@ -161,9 +177,10 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
     },
 
     /** Everything that is due. */
-    async deliver(): Promise<void> {
-      await run()
-      await untilNoneIsUnderWay()
+    deliver(): Promise<void> {
+      asked++
+      void run()
+      return settled()
     },
 
     async close(): Promise<void> {

@@ -21,7 +21,7 @@ export class HeldBytes {
       this.buffer.copy(this.#room, 0, this.at, this.to)
       this.set(this.#room, 0, length)
     }
-    piece.copy(this.#room!, this.to, 0, bytes)
+    piece.copy(this.#room, this.to, 0, bytes)
     this.to += bytes
   }
 

@@ -125,3 +125,17 @@ void t.test('a mail that is being sent is sent by nobody else meanwhile', async 
   await Promise.all([delivered, closed])
   t.same(begun, ['ada'])
 })
+
+void t.test('who asks while a mail server takes its time waits with everybody else', async (t) => {
+  const held = Promise.withResolvers<void>()
+  const { begun, mails, queue } = await start(t, () => held.promise)
+  await queue('acme', 'ada')
+  const first = mails.deliver()
+  await until(() => begun.length === 1)
+  for (let count = 0; count < 3; count++) t.equal(mails.deliver(), first, 'nothing of its own')
+  await queue('acme', 'bob')
+  t.equal(mails.deliver(), first)
+  await until(() => begun.length === 2)
+  held.resolve()
+  await first
+})
