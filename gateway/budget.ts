@@ -36,7 +36,9 @@ export class Spending {
 
   #leftAt(nowMs: number): number {
     const { burst, perSecond } = this.#budget
-    const earned = (Math.max(0, nowMs - this.#countedMs) / 1000) * perSecond
+    // A clock that is set back begins anew: nobody waits until it is there again.
+    this.#countedMs = Math.min(this.#countedMs, nowMs)
+    const earned = ((nowMs - this.#countedMs) / 1000) * perSecond
     return Math.min(burst, this.#left + earned)
   }
 }

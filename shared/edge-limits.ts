@@ -32,6 +32,7 @@ export const EDGE_LIMITS = {
   handshakesPerAddress: { burst: 400, perSecond: 100 },
   /** Those of browsers have at most 2 KiB. */
   clientHelloBytesMax: 16 * 1024,
+  clientHelloRecordsMax: 64,
   requestsPerConnectionMax: 100_000,
   /**
    * Reads of less than this, over HTTP/1.1: so many of a connection are free, and again where as much

@@ -21,7 +21,8 @@ export function measureClientHello(start: Buffer): 'whole' | 'other' | number {
   let at = 0
   let payloadBytes = 0
   let header = 0
-  for (;;) {
+  // It is walked over again with each look, so it may not be long to walk.
+  for (let records = 0; records < LIMITS.clientHelloRecordsMax; records++) {
     const payloadAt = at + RECORD_HEADER_BYTES
     if (start.length > at && start[at] !== HANDSHAKE_RECORD) return 'other'
     if (start.length < payloadAt) return payloadAt
@@ -39,6 +40,7 @@ export function measureClientHello(start: Buffer): 'whole' | 'other' | number {
     if (type !== CLIENT_HELLO) return 'other'
     if (payloadBytes >= MESSAGE_HEADER_BYTES + messageBytes) return 'whole'
   }
+  return 'other'
 }
 
 /** Hands on, paused, with all that came put back. Whoever asks limits the time. */

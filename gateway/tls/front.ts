@@ -150,7 +150,8 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     awaitClientHello(socket, (isClientHello) => {
       if (!isClientHello) options.onFailure?.('no_client_hello')
       const isOne = isClientHello && handshakes.get(key) === handshake
-      if (!isOne || !mayBegin(peerAddress)) return void socket.destroy()
+      // Whatever it was, it was looked at.
+      if (!mayBegin(peerAddress) || !isOne) return void socket.destroy()
       waiting.add(handshake)
       beginSoon()
     })

@@ -110,7 +110,9 @@ function letIn<Session>(
 ): Outcome<Session> {
   const verdict = request.isStateLost ? undefined : request.readSession()
   if (verdict?.kind === 'valid') return admit(reason, request, verdict)
-  return forNobody(reason, false)
+  // whose session it is cannot be told, and it is not to be used by another site's page
+  const isForeignPage = request.isStateLost && request.isUpgrade && !request.isFromOwnOrigin
+  return forNobody(reason, isForeignPage)
 }
 
 /**

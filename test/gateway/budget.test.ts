@@ -22,3 +22,10 @@ t.test(
     t.ok(spending.isFull(61_000))
   },
 )
+
+t.test('a clock that is set back keeps nobody waiting until it is there again', async (t) => {
+  const spending = new Spending({ burst: 1, perSecond: 1 }, 3_600_000)
+  t.equal(spending.spend(3_600_000), true)
+  t.equal(spending.isSpent(0), true)
+  t.equal(spending.isSpent(1000), false)
+})

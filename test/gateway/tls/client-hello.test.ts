@@ -7,6 +7,8 @@ import { measureClientHello } from '../../../gateway/tls/client-hello.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { clientHelloFor, HOST, startSecureWire } from '../../support/secure-wire.ts'
 
+const MESSAGE_HEADER_BYTES = 4
+
 const record = (payload: Buffer, type = 22) =>
   Buffer.concat([Buffer.from([type, 3, 1, payload.length >> 8, payload.length & 255]), payload])
 const message = (bytes: number, type = 1) =>
@@ -27,7 +29,11 @@ t.test('a ClientHello is whole with the last byte of its message', async (t) => 
   for (const [name, whole] of [
     ['a real one', real],
     ['in records of 100 bytes', inRecords(real.subarray(5), 100)],
-    ['in records of one byte', inRecords(message(300), 1)],
+    ['in small records', inRecords(message(300), 5)],
+    [
+      'in as many as it may',
+      inRecords(message(2 * LIMITS.clientHelloRecordsMax - MESSAGE_HEADER_BYTES), 2),
+    ],
     ['of no byte', record(message(0))],
   ] as const) {
     t.equal(measureClientHello(whole), 'whole', name)
@@ -48,6 +54,7 @@ t.test('a ClientHello is whole with the last byte of its message', async (t) => 
     ['a record that is too long', Buffer.from([22, 3, 1, 64, 1])],
     ['text', Buffer.from('GET / HTTP/1.1')],
     ['SSL 2', Buffer.from([0x80, 0x2e, 1, 3, 1])],
+    ['in more', inRecords(message(2 * LIMITS.clientHelloRecordsMax - 3), 2)],
     ['more than the limit', inRecords(message(LIMITS.clientHelloBytesMax), 1000)],
   ] as const)
     t.equal(measureClientHello(bytes), 'other', name)

@@ -140,6 +140,12 @@ const CASES: readonly (readonly [string, TenantRules, Judged<typeof SESSION>, ob
     asked('/health', { ...unread, isStateLost: true }),
     { ...nobody, reason: 'excluded' },
   ],
+  [
+    'nor by way of a WebSocket of another site',
+    RULES,
+    asked('/health', { ...unread, ...foreignPage, isStateLost: true }),
+    { ...nobody, reason: 'excluded', isForeignPage: true },
+  ],
   ...(['/a', '/service/login', '/service/callback'] as const).map(
     (path) =>
       [
