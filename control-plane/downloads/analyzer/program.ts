@@ -8,24 +8,9 @@ import type { Command, Outcome, Task } from './commands/command.ts'
 import { commandHelp, helpText } from './commands/help.ts'
 import { EXIT, Problem, type Exit } from './exit.ts'
 import { createProfile, quoted } from './profile.ts'
-import type { Environment } from './settings.ts'
-import { createTerminal, type Terminal, type TerminalWorld } from './terminal/terminal.ts'
+import type { ProgramWorld } from './program-world.ts'
+import { createTerminal, type Terminal } from './terminal/terminal.ts'
 import { plainText, visibleJson, visibleText, wrap } from './terminal/words.ts'
-
-export interface ProgramWorld extends TerminalWorld {
-  readonly environment: Environment
-  readonly currentFolder: string
-  readonly homeFolder: string
-  /** undefined: a system that has none. */
-  readonly userId: number | undefined
-  readonly nodeVersion: string
-  /** The file that runs, as it was called. */
-  readonly programFile: string
-  readonly nowMs: () => number
-  /** Nobody can interrupt it half-way. */
-  readonly uninterrupted: <T>(work: () => Promise<T>) => Promise<T>
-  readonly fetch: typeof fetch
-}
 
 const SCHEMA_VERSION = 1
 

@@ -2,7 +2,7 @@
 import type { Access } from '../access.ts'
 import type { Arguments, Taking } from '../arguments.ts'
 import type { Exit } from '../exit.ts'
-import type { ProgramWorld } from '../program.ts'
+import type { ProgramWorld } from '../program-world.ts'
 import type { Profile } from '../profile.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 

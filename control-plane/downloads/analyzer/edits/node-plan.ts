@@ -7,8 +7,9 @@ import { installCommand } from './install-command.ts'
 import { keyPart } from './key-file.ts'
 import { leftOpen, type LeftOpen } from './left-open.ts'
 import { withDependency } from './manifest-edit.ts'
-import { mountInSource, type Mounting, type MountWish } from './mount-source.ts'
-import { mountedFramework, type MountedFramework } from './mounted-frameworks.ts'
+import { mountInSource } from './mount-source.ts'
+import { mountedFrom, shownStep, wishOf, type Mounted } from './mounted.ts'
+import { mountedFramework } from './mounted-frameworks.ts'
 import { nextMounting } from './next-plan.ts'
 import { folderOf, packageOf, parsedIn, sourceAt, type NodePackage } from './node-sources.ts'
 import { notesFor } from './notes.ts'
@@ -20,12 +21,6 @@ import { wrapListeners } from './wrap-listener.ts'
 /** Scripts of a package.json run where it lies, whichever folder below it the application is in. */
 export function startFolderOf({ folder }: Application, { manifestPath }: NodePackage): string {
   return manifestPath === null ? folder : folderOf(manifestPath)
-}
-
-/** What is done to the code itself. */
-export interface Mounted {
-  readonly edits: readonly FileEdit[]
-  readonly manual: readonly ManualStep[]
 }
 
 export async function nodePlan(
@@ -104,7 +99,7 @@ function unsuitable({ framework }: Application, { dependencies }: NodePackage): 
 
 const placeOf = ({ mount, entry }: Application): Place | null => mount ?? entry
 
-export async function mountedAt(
+async function mountedAt(
   project: Project,
   application: Application,
   wishes: Wishes,
@@ -123,58 +118,6 @@ export async function mountedAt(
     ? mountInSource(source, wishOf(source, framework, wishes, pack))
     : wrapListeners(source, { mode: wishes.mode, packageType: pack.type })
   return mountedFrom(application, wishes, source, mounting, place.line)
-}
-
-export function wishOf(
-  source: Source,
-  framework: MountedFramework,
-  { mode }: Wishes,
-  { type }: NodePackage,
-): MountWish {
-  const isModule =
-    /\.m[jt]s$/.test(source.path) || (type === 'module' && !/\.c[jt]s$/.test(source.path))
-  return {
-    framework,
-    mode,
-    packageType: type,
-    hasTopLevelAwait: isModule && source.modules === 'esm',
-  }
-}
-
-export function mountedFrom(
-  application: Application,
-  wishes: Wishes,
-  source: Source,
-  mounting: Mounting,
-  lineSaid = 1,
-): Mounted {
-  if (mounting.kind === 'there already') return { edits: [], manual: [] }
-  const manual = mounting.shown.map(({ line, receiver, problem }) =>
-    shownStep(
-      application,
-      wishes,
-      { path: source.path, line: line ?? lineSaid },
-      problem,
-      receiver,
-      source.modules,
-    ),
-  )
-  if (mounting.kind === 'manual') return { edits: [], manual }
-  const why = 'Every request passes the sign-in protection before anything else of the application.'
-  return { edits: [{ path: source.path, before: source.text, after: mounting.after, why }], manual }
-}
-
-export function shownStep(
-  application: Application,
-  wishes: Wishes,
-  place: Place | null,
-  problem: string,
-  receiver = 'app',
-  modules: Source['modules'] = application.modules ?? 'esm',
-): ManualStep {
-  const text = `Put the middleware in front of everything else, right behind the place where the application is made. It was not done for you: ${problem}.`
-  const code = snippetFor(application.framework, wishes, receiver, modules)
-  return { path: place?.path ?? application.folder, line: place?.line ?? null, text, code }
 }
 
 /** What of the package answers without the guard, where no step says so already. */
