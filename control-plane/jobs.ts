@@ -1,7 +1,7 @@
 /** What has to be tidied up from time to time. Nothing breaks when it runs late, or twice. */
 import type { Logger } from 'pino'
 import { SECOND_MS } from '../shared/clock.ts'
-import { createRounds } from './rounds.ts'
+import { createRounds } from './concurrency/coalescing-runner.ts'
 import type { Services } from './services.ts'
 
 export interface Jobs {

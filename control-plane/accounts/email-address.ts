@@ -1,6 +1,6 @@
 /** What counts as an e-mail address, whoever brings it along: one of our mails must be able to reach it. */
 import { LIMITS } from '../../shared/limits.ts'
-import { hasUnseen } from '../unseen.ts'
+import { hasUnseen } from '../../shared/unseen.ts'
 
 /** No quoted names, no comments, no address in brackets: nothing that a mail header could trip over. */
 const EMAIL_ADDRESS = /^[^\s@\p{Cc}<>"(),:;\\]+@[^\s@\p{Cc}<>"(),:;\\]+$/u

@@ -16,8 +16,8 @@ import { deleteSignInsOf, newestSignInOf } from '../store/queries/sign-ins.ts'
 import { deleteTicketsOf } from '../store/queries/tickets.ts'
 import { deleteUser, insertUser, trialUsersBefore, TRIAL_PREFIX } from '../store/queries/users.ts'
 import type { Change, Store } from '../store/store.ts'
-import type { PasswordHasher } from './passwords.ts'
-import { revokeIn } from './revocations.ts'
+import type { PasswordHasher } from './passwords/hasher.ts'
+import { revokeIn } from '../sessions/revocations.ts'
 
 export interface TrialPerson {
   readonly tenantId: string

@@ -8,7 +8,7 @@ import { deleteInteractionsOf } from '../store/queries/revocations.ts'
 import { deleteTicketsOf } from '../store/queries/tickets.ts'
 import { deleteUser, findUser } from '../store/queries/users.ts'
 import type { Actor, Change } from '../store/store.ts'
-import { revokeIn, type RevocationResult } from './revocations.ts'
+import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
 
 /** Part of other changes as well: with the last role in the console the account goes. */
 export async function removeUserIn(

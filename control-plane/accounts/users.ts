@@ -21,11 +21,11 @@ import type { PasswordProblem } from '../policy/new-password.ts'
 import { rememberPassword } from '../store/queries/password-history.ts'
 import { voidTickets } from '../store/queries/tickets.ts'
 import type { TenantPolicies } from '../tenants/policies.ts'
-import type { PasswordRules, WhosePassword } from './password-rules.ts'
-import type { PasswordHasher } from './passwords.ts'
+import type { PasswordRules, WhosePassword } from './passwords/rules.ts'
+import type { PasswordHasher } from './passwords/hasher.ts'
 import { keysOf } from './login-keys.ts'
 import { removeUserIn } from './user-removal.ts'
-import { revokeIn, type RevocationResult } from './revocations.ts'
+import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
 
 export type User = Readonly<UserRow>
 

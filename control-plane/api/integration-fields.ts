@@ -1,7 +1,7 @@
 /** What the command line tool reports of the integrator's machine, field by field. */
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
-import { hasUnseen } from '../unseen.ts'
+import { hasUnseen } from '../../shared/unseen.ts'
 
 /** It is shown in terminals: nothing but line breaks may move their cursor. */
 function text(charactersMax: number) {

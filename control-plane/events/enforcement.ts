@@ -8,7 +8,7 @@ import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 import type { EnforcementEvent } from '../../shared/snapshot.ts'
-import { revokeIn } from '../accounts/revocations.ts'
+import { revokeIn } from '../sessions/revocations.ts'
 import { ofApplication, tally } from '../monitoring/outcomes.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import {

@@ -12,7 +12,7 @@ import { issuerOf } from '../../shared/issuer.ts'
 import { MINUTE_MS, SECOND_MS, nowSeconds, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
-import { createRounds } from '../rounds.ts'
+import { createRounds } from '../concurrency/coalescing-runner.ts'
 import {
   claimLogoutNotice,
   deleteLogoutNotice,

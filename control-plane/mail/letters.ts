@@ -2,7 +2,7 @@
 import type { Mail } from './mails.ts'
 import { english, type MailText, type MailTexts } from './texts/english.ts'
 import { german } from './texts/german.ts'
-import { withoutUnseen } from '../unseen.ts'
+import { withoutUnseen } from '../../shared/unseen.ts'
 
 const LANGUAGES: Readonly<Record<string, MailTexts>> = { en: english, de: german }
 

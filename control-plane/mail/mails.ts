@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
-import { createRounds } from '../rounds.ts'
+import { createRounds } from '../concurrency/coalescing-runner.ts'
 import {
   claimMail,
   deleteMail,

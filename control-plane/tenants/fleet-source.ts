@@ -4,7 +4,7 @@
  */
 import { LIMITS } from '../../shared/limits.ts'
 import type { FleetSource, TenantChange } from '../fleet/source.ts'
-import type { Revocations } from '../accounts/revocations.ts'
+import type { Revocations } from '../sessions/revocations.ts'
 import { toVerifyingKey } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
 import { certificatesOfAll } from '../store/queries/certificates.ts'

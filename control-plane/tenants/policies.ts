@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
-import { revokeIn } from '../accounts/revocations.ts'
+import { revokeIn } from '../sessions/revocations.ts'
 import { DEFAULT_POLICIES, type Policies, type PolicyName } from '../policy/policies.ts'
 import { changeInTurns } from '../store/change-in-turns.ts'
 import { findPolicy, policiesOf, upsertPolicy } from '../store/queries/policies.ts'

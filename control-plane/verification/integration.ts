@@ -14,7 +14,7 @@ import { draftRefusal, REQUIRED_CHECKS } from '../tenants/protection.ts'
 import { issuerOf } from '../../shared/issuer.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
 import type { CheckResult } from './checks.ts'
-import { createSharedRuns } from './shared-runs.ts'
+import { createSharedRuns } from '../concurrency/single-flight.ts'
 import { trySignIn, type Trial } from './sign-in-trial.ts'
 import { createTrialAgent, createTrialBrowser } from './trial-browser.ts'
 

@@ -6,8 +6,8 @@
 import { isIP } from 'node:net'
 import { networkList, type NetworkList } from '../../shared/networks.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { reachOf } from '../address-reach.ts'
-import type { Resolve } from '../resolve-name.ts'
+import { reachOf } from '../outbound/address-reach.ts'
+import type { Resolve } from '../outbound/resolve-name.ts'
 
 export const isPublicAddress = (address: string): boolean => reachOf(address) === 'public'
 

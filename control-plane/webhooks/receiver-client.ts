@@ -10,7 +10,7 @@ import { isIP, type Socket } from 'node:net'
 import { connect as tlsConnect, type TLSSocket } from 'node:tls'
 import { Agent, type buildConnector, type Dispatcher } from 'undici'
 import { LIMITS } from '../../shared/limits.ts'
-import { resolveName, type Resolve } from '../resolve-name.ts'
+import { resolveName, type Resolve } from '../outbound/resolve-name.ts'
 import {
   AddressRefused,
   createReceiverAddresses,

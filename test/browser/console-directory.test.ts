@@ -10,7 +10,7 @@ import {
   PASSWORD,
   QUERIES,
   READER,
-} from '../control-plane/directory/directory-world.ts'
+} from '../control-plane/user-directory/directory-world.ts'
 
 const CONFIG = 'user_directory: { allow: ["127.0.0.0/8"] }'
 const skip = WITHOUT_CHROMIUM || NO_POSTGRES

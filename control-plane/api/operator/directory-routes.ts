@@ -1,12 +1,12 @@
 /** A tenant's own database as the source of its users. */
 import * as v from 'valibot'
-import { STEPS, type DryRun } from '../../directory/dry-run.ts'
-import { DIRECTORY_KINDS, TLS_MODES } from '../../directory/settings.ts'
+import { STEPS, type DryRun } from '../../user-directory/dry-run.ts'
+import { DIRECTORY_KINDS, TLS_MODES } from '../../user-directory/settings.ts'
 import type {
   NewDirectory,
   StoredDirectory,
   UserDirectories,
-} from '../../directory/user-directories.ts'
+} from '../../user-directory/user-directories.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { count, described, time } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'

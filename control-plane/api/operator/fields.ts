@@ -15,7 +15,7 @@ import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
 import { timeZoneNamed } from '../../monitoring/weeks.ts'
 import { isReserved } from '../../store/reserved.ts'
 import { logoMediaType } from '../../tenants/logo.ts'
-import { hasUnseen } from '../../unseen.ts'
+import { hasUnseen } from '../../../shared/unseen.ts'
 import { described } from '../answer-fields.ts'
 import { moment } from './monitoring-fields.ts'
 

@@ -1,5 +1,5 @@
 /** How the operator API shows things. Secrets are not among what goes in, so none comes out. */
-import type { Session } from '../../accounts/sessions.ts'
+import type { Session } from '../../sessions/sessions.ts'
 import type { User } from '../../accounts/users.ts'
 import type { AuditRow } from '../../store/queries/audit.ts'
 import { logoUrlOf } from '../../tenants/logo.ts'

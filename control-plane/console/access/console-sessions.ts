@@ -6,8 +6,8 @@
 import { randomBytes } from 'node:crypto'
 import { MINUTE_MS, SECOND_MS, type Clock } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import type { Revocations } from '../../accounts/revocations.ts'
-import type { Sessions } from '../../accounts/sessions.ts'
+import type { Revocations } from '../../sessions/revocations.ts'
+import type { Sessions } from '../../sessions/sessions.ts'
 import type { Users } from '../../accounts/users.ts'
 import type { Vault } from '../../keys/vault.ts'
 import {

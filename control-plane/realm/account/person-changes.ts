@@ -13,7 +13,7 @@ import type { Realm } from '../realm.ts'
 import { placeOf, requestIdOf, showPage } from '../show.ts'
 import type { RealmWorld } from '../world.ts'
 import type { freshProofs } from './fresh-proof.ts'
-import { hasUnseen } from '../../unseen.ts'
+import { hasUnseen } from '../../../shared/unseen.ts'
 import type { Back, OwnPage, OwnRequest } from './own-account.ts'
 
 export function personChanges(

@@ -14,7 +14,7 @@ import type { OpenApiDocument } from '../../../control-plane/api/openapi/documen
 import { createPublicServer } from '../../../control-plane/server.ts'
 import { OPERATOR_KEY, startApi, type ApiAnswer } from '../../support/api.ts'
 import { NO_POSTGRES, startPostgres } from '../../support/postgres.ts'
-import { ADA_EMAIL, fillDatabase, settingsOf } from '../directory/directory-world.ts'
+import { ADA_EMAIL, fillDatabase, settingsOf } from '../user-directory/directory-world.ts'
 import { ELSEWHERE, nameOf } from './endpoint-calls.ts'
 import { prepareWorld, type EndpointWorld } from './endpoint-world.ts'
 

@@ -11,7 +11,7 @@ import {
   PASSWORD,
   QUERIES,
   READER,
-} from '../directory/directory-world.ts'
+} from '../user-directory/directory-world.ts'
 
 const DIRECTORY = '/console/tenants/acme/directory'
 const SECRET = READER.password.slice(0, 11)

@@ -1,7 +1,7 @@
 /** Guessing: what it is answered with, what it costs, and whom it cannot keep out. */
 import t from 'tap'
 import { createApp } from '../../../control-plane/app.ts'
-import { createPasswordHasher } from '../../../control-plane/accounts/passwords.ts'
+import { createPasswordHasher } from '../../../control-plane/accounts/passwords/hasher.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { ADA, Browser, signIn, startWorld, type TestTenant, type World } from './realm-world.ts'
 import { begin, eventsOf, recordedSignIns, setPolicy } from './steps.ts'

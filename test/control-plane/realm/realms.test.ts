@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { createPasswordHasher } from '../../../control-plane/accounts/passwords.ts'
+import { createPasswordHasher } from '../../../control-plane/accounts/passwords/hasher.ts'
 import { updateTenant } from '../../../control-plane/store/queries/tenants.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR, Browser, PASSWORD, relyingParty, signIn, startWorld } from './realm-world.ts'

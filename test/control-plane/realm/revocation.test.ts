@@ -1,6 +1,6 @@
 /** What a realm must not issue any more, and when it may again. */
 import t from 'tap'
-import { revokeIn } from '../../../control-plane/accounts/revocations.ts'
+import { revokeIn } from '../../../control-plane/sessions/revocations.ts'
 import { upsertRevocation } from '../../../control-plane/store/queries/revocations.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import {

@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { UserDirectoryBody } from '../../../api/operator/directory-fields.ts'
-import { ROLES, type DirectorySettings, type Role } from '../../../directory/settings.ts'
+import { ROLES, type DirectorySettings, type Role } from '../../../user-directory/settings.ts'
 import { linesField, selectField, textField, wholeField } from '../../blocks/field.ts'
 import type { FormShape } from '../../form-values.ts'
 import type { Html } from '../../layout.ts'

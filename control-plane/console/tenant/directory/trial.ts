@@ -1,6 +1,6 @@
 /** What came of a dry run, step by step. Pure. */
 import { html } from 'hono/html'
-import type { DryRun, Step, StepResult } from '../../../directory/dry-run.ts'
+import type { DryRun, Step, StepResult } from '../../../user-directory/dry-run.ts'
 import { CHECK, WARNING } from '../../../realm/pages/icons.ts'
 import { facts } from '../../blocks/text.ts'
 import type { Html } from '../../layout.ts'

@@ -1,7 +1,7 @@
 /** Running sessions as a list: who, on what, from where, since when. */
 import { html } from 'hono/html'
 import { browserName } from '../../../accounts/browser-name.ts'
-import type { Session } from '../../../accounts/sessions.ts'
+import type { Session } from '../../../sessions/sessions.ts'
 import type { User } from '../../../accounts/users.ts'
 import { table, type Column } from '../../blocks/table.ts'
 import { moment } from '../../blocks/text.ts'

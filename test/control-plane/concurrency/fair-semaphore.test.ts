@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createTurns } from '../../../control-plane/accounts/turns.ts'
+import { createTurns } from '../../../control-plane/concurrency/fair-semaphore.ts'
 
 t.test('a tenant that waits alone is next, however many wait at another one', async (t) => {
   const turns = createTurns({ concurrency: 1 })

@@ -2,7 +2,7 @@
  * One sign-in against a tenant's database. The look-up waits in the tenant's own pool, and only
  * its hash takes one of the turns that all tenants share.
  */
-import type { Turns } from '../accounts/turns.ts'
+import type { Turns } from '../concurrency/fair-semaphore.ts'
 import type { Decoys } from './decoys.ts'
 import { isRightPassword } from './hashes/hash-check.ts'
 import type { BcryptThreads } from './hashes/bcrypt-threads.ts'

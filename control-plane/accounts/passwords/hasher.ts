@@ -4,9 +4,9 @@
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { Refusal } from '../../shared/errors.ts'
-import { LIMITS } from '../../shared/limits.ts'
-import { createTurns, type TurnLimits, type Turns } from './turns.ts'
+import { Refusal } from '../../../shared/errors.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { createTurns, type TurnLimits, type Turns } from '../../concurrency/fair-semaphore.ts'
 
 export interface PasswordHasher {
   readonly hash: (plain: string) => Promise<string>

@@ -1,6 +1,6 @@
 /** What holds for sign-ins from either database. */
 import type { Test } from 'tap'
-import { shadowIdOf } from '../../../control-plane/directory/shadow-users.ts'
+import { shadowIdOf } from '../../../control-plane/user-directory/shadow-users.ts'
 import {
   ADA,
   ADA_EMAIL,

@@ -1,7 +1,10 @@
 import t from 'tap'
-import { createDecoys } from '../../../control-plane/directory/decoys.ts'
-import { parseHash } from '../../../control-plane/directory/hashes/hash-formats.ts'
-import { shapeText, type HashShape } from '../../../control-plane/directory/hashes/hash-shapes.ts'
+import { createDecoys } from '../../../control-plane/user-directory/decoys.ts'
+import { parseHash } from '../../../control-plane/user-directory/hashes/hash-formats.ts'
+import {
+  shapeText,
+  type HashShape,
+} from '../../../control-plane/user-directory/hashes/hash-shapes.ts'
 import { FOREIGN_HASHES } from './foreign-hashes.ts'
 
 const KEY = Buffer.alloc(32, 7)

@@ -3,9 +3,9 @@
  * is started for the first password and ended when one takes too long.
  */
 import { Worker } from 'node:worker_threads'
-import { Refusal } from '../../shared/errors.ts'
-import { LIMITS } from '../../shared/limits.ts'
-import { createTurns } from './turns.ts'
+import { Refusal } from '../../../shared/errors.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { createTurns } from '../../concurrency/fair-semaphore.ts'
 
 export interface StrengthQuestion {
   readonly id: number

@@ -2,7 +2,7 @@
 import { LIMITS } from '../../shared/limits.ts'
 import { isEmailAddress } from '../accounts/email-address.ts'
 import { fold } from '../accounts/users.ts'
-import { hasUnseen, withoutUnseen } from '../unseen.ts'
+import { hasUnseen, withoutUnseen } from '../../shared/unseen.ts'
 import type { Row } from './connection.ts'
 import { parseHash } from './hashes/hash-formats.ts'
 import { describeShape, type KnownHash } from './hashes/hash-shapes.ts'

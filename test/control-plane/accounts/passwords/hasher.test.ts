@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createPasswordHasher } from '../../../control-plane/accounts/passwords.ts'
-import { LIMITS } from '../../../shared/limits.ts'
+import { createPasswordHasher } from '../../../../control-plane/accounts/passwords/hasher.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
 
 void t.test('a password verifies against its own hash only', async (t) => {
   const { hash, verify } = createPasswordHasher()

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { createPasswordRules } from '../../../control-plane/accounts/password-rules.ts'
-import { createStrength } from '../../../control-plane/accounts/strength.ts'
-import { DEFAULT_POLICIES } from '../../../control-plane/policy/policies.ts'
-import { LIMITS } from '../../../shared/limits.ts'
-import { startApi } from '../../support/api.ts'
-import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
+import { createPasswordRules } from '../../../../control-plane/accounts/passwords/rules.ts'
+import { createStrength } from '../../../../control-plane/accounts/passwords/strength.ts'
+import { DEFAULT_POLICIES } from '../../../../control-plane/policy/policies.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import { startApi } from '../../../support/api.ts'
+import { ACTOR, movableClock, startServices, tenantNamed } from '../../../support/control-plane.ts'
 
 const GOOD = 'lamp otter viaduct 88 quince'
 const ADA = { username: 'ada', email: 'ada.lovelace@example.com', name: 'Ada Lovelace' }

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createAddresses } from '../../../control-plane/directory/addresses.ts'
-import { DirectoryFault } from '../../../control-plane/directory/faults.ts'
+import { createAddresses } from '../../../control-plane/user-directory/addresses.ts'
+import { DirectoryFault } from '../../../control-plane/user-directory/faults.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { createTestAuthority } from '../../support/test-certificates.ts'
 import { startDirectoryApi } from './directory-world.ts'

@@ -1,7 +1,7 @@
 /** Rows of a table in which people choose what they are called: nobody becomes another person by it. */
 import t from 'tap'
-import type { Row } from '../../../control-plane/directory/connection.ts'
-import { isProblem, readRow } from '../../../control-plane/directory/person.ts'
+import type { Row } from '../../../control-plane/user-directory/connection.ts'
+import { isProblem, readRow } from '../../../control-plane/user-directory/person.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
 const COLUMNS = { id: 'a', username: 'b', email: 'c', name: 'd', password_hash: 'e' }

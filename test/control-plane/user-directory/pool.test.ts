@@ -1,8 +1,8 @@
 /** The bulkhead: how much of us one tenant's database can hold. */
 import t from 'tap'
-import type { DirectoryConnection } from '../../../control-plane/directory/connection.ts'
-import { DirectoryFault } from '../../../control-plane/directory/faults.ts'
-import { createPool } from '../../../control-plane/directory/pool.ts'
+import type { DirectoryConnection } from '../../../control-plane/user-directory/connection.ts'
+import { DirectoryFault } from '../../../control-plane/user-directory/faults.ts'
+import { createPool } from '../../../control-plane/user-directory/pool.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
 /** Databases that answer when they are told to. */

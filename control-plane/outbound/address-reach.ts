@@ -5,7 +5,7 @@
  */
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { networkList } from '../shared/networks.ts'
+import { networkList } from '../../shared/networks.ts'
 
 export type Reach = 'public' | 'private' | 'inside'
 

@@ -1,7 +1,7 @@
 /** The attack: a name that reads as another one, since marks that nobody sees turn the text around. */
 import t from 'tap'
 import { isEmailAddress } from '../../control-plane/accounts/email-address.ts'
-import { readRow } from '../../control-plane/directory/person.ts'
+import { readRow } from '../../control-plane/user-directory/person.ts'
 import { letter } from '../../control-plane/mail/letters.ts'
 import { startApi } from '../support/api.ts'
 

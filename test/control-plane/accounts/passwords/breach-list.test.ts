@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openBreachList } from '../../../control-plane/accounts/breach-list.ts'
-import { temporaryFolder } from '../../support/control-plane.ts'
+import { openBreachList } from '../../../../control-plane/accounts/passwords/breach-list.ts'
+import { temporaryFolder } from '../../../support/control-plane.ts'
 
 const hash = (plain: string) => createHash('sha1').update(plain).digest('hex').toUpperCase()
 const words = Array.from({ length: 997 }, (_item, index) => `password ${index}`)

@@ -6,8 +6,8 @@
 import { isIP } from 'node:net'
 import { LIMITS } from '../../shared/limits.ts'
 import { networkList } from '../../shared/networks.ts'
-import { reachOf } from '../address-reach.ts'
-import { resolveName, type Resolve } from '../resolve-name.ts'
+import { reachOf } from '../outbound/address-reach.ts'
+import { resolveName, type Resolve } from '../outbound/resolve-name.ts'
 import { DirectoryFault } from './faults.ts'
 
 export interface Addresses {

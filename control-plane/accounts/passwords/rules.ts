@@ -1,11 +1,11 @@
 /** Whether somebody may have a password: finds out what the policy wants to know, and asks it. */
-import { LIMITS } from '../../shared/limits.ts'
-import { newPassword, type PasswordProblem } from '../policy/new-password.ts'
-import type { PasswordPolicy } from '../policy/policies.ts'
-import { passwordsBefore } from '../store/queries/password-history.ts'
-import type { Store } from '../store/store.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { newPassword, type PasswordProblem } from '../../policy/new-password.ts'
+import type { PasswordPolicy } from '../../policy/policies.ts'
+import { passwordsBefore } from '../../store/queries/password-history.ts'
+import type { Store } from '../../store/store.ts'
 import type { BreachList } from './breach-list.ts'
-import { normalized, type PasswordHasher } from './passwords.ts'
+import { normalized, type PasswordHasher } from './hasher.ts'
 import type { Strength } from './strength.ts'
 
 export interface WhosePassword {

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { createBcryptThreads } from '../../../control-plane/directory/hashes/bcrypt-threads.ts'
-import { isRightPassword } from '../../../control-plane/directory/hashes/hash-check.ts'
-import { parseHash } from '../../../control-plane/directory/hashes/hash-formats.ts'
+import { createBcryptThreads } from '../../../control-plane/user-directory/hashes/bcrypt-threads.ts'
+import { isRightPassword } from '../../../control-plane/user-directory/hashes/hash-check.ts'
+import { parseHash } from '../../../control-plane/user-directory/hashes/hash-formats.ts'
 import {
   COST_MAX,
   decoyOf,
   shapeText,
-} from '../../../control-plane/directory/hashes/hash-shapes.ts'
+} from '../../../control-plane/user-directory/hashes/hash-shapes.ts'
 import { FOREIGN_HASHES, FOREIGN_PASSWORD } from './foreign-hashes.ts'
 
 const threads = createBcryptThreads()

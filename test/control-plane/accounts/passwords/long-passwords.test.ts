@@ -1,9 +1,12 @@
 /** Passwords that are longer, or shorter, in the form that is hashed than as they were typed. */
 import t from 'tap'
-import { createPasswordHasher, normalized } from '../../../control-plane/accounts/passwords.ts'
-import { LIMITS } from '../../../shared/limits.ts'
-import { ACTOR, startWorld } from '../realm/realm-world.ts'
-import { begin, recordedSignIns, setPolicy } from '../realm/steps.ts'
+import {
+  createPasswordHasher,
+  normalized,
+} from '../../../../control-plane/accounts/passwords/hasher.ts'
+import { LIMITS } from '../../../../shared/limits.ts'
+import { ACTOR, startWorld } from '../../realm/realm-world.ts'
+import { begin, recordedSignIns, setPolicy } from '../../realm/steps.ts'
 
 /** One character that is eighteen in form NFKC. */
 const GROWING = '\ufdfa'
