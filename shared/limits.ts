@@ -171,7 +171,7 @@ export const LIMITS = {
   rateSignIn: { burst: 600, perSecond: 20 },
   rateLogout: { burst: 600, perSecond: 20 },
   /** Of one person, from wherever: enough for a crowd of tests, and for a probe that does each minute. */
-  rateSignInOfPerson: { burst: 300, perSecond: 1 / 60 },
+  rateSignInOfPerson: { burst: 1000, perSecond: 1 / 60 },
   /** Of a request for a sign-in, which is kept until it is answered. */
   authorizeStateBytesMax: 2048,
   authorizeRedirectBytesMax: 2048,

@@ -90,6 +90,48 @@ export function createAttempts({
     }
   }
 
+  /** With the events and figures that follow from it. */
+  async function record(
+    change: Change,
+    attempt: Attempt,
+    known: SignInFacts,
+    state: SignInState,
+    policies: Policies,
+  ): Promise<void> {
+    const { failures: _counted, ...facts } = known
+    const { queries, nowMs } = change
+    const reason = state.kind === 'signed_in' ? 'signed_in' : state.reason
+    const row = {
+      ...attempt,
+      signInId: randomUUID(),
+      at: nowMs,
+      userId: attempt.userId ?? null,
+      ip: attempt.ip.slice(0, LIMITS.addressTextMax),
+      userAgent: attempt.userAgent.slice(0, LIMITS.userAgentTextMax),
+      isFailure: state.kind === 'asking' && isFailed(facts),
+      isKnownDevice: facts.device.isKnown,
+      outcome: OUTCOMES[state.kind],
+      reason,
+      facts,
+    }
+    const before = await wasRefusedSince(queries, row, nowMs - DENIED_AGAIN_MS)
+    const isNews = before === undefined
+    if (state.kind === 'refused' && before?.isFromThere && mayRepeat(reason))
+      await countRepeated(queries, before.signInId)
+    else await insertSignIn(queries, row)
+    if (row.isFailure) await blockAddress(change, attempt, known, policies)
+    if (attempt.userId !== undefined && isTrialId(attempt.userId)) return // nobody's news
+    const begun = row.isFailure ? begunPauses(known, policies) : []
+    if (begun.includes('user_paused')) await notePause(change, attempt, known, policies)
+    const figures = tally(ofSignIn(state, row.isFailure, begun))
+    await addFigures(queries, attempt.tenantId, 'realm', nowMs, figures)
+    const data = { ...(attempt.userId && { subject: attempt.userId }), reason, ip: row.ip }
+    if (state.kind === 'refused' && isNews)
+      await change.emit('signin.denied', attempt.tenantId, data)
+    if (reason === 'second_factor_needed' || reason === 'enrolment_needed')
+      await change.emit('signin.step_up', attempt.tenantId, data)
+  }
+
   return {
     loginHash,
 
@@ -110,40 +152,17 @@ export function createAttempts({
       facts: OwnFacts,
       policies: Policies,
     ): Promise<SignInState> {
-      const { queries, nowMs } = change
-      const known = await withFailures(queries, attempt, facts)
+      const known = await withFailures(change.queries, attempt, facts)
       const state = judge(known, policies)
-      const reason = state.kind === 'signed_in' ? 'signed_in' : state.reason
-      const row = {
-        ...attempt,
-        signInId: randomUUID(),
-        at: nowMs,
-        userId: attempt.userId ?? null,
-        ip: attempt.ip.slice(0, LIMITS.addressTextMax),
-        userAgent: attempt.userAgent.slice(0, LIMITS.userAgentTextMax),
-        isFailure: state.kind === 'asking' && isFailed(facts),
-        isKnownDevice: facts.device.isKnown,
-        outcome: OUTCOMES[state.kind],
-        reason,
-        facts: { ...facts },
-      }
-      const before = await wasRefusedSince(queries, row, nowMs - DENIED_AGAIN_MS)
-      const isNews = before === undefined
-      if (state.kind === 'refused' && before?.isFromThere && mayRepeat(reason))
-        await countRepeated(queries, before.signInId)
-      else await insertSignIn(queries, row)
-      if (row.isFailure) await blockAddress(change, attempt, known, policies)
-      if (attempt.userId !== undefined && isTrialId(attempt.userId)) return state // nobody's news
-      const begun = row.isFailure ? begunPauses(known, policies) : []
-      if (begun.includes('user_paused')) await notePause(change, attempt, known, policies)
-      const figures = tally(ofSignIn(state, row.isFailure, begun))
-      await addFigures(queries, attempt.tenantId, 'realm', nowMs, figures)
-      const data = { ...(attempt.userId && { subject: attempt.userId }), reason, ip: row.ip }
-      if (state.kind === 'refused' && isNews)
-        await change.emit('signin.denied', attempt.tenantId, data)
-      if (reason === 'second_factor_needed' || reason === 'enrolment_needed')
-        await change.emit('signin.step_up', attempt.tenantId, data)
+      await record(change, attempt, known, state, policies)
       return state
+    },
+
+    /** Whom all policies let in, and who has come too often: the person and administrators see it. */
+    async refuseTooMany(attempt: Attempt, facts: OwnFacts, policies: Policies): Promise<void> {
+      const known = { ...facts, failures: { user: [], address: [] } } // none of them matters
+      const state = { kind: 'refused', reason: 'too_many_sign_ins' } as const
+      await store.change((change) => record(change, attempt, known, state, policies))
     },
 
     /**

@@ -9,7 +9,10 @@ import type { Policies } from './policies.ts'
 export const ACR_PASSWORD = 'aal1'
 export const ACR_SECOND_FACTOR = 'aal2'
 
-/** Every reason that a policy gives; the page, the log and the events use the same word. */
+/**
+ * Every reason that a policy gives, and `too_many_sign_ins`, which a rate gives where all of them
+ * let the attempt pass; the page, the log and the events use the same word.
+ */
 export const ATTEMPT_REASONS = [
   'address_unreadable',
   'network_denied',
@@ -25,6 +28,7 @@ export const ATTEMPT_REASONS = [
   'code_wrong',
   'enrolment_needed',
   'too_many_sessions',
+  'too_many_sign_ins',
 ] as const
 export type AttemptReason = (typeof ATTEMPT_REASONS)[number]
 

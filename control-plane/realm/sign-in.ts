@@ -14,7 +14,6 @@ import { exhausted, isOfAnother } from './sign-in/attempt-state.ts'
 import { laterSteps, type Input } from './sign-in/later-steps.ts'
 import type { Outcome } from './sign-in/outcome.ts'
 import { passwordStep } from './sign-in/password-step.ts'
-import { SignsInTooOften } from './sign-in/person-rate.ts'
 import { showingOutcomes } from './sign-in/show-outcome.ts'
 import { isOnlyMissing, isOnlyStepUp, visitOf, whereFrom, type Visit } from './sign-in/visit.ts'
 import type { RealmWorld } from './world.ts'
@@ -47,7 +46,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
     if (isFinished) return showMessage(ctx, world, realm, 'expired', whereFrom(visit))
     if (tenant.licenceBlocksSignin)
       return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(visit))
-    const outcome = await unlessTooOften(goOn(ctx, visit, { kind: 'none' }))
+    const outcome = await goOn(ctx, visit, { kind: 'none' })
     if (outcome !== undefined) return showOutcome(ctx, visit, outcome)
     if (isOfAnother(interaction, visit.browserHash, clock.nowMs()))
       return showOutcome(ctx, visit, { kind: 'other_browser' })
@@ -68,7 +67,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
       return showPassword(ctx, visit, { status, problem: textsOf(ctx, visit).formTooLong })
     }
     if (form.fields.has('restart')) return restart(ctx, visit)
-    const outcome = await unlessTooOften(outcomeOf(ctx, visit, form.fields))
+    const outcome = await outcomeOf(ctx, visit, form.fields)
     const { tenantId } = tenant
     const from = { tenantId, request_id: requestIdOf(ctx), ip: addressOf(ctx.req) }
     log.info({ ...from, outcome: outcome.kind, reason: reasonOf(outcome) }, 'sign-in')
@@ -101,16 +100,6 @@ export function signInPages(realm: Realm, world: RealmWorld) {
         await records.saveSignIn(queries, uid, exhausted(known.payload))
     })
     return showPassword(ctx, visit, { status: 200 })
-  }
-}
-
-/** Whoever comes in too often is told so; the change that found it out has left nothing. */
-async function unlessTooOften<Found>(found: Promise<Found>): Promise<Found | Outcome> {
-  try {
-    return await found
-  } catch (error) {
-    if (!(error instanceof SignsInTooOften)) throw error
-    return { kind: 'too_often', waitSeconds: error.waitSeconds }
   }
 }
 

@@ -49,6 +49,7 @@ const REASONS: Readonly<Record<string, string>> = {
   code_wrong: 'wrong code',
   enrolment_needed: 'second factor to be set up',
   too_many_sessions: 'too many sessions',
+  too_many_sign_ins: 'too many sign-ins',
   signed_in: 'signed in',
 }
 

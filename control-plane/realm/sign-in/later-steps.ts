@@ -29,6 +29,7 @@ import {
 import { factsAbout } from './facts.ts'
 import { finishing } from './finish.ts'
 import { LATER_STEPS, type LaterStep, type Outcome } from './outcome.ts'
+import { unlessTooOften } from './person-rate.ts'
 import { proofs, type Proof } from './proofs.ts'
 import { usableUser } from './still-good.ts'
 import { callerOf, isOnlyMissing, isOnlyStepUp, languageOf, type Visit } from './visit.ts'
@@ -94,7 +95,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       await change.audit(actor, { action: 'factor.added', tenantId, content })
       await accountMail.tellFactorsChanged(change, user, `${kind}_added`, language)
     }
-    const outcome = await store.change(async (change): Promise<Outcome | undefined> => {
+    const changed = store.change(async (change): Promise<Outcome | undefined> => {
       const { queries, nowMs } = change
       const record = await records.signInIn(queries, visit.uid)
       if (record === undefined) return undefined // a sign-out has ended it meanwhile
@@ -152,6 +153,9 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
         }
       }
     })
+    const outcome = await unlessTooOften(changed, () =>
+      attempts.refuseTooMany(attempt, proven, decided),
+    )
     accountMail.deliver()
     if (begun === undefined && isKept(outcome)) cookies.give(ctx, visit.uid, secret)
     if (outcome?.kind !== 'signed_in' || decided.session.concurrent_max === null) return outcome

@@ -19,6 +19,7 @@ import { beginState, stateOf, withState, type AttemptState } from './attempt-sta
 import { factsAbout } from './facts.ts'
 import { finishing } from './finish.ts'
 import { LATER_STEPS, type Outcome } from './outcome.ts'
+import { unlessTooOften } from './person-rate.ts'
 import { isOver } from './still-good.ts'
 import { callerOf, isOnlyMissing, languageOf, type Visit } from './visit.ts'
 
@@ -72,11 +73,11 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
         : { kind: 'account_unusable' }
     }
     if (password !== 'right' || about === undefined) return toOutcome(await record(facts), login)
-    return goOn(about, facts)
+    return unlessTooOften(goOn(about, facts), () => attempts.refuseTooMany(attempt, facts, decided))
 
     /** The password is right: what else is asked for depends on the policies. */
     async function goOn(user: User, own: OwnFacts): Promise<Outcome> {
-      personRate.takePassword(tenantId, user.userId)
+      personRate.takePassword(tenantId, user.userId, own.device.isKnown)
       if (!(await finish.untilIssuable(user.userId))) return { kind: 'unavailable' }
       const secret = cookies.mint(visit.uid)
       const judged = await store.change(async (change) => {

@@ -72,9 +72,11 @@ const OF_ADDRESSES: ReadonlySet<string> = new Set<AttemptReason>([
   'network_not_allowed',
 ])
 
-/** What a refusal costs nobody but us: it is given before anything of what was typed is looked at. */
+const OF_LOGINS: ReadonlySet<string> = new Set<AttemptReason>(['user_paused', 'too_many_sign_ins'])
+
+/** What is refused again and again, whatever is tried: more of it says nothing more. */
 export const mayRepeat = (reason: string): boolean =>
-  OF_ADDRESSES.has(reason) || reason === ('user_paused' satisfies AttemptReason)
+  OF_ADDRESSES.has(reason) || OF_LOGINS.has(reason)
 
 /** Whether the same was refused for the same reason a moment ago, and has been told of. */
 export async function wasRefusedSince(

@@ -5,7 +5,7 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { createRateLimits } from '../../../shared/rate-limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { ACTOR, ADA, startWorld, userNamed, type World, type TestTenant } from './realm-world.ts'
-import { begin, enrolApp, recordedSignIns } from './steps.ts'
+import { begin, enrolApp, eventsOf, isAskingForCode, recordedSignIns } from './steps.ts'
 
 const one = { burst: 1, perSecond: 1 / 60 }
 const two = { burst: 2, perSecond: 1 / 60 }
@@ -34,7 +34,16 @@ t.test('a person who signs in again and again has to wait, and nobody else', asy
   t.match(german.html, /In einer Minute können Sie es wieder versuchen/)
   const program = await signsIn(world, acme, 'ada', { accept: 'application/json' })
   t.match(program.html, /"error":"too_many_sign_ins"/)
-  t.same(await recordedSignIns(world), before, 'nothing is written for it')
+  const [row, ...more] = (await recordedSignIns(world)).slice(before.length)
+  t.match(row, { userId: acme.ada.userId, outcome: 'refused', reason: 'too_many_sign_ins' })
+  t.match(row, { isFailure: false, repeated: 2, ip: '127.0.0.1' })
+  t.same(more, [], 'one row a minute, and the rest counted')
+  const seen = await world.attempts.newestOf('acme', acme.ada.userId)
+  t.match(
+    seen.find(({ outcome }) => outcome === 'refused'),
+    { signInId: row?.signInId, repeated: 2 },
+  )
+  t.match(await eventsOf(world, 'signin.denied'), [{ reason: 'too_many_sign_ins' }])
   t.match(world.logged.join(''), /"outcome":"too_often"/)
 
   await world.tenants.patch('acme', { name: 'Another name' }, ACTOR) // its realm is built anew
@@ -54,6 +63,33 @@ t.test('who only knows the name uses nothing up of it', async (t) => {
     t.equal((await stranger.send({ ...ADA, password: 'wrong' })).response.status, 422)
   t.ok((await signsIn(world, acme)).url.startsWith(acme.redirectUri))
 })
+
+t.test(
+  'who has only the password keeps its owner out of no browser that they have used',
+  async (t) => {
+    const clock = movableClock(Date.now())
+    const world = await startWorld(t, { clock, rates: { signInOfPerson: two } })
+    const acme = await world.tenant('acme')
+    const { recoveryCodes } = await enrolApp(world, acme)
+    const [code = '', other = ''] = recoveryCodes
+    const own = await begin(world, acme)
+    await own.password()
+    t.ok((await own.send({ code })).url.startsWith(acme.redirectUri))
+    own.browser.forgetCookies(({ name }) => !/device/.test(name))
+
+    t.ok(isAskingForCode((await signsIn(world, acme)).html))
+    for (let count = 0; count < 3; count++)
+      t.equal((await signsIn(world, acme)).response.status, 429, 'a stranger, with the password')
+    const again = await begin(world, acme, {}, own.browser)
+    t.ok(isAskingForCode((await again.password()).html))
+    t.ok((await again.send({ code: other })).url.startsWith(acme.redirectUri))
+    const refused = await world.attempts.newestOf('acme', acme.ada.userId)
+    t.match(
+      refused.filter(({ outcome }) => outcome === 'refused'),
+      [{ reason: 'too_many_sign_ins', repeated: 2 }],
+    )
+  },
+)
 
 t.test('one password does not open one session after the other', async (t) => {
   const clock = movableClock(Date.now())
@@ -82,10 +118,11 @@ t.test('as it is, it suffices for a crowd of tests', (t) => {
   const rate = personRate(createRateLimits(clock))
   const { burst } = LIMITS.rateSignInOfPerson
   for (let count = 0; count < burst; count++) {
-    rate.takePassword('acme', 'ada')
+    rate.takePassword('acme', 'ada', false)
     rate.takeSignIn('acme', 'ada')
   }
-  t.throws(() => rate.takePassword('acme', 'ada'), new SignsInTooOften(60))
+  t.throws(() => rate.takePassword('acme', 'ada', false), new SignsInTooOften(60))
+  rate.takePassword('acme', 'ada', true)
   t.throws(() => rate.takeSignIn('acme', 'ada'), new SignsInTooOften(60))
   clock.advance(60_000)
   rate.takeSignIn('acme', 'ada')

@@ -18,6 +18,7 @@ const REASONS: Readonly<Record<AttemptReason, string>> = {
   code_wrong: 'wrong code',
   enrolment_needed: 'asked to set up a second factor',
   too_many_sessions: 'too many sessions',
+  too_many_sign_ins: 'right password, too often',
 }
 
 const SIGNED_IN = /^signed_in(?:_(aal\d))?$/

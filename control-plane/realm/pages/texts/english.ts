@@ -29,6 +29,7 @@ const attempt: Record<AttemptReason, string> = {
     'That code is not right. Wait for a new one, and check that the clock of the device that shows it is right.',
   enrolment_needed: 'This application needs a second proof that it is you. Set one up now.',
   too_many_sessions: 'You are signed in on too many devices.',
+  too_many_sign_ins: 'Somebody has signed in with this account too often. Wait a little.',
 }
 
 /** One for each kind of `MESSAGES`, which knows their status. */

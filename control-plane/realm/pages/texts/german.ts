@@ -35,6 +35,7 @@ export const german: Texts = {
     enrolment_needed:
       'Diese Anwendung verlangt einen zweiten Nachweis, dass Sie es sind. Richten Sie ihn jetzt ein.',
     too_many_sessions: 'Sie sind auf zu vielen Geräten angemeldet.',
+    too_many_sign_ins: 'Mit diesem Konto hat sich jemand zu oft angemeldet. Warten Sie ein wenig.',
   },
   otherAccount:
     'Die Anwendung verlangt ein anderes Konto als das, mit dem Sie sich angemeldet haben.',
