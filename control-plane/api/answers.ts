@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { Refusal } from '../../shared/errors.ts'
 import { describeError } from '../../shared/log.ts'
 import { isHangUp } from '../listener/hang-up.ts'
-import type { ApiContext, ApiEnv } from './api-env.ts'
+import type { ApiContext, ApiEnv } from '../http/context.ts'
 
 /** The server has given its answer an id already; what is called without a server gets one here. */
 export const requestIds: MiddlewareHandler<ApiEnv> = async (c, next) => {

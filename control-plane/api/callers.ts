@@ -7,7 +7,7 @@ import type { Clients } from '../feed/clients.ts'
 import { isSameSecret } from '../keys/vault.ts'
 import { noteGood } from '../listener/known-credentials.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
-import { countedAddressOf, type ApiContext, type ApiEnv } from './api-env.ts'
+import { countedAddressOf, type ApiContext, type ApiEnv } from '../http/context.ts'
 import type { Caller } from './endpoint.ts'
 
 /** Each makes the middleware of one endpoint; what is unlimited has no rate for who has the key. */

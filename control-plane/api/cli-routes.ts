@@ -3,7 +3,7 @@ import { VERSION } from '../../shared/version.ts'
 import { createAnalyzerDownloads } from '../downloads/analyzer/program-download.ts'
 import { sendTarball, TARBALL_TYPE } from './download-routes.ts'
 import { endpoint, file, nothing, type Endpoint } from './endpoint.ts'
-import type { SendLarge } from './large-answers.ts'
+import type { SendLarge } from '../http/large-answers.ts'
 
 export interface CliEndpointsWorld {
   readonly baseUrl: string

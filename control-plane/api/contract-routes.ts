@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { described } from './answer-fields.ts'
 import { endpoint, json, type Endpoint } from './endpoint.ts'
-import { sendShared } from './large-answers.ts'
+import { sendShared } from '../http/large-answers.ts'
 import { integrationContract } from '../../shared/integration/contract.ts'
 
 const Snippet = v.strictObject({ install: v.string(), file: v.string(), code: v.string() })

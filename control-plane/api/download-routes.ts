@@ -3,9 +3,9 @@ import { VERSION } from '../../shared/version.ts'
 import type { Download } from '../downloads/bundling/made-once.ts'
 import { sdkTarball } from '../downloads/sdk-node/tarball.ts'
 import { isNoneMatch } from '../feed/poll-headers.ts'
-import type { ApiContext } from './api-env.ts'
+import type { ApiContext } from '../http/context.ts'
 import { endpoint, file, nothing, type Endpoint } from './endpoint.ts'
-import type { SendLarge } from './large-answers.ts'
+import type { SendLarge } from '../http/large-answers.ts'
 
 export const TARBALL_TYPE = 'application/gzip'
 

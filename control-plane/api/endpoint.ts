@@ -30,11 +30,11 @@ import type { Hono, MiddlewareHandler } from 'hono'
 import type * as v from 'valibot'
 import { Refusal, type ErrorCode } from '../../shared/errors.ts'
 import { isReserved } from '../store/reserved.ts'
-import type { ApiContext, ApiEnv } from './api-env.ts'
-import { readJson } from './body.ts'
+import type { ApiContext, ApiEnv } from '../http/context.ts'
+import { readJson } from '../http/body.ts'
 import type { Callers } from './callers.ts'
 import { fewAtOnce } from './few-at-once.ts'
-import { readQuery, type QueryFields, type QueryValues } from './query.ts'
+import { readQuery, type QueryFields, type QueryValues } from '../http/query.ts'
 
 /** In the order of the page. */
 export const GROUPS = {

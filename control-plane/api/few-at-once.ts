@@ -1,7 +1,7 @@
 /** For calls that hold much or take long: a tenant has so many of them under way, and no more. */
 import type { MiddlewareHandler } from 'hono'
 import { Refusal } from '../../shared/errors.ts'
-import type { ApiEnv } from './api-env.ts'
+import type { ApiEnv } from '../http/context.ts'
 
 const RETRY_AFTER_SECONDS = 10
 

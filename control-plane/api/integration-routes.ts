@@ -14,7 +14,7 @@ import type { SelfReports } from '../verification/self-reports.ts'
 import { count, described, time } from './answer-fields.ts'
 import { endpoint, json, type Endpoint } from './endpoint.ts'
 import { SelfReportBody } from './integration-fields.ts'
-import { NothingBody } from './operator/fields.ts'
+import { NothingBody } from '../requests/fields.ts'
 import { iso, tenantView, type ViewWorld } from './operator/views.ts'
 
 export interface IntegrationEndpointsWorld extends ViewWorld {

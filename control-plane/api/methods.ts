@@ -2,7 +2,7 @@
 import type { Hono } from 'hono'
 import { Refusal } from '../../shared/errors.ts'
 import { answerRefusal } from './answers.ts'
-import type { ApiContext, ApiEnv } from './api-env.ts'
+import type { ApiContext, ApiEnv } from '../http/context.ts'
 
 export function answerUnknown(app: Hono<ApiEnv>) {
   let table: readonly { readonly method: string; readonly path: RegExp }[] | undefined

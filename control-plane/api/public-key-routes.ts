@@ -8,7 +8,7 @@ import type { SigningKeys } from '../keys/signing-keys.ts'
 import type { ProtectionStatements } from '../tenants/protection-statements.ts'
 import type { Tenants } from '../tenants/tenants.ts'
 import { KeysAnswer } from './answer-fields.ts'
-import type { ApiContext } from './api-env.ts'
+import type { ApiContext } from '../http/context.ts'
 import { endpoint, file, type Endpoint } from './endpoint.ts'
 
 export const PEM_TYPE = 'application/x-pem-file'

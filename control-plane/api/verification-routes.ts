@@ -6,7 +6,7 @@ import type { Tenants } from '../tenants/tenants.ts'
 import type { Verification, VerificationStatus } from '../verification/verification.ts'
 import { count, described, ProtectionAnswer, time } from './answer-fields.ts'
 import { endpoint, json, type Endpoint } from './endpoint.ts'
-import { NothingBody } from './operator/fields.ts'
+import { NothingBody } from '../requests/fields.ts'
 import { iso, protectionView } from './operator/views.ts'
 
 export interface VerificationEndpointsWorld {

@@ -1,10 +1,10 @@
 /** How the console answers: pages under a strict policy, refusals as pages or as JSON. */
 import { html } from 'hono/html'
 import type { Refusal } from '../../shared/errors.ts'
-import type { ApiContext } from '../api/api-env.ts'
+import type { ApiContext } from '../http/context.ts'
 import { isolateRightToLeft } from '../../shared/right-to-left.ts'
 import type { Tenant } from '../tenants/tenants.ts'
-import type { Viewer } from './access/console-sessions.ts'
+import type { Viewer } from '../console-access/console-sessions.ts'
 import { signInAddress } from './access/return-address.ts'
 import type { AssetUrls } from './assets.ts'
 import { linkButton } from './blocks/form.ts'

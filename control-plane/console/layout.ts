@@ -1,7 +1,7 @@
 /** The frame of every page of the console: where one is, where one can go, what has just happened. */
 import { html } from 'hono/html'
 import { realmPath } from '../../shared/issuer.ts'
-import { KEY } from '../realm/pages/icons.ts'
+import { KEY } from '../pages/icons.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { AssetUrls } from './assets.ts'
 import { apiCalls } from './blocks/api-calls.ts'
@@ -10,7 +10,7 @@ import { form } from './blocks/form.ts'
 import { operatorLinks, tenantLinks, type NavigationLink } from './navigation.ts'
 import type { ReceiptState } from './receipts.ts'
 import type { View, Visit } from './route.ts'
-import type { Viewer } from './access/console-sessions.ts'
+import type { Viewer } from '../console-access/console-sessions.ts'
 
 export type Html = ReturnType<typeof html>
 

@@ -43,11 +43,11 @@
  * for what does not exist and for what the viewer may not see.
  */
 import type * as v from 'valibot'
-import type { QueryFields, QueryValues } from '../api/query.ts'
+import type { QueryFields, QueryValues } from '../http/query.ts'
 import type { Enforced } from '../fleet/receipts.ts'
 import type { Actor } from '../store/store.ts'
 import type { Tenant } from '../tenants/tenants.ts'
-import type { Viewer } from './access/console-sessions.ts'
+import type { Viewer } from '../console-access/console-sessions.ts'
 import type { FormShape } from './form-values.ts'
 import type { NavigationEntry } from './navigation.ts'
 import type { Html } from './layout.ts'

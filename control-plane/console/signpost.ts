@@ -2,8 +2,8 @@
 import { Hono } from 'hono'
 import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
-import type { ApiEnv } from '../api/api-env.ts'
-import { LOOK, styledPageHeaders } from './look.ts'
+import type { ApiEnv } from '../http/context.ts'
+import { LOOK, styledPageHeaders } from '../pages/look.ts'
 
 const STYLE = `${LOOK}
 body { min-height: 100vh; display: grid; place-items: center; padding: 1.5rem }

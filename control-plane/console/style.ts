@@ -2,7 +2,7 @@
  * How the console looks: of one family with the realm's own pages (realm/pages/style.ts), but made
  * for tables and forms at a desk. Light and dark by the system, one column on a phone.
  */
-import { GROUNDS } from '../realm/pages/brand/accents.ts'
+import { GROUNDS } from '../pages/accents.ts'
 
 export const STYLE = `
 :root {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Hono } from 'hono'
 import { html, raw } from 'hono/html'
-import type { ApiEnv } from '../api/api-env.ts'
+import type { ApiEnv } from '../http/context.ts'
 import { isSameSecret } from '../keys/vault.ts'
 import type { Mailbox } from './mailbox.ts'
 

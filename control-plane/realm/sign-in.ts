@@ -5,7 +5,7 @@
 import type { AdapterPayload } from 'oidc-provider'
 import { addressOf } from '../listener/client-address.ts'
 import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
-import { isFromOwnPage, readForm } from './form.ts'
+import { isFromOwnPage, readForm } from '../http/form.ts'
 import { authorizeAgainUrl } from './onward.ts'
 import type { Texts } from './pages/texts/english.ts'
 import type { Realm, RealmContext } from './realm.ts'

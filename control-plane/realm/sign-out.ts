@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import { asStranger } from '../store/precedence.ts'
 import { FORM_PAGE_HEADERS } from './answers.ts'
-import { isFromOwnPage, readForm } from './form.ts'
+import { isFromOwnPage, readForm } from '../http/form.ts'
 import { errors } from './oidc.ts'
 import { signedOutPage, signOutPage } from './pages/sign-out-pages.ts'
 import { sessionCookiePath } from './realm-cookies.ts'

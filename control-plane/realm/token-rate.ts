@@ -11,7 +11,7 @@ import { addressOf } from '../listener/client-address.ts'
 import { noteGood } from '../listener/known-credentials.ts'
 import type { ClientSecrets } from '../tenants/client-secrets.ts'
 import { messageJson } from './answers.ts'
-import { readForm } from './form.ts'
+import { readForm } from '../http/form.ts'
 import type { Realm, RealmContext } from './realm.ts'
 
 const TOKEN_PATH = /^\/token\/?$/i

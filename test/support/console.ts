@@ -1,6 +1,6 @@
 /** The console without a socket: people with sessions, and what their browsers would send. */
 import { createApp } from '../../control-plane/app.ts'
-import type { SignedIn } from '../../control-plane/console/access/console-sessions.ts'
+import type { SignedIn } from '../../control-plane/console-access/console-sessions.ts'
 import { CSRF_FIELD, FORM_ID_FIELD } from '../../control-plane/console/form-values.ts'
 import { consoleRoutes } from '../../control-plane/console/routes.ts'
 import { CONSOLE_REALM } from '../../control-plane/store/reserved.ts'

@@ -1,9 +1,9 @@
 /** What tenants can be told of: to programs as JSON, to a browser as a page. */
 import * as v from 'valibot'
-import { styledPageHeaders } from '../../console/look.ts'
+import { styledPageHeaders } from '../../pages/look.ts'
 import { described } from '../answer-fields.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
-import { sendShared } from '../large-answers.ts'
+import { sendShared } from '../../http/large-answers.ts'
 import { DOCS_STYLE } from '../openapi/docs-style.ts'
 import { describedEvents } from './described-events.ts'
 import { eventsPage } from './events-page.ts'

@@ -1,5 +1,5 @@
 /** How the page of the API looks: one column on a phone, its groups beside it at a desk. */
-import { LOOK } from '../../console/look.ts'
+import { LOOK } from '../../pages/look.ts'
 
 export const DOCS_STYLE = `${LOOK}
 html { scroll-padding-top: 1rem }

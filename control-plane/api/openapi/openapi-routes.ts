@@ -1,9 +1,9 @@
 /** The API tells of itself: to programs as OpenAPI, to people as a page. */
 import * as v from 'valibot'
-import { styledPageHeaders } from '../../console/look.ts'
+import { styledPageHeaders } from '../../pages/look.ts'
 import { described } from '../answer-fields.ts'
 import { endpoint, file, json, type Declaration, type Endpoint } from '../endpoint.ts'
-import type { SendLarge } from '../large-answers.ts'
+import type { SendLarge } from '../../http/large-answers.ts'
 import { docsPage } from './docs-page.ts'
 import { DOCS_STYLE } from './docs-style.ts'
 import { openApiDocument } from './document.ts'

@@ -7,7 +7,7 @@ import type { AccountMail } from '../../accounts/account-mail.ts'
 import type { Revocations, SessionTarget } from '../../sessions/revocations.ts'
 import type { AliveFilter, Sessions } from '../../sessions/sessions.ts'
 import type { UserPatch, Users } from '../../accounts/users.ts'
-import { mailLanguage } from '../mail-language.ts'
+import { mailLanguage } from '../../http/mail-language.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import {
   InvitationAnswer,
@@ -18,9 +18,9 @@ import {
   User,
 } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
-import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
-import { NewUserBody, NothingBody, RevocationBody, UserPatchBody } from './fields.ts'
+import { NewUserBody, NothingBody, RevocationBody, UserPatchBody } from '../../requests/fields.ts'
 import { sessionView, userView } from './views.ts'
 
 export interface AccountEndpointsWorld extends EnforcedAnswersWorld {

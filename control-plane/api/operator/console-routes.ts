@@ -1,13 +1,13 @@
 /** Into the console: for who holds the operator key, and has no account yet, or none any more. */
 import * as v from 'valibot'
 import { TENANT_ID } from '../../../shared/snapshot.ts'
-import type { OperatorLinks } from '../../console/access/operator-links.ts'
-import type { ConsolePeople, ConsolePerson } from '../../console/access/people.ts'
-import { mailLanguage } from '../mail-language.ts'
+import type { OperatorLinks } from '../../console-access/operator-links.ts'
+import type { ConsolePeople, ConsolePerson } from '../../console-access/people.ts'
+import { mailLanguage } from '../../http/mail-language.ts'
 import { described, time } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
-import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
-import { NewUserBody } from './fields.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
+import { NewUserBody } from '../../requests/fields.ts'
 import { iso } from './views.ts'
 
 export interface ConsoleEndpointsWorld {

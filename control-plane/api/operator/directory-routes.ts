@@ -10,7 +10,7 @@ import type {
 import type { Tenants } from '../../tenants/tenants.ts'
 import { count, described, time } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
-import { DryRunBody, UserDirectoryBody } from './directory-fields.ts'
+import { DryRunBody, UserDirectoryBody } from '../../requests/directory-fields.ts'
 import { iso } from './views.ts'
 
 export interface DirectoryEndpointsWorld {

@@ -5,7 +5,7 @@
 import type { Instances } from '../../feed/instances.ts'
 import { isEverywhere, type Enforced } from '../../fleet/receipts.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
-import type { ApiContext } from '../api-env.ts'
+import type { ApiContext } from '../../http/context.ts'
 
 export interface EnforcedAnswersWorld {
   readonly tenants: Pick<Tenants, 'find'>

@@ -5,7 +5,7 @@ import type { FeedInstance, Instances } from '../../feed/instances.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { described, time } from '../answer-fields.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
-import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { iso } from './views.ts'
 
 export interface OperatorFeedEndpointsWorld {

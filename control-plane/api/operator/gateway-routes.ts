@@ -6,7 +6,7 @@ import type { GatewayStatus } from '../../fleet/gateway-book.ts'
 import type { GatewayKeys } from '../../keys/gateway-keys.ts'
 import { Gateway, NewGatewayKeyAnswer } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
-import { pageOf } from '../paging.ts'
+import { pageOf } from '../../requests/paging.ts'
 import { iso } from './views.ts'
 
 export interface GatewayEndpointsWorld {

@@ -17,7 +17,7 @@ import {
   NothingBody,
   RotationBody,
   SecretRotationBody,
-} from './fields.ts'
+} from '../../requests/fields.ts'
 import { isoOrNull } from './views.ts'
 
 export interface KeyEndpointsWorld {

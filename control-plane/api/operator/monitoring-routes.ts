@@ -12,8 +12,8 @@ import { STEP_MS } from '../../store/queries/figures.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { count, described, time } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
-import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
-import { AlertPatchBody, NewAlertBody, SPAN_QUERY } from './monitoring-fields.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
+import { AlertPatchBody, NewAlertBody, SPAN_QUERY } from '../../requests/monitoring-fields.ts'
 import { iso, isoOrNull } from './views.ts'
 
 export interface MonitoringEndpointsWorld {

@@ -7,7 +7,7 @@ import type { PolicyInput, TenantPolicies } from '../../tenants/policies.ts'
 import { count, described, Enforced, time } from '../answer-fields.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
 import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
-import { POLICY_ANSWERS, POLICY_BODIES } from './policy-fields.ts'
+import { POLICY_ANSWERS, POLICY_BODIES } from '../../requests/policy-fields.ts'
 
 export interface PolicyEndpointsWorld extends EnforcedAnswersWorld {
   readonly policies: TenantPolicies

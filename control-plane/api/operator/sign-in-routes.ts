@@ -6,7 +6,7 @@ import type { Users } from '../../accounts/users.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { AddressBlock, Factor } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
-import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { iso } from './views.ts'
 
 export interface SignInEndpointsWorld {

@@ -17,7 +17,7 @@ import {
   Tenant,
 } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
-import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
 import {
   GoLiveBody,
@@ -26,7 +26,7 @@ import {
   NothingBody,
   PlanBody,
   TenantPatchBody,
-} from './fields.ts'
+} from '../../requests/fields.ts'
 import { protectionView, tenantView, type ViewWorld } from './views.ts'
 
 export interface TenantEndpointsWorld extends ViewWorld, EnforcedAnswersWorld {

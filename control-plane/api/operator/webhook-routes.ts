@@ -4,8 +4,8 @@ import type { Tenants } from '../../tenants/tenants.ts'
 import type { Deliveries, Delivery } from '../../webhooks/sent.ts'
 import type { Webhook, WebhookPatch, Webhooks } from '../../webhooks/webhooks.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
-import { mapPage, PAGE_QUERY, pageOf } from '../paging.ts'
-import { NothingBody, SecretRotationBody } from './fields.ts'
+import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
+import { NothingBody, SecretRotationBody } from '../../requests/fields.ts'
 import { iso, isoOrNull } from './views.ts'
 import {
   DELIVERY_QUERY,
@@ -19,7 +19,7 @@ import {
   WebhookSecretAnswer,
   WebhookTestBody,
   WholeDeliveryAnswer,
-} from './webhook-fields.ts'
+} from '../../requests/webhook-fields.ts'
 
 export interface WebhookEndpointsWorld {
   readonly tenants: Pick<Tenants, 'get'>

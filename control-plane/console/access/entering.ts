@@ -2,7 +2,7 @@
 import { Refusal } from '../../../shared/errors.ts'
 import type { Tenant, Tenants } from '../../tenants/tenants.ts'
 import type { Role } from '../route.ts'
-import type { Viewer } from './console-sessions.ts'
+import type { Viewer } from '../../console-access/console-sessions.ts'
 
 export async function entering(
   role: Role,

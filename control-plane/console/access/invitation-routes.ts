@@ -17,8 +17,8 @@ import {
   type Visit,
 } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
-import type { Viewer } from './console-sessions.ts'
-import { INVITATION_PATH, type OpenedInvitation } from './invitations.ts'
+import type { Viewer } from '../../console-access/console-sessions.ts'
+import { INVITATION_PATH, type OpenedInvitation } from '../../console-access/invitations.ts'
 import { signInAddress } from './return-address.ts'
 import { WelcomeBody } from './welcome-routes.ts'
 

@@ -2,12 +2,12 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
-import { NewUserBody } from '../../api/operator/fields.ts'
+import { NewUserBody } from '../../requests/fields.ts'
 import { form, linkButton } from '../blocks/form.ts'
 import { textField } from '../blocks/field.ts'
 import { action, page, type Attempt, type ConsoleRoute, type View, type Visit } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
-import { WELCOME_PATH } from './operator-links.ts'
+import { WELCOME_PATH } from '../../console-access/operator-links.ts'
 
 const { email, password } = NewUserBody.entries
 const NAME_WISH = 'your name, as others should see it'

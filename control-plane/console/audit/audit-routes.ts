@@ -1,6 +1,6 @@
 /** Audit: who changed what, as a diff; of one tenant, or of the whole service. */
 import { html } from 'hono/html'
-import { PAGE_QUERY } from '../../api/paging.ts'
+import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { AuditTrail } from '../../accounts/audit-trail.ts'
 import type { Page } from '../../store/page.ts'
 import { isReserved } from '../../store/reserved.ts'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { CHECK, INFO, WARNING } from '../../realm/pages/icons.ts'
+import { CHECK, INFO, WARNING } from '../../pages/icons.ts'
 import type { Html } from '../layout.ts'
 
 const ICONS = { problem: WARNING, success: CHECK, info: INFO } as const

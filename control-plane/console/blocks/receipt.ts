@@ -3,7 +3,7 @@
  * page says where it was when the page was made, and a link looks again.
  */
 import { html } from 'hono/html'
-import { CHECK, WARNING } from '../../realm/pages/icons.ts'
+import { CHECK, WARNING } from '../../pages/icons.ts'
 import type { Happened, Html } from '../layout.ts'
 import type { ReceiptState } from '../receipts.ts'
 

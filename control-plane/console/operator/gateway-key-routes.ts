@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { LIMITS } from '../../../shared/limits.ts'
 import { NewGatewayKeyBody } from '../../api/operator/gateway-routes.ts'
-import { NothingBody } from '../../api/operator/fields.ts'
+import { NothingBody } from '../../requests/fields.ts'
 import type { ListedGateway, ListedKey } from '../../fleet/fleet-list.ts'
 import type { GatewayKeys, MadeGatewayKey } from '../../keys/gateway-keys.ts'
 import { textField } from '../blocks/field.ts'

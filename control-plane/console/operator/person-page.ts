@@ -1,6 +1,6 @@
 /** One person of the console, for operators: what they may do, what they did, what can be done. Pure. */
 import { html } from 'hono/html'
-import type { ConsolePersonView } from '../access/person.ts'
+import type { ConsolePersonView } from '../../console-access/person.ts'
 import { actionText, actorText, differencesOf } from '../audit/entry.ts'
 import { differences } from '../blocks/diff.ts'
 import { form, linkButton } from '../blocks/form.ts'

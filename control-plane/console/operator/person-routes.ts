@@ -1,6 +1,6 @@
 /** The page of one person of the console, and what an operator does there; what takes away asks first. */
-import { mailLanguage } from '../../api/mail-language.ts'
-import { NothingBody } from '../../api/operator/fields.ts'
+import { mailLanguage } from '../../http/mail-language.ts'
+import { NothingBody } from '../../requests/fields.ts'
 import type { User } from '../../accounts/users.ts'
 import { confirmView, type ConfirmView } from '../blocks/form.ts'
 import { action, done, page, type ConsoleRoute, type ViewerVisit } from '../route.ts'

@@ -1,9 +1,9 @@
 /** Alerts: thresholds that a tenant is told of, and what each would have told of. */
 import { html } from 'hono/html'
 import * as v from 'valibot'
-import { NewAlertBody } from '../../api/operator/monitoring-fields.ts'
-import { NothingBody } from '../../api/operator/fields.ts'
-import { PAGE_QUERY } from '../../api/paging.ts'
+import { NewAlertBody } from '../../requests/monitoring-fields.ts'
+import { NothingBody } from '../../requests/fields.ts'
+import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { Alert, NewAlert } from '../../monitoring/alerts.ts'
 import { ALERT_METRICS } from '../../monitoring/metrics.ts'
 import { confirmView, linkButton } from '../blocks/form.ts'

@@ -5,7 +5,7 @@
 import { browserName } from '../../accounts/browser-name.ts'
 import { passkeySite } from '../../accounts/passkeys.ts'
 import { FORM_PAGE_HEADERS } from '../answers.ts'
-import { isFromOwnPage, readForm } from '../form.ts'
+import { isFromOwnPage, readForm } from '../../http/form.ts'
 import { confirmPersonPage, notSignedInPage } from '../pages/account/change-pages.ts'
 import {
   ownAccountPage,

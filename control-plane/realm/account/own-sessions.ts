@@ -9,7 +9,7 @@ import { judgeTimes, proveToken, type TokenClaims } from '../../../shared/enforc
 import { browserName } from '../../accounts/browser-name.ts'
 import { noteGood } from '../../listener/known-credentials.ts'
 import { notBeforeOf } from '../../store/queries/revocations.ts'
-import { readForm } from '../form.ts'
+import { readForm } from '../../http/form.ts'
 import type { Realm, RealmContext } from '../realm.ts'
 import { requestIdOf } from '../show.ts'
 import type { RealmWorld } from '../world.ts'

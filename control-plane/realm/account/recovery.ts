@@ -4,7 +4,7 @@
  */
 import { Refusal } from '../../../shared/errors.ts'
 import { FORM_PAGE_HEADERS } from '../answers.ts'
-import { isFromOwnPage, readForm } from '../form.ts'
+import { isFromOwnPage, readForm } from '../../http/form.ts'
 import {
   choosePasswordPage,
   confirmEmailPage,

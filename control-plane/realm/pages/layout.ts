@@ -1,8 +1,8 @@
 /** The frame of every page: whose it is, what it is for, and what the browser must let it do. */
 import { html, raw } from 'hono/html'
-import type { Brand } from './brand/brand.ts'
-import { brandStyle } from './brand/brand.ts'
-import { KEY, LOCK } from './icons.ts'
+import type { Brand } from './brand.ts'
+import { brandStyle } from './brand.ts'
+import { KEY, LOCK } from '../../pages/icons.ts'
 import { STYLE_ELEMENT } from './style.ts'
 import type { Texts } from './texts/english.ts'
 

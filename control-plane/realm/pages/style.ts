@@ -2,8 +2,8 @@
  * One style sheet for all pages of a realm, written into each page and allowed by its hash: a page
  * needs no second request, also where the realm that it speaks of does not exist.
  */
-import { GROUNDS } from './brand/accents.ts'
-import { sourceOf } from './brand/brand.ts'
+import { GROUNDS } from '../../pages/accents.ts'
+import { sourceOf } from './brand.ts'
 
 const STYLE = `
 :root {

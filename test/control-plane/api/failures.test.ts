@@ -1,7 +1,7 @@
 import t from 'tap'
 import { pino } from 'pino'
 import { answerError, requestIds } from '../../../control-plane/api/answers.ts'
-import type { ApiEnv } from '../../../control-plane/api/api-env.ts'
+import type { ApiEnv } from '../../../control-plane/http/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { Hono } from 'hono'
 import { startApi } from '../../support/api.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseStrictJson } from '../../../control-plane/api/strict-json.ts'
+import { parseStrictJson } from '../../../control-plane/http/strict-json.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { newTenant, startApi } from '../../support/api.ts'
 

@@ -8,7 +8,7 @@ import {
   EDGE_CONTRAST_MIN,
   GROUNDS,
   TEXT_CONTRAST_MIN,
-} from '../../../control-plane/realm/pages/brand/accents.ts'
+} from '../../../control-plane/pages/accents.ts'
 import { ACTOR, Browser, requestWith, startWorld } from './realm-world.ts'
 
 /** The smallest picture there is. */

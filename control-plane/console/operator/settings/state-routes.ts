@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../../../shared/errors.ts'
-import { NothingBody } from '../../../api/operator/fields.ts'
+import { NothingBody } from '../../../requests/fields.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
 import { textField } from '../../blocks/field.ts'
 import { confirmView } from '../../blocks/form.ts'

@@ -1,7 +1,7 @@
 /** The settings of a user directory as one flat form, and back into what the operator API takes. */
 import { html } from 'hono/html'
 import * as v from 'valibot'
-import { UserDirectoryBody } from '../../../api/operator/directory-fields.ts'
+import { UserDirectoryBody } from '../../../requests/directory-fields.ts'
 import { ROLES, type DirectorySettings, type Role } from '../../../user-directory/settings.ts'
 import { linesField, selectField, textField, wholeField } from '../../blocks/field.ts'
 import type { FormShape } from '../../form-values.ts'

@@ -1,7 +1,7 @@
 /** What came of a dry run, step by step. Pure. */
 import { html } from 'hono/html'
 import type { DryRun, Step, StepResult } from '../../../user-directory/dry-run.ts'
-import { CHECK, WARNING } from '../../../realm/pages/icons.ts'
+import { CHECK, WARNING } from '../../../pages/icons.ts'
 import { facts } from '../../blocks/text.ts'
 import type { Html } from '../../layout.ts'
 

@@ -1,7 +1,7 @@
 /** Going live and going back: asked first, with what happens to whom. */
 import { html } from 'hono/html'
 import { Refusal } from '../../../../shared/errors.ts'
-import { NothingBody } from '../../../api/operator/fields.ts'
+import { NothingBody } from '../../../requests/fields.ts'
 import type { Tenant } from '../../../store/queries/tenants.ts'
 import { confirmView, linkButton } from '../../blocks/form.ts'
 import { notice } from '../../blocks/notice.ts'

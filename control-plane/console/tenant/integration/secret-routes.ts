@@ -9,7 +9,7 @@ import {
   AnalyzerKeyRotationBody,
   NothingBody,
   SecretRotationBody,
-} from '../../../api/operator/fields.ts'
+} from '../../../requests/fields.ts'
 import type { Tenant } from '../../../store/queries/tenants.ts'
 import type { Actor } from '../../../store/store.ts'
 import type { SecretOverlaps } from '../../../tenants/analyzer-keys.ts'

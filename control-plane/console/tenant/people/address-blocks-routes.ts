@@ -1,7 +1,7 @@
 /** Addresses that have failed too often and have to wait; each can be let in again. */
 import { html } from 'hono/html'
 import * as v from 'valibot'
-import { PAGE_QUERY } from '../../../api/paging.ts'
+import { PAGE_QUERY } from '../../../requests/paging.ts'
 import type { AddressBlocks } from '../../../accounts/address-blocks.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { form, linkButton } from '../../blocks/form.ts'

@@ -1,6 +1,6 @@
 /** What takes something away from one user, each with a page that asks first. */
 import { Refusal } from '../../../../shared/errors.ts'
-import { NothingBody } from '../../../api/operator/fields.ts'
+import { NothingBody } from '../../../requests/fields.ts'
 import { confirmView } from '../../blocks/form.ts'
 import { tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute } from '../../route.ts'

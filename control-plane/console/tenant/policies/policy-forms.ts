@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../../../shared/limits.ts'
-import { POLICY_ANSWERS } from '../../../api/operator/policy-fields.ts'
+import { POLICY_ANSWERS } from '../../../requests/policy-fields.ts'
 import type { Policies, PolicyName } from '../../../policy/policies.ts'
 import {
   checkField,

@@ -1,8 +1,8 @@
 /** Deliveries: one with every attempt at it; a test; and what is sent again. */
 import { html } from 'hono/html'
 import { LIMITS } from '../../../../shared/limits.ts'
-import { NothingBody } from '../../../api/operator/fields.ts'
-import { WebhookTestBody } from '../../../api/operator/webhook-fields.ts'
+import { NothingBody } from '../../../requests/fields.ts'
+import { WebhookTestBody } from '../../../requests/webhook-fields.ts'
 import type { AttemptRow } from '../../../store/queries/webhook-deliveries.ts'
 import type { Delivery } from '../../../webhooks/sent.ts'
 import { form, linkButton } from '../../blocks/form.ts'

@@ -1,7 +1,7 @@
 /** Webhooks: who is told of what; and a new one, with its secret shown once. */
 import { html } from 'hono/html'
-import { PAGE_QUERY } from '../../../api/paging.ts'
-import { NewWebhookBody } from '../../../api/operator/webhook-fields.ts'
+import { PAGE_QUERY } from '../../../requests/paging.ts'
+import { NewWebhookBody } from '../../../requests/webhook-fields.ts'
 import type { Webhook } from '../../../webhooks/webhooks.ts'
 import { form, linkButton } from '../../blocks/form.ts'
 import { emptyState, pager, table } from '../../blocks/table.ts'

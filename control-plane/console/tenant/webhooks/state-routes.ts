@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
-import { NothingBody, SecretRotationBody } from '../../../api/operator/fields.ts'
+import { NothingBody, SecretRotationBody } from '../../../requests/fields.ts'
 import type { Webhook } from '../../../webhooks/webhooks.ts'
 import { selectField } from '../../blocks/field.ts'
 import { confirmView } from '../../blocks/form.ts'

@@ -1,16 +1,10 @@
 /** Who may do what: operators everything, a tenant's administrators what is theirs. */
-import { Refusal } from '../../../shared/errors.ts'
-import {
-  ALL_TENANTS,
-  deleteRole,
-  rolesIn,
-  rolesOf,
-  upsertRole,
-} from '../../store/queries/console.ts'
-import { findTenant } from '../../store/queries/tenants.ts'
-import { findUser } from '../../store/queries/users.ts'
-import { CONSOLE_REALM, isReserved } from '../../store/reserved.ts'
-import type { Actor, Change, Store } from '../../store/store.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { ALL_TENANTS, deleteRole, rolesIn, rolesOf, upsertRole } from '../store/queries/console.ts'
+import { findTenant } from '../store/queries/tenants.ts'
+import { findUser } from '../store/queries/users.ts'
+import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
 
 export interface Roles {
   readonly isOperator: boolean

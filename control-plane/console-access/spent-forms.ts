@@ -1,13 +1,13 @@
 /** A form that is sent twice (a double click, a reload, a replay) is carried out once. */
-import { LIMITS } from '../../../shared/limits.ts'
-import type { Vault } from '../../keys/vault.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { Vault } from '../keys/vault.ts'
 import {
   claimForm,
   deleteFormsBefore,
   releaseForm,
   settleForm,
-} from '../../store/queries/console-forms.ts'
-import type { Store } from '../../store/store.ts'
+} from '../store/queries/console-forms.ts'
+import type { Store } from '../store/store.ts'
 
 export type SpentForms = ReturnType<typeof createSpentForms>
 

@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net'
 import type { CustomFetch } from 'openid-client'
 import { Agent, buildConnector, fetch as fetchVia } from 'undici'
-import { networkList } from '../../../shared/networks.ts'
+import { networkList } from '../../shared/networks.ts'
 
 const EVERYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 

@@ -1,7 +1,7 @@
 /** Everything that decides who may come in to the console, put together. */
 import type { Logger } from 'pino'
-import { createAssets } from '../assets.ts'
-import { createConsoleReceipts, type ReceiptsWorld } from '../receipts.ts'
+import { createAssets } from '../console/assets.ts'
+import { createConsoleReceipts, type ReceiptsWorld } from '../console/receipts.ts'
 import { createConsoleRoles } from './roles.ts'
 import { ensureConsoleRealm, type ConsoleRealmWorld } from './console-realm.ts'
 import { createConsoleSessions, type ConsoleSessionsWorld } from './console-sessions.ts'

@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { Hono } from 'hono'
 import t from 'tap'
-import type { ApiEnv } from '../../../control-plane/api/api-env.ts'
+import type { ApiEnv } from '../../../control-plane/http/context.ts'
 import { answerError } from '../../../control-plane/api/answers.ts'
 import {
   createLargeAnswers,
   type LargeAnswerLimits,
-} from '../../../control-plane/api/large-answers.ts'
+} from '../../../control-plane/http/large-answers.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startApi } from '../../support/api.ts'
 import { startListener } from '../listener/served.ts'

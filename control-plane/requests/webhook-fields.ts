@@ -1,10 +1,10 @@
 /** What the operator API takes and shows of webhooks. A message completes «"field" must be …». */
 import * as v from 'valibot'
-import { EVENT_NAMES } from '../../../shared/events.ts'
-import { LIMITS } from '../../../shared/limits.ts'
-import { count, described, time } from '../answer-fields.ts'
+import { EVENT_NAMES } from '../../shared/events.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { count, described, time } from '../api/answer-fields.ts'
 import { moment } from './monitoring-fields.ts'
-import { hasUnseen } from '../../../shared/unseen.ts'
+import { hasUnseen } from '../../shared/unseen.ts'
 
 const URL_WISH = 'an https:// address that can be reached publicly'
 /** What may be behind it is looked at where it is used: that takes a name server. */

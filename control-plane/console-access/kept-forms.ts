@@ -3,16 +3,16 @@
  * they had to prove again who they are: kept sealed for an hour, for them alone, without secrets.
  */
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../../shared/clock.ts'
-import { LIMITS } from '../../../shared/limits.ts'
-import type { Vault } from '../../keys/vault.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { Vault } from '../keys/vault.ts'
 import {
   deleteKeptFormsBefore,
   deleteKeptFormsBeyond,
   findKeptForm,
   insertKeptForm,
-} from '../../store/queries/console-forms.ts'
-import type { Store } from '../../store/store.ts'
+} from '../store/queries/console-forms.ts'
+import type { Store } from '../store/store.ts'
 
 export interface KeptForm {
   /** Of the action in the table of routes, with what stood for its parameters. */

@@ -1,7 +1,7 @@
 /** What the operator API takes, field by field. A message completes «"field" must be …». */
 import * as v from 'valibot'
-import { excludedProblem, normalPrefix } from '../../../shared/enforcement/path.ts'
-import { LIMITS } from '../../../shared/limits.ts'
+import { excludedProblem, normalPrefix } from '../../shared/enforcement/path.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import {
   HOSTNAME,
   LICENCES,
@@ -9,14 +9,14 @@ import {
   PLANS,
   SESSION_BINDINGS,
   TENANT_ID,
-} from '../../../shared/snapshot.ts'
-import { isEmailAddress } from '../../accounts/email-address.ts'
-import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
-import { timeZoneNamed } from '../../monitoring/weeks.ts'
-import { isReserved } from '../../store/reserved.ts'
-import { logoMediaType } from '../../tenants/logo.ts'
-import { hasUnseen } from '../../../shared/unseen.ts'
-import { described } from '../answer-fields.ts'
+} from '../../shared/snapshot.ts'
+import { isEmailAddress } from '../accounts/email-address.ts'
+import { ROTATION_PHASES } from '../keys/signing-keys.ts'
+import { timeZoneNamed } from '../monitoring/weeks.ts'
+import { isReserved } from '../store/reserved.ts'
+import { logoMediaType } from '../tenants/logo.ts'
+import { hasUnseen } from '../../shared/unseen.ts'
+import { described } from '../api/answer-fields.ts'
 import { moment } from './monitoring-fields.ts'
 
 /** Nothing that is not seen; text that is shown, logged and mailed. */

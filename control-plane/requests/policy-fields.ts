@@ -1,15 +1,15 @@
 /** What each policy may hold. What is left out gets its default; of a session's lengths, its value. */
 import * as v from 'valibot'
-import { LIMITS } from '../../../shared/limits.ts'
-import { SESSION_BINDINGS } from '../../../shared/snapshot.ts'
-import { parseNetwork } from '../../../shared/networks.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { SESSION_BINDINGS } from '../../shared/snapshot.ts'
+import { parseNetwork } from '../../shared/networks.ts'
 import {
   DEVICE_DEMANDS,
   MFA_MODES,
   MFA_RISKS,
   WHEN_FULL,
   type PolicyName,
-} from '../../policy/policies.ts'
+} from '../policy/policies.ts'
 
 function whole(min: number, max: number) {
   const wish = `a whole number from ${min} to ${max}`

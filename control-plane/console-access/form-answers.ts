@@ -4,9 +4,9 @@
  * a minute and not many; a form's id is good for one person alone, so nobody else is answered it.
  */
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../../shared/clock.ts'
-import { LIMITS } from '../../../shared/limits.ts'
-import type { View } from '../route.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { View } from '../console/route.ts'
 
 /** A page, or the address of one; undefined where it cannot be given twice. */
 export type FormAnswer = View | string | undefined

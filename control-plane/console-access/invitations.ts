@@ -5,14 +5,14 @@
  * give what it gives.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Clock } from '../../../shared/clock.ts'
-import { Refusal } from '../../../shared/errors.ts'
-import { LIMITS } from '../../../shared/limits.ts'
-import { createRateLimits } from '../../../shared/rate-limits.ts'
-import type { AccountMail } from '../../accounts/account-mail.ts'
-import { fold, type User, type Users } from '../../accounts/users.ts'
-import type { Vault } from '../../keys/vault.ts'
-import { ALL_TENANTS, rolesOf } from '../../store/queries/console.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { createRateLimits } from '../../shared/rate-limits.ts'
+import type { AccountMail } from '../accounts/account-mail.ts'
+import { fold, type User, type Users } from '../accounts/users.ts'
+import type { Vault } from '../keys/vault.ts'
+import { ALL_TENANTS, rolesOf } from '../store/queries/console.ts'
 import {
   countInvitationsIn,
   deleteInvitation,
@@ -23,12 +23,12 @@ import {
   invitationsWaiting,
   upsertInvitation,
   type InvitationRow,
-} from '../../store/queries/console-invitations.ts'
-import { findTenant } from '../../store/queries/tenants.ts'
-import { findUser, findUserByKey, updateUser } from '../../store/queries/users.ts'
-import { CONSOLE_REALM, isReserved } from '../../store/reserved.ts'
-import type { Queries } from '../../store/sqlite.ts'
-import type { Actor, Change, Store } from '../../store/store.ts'
+} from '../store/queries/console-invitations.ts'
+import { findTenant } from '../store/queries/tenants.ts'
+import { findUser, findUserByKey, updateUser } from '../store/queries/users.ts'
+import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
+import type { Queries } from '../store/sqlite.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
 import { give } from './roles.ts'
 
 export type Invitation = Readonly<InvitationRow>

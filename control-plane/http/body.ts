@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { ApiContext } from './api-env.ts'
+import type { ApiContext } from './context.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 export async function readJson<Schema extends v.GenericSchema>(

@@ -3,11 +3,11 @@
  * the terminal by who holds the operator key; for one use, for a quarter of an hour, found by hash.
  */
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../../shared/clock.ts'
-import { Refusal } from '../../../shared/errors.ts'
-import { LIMITS } from '../../../shared/limits.ts'
-import type { User, Users } from '../../accounts/users.ts'
-import type { Vault } from '../../keys/vault.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { User, Users } from '../accounts/users.ts'
+import type { Vault } from '../keys/vault.ts'
 import {
   ALL_TENANTS,
   deleteLinks,
@@ -15,10 +15,10 @@ import {
   isLinkGood,
   rolesIn,
   spendLink,
-} from '../../store/queries/console.ts'
-import { CONSOLE_REALM } from '../../store/reserved.ts'
-import type { Queries } from '../../store/sqlite.ts'
-import type { Actor, Store } from '../../store/store.ts'
+} from '../store/queries/console.ts'
+import { CONSOLE_REALM } from '../store/reserved.ts'
+import type { Queries } from '../store/sqlite.ts'
+import type { Actor, Store } from '../store/store.ts'
 import { give } from './roles.ts'
 
 export interface OperatorLink {

@@ -2,9 +2,9 @@
 import { isIP } from 'node:net'
 import { X509Certificate } from 'node:crypto'
 import * as v from 'valibot'
-import { LIMITS } from '../../../shared/limits.ts'
-import { isPlausibleQuery, QUERY_WISH } from '../../user-directory/query.ts'
-import { DIRECTORY_KINDS, TLS_MODES } from '../../user-directory/settings.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { isPlausibleQuery, QUERY_WISH } from '../user-directory/query.ts'
+import { DIRECTORY_KINDS, TLS_MODES } from '../user-directory/settings.ts'
 
 const oneOf = <const Options extends readonly string[]>(options: Options) =>
   v.picklist(options, `one of ${options.join(', ')}`)

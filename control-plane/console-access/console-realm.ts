@@ -3,16 +3,16 @@
  * any other, with its own rules, keys and sessions; but no tenant: nobody lists it, no gateway
  * serves it, and the API has no such tenant. It exists from the first start on.
  */
-import { DEFAULT_POLICIES } from '../../policy/policies.ts'
-import { SECOND_MS } from '../../../shared/clock.ts'
-import { LIMITS } from '../../../shared/limits.ts'
-import type { SigningKeys } from '../../keys/signing-keys.ts'
-import type { Vault } from '../../keys/vault.ts'
-import { upsertPolicy } from '../../store/queries/policies.ts'
-import { findTenant, insertTenant, updateTenant } from '../../store/queries/tenants.ts'
-import { CONSOLE_REALM } from '../../store/reserved.ts'
-import type { Change, Store } from '../../store/store.ts'
-import { newAnalyzerKey, newClientSecret } from '../../tenants/secrets.ts'
+import { DEFAULT_POLICIES } from '../policy/policies.ts'
+import { SECOND_MS } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { SigningKeys } from '../keys/signing-keys.ts'
+import type { Vault } from '../keys/vault.ts'
+import { upsertPolicy } from '../store/queries/policies.ts'
+import { findTenant, insertTenant, updateTenant } from '../store/queries/tenants.ts'
+import { CONSOLE_REALM } from '../store/reserved.ts'
+import type { Change, Store } from '../store/store.ts'
+import { newAnalyzerKey, newClientSecret } from '../tenants/secrets.ts'
 
 export interface ConsoleRealmWorld {
   readonly store: Store

@@ -4,12 +4,12 @@
  * next request, wherever it was ended.
  */
 import { randomBytes } from 'node:crypto'
-import { MINUTE_MS, SECOND_MS, type Clock } from '../../../shared/clock.ts'
-import { LIMITS } from '../../../shared/limits.ts'
-import type { Revocations } from '../../sessions/revocations.ts'
-import type { Sessions } from '../../sessions/sessions.ts'
-import type { Users } from '../../accounts/users.ts'
-import type { Vault } from '../../keys/vault.ts'
+import { MINUTE_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { Revocations } from '../sessions/revocations.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import type { Users } from '../accounts/users.ts'
+import type { Vault } from '../keys/vault.ts'
 import {
   deleteConsoleSession,
   deleteConsoleSessionsBefore,
@@ -17,10 +17,10 @@ import {
   insertConsoleSession,
   touchConsoleSession,
   type ConsoleSessionRow,
-} from '../../store/queries/console.ts'
-import { notBeforeOf } from '../../store/queries/revocations.ts'
-import { CONSOLE_REALM } from '../../store/reserved.ts'
-import type { Change, Store } from '../../store/store.ts'
+} from '../store/queries/console.ts'
+import { notBeforeOf } from '../store/queries/revocations.ts'
+import { CONSOLE_REALM } from '../store/reserved.ts'
+import type { Change, Store } from '../store/store.ts'
 import type { ConsoleRoles, Roles } from './roles.ts'
 
 /** Who is looking, as far as pages need to know. */

@@ -1,10 +1,10 @@
 /** The people of the console: invited by mail, with a role from the start, gone with their last one. */
-import { Refusal } from '../../../shared/errors.ts'
-import type { AccountMail } from '../../accounts/account-mail.ts'
-import { removeUserIn } from '../../accounts/user-removal.ts'
-import type { User, Users } from '../../accounts/users.ts'
-import { LIMITS } from '../../../shared/limits.ts'
-import { decodeCursor, toPage, type Page, type PageRequest } from '../../store/page.ts'
+import { Refusal } from '../../shared/errors.ts'
+import type { AccountMail } from '../accounts/account-mail.ts'
+import { removeUserIn } from '../accounts/user-removal.ts'
+import type { User, Users } from '../accounts/users.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import {
   ALL_TENANTS,
   deleteInvitationsBy,
@@ -12,11 +12,11 @@ import {
   rolesIn,
   rolesOf,
   type ConsoleRoleRow,
-} from '../../store/queries/console.ts'
-import { findTenant } from '../../store/queries/tenants.ts'
-import { findUser } from '../../store/queries/users.ts'
-import { CONSOLE_REALM, isReserved } from '../../store/reserved.ts'
-import type { Actor, Change, Store } from '../../store/store.ts'
+} from '../store/queries/console.ts'
+import { findTenant } from '../store/queries/tenants.ts'
+import { findUser } from '../store/queries/users.ts'
+import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
+import type { Actor, Change, Store } from '../store/store.ts'
 import { give, noteTaken } from './roles.ts'
 
 export interface ConsolePerson {

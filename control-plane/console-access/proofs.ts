@@ -4,9 +4,9 @@
  * and not of the session: who signs in again in one tab goes on in the others.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Clock } from '../../../shared/clock.ts'
-import { LIMITS } from '../../../shared/limits.ts'
-import { isSameSecret, type Vault } from '../../keys/vault.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { isSameSecret, type Vault } from '../keys/vault.ts'
 
 export type Proofs = ReturnType<typeof createProofs>
 

@@ -1,7 +1,7 @@
 /** A request's query: each parameter once, and what the endpoint takes. What it does not know is ignored. */
 import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
-import type { ApiContext } from './api-env.ts'
+import type { ApiContext } from './context.ts'
 
 /** From text as it comes; a message completes «"name" must be …». */
 export type QueryFields = Readonly<Record<string, v.GenericSchema<string | undefined, unknown>>>

@@ -8,7 +8,7 @@
 import type { Socket } from 'node:net'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { countedAddressOf, type ApiContext } from './api-env.ts'
+import { countedAddressOf, type ApiContext } from './context.ts'
 
 export type SendLarge = (
   c: ApiContext,
