@@ -93,8 +93,17 @@ const notBefores = v.custom<Record<string, number>>(
   'an object of epoch seconds',
 )
 
-/** Not-before times in epoch seconds; 0 means nothing is revoked. */
-export const RevokedSchema = v.object({ all: second, subjects: notBefores, sids: notBefores })
+/**
+ * Not-before times in epoch seconds; 0 means nothing is revoked. `session_seconds`: for so long a
+ * session that one of them ends would have lived, whatever a session may last by now; left out where
+ * that is a day at most, for which everybody remembers them anyway.
+ */
+export const RevokedSchema = v.object({
+  all: second,
+  subjects: notBefores,
+  sids: notBefores,
+  session_seconds: v.optional(second),
+})
 export type Revoked = v.InferOutput<typeof RevokedSchema>
 
 /** What all gateways share. Never logged. */
@@ -246,7 +255,16 @@ export function mergeRevoked(a: Revoked, b: Revoked): Revoked {
     all: Math.max(a.all, b.all),
     subjects: mergeByMaximum(a.subjects, b.subjects),
     sids: mergeByMaximum(a.sids, b.sids),
+    ...sessionSecondsOf(a.session_seconds, b.session_seconds),
   }
+}
+
+/** The longest, where any is said. */
+export function sessionSecondsOf(
+  ...said: (number | undefined)[]
+): Pick<Revoked, 'session_seconds'> {
+  const longest = Math.max(...said.map((seconds = 0) => seconds))
+  return longest === 0 ? {} : { session_seconds: longest }
 }
 
 export function nothingRevoked(): Revoked {

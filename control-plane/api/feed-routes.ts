@@ -45,6 +45,9 @@ const FeedState = v.strictObject({
     all: described(count, 'Epoch seconds: sessions issued before are worth nothing. 0: none.'),
     subjects: described(notBefores, 'The same, by user.'),
     sids: described(notBefores, 'The same, by session.'),
+    session_seconds: v.optional(
+      described(count, 'How long they have to be remembered, where that is more than a day.'),
+    ),
   }),
 })
 

@@ -64,7 +64,7 @@ function* splitRevoked(revoked: Revoked, entriesMax: number): Generator<Revoked>
     yield revoked
     return
   }
-  yield { all: revoked.all, subjects: {}, sids: {} }
+  yield { ...revoked, subjects: {}, sids: {} }
   for (let at = 0; at < subjects.length; at += entriesMax)
     yield { all: 0, subjects: Object.fromEntries(subjects.slice(at, at + entriesMax)), sids: {} }
   for (let at = 0; at < sids.length; at += entriesMax)

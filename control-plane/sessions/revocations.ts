@@ -2,7 +2,8 @@
  * A revocation is a not-before time: what was issued before it is dead, and signing in again
  * works. It is the next whole second, so that a session issued in this very second is dead too.
  */
-import { SECOND_MS } from '../../shared/clock.ts'
+import { DAY_MS, SECOND_MS } from '../../shared/clock.ts'
+import { SESSION_SECONDS_FLOOR } from '../../shared/enforcement/revoked-state.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Revoked } from '../../shared/snapshot.ts'
 import type { Enforced } from '../fleet/receipts.ts'
@@ -30,6 +31,8 @@ import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 
 export type { SessionTarget }
+
+const DAY_SECONDS = DAY_MS / SECOND_MS
 
 export interface RevocationResult {
   readonly notBefore: number
@@ -164,11 +167,20 @@ function columnsOf(target: SessionTarget): Pick<RevocationRow, 'kind' | 'target'
 function toRevoked(rows: readonly RevocationRow[]): Revoked {
   const entries = (kind: RevocationRow['kind']) =>
     rows.filter((row) => row.kind === kind).map((row) => [row.target, row.notBefore] as const)
+  const longest = rows.reduce((most, row) => Math.max(most, endedSeconds(row)), 0)
   return {
     all: Math.max(0, ...entries('all').map(([, notBefore]) => notBefore)),
     subjects: Object.fromEntries(entries('subject')),
     sids: Object.fromEntries(entries('sid')),
+    ...(longest > SESSION_SECONDS_FLOOR && { session_seconds: longest }),
   }
+}
+
+/** Rounded up to days: it is told to everybody whenever it becomes longer. */
+function endedSeconds({ kind, notBefore, keptUntil }: RevocationRow): number {
+  if (kind === 'all') return 0 // of which there is one, that nobody forgets
+  const seconds = keptUntil / SECOND_MS - notBefore
+  return Math.ceil(seconds / DAY_SECONDS) * DAY_SECONDS
 }
 
 /** A mistyped id must not be answered as if somebody had been signed out. */

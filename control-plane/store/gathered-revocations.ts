@@ -1,29 +1,36 @@
 /** What one change revokes, of each tenant: entry by entry, since a change may end thousands. */
-import type { Revoked } from '../../shared/snapshot.ts'
+import { sessionSecondsOf, type Revoked } from '../../shared/snapshot.ts'
 
 interface Gathered {
   all: number
   readonly subjects: Map<string, number>
   readonly sids: Map<string, number>
+  sessionSeconds: number
 }
 
 export class GatheredRevocations {
   readonly #byTenant = new Map<string, Gathered>()
 
-  add(tenantId: string, { all, subjects, sids }: Revoked): void {
+  add(tenantId: string, { all, subjects, sids, session_seconds = 0 }: Revoked): void {
     const known = this.#byTenant.get(tenantId)
-    const gathered = known ?? { all: 0, subjects: new Map(), sids: new Map() }
+    const gathered = known ?? { all: 0, subjects: new Map(), sids: new Map(), sessionSeconds: 0 }
     if (known === undefined) this.#byTenant.set(tenantId, gathered)
     gathered.all = Math.max(gathered.all, all)
+    gathered.sessionSeconds = Math.max(gathered.sessionSeconds, session_seconds)
     raise(gathered.subjects, subjects)
     raise(gathered.sids, sids)
   }
 
   whole(): ReadonlyMap<string, Revoked> {
     return new Map(
-      [...this.#byTenant].map(([tenantId, { all, subjects, sids }]) => [
+      [...this.#byTenant].map(([tenantId, { all, subjects, sids, sessionSeconds }]) => [
         tenantId,
-        { all, subjects: Object.fromEntries(subjects), sids: Object.fromEntries(sids) },
+        {
+          all,
+          subjects: Object.fromEntries(subjects),
+          sids: Object.fromEntries(sids),
+          ...sessionSecondsOf(sessionSeconds),
+        },
       ]),
     )
   }

@@ -3,10 +3,10 @@
  * its tenant, only grows, and forgets nothing that a living session could still be judged by.
  */
 import { LIMITS } from '../limits.ts'
-import type { Revoked } from '../snapshot.ts'
+import { sessionSecondsOf, type Revoked } from '../snapshot.ts'
 
 /** A session may have been issued under a longer lifetime than the one in force today. */
-const SESSION_SECONDS_FLOOR = 86_400
+export const SESSION_SECONDS_FLOOR = 86_400
 const PRUNE_FROM_ENTRIES = 1_000
 
 export class RevokedState {
@@ -14,23 +14,28 @@ export class RevokedState {
   readonly subjects = new Map<string, number>()
   readonly sids = new Map<string, number>()
   #sessionSecondsMax = 0
+  /** Of those that are ended here, which may have been issued while sessions lasted longer. */
+  #endedSecondsMax = 0
   #pruneAtEntries = PRUNE_FROM_ENTRIES
 
   /** Merges by maximum. Answers what is new, or null when all of it was known. */
   merge(revoked: Revoked, nowSeconds: number): Revoked | null {
+    const { session_seconds: endedSeconds = 0 } = revoked
+    const isLonger = endedSeconds > this.#endedSecondsMax
+    if (isLonger) this.#endedSecondsMax = endedSeconds
     const all = Math.max(this.all, revoked.all)
-    const oldest = this.#sessionSecondsMax === 0 ? 0 : nowSeconds - this.#sessionSecondsMax
-    const floor = Math.max(all, oldest - 1)
+    const floor = Math.max(all, this.#oldest(nowSeconds) - 1)
     const news = {
       all: all > this.all ? all : 0,
       subjects: raise(this.subjects, revoked.subjects, floor),
       sids: raise(this.sids, revoked.sids, floor),
     }
     if (all > this.all) this.#revokeAll(all)
-    const isNews = news.all > 0 || news.subjects.length > 0 || news.sids.length > 0
+    const isNews = isLonger || news.all > 0 || news.subjects.length > 0 || news.sids.length > 0
     if (!isNews) return null
     this.#prune(nowSeconds)
     this.#fold()
+    if (isLonger) return this.whole() // who is told may have forgotten some of it
     return {
       all: news.all,
       subjects: Object.fromEntries(news.subjects),
@@ -48,13 +53,19 @@ export class RevokedState {
       all: this.all,
       subjects: Object.fromEntries(this.subjects),
       sids: Object.fromEntries(this.sids),
+      ...sessionSecondsOf(this.#endedSecondsMax),
     }
+  }
+
+  /** Up to which nothing that is revoked concerns anybody any more; 0: nobody knows. */
+  #oldest(nowSeconds: number): number {
+    if (this.#sessionSecondsMax === 0) return 0
+    return nowSeconds - Math.max(this.#sessionSecondsMax, this.#endedSecondsMax)
   }
 
   #prune(nowSeconds: number): void {
     if (this.subjects.size + this.sids.size < this.#pruneAtEntries) return
-    if (this.#sessionSecondsMax === 0) return
-    const oldest = nowSeconds - this.#sessionSecondsMax
+    const oldest = this.#oldest(nowSeconds)
     for (const entries of [this.subjects, this.sids])
       for (const [key, notBefore] of entries) if (notBefore < oldest) entries.delete(key)
     const doubled = 2 * (this.subjects.size + this.sids.size)

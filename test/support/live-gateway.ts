@@ -77,21 +77,22 @@ ${config}
       return next
     },
     /** A head of somebody who is signed in, for as many requests as are wanted. */
-    head(target = '/', more = ''): string {
-      const iat = Math.floor(Date.now() / 1000)
+    head(target = '/', more = '', issuedAgoSeconds = 0): string {
+      const nowSeconds = Math.floor(Date.now() / 1000)
+      const iat = nowSeconds - issuedAgoSeconds
       const claims = {
         iss: 'http://localhost:8080/auth/realms/app',
         aud: 'app-user',
         sub: 'ada',
         sid: 'sid-1',
         iat,
-        exp: iat + 3600,
+        exp: nowSeconds + 3600,
         auth_time: iat,
         amr: ['pwd'],
         acr: '1',
       }
       const token = signRs256(key, { alg: 'RS256', kid: key.kid, typ: 'JWT' }, claims)
-      const seen = { seconds: iat, fingerprint: fingerprintOf(USER_AGENT, '127.0.0.1') }
+      const seen = { seconds: nowSeconds, fingerprint: fingerprintOf(USER_AGENT, '127.0.0.1') }
       const cookie = `service_session=${token}; service_seen=${writeSeen(seen, 'sid-1', deriveKey(SECRET, 'seen'))}`
       return `GET ${target} HTTP/1.1\r\nHost: ${LIVE_HOST}\r\nUser-Agent: ${USER_AGENT}\r\nCookie: ${cookie}\r\n${more}\r\n`
     },

@@ -3,6 +3,7 @@ import { schema } from '../../../control-plane/store/schema.ts'
 import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 async function startAccounts(t: Parameters<typeof startServices>[0]) {
   const clock = movableClock()
@@ -244,4 +245,23 @@ void t.test('a new password, a disabled and a removed account end what was open'
   t.equal(await revocations.notBefore('acme', joe), 0)
   t.match(await users.authenticate('acme', 'ada', 'long enough'), { reason: 'wrong_password' })
   t.match(await users.authenticate('acme', 'ada', 'another long one'), { kind: 'ok' })
+})
+
+void t.test('how long it has to be remembered is said where it is more than a day', async (t) => {
+  const { revocations, sessions, store, issue, clock } = await startAccounts(t)
+  const told: unknown[] = []
+  store.onCommit(({ revoked }) => void told.push(...revoked.values()))
+  await issue('short')
+  await revocations.revoke('acme', { sid: 'short' }, ACTOR)
+  t.notHas(await revocations.revokedState('acme'), { session_seconds: Number })
+
+  const issuedAtMs = clock.nowMs()
+  const long = { tenantId: 'acme', sid: 'long', userId: 'ada', ip: '192.0.2.1', userAgent: 'test' }
+  await sessions.record({ ...long, issuedAtMs, expiresAtMs: issuedAtMs + 30 * DAY_MS })
+  clock.advance(DAY_MS / 2)
+  await revocations.revoke('acme', { sid: 'long' }, ACTOR)
+  t.match(await revocations.revokedState('acme'), { session_seconds: 30 * 86_400 })
+  t.match(told.at(-1), { sids: { long: Number }, session_seconds: 30 * 86_400 })
+  await revocations.revoke('acme', { all: true }, ACTOR)
+  t.notHas(told.at(-1), { session_seconds: Number }, 'of all nothing is forgotten')
 })

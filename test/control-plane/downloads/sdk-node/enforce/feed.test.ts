@@ -16,6 +16,24 @@ t.test('who is signed in is let in, and what is sealed is not there', TOGETHER, 
   t.match(await ask('/health'), { kind: 'forward', user: undefined })
 })
 
+t.test('where sessions become shorter and longer again nobody comes back', TOGETHER, async (t) => {
+  const { ask, service } = await startGuard(t, { max_session_seconds: 8 * 3600 })
+  const twoDaysAgo = service.nowSeconds() - 2 * 86_400
+  const many = (notBefore: number) =>
+    Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`s${at}`, notBefore]))
+  const sids = { ...many(twoDaysAgo + 86_400), 'sid-1': twoDaysAgo }
+  service.revoke({ sids, session_seconds: 30 * 86_400 })
+  await service.polled()
+  service.revoke({ sids: { ...many(service.nowSeconds()), 'sid-1': twoDaysAgo } })
+  await service.polled()
+  service.put({ max_session_seconds: 30 * 86_400 })
+  await service.polled()
+  const before = { issuedAgoSeconds: 3 * 86_400, lifeSeconds: 30 * 86_400 }
+  t.match(await ask('/', { cookie: service.session(before) }), { kind: 401, reason: 'revoked' })
+  const another = service.session({ ...before, sid: 'another' })
+  t.match(await ask('/', { cookie: another }), { kind: 'forward' })
+})
+
 t.test(
   'each poll names the instance, its version and the state that it has',
   TOGETHER,
