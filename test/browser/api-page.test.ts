@@ -3,19 +3,14 @@
  * tell, light and dark, on the narrowest phone and at a desk, and all of it by keyboard.
  * `SCREENSHOTS=folder` keeps what was seen.
  */
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AxeResults, RunOptions } from 'axe-core'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api.ts'
 import { DESK, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
+import { axeViolations } from '../support/console-browser.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const RULES: RunOptions = {
-  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-}
 const NARROW = { width: 320, height: 568 }
 const HOME = 'https://control.example.com'
 
@@ -35,9 +30,7 @@ async function open({ app }: Api, page: Page, path: string) {
 }
 
 async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  const results = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(RULES)})`)
-  return results.violations.flatMap(({ id, nodes }) =>
+  return (await axeViolations(page)).flatMap(({ id, nodes }) =>
     nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`),
   )
 }

@@ -2,16 +2,14 @@
  * A person and their own account in Chromium: sessions at the application's own address, the rest
  * at the realm, a passkey set up and shown there.
  */
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { AxeResults } from 'axe-core'
+import { mkdirSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { PASSWORD, startApplication, startTenant } from '../support/application.ts'
 import { DESK, PHONE, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
+import { axeViolations } from '../support/console-browser.ts'
 import { startFleet } from '../support/programs.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const folder = process.env['SCREENSHOTS']
 if (folder !== undefined) mkdirSync(folder, { recursive: true })
 
@@ -20,9 +18,10 @@ async function keep(page: Page, name: string) {
 }
 
 async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  const results = await page.evaluate<AxeResults>('axe.run()')
-  return results.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+  // all rules there are
+  return (await axeViolations(page, { resultTypes: ['violations'] })).flatMap(({ id, nodes }) =>
+    nodes.map(({ html }) => `${id}: ${html}`),
+  )
 }
 
 async function signIn(page: Page, url: string) {

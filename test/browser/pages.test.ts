@@ -3,10 +3,8 @@
  * both languages, light and dark, on the narrowest phone and at a desk. `SCREENSHOTS=folder` keeps
  * what was seen.
  */
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { AxeResults, RunOptions } from 'axe-core'
 import t from 'tap'
 import type { Page as BrowserPage } from 'playwright-core'
 import { pageHeaders } from '../../control-plane/realm/answers.ts'
@@ -15,11 +13,8 @@ import { english } from '../../control-plane/realm/pages/texts/english.ts'
 import { german } from '../../control-plane/realm/pages/texts/german.ts'
 import { EXAMPLES } from '../control-plane/realm/pages-examples.ts'
 import { DESK, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
+import { axeViolations } from '../support/console-browser.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const RULES: RunOptions = {
-  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-}
 /** WCAG 2.2, 1.4.10: nothing scrolls sideways down to here. */
 const NARROW = { width: 320, height: 568 }
 const HOME = 'https://id.example.com/'
@@ -52,9 +47,7 @@ async function open(browser: BrowserPage, shown: Page) {
 }
 
 async function violations(browser: BrowserPage): Promise<string[]> {
-  await browser.evaluate(AXE)
-  const results = await browser.evaluate<AxeResults>(`axe.run(${JSON.stringify(RULES)})`)
-  return results.violations.flatMap(({ id, nodes }) =>
+  return (await axeViolations(browser)).flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`),
   )
 }

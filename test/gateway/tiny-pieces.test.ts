@@ -1,4 +1,5 @@
 /** Bodies that come a byte at a time cost what they hold, wherever they wait, on both wires. */
+// apart: measures the heap of its process
 import { duplexPair } from 'node:stream'
 import type { Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'

@@ -1,4 +1,5 @@
 /** Memory does not grow with what passes through, nor with who stops reading. */
+// apart: measures the heap of its process
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'

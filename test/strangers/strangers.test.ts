@@ -2,6 +2,7 @@
  * Public applications that were not written for this, from npm: found, edited, installed, started, and
  * put back byte for byte. All of them, without a start: `node test/strangers/run.ts`.
  */
+// long: fetches, installs and starts applications of others
 import { join } from 'node:path'
 import t from 'tap'
 import { temporaryFolder } from '../support/control-plane.ts'

@@ -1,3 +1,4 @@
+// long: a series of kills under load
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { killUnderLoad } from '../../support/webhook-kills.ts'

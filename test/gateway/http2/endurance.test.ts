@@ -1,4 +1,5 @@
 /** What lasts long, breaks off or is said at the very end of a stream. */
+// apart: measures the buffers of its process
 import { once } from 'node:events'
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'

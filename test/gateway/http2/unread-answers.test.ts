@@ -1,4 +1,5 @@
 /** Answers that their client does not take: what they hold, for how long, and what goes on beside. */
+// apart: measures the buffers of its process
 import type { Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

@@ -1,4 +1,5 @@
 /** Who signed out stays signed out: an orderly stop waits for the disk, however slow it is. */
+// apart: keeps every thread of its process from files
 import { execFileSync } from 'node:child_process'
 import { closeSync, constants, mkdirSync, openSync, rmSync, symlinkSync } from 'node:fs'
 import { open } from 'node:fs/promises'

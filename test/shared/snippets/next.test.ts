@@ -1,4 +1,5 @@
 /** On its own, since it takes its time: Next.js is fetched, and builds an application. */
+// long: Next.js is fetched, and builds an application
 import t from 'tap'
 import { JAVASCRIPT } from '../../../shared/integration/snippets/javascript.ts'
 import { installApplication, issuerOf, startControlPlane } from './application.ts'

@@ -1,3 +1,4 @@
+// apart: measures the CPU of its process
 import t from 'tap'
 import { createPasswordHasher } from '../../../../control-plane/accounts/passwords/hasher.ts'
 import { LIMITS } from '../../../../shared/limits.ts'

@@ -2,6 +2,7 @@
  * The projects of the corpus on Next.js. It weighs too much for everybody's `npm ci`, so it is fetched
  * here where npm can be reached; behind a server of their own, and by a proxy.ts that is new.
  */
+// long: Next.js builds each of its projects
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'

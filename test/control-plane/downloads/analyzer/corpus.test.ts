@@ -3,6 +3,7 @@
  * no signature, lets in who does, and answers probes; after undo it is as it was. Those on Next.js are in
  * corpus-next.test.ts.
  */
+// long: starts every Node project of the corpus
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'

@@ -1,0 +1,69 @@
+/**
+ * Which test files share a process. Files of one room do, in the order of their names: what they
+ * import is loaded once. A file that has to be alone says so, and why, in a line of its own:
+ *
+ *     // apart: measures the heap of its process
+ *
+ * `// long: why` does the same and leaves it to `npm run test:long`.
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** What ends as one process; small enough that neither core waits for the last of them. */
+export interface Unit {
+  readonly name: string
+  readonly files: readonly string[]
+}
+
+export type Part = 'first' | 'long'
+
+/** So many files of a room share a process: a leak or a crash is looked for among these. */
+const FILES_MAX = 12
+
+/** Begun first, since they take longest; the small ones fill the gaps at the end. */
+const LONGEST = [
+  'test/browser',
+  'test/flows',
+  'test/control-plane/realm',
+  'test/shared/snippets',
+  'test/control-plane',
+]
+
+const APART = /^\/\/ apart: \S/m
+const LONG = /^\/\/ long: \S/m
+
+export function testFiles(root: string): string[] {
+  const files = globSync('test/**/*.test.ts', { cwd: root })
+  return files.filter((file) => !file.startsWith('test/fixtures/')).sort()
+}
+
+export function planned(root: string, part: Part, asked: readonly string[] = []): Unit[] {
+  const alone: Unit[] = []
+  const rooms = new Map<string, string[]>()
+  for (const file of testFiles(root)) {
+    if (asked.length > 0 && !asked.some((place) => isAt(file, place))) continue
+    const text = readFileSync(`${root}/${file}`, 'utf8')
+    if (part !== (LONG.test(text) ? 'long' : 'first')) continue
+    if (APART.test(text) || part === 'long') alone.push({ name: file, files: [file] })
+    else rooms.set(dirname(file), [...(rooms.get(dirname(file)) ?? []), file])
+  }
+  const shared = [...rooms].flatMap(([name, files]) =>
+    inParts(files).map((files) => ({ name, files })),
+  )
+  return [...alone, ...shared].sort((one, other) => rank(one) - rank(other))
+}
+
+/** As even as they can be: thirteen files are seven and six. */
+function inParts(files: readonly string[]): string[][] {
+  const count = Math.ceil(files.length / FILES_MAX)
+  const size = Math.ceil(files.length / count)
+  return Array.from({ length: count }, (_, part) => files.slice(part * size, (part + 1) * size))
+}
+
+const isAt = (file: string, place: string) =>
+  file === place || file.startsWith(`${place.replace(/\/$/, '')}/`)
+
+function rank({ name }: Unit): number {
+  const place = LONGEST.findIndex((room) => isAt(name, room))
+  return place === -1 ? LONGEST.length : place
+}

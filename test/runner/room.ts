@@ -1,0 +1,53 @@
+/**
+ * Test files of one room in one process, one after the other; each is a subtest that bears its name
+ * and holds what it registers, as if it had the process to itself. `import t from 'tap'` in a test
+ * file is that subtest here, and tap's root where the file is run alone.
+ */
+import { registerHooks } from 'node:module'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Test } from 'tap'
+import { processState } from './process-state.ts'
+
+/** As in package.json, which holds for a file that is run alone. */
+const FILE_TIMEOUT_MS = 240_000
+
+/** Whoever keeps a process from ending has this long after the last file. */
+const END_TIMEOUT_MS = 15_000
+
+// taken out of the command line: tap names its folders for tests by that
+const files = process.argv.splice(2)
+const { default: t } = await import('tap')
+
+const scopes = new Map<string, Test>()
+Reflect.set(globalThis, Symbol.for('test files'), scopes)
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const { parentURL = '' } = context
+    if (specifier !== 'tap' || !scopes.has(parentURL)) return next(specifier, context)
+    const code = `export default globalThis[Symbol.for('test files')].get(${JSON.stringify(parentURL)})`
+    const url = `data:text/javascript,${encodeURIComponent(code)}`
+    return { url, format: 'module', shortCircuit: true }
+  },
+})
+
+t.setTimeout(0)
+for (const file of files) {
+  const { href } = pathToFileURL(resolve(file))
+  let before: string[] = []
+  await t.test(file, { timeout: FILE_TIMEOUT_MS }, async (t) => {
+    before = processState()
+    scopes.set(href, t)
+    await import(href)
+  })
+  const changed = processState().filter((line) => !before.includes(line))
+  if (changed.length > 0) t.fail(`${file} leaves in the process: ${changed.join('; ')}`)
+}
+t.end()
+
+setTimeout(() => {
+  const held = process.getActiveResourcesInfo().join(', ')
+  process.stdout.write(`not ok - the process does not end: ${held}\n`)
+  process.exit(1)
+}, END_TIMEOUT_MS).unref()

@@ -1,0 +1,34 @@
+/**
+ * `npm test`: every test file, a process per room, and beside them what reads the code. Prints one
+ * line for each file and, of what failed or was skipped, all that it said; the last lines count files.
+ *
+ *     node test/runner/run.ts [--long] [--verbose] [file or folder …]
+ */
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { CHECKS, runCheck } from './checks.ts'
+import { planned } from './plan.ts'
+import { createReport } from './report.ts'
+import { runUnit } from './unit.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+const { values, positionals } = parseArgs({
+  options: { long: { type: 'boolean' }, verbose: { type: 'boolean' } },
+  allowPositionals: true,
+})
+const part = values.long === true ? 'long' : 'first'
+const units = planned(ROOT, part, positionals)
+const isWhole = part === 'first' && positionals.length === 0
+const report = createReport({ isVerbose: values.verbose === true })
+
+const work = [
+  ...(isWhole ? CHECKS.map((check) => () => runCheck(check, ROOT, report)) : []),
+  ...units.map((unit) => () => runUnit(unit, ROOT, report)),
+]
+const lanes = Array.from({ length: availableParallelism() }, async () => {
+  for (let next = work.shift(); next !== undefined; next = work.shift()) await next()
+})
+await Promise.all(lanes)
+process.exitCode = report.close() ? 0 : 1

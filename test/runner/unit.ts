@@ -1,0 +1,76 @@
+/** One process of test files, and what it says of each of them. */
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { COMPILE_CACHE_FOLDER } from '../../shared/compile-cache.ts'
+import type { Unit } from './plan.ts'
+import type { Report } from './report.ts'
+
+const ROOM = fileURLToPath(new URL('room.ts', import.meta.url))
+
+/** Longer than any file may take: then it hangs where its own time-out does not reach. */
+const SILENT_MS_MAX = 600_000
+const RESULT = /^(ok|not ok) \d* ?- (.*?)(?: # time=([\d.]+)ms)?$/
+const SUBTEST = /^# Subtest: (.*)$/
+
+export async function runUnit({ name, files }: Unit, root: string, report: Report): Promise<void> {
+  const child = spawn(process.execPath, [ROOM, ...files], {
+    cwd: root,
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? COMPILE_CACHE_FOLDER,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const waiting = new Set(files)
+  const complaints: string[] = []
+  child.stderr.setEncoding('utf8').on('data', (text: string) => void complaints.push(text))
+
+  let lines: string[] = []
+  let failure: { readonly what: string; readonly timeMs: number } | undefined
+  let failures = 0
+  /** A failure's details come after its line. */
+  function settle() {
+    if (failure === undefined) return
+    const { what, timeMs } = failure
+    failures += 1
+    if (waiting.delete(what)) report.file({ file: what, isOk: false, lines, timeMs })
+    else report.failed(what, lines)
+    failure = undefined
+    lines = []
+  }
+
+  const silence = setTimeout(() => void child.kill('SIGKILL'), SILENT_MS_MAX)
+  for await (const line of createInterface({ input: child.stdout })) {
+    silence.refresh()
+    const result = RESULT.exec(line)
+    if (result !== null || SUBTEST.test(line)) settle()
+    if (result === null) {
+      if (line.startsWith('  ')) lines.push(line)
+      continue
+    }
+    const [, word, what = '', time = '0'] = result
+    if (word === 'not ok') failure = { what, timeMs: Number(time) }
+    else {
+      waiting.delete(what)
+      report.file({ file: what, isOk: true, lines, timeMs: Number(time) })
+      lines = []
+    }
+  }
+  settle()
+  clearTimeout(silence)
+  const code = child.exitCode ?? child.signalCode ?? (await closed(child))
+  const said = [...lines, ...complaints.join('').split('\n')].map((line) => `    ${line}`)
+  for (const file of waiting) {
+    const what = `${file} was not run to its end (its process ended with ${code})`
+    report.failed(what, said)
+  }
+  if (failures > 0) process.stderr.write(complaints.join(''))
+  if (code !== 0 && failures === 0 && waiting.size === 0)
+    report.failed(`${name} (its process ended with ${code})`, said)
+}
+
+const closed = (child: ReturnType<typeof spawn>) =>
+  new Promise<number | NodeJS.Signals | null>((resolve) =>
+    child.once('close', (code, signal) => resolve(code ?? signal)),
+  )

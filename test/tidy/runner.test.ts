@@ -1,0 +1,113 @@
+/** What runs the tests loses none of them: neither a file, nor a failure, nor what a file leaves behind. */
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { planned, testFiles } from '../runner/plan.ts'
+import type { FileResult, Report } from '../runner/report.ts'
+import { runUnit } from '../runner/unit.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+t.test('each test file is in exactly one process of one part', async (t) => {
+  const run = (['first', 'long'] as const).flatMap((part) => planned(ROOT, part))
+  t.same(run.flatMap(({ files }) => files).sort(), testFiles(ROOT))
+  t.ok(testFiles(ROOT).includes('test/tidy/runner.test.ts'))
+})
+
+t.test('a folder or a file that is asked for is run, and nothing beside it', async (t) => {
+  const files = (asked: string) => planned(ROOT, 'first', [asked]).flatMap(({ files }) => files)
+  t.same(files('test/tidy'), files('test/tidy/'))
+  t.same(files('test/tidy/runner.test.ts'), ['test/tidy/runner.test.ts'])
+  t.same(files('test/tid'), [])
+})
+
+t.test('who asks to be alone is; the others of a room share, and rooms do not', async (t) => {
+  const one = `import t from 'tap'\n`
+  const folder = t.testdir({
+    test: {
+      one: { 'a.test.ts': one, 'b.test.ts': `// apart: it says why\n${one}`, 'c.test.ts': one },
+      two: { 'a.test.ts': one, 'b.test.ts': `// long: it says why\n${one}` },
+    },
+  })
+  t.same(
+    planned(folder, 'first')
+      .map(({ files }) => files)
+      .sort(),
+    [['test/one/a.test.ts', 'test/one/c.test.ts'], ['test/one/b.test.ts'], ['test/two/a.test.ts']],
+  )
+  t.same(
+    planned(folder, 'long').map(({ files }) => files),
+    [['test/two/b.test.ts']],
+  )
+})
+
+/** What comes of files that share a process. */
+async function outcome(t: Test, sources: Record<string, string>) {
+  const files: FileResult[] = []
+  const failures: string[] = []
+  const report: Report = {
+    file: (result) => void files.push(result),
+    failed: (what, lines) => void failures.push([what, ...lines].join('\n')),
+    check: () => {},
+    close: () => true,
+  }
+  const folder = t.testdir(
+    Object.fromEntries(
+      Object.entries(sources).map(([name, code]) => [name, `import t from 'tap'\n${code}`]),
+    ),
+  )
+  await runUnit({ name: 'room', files: Object.keys(sources) }, folder, report)
+  const verdicts = Object.fromEntries(files.map(({ file, isOk }) => [file, isOk]))
+  const said = (file: string) => files.find((result) => result.file === file)?.lines.join('\n')
+  return { verdicts, said, failures }
+}
+
+const FINE = `t.test('fine', async (t) => t.ok(true))`
+
+t.test('a failure is told of its own file, with what was found', async (t) => {
+  const { verdicts, said, failures } = await outcome(t, {
+    'a.test.ts': FINE,
+    'b.test.ts': `t.test('sum', async (t) => t.equal(1, 2, 'as it should be'))\n${FINE}`,
+    'c.test.ts': `throw new Error('not even read')`,
+    'd.test.ts': `t.test('late', async () => { await null; null.missing })`,
+    'e.test.ts': `t.teardown(() => t.comment('torn down'))\n${FINE}`,
+  })
+  const [a, b, c, d, e] = [true, false, false, false, true]
+  const expected = {
+    'a.test.ts': a,
+    'b.test.ts': b,
+    'c.test.ts': c,
+    'd.test.ts': d,
+    'e.test.ts': e,
+  }
+  t.same(verdicts, expected)
+  t.match(said('b.test.ts'), 'not ok 1 - as it should be')
+  t.match(said('c.test.ts'), 'not even read')
+  t.match(said('d.test.ts'), 'missing')
+  t.same(failures, [])
+})
+
+t.test('a process that ends early fails whatever it had not come to', async (t) => {
+  const { verdicts, failures } = await outcome(t, {
+    'a.test.ts': FINE,
+    'b.test.ts': `t.test('gone', async () => process.kill(process.pid, 'SIGKILL'))`,
+    'c.test.ts': FINE,
+  })
+  t.same(verdicts, { 'a.test.ts': true })
+  t.match(failures, [/^b\.test\.ts was not run to its end .*SIGKILL/, /^c\.test\.ts was not run/])
+})
+
+t.test('who leaves the process otherwise than it was is named', async (t) => {
+  const { verdicts, failures } = await outcome(t, {
+    'a.test.ts': `process.env['LEFT'] = 'behind'\n${FINE}`,
+    'b.test.ts': `globalThis.fetch = async () => {}\n${FINE}`,
+    'c.test.ts': `process.on('SIGTERM', () => {})\n${FINE}`,
+    'd.test.ts': FINE,
+  })
+  t.same(Object.values(verdicts), [true, true, true, true])
+  t.match(failures, [
+    /^a\.test\.ts leaves in the process: environment LEFT=behind/,
+    /^b\.test\.ts leaves in the process: global fetch/,
+    /^c\.test\.ts leaves in the process: listeners of SIGTERM/,
+  ])
+  t.equal(failures.length, 3)
+})
