@@ -1,5 +1,5 @@
 import { SECOND_MS } from '../../shared/clock.ts'
-import type { RealmContext } from './realm.ts'
+import type { RealmContext } from './world.ts'
 
 /**
  * The provider says by the clock on the wall when its cookies end, and a device whose clock runs

@@ -1,6 +1,6 @@
 /** Where a person goes on from a sign-in that is over: never anywhere but registered addresses. */
 import type { AdapterPayload } from 'oidc-provider'
-import type { Realm } from './realm.ts'
+import type { Realm } from './world.ts'
 
 /** The application by the host that our own link named, or the tenant's first. */
 export function applicationUrlOf(realm: Realm, host: unknown): string | undefined {

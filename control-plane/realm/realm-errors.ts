@@ -1,9 +1,8 @@
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider'
 import { errors } from './oidc.ts'
 import { authorizeAgainUrl } from './onward.ts'
-import type { Realm } from './realm.ts'
 import { requestIdOf, showMessage } from './show.ts'
-import type { RealmWorld } from './world.ts'
+import type { Realm, RealmWorld } from './world.ts'
 
 /** What the provider cannot send back to the application, told to the person who is there. */
 export async function showProviderError(

@@ -7,7 +7,6 @@ import { noteGood } from '../listener/known-credentials.ts'
 import { cookieLengths } from './cookie-lengths.ts'
 import { readForm } from '../http/form.ts'
 import { asKnown } from '../store/precedence.ts'
-import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
 import { requestIdOf, showMessage } from './show.ts'
 import { signInPages } from './sign-in.ts'
@@ -15,7 +14,7 @@ import { attemptCookies } from './sign-in/attempt-cookie.ts'
 import { isBegun, isOfBrowser } from './sign-in/attempt-state.ts'
 import { passkeyScript } from './sign-in/passkey-script.ts'
 import { signOutPages } from './sign-out.ts'
-import type { RealmWorld } from './world.ts'
+import type { Realm, RealmContext, RealmWorld } from './world.ts'
 
 type Next = () => Promise<unknown>
 type Middleware = (ctx: RealmContext, next: Next) => Promise<unknown>

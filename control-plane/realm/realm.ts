@@ -30,26 +30,7 @@ import { issueSessionTokens } from './session-token.ts'
 import { requestIdOf } from './show.ts'
 import type { PersonRate } from './sign-in/person-rate.ts'
 import { tokenRate } from './token-rate.ts'
-import type { RealmWorld } from './world.ts'
-
-export type RealmContext = Parameters<Parameters<OidcProvider['use']>[0]>[0]
-
-export interface Realm {
-  readonly tenant: Tenant
-  readonly clientId: string
-  readonly issuer: string
-  readonly provider: OidcProvider
-  readonly records: RealmRecords
-  readonly personRate: PersonRate
-  /** The application's own addresses, as people know them: `https://app.example.com/`. */
-  readonly applicationUrls: readonly string[]
-}
-
-/** What counts for all realms together: it must not begin anew with each that is built. */
-export interface RealmCounts {
-  readonly tokenLimits: RateLimits
-  readonly personRate: PersonRate
-}
+import type { Realm, RealmContext, RealmCounts, RealmWorld } from './world.ts'
 
 export async function createRealm(
   world: RealmWorld,

@@ -15,10 +15,10 @@ import { isHangUp } from '../listener/hang-up.ts'
 import { asStranger } from '../store/precedence.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { answerMessage, placeOfTenant, setSecurityHeaders, type MessageKind } from './answers.ts'
-import { createRealm, type RealmCounts } from './realm.ts'
+import { createRealm } from './realm.ts'
 import { isForPeople, realmRouteOf, tooLongIn, type Counted, type RealmRoute } from './routes.ts'
 import { personRate } from './sign-in/person-rate.ts'
-import type { RealmWorld } from './world.ts'
+import type { RealmCounts, RealmWorld } from './world.ts'
 
 export type RealmHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 

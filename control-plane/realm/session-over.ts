@@ -5,11 +5,10 @@ import { fingerprintOf, isSameClient } from '../../shared/enforcement/fingerprin
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import { addressOf } from '../listener/client-address.ts'
 import { asKnown } from '../store/precedence.ts'
-import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
 import { sessionEnd } from './session-life.ts'
 import { requestIdOf } from './show.ts'
-import type { RealmWorld } from './world.ts'
+import type { Realm, RealmContext, RealmWorld } from './world.ts'
 
 export type CookieSession = Awaited<ReturnType<Realm['provider']['Session']['get']>>
 

@@ -4,8 +4,7 @@ import type { MessageKind } from './answers.ts'
 import { isolateRightToLeft } from '../../shared/right-to-left.ts'
 import type { Page, Place } from './pages/layout.ts'
 import { textsFor } from './pages/texts/languages.ts'
-import type { Realm, RealmContext } from './realm.ts'
-import type { RealmWorld } from './world.ts'
+import type { Realm, RealmContext, RealmWorld } from './world.ts'
 
 /** The same in the answer, the access log, the audit trail and on the page. */
 export function requestIdOf({ res }: Pick<RealmContext, 'res'>): string {

@@ -8,15 +8,15 @@ import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import { isFromOwnPage, readForm } from '../http/form.ts'
 import { authorizeAgainUrl } from './onward.ts'
 import type { Texts } from './pages/texts/english.ts'
-import type { Realm, RealmContext } from './realm.ts'
 import { requestIdOf, showMessage } from './show.ts'
 import { exhausted, isOfAnother } from './sign-in/attempt-state.ts'
-import { laterSteps, type Input } from './sign-in/later-steps.ts'
+import { laterSteps } from './sign-in/later-steps.ts'
 import type { Outcome } from './sign-in/outcome.ts'
 import { passwordStep } from './sign-in/password-step.ts'
+import type { Input } from './sign-in/proofs.ts'
 import { showingOutcomes } from './sign-in/show-outcome.ts'
 import { isOnlyMissing, isOnlyStepUp, visitOf, whereFrom, type Visit } from './sign-in/visit.ts'
-import type { RealmWorld } from './world.ts'
+import type { Realm, RealmContext, RealmWorld } from './world.ts'
 
 const SIGN_IN_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})$/
 

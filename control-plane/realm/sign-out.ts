@@ -9,10 +9,9 @@ import { isFromOwnPage, readForm } from '../http/form.ts'
 import { errors } from './oidc.ts'
 import { signedOutPage, signOutPage } from './pages/sign-out-pages.ts'
 import { sessionCookiePath } from './realm-cookies.ts'
-import type { Realm, RealmContext } from './realm.ts'
 import { endSession } from './session-end.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from './show.ts'
-import type { RealmWorld } from './world.ts'
+import type { Realm, RealmContext, RealmWorld } from './world.ts'
 
 const PARAMETERS = [
   'id_token_hint',

@@ -12,7 +12,7 @@ import { noteGood } from '../listener/known-credentials.ts'
 import type { ClientSecrets } from '../tenants/client-secrets.ts'
 import { messageJson } from './answers.ts'
 import { readForm } from '../http/form.ts'
-import type { Realm, RealmContext } from './realm.ts'
+import type { Realm, RealmContext } from './world.ts'
 
 const TOKEN_PATH = /^\/token\/?$/i
 

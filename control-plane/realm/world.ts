@@ -1,6 +1,8 @@
-/** What a realm needs from the rest of the control plane; the real services fit as they are. */
+/** What every part of a realm goes by: the realm itself, and what it needs from the rest of the control plane. */
+import type { Provider as OidcProvider } from 'oidc-provider'
 import type { Logger } from 'pino'
 import type { Clock } from '../../shared/clock.ts'
+import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { AccountMail } from '../accounts/account-mail.ts'
 import type { Attempts } from '../accounts/attempts.ts'
 import type { Devices } from '../accounts/devices.ts'
@@ -12,9 +14,32 @@ import type { Users } from '../accounts/users.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
 import type { Policies } from '../policy/policies.ts'
+import type { Tenant } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
 import type { Tenants } from '../tenants/tenants.ts'
+import type { RealmRecords } from './records.ts'
+import type { PersonRate } from './sign-in/person-rate.ts'
 
+export type RealmContext = Parameters<Parameters<OidcProvider['use']>[0]>[0]
+
+export interface Realm {
+  readonly tenant: Tenant
+  readonly clientId: string
+  readonly issuer: string
+  readonly provider: OidcProvider
+  readonly records: RealmRecords
+  readonly personRate: PersonRate
+  /** The application's own addresses, as people know them: `https://app.example.com/`. */
+  readonly applicationUrls: readonly string[]
+}
+
+/** What counts for all realms together: it must not begin anew with each that is built. */
+export interface RealmCounts {
+  readonly tokenLimits: RateLimits
+  readonly personRate: PersonRate
+}
+
+/** The services that it stands on; the real ones fit as they are. */
 export interface RealmWorld {
   readonly store: Store
   readonly vault: Vault

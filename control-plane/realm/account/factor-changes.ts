@@ -19,12 +19,11 @@ import { factorsOf } from '../../store/queries/factors.ts'
 import type { Change } from '../../store/store.ts'
 import { addAppPage, addPasskeyPage } from '../pages/account/factor-pages.ts'
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts'
-import type { Realm, RealmContext } from '../realm.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import { passkeyScriptUrl } from '../sign-in/passkey-script.ts'
-import type { RealmWorld } from '../world.ts'
+import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import type { freshProofs } from './fresh-proof.ts'
-import type { Back, OwnPage, OwnRequest } from './own-account.ts'
+import type { Back, OwnPage, OwnRequest } from './own-page.ts'
 
 const SEED_KEPT_MS = 30 * MINUTE_MS
 const Sealed = v.object({ seed: v.string(), atMs: v.number() })

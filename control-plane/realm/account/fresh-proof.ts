@@ -13,11 +13,10 @@ import { isSameSecret } from '../../keys/vault.ts'
 import { judge } from '../../policy/sign-in.ts'
 import type { FactorKind } from '../../policy/verdict.ts'
 import { pathCookieName } from '../realm-cookies.ts'
-import type { Realm, RealmContext } from '../realm.ts'
 import { factsAbout } from '../sign-in/facts.ts'
 import { passkeyScriptUrl } from '../sign-in/passkey-script.ts'
 import { callerOf, type Visit } from '../sign-in/visit.ts'
-import type { RealmWorld } from '../world.ts'
+import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import type { Holder } from './holder.ts'
 
 export const PROOF_KEPT_MS = 10 * MINUTE_MS

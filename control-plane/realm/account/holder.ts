@@ -3,9 +3,8 @@ import { SECOND_MS } from '../../../shared/clock.ts'
 import type { User } from '../../accounts/users.ts'
 import { noteGood } from '../../listener/known-credentials.ts'
 import { ACR_SECOND_FACTOR } from '../../policy/verdict.ts'
-import type { Realm, RealmContext } from '../realm.ts'
 import { isSessionOver } from '../session-over.ts'
-import type { RealmWorld } from '../world.ts'
+import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 
 export interface Holder {
   readonly user: User

@@ -13,40 +13,15 @@ import {
   type OwnProblem,
 } from '../pages/account/own-account-page.ts'
 import { english } from '../pages/texts/english.ts'
-import type { Realm, RealmContext } from '../realm.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import { asKnown } from '../../store/precedence.ts'
-import type { RealmWorld } from '../world.ts'
+import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { factorChanges } from './factor-changes.ts'
 import { freshProofs, type Proven } from './fresh-proof.ts'
 import { holderOf, type Holder } from './holder.ts'
 import { endingOwn } from './own-endings.ts'
+import type { Back, OwnPage, OwnPageHandler, OwnRequest } from './own-page.ts'
 import { personChanges } from './person-changes.ts'
-
-/** One request of the holder of an account. */
-export interface OwnRequest {
-  readonly ctx: RealmContext
-  readonly holder: Holder
-  /** Empty where the page is only looked at. */
-  readonly fields: ReadonlyMap<string, string>
-}
-
-type Handler = (request: OwnRequest) => Promise<unknown>
-
-export interface OwnPage {
-  /** Only for who has proved lately that it is they; or who has, if they have a factor. */
-  readonly proof?: 'always' | 'with_factor'
-  readonly get?: Handler
-  readonly post?: Handler
-}
-
-/** How the changes lead back to the page of the whole account. */
-export interface Back {
-  readonly accountUrl: string
-  done(ctx: RealmContext, kind?: DoneKind): void
-  problem(request: OwnRequest, problem: OwnProblem, status?: number): Promise<unknown>
-  proofSentence(ctx: RealmContext, proven: Proven): string | undefined
-}
 
 const PROOF_FIELDS = [
   'proof_password',
@@ -91,7 +66,12 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
   }
 
   /** What somebody does with their own account, above all for its safety, waits for no stranger. */
-  async function answerHolder(ctx: RealmContext, page: OwnPage, handler: Handler, holder: Holder) {
+  async function answerHolder(
+    ctx: RealmContext,
+    page: OwnPage,
+    handler: OwnPageHandler,
+    holder: Holder,
+  ) {
     const isRead = ctx.method !== 'POST'
     if (isRead) {
       const request = { ctx, holder, fields: new Map<string, string>() }

@@ -1,8 +1,7 @@
 /** Ending what is one's own. What belongs to somebody else is answered like what does not exist. */
 import { sidsOfAccount } from '../../store/queries/realm-records.ts'
-import type { Realm } from '../realm.ts'
 import { endSession, endSessions } from '../session-end.ts'
-import type { RealmWorld } from '../world.ts'
+import type { Realm, RealmWorld } from '../world.ts'
 
 export function endingOwn({ tenant }: Pick<Realm, 'tenant'>, world: RealmWorld) {
   const { tenantId } = tenant

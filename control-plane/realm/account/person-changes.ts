@@ -9,12 +9,11 @@ import {
   emailAskedPage,
 } from '../pages/account/change-pages.ts'
 import { passwordChangedPage } from '../pages/account-pages.ts'
-import type { Realm } from '../realm.ts'
 import { placeOf, requestIdOf, showPage } from '../show.ts'
-import type { RealmWorld } from '../world.ts'
+import type { Realm, RealmWorld } from '../world.ts'
 import type { freshProofs } from './fresh-proof.ts'
 import { hasUnseen } from '../../../shared/unseen.ts'
-import type { Back, OwnPage, OwnRequest } from './own-account.ts'
+import type { Back, OwnPage, OwnRequest } from './own-page.ts'
 
 export function personChanges(
   realm: Realm,

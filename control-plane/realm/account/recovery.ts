@@ -13,10 +13,9 @@ import {
   mailSentPage,
   passwordChangedPage,
 } from '../pages/account-pages.ts'
-import type { Realm, RealmContext } from '../realm.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import { asKnown } from '../../store/precedence.ts'
-import type { RealmWorld } from '../world.ts'
+import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 
 const LOGIN_CHARACTERS_MAX = 320
 const PASSWORD_PAGES: Readonly<Record<string, 'invite' | 'reset'>> = {

@@ -9,8 +9,7 @@ import { nowSeconds } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { PASSWORD_KEPT_MS } from './attempt-state.ts'
 import { realmCookieName, sessionCookiePath, surplusCookies } from '../realm-cookies.ts'
-import type { Realm, RealmContext } from '../realm.ts'
-import type { RealmWorld } from '../world.ts'
+import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 
 export interface AttemptSecret {
   readonly value: string

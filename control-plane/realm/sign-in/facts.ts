@@ -5,8 +5,7 @@ import { LIMITS } from '../../../shared/limits.ts'
 import type { Attempt, OwnFacts } from '../../accounts/attempts.ts'
 import type { User } from '../../accounts/users.ts'
 import type { PasswordFact } from '../../policy/verdict.ts'
-import type { Realm, RealmContext } from '../realm.ts'
-import type { RealmWorld } from '../world.ts'
+import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { wantsSecondFactor, type Caller, type Visit } from './visit.ts'
 
 /** With this browser's own; nobody keeps more. */

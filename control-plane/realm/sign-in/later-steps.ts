@@ -13,10 +13,9 @@ import { judge, type SignInState } from '../../policy/sign-in.ts'
 import type { FactorKind } from '../../policy/verdict.ts'
 import { asKnown } from '../../store/precedence.ts'
 import type { Change } from '../../store/store.ts'
-import type { Realm, RealmContext } from '../realm.ts'
 import { isSessionOver } from '../session-over.ts'
 import { requestIdOf } from '../show.ts'
-import type { RealmWorld } from '../world.ts'
+import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { attemptCookies } from './attempt-cookie.ts'
 import {
   beginState,
@@ -30,14 +29,9 @@ import { factsAbout } from './facts.ts'
 import { finishing } from './finish.ts'
 import { LATER_STEPS, type LaterStep, type Outcome } from './outcome.ts'
 import { unlessTooOften } from './person-rate.ts'
-import { proofs, type Proof } from './proofs.ts'
+import { proofs, type Input, type Proof } from './proofs.ts'
 import { usableUser } from './still-good.ts'
 import { callerOf, isOnlyMissing, isOnlyStepUp, languageOf, type Visit } from './visit.ts'
-
-/** What a form carries, or nothing where the page is only looked at. */
-export type Input =
-  | { readonly kind: 'none' | 'codes_saved' }
-  | { readonly kind: 'code' | 'passkey' | 'new_password'; readonly value: string }
 
 export function laterSteps(realm: Realm, world: RealmWorld) {
   const { tenant, records, provider } = realm

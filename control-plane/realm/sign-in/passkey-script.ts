@@ -1,6 +1,6 @@
 /** The only script of a realm, for the pages on which a passkey can be used. */
 import { readFileSync } from 'node:fs'
-import type { Realm, RealmContext } from '../realm.ts'
+import type { Realm, RealmContext } from '../world.ts'
 
 const SCRIPT = readFileSync(new URL('../pages/passkey.js', import.meta.url), 'utf8')
 const PATH = '/passkey.js'

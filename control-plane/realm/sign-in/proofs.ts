@@ -7,11 +7,14 @@ import { registeredPasskey, type PasskeySite } from '../../accounts/passkeys.ts'
 import { stepOf } from '../../accounts/totp.ts'
 import type { User } from '../../accounts/users.ts'
 import type { Change } from '../../store/store.ts'
-import type { Realm } from '../realm.ts'
-import type { RealmWorld } from '../world.ts'
+import type { Realm, RealmWorld } from '../world.ts'
 import type { AttemptState } from './attempt-state.ts'
-import type { Input } from './later-steps.ts'
 import type { LaterStep } from './outcome.ts'
+
+/** What a form carries, or nothing where the page is only looked at. */
+export type Input =
+  | { readonly kind: 'none' | 'codes_saved' }
+  | { readonly kind: 'code' | 'passkey' | 'new_password'; readonly value: string }
 
 /** `step` is what it was shown for; where the sign-in stands elsewhere by now, it is not taken. */
 export type Proof =

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Realm, RealmContext } from '../../../control-plane/realm/realm.ts'
+import type { Realm, RealmContext } from '../../../control-plane/realm/world.ts'
 import { tokenRate } from '../../../control-plane/realm/token-rate.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { createRateLimits } from '../../../shared/rate-limits.ts'
