@@ -30,7 +30,8 @@ import { findUser, isTrialId } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
-import { fold, type User } from './users.ts'
+import { fold } from './login-keys.ts'
+import type { User } from './users.ts'
 
 /** Who tries, and from where. */
 export interface Attempt {

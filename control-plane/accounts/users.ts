@@ -23,7 +23,7 @@ import { voidTickets } from '../store/queries/tickets.ts'
 import type { TenantPolicies } from '../tenants/policies.ts'
 import type { PasswordRules, WhosePassword } from './passwords/rules.ts'
 import type { PasswordHasher } from './passwords/hasher.ts'
-import { keysOf } from './login-keys.ts'
+import { fold, keysOf } from './login-keys.ts'
 import { removeUserIn } from './user-removal.ts'
 import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
 
@@ -346,16 +346,6 @@ async function replacePassword(
   await updateUser(queries, tenantId, userId, { passwordHash, passwordChangedAt: nowMs })
   if (old !== '')
     await rememberPassword(queries, { tenantId, userId, passwordHash: old, replacedAt: nowMs })
-}
-
-/**
- * `Ada`, `ada` and `ＡＤＡ` are one account. Within a domain every full stop is one, as for the names
- * that mail goes to (UTS 46); this one is left where all others are one already.
- */
-export function fold(login: string): string {
-  const folded = login.trim().normalize('NFKC').toLowerCase()
-  const at = folded.indexOf('@')
-  return at < 0 ? folded : folded.slice(0, at) + folded.slice(at).replaceAll('\u3002', '.')
 }
 
 /** What a directory says of a person is true; only whether they may come in is decided here. */

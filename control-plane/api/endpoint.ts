@@ -26,14 +26,11 @@
  * all, of 204 and 304: `nothing(…)`. Whoever registers a route in another way fails
  * test/control-plane/api/openapi.test.ts.
  */
-import type { Hono, MiddlewareHandler } from 'hono'
 import type * as v from 'valibot'
 import { Refusal, type ErrorCode } from '../../shared/errors.ts'
 import { isReserved } from '../store/reserved.ts'
-import type { ApiContext, ApiEnv } from '../http/context.ts'
+import type { ApiContext } from '../http/context.ts'
 import { readJson } from '../http/body.ts'
-import type { Callers } from './callers.ts'
-import { fewAtOnce } from './few-at-once.ts'
 import { readQuery, type QueryFields, type QueryValues } from '../http/query.ts'
 
 /** In the order of the page. */
@@ -138,18 +135,6 @@ export function endpoint<
       })
     },
   }
-}
-
-export function mount(app: Hono<ApiEnv>, endpoints: readonly Endpoint[], callers: Callers) {
-  for (const { declaration, handle } of endpoints) {
-    const path = declaration.path.replaceAll(/\{([^}]+)\}/g, ':$1')
-    const few = fewAtOnce(declaration.atOncePerTenantMax)
-    app.on(declaration.method, path, admit(callers, declaration), few, handle)
-  }
-}
-
-function admit(callers: Callers, { caller, isUnlimited }: Declaration): MiddlewareHandler<ApiEnv> {
-  return callers[caller](isUnlimited === true)
 }
 
 export function json(schema: v.GenericSchema, description: string): Answer {

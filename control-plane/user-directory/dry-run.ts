@@ -1,6 +1,6 @@
 /** Tries everything that a sign-in will need, step by step, and says of each what came of it. */
 import { LIMITS } from '../../shared/limits.ts'
-import { fold } from '../accounts/users.ts'
+import { fold } from '../accounts/login-keys.ts'
 import type { Addresses } from './addresses.ts'
 import { openConnection, type DirectoryConnection } from './connection.ts'
 import { DirectoryFault } from './faults.ts'

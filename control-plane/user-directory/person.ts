@@ -1,9 +1,9 @@
 /** One row of a tenant's database, read as a person. Pure. */
 import { LIMITS } from '../../shared/limits.ts'
 import { isEmailAddress } from '../accounts/email-address.ts'
-import { fold } from '../accounts/users.ts'
+import { fold } from '../accounts/login-keys.ts'
 import { hasUnseen, withoutUnseen } from '../../shared/unseen.ts'
-import type { Row } from './connection.ts'
+import type { Row } from './driver.ts'
 import { parseHash } from './hashes/hash-formats.ts'
 import { describeShape, type KnownHash } from './hashes/hash-shapes.ts'
 import { chosenColumns, type Columns, type Role } from './settings.ts'

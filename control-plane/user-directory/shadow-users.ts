@@ -3,8 +3,8 @@
  * second factors and revocations work for them as for all others. It has no password.
  */
 import { createHash } from 'node:crypto'
-import { keysOf, sharedKeyOf } from '../accounts/login-keys.ts'
-import { AccountUnusable, fold } from '../accounts/users.ts'
+import { fold, keysOf, sharedKeyOf } from '../accounts/login-keys.ts'
+import { AccountUnusable } from '../accounts/users.ts'
 import {
   findUser,
   findUserByKey,

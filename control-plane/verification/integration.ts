@@ -15,7 +15,8 @@ import { issuerOf } from '../../shared/issuer.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
 import type { CheckResult } from './checks.ts'
 import { createSharedRuns } from '../concurrency/single-flight.ts'
-import { trySignIn, type Trial } from './sign-in-trial.ts'
+import { trySignIn } from './sign-in-trial.ts'
+import type { Trial } from './trial.ts'
 import { createTrialAgent, createTrialBrowser } from './trial-browser.ts'
 
 export interface IntegrationResult {

@@ -1,7 +1,7 @@
 /** What a session is worth, and that it ends. */
 import { LIMITS } from '../../shared/limits.ts'
 import { fail, pass, warn, type CheckResult } from './checks.ts'
-import { isFrontGuarded, signOutMsMax, type Trial } from './sign-in-trial.ts'
+import { isFrontGuarded, signOutMsMax, type Trial } from './trial.ts'
 import { describePage, leadsTo, type NoPage, type Page } from './trial-browser.ts'
 import { goOn } from './trial-sign-in-steps.ts'
 

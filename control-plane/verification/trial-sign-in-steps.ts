@@ -3,7 +3,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { AttemptReason } from '../policy/verdict.ts'
 import { fail, pass, skip, type CheckResult } from './checks.ts'
 import { operatorUrlOf } from './observations.ts'
-import { isFrontGuarded, type Trial } from './sign-in-trial.ts'
+import { isFrontGuarded, type Trial } from './trial.ts'
 import { describePage, leadsTo, type NoPage, type Page } from './trial-browser.ts'
 
 const SESSION_COOKIE = 'service_session'

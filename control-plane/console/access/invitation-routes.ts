@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
-import { fold } from '../../accounts/users.ts'
+import { fold } from '../../accounts/login-keys.ts'
 import { textField } from '../blocks/field.ts'
 import { form, linkButton } from '../blocks/form.ts'
 import type { Html } from '../layout.ts'

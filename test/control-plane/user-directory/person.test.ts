@@ -1,6 +1,6 @@
 /** Rows of a table in which people choose what they are called: nobody becomes another person by it. */
 import t from 'tap'
-import type { Row } from '../../../control-plane/user-directory/connection.ts'
+import type { Row } from '../../../control-plane/user-directory/driver.ts'
 import { isProblem, readRow } from '../../../control-plane/user-directory/person.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
