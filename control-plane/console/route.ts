@@ -44,7 +44,7 @@
  */
 import type * as v from 'valibot'
 import type { QueryFields, QueryValues } from '../http/query.ts'
-import type { Enforced } from '../fleet/receipts.ts'
+import type { Enforced } from '../store/enforced.ts'
 import type { Actor } from '../store/store.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'

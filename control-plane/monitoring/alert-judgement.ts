@@ -4,6 +4,7 @@
  * the same things, and none for nothing.
  */
 import { MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
+import type { Watch } from '../store/queries/alerts.ts'
 import type { Span } from './metrics.ts'
 
 export interface AlertRule {
@@ -16,15 +17,6 @@ export interface AlertState {
   /** Has been told of, and has not fallen below since. */
   readonly isAbove: boolean
   readonly triggeredAt: number | null
-}
-
-/** What is known about the time in which alerts have been looked at. */
-export interface Watch {
-  readonly judgedAt: number
-  /** What was counted before is not looked at: the clock was ahead then. */
-  readonly countedFrom: number
-  /** Since when nothing was missed. */
-  readonly watchedFrom: number
 }
 
 /** A longer pause was a stop of this program, or a clock that went ahead. */

@@ -16,12 +16,13 @@ import {
   putWatch,
   updateAlert,
   type AlertRow,
+  type Watch,
 } from '../store/queries/alerts.ts'
 import { beginOf, deleteMinutesFrom } from '../store/queries/figures.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Store } from '../store/store.ts'
-import { judgeAlert, spanOf, watchAt, type Watch } from './alert-judgement.ts'
+import { judgeAlert, spanOf, watchAt } from './alert-judgement.ts'
 import { previewAlert, previewSpan, type AlertPreview } from './alert-preview.ts'
 import { countMetric, minutesOfMetric } from './metrics.ts'
 

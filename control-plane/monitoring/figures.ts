@@ -23,7 +23,8 @@ import {
 } from '../store/queries/service-figures.ts'
 import { tenantsCreatedAt } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
-import { ofEdge, type Figure } from './outcomes.ts'
+import { ofEdge } from './outcomes.ts'
+import type { Figure } from '../store/monitoring-names.ts'
 import { toSeries, type Series, type SeriesSpan } from './series.ts'
 import { mayHoldEndOfWeek } from './weeks.ts'
 

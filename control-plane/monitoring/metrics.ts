@@ -5,17 +5,7 @@ import {
   minutesOfFailedDeliveries,
 } from '../store/queries/webhook-failures.ts'
 import type { Queries } from '../store/sqlite.ts'
-import type { FigureOutcome } from './outcomes.ts'
-
-export const ALERT_METRICS = {
-  refused_sign_ins: 'Sign-ins with a wrong password or code, or refused by a policy.',
-  step_ups: 'Second factors that were asked for, at sign-in or because a session has moved.',
-  sealed_hits: 'Requests for sealed paths, at the edge or in the application.',
-  lockouts: 'Accounts and addresses that have failed too often and have to wait.',
-  failed_deliveries: 'Webhook deliveries that were given up.',
-} as const
-export type AlertMetric = keyof typeof ALERT_METRICS
-export const ALERT_METRIC_NAMES = Object.keys(ALERT_METRICS) as [AlertMetric, ...AlertMetric[]]
+import type { AlertMetric, FigureOutcome } from '../store/monitoring-names.ts'
 
 /** From the beginning of a minute up to before the beginning of another. */
 export interface Span {

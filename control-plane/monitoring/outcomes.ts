@@ -4,44 +4,13 @@
  */
 import { FORWARD_REASONS, REFUSE_REASONS, SIGN_IN_REASONS } from '../../shared/reasons.ts'
 import type { SignInState } from '../policy/sign-in.ts'
+import {
+  FIGURE_OUTCOMES,
+  type Counted,
+  type Figure,
+  type FigureOutcome,
+} from '../store/monitoring-names.ts'
 import { ATTEMPT_REASONS, type AttemptReason } from '../policy/verdict.ts'
-
-export const FIGURE_STEPS = ['minute', 'hour', 'day'] as const
-export type FigureStep = (typeof FIGURE_STEPS)[number]
-/** Quarters of an hour are for digests alone: the weeks of some places end in the middle of an hour. */
-export type KeptStep = FigureStep | 'quarter'
-
-/** edge: a gateway; application: its middleware in sdk mode; realm: the sign-in pages. */
-export const FIGURE_SOURCES = ['edge', 'application', 'realm'] as const
-export type FigureSource = (typeof FIGURE_SOURCES)[number]
-
-export const FIGURE_OUTCOMES = {
-  forwarded: 'A request went on to the application.',
-  sign_in: 'A request was sent to sign in first.',
-  sealed: 'A request for a sealed path was answered as if there were none.',
-  refused: 'A request was refused for another reason.',
-  terminate: 'A session was ended, since it moved to another device or network.',
-  logout: 'Somebody signed out of an application.',
-  step_up: 'A second factor was asked for.',
-  signed_in: 'Somebody signed in.',
-  asked: 'A sign-in was asked for something more, as a password that has run out.',
-  failed: 'A sign-in had a wrong password or code.',
-  denied: 'A sign-in was refused by a policy.',
-  lockout: 'An account or an address failed too often, and has to wait from then on.',
-  other: 'Something that this version does not know.',
-} as const
-export type FigureOutcome = keyof typeof FIGURE_OUTCOMES
-
-/** Somebody was not let in, or not to where they wanted. A lockout comes beside a failure. */
-export const REFUSAL_OUTCOMES = ['sealed', 'refused', 'terminate', 'failed', 'denied'] as const
-
-export interface Figure {
-  readonly outcome: FigureOutcome
-  /** '' where there is nothing to give a reason for. */
-  readonly reason: string
-  readonly count: number
-}
-export type Counted = Omit<Figure, 'count'>
 
 const REASONS: ReadonlySet<string> = new Set([
   ...SIGN_IN_REASONS,

@@ -3,7 +3,7 @@ import { newestRefusedSignIns } from '../store/queries/sign-ins.ts'
 import { enforcementEventsBefore } from '../store/queries/enforcement-events.ts'
 import { isTrialId } from '../store/queries/users.ts'
 import type { Store } from '../store/store.ts'
-import type { FigureOutcome } from './outcomes.ts'
+import type { FigureOutcome } from '../store/monitoring-names.ts'
 
 export interface LatestRefusal {
   readonly at: number

@@ -1,6 +1,6 @@
 /** Rows of figures as lines that a console can draw: every line has a number for every time. */
 import { beginOf, STEP_MS, type FigureRow } from '../store/queries/figures.ts'
-import type { FigureOutcome, FigureSource, FigureStep } from './outcomes.ts'
+import type { FigureOutcome, FigureSource, FigureStep } from '../store/monitoring-names.ts'
 
 export interface SeriesSpan {
   readonly fromMs: number

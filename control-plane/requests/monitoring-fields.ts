@@ -1,7 +1,7 @@
 /** What the operator API takes for monitoring. A message completes «"field" must be …». */
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
-import { ALERT_METRIC_NAMES } from '../monitoring/metrics.ts'
+import { ALERT_METRIC_NAMES } from '../store/monitoring-names.ts'
 
 function whole(what: string, min: number, max: number) {
   const wish = `a whole number${what} from ${min} to ${max}`

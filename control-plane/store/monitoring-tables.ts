@@ -1,6 +1,11 @@
 /** The part of the schema that monitoring stands on: figures, alerts, digests. */
-import type { AlertMetric } from '../monitoring/metrics.ts'
-import type { FigureOutcome, FigureSource, FigureStep, KeptStep } from '../monitoring/outcomes.ts'
+import type {
+  FigureOutcome,
+  FigureSource,
+  FigureStep,
+  KeptStep,
+  AlertMetric,
+} from './monitoring-names.ts'
 import type { Columns } from './columns.ts'
 
 export function defineMonitoringTables(c: Columns) {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import type { Clock } from '../../shared/clock.ts'
-import { ENFORCED_BY_NOBODY, type Enforced } from '../fleet/receipts.ts'
+import { ENFORCED_BY_NOBODY, type Enforced } from './enforced.ts'
 import type { EventData, EventName } from '../../shared/events.ts'
 import type { Revoked } from '../../shared/snapshot.ts'
 import { GatheredRevocations } from './gathered-revocations.ts'

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { pino } from 'pino'
 import type { BrowserContext } from 'playwright-core'
-import type { FigureSource } from '../../control-plane/monitoring/outcomes.ts'
+import type { FigureSource } from '../../control-plane/store/monitoring-names.ts'
 import { createPublicServer } from '../../control-plane/server.ts'
 import { addFigures } from '../../control-plane/store/queries/figures.ts'
 import { HOUR_MS, MINUTE_MS, systemClock as clock } from '../../shared/clock.ts'

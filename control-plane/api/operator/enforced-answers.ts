@@ -3,7 +3,7 @@
  * somebody is told. With names of gateways: for operators, who run them, and for nobody else.
  */
 import type { Instances } from '../../feed/instances.ts'
-import { isEverywhere, type Enforced } from '../../fleet/receipts.ts'
+import { isEverywhere, type Enforced } from '../../store/enforced.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import type { ApiContext } from '../../http/context.ts'
 

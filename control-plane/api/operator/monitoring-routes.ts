@@ -5,8 +5,12 @@ import { LIMITS } from '../../../shared/limits.ts'
 import type { Clock } from '../../../shared/clock.ts'
 import type { Alert as KeptAlert, AlertPatch, Alerts, NewAlert } from '../../monitoring/alerts.ts'
 import type { Figures } from '../../monitoring/figures.ts'
-import { ALERT_METRIC_NAMES, ALERT_METRICS } from '../../monitoring/metrics.ts'
-import { FIGURE_OUTCOMES, FIGURE_SOURCES } from '../../monitoring/outcomes.ts'
+import {
+  FIGURE_OUTCOMES,
+  FIGURE_SOURCES,
+  ALERT_METRIC_NAMES,
+  ALERT_METRICS,
+} from '../../store/monitoring-names.ts'
 import { wholeSteps } from '../../monitoring/series.ts'
 import { STEP_MS } from '../../store/queries/figures.ts'
 import type { Tenants } from '../../tenants/tenants.ts'

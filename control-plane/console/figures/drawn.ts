@@ -1,6 +1,9 @@
 /** A series as what is drawn of it: requests, refusals by reason, sign-ins. Pure. */
-import type { FigureOutcome, FigureSource } from '../../monitoring/outcomes.ts'
-import { REFUSAL_OUTCOMES } from '../../monitoring/outcomes.ts'
+import {
+  type FigureOutcome,
+  type FigureSource,
+  REFUSAL_OUTCOMES,
+} from '../../store/monitoring-names.ts'
 import type { Line, Series } from '../../monitoring/series.ts'
 import type { ChartLine } from '../blocks/chart.ts'
 import { outcomeText, reasonText } from './wording.ts'

@@ -1,5 +1,5 @@
 /** Outcomes and reasons in words; a reason that has none is shown as it is. */
-import { FIGURE_OUTCOMES, type FigureOutcome } from '../../monitoring/outcomes.ts'
+import { FIGURE_OUTCOMES, type FigureOutcome } from '../../store/monitoring-names.ts'
 
 const OUTCOMES: Readonly<Record<FigureOutcome, string>> = {
   forwarded: 'Forwarded',

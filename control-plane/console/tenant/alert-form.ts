@@ -3,7 +3,11 @@ import { html } from 'hono/html'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 import type { AlertPreview } from '../../monitoring/alert-preview.ts'
 import type { Alert, NewAlert } from '../../monitoring/alerts.ts'
-import { ALERT_METRIC_NAMES, ALERT_METRICS, type AlertMetric } from '../../monitoring/metrics.ts'
+import {
+  ALERT_METRIC_NAMES,
+  ALERT_METRICS,
+  type AlertMetric,
+} from '../../store/monitoring-names.ts'
 import { chart } from '../blocks/chart.ts'
 import { checkField, selectField, wholeField, type Option } from '../blocks/field.ts'
 import { form } from '../blocks/form.ts'

@@ -1,11 +1,19 @@
 import { and, asc, count, eq, gt } from 'drizzle-orm'
-import type { Watch } from '../../monitoring/alert-judgement.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
 const table = schema.alerts
 export type AlertRow = typeof table.$inferSelect
 export type AlertChanges = Partial<Omit<AlertRow, 'alertId' | 'tenantId' | 'createdAt'>>
+
+/** What is known about the time in which alerts have been looked at. */
+export interface Watch {
+  readonly judgedAt: number
+  /** What was counted before is not looked at: the clock was ahead then. */
+  readonly countedFrom: number
+  /** Since when nothing was missed. */
+  readonly watchedFrom: number
+}
 
 const isIt = (tenantId: string, alertId: string) =>
   and(eq(table.tenantId, tenantId), eq(table.alertId, alertId))

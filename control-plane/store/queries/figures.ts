@@ -1,7 +1,7 @@
 /** Figures: added to their minute and hour at once, read as sums, rolled up by the hour. */
 import { and, asc, eq, gte, inArray, lt, sql, sum } from 'drizzle-orm'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
-import type { Figure, FigureOutcome, FigureSource, KeptStep } from '../../monitoring/outcomes.ts'
+import type { Figure, FigureOutcome, FigureSource, KeptStep } from '../monitoring-names.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { addServiceFigures } from './service-figures.ts'

@@ -6,7 +6,7 @@ import {
   type Figure,
   type FigureSource,
   type FigureStep,
-} from '../../monitoring/outcomes.ts'
+} from '../monitoring-names.ts'
 import { isReserved } from '../reserved.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'

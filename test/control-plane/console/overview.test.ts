@@ -1,6 +1,6 @@
 /** Overview of a tenant, and Figures of the service: what was counted, in numbers and as charts. */
 import t, { type Test } from 'tap'
-import type { FigureSource } from '../../../control-plane/monitoring/outcomes.ts'
+import type { FigureSource } from '../../../control-plane/store/monitoring-names.ts'
 import { addFigures } from '../../../control-plane/store/queries/figures.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { insertDeliveries } from '../../../control-plane/store/queries/webhook-deliveries.ts'

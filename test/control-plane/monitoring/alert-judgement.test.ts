@@ -7,8 +7,8 @@ import {
   watchAt,
   type AlertRule,
   type AlertState,
-  type Watch,
 } from '../../../control-plane/monitoring/alert-judgement.ts'
+import type { Watch } from '../../../control-plane/store/queries/alerts.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 
 const START_MS = Date.parse('2026-03-01T12:00:00Z')

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { addFigures } from '../../../control-plane/store/queries/figures.ts'
-import type { Figure } from '../../../control-plane/monitoring/outcomes.ts'
+import type { Figure } from '../../../control-plane/store/monitoring-names.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startApi } from '../../support/api.ts'

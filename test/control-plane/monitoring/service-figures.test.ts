@@ -1,6 +1,6 @@
 /** Figures of all tenants together: added to with each tenant's own, and kept for as long. */
 import t, { type Test } from 'tap'
-import type { Figure } from '../../../control-plane/monitoring/outcomes.ts'
+import type { Figure } from '../../../control-plane/store/monitoring-names.ts'
 import { addFigures } from '../../../control-plane/store/queries/figures.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
