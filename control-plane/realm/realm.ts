@@ -5,7 +5,6 @@
 import type { EventEmitter } from 'node:events'
 import type { KoaContextWithOIDC, Provider as OidcProvider } from 'oidc-provider'
 import { issuerOf } from '../../shared/issuer.ts'
-import type { RateLimits } from '../../shared/rate-limits.ts'
 import { isHangUp } from '../listener/hang-up.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { applicationHomeOf } from '../tenants/application-home.ts'
@@ -13,7 +12,6 @@ import { clientIdOf } from '../tenants/tenants.ts'
 import { takePreviousSecret } from './client-secret.ts'
 import { providerConfiguration } from './configuration.ts'
 import { Provider } from './oidc.ts'
-import type { RealmRecords } from './records.ts'
 import { showProviderError } from './realm-errors.ts'
 import {
   findAccount,
@@ -28,9 +26,8 @@ import { createRealmRecords } from './records.ts'
 import { endSession } from './session-end.ts'
 import { issueSessionTokens } from './session-token.ts'
 import { requestIdOf } from './show.ts'
-import type { PersonRate } from './sign-in/person-rate.ts'
 import { tokenRate } from './token-rate.ts'
-import type { Realm, RealmContext, RealmCounts, RealmWorld } from './world.ts'
+import type { Realm, RealmCounts, RealmWorld } from './world.ts'
 
 export async function createRealm(
   world: RealmWorld,
