@@ -20,7 +20,11 @@ export interface RateLimits {
   waitSeconds(name: string, key: string, rate: Rate, cost?: number): number | undefined
   /** Whether there is no more to take for now. */
   isEmpty(name: string, key: string, rate: Rate): boolean
-  /** The same for those who answer with a refusal: throws `rate_limited`. */
+  /** Whether the bucket of `key` is its own, or would be: else who else takes from it nobody knows. */
+  isOwn(name: string, key: string, rate: Rate): boolean
+  /** One that was taken for what has not come about. */
+  giveBack(name: string, key: string, rate: Rate): void
+  /** As `waitSeconds`, for those who answer with a refusal: throws `rate_limited`. */
   take(name: string, key: string, rate: Rate, cost?: number): void
 }
 
@@ -95,6 +99,14 @@ export function createRateLimits(
 
   return {
     waitSeconds,
+    isOwn(name, key, rate) {
+      const table = tableOf(name)
+      return table.buckets.has(key) || hasRoom(table, rate, clock.nowMs())
+    },
+    giveBack(name, key, rate) {
+      const bucket = bucketOf(tableOf(name), key, rate, clock.nowMs())
+      bucket.tokens = Math.min(rate.burst, bucket.tokens + 1)
+    },
     isEmpty: (name, key, rate) => bucketOf(tableOf(name), key, rate, clock.nowMs()).tokens < 1,
     take(...asked) {
       const retryAfter = waitSeconds(...asked)

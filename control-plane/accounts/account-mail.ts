@@ -3,7 +3,7 @@ import { issuerOf } from '../../shared/issuer.ts'
 import { HOUR_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { createRateLimits } from '../../shared/rate-limits.ts'
+import { createRateLimits, type RateLimits } from '../../shared/rate-limits.ts'
 import { letter, mailTextsFor } from '../mail/letters.ts'
 import type { Mails } from '../mail/mails.ts'
 import type { FactorChange, MailText, MailTexts } from '../mail/texts/english.ts'
@@ -40,11 +40,11 @@ export interface AccountMailWorld {
   readonly users: Pick<Users, 'byLogin'>
   readonly baseUrl: string
   readonly clock: Clock
+  readonly rates?: RateLimits
 }
 
 export function createAccountMail(world: AccountMailWorld) {
-  const { store, tickets, mails, users, baseUrl, clock } = world
-  const rates = createRateLimits(clock)
+  const { store, tickets, mails, users, baseUrl, clock, rates = createRateLimits(clock) } = world
   const realmUrl = (tenantId: string) => issuerOf(baseUrl, tenantId)
 
   /** Whether a link was written; not where the person has been sent enough of them. */
@@ -74,7 +74,9 @@ export function createAccountMail(world: AccountMailWorld) {
 
   /**
    * What has happened to an account, while the person has not been told enough of its kind: each
-   * kind by itself, so that nobody hides one behind many of another.
+   * kind by itself, so that nobody hides one behind many of another. Only what is sent counts, so
+   * not what a change that came to nothing would have told; and where there is no room to count
+   * what this person is told, they are told.
    */
   async function tell(
     change: Change,
@@ -84,9 +86,14 @@ export function createAccountMail(world: AccountMailWorld) {
   ) {
     const { tenantId, userId, email } = user
     const asked = [kind, `${tenantId} ${userId}`, LIMITS.rateNoticesOfPerson] as const
-    if (rates.waitSeconds(...asked) !== undefined) return
+    const isCounted = rates.isOwn(...asked)
+    if (isCounted) {
+      if (rates.waitSeconds(...asked) !== undefined) return
+      change.ifUndone(() => rates.giveBack(...asked))
+    }
+    const isLast = isCounted && rates.isEmpty(...asked)
     const application = await applicationOf(change, tenantId)
-    const text = write({ application, isLast: rates.isEmpty(...asked) })
+    const text = write({ application, isLast })
     await mails.queue(change, tenantId, letter(email, text))
   }
 

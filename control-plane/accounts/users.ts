@@ -199,7 +199,6 @@ export function createUsers(world: UsersWorld) {
           updatedAt: nowMs,
           ...(isNamedByIt && { username: email, usernameKey: fold(email) }),
         })
-        // behind what can fail: who is told of it has only so many mails
         await alongside(change, before)
         await voidTickets(queries, tenantId, userId, nowMs)
         const content = { user_id: userId, changed: ['email'] }

@@ -34,6 +34,8 @@ export interface Change {
   touch(tenantId: string): Promise<number>
   /** The tenant's revocations changed; `revoked` is what is new. */
   revoke(tenantId: string, revoked: Revoked): void
+  /** Takes back what this change has done beside the database, where it comes to nothing. */
+  ifUndone(takeBack: () => void): void
   /** Who enforces what this change revokes. Known once it has settled, and never before. */
   readonly enforced: Promise<Enforced>
   emit<Name extends EventName>(event: Name, tenantId: string, data: EventData<Name>): Promise<void>
@@ -79,9 +81,18 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
         hasEvents: false,
       }
       const enforced = Promise.withResolvers<Enforced>()
-      const result = await engine.transaction((queries) =>
-        work(openChange(queries, clock.nowMs(), gathered, enforced.promise)),
-      )
+      const undone: (() => void)[] = []
+      const result = await engine
+        .transaction((queries) =>
+          work({
+            ...openChange(queries, clock.nowMs(), gathered, enforced.promise),
+            ifUndone: (takeBack) => void undone.push(takeBack),
+          }),
+        )
+        .catch((error: unknown) => {
+          for (const takeBack of undone) takeBack()
+          throw error
+        })
       const committed: Committed = { ...gathered, revoked: gathered.revoked.whole() }
       for (const listener of listeners) listener(committed)
       if (committed.revoked.size > 0) enforced.resolve(await enforce(committed.revoked))
@@ -111,7 +122,7 @@ function openChange(
     revoked: GatheredRevocations
   },
   enforced: Promise<Enforced>,
-): Change {
+): Omit<Change, 'ifUndone'> {
   return {
     enforced,
     queries,

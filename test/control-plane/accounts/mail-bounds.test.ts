@@ -1,9 +1,11 @@
 /** Nobody fills a mailbox, nor the queue of mails: neither their own nor one of strangers. */
 import t from 'tap'
+import { createAccountMail } from '../../../control-plane/accounts/account-mail.ts'
 import type { Mail } from '../../../control-plane/mail/mails.ts'
 import type { User } from '../../../control-plane/accounts/users.ts'
 import type { Change } from '../../../control-plane/store/store.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { createRateLimits } from '../../../shared/rate-limits.ts'
 import { OPERATOR_KEY } from '../../support/api.ts'
 import { startConsole } from '../../support/console.ts'
 import { ACTOR, movableClock } from '../../support/control-plane.ts'
@@ -144,4 +146,37 @@ t.test('who is removed and made anew is not invited more often for it', async (t
   t.same(statuses, [201, 201, 201, 429])
   await services.mails.deliver()
   t.equal(mails.length, most)
+})
+
+t.test('what has not come about uses up nothing that a person is told', async (t) => {
+  const { ada, newDevice, sentOf, services } = await start(t)
+  const { tellEmailChanged } = services.accountMail
+  const told = (change: Change) => tellEmailChanged(change, ada, 'eve@acme.test', 'en')
+  for (let count = 0; count < 2 * PER_HOUR; count++) {
+    const undone = services.store.change(async (change) => {
+      await told(change)
+      throw new Error('undone')
+    })
+    await t.rejects(undone, { message: 'undone' })
+  }
+  t.match(await sentOf(told), [{ to: 'ada@acme.test' }])
+  for (let count = 1; count < PER_HOUR; count++) t.equal((await sentOf(told)).length, 1)
+  t.same(await sentOf(told), [])
+  t.equal((await newDevice(ada)).length, 1)
+})
+
+t.test('a person of whom nobody can count what they are told is told', async (t) => {
+  const { ada, clock, create, mails, services } = await start(t)
+  const rates = createRateLimits(clock, 1)
+  const accountMail = createAccountMail({ ...services, rates })
+  const { store } = services
+  const tell = (user: User) =>
+    store.change((change) => accountMail.tellFactorsChanged(change, user, 'codes_renewed', 'en'))
+  await tell(ada)
+  const bob = await create('bob')
+  for (let count = 0; count < 2 * PER_HOUR; count++) await tell(bob)
+  for (let count = 0; count < 2 * PER_HOUR; count++) await tell(ada)
+  await services.mails.deliver()
+  t.equal(mails.filter(({ to }) => to === bob.email).length, 2 * PER_HOUR)
+  t.equal(mails.filter(({ to }) => to === ada.email).length, PER_HOUR)
 })
