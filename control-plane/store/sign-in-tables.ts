@@ -162,7 +162,10 @@ export function defineSignInTables(c: Columns) {
       /** When its link is dead; null: it holds none that ends. */
       expiresAt: c.whole('expires_at'),
     },
-    (table) => [c.index('mails_turn').on(table.tenantId, table.kind, table.nextAt)],
+    (table) => [
+      c.index('mails_turn').on(table.tenantId, table.kind, table.nextAt),
+      c.index('mails_due').on(table.nextAt, table.tenantId),
+    ],
   )
 
   /** Ended sessions that an application still has to hear of (back-channel logout). */

@@ -20,6 +20,7 @@ import { deviceTokens } from './0019-device-tokens.ts'
 import { directoryKeys } from './0020-directory-keys.ts'
 import { selectiveIndexes } from './0021-selective-indexes.ts'
 import { mailTurns } from './0022-mail-turns.ts'
+import { dueMails } from './0023-due-mails.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -45,4 +46,5 @@ export const migrations = [
   directoryKeys,
   selectiveIndexes,
   mailTurns,
+  dueMails,
 ] as const

@@ -2,6 +2,7 @@
 import { pino } from 'pino'
 import t from 'tap'
 import { createMails, type Mail } from '../../../control-plane/mail/mails.ts'
+import { tenantsWithDueMails } from '../../../control-plane/store/queries/mails.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock, startServices } from '../../support/control-plane.ts'
@@ -32,7 +33,7 @@ async function start(t: Scope, send: (mail: Mail) => Promise<void> = async () =>
       mails.queue(change, tenantId, { to, subject: '', text: '' }, expiresAt),
     )
   const left = async () => (await store.read.select().from(schema.mails)).length
-  return { clock, lines, begun, mails, queue, left, make }
+  return { clock, store, lines, begun, mails, queue, left, make }
 }
 
 void t.test('who floods their own tenant costs each other tenant one turn', async (t) => {
@@ -138,4 +139,29 @@ void t.test('who asks while a mail server takes its time waits with everybody el
   await until(() => begun.length === 2)
   held.resolve()
   await first
+})
+
+void t.test('what is not due is no work for whoever looks for what is', async (t) => {
+  const { clock, store, queue } = await start(t)
+  const later = Array.from({ length: 200 }, (_, at) => `later-${at}`)
+  for (const tenantId of later) await queue(tenantId, 'somebody')
+  await store.change(({ queries, nowMs }) =>
+    queries.update(schema.mails).set({ nextAt: nowMs + HOUR_MS }),
+  )
+  await queue('acme', 'ada')
+  await queue('acme', 'bob')
+  t.same(await tenantsWithDueMails(store.read, clock.nowMs()), ['acme'])
+  clock.advance(HOUR_MS)
+  t.same(await tenantsWithDueMails(store.read, clock.nowMs()), ['acme', ...later].sort())
+})
+
+void t.test('very many mails of one tenant hide those of no other', async (t) => {
+  const { clock, store, mails, queue } = await start(t)
+  await store.change(async (change) => {
+    for (let count = 0; count < 1_200; count++)
+      await mails.queue(change, 'bolt', { to: 'flood', subject: '', text: '' })
+  })
+  clock.advance(1)
+  await queue('acme', 'ada')
+  t.same(await tenantsWithDueMails(store.read, clock.nowMs()), ['acme', 'bolt'])
 })

@@ -11,6 +11,7 @@ import { pino } from 'pino'
 import { startJobs } from '../../../control-plane/jobs.ts'
 import { DAY_MS } from '../../../shared/clock.ts'
 import { tenantsWithRevocationsAfter } from '../../../control-plane/store/queries/fleet.ts'
+import { nextDueMail, tenantsWithDueMails } from '../../../control-plane/store/queries/mails.ts'
 import { hasEndedSince, usersOfSessions } from '../../../control-plane/store/queries/sessions.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { personAt } from '../realm/account-visit.ts'
@@ -22,6 +23,7 @@ const GROWING = [
   'audit',
   'figure_batches',
   'known_devices',
+  'mails',
   'outbox',
   'realm_records',
   'revocations',
@@ -41,6 +43,7 @@ const UNSELECTIVE = new Set([
   'kept_until',
   'kind',
   'model',
+  'next_at',
   'outcome',
   'reason',
   'taken_at',
@@ -52,6 +55,9 @@ const UNSELECTIVE = new Set([
 const ALLOWED: Readonly<Record<string, string>> = {
   'SEARCH audit USING INDEX audit_at (at<?)': 'all of them go, so many a round',
   'SEARCH figure_batches USING INDEX figure_batches_age (taken_at<?)': 'all of them go',
+  'SEARCH mails USING COVERING INDEX mails_due (next_at<?)': 'what is due, a thousand at most',
+  'SEARCH mails USING INDEX mails_turn (tenant_id=? AND kind=? AND next_at<?)':
+    'the first that is due',
   'SEARCH outbox USING INDEX outbox_created (created_at<?)': 'go, up to where webhooks are',
   'SEARCH realm_records USING COVERING INDEX realm_records_open_all (tenant_id=? AND model=?)':
     'open ones only, the newest first, and whatever is beyond the limit of them goes',
@@ -133,6 +139,8 @@ void t.test('no statement of a sign-in reads a whole tenant', async (t) => {
   await hasEndedSince(read, 'acme', userId, clock.nowMs())
   await usersOfSessions(read, 'acme', ['one'])
   await tenantsWithRevocationsAfter(read, '', 10)
+  await tenantsWithDueMails(read, clock.nowMs())
+  await nextDueMail(read, 'acme', clock.nowMs())
   await jobs.run()
   clock.advance(400 * DAY_MS)
   await jobs.run()
