@@ -5,6 +5,7 @@ import type { Clock } from '../shared/clock.ts'
 import { endedFrom } from '../shared/enforcement/session.ts'
 import { createCallbackAdmission } from '../shared/sign-in/callback-admission.ts'
 import { createRelyingParty } from '../shared/sign-in/relying-party.ts'
+import { seldomWarnings } from '../shared/sign-in/seldom-warnings.ts'
 import { terminate } from '../shared/sign-in/visit.ts'
 import { createAddressReader } from '../shared/client-address.ts'
 import { networkList } from '../shared/networks.ts'
@@ -110,7 +111,8 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     nowMs: () => clock.nowMs(),
   })
 
-  const ownSessions = createOwnSessions({ dispatcher, clock, log })
+  const warnings = seldomWarnings(log, clock)
+  const ownSessions = createOwnSessions({ dispatcher, clock, log: warnings })
 
   function refuseSession({ tenant, nowSeconds }: RequestContext, sid: string, issued: number) {
     const revoked = { all: 0, subjects: {}, sids: { [sid]: endedFrom(nowSeconds, issued) } }
@@ -141,7 +143,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     clock,
     endSession,
     refuseSession,
-    log,
+    log: warnings,
   }
   const edge: Edge = {
     byHost: directory.byHost,

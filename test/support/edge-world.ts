@@ -47,7 +47,7 @@ export async function startEdge(
   } = {},
 ) {
   const ports = createPortPair()
-  const { log } = createTestLog()
+  const { log, lines: logged } = createTestLog()
   const lines: Record<string, unknown>[] = []
   let aheadMs = 0
   const clock = { nowMs: () => nowMs() + aheadMs }
@@ -107,6 +107,8 @@ export async function startEdge(
   return {
     port,
     gateway,
+    /** All other lines. */
+    logged,
     /** The access log. */
     lines,
     reports,

@@ -18,6 +18,7 @@ import { login } from '../../../../shared/sign-in/login.ts'
 import { logout } from '../../../../shared/sign-in/logout.ts'
 import { createRelyingParty } from '../../../../shared/sign-in/relying-party.ts'
 import { refusal, signInRequired, signInUnavailable } from '../../../../shared/sign-in/refusals.ts'
+import { seldomWarnings } from '../../../../shared/sign-in/seldom-warnings.ts'
 import { reasonOf, terminate, type SignInWorld } from '../../../../shared/sign-in/visit.ts'
 import { isIP } from 'node:net'
 import type { CustomFetch } from 'openid-client'
@@ -62,7 +63,10 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
       standing.endSession(claims)
       events.add({ outcome, subject, sid, issued_at, ...placeOf(visit) })
     },
-    log: { warn: (fields, text) => warn(`${text}: ${JSON.stringify(fields)}`) },
+    log: seldomWarnings(
+      { warn: (fields, text) => warn(`${text}: ${JSON.stringify(fields)}`) },
+      clock,
+    ),
   }
 
   function judge(request: GuardedRequest): Outcome | Promise<Outcome> {
@@ -148,7 +152,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     try {
       return answered(await ENDPOINTS[endpoint](visit, signIn))
     } catch (error) {
-      warn(`sign-in is not available: ${reasonOf(error)}`)
+      signIn.log.warn({ reason: reasonOf(error) }, 'sign-in is not available')
       return answered(signInUnavailable())
     }
   }
