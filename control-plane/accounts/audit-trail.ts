@@ -1,4 +1,5 @@
 /** Who changed what: written by every change itself (`change.audit`), read here. */
+import { setImmediate as breathe } from 'node:timers/promises'
 import { LIMITS } from '../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import {
@@ -10,13 +11,22 @@ import {
 } from '../store/queries/audit.ts'
 import type { Store } from '../store/store.ts'
 
+/** An entry may hold long lists: others have their turn between so many. */
+const READ_AT_ONCE = 20
+
 export type AuditTrail = ReturnType<typeof createAuditTrail>
 
 export function createAuditTrail({ store }: { store: Store }) {
   return {
     async list(page: PageRequest, filter: AuditFilter = {}): Promise<Page<AuditRow>> {
-      const [before] = decodeCursor(page.cursor, 'number') ?? []
-      const rows = await auditBefore(store.read, filter, before, page.limit + 1)
+      let [before] = decodeCursor(page.cursor, 'number') ?? []
+      const rows: AuditRow[] = []
+      for (let asked = 0; rows.length === asked && asked <= page.limit;) {
+        if (asked > 0) await breathe()
+        asked = Math.min(asked + READ_AT_ONCE, page.limit + 1)
+        rows.push(...(await auditBefore(store.read, filter, before, asked - rows.length)))
+        before = rows.at(-1)?.sequence
+      }
       return toPage(rows, page.limit, (entry) => [entry.sequence])
     },
 

@@ -1,4 +1,5 @@
 /** Audit: who changed what, as a diff; of one tenant, or of the whole service. */
+import { setImmediate as breathe } from 'node:timers/promises'
 import { html } from 'hono/html'
 import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { AuditTrail } from '../../accounts/audit-trail.ts'
@@ -8,9 +9,13 @@ import type { AuditRow } from '../../store/queries/audit.ts'
 import { differences } from '../blocks/diff.ts'
 import { emptyState, pager, table, type Column } from '../blocks/table.ts'
 import { moment } from '../blocks/text.ts'
+import type { Html } from '../layout.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import { page, type ConsoleRoute } from '../route.ts'
 import { actionText, actorText, differencesOf, shortId } from './entry.ts'
+
+/** Of entries with their long lists; then others have their turn. */
+const COMPARED_AT_ONCE = 5
 
 export function auditRoutes({ auditTrail }: { readonly auditTrail: Pick<AuditTrail, 'list'> }) {
   return [
@@ -20,7 +25,7 @@ export function auditRoutes({ auditTrail }: { readonly auditTrail: Pick<AuditTra
         title: 'Audit',
         intro: 'Who changed what, newest first.',
         here: 'everything',
-        content: entries(await auditTrail.list(query), address, query.cursor, true),
+        content: await entries(await auditTrail.list(query), address, query.cursor, true),
         calls: [{ method: 'GET', path: '/api/v1/operator/audit' }],
       }),
     ),
@@ -30,7 +35,7 @@ export function auditRoutes({ auditTrail }: { readonly auditTrail: Pick<AuditTra
         title: 'Audit',
         intro: `Who changed what about ${name}, newest first.`,
         here: 'audit',
-        content: entries(
+        content: await entries(
           await auditTrail.list(query, { tenantNumber: number }),
           address,
           query.cursor,
@@ -42,7 +47,7 @@ export function auditRoutes({ auditTrail }: { readonly auditTrail: Pick<AuditTra
   ] as const satisfies readonly ConsoleRoute[]
 }
 
-function entries(
+async function entries(
   { items, next }: Page<AuditRow>,
   address: string,
   cursor: string | undefined,
@@ -55,6 +60,11 @@ function entries(
         ? tenantId
         : html`<a href="${tenantPath(tenantId)}">${tenantId}</a>`,
   }
+  const details = new Map<AuditRow, Html | string>()
+  for (const entry of items) {
+    if (details.size % COMPARED_AT_ONCE === 0) await breathe()
+    details.set(entry, differences(differencesOf(entry)))
+  }
   return html`${table({
     caption: 'Changes',
     rows: items,
@@ -63,7 +73,7 @@ function entries(
       { label: 'Who', cell: (entry) => actorCell(entry) },
       { label: 'What', isName: true, cell: ({ action }) => actionText(action) },
       ...(isOfAll ? [tenant] : []),
-      { label: 'Details', cell: (entry) => differences(differencesOf(entry)) },
+      { label: 'Details', cell: (entry) => details.get(entry) ?? '' },
     ],
     empty: emptyState(
       'Nothing has been changed yet',

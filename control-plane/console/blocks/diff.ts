@@ -53,22 +53,41 @@ export function fromTo(
 ): Difference[] {
   const names = [...new Set([...Object.keys(from), ...Object.keys(to)])]
   return names
-    .filter((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]))
+    .filter((name) => !isSame(from[name], to[name]))
     .map((name) => narrowed(name, from[name], to[name]))
+}
+
+/** Of lists item by item: they may be long, and a page has many of them. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  if (typeof one !== 'object' || typeof other !== 'object') return false
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((item, at) => isSame(item, other[at]))
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** Without what they begin and end with alike: mostly little is left of them. */
+function middles(from: readonly unknown[], to: readonly unknown[]) {
+  const most = Math.min(from.length, to.length)
+  let start = 0
+  while (start < most && isSame(from[start], to[start])) start++
+  let end = 0
+  while (end < most - start && isSame(from.at(-1 - end), to.at(-1 - end))) end++
+  return [from.slice(start, from.length - end), to.slice(start, to.length - end)] as const
 }
 
 /** What of the items is not in the list. */
 function missingIn(list: readonly unknown[], items: readonly unknown[]): unknown[] {
-  const hasRecords = [list, items].some((one) => one.some((item) => typeof item === 'object'))
-  const keyOf = (item: unknown) => (hasRecords ? JSON.stringify(item) : item)
+  const keyOf = (item: unknown) => (typeof item === 'object' ? JSON.stringify(item) : item)
   const known = new Set(list.map(keyOf))
   return items.filter((item) => !known.has(keyOf(item)))
 }
 
 function narrowed(name: string, from: unknown, to: unknown): Difference {
   if (!Array.isArray(from) || !Array.isArray(to)) return { name, from, to }
-  const went = missingIn(to, from)
-  const came = missingIn(from, to)
+  const [before, after] = middles(from, to)
+  const went = missingIn(after, before)
+  const came = missingIn(before, after)
   if (went.length + came.length === 0) return { name, from, to } // another order
   return {
     name,

@@ -25,3 +25,52 @@ void t.test('a change of a user says what was and what is, and no password', asy
   t.match(text, /<dt>password<\/dt>[\s\S]*?a new one/)
   t.notMatch(text, /lantern/)
 })
+
+void t.test('a page of long lists holds nobody up', async (t) => {
+  const { services, person } = await startConsole(t)
+  const list = (more: number) => Array.from({ length: 500 + more }, (_, at) => `/part-${at}`)
+  for (let at = 0; at < 100; at++)
+    await services.store.change((change) =>
+      change.audit(
+        { name: 'operator', requestId: 'r1' },
+        {
+          action: 'policy.network.changed',
+          tenantId: 'acme',
+          content: { was: { deny: list(at) }, settings: { deny: list(at + 1) } },
+        },
+      ),
+    )
+  const administrator = await person('acme')
+  let turns = 0
+  let next = setImmediate(function turn() {
+    turns++
+    next = setImmediate(turn)
+  })
+  t.teardown(() => clearImmediate(next))
+  const { items } = await services.auditTrail.list({ limit: 100, cursor: undefined })
+  t.equal(items.length, 100)
+  t.ok(turns >= 4, 'read a few at a time')
+  const rest = await services.auditTrail.list({ limit: 30, cursor: undefined })
+  t.equal(rest.items.length, 30)
+  const behind = await services.auditTrail.list({ limit: 200, cursor: rest.next ?? undefined })
+  const sequences = [...rest.items, ...behind.items].map(({ sequence }) => sequence)
+  t.same(
+    sequences,
+    [...new Set(sequences)].sort((a, b) => b - a),
+    'each once, the newest first',
+  )
+  t.equal(behind.next, null)
+
+  const { stringify } = JSON
+  let written = 0
+  JSON.stringify = ((value: unknown, ...rest: []) => {
+    if (Array.isArray(value) && value.length > 100) written++
+    return stringify(value, ...rest)
+  }) as typeof stringify
+  t.teardown(() => (JSON.stringify = stringify))
+  const { text } = await administrator.get('/console/tenants/acme/audit?limit=100')
+  JSON.stringify = stringify
+  t.match(text, /part-599/)
+  t.notMatch(text, /part-42</)
+  t.equal(written, 0, 'a list is compared item by item')
+})
