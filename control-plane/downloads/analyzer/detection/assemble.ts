@@ -71,8 +71,10 @@ export function assemble(pieces: Pieces): Application {
       entry?.confidence ?? 'guess',
       mount?.confidence ?? 'guess',
     ),
-    findings: clues.flatMap(([about, clue]) =>
-      clue ? [{ ...clue, about, value: String(clue.value) }] : [],
-    ),
+    findings: clues.flatMap(([about, clue]) => {
+      if (!clue) return []
+      const { value, at, confidence, detail } = clue
+      return [{ about, value: String(value), at, confidence, detail }]
+    }),
   }
 }

@@ -1,25 +1,33 @@
 /** All applications of a project, of every ecosystem, and what a person should know beside. */
 import type { Project } from '../project/project.ts'
 import type { Application, Detection } from './application.ts'
-import { detectDotnet } from './dotnet/detect-dotnet.ts'
-import { detectGo } from './go/detect-go.ts'
-import { detectJava } from './java/detect-java.ts'
+import { DOTNET } from './languages/dotnet.ts'
+import { GO } from './languages/go.ts'
+import { JAVA } from './languages/java.ts'
+import { PHP } from './languages/php.ts'
+import { PYTHON } from './languages/python.ts'
+import { RUBY } from './languages/ruby.ts'
 import { detectNode } from './node/detect-node.ts'
-import { detectPhp } from './php/detect-php.ts'
-import { detectPython } from './python/detect-python.ts'
-import { detectRuby } from './ruby/detect-ruby.ts'
+import type { Language } from './reader/language.ts'
+import type { Part } from './reader/part.ts'
+import { readLanguage } from './reader/read-language.ts'
 
 type Detector = (project: Project) => Promise<Detection>
 
-/** Of the languages; what one of them finds says nothing about the others. */
+const read =
+  <P extends Part>(language: Language<P>): Detector =>
+  (project) =>
+    readLanguage(project, language)
+
+/** What one of them finds says nothing about the others. */
 const DETECTORS: readonly Detector[] = [
   detectNode,
-  detectPython,
-  detectRuby,
-  detectPhp,
-  detectJava,
-  detectDotnet,
-  detectGo,
+  read(PYTHON),
+  read(RUBY),
+  read(PHP),
+  read(JAVA),
+  read(DOTNET),
+  read(GO),
 ]
 
 export async function detect(project: Project): Promise<Detection> {

@@ -18,25 +18,31 @@ export interface Hit {
   readonly match: RegExpExecArray
 }
 
-export async function readSource(
-  project: Project,
-  path: string,
-  language: SourceLanguage,
-): Promise<Source | null> {
-  const text = await project.read(path)
-  return text === null ? null : { path, text, code: blank(text, language) }
+const LANGUAGES: Readonly<Record<string, SourceLanguage>> = {
+  py: 'python',
+  rb: 'ruby',
+  ru: 'ruby',
+  php: 'php',
+  java: 'java',
+  kt: 'kotlin',
+  kts: 'kotlin',
+  gradle: 'groovy',
+  cs: 'csharp',
+  go: 'go',
 }
 
-export async function readSources(
-  project: Project,
-  paths: readonly string[],
-  language: SourceLanguage,
-): Promise<Source[]> {
+/** In the language of its file's name; a name without one, such as Gemfile, is Ruby's. */
+export function sourceOf(path: string, text: string): Source {
+  const [, end = ''] = /\.(\w+)$/.exec(path) ?? []
+  return { path, text, code: blank(text, LANGUAGES[end] ?? 'ruby') }
+}
+
+export async function readSources(project: Project, paths: readonly string[]): Promise<Source[]> {
   const sources: Source[] = []
   // one after the other: thousands of open files help nobody
   for (const path of paths) {
-    const source = await readSource(project, path, language)
-    if (source !== null) sources.push(source)
+    const text = await project.read(path)
+    if (text !== null) sources.push(sourceOf(path, text))
   }
   return sources
 }

@@ -1,0 +1,209 @@
+/** Go programs that serve HTTP: net/http, and the routers that people put on it. */
+import type { Place } from '../application.ts'
+import type { Clue } from '../assemble.ts'
+import { isAside } from '../folders.ts'
+import type { Found, Language } from '../reader/language.ts'
+import { inBlockOf, onGroupOf, type Nesting } from '../reader/routes.ts'
+import { uncommented } from '../source/blank.ts'
+import { closeOf, firstHit, hits, placeAt, stringAt, stringsBetween } from '../source/source.ts'
+import type { Source } from '../source/source.ts'
+import {
+  importsOf,
+  MAIN,
+  readGoModules,
+  ROUTERS,
+  servingPrograms,
+  type GoModule,
+  type GoProgram,
+  type Router,
+} from './go-programs.ts'
+
+const SIGN_IN: readonly (readonly [RegExp, string])[] = [
+  [/^github\.com\/gorilla\/sessions\b/, 'gorilla/sessions'],
+  [/^github\.com\/alexedwards\/scs\b/, 'scs'],
+  [/^github\.com\/markbates\/goth\b/, 'goth'],
+  [/^github\.com\/golang-jwt\/jwt\b/, 'golang-jwt'],
+  [/^github\.com\/dgrijalva\/jwt-go\b/, 'jwt-go'],
+  [/^github\.com\/lestrrat-go\/jwx\b/, 'jwx'],
+  [/^github\.com\/go-jose\/go-jose\b/, 'go-jose'],
+  [/^github\.com\/coreos\/go-oidc\b/, 'go-oidc'],
+  [/^github\.com\/zitadel\/oidc\b/, 'zitadel/oidc'],
+  [/^golang\.org\/x\/oauth2\b/, 'oauth2'],
+  [/^github\.com\/gin-contrib\/sessions\b/, 'gin-contrib/sessions'],
+  [/^github\.com\/appleboy\/gin-jwt\b/, 'gin-jwt'],
+  [/^github\.com\/labstack\/echo-jwt\b/, 'echo-jwt'],
+  [/^github\.com\/labstack\/echo-contrib\b/, 'echo-contrib'],
+  [/^github\.com\/go-chi\/jwtauth\b/, 'chi/jwtauth'],
+  [/^github\.com\/volatiletech\/authboss\b/, 'authboss'],
+  [/^github\.com\/ory\//, 'ory'],
+  [/^github\.com\/auth0\//, 'auth0'],
+  [/^github\.com\/clerk\//, 'clerk'],
+]
+
+export const GO: Language<GoModule> = {
+  name: 'go',
+  title: 'Go',
+  files: /(?<!_test)\.go$/,
+  isAside,
+  parts: readGoModules,
+  frameworks: [
+    {
+      name: 'go',
+      title: 'Go',
+      packages: [],
+      detail: { named: '', unnamed: '' },
+      made: ({ parts }) => servingPrograms(parts).map(foundOf),
+      entry: [{ code: MAIN, confidence: 'sure', detail: 'The program starts here.' }],
+      mount: [],
+      routes: [
+        {
+          calls:
+            /(\w+)\s*\.\s*(?:Get|GET|Head|HEAD|Handle|HandleFunc|HandlerFunc|Any|Path)\s*\(\s*/,
+          // net/http since Go 1.22: "GET /healthz"
+          path: (source, { end }) =>
+            stringAt(source, end)
+              ?.replace(/^(?:GET|HEAD)\s+/, '')
+              .replace(/\{\$\}$/, '') ?? null,
+          nested: [
+            inBlockOf(/(\w+)\s*\.\s*(?:Route|Group)\s*(?=\()/),
+            onGroupOf(/\b(\w+)\s*:?=\s*(\w+)\s*\.\s*(?:Group|PathPrefix|Route)\s*\(\s*/),
+            inMountedFunction,
+          ],
+        },
+      ],
+      port: ['deployment'],
+      customaryPort: null,
+      signIn: {},
+      integrated: [{}],
+    },
+  ],
+}
+
+function foundOf(program: GoProgram): Found<GoModule> {
+  const { module, own, sources, serving, confidence } = program
+  const main = own.find((source) => firstHit(source, MAIN) !== null) ?? serving.source
+  const router = routerOf(program)
+  const name = router?.name ?? 'net/http'
+  // an adapter of fasthttp's is not the contract's net/http
+  const isServedByNetHttp = name !== 'fiber'
+  const port = portOf(program)
+  const detail = `Its requests are served by ${name}.`
+  const at = router?.at ?? placeAt(main, firstHit(main, MAIN)?.index ?? 0)
+  return {
+    part: module,
+    made: { at, detail },
+    sources: [...new Set([serving.source, main, ...sources])],
+    framework: { value: 'go', at, confidence: 'sure', detail },
+    variant: name,
+    mount: {
+      value: name,
+      at: placeAt(serving.source, serving.index),
+      confidence: isServedByNetHttp ? confidence : 'guess',
+      detail: isServedByNetHttp
+        ? 'The handler is served here: the middleware goes around it.'
+        : 'The handler is served here, but not by net/http: the middleware has to be adapted.',
+    },
+    ...(port && { port }),
+    signIn: SIGN_IN.flatMap(([pattern, value]): Clue<string>[] => {
+      const at = importedAt(sources, pattern)
+      return at ? [{ value, at, confidence: 'sure', detail: 'The code imports it.' }] : []
+    }),
+  }
+}
+
+function routerOf({ serving, sources }: GoProgram): { name: string; at: Place | null } | null {
+  const routers: readonly Router[] = serving.router === null ? ROUTERS : [serving.router]
+  for (const source of new Set([serving.source, ...sources]))
+    for (const { name, imported } of routers) {
+      const at = importedAt([source], imported)
+      if (at !== null) return { name, at }
+    }
+  return serving.router && { name: serving.router.name, at: null }
+}
+
+function importedAt(sources: readonly Source[], test: RegExp): Place | null {
+  for (const source of sources) {
+    const found = importsOf(source).find(({ value }) => test.test(value))
+    if (found !== undefined) return placeAt(source, found.index)
+  }
+  return null
+}
+
+/** `r.Mount("/api", routes())`: the function that the route stands in is mounted somewhere. */
+function inMountedFunction(
+  ...[{ sources }, { source, index, receiver }]: Parameters<Nesting>
+): ReturnType<Nesting> {
+  const head = hits(source, /^func\s+(?:\([^)]*\)\s*)?(\w+)\s*(?=\()/m)
+    .filter((one) => one.index < index)
+    .at(-1)
+  const name = head?.match[1] ?? 'main'
+  if (head === undefined || name === 'main') return null
+  const isCalled = new RegExp(String.raw`\b${name}\s*\(`)
+  for (const other of sources)
+    for (const { index: mount, end, match } of hits(other, /(\w+)\s*\.\s*Mount\s*(?=\()/)) {
+      if (!isCalled.test(other.code.slice(end, closeOf(other, end)))) continue
+      const path = stringAt(other, end + 1)
+      const above = { source: other, index: mount, receiver: match[1] ?? '' }
+      return { path: path ?? '', isKnown: path !== null, above }
+    }
+  // a group that was handed in: nobody sees here which one
+  const parameters = source.code.slice(head.end, closeOf(source, head.end))
+  const isGroup = new RegExp(
+    String.raw`\b${receiver}\s+\*?(?:gin\.RouterGroup|gin\.IRouter|echo\.Group|chi\.Router|fiber\.Router)\b`,
+  )
+  return { path: '', isKnown: !isGroup.test(parameters), above: null }
+}
+
+function portOf({ serving, own, sources }: GoProgram): Clue<number> | null {
+  const { source, index, addressAt, router } = serving
+  const at = placeAt(source, index)
+  const address = addressAt === null ? null : stringAt(source, addressAt)
+  const [, literal] = /^(?:[\w.-]*|\[[^\]]*\]):(\d{2,5})$/.exec(address ?? '') ?? []
+  if (literal !== undefined)
+    return { value: Number(literal), at, confidence: 'sure', detail: 'The code says so.' }
+  if (addressAt === null && router?.name === 'gin') {
+    const detail = 'Gin listens there unless told otherwise.'
+    return { value: 8080, at, confidence: 'likely', detail }
+  }
+  // elsewhere a port is as well one that somebody is called on
+  const settings = sources.filter(({ path }) => /conf|setting|option|env|flag|cmd\//i.test(path))
+  for (const one of new Set([source, ...own, ...settings])) {
+    const found = settingIn(one)
+    if (found !== null) return found
+  }
+  return handedOver(own)
+}
+
+const OTHERS = /db|database|postgres|mysql|redis|smtp|mail|grpc|metric|pprof|debug|kafka|amqp|nats/i
+
+/** `getenv("PORT", "8080")`, `flag.String("addr", ":4000", …)`, `port = "8080"`, `envDefault:"8080"` */
+function settingIn({ path, text, code }: Source): Clue<number> | null {
+  const lines = uncommented(text, 'go').split('\n')
+  const codeLines = code.split('\n')
+  for (const [index, line] of lines.entries()) {
+    // not inside of a string that runs over lines
+    const isCode = line.search(/\S/) === (codeLines[index] ?? '').search(/\S/)
+    if (OTHERS.test(line) || !isCode) continue
+    const [, quoted] =
+      /(?:port|addr|listen|bind)\w*\b.*?["`:](?:[\w.]*:)?(\d{4,5})["`\\]/i.exec(line) ?? []
+    const [, plain] = /(?:port|Port)\w*["`]?\s*(?:,|:?=|:)\s*(\d{4,5})\b/.exec(line) ?? []
+    const port = quoted ?? plain
+    if (port === undefined) continue
+    const detail = 'The code says so, where the environment says nothing.'
+    return { value: Number(port), at: { path, line: index + 1 }, confidence: 'likely', detail }
+  }
+  return null
+}
+
+/** `serve(":8001", handler)`: one address in the whole program, handed to something of its own. */
+function handedOver(program: readonly Source[]): Clue<number> | null {
+  const found = program.flatMap((source) =>
+    stringsBetween(source, 0, source.code.length).flatMap(({ value, index }) => {
+      const [, port] = /^(?:0\.0\.0\.0|\[::\])?:(\d{4,5})$/.exec(value) ?? []
+      return port === undefined ? [] : [{ value: Number(port), at: placeAt(source, index) }]
+    }),
+  )
+  const [first] = found
+  if (first === undefined || found.length > 1) return null
+  return { ...first, confidence: 'likely', detail: 'It is the only address in the program.' }
+}

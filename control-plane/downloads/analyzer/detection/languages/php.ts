@@ -1,0 +1,159 @@
+/** Laravel: since version 11 bootstrap/app.php has the middleware, before that app/Http/Kernel.php. */
+import type { Project } from '../../project/project.ts'
+import { folderOf, isAside, nameOf } from '../folders.ts'
+import { joinPaths } from '../health.ts'
+import { composerDependencies } from '../manifests/composer.ts'
+import type { Language } from '../reader/language.ts'
+import { managedBy, type Part, type Parts } from '../reader/part.ts'
+import type { Nesting } from '../reader/routes.ts'
+import { closeOf, firstHit, hits, stringAt } from '../source/source.ts'
+
+const BOOTSTRAP = /^bootstrap\/app\.php$/
+const KERNEL = /^app\/Http\/Kernel\.php$/
+
+export const PHP: Language = {
+  name: 'php',
+  title: 'PHP',
+  files: /^(?:bootstrap\/app|app\/Http\/Kernel|public\/index|routes\/.*)\.php$/,
+  parts: readParts,
+  frameworks: [
+    {
+      name: 'laravel',
+      title: 'Laravel',
+      packages: [/^laravel\/framework$/],
+      // a package for Laravel has it among its dependencies as well, but no application around it
+      isNamed: true,
+      detail: {
+        named: 'Laravel is a dependency, and bootstrap/app.php makes the application.',
+        unnamed: '',
+      },
+      made: [{ in: BOOTSTRAP, confidence: 'sure', detail: '' }],
+      entry: [
+        {
+          in: /^public\/index\.php$/,
+          confidence: 'sure',
+          detail: 'Every request comes in by this file.',
+        },
+        { in: BOOTSTRAP, confidence: 'likely', detail: 'The application is made here.' },
+      ],
+      mount: [
+        {
+          in: BOOTSTRAP,
+          beside: /\bApplication::configure\s*\(/,
+          code: /(?<=->\s*)withMiddleware\s*\(/,
+          value: 'withMiddleware',
+          confidence: 'sure',
+          detail: 'The middleware of all requests is set here.',
+        },
+        {
+          in: BOOTSTRAP,
+          code: /\bApplication::configure\s*\(/,
+          value: 'Application::configure',
+          confidence: 'likely',
+          detail: 'The application is made here; withMiddleware() has to be added to it.',
+        },
+        {
+          in: KERNEL,
+          code: /\$middleware\s*=\s*(?:\[|array\s*\()/,
+          value: '$middleware',
+          confidence: 'sure',
+          detail: 'The middleware of all requests: the first of it sees a request first.',
+        },
+      ],
+      routes: [
+        // ->withRouting(health: '/up')
+        {
+          in: BOOTSTRAP,
+          calls: /\bhealth\s*:\s*(?=["'])/,
+          isForHealth: true,
+          detail: "Laravel's own health route.",
+        },
+        {
+          in: /^routes\//,
+          calls: /\bRoute::(?:get|any|view)\s*\(\s*/,
+          nested: [inGroups],
+          confidence: 'likely',
+        },
+      ],
+      port: ['deployment'],
+      customaryPort: {
+        value: 8000,
+        detail: '"php artisan serve" listens there unless told otherwise.',
+      },
+      signIn: {
+        packages: [
+          'laravel/sanctum',
+          'laravel/fortify',
+          'laravel/socialite',
+          'laravel/passport',
+          'laravel/jetstream',
+          'laravel/breeze',
+          'laravel/ui',
+          'laravel/workos',
+          'tymon/jwt-auth',
+          'php-open-source-saver/jwt-auth',
+          'socialiteproviders/manager',
+          'auth0/login',
+        ],
+        // it writes its code into the application and is then only there for developers
+        developed: ['laravel/breeze'],
+        code: [
+          {
+            in: /^routes\//,
+            code: /\bAuth::routes\s*\(/,
+            value: 'Auth::routes',
+            detail: 'The routes of its own sign-in.',
+          },
+        ],
+      },
+      integrated: [{ in: BOOTSTRAP }, { in: KERNEL }],
+    },
+  ],
+}
+
+async function readParts(project: Project): Promise<Parts<Part>> {
+  const parts: Part[] = []
+  const remarks: string[] = []
+  for (const { path } of project.files) {
+    if (nameOf(path) !== 'composer.json' || isAside(path)) continue
+    const { dependencies, problem } = composerDependencies((await project.read(path)) ?? '{}', path)
+    if (problem !== null) remarks.push(`${path} cannot be read: ${problem}.`)
+    parts.push({
+      folder: folderOf(path),
+      dependencies,
+      packageManager: managedBy('composer', path),
+    })
+  }
+  return { parts, remarks }
+}
+
+/**
+ * `Route::prefix('v1')->group(function () { … })`, and what Laravel itself puts in front of all of
+ * routes/api.php.
+ */
+function inGroups(...[part, { source, index }]: Parameters<Nesting>): ReturnType<Nesting> {
+  const around = hits(source, /->\s*group\s*(?=\()|\bRoute::group\s*(?=\()/).filter(
+    (group) => group.index < index && closeOf(source, group.end) > index,
+  )
+  const prefixes = around.map(({ index: start, end }) => {
+    const from = source.code.lastIndexOf('Route::', start)
+    const until = source.code.indexOf('function', end)
+    const head = source.code.slice(from, until === -1 ? end : until)
+    const given = /\bprefix\s*\(\s*|["'] *["']\s*=>\s*(?=["'])/.exec(head)
+    if (given === null) return ''
+    const path = stringAt(source, from + given.index + given[0].length)
+    const isPrefix =
+      given[0].startsWith('prefix') || source.text.startsWith('prefix', from + given.index + 1)
+    return isPrefix ? path : ''
+  })
+  const isKnown = !prefixes.includes(null)
+  const path = joinPaths(base(), isKnown ? prefixes.join('/') : '')
+  return { path, isKnown, above: null }
+
+  function base(): string {
+    if (nameOf(source.path) !== 'api.php') return ''
+    const bootstrap = part.sources.find(({ path }) => path.endsWith('bootstrap/app.php'))
+    const hit = bootstrap && firstHit(bootstrap, /\bapiPrefix\s*:\s*/)
+    return (bootstrap && hit ? stringAt(bootstrap, hit.end) : null) ?? 'api'
+  }
+}

@@ -1,0 +1,196 @@
+/** Where `Flask(…)` and `FastAPI(…)` are called, and which of these calls is the application. */
+import type { Confidence, Place } from '../application.ts'
+import { folderOf, nameOf } from '../folders.ts'
+import { firstHit, hits, placeAt, type Source } from '../source/source.ts'
+import {
+  findModule,
+  importedModule,
+  moduleAt,
+  sourceAt,
+  type PythonCode,
+} from './python-modules.ts'
+
+export interface Made {
+  readonly source: Source
+  readonly index: number
+  /** `app` of `app = Flask(…)`. */
+  readonly variable: string | null
+  /** `create_app`, if it is made in there. */
+  readonly factory: string | null
+}
+
+/** An application, and the file by which it is started. */
+export interface Started {
+  readonly made: Made
+  readonly entry: Place
+  readonly entrySource: Source
+  readonly entryConfidence: Confidence
+  readonly mountConfidence: Confidence
+}
+
+export function madeIn(part: PythonCode, imports: RegExp, makes: RegExp): Made[] {
+  const all = part.sources
+    .filter((source) => firstHit(source, imports) !== null)
+    .flatMap((source) =>
+      hits(source, makes).map(({ index }) => ({ source, index, ...namesOf(source, index) })),
+    )
+  return all.filter((made) => !isMounted(part, made))
+}
+
+function namesOf({ code }: Source, index: number) {
+  const lineStart = code.lastIndexOf('\n', index - 1) + 1
+  const line = code.slice(lineStart, index)
+  const [, variable = null] = /(\w+)\s*(?::\s*[\w.[\]]+\s*)?=\s*(?:\w+\s*=\s*)?$/.exec(line) ?? []
+  const indent = /^[ \t]*/.exec(line)?.[0].length ?? 0
+  if (indent === 0) return { variable, factory: null }
+  const above = [
+    ...code.slice(0, lineStart).matchAll(/^([ \t]*)(?:async\s+)?def\s+(\w+)/gm),
+  ].reverse()
+  const [, , factory = null] = above.find(([, around = '']) => around.length < indent) ?? []
+  return { variable, factory }
+}
+
+/** `app.mount('/admin', admin_app)`: a part of another one. */
+function isMounted(part: PythonCode, { variable, source }: Made): boolean {
+  if (variable === null) return false
+  const mounts = new RegExp(
+    String.raw`\.mount\s*\([^()]*,\s*(?:app\s*=\s*)?(?:\w+\.)*${variable}\s*[,)]`,
+  )
+  return part.sources.some(
+    (other) =>
+      firstHit(other, mounts) !== null &&
+      (other === source || reaches(part, other, { source, variable, factory: null, index: 0 }, 0)),
+  )
+}
+
+/** Which are started, by the best that there is to go by: commands, then code, then custom. */
+export function startedOnes(part: PythonCode, made: readonly Made[]): Started[] {
+  for (const { sources, confidence } of startLevels(part)) {
+    const started = new Map<Made, Started>()
+    for (const source of sources) {
+      const own = made.filter((one) => one.source === source)
+      const reached = own.length > 0 ? own : made.filter((one) => reaches(part, source, one, 0))
+      const [first] = [...reached].sort(
+        (a, b) => Number(b.factory === null) - Number(a.factory === null),
+      )
+      if (first === undefined || started.has(first)) continue
+      started.set(first, {
+        made: first,
+        entrySource: source,
+        entry: startIn(source, first),
+        entryConfidence: confidence,
+        mountConfidence: reached.length === 1 ? 'sure' : 'likely',
+      })
+    }
+    if (started.size > 0) return [...started.values()]
+  }
+  return byCustom(made)
+}
+
+/** Nothing starts it that can be seen: a server is pointed at it, from outside. */
+function byCustom(made: readonly Made[]): Started[] {
+  const isShallow = (a: Made, b: Made) =>
+    a.source.path.split('/').length - b.source.path.split('/').length
+  const [first] = [...made].sort(isShallow)
+  if (first === undefined) return []
+  const confidence = made.length === 1 ? 'likely' : 'guess'
+  const entry = placeAt(first.source, first.index)
+  return [
+    {
+      made: first,
+      entry,
+      entrySource: first.source,
+      entryConfidence: confidence,
+      mountConfidence: confidence,
+    },
+  ]
+}
+
+function startLevels(part: PythonCode): { sources: Source[]; confidence: Confidence }[] {
+  const runs =
+    /\b(?:uvicorn|hypercorn|waitress)\s*\.\s*(?:run|serve)\s*\(|\b(?:app|application|api|server)\s*\.\s*run\s*\(|\bserve\s*\(\s*app\b/
+  const customary = [
+    'wsgi.py',
+    'asgi.py',
+    '__main__.py',
+    'main.py',
+    'app.py',
+    'run.py',
+    'server.py',
+    'application.py',
+    'api.py',
+  ]
+  return [
+    { sources: ofCommands(part), confidence: 'sure' },
+    {
+      sources: part.sources.filter((source) => firstHit(source, runs) !== null),
+      confidence: 'sure',
+    },
+    {
+      sources: customary
+        .flatMap((name) => part.sources.filter(({ path }) => nameOf(path) === name))
+        .sort((a, b) => a.path.split('/').length - b.path.split('/').length),
+      confidence: 'likely',
+    },
+  ]
+}
+
+/** `uvicorn app.main:app`, `gunicorn 'shop:create_app()'`, `python -m shop`, `fastapi run main.py` */
+function ofCommands(part: PythonCode): Source[] {
+  const texts = [...part.deployment.commands.map(({ text }) => text), ...part.scripts]
+  const found = texts.flatMap((text) => {
+    const modules = [...text.matchAll(/(?<![\w/.:-])([A-Za-z_][\w.]*):[A-Za-z_]\w*/g)].map(
+      ([, name = '']) => name,
+    )
+    const named = [...text.matchAll(/(?:python3?\s+-m|--app[ =]|FLASK_APP=)\s*([A-Za-z_][\w.]*)/g)]
+    const files = [...text.matchAll(/(?<![\w./-])(?:\.\/)?([\w./-]+\.py)\b/g)].map(
+      ([, path = '']) => path,
+    )
+    return [
+      ...[...modules, ...named.map(([, name = '']) => name)].map(
+        (name) => findModule(part, name) ?? findModule(part, `${name}.__main__`),
+      ),
+      ...files.map((path) => sourceAt(part, [part.folder, path].filter(Boolean).join('/'))),
+    ]
+  })
+  return [...new Set(found.filter((source) => source !== null))]
+}
+
+/** Whether a file gets this application by importing it, or the function that makes it. */
+function reaches(part: PythonCode, from: Source, made: Made, depth: number): boolean {
+  if (from === made.source) return true
+  if (depth > 3) return false
+  const names = [made.variable, made.factory].filter((name) => name !== null)
+  const imports = hits(from, /^[ \t]*from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)/m)
+  for (const {
+    match: [, module = '', list = ''],
+  } of imports) {
+    const imported = list.split(/[(),\s]+/)
+    const target = importedModule(part, from, module)
+    if (names.some((name) => imported.includes(name)) && target !== null)
+      if (reaches(part, target, made, depth + 1)) return true
+    // from shop import app: a module of that package
+    for (const name of imported.filter((name) => name !== '')) {
+      const inside = target === null ? null : moduleAt(part, folderOf(target.path), name)
+      if ((inside ?? importedModule(part, from, `${module}.${name}`)) === made.source) return true
+    }
+  }
+  return hits(from, /^[ \t]*import\s+([\w.]+)/m).some(
+    ({ match: [, module = ''] }) => findModule(part, module) === made.source,
+  )
+}
+
+function startIn(source: Source, made: Made): Place {
+  const hit =
+    firstHit(source, /^if __name__\b/m) ??
+    firstHit(source, /\b(?:uvicorn|hypercorn|waitress)\s*\.\s*(?:run|serve)\s*\(|\.run\s*\(/)
+  if (hit !== null) return placeAt(source, hit.index)
+  if (source === made.source) return placeAt(source, made.index)
+  const called =
+    made.factory === null
+      ? null
+      : firstHit(source, new RegExp(String.raw`(?<!def\s+)\b${made.factory}\s*\(`))
+  const named =
+    made.variable === null ? null : firstHit(source, new RegExp(String.raw`\b${made.variable}\b`))
+  return placeAt(source, (called ?? named)?.index ?? 0)
+}

@@ -1,0 +1,180 @@
+/** Rails: config/application.rb names the application, whatever else a repository holds. */
+import type { Project } from '../../project/project.ts'
+import { folderOf, isAside, under, upwards } from '../folders.ts'
+import { gemsIn } from '../manifests/gemfile.ts'
+import type { Language } from '../reader/language.ts'
+import { managedBy, type Part, type Parts } from '../reader/part.ts'
+import type { Nesting } from '../reader/routes.ts'
+import { stringAt, stringsBetween, type Hit, type Source } from '../source/source.ts'
+
+const APPLICATION = {
+  in: /^config\/application\.rb$/,
+  code: /^[ \t]*class\s+[\w:]+\s*<\s*(?:::)?Rails::Application\b/m,
+  confidence: 'sure',
+} as const
+const MODELS = /^app\/(?:models\/.*|controllers\/concerns\/authentication)\.rb$/
+const PUMA = { in: /^config\/puma\.rb$/, code: /^[ \t]*port[ (]\s*/m } as const
+
+export const RUBY: Language = {
+  name: 'ruby',
+  title: 'Ruby',
+  files:
+    /^(?:config\.ru|config\/.*\.rb|app\/(?:models\/.*|controllers\/concerns\/authentication)\.rb)$/,
+  isAside: () => false,
+  parts: readParts,
+  frameworks: [
+    {
+      name: 'rails',
+      title: 'Rails',
+      packages: [/^rails$/, /^railties$/],
+      detail: {
+        named: 'Rails is a dependency, and the code says that it is %.',
+        unnamed: 'The code says that it is %.',
+      },
+      made: [
+        {
+          ...APPLICATION,
+          beside: /^[ \t]*config\.api_only\s*=\s*true\b/m,
+          detail: 'a Rails application that is an API only',
+        },
+        { ...APPLICATION, detail: 'a Rails application' },
+      ],
+      entry: [
+        {
+          in: /^config\.ru$/,
+          at: /^[ \t]*run\b/m,
+          confidence: 'sure',
+          detail: 'Every Rack server starts it by this file.',
+        },
+        { in: APPLICATION.in, confidence: 'likely', detail: 'Rails is started by it.' },
+      ],
+      mount: [
+        {
+          ...APPLICATION,
+          value: 'Rails::Application',
+          detail: 'The application is made here; initializers add middleware to it.',
+        },
+      ],
+      routes: [
+        {
+          in: /^config\/routes(?:\.rb|\/)/,
+          calls: /^[ \t]*(?:get|match|head|mount)\b[ (]\s*/m,
+          path: pathAt,
+          nested: [inBlocks],
+        },
+      ],
+      port: [
+        'deployment',
+        // port 4000; port ENV.fetch("PORT") { 3000 }
+        { ...PUMA, reads: /^(\d{2,5})\b/, confidence: 'sure', detail: 'Puma is told so.' },
+        {
+          ...PUMA,
+          reads: /^[^\n]*?\b(\d{2,5})\b/,
+          confidence: 'likely',
+          detail: 'Puma is told so, where the environment says nothing.',
+        },
+      ],
+      customaryPort: { value: 3000, detail: 'Rails listens there unless told otherwise.' },
+      signIn: {
+        packages: [
+          'devise',
+          'devise-jwt',
+          'devise_token_auth',
+          'omniauth',
+          'omniauth-google-oauth2',
+          'omniauth_openid_connect',
+          'omniauth-saml',
+          'omniauth-github',
+          'doorkeeper',
+          'clearance',
+          'sorcery',
+          'authlogic',
+          'rodauth-rails',
+          'warden',
+          'jwt',
+          'knock',
+          'openid_connect',
+          'keycloak',
+          'auth0',
+        ],
+        code: [
+          {
+            in: MODELS,
+            code: /^[ \t]*has_secure_password\b/m,
+            value: 'has_secure_password',
+            detail: 'A model keeps passwords.',
+          },
+          {
+            in: MODELS,
+            code: /\bdef\s+(?:start_new_session_for|resume_session)\b/,
+            value: 'rails authentication',
+            detail: "Rails' own generator made it.",
+          },
+        ],
+      },
+      integrated: [
+        { in: /^config\/(?:(?:initializers|environments)\/.*|environment)\.rb$/ },
+        { in: APPLICATION.in },
+      ],
+    },
+  ],
+}
+
+async function readParts(project: Project): Promise<Parts<Part>> {
+  const parts: Part[] = []
+  for (const { path } of project.files) {
+    if (!/(?:^|\/)config\/application\.rb$/.test(path) || isAside(path)) continue
+    const folder = folderOf(folderOf(path))
+    const gemfile = upwards(folder)
+      .map((around) => under(around, 'Gemfile'))
+      .find((gemfile) => project.has(gemfile))
+    const text = gemfile === undefined ? null : await project.read(gemfile)
+    parts.push({
+      folder,
+      dependencies: gemsIn(gemfile ?? '', text ?? ''),
+      packageManager:
+        gemfile === undefined ? null : managedBy('bundler', gemfile, 'A Gemfile is there.'),
+    })
+  }
+  return { parts, remarks: [] }
+}
+
+/** `get 'up' => …`, `get :health`, `mount Health::Engine => '/health'` */
+function pathAt(source: Source, { end }: Hit): string | null {
+  const direct = stringAt(source, end)
+  if (direct !== null) return direct.replace(/\(\.:format\)$/, '')
+  const line = /^[^\n]*/.exec(source.code.slice(end))?.[0] ?? ''
+  const [, symbol] = /^:(\w+)/.exec(line) ?? []
+  if (symbol !== undefined) return symbol
+  const behind = /=>\s*|\bat:\s*/.exec(line)
+  return behind === null ? null : stringAt(source, end + behind.index + behind[0].length)
+}
+
+/** What has a path that is not clear, such as `resources`, leaves all in it unclear. */
+function inBlocks(...[, { source, index }]: Parameters<Nesting>): ReturnType<Nesting> {
+  const open: (string | null)[] = []
+  let offset = 0
+  for (const line of source.code.slice(0, index).split('\n')) {
+    if (/\bdo\b\s*(?:\|[^|]*\|)?\s*$/.test(line)) open.push(pathOfBlock(source, line, offset))
+    else if (/^\s*(?:if|unless|case|begin|def)\b/.test(line)) open.push('')
+    else if (/^\s*end\b/.test(line)) open.pop()
+    offset += line.length + 1
+  }
+  const isKnown = !open.includes(null)
+  return { path: isKnown ? open.join('/') : '', isKnown, above: null }
+}
+
+const WITHOUT_PATH =
+  /^(?:Rails|constraints|authenticated?|unauthenticated|concern|defaults|with_options|devise_scope|draw)$/
+
+function pathOfBlock(source: Source, line: string, offset: number): string | null {
+  const [, word = '', symbol] = /^\s*(\w+)\b[ (]*(?::(\w+))?/.exec(line) ?? []
+  if (WITHOUT_PATH.test(word)) return ''
+  const strings = stringsBetween(source, offset, offset + line.length)
+  const path = /\bpath:\s*/.exec(line)
+  if (path !== null) return stringAt(source, offset + path.index + path[0].length)
+  if (word === 'namespace') return symbol ?? strings[0]?.value ?? null
+  if (word !== 'scope') return null
+  if (symbol !== undefined) return symbol
+  return /^\s*scope[ (]+["']/.test(line) ? (strings[0]?.value ?? null) : ''
+}

@@ -1,0 +1,144 @@
+/** One build.gradle or build.gradle.kts, with the catalog of versions that it may name. */
+import type { Project } from '../../project/project.ts'
+import { folderOf, nameOf, under, upwards } from '../folders.ts'
+import { hits, placeAt, sourceOf, stringAt, type Source } from '../source/source.ts'
+import { BOOT, type BuildModule } from './build-module.ts'
+import type { Dependency } from './dependencies.ts'
+import { isTable, readToml, tableIn, textIn, textsIn, type Table } from './toml.ts'
+
+const CONFIGURATION =
+  /\b(implementation|api|compile|runtimeOnly|compileOnly|developmentOnly|annotationProcessor|kapt|testImplementation|testRuntimeOnly|testCompile|integrationTestImplementation)\b\s*\(?\s*/
+
+export async function gradleModule(
+  project: Project,
+  path: string,
+  text: string,
+): Promise<BuildModule> {
+  const source = sourceOf(path, text)
+  const catalog = await readCatalog(project, folderOf(path))
+  const own: string[] = []
+  const dependencies: Dependency[] = []
+  for (const {
+    index,
+    end,
+    match: [, configuration = ''],
+  } of hits(source, CONFIGURATION)) {
+    const at = placeAt(source, index)
+    const isDev = /^(?:test|integrationTest)/.test(configuration)
+    const names = namesAt(source, end, catalog)
+    dependencies.push(...names.map(({ name, version }) => ({ name, version, isDev, at })))
+    const [given] =
+      /^(?:project\s*\(\s*(?:path\s*[:=]\s*)?|projects\.[\w.]+)/.exec(source.code.slice(end)) ?? []
+    if (given?.startsWith('projects.'))
+      own.push(given.slice('projects.'.length).replaceAll('.', '/'))
+    else if (given !== undefined)
+      own.push((stringAt(source, end + given.length) ?? '').replace(/^:/, '').replaceAll(':', '/'))
+  }
+  return {
+    path,
+    name: nameOf(folderOf(path)),
+    tool: 'gradle',
+    dependencies,
+    own,
+    boot: bootOf(source, catalog),
+  }
+}
+
+interface Named {
+  readonly name: string
+  readonly version: string | null
+}
+
+/** `"group:artifact:version"`, `libs.spring.web`, `libs.bundles.web`, `group: 'g', name: 'a'` */
+function namesAt(source: Source, start: number, catalog: Catalog): readonly Named[] {
+  const rest = source.code.slice(start, start + 300)
+  const literal = stringAt(source, start)
+  if (literal !== null) return [coordinates(literal)]
+  const map = /^group\s*[:=]\s*/.exec(rest)
+  if (map !== null) {
+    const name = /\bname\s*[:=]\s*/.exec(rest)
+    const group = stringAt(source, start + map[0].length)
+    const artifact = name === null ? null : stringAt(source, start + name.index + name[0].length)
+    return [{ name: `${group ?? ''}:${artifact ?? ''}`, version: null }]
+  }
+  const [, alias] = /^libs\.([\w.]+)/.exec(rest) ?? []
+  return alias === undefined ? [] : (catalog.libraries.get(normal(alias)) ?? [])
+}
+
+function coordinates(text: string): Named {
+  const [group = '', artifact = '', version = null] = text.split(':')
+  return { name: `${group}:${artifact}`, version }
+}
+
+/** Its plugin, however it is named. */
+function bootOf(source: Source, catalog: Catalog): Dependency | null {
+  const found = (index: number, version: string | null): Dependency => ({
+    name: BOOT,
+    version,
+    isDev: false,
+    at: placeAt(source, index),
+  })
+  const plugins = /\b(?:id\s*\(?|apply\s+plugin\s*:|apply\s*\(\s*plugin\s*=)\s*(?=["'])/
+  for (const { index, end } of hits(source, plugins)) {
+    if (stringAt(source, end) !== BOOT) continue
+    const line = /^[^\n]*/.exec(source.code.slice(end))?.[0] ?? ''
+    const said = /\bversion\s*\(?\s*/.exec(line)
+    return found(index, said && stringAt(source, end + said.index + said[0].length))
+  }
+  for (const { index, match } of hits(source, /\balias\s*\(?\s*libs\.plugins\.([\w.]+)/)) {
+    const plugin = catalog.plugins.get(normal(match[1] ?? ''))
+    if (plugin?.name === BOOT) return found(index, plugin.version)
+  }
+  for (const { index, end } of hits(source, /\bclasspath\s*\(?\s*(?=["'])/)) {
+    const { name, version } = coordinates(stringAt(source, end) ?? '')
+    if (name === `${BOOT}:spring-boot-gradle-plugin`) return found(index, version)
+  }
+  return null
+}
+
+interface Catalog {
+  readonly libraries: ReadonlyMap<string, readonly Named[]>
+  readonly plugins: ReadonlyMap<string, Named>
+}
+
+const normal = (alias: string) => alias.replaceAll(/[-_]/g, '.').toLowerCase()
+
+/** gradle/libs.versions.toml of the build that the module belongs to. */
+async function readCatalog(project: Project, folder: string): Promise<Catalog> {
+  const path = upwards(folder)
+    .map((folder) => under(folder, 'gradle/libs.versions.toml'))
+    .find((path) => project.has(path))
+  const { table } = readToml(path === undefined ? '' : ((await project.read(path)) ?? ''))
+  const libraries = new Map<string, readonly Named[]>()
+  for (const [alias, entry] of Object.entries(tableIn(table, 'libraries'))) {
+    if (typeof entry === 'string') libraries.set(normal(alias), [coordinates(entry)])
+    else if (isTable(entry)) {
+      const apart = `${textIn(entry, 'group') ?? ''}:${textIn(entry, 'name') ?? ''}`
+      const name = textIn(entry, 'module') ?? apart
+      libraries.set(normal(alias), [{ name, version: versionOf(table, entry) }])
+    }
+  }
+  const bundles = tableIn(table, 'bundles')
+  for (const alias of Object.keys(bundles)) {
+    const bundled = textsIn(bundles, alias).flatMap((name) => libraries.get(normal(name)) ?? [])
+    libraries.set(`bundles.${normal(alias)}`, bundled)
+  }
+  const plugins = new Map<string, Named>()
+  for (const [alias, entry] of Object.entries(tableIn(table, 'plugins'))) {
+    const [id = '', version = null] = typeof entry === 'string' ? entry.split(':') : []
+    if (typeof entry === 'string') plugins.set(normal(alias), { name: id, version })
+    else if (isTable(entry))
+      plugins.set(normal(alias), {
+        name: textIn(entry, 'id') ?? '',
+        version: versionOf(table, entry),
+      })
+  }
+  return { libraries, plugins }
+}
+
+function versionOf(table: Table, entry: Table): string | null {
+  const reference = textIn(tableIn(entry, 'version'), 'ref')
+  return reference === null
+    ? textIn(entry, 'version')
+    : textIn(tableIn(table, 'versions'), reference)
+}

@@ -1,0 +1,43 @@
+/** A part of a project, which one manifest speaks for, and what was read of it. */
+import type { Clue } from '../assemble.ts'
+import type { Deployment } from '../deployment.ts'
+import type { Dependencies } from '../manifests/dependencies.ts'
+import type { Setting } from '../manifests/settings.ts'
+import type { Source } from '../source/source.ts'
+
+export interface Part {
+  /** Code below it is its own, but for what lies in the folder of a part further down. */
+  readonly folder: string
+  /** Those that it inherits as well. */
+  readonly dependencies: Dependencies
+  readonly packageManager: Clue<string> | null
+  /** Where its manifest says so; that of the table, if it does not. */
+  readonly language?: Clue<string>
+  /** What it is called, where it is one of several. */
+  readonly workspace?: Clue<string> | null
+  /** Nothing in it is started: its code is not read. */
+  readonly isLibrary?: boolean
+}
+
+export interface Parts<P extends Part> {
+  readonly parts: readonly P[]
+  readonly remarks: readonly string[]
+}
+
+export type ReadPart<P extends Part = Part> = P & {
+  readonly sources: readonly Source[]
+  readonly settings: readonly Setting[]
+  readonly deployment: Deployment
+}
+
+export function managedBy(
+  name: string,
+  manifest: string,
+  detail = `${manifest} is there.`,
+): Clue<string> {
+  return { value: name, at: { path: manifest, line: 1 }, confidence: 'sure', detail }
+}
+
+export function inLanguage(name: string, title: string): Clue<string> {
+  return { value: name, at: null, confidence: 'sure', detail: `It is written in ${title}.` }
+}

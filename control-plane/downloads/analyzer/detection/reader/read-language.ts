@@ -1,0 +1,143 @@
+/** The applications that the table of a language finds in a project. Read this first. */
+import { LIMITS } from '../../../../../shared/limits.ts'
+import type { Project } from '../../project/project.ts'
+import type { Application, Detection, Place } from '../application.ts'
+import { assemble, type Clue } from '../assemble.ts'
+import { readDeployment } from '../deployment.ts'
+import { isAside, nearest, within } from '../folders.ts'
+import { needed } from '../manifests/dependencies.ts'
+import { readSettings, settingSaid } from '../manifests/settings.ts'
+import { firstHit, placeAt, readSources } from '../source/source.ts'
+import type { Found, Framework, Language, PortRule, Reading } from './language.ts'
+import { inLanguage, type Part, type ReadPart } from './part.ts'
+import { healthOf } from './routes.ts'
+import { filesOf, firstSaid } from './rules.ts'
+import { signInOf } from './sign-in.ts'
+
+export async function readLanguage<P extends Part>(
+  project: Project,
+  language: Language<P>,
+): Promise<Detection> {
+  const { parts, remarks: problems } = await language.parts(project)
+  const remarks = [...problems]
+  const reading = { parts: await readParts(project, language, parts, remarks), remarks }
+  const applications = language.frameworks.flatMap((framework) =>
+    foundBy(framework, reading).flatMap((one) => describe(language, framework, one) ?? []),
+  )
+  return { applications, remarks }
+}
+
+function foundBy<P extends Part>({ made }: Framework<P>, reading: Reading<P>): readonly Found<P>[] {
+  if (typeof made === 'function') return made(reading)
+  return reading.parts.flatMap((part) => {
+    const said = made === 'manifest' ? { at: null, detail: '' } : firstSaid(part, made)
+    return said === null ? [] : [{ part, made: said }]
+  })
+}
+
+async function readParts<P extends Part>(
+  project: Project,
+  { title, files, settings = [], isAside: aside = isAside }: Language<P>,
+  parts: readonly P[],
+  remarks: string[],
+): Promise<ReadPart<P>[]> {
+  const folders = new Set(parts.map(({ folder }) => folder))
+  const paths = project.files.flatMap(({ path }) => {
+    const folder = nearest(folders, path)
+    return folder !== null && files.test(within(folder, path)) && !aside(path)
+      ? [{ path, folder }]
+      : []
+  })
+  const looked = paths.slice(0, LIMITS.detectionSourcesMax)
+  if (looked.length < paths.length)
+    remarks.push(`Only ${looked.length} of ${paths.length} ${title} files were looked at.`)
+  const read: ReadPart<P>[] = []
+  for (const part of parts.filter(({ isLibrary }) => isLibrary !== true)) {
+    const own = looked.filter(({ folder }) => folder === part.folder).map(({ path }) => path)
+    read.push({
+      ...part,
+      sources: await readSources(project, own),
+      settings: await readSettings(project, part.folder, settings),
+      deployment: await readDeployment(project, part.folder),
+    })
+  }
+  return read
+}
+
+function describe<P extends Part>(
+  { name, title }: Language<P>,
+  framework: Framework<P>,
+  { part: whole, made, sources = whole.sources, signIn = [], ...found }: Found<P>,
+): Application | null {
+  const part = { ...whole, sources }
+  const dependency = framework.packages.map((name) => named(part, name)).find(Boolean) ?? null
+  if (dependency === null && framework.isNamed === true) return null
+  const { detail } = framework
+  return assemble({
+    folder: part.folder,
+    framework: {
+      value: framework.name,
+      at: dependency?.at ?? made.at,
+      confidence: dependency === null ? 'likely' : 'sure',
+      detail: (dependency === null ? detail.unnamed : detail.named).replace('%', made.detail),
+    },
+    variant: dependency?.version ?? null,
+    language: part.language ?? inLanguage(name, title),
+    packageManager: part.packageManager,
+    workspace: part.workspace ?? null,
+    entry: firstSaid(part, framework.entry),
+    mount: firstSaid(part, framework.mount),
+    health: healthOf(part, framework.routes) ?? part.deployment.health,
+    port: portOf(part, framework),
+    signIn: [...signIn, ...signInOf(part, framework.signIn)],
+    integrated: integratedIn(part, framework),
+    ...found,
+  })
+}
+
+function named({ dependencies }: Part, name: RegExp) {
+  const found = [...dependencies.values()].find((one) => name.test(one.name))
+  return found === undefined ? null : needed(dependencies, found.name)
+}
+
+function portOf<P extends Part>(
+  part: ReadPart<P>,
+  { port, customaryPort }: Framework<P>,
+): Clue<number> | null {
+  for (const rule of port) {
+    const found = portSaid(part, rule)
+    if (found !== null) return found
+  }
+  return customaryPort && { ...customaryPort, at: null, confidence: 'likely' }
+}
+
+function portSaid(part: ReadPart, rule: PortRule): Clue<number> | null {
+  if (rule === 'deployment') return part.deployment.port
+  if ('setting' in rule) {
+    const said = settingSaid(part.settings, rule)
+    return said && { ...said, value: Number(said.value) }
+  }
+  const { code, reads, confidence, detail } = rule
+  for (const source of filesOf(part, rule.in)) {
+    const hit = firstHit(source, code)
+    const [, port] = (hit && reads.exec(source.text.slice(hit.end))) ?? []
+    if (hit !== null && port !== undefined)
+      return { value: Number(port), at: placeAt(source, hit.index), confidence, detail }
+  }
+  return null
+}
+
+/** Not where it is defined: there alone it does nothing. Flask asks a function before each request. */
+const MOUNTED =
+  /(?<!\b(?:class|func|struct|def|type)\s+)\b(?:ServiceClaims|UseServiceClaims)\b|\.before_request\(\s*sign_in\s*\)|@\w+\.before_request\s+def sign_in\b/
+
+function integratedIn<P extends Part>(
+  part: ReadPart<P>,
+  { integrated }: Framework<P>,
+): Place | null {
+  for (const rule of integrated) {
+    const said = firstSaid(part, [{ code: MOUNTED, ...rule, confidence: 'sure', detail: '' }])
+    if (said !== null) return said.at
+  }
+  return null
+}
