@@ -1,9 +1,8 @@
 /** Open connections per client address, counted together over all wires of a worker. */
-import { countedAs } from '../shared/client-address.ts'
+import { countedAs, countedWidelyAs } from '../shared/client-address.ts'
 import { systemClock, type Clock } from '../shared/clock.ts'
 import { LIMITS } from '../shared/limits.ts'
-import { Spending } from './budget.ts'
-import type { AddressTurn } from './address-turn.ts'
+import { SiteUse } from './site-use.ts'
 
 export interface AddressCounts {
   /** False where the address has as many as it may: nothing is counted then. */
@@ -12,7 +11,9 @@ export interface AddressCounts {
   of(address: string): number
   /** For whoever has entered, until it leaves: what its address holds beside connections. */
   useOf(address: string): AddressUse
-  /** Addresses that have left, and have not earned back yet what they spent. */
+  /** What its site has done: for whoever has entered, until it leaves. */
+  siteOf(address: string): SiteUse
+  /** Sites that have left, and have not earned back yet what they spent. */
   indebted(): number
 }
 
@@ -33,26 +34,16 @@ export interface AddressUse {
   /** Bytes of the heads of those streams. */
   headBytes: number
   readonly members: Set<Idling>
-  /** Of frames that carry next to nothing, over all its connections. */
-  smallDataFrames: Spending | undefined
-  /** Of HTTP/1.1, which of its connections begin theirs, and when. */
-  requests: AddressTurn | undefined
-  /** Of reads that bring next to nothing, over HTTP/1.1. */
-  smallReads: Spending | undefined
-  /** Of TLS. */
-  handshakes: Spending | undefined
+  readonly site: SiteUse
 }
 
-const newUse = (): AddressUse => ({
+const newUse = (site: SiteUse): AddressUse => ({
   connections: 0,
   streams: 0,
   uploads: 0,
   headBytes: 0,
   members: new Set(),
-  smallDataFrames: undefined,
-  requests: undefined,
-  smallReads: undefined,
-  handshakes: undefined,
+  site,
 })
 
 export interface AddressCountOptions {
@@ -67,18 +58,37 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
   const { connectionsMax, isExempt, clock = systemClock } = options
   const { indebtedMax = LIMITS.indebtedAddressesMax } = options
   const uses = new Map<string, AddressUse>()
+  const sites = new Map<string, SiteUse>()
   /** Who has left owes what it has spent, or each new connection would bring a new budget. */
-  const indebted = new Map<string, AddressUse>()
+  const indebted = new Map<string, SiteUse>()
 
-  function remember(key: string, use: AddressUse): void {
+  function siteOf(address: string): SiteUse {
+    const key = countedWidelyAs(address)
+    return sites.get(key) ?? indebted.get(key) ?? new SiteUse()
+  }
+
+  function enterSite(address: string): SiteUse {
+    const key = countedWidelyAs(address)
+    const site = siteOf(address)
+    indebted.delete(key)
+    sites.set(key, site)
+    site.addresses++
+    return site
+  }
+
+  function leaveSite(address: string, site: SiteUse): void {
+    site.addresses--
+    if (site.addresses > 0) return
+    const key = countedWidelyAs(address)
+    sites.delete(key)
     const nowMs = clock.nowMs()
     // In the order of their leaving, which is nearly that in which they have nothing left to owe.
     for (const [earlier, its] of indebted) {
-      if (owes(its, nowMs)) break
+      if (its.owes(nowMs)) break
       indebted.delete(earlier)
     }
-    if (!owes(use, nowMs)) return
-    indebted.set(key, use)
+    if (!site.owes(nowMs)) return
+    indebted.set(key, site)
     if (indebted.size > indebtedMax) indebted.delete(indebted.keys().next().value!)
   }
 
@@ -94,8 +104,7 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
       }
       let use = uses.get(key)
       if (use === undefined) {
-        use = indebted.get(key) ?? newUse()
-        indebted.delete(key)
+        use = newUse(enterSite(address))
         uses.set(key, use)
       }
       use.connections++
@@ -109,19 +118,13 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
       use.connections--
       if (use.connections > 0) return
       uses.delete(key)
-      remember(key, use)
+      leaveSite(address, use.site)
     },
     of: (address) => uses.get(countedAs(address))?.connections ?? 0,
-    useOf(address) {
-      const key = countedAs(address)
-      return uses.get(key) ?? indebted.get(key) ?? newUse()
-    },
+    useOf: (address) => uses.get(countedAs(address)) ?? newUse(siteOf(address)),
+    siteOf,
     indebted: () => indebted.size,
   }
-}
-
-function owes(use: AddressUse, nowMs: number): boolean {
-  return Object.values(use).some((value) => value instanceof Spending && !value.isFull(nowMs))
 }
 
 function longestIdle(use: AddressUse | undefined): Idling | undefined {

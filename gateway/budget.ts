@@ -17,24 +17,29 @@ export class Spending {
 
   /** False where nothing is left. */
   spend(nowMs: number): boolean {
-    this.#left = this.#leftAt(nowMs)
-    this.#countedMs = nowMs
-    if (this.#left < 1) return false
-    this.#left--
+    if (this.leftAt(nowMs) < 1) return false
+    this.owe(nowMs)
     return true
+  }
+
+  /** For what has been done already; tells what is left, below zero where nothing was. */
+  owe(nowMs: number): number {
+    this.#left = this.leftAt(nowMs) - 1
+    this.#countedMs = nowMs
+    return this.#left
   }
 
   /** `spend` would say false. */
   isSpent(nowMs: number): boolean {
-    return this.#leftAt(nowMs) < 1
+    return this.leftAt(nowMs) < 1
   }
 
   /** As good as a new one. */
   isFull(nowMs: number): boolean {
-    return this.#leftAt(nowMs) >= this.#budget.burst
+    return this.leftAt(nowMs) >= this.#budget.burst
   }
 
-  #leftAt(nowMs: number): number {
+  leftAt(nowMs: number): number {
     const { burst, perSecond } = this.#budget
     // A clock that is set back begins anew: nobody waits until it is there again.
     this.#countedMs = Math.min(this.#countedMs, nowMs)

@@ -93,8 +93,20 @@ export interface Exchange {
 export interface TakenSocket {
   readonly socket: Socket
   readonly leftover: Buffer
-  /** What its address may still send in pieces that bring next to nothing. */
-  readonly reads: { isTooMuch(bytes: number): boolean }
+  readonly reads: ReadCounts
+}
+
+/** Of reads that bring next to nothing: whoever sends too many is not read for a while. */
+export interface ReadCounts {
+  readonly isWaiting: boolean
+  /** Called when it may be read again. */
+  onGoOn: () => void
+  /** For a read that ended in the middle of something. False: the connection has to end. */
+  count(bytes: number): boolean
+  /** For a small one that did not. */
+  countWhole(): void
+  /** The connection is gone. */
+  leave(): void
 }
 
 export class BodyTooLarge extends Error {

@@ -184,7 +184,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
       return found.served.tenant.certificates.get(host)?.context
     },
     fleetKey: settings.fleetKey,
-    onAbuse: (kind, client) => log.warn({ kind, client }, 'an HTTP/2 connection was ended'),
+    onAbuse: (kind, client) => log.warn({ kind, client }, 'a connection was ended'),
   })
 
   return {

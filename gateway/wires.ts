@@ -11,15 +11,14 @@ import type { Exchange } from './exchange.ts'
 import { createHttp1Server } from './http1/server.ts'
 import type { AcceptedAs, Http1ServerOptions } from './http1/server.ts'
 import { createHttp2Server } from './http2/server.ts'
-import type { Http2ServerOptions } from './http2/server.ts'
 import { createTlsFront } from './tls/front.ts'
 import type { TlsFrontOptions } from './tls/front.ts'
 import { createTicketKeys } from './tls/ticket-keys.ts'
 
-export interface WiresOptions
-  extends
-    Omit<Http1ServerOptions, 'addresses' | 'isSecure' | 'limits' | 'clock' | 'deadlines'>,
-    Pick<Http2ServerOptions, 'onAbuse'> {
+export interface WiresOptions extends Omit<
+  Http1ServerOptions,
+  'addresses' | 'isSecure' | 'limits' | 'clock' | 'deadlines'
+> {
   readonly clock: Clock
   /** The certificate for a host, ready for a handshake. */
   readonly contextFor: (host: string) => SecureContext | undefined
@@ -48,7 +47,7 @@ export interface Wires {
 }
 
 export function createWires(options: WiresOptions): Wires {
-  const { contextFor, onHandshakeFailure, fleetKey, onAbuse, isExempt, ...shared } = options
+  const { contextFor, onHandshakeFailure, fleetKey, isExempt, ...shared } = options
   const addresses = createAddressCounts({
     connectionsMax: LIMITS.connectionsPerAddressMax,
     isExempt,
@@ -59,7 +58,6 @@ export function createWires(options: WiresOptions): Wires {
     ...shared,
     addresses,
     ...(isExempt && { isExempt }),
-    ...(onAbuse && { onAbuse }),
   })
   const tickets = createTicketKeys({ fleetKey, clock: options.clock })
   const tls = createTlsFront({

@@ -36,13 +36,19 @@ export const EDGE_LIMITS = {
   requestsPerConnectionMax: 100_000,
   /**
    * Reads of less than this, over HTTP/1.1: so many of a connection are free, and again where as much
-   * comes in larger ones; beyond it its address has a budget.
+   * comes in larger ones; beyond it its site has a budget, and is slowed down to it.
    */
   smallReadBytes: 64,
   smallReadsFree: 64,
   smallReads: { burst: 20_000, perSecond: 20_000 },
-  /** Of requests that one address has sent at once: then all others have their turn. */
+  /** Whole frames of WebSockets that are as small: five hundred people who draw sixty times a second. */
+  smallFrames: { burst: 40_000, perSecond: 40_000 },
+  /** Who has been slowed down for so long, and never sent anything larger, is ended. */
+  throttledMsMax: 300_000,
+  /** Of requests that one site has sent at once: then all others have their turn. */
   requestsPerTurnMax: 64,
+  /** Of these, what a connection begins before the next one that waits. */
+  requestsInRotation: 8,
   /** As many as requests that are often under way at once: beyond it sockets are made and thrown away. */
   upstreamIdleSocketsMax: 256,
   upstreamSocketsMax: 1024,
@@ -93,12 +99,23 @@ export const EDGE_LIMITS = {
   http2Cancels: { burst: 1000, perSecond: 33 },
   /** Streams that end without their answer in any other way, whoever ended them. */
   http2Resets: { burst: 200, perSecond: 20 },
-  /** Of an address, DATA frames that carry less than this, beyond so many of a body. */
+  /** Of a site, DATA frames that carry less than this, beyond so many of a body: slowed down to it. */
   http2SmallDataFrameBytes: 64,
   http2SmallDataFramesFree: 16,
   http2SmallDataFrames: { burst: 10_000, perSecond: 4000 },
   /** PING and SETTINGS, each of which is owed an answer. */
   http2ControlFrames: { burst: 100, perSecond: 10 },
+  /** Of these three, the first of each connection that its site is not charged for. */
+  http2CostsFree: 10,
+  /**
+   * What a site has of them over all its connections: five hundred people who leave a page of twenty
+   * images every ten seconds, ten connections whose streams all break, two PINGs a second from each.
+   */
+  http2CostsPerSite: {
+    cancels: { burst: 10_000, perSecond: 1000 },
+    resets: { burst: 2000, perSecond: 200 },
+    controlFrames: { burst: 5000, perSecond: 1000 },
+  },
   /** A stream of which nothing is taken, while its connection takes others. */
   http2StreamIdleMsMax: 300_000,
   // cookies of realms, which all realms of a host are sent

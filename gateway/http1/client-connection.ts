@@ -73,7 +73,7 @@ export class ClientConnection implements Deadlined, Idling {
     world.deadlines.add(this)
     this.#idleSinceMs = world.deadlines.nowMs
     this.#pace = new BodyPace(this.#idleSinceMs)
-    this.#small = new SmallReads(world, peerAddress)
+    this.#small = new SmallReads(world, peerAddress, () => this.adjustReading())
     this.#turn = world.turnOf(peerAddress)
     this.deadlineMs = this.#idleSinceMs + world.timeouts.headMs
     socket.setNoDelay(true)
@@ -102,8 +102,13 @@ export class ClientConnection implements Deadlined, Idling {
       this.#held.own(buffer)
     }
     // A request that is small as a whole is no piece of anything.
-    if (this.#isInMiddle && this.#small.isTooMuch(bytes)) this.destroy()
+    if (this.#isInMiddle) this.#countRead(bytes)
     return !this.#isPaused && !this.isGone
+  }
+
+  #countRead(bytes: number): void {
+    if (!this.#small.count(bytes)) this.destroy()
+    else if (this.#small.isWaiting) this.adjustReading()
   }
 
   get #isInMiddle(): boolean {
@@ -218,25 +223,19 @@ export class ClientConnection implements Deadlined, Idling {
 
   /** The whole body as text, if it is all here already; `known` is that, or ''. */
   takeBody(known: string): string | undefined {
-    const { buffer: held, at, to } = this.#held
-    const { left } = this.body
-    const end = at + left
-    if (held === null || this.body.isChunked || end > to) return undefined
-    const text = known.length === left ? known : held.toString('latin1', at, end)
-    this.body.finish()
-    this.#held.consume(end)
-    return text
+    return this.body.takeFrom(this.#held, known)
   }
 
   /** Somebody wants the body now, has room again, or gives the next request its turn. */
   readonly pump = (): void => this.#advance()
 
   adjustReading(): void {
-    if (this.isGone) return
+    if (this.isGone || this.#lingering !== null) return
     const exchange = this.#exchange
-    const isWaitingForBody = exchange !== null && !this.body.isDone && exchange.wantsBody
-    const wantsMore =
-      this.#held.buffer === null && (exchange === null || isWaitingForBody || this.body.isDone)
+    const mayRead = !this.#small.isWaiting
+    const isWaitingForBody = mayRead && exchange?.wantsBody === true && !this.body.isDone
+    const isNext = exchange === null || isWaitingForBody || this.body.isDone
+    const wantsMore = mayRead && isNext && this.#held.buffer === null
     if (exchange !== null)
       this.deadlineMs = isWaitingForBody
         ? this.world.deadlines.nowMs + this.world.timeouts.idleMs
@@ -390,6 +389,7 @@ export class ClientConnection implements Deadlined, Idling {
     this.deadlineMs = Infinity
     this.world.deadlines.delete(this)
     this.stall.rest()
+    this.#small.leave()
     this.socket.destroy()
     this.#held.clear()
     const exchange = this.#exchange

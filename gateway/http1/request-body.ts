@@ -1,6 +1,7 @@
 /** How far the body of the current request has been read, in either framing. */
 import { ChunkedReader } from './chunked.ts'
 import type { ChunkedSink } from './chunked.ts'
+import type { HeldBytes } from './held-bytes.ts'
 
 export class RequestBody {
   readonly chunked = new ChunkedReader()
@@ -25,11 +26,17 @@ export class RequestBody {
     if (this.isChunked && !this.hasBegun) this.chunked.reset(false)
   }
 
-  /** All of it has been taken in another way. */
-  finish(): void {
+  /** The whole body as text, if it is all here already; `known` is that, or ''. */
+  takeFrom(held: HeldBytes, known: string): string | undefined {
+    const { buffer, at, to } = held
+    const end = at + this.left
+    if (buffer === null || this.isChunked || end > to) return undefined
+    const text = known.length === this.left ? known : buffer.toString('latin1', at, end)
     this.hasBegun = true
     this.left = 0
     this.isDone = true
+    held.consume(end)
+    return text
   }
 
   /** Returns the offset behind what belongs to this body, so far as it is here. */

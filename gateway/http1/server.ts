@@ -4,11 +4,12 @@ import type { Server, Socket } from 'node:net'
 import { systemClock } from '../../shared/clock.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { Spending, type Budget } from '../budget.ts'
+import type { Budget } from '../budget.ts'
 import { createAddressCounts, type AddressCounts } from '../address-counts.ts'
 import { withoutMapping } from '../../shared/client-address.ts'
 import type { Exchange, OwnAnswer } from '../exchange.ts'
 import { AddressTurn } from '../address-turn.ts'
+import { Throttle } from '../throttle.ts'
 import type { UpstreamFailure } from '../upstream/call.ts'
 import { createDateLine, plainAnswer } from './answer.ts'
 import { ClientConnection } from './client-connection.ts'
@@ -16,6 +17,7 @@ import { SpareBuffer } from './client-writer.ts'
 import { createDeadlines } from './deadlines.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Refusal } from './refusals.ts'
+import type { SmallReadsWorld } from './small-reads.ts'
 
 export interface Http1Timeouts {
   /** From the first byte of a head to its last, and from the connection to its first request. */
@@ -30,7 +32,11 @@ export interface Http1Limits {
   readonly connectionsPerAddressMax: number
   readonly requestsPerConnectionMax: number
   readonly smallReads: Budget
+  readonly smallFrames: Budget
 }
+
+/** All but the first over HTTP/2. */
+export type AbuseKind = 'small_reads' | 'resets' | 'control_frames' | 'small_data_frames'
 
 /** How an exchange ended, for the log line and the metrics. */
 export interface ExchangeOutcome {
@@ -56,6 +62,8 @@ export interface Http1ServerOptions {
   readonly onExchangeEnd?: (exchange: Exchange, outcome: ExchangeOutcome) => void
   /** A head that was refused before there was an exchange. */
   readonly onRefusal?: (refusal: Refusal, peerAddress: string) => void
+  /** A connection was ended for what its client did. */
+  readonly onAbuse?: (kind: AbuseKind, peerAddress: string) => void
   /** What `handle` threw. */
   readonly onError?: (error: unknown) => void
   readonly refusalAnswer?: (refusal: Refusal) => OwnAnswer
@@ -94,7 +102,7 @@ export interface Http1Server {
 }
 
 /** What the connections see of their server. */
-export interface Http1World {
+export interface Http1World extends SmallReadsWorld {
   readonly options: Http1ServerOptions
   readonly clock: Clock
   readonly deadlines: Deadlines
@@ -113,10 +121,8 @@ export interface Http1World {
   /** Milliseconds of idleness that a draining server still allows; -1 while it is not draining. */
   drainGraceMs: number
   forget(connection: ClientConnection): void
-  /** Shared by all connections of an address. */
+  /** Shared by all connections of a site. */
   turnOf(address: string): AddressTurn
-  /** False: the address has sent too many reads that bring next to nothing. */
-  spendSmallRead(address: string): boolean
 }
 
 const DRAIN_GRACE_MS = 1000
@@ -168,14 +174,17 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
     },
     turnOf(address) {
       if (options.isExempt?.(address) === true) return new AddressTurn()
-      return (addresses.useOf(address).requests ??= new AddressTurn())
+      return (addresses.siteOf(address).requests ??= new AddressTurn())
     },
-    spendSmallRead(address) {
-      if (options.isExempt?.(address) === true) return true
-      const use = addresses.useOf(address)
-      use.smallReads ??= new Spending(limits.smallReads, world.deadlines.nowMs)
-      return use.smallReads.spend(world.deadlines.nowMs)
+    smallReadsOf(address) {
+      if (options.isExempt?.(address) === true) return undefined
+      return (addresses.siteOf(address).smallReads ??= new Throttle(limits.smallReads, clock))
     },
+    smallFramesOf(address) {
+      if (options.isExempt?.(address) === true) return undefined
+      return (addresses.siteOf(address).smallFrames ??= new Throttle(limits.smallFrames, clock))
+    },
+    tellSmallReads: (address) => world.guard(() => options.onAbuse?.('small_reads', address)),
   }
 
   /** A page that cannot be made is replaced by a plain one. */

@@ -1,36 +1,69 @@
 /**
  * How small the pieces are that a client sends: each costs the same, whatever is in it, and over TLS a
  * record of one byte is one. Whoever sends enough beside them sends as many as it likes; the others
- * have what their address may spend.
+ * have what their site may spend, and are slowed down beyond it.
  */
 import { LIMITS } from '../../shared/limits.ts'
+import type { ReadCounts } from '../exchange.ts'
+import { ThrottledSender, type Throttle } from '../throttle.ts'
 
-interface SmallReadsWorld {
-  /** False where nothing is left. */
-  spendSmallRead(address: string): boolean
+export interface SmallReadsWorld {
+  /** Of the site; undefined for whoever is many people. */
+  smallReadsOf(address: string): Throttle | undefined
+  smallFramesOf(address: string): Throttle | undefined
+  /** A connection ends for what its client sends. */
+  tellSmallReads(address: string): void
 }
 
-export class SmallReads {
+export class SmallReads implements ReadCounts {
+  /** Called when it may be read again. */
+  onGoOn: () => void
   #surplus = 0
   readonly #world: SmallReadsWorld
   readonly #address: string
+  readonly #pieces = new ThrottledSender(() => this.onGoOn())
+  #whole: ThrottledSender | null = null
 
-  constructor(world: SmallReadsWorld, address: string) {
+  constructor(world: SmallReadsWorld, address: string, onGoOn: () => void) {
     this.#world = world
     this.#address = address
+    this.onGoOn = onGoOn
   }
 
-  /** Of a read that ended in the middle of something. */
-  isTooMuch(bytes: number): boolean {
+  /** Nothing is to be read for now. */
+  get isWaiting(): boolean {
+    return this.#pieces.isWaiting || this.#whole?.isWaiting === true
+  }
+
+  /** For a read that ended in the middle of something. False: this has to end. */
+  count(bytes: number): boolean {
     if (bytes >= LIMITS.smallReadBytes) {
+      this.#pieces.forgive()
       if (this.#surplus > 0)
         this.#surplus = Math.max(0, this.#surplus - Math.floor(bytes / LIMITS.smallReadBytes))
-      return false
+      return true
     }
     if (this.#surplus < LIMITS.smallReadsFree) {
       this.#surplus++
-      return false
+      return true
     }
-    return !this.#world.spendSmallRead(this.#address)
+    const throttle = this.#world.smallReadsOf(this.#address)
+    if (throttle === undefined || this.#pieces.send(throttle)) return true
+    this.#world.tellSmallReads(this.#address)
+    return false
+  }
+
+  /** For a read that is small, and whole: nobody is ended for these. */
+  countWhole(): void {
+    const throttle = this.#world.smallFramesOf(this.#address)
+    if (throttle === undefined) return
+    this.#whole ??= new ThrottledSender(() => this.onGoOn())
+    this.#whole.send(throttle)
+  }
+
+  /** The connection is gone. */
+  leave(): void {
+    this.#pieces.leave()
+    this.#whole?.leave()
   }
 }

@@ -10,13 +10,15 @@ import { REFUSALS } from '../http1/refusals.ts'
 import type { Refusal } from '../http1/refusals.ts'
 import { ParsedHead } from '../http1/request-head.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
-import { Spending } from '../budget.ts'
 import { AddressTurn } from '../address-turn.ts'
+import { Throttle } from '../throttle.ts'
+import { ConnectionCosts, type Cost } from './connection-costs.ts'
 import { isSmall } from './forwarded.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { RefusedStream } from './refused-stream.ts'
 import { UnreadBody } from './unread-body.ts'
-import type { AbuseKind, Http2World } from './server.ts'
+import type { AbuseKind } from '../http1/server.ts'
+import type { Http2World } from './server.ts'
 
 export class Http2Connection implements Deadlined, Idling {
   readonly world: Http2World
@@ -29,9 +31,7 @@ export class Http2Connection implements Deadlined, Idling {
   readonly #session: ServerHttp2Session
   readonly #exchanges = new Set<Http2Exchange>()
   readonly #uploads = new Set<Http2Exchange>()
-  readonly #resets: Spending
-  readonly #cancels: Spending
-  readonly #controlFrames: Spending
+  readonly #costs: ConnectionCosts
   readonly #use: AddressUse
   readonly #turn: AddressTurn
   /** Begun, and nobody has decided about them yet. */
@@ -66,11 +66,10 @@ export class Http2Connection implements Deadlined, Idling {
       isMoving: (now) => this.#isMoving(now),
     }
     this.#use = world.options.addresses.useOf(peerAddress)
-    this.#turn = this.#isExempt() ? new AddressTurn() : (this.#use.requests ??= new AddressTurn())
-    this.#resets = new Spending(world.limits.http2Resets, nowMs)
-    this.#cancels = new Spending(world.limits.http2Cancels, nowMs)
-    this.#controlFrames = new Spending(world.limits.http2ControlFrames, nowMs)
-    const countControlFrame = () => this.#spend(this.#controlFrames, 'control_frames')
+    const site = this.#isExempt() ? null : this.#use.site
+    this.#turn = site === null ? new AddressTurn() : (site.requests ??= new AddressTurn())
+    this.#costs = new ConnectionCosts(world.limits, site, nowMs)
+    const countControlFrame = () => this.#spend('controlFrames', 'control_frames')
     this.#session = performServerHandshake(socket, world.sessionOptions)
       .on('stream', (stream, _headers, _flags, fields) => this.#onStream(stream, fields))
       .on('ping', countControlFrame)
@@ -90,7 +89,7 @@ export class Http2Connection implements Deadlined, Idling {
     if (stream.destroyed || stream.closed) return this.#spendReset(stream.rstCode)
     if (this.#use.streams >= this.world.limits.http2StreamsPerAddressMax && !this.#isExempt())
       return this.#turnAway(stream)
-    if (!stream.endAfterHeaders) new UnreadBody(stream, this.#onSmallDataFrame)
+    if (!stream.endAfterHeaders) new UnreadBody(stream, this)
     this.#served++
     const isLast = this.#served >= this.world.limits.requestsPerConnectionMax
     if (isLast || this.world.isDraining) this.drain()
@@ -131,14 +130,17 @@ export class Http2Connection implements Deadlined, Idling {
   /** Its address has as much as it may: the client may ask again, and not without end. */
   #turnAway(stream: ServerHttp2Stream): void {
     stream.close(constants.NGHTTP2_REFUSED_STREAM)
-    this.#spend(this.#resets, 'resets')
+    this.#spend('resets', 'resets')
   }
 
-  readonly #onSmallDataFrame = (): void => {
-    if (this.#isExempt()) return
-    const budget = this.world.limits.http2SmallDataFrames
-    this.#use.smallDataFrames ??= new Spending(budget, this.world.deadlines.nowMs)
-    this.#spend(this.#use.smallDataFrames, 'small_data_frames')
+  smallDataFrames(): Throttle | undefined {
+    if (this.#isExempt()) return undefined
+    const { limits, clock } = this.world
+    return (this.#use.site.smallDataFrames ??= new Throttle(limits.http2SmallDataFrames, clock))
+  }
+
+  onTooManySmallFrames(): void {
+    this.#endAbuse('small_data_frames')
   }
 
   #refuse(stream: ServerHttp2Stream, refusal: Refusal): void {
@@ -146,7 +148,7 @@ export class Http2Connection implements Deadlined, Idling {
     guard(() => options.onRefusal?.(refusal, this.peerAddress))
     // Not `#rest()`: what is refused does not keep a connection.
     const refused = new RefusedStream(this.world, stream, this.#use, () =>
-      this.#spend(this.#resets, 'resets'),
+      this.#spend('resets', 'resets'),
     )
     refused.answer(refusalAnswer(refusal), this.world)
   }
@@ -263,13 +265,15 @@ export class Http2Connection implements Deadlined, Idling {
    */
   #spendReset(code: number): void {
     // Nobody but the client ends a stream so: a page that was left, the tiles of a map.
-    const isCancel = code === constants.NGHTTP2_CANCEL
-    this.#spend(isCancel ? this.#cancels : this.#resets, 'resets')
+    this.#spend(code === constants.NGHTTP2_CANCEL ? 'cancels' : 'resets', 'resets')
   }
 
-  #spend(spending: Spending, kind: AbuseKind): void {
+  #spend(cost: Cost, kind: AbuseKind): void {
+    if (!this.#costs.spend(cost, this.world.clock.nowMs())) this.#endAbuse(kind)
+  }
+
+  #endAbuse(kind: AbuseKind): void {
     if (this.#isGone || this.#session.destroyed) return
-    if (spending.spend(this.world.clock.nowMs())) return
     this.world.guard(() => this.world.options.onAbuse?.(kind, this.peerAddress))
     this.#session.destroy(new Error(kind), constants.NGHTTP2_ENHANCE_YOUR_CALM)
   }

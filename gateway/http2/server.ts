@@ -14,6 +14,7 @@ import type { Http1ServerOptions, Http1Timeouts } from '../http1/server.ts'
 import type { UpstreamFailure } from '../upstream/call.ts'
 import type { SecureAccepted } from '../tls/front.ts'
 import type { Budget } from '../budget.ts'
+import type { Cost } from './connection-costs.ts'
 import { Http2Connection } from './http2-connection.ts'
 import { createHeadReader, type HeadReader } from './request-head.ts'
 
@@ -23,6 +24,7 @@ export interface Http2Limits {
   readonly http2Resets: Budget
   readonly http2Cancels: Budget
   readonly http2ControlFrames: Budget
+  readonly http2CostsPerSite: Readonly<Record<Cost, Budget>>
   readonly http2SmallDataFrames: Budget
   readonly http2StreamIdleMsMax: number
   readonly http2StreamsPerAddressMax: number
@@ -37,6 +39,7 @@ export interface Http2ServerOptions extends Pick<
   | 'onExchangeEnd'
   | 'onRefusal'
   | 'onError'
+  | 'onAbuse'
   | 'refusalAnswer'
   | 'failureAnswer'
   | 'isExempt'
@@ -47,11 +50,7 @@ export interface Http2ServerOptions extends Pick<
   readonly clock?: Clock
   /** Shared with others, or made and closed by this server. */
   readonly deadlines?: Deadlines
-  /** A connection was ended for what its client did: `resets`, `control_frames`, `small_data_frames`. */
-  readonly onAbuse?: (kind: AbuseKind, peerAddress: string) => void
 }
-
-export type AbuseKind = 'resets' | 'control_frames' | 'small_data_frames'
 
 export interface Http2Server {
   accept(socket: TLSSocket, as: SecureAccepted): void

@@ -1,31 +1,42 @@
 /**
  * What comes of a body while nobody takes it: the rest of its window, which its client may send in
  * frames of one byte. Node keeps each as a buffer of its own, a hundred times what it is; here
- * small ones are put together first. And who goes on sending such frames is heard of.
+ * small ones are put together first. And who goes on sending such frames is not read for a while: its
+ * window, which is given back as the body is taken, slows it down.
  */
 import type { ServerHttp2Stream } from 'node:http2'
 import { LIMITS } from '../../shared/limits.ts'
 import { GatheredBytes } from '../gathered-bytes.ts'
+import { ThrottledSender, type Throttle } from '../throttle.ts'
 
 /** From here on a buffer is small beside what is in it. */
 const JOINED_BYTES = 4096
 
+interface UnreadBodyWorld {
+  /** Of the site; undefined for whoever is many people. */
+  smallDataFrames(): Throttle | undefined
+  /** The connection has to end. */
+  onTooManySmallFrames(): void
+}
+
 export class UnreadBody {
+  readonly #world: UnreadBodyWorld
   readonly #stream: ServerHttp2Stream
   readonly #push: ServerHttp2Stream['push']
-  readonly #onSmallFrame: () => void
+  #sender: ThrottledSender | null = null
   #joined: GatheredBytes | null = null
   #smallFrames = 0
   #bytes = 0
 
-  /** `onSmallFrame`: one more than a body needs, of fewer bytes than its overhead is worth. */
-  constructor(stream: ServerHttp2Stream, onSmallFrame: () => void) {
+  constructor(stream: ServerHttp2Stream, world: UnreadBodyWorld) {
     this.#stream = stream
+    this.#world = world
     this.#push = stream.push.bind(stream)
-    this.#onSmallFrame = onSmallFrame
     // Node's own reading of the connection calls it, with each frame.
     stream.push = (chunk: Buffer | null) => this.#onPush(chunk)
-    stream.on('resume', () => this.#flush())
+    stream.on('resume', () => {
+      if (!this.#isWaiting) this.#flush()
+    })
   }
 
   #onPush(chunk: Buffer | null): boolean {
@@ -35,11 +46,20 @@ export class UnreadBody {
     }
     this.#bytes += chunk.length
     if (chunk.length < LIMITS.http2SmallDataFrameBytes) this.#countSmall()
+    else this.#sender?.forgive()
     const isTaken = this.#stream.readableFlowing === true
-    if (this.#joined === null && (isTaken || chunk.length >= JOINED_BYTES)) return this.#push(chunk)
+    const isWaiting = this.#isWaiting
+    if (!isWaiting && this.#joined === null && (isTaken || chunk.length >= JOINED_BYTES))
+      return this.#push(chunk)
     this.#joined ??= new GatheredBytes()
     this.#joined.add(chunk)
+    // What Node is told to stop for stays in the window of the stream until there is a push.
+    if (isWaiting) return false
     return this.#joined.length < JOINED_BYTES || this.#flush()
+  }
+
+  get #isWaiting(): boolean {
+    return this.#sender !== null && this.#sender.isWaiting
   }
 
   /**
@@ -49,7 +69,14 @@ export class UnreadBody {
   #countSmall(): void {
     this.#smallFrames++
     const free = LIMITS.http2SmallDataFramesFree + this.#bytes / 1024
-    if (this.#smallFrames > free) this.#onSmallFrame()
+    if (this.#smallFrames <= free) return
+    const throttle = this.#world.smallDataFrames()
+    if (throttle === undefined) return
+    if (this.#sender === null) {
+      const sender = (this.#sender = new ThrottledSender(() => this.#flush()))
+      this.#stream.once('close', () => sender.leave())
+    }
+    if (!this.#sender.send(throttle)) this.#world.onTooManySmallFrames()
   }
 
   #flush(): boolean {

@@ -11,7 +11,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { AddressCounts } from '../address-counts.ts'
 import { Spending, type Budget } from '../budget.ts'
 import { FairQueue } from '../fair-queue.ts'
-import { countedAs, withoutMapping } from '../../shared/client-address.ts'
+import { countedWidelyAs, withoutMapping } from '../../shared/client-address.ts'
 import { TLS_OPTIONS } from './certificates.ts'
 import { awaitClientHello } from './client-hello.ts'
 import type { TicketKeys } from './ticket-keys.ts'
@@ -136,7 +136,7 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
     const handshake = {
       socket,
       peerAddress,
-      client: countedAs(peerAddress),
+      client: countedWidelyAs(peerAddress),
       deadline: setTimeout(() => expire(socket), options.handshakeMs),
     }
     // Who was reset and comes back from the same port is here before the end of its first.
@@ -165,14 +165,14 @@ export function createTlsFront(options: TlsFrontOptions): TlsFront {
   /** To ask for a handshake costs a client nothing, and us as much as thirty requests. */
   function mayBegin(peerAddress: string): boolean {
     if (options.isExempt?.(peerAddress) === true) return true
-    const use = addresses.useOf(peerAddress)
-    use.handshakes ??= new Spending(handshakesPerAddress, clock.nowMs())
-    return use.handshakes.spend(clock.nowMs())
+    const site = addresses.siteOf(peerAddress)
+    site.handshakes ??= new Spending(handshakesPerAddress, clock.nowMs())
+    return site.handshakes.spend(clock.nowMs())
   }
 
   /** Known before it says anything: whoever comes again and again costs as little as may be. */
   const hasSpentAll = (peerAddress: string): boolean =>
-    addresses.useOf(peerAddress).handshakes?.isSpent(clock.nowMs()) === true
+    addresses.siteOf(peerAddress).handshakes?.isSpent(clock.nowMs()) === true
 
   function beginSoon(): void {
     if (isDue || waiting.size === 0) return

@@ -39,7 +39,8 @@ export class Tunnel extends Duplex implements Deadlined {
   /** Written instead of the carrier's head, which has not been through our reader. */
   #headDue = ''
   #awaitingRoom: Done | null = null
-  #isClientPaused = true
+  /** The application's socket has enough of it. */
+  #isFull = true
   #hasClientEnded = false
   /** The application has ended, and the client has been given all that it said. */
   #isAllSaid = false
@@ -54,6 +55,7 @@ export class Tunnel extends Duplex implements Deadlined {
   attach({ socket: client, leftover, reads }: TakenSocket, upstream: Socket, head: string): void {
     this.#client = client
     this.#reads = reads
+    reads.onGoOn = () => this.#readOn()
     this.#upstream = upstream
     this.#headDue = head
     client
@@ -74,9 +76,12 @@ export class Tunnel extends Duplex implements Deadlined {
   readonly #onClientData = (chunk: Buffer): void => {
     if (this.isCut || this.#isAllSaid) return
     if (this.#fromClient.scan(chunk)) this.activeMs = this.#world.nowMs()
-    const isPiece = !this.#fromClient.isAtBoundary || chunk.length >= LIMITS.smallReadBytes
-    if (isPiece && this.#reads!.isTooMuch(chunk.length)) return void this.destroy()
-    if (chunk.length < LIMITS.smallReadBytes) return this.#gather(chunk)
+    const reads = this.#reads!
+    const isSmall = chunk.length < LIMITS.smallReadBytes
+    if (isSmall && this.#fromClient.isAtBoundary) reads.countWhole()
+    else if (!reads.count(chunk.length)) return void this.destroy()
+    if (reads.isWaiting) this.#client!.pause()
+    if (isSmall) return this.#gather(chunk)
     this.#passGathered()
     this.#pass(chunk)
   }
@@ -93,16 +98,20 @@ export class Tunnel extends Duplex implements Deadlined {
 
   #pass(chunk: Buffer): void {
     if (this.push(chunk)) return
-    this.#isClientPaused = true
+    this.#isFull = true
     this.#client!.pause()
     this.#upstream!.setTimeout(this.#world.idleMs)
   }
 
   override _read(): void {
-    if (this.#client === null || !this.#isClientPaused) return
-    this.#isClientPaused = false
+    if (this.#client === null || !this.#isFull) return
+    this.#isFull = false
     this.#upstream!.setTimeout(0)
-    this.#client.resume()
+    this.#readOn()
+  }
+
+  #readOn(): void {
+    if (!this.#isFull && !this.#reads!.isWaiting) this.#client!.resume()
   }
 
   readonly #onClientEnd = (): void => {
@@ -200,6 +209,7 @@ export class Tunnel extends Duplex implements Deadlined {
   override _destroy(error: Error | null, done: Done): void {
     this.deadlineMs = Infinity
     this.#world.deadlines.delete(this)
+    this.#reads?.leave()
     this.#client?.destroy()
     // It may still be taking the client's last words.
     this.#upstream?.setTimeout(LIMITS.lingerMsMax)

@@ -1,7 +1,7 @@
 /** All WebSockets of one worker: who may open one, who has one, and how they end. */
 import type { LookupFunction } from 'node:net'
 import { LIMITS } from '../../shared/limits.ts'
-import { countedAs } from '../../shared/client-address.ts'
+import { countedWidelyAs } from '../../shared/client-address.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Deadlines } from '../http1/deadlines.ts'
 import type { ExchangeOutcome } from '../http1/server.ts'
@@ -162,7 +162,7 @@ const SWITCHING =
   'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
 
 function keysOf({ tenantId, client, sid }: Claim): string[] {
-  const keys = ['', tenantId, `${tenantId} @${countedAs(client)}`]
+  const keys = ['', tenantId, `${tenantId} @${countedWidelyAs(client)}`]
   if (sid !== '') keys.push(`${tenantId} ${sid}`)
   return keys
 }

@@ -3,7 +3,7 @@
  * could else keep `/token` busy through us. In this process only: another worker may ask once more,
  * and the realm takes a code once.
  */
-import { countedAs } from '../client-address.ts'
+import { countedWidelyAs } from '../client-address.ts'
 import type { Clock } from '../clock.ts'
 import { SECOND_MS } from '../clock.ts'
 import { LIMITS } from '../limits.ts'
@@ -30,7 +30,7 @@ export function createCallbackAdmission(
     waitSeconds(clientAddress) {
       // without addresses all clients would share one bucket, and one of them could empty it
       if (!/[.:]/.test(clientAddress)) return undefined
-      return rates.waitSeconds('callback', countedAs(clientAddress), LIMITS.rateCallback)
+      return rates.waitSeconds('callback', countedWidelyAs(clientAddress), LIMITS.rateCallback)
     },
     isUsed: (flow) => used.has(flow),
     use(flow) {

@@ -1,6 +1,7 @@
 import t from 'tap'
-import { createAddressCounts, type AddressUse } from '../../gateway/address-counts.ts'
+import { createAddressCounts } from '../../gateway/address-counts.ts'
 import { Spending } from '../../gateway/budget.ts'
+import type { SiteUse } from '../../gateway/site-use.ts'
 import { LIMITS } from '../../shared/limits.ts'
 
 t.test('one IPv6 client has a /64, and is counted as one', (t) => {
@@ -45,17 +46,41 @@ t.test('an address has one account of what it uses, for as long as it is here', 
 
 const BUDGET = { burst: 2, perSecond: 1 }
 
-function spend(use: AddressUse, nowMs: number): boolean {
-  use.smallReads ??= new Spending(BUDGET, nowMs)
-  return use.smallReads.spend(nowMs)
+function spend(site: SiteUse, nowMs: number): boolean {
+  site.handshakes ??= new Spending(BUDGET, nowMs)
+  return site.handshakes.spend(nowMs)
 }
+
+t.test('a site has one account of what it does, however many networks it has', (t) => {
+  const counts = createAddressCounts({ connectionsMax: 2, clock: { nowMs: () => 0 } })
+  const household = ['2001:db8:1:100::1', '2001:db8:1:1ff::1', '2001:db8:1:ffff::1']
+  for (const address of household) t.ok(counts.enter(address) && counts.enter(address))
+  t.equal(new Set(household.map(counts.useOf)).size, 3, 'each has its own connections')
+  t.equal(new Set(household.map(counts.siteOf)).size, 1)
+  const site = counts.siteOf('2001:db8:1::')
+  t.not(counts.siteOf('2001:db8:2::'), site, 'the next one is somebody else')
+  t.not(counts.siteOf('192.0.2.1'), counts.siteOf('192.0.2.2'))
+  t.ok(spend(site, 0))
+  for (const address of household.slice(1)) {
+    counts.leave(address)
+    counts.leave(address)
+  }
+  t.equal(counts.indebted(), 0, 'for as long as one of them is here')
+  counts.leave(household[0]!)
+  counts.leave(household[0]!)
+  t.equal(counts.indebted(), 1)
+  t.ok(counts.enter('2001:db8:1:abcd::1'))
+  t.equal(counts.siteOf('2001:db8:1:abcd::1'), site, 'and remembered')
+  t.equal(counts.indebted(), 0)
+  t.end()
+})
 
 t.test('what an address has spent is not forgotten when its last connection leaves', (t) => {
   let nowMs = 0
   const counts = createAddressCounts({ connectionsMax: 9, clock: { nowMs: () => nowMs } })
   const visit = (address: string) => {
     counts.enter(address)
-    const isSpent = spend(counts.useOf(address), nowMs)
+    const isSpent = spend(counts.siteOf(address), nowMs)
     counts.leave(address)
     return isSpent
   }
@@ -85,14 +110,14 @@ t.test('of those who left no more are remembered than the limit: the latest', (t
   })
   for (const address of ['a', 'b', 'c']) {
     counts.enter(address)
-    const use = counts.useOf(address)
-    t.ok(spend(use, 0) && spend(use, 0))
+    const site = counts.siteOf(address)
+    t.ok(spend(site, 0) && spend(site, 0))
     counts.leave(address)
   }
   t.equal(counts.indebted(), 2)
-  t.notOk(spend(counts.useOf('b'), 0))
-  t.notOk(spend(counts.useOf('c'), 0))
-  t.ok(spend(counts.useOf('a'), 0))
+  t.notOk(spend(counts.siteOf('b'), 0))
+  t.notOk(spend(counts.siteOf('c'), 0))
+  t.ok(spend(counts.siteOf('a'), 0))
   t.equal(LIMITS.indebtedAddressesMax, 10_000)
   t.end()
 })

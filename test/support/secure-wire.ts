@@ -7,14 +7,14 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'n
 import type { Test } from 'tap'
 import { createDeadlines } from '../../gateway/http1/deadlines.ts'
 import type { Exchange, ForwardPlan, OwnAnswer } from '../../gateway/exchange.ts'
-import type { ExchangeOutcome } from '../../gateway/http1/server.ts'
+import type { AbuseKind, ExchangeOutcome } from '../../gateway/http1/server.ts'
 import { createHttp2Server } from '../../gateway/http2/server.ts'
 import type { Http2Limits } from '../../gateway/http2/server.ts'
 import { createAddressCounts } from '../../gateway/address-counts.ts'
 import { HostCertificate } from '../../gateway/tls/certificates.ts'
 import { createTlsFront, type TlsFrontOptions } from '../../gateway/tls/front.ts'
 import { createTicketKeys } from '../../gateway/tls/ticket-keys.ts'
-import { createHttp1Server } from '../../gateway/http1/server.ts'
+import { createHttp1Server, type Http1Limits } from '../../gateway/http1/server.ts'
 import { createUpstreamRuntime } from '../../gateway/upstream/runtime.ts'
 import {
   createUpstream,
@@ -31,7 +31,7 @@ export const OTHER_HOST = 'app.beta.test'
 export interface SecureWireOptions {
   readonly decide?: (exchange: Exchange, wire: SecureWire) => void
   readonly upstreamOptions?: Partial<UpstreamOptions>
-  readonly limits?: Partial<Http2Limits>
+  readonly limits?: Partial<Http1Limits & Http2Limits>
   readonly timeouts?: { headMs?: number; idleMs?: number; keepAliveMs?: number }
   readonly connectionsMax?: number
   readonly clock?: Clock
@@ -81,13 +81,13 @@ export async function startSecureWire(t: Test, origin: string, options: SecureWi
     timeouts: { headMs: 5000, idleMs: 5000, keepAliveMs: 5000, ...options.timeouts },
     onExchangeEnd: (_exchange: Exchange, outcome: ExchangeOutcome) => void outcomes.push(outcome),
     onError: (error: unknown) => void errors.push(error),
+    onAbuse: (kind: AbuseKind) => void abuses.push(kind),
+    limits: options.limits ?? {},
   }
   const http1 = createHttp1Server(shared)
   const http2 = createHttp2Server({
     ...shared,
     ...(options.refusalAnswer && { refusalAnswer: options.refusalAnswer }),
-    limits: options.limits ?? {},
-    onAbuse: (kind) => void abuses.push(kind),
   })
   const front = createTlsFront({
     contextFor(host) {

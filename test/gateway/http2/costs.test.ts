@@ -2,6 +2,8 @@
 import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import { ConnectionCosts } from '../../../gateway/http2/connection-costs.ts'
+import { SiteUse } from '../../../gateway/site-use.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import {
   fields,
@@ -53,6 +55,49 @@ t.test('resets for any other reason have the smaller budget', async (t) => {
   }
   t.equal(await client.settled(), 'closed')
   t.same(wire.abuses, ['resets'])
+})
+
+t.test('a new connection does not begin anew, but for the first few of each', async (t) => {
+  const http2CostsPerSite = {
+    ...LIMITS.http2CostsPerSite,
+    controlFrames: { burst: 20, perSecond: 0 },
+  }
+  const origin = await startOrigin(t)
+  const wire = await startSecureWire(t, origin.url, { clock, limits: { http2CostsPerSite } })
+  /** With SETTINGS before and one more behind. */
+  const ping = async (times: number) => {
+    const client = raw(wire)
+    const mark = Buffer.alloc(8)
+    for (; times > 0; times--) client.send(frame(TYPE.ping, 0, 0, mark))
+    const found = await client.settled()
+    client.socket.destroy()
+    while (wire.addresses.of('127.0.0.1') > 0) await turn()
+    return found
+  }
+  const beyond = 6
+  const pings = LIMITS.http2CostsFree + beyond - 2
+  for (let count = 0; count < 3; count++) t.equal(await ping(pings), 'open')
+  t.equal(await ping(pings), 'closed', 'the site has spent what it had')
+  t.same(wire.abuses, ['control_frames'])
+  t.equal(await ping(LIMITS.http2CostsFree - 2), 'open', 'who does nothing of the kind comes in')
+})
+
+t.test('a site has room for many connections that do as much as one may', (t) => {
+  const { cancels, resets, controlFrames } = LIMITS.http2CostsPerSite
+  t.ok(cancels.burst >= 10 * LIMITS.http2Cancels.burst)
+  t.ok(cancels.perSecond >= 30 * LIMITS.http2Cancels.perSecond)
+  t.ok(resets.burst >= 10 * LIMITS.http2Resets.burst)
+  t.ok(resets.perSecond >= 10 * LIMITS.http2Resets.perSecond)
+  t.ok(controlFrames.perSecond >= LIMITS.connectionsPerAddressMax, 'a PING a second from each')
+  const site = new SiteUse()
+  const limits = { ...LIMITS, http2CostsPerSite: LIMITS.http2CostsPerSite }
+  for (let count = 0; count < 10; count++) {
+    const costs = new ConnectionCosts(limits, site, 0)
+    for (let left = LIMITS.http2Cancels.burst; left > 0; left--)
+      if (!costs.spend('cancels', 0)) t.fail('an honest connection is ended')
+    t.notOk(costs.spend('cancels', 0), 'its own is spent')
+  }
+  t.end()
 })
 
 t.test('heads that are repeated by reference are counted as what they become', async (t) => {

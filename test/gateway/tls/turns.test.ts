@@ -36,14 +36,14 @@ async function silent(t: Test): Promise<Socket> {
   return accepted
 }
 
-t.test('an address with many handshakes waits for its next while others have theirs', async (t) => {
+t.test('a site with many handshakes waits for its next while others have theirs', async (t) => {
   const wire = await startSecureWire(t, 'http://127.0.0.1:1')
   const MANY = 8
   const names = [...Array<string>(MANY).fill(HOST), OTHER_HOST]
   const { clients, accepted } = await connected(t, wire, names)
   const secure = Promise.all(clients.map((client) => once(client, 'secureConnect')))
   const other = accepted.pop()!
-  for (const [at, socket] of accepted.entries()) wire.front.accept(socket, `2001:db8::${at % 2}`)
+  for (const [at, socket] of accepted.entries()) wire.front.accept(socket, `2001:db8:1:${at}::1`)
   wire.front.accept(other, '192.0.2.2')
   await secure
   t.equal(wire.asked.length, MANY + 1)
@@ -76,6 +76,9 @@ t.test('an address begins no more handshakes than its budget, but balancers', as
   t.equal(await visit('192.0.2.1'), false, 'though it has no connection any more')
   t.equal(await visit('192.0.2.2'), true, 'which is nobody else’s')
   for (let count = 0; count < 4; count++) t.equal(await visit('192.0.2.9'), true, 'a balancer')
+  t.same([await visit('2001:db8:1:1::1'), await visit('2001:db8:1:2::1')], [true, true])
+  t.equal(await visit('2001:db8:1:3::1'), false, 'a site is one, with all of its networks')
+  t.equal(await visit('2001:db8:2:1::1'), true)
   const accepted = await silent(t)
   wire.front.accept(accepted, '192.0.2.1')
   t.ok(accepted.destroyed, 'before it has said anything')

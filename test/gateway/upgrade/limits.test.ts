@@ -92,8 +92,9 @@ t.test('one client of a tenant has its share, whoever is signed in there', async
   t.ok(upgrades.hasRoom(from('192.0.2.2')))
   t.ok(upgrades.hasRoom(from('192.0.2.1', 'beta')))
   begin(from('2001:db8::1', 'beta'))
-  begin(from('2001:db8::2', 'beta'))
-  t.notOk(upgrades.hasRoom(from('2001:db8::3', 'beta')), 'a network of IPv6 is one client')
+  begin(from('2001:db8:0:1::2', 'beta'))
+  t.notOk(upgrades.hasRoom(from('2001:db8:0:2::3', 'beta')), 'a site of IPv6 is one client')
+  t.ok(upgrades.hasRoom(from('2001:db8:1::3', 'beta')))
 })
 
 t.test('a balancer is as many people as the tenant has', async (t) => {

@@ -5,6 +5,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createDeadlines } from '../../../gateway/http1/deadlines.ts'
 import { SmallReads } from '../../../gateway/http1/small-reads.ts'
+import type { Budget } from '../../../gateway/budget.ts'
+import { Throttle } from '../../../gateway/throttle.ts'
 import { Tunnel } from '../../../gateway/upgrade/tunnel.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -16,20 +18,35 @@ function asSocket(t: Test, stream: ReturnType<typeof duplexPair>[0]) {
   return Object.assign(stream, { setTimeout: same, destroySoon }) as unknown as Socket
 }
 
-function openTunnel(t: Test, budget: number) {
+const UNLIMITED: Budget = { burst: Infinity, perSecond: 0 }
+
+interface Budgets {
+  readonly smallReads?: Budget
+  readonly smallFrames?: Budget
+}
+
+function openTunnel(t: Test, { smallReads = UNLIMITED, smallFrames = UNLIMITED }: Budgets = {}) {
+  const clock = { ms: 0, nowMs: () => clock.ms }
   const deadlines = createDeadlines(systemClock)
   t.teardown(() => deadlines.close())
   const tunnel = new Tunnel({ deadlines, nowMs: () => systemClock.nowMs(), idleMs: 5000 })
   t.teardown(() => void tunnel.destroy())
   const [, client] = duplexPair()
   const [, upstream] = duplexPair()
-  let left = budget
-  const reads = new SmallReads({ spendSmallRead: () => left-- > 0 }, '192.0.2.7')
+  const [ofReads, ofFrames] = [new Throttle(smallReads, clock), new Throttle(smallFrames, clock)]
+  const told: string[] = []
+  const world = {
+    smallReadsOf: () => ofReads,
+    smallFramesOf: () => ofFrames,
+    tellSmallReads: (address: string) => void told.push(address),
+  }
+  const reads = new SmallReads(world, '192.0.2.7', () => undefined)
   const taken = { socket: asSocket(t, client), leftover: Buffer.alloc(0), reads }
   tunnel.attach(taken, asSocket(t, upstream), '')
   const passed: Buffer[] = []
   tunnel.on('data', (chunk: Buffer) => passed.push(chunk))
-  return { tunnel, passed, send: (piece: Buffer) => client.emit('data', piece) }
+  const send = (piece: Buffer) => client.emit('data', piece)
+  return { tunnel, reads, passed, send, client, clock, told }
 }
 
 /** A masked text frame. */
@@ -39,7 +56,7 @@ function frameOf(text: string): Buffer {
 }
 
 t.test('what comes in pieces in one turn goes on together, in its order', async (t) => {
-  const { passed, send } = openTunnel(t, Infinity)
+  const { passed, send } = openTunnel(t)
   await turn()
   const sent = Buffer.concat([frameOf('a'.repeat(1000)), frameOf('b'.repeat(900))])
   for (let at = 0; at < 1500; at++) send(sent.subarray(at, at + 1))
@@ -49,24 +66,72 @@ t.test('what comes in pieces in one turn goes on together, in its order', async 
   t.ok(passed.length <= 3, `${passed.length} pieces went on for 1501`)
 })
 
-t.test('whole frames are as small as they like; pieces of them have a budget', async (t) => {
-  const budget = 10
-  const { tunnel, passed, send } = openTunnel(t, budget)
+t.test(
+  'whoever sends frames in tiny pieces is slowed down, and ended when it goes on',
+  async (t) => {
+    const smallReads = { burst: 10, perSecond: 10_000 }
+    const { tunnel, reads, send, client, clock, told } = openTunnel(t, { smallReads })
+    await turn()
+    const large = frameOf('y'.repeat(60_000))
+    const free = LIMITS.smallReadsFree + smallReads.burst
+    for (let at = 0; at < free; at++) send(large.subarray(at, at + 1))
+    t.notOk(client.isPaused())
+    send(large.subarray(0, 1))
+    t.ok(client.isPaused(), 'it waits')
+    const sendMore = async () => {
+      clock.ms += 5000
+      while (reads.isWaiting) await turn()
+      for (let at = 0; at < 30 && !tunnel.destroyed; at++) send(large.subarray(0, 1))
+    }
+    for (let at = 1; at < LIMITS.throttledMsMax / 5000; at++) {
+      await sendMore()
+      t.same([client.isPaused(), tunnel.destroyed, told], [true, false, []])
+    }
+    await sendMore()
+    t.same([tunnel.destroyed, told], [true, ['192.0.2.7']])
+  },
+)
+
+t.test('whole frames have a larger budget, and nobody is ended for them', async (t) => {
+  const smallFrames = { burst: 100, perSecond: 100_000 }
+  const smallReads = { burst: 0, perSecond: 0 }
+  const { tunnel, passed, send, client, clock, told } = openTunnel(t, { smallReads, smallFrames })
   await turn()
   const whole = frameOf('x'.repeat(10))
-  const frames = 5 * LIMITS.smallReadsFree
-  for (let count = 0; count < frames; count++) send(whole)
+  for (let count = 0; count < smallFrames.burst; count++) send(whole)
+  t.notOk(client.isPaused())
+  let sent = smallFrames.burst
+  for (let round = 0; round < 100; round++) {
+    for (let count = 0; count < 5; count++, sent++) send(whole)
+    t.ok(client.isPaused(), 'it waits')
+    clock.ms += LIMITS.throttledMsMax / 50
+    while (client.isPaused()) await turn()
+    for (let count = 0; count < smallFrames.burst; count++, sent++) send(whole)
+  }
   await turn()
-  t.equal(Buffer.concat(passed).length, frames * whole.length)
-  const large = frameOf('y'.repeat(1000))
-  for (let at = 0; at < LIMITS.smallReadsFree + budget; at++) send(large.subarray(at, at + 1))
-  t.equal(tunnel.destroyed, false)
-  send(large.subarray(0, 1))
-  t.equal(tunnel.destroyed, true)
+  t.equal(Buffer.concat(passed).length, sent * whole.length)
+  t.same([tunnel.destroyed, told], [false, []])
+  t.ok(LIMITS.smallFrames.burst > LIMITS.smallReads.burst)
+})
+
+t.test('a tunnel that waits for its application is not read when it may be', async (t) => {
+  const smallFrames = { burst: 1, perSecond: 1000 }
+  const { tunnel, reads, send, client, clock } = openTunnel(t, { smallFrames })
+  await turn()
+  tunnel.pause()
+  send(frameOf('x'))
+  send(frameOf('x'))
+  while (tunnel.readableLength < tunnel.readableHighWaterMark) send(frameOf('y'.repeat(9000)))
+  clock.ms += 1000
+  while (reads.isWaiting) await turn()
+  t.ok(client.isPaused(), 'its turn has come, but not that of its application')
+  tunnel.resume()
+  while (client.isPaused()) await turn()
+  t.notOk(tunnel.destroyed)
 })
 
 t.test('what has come before the end goes on before it', async (t) => {
-  const { tunnel, passed, send } = openTunnel(t, Infinity)
+  const { tunnel, passed, send } = openTunnel(t)
   await turn()
   const whole = frameOf('bye')
   send(whole)

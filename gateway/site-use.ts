@@ -1,0 +1,31 @@
+/**
+ * What a whole site may do at once, in a turn or in a second: anybody can have a /48 of IPv6, and with a
+ * budget for each of its 65,536 networks nobody had one. What is held, as connections and streams, is
+ * counted by /64 (`address-counts.ts`): a carrier's phones each have one, and it takes sockets to hold.
+ */
+import type { AddressTurn } from './address-turn.ts'
+import { Spending } from './budget.ts'
+import type { Throttle } from './throttle.ts'
+
+export class SiteUse {
+  /** Of its addresses, how many are here. */
+  addresses = 0
+  /** Which of its connections begin their requests, and when. */
+  requests: AddressTurn | undefined
+  /** Of reads that bring next to nothing, over HTTP/1.1 and in the middle of a WebSocket's frame. */
+  smallReads: Throttle | undefined
+  /** Of whole frames of WebSockets that bring next to nothing. */
+  smallFrames: Throttle | undefined
+  /** Of frames of HTTP/2 that carry next to nothing. */
+  smallDataFrames: Throttle | undefined
+  /** Of HTTP/2, beyond the first few of each connection. */
+  resets: Spending | undefined
+  cancels: Spending | undefined
+  controlFrames: Spending | undefined
+  /** Of TLS. */
+  handshakes: Spending | undefined
+
+  owes(nowMs: number): boolean {
+    return Object.values(this).some((value) => value instanceof Spending && !value.isFull(nowMs))
+  }
+}
