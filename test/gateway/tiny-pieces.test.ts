@@ -130,38 +130,43 @@ t.test('HTTP/2: what came while nobody read is in its order', async (t) => {
   t.ok(origin.seen[0]!.body.equals(Buffer.concat([...pieces, Buffer.from('x')])))
 })
 
-t.test('HTTP/2: who sends on into its window is ended, a body of few tiny frames is not', async (t) => {
-  const budget = { burst: 10, perSecond: 0 }
-  const { client, wire, origin } = await startHttp2(t, { limits: { http2SmallDataFrames: budget } })
-  const next = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
-  await next.settled()
-  const free = LIMITS.http2SmallDataFramesFree
-  const whole = Buffer.concat([...Array<Buffer>(free - 1).fill(byte(1)), byte(1, END_STREAM)])
-  client.request(1, post(-1), END_HEADERS).send(whole)
-  await client.until(({ type, flags }) => type === TYPE.data && (flags & END_STREAM) === 1)
-  t.equal(origin.seen[0]!.body.length, free)
-  client.request(3, post(-1), END_HEADERS)
-  for (let count = 0; count < free + budget.burst; count++) client.send(byte(3))
-  client.send(frame(TYPE.data, 0, 3, Buffer.alloc(LIMITS.http2SmallDataFrameBytes)))
-  t.equal(await client.settled(), 'open')
-  const waiting = 1 + LIMITS.smallReadsFree
-  for (let count = 0; count < waiting; count++) client.send(byte(3))
-  t.equal(await client.settled(), 'open')
-  client.send(byte(3))
-  t.equal(await client.settled(), 'closed')
-  t.equal(client.goawayCode(), 11, 'ENHANCE_YOUR_CALM')
-  next.request(1, post(-1), END_HEADERS)
-  for (let count = 0; count <= free + waiting; count++) next.send(byte(1))
-  t.equal(await next.settled(), 'closed', 'on no other connection of the address either')
-  while (wire.addresses.of('127.0.0.1') > 0) await tick()
-  const later = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
-  await later.settled()
-  later.request(1, post(-1), END_HEADERS)
-  for (let count = 0; count <= free + waiting; count++) later.send(byte(1))
-  t.equal(await later.settled(), 'closed', 'nor on a later one')
-  t.same(wire.abuses, Array(3).fill('small_data_frames'))
-  t.ok(LIMITS.http2SmallDataFrames.burst >= 10_000, 'what somebody types is far from it')
-})
+t.test(
+  'HTTP/2: who sends on into its window is ended, a body of few tiny frames is not',
+  async (t) => {
+    const budget = { burst: 10, perSecond: 0 }
+    const { client, wire, origin } = await startHttp2(t, {
+      limits: { http2SmallDataFrames: budget },
+    })
+    const next = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
+    await next.settled()
+    const free = LIMITS.http2SmallDataFramesFree
+    const whole = Buffer.concat([...Array<Buffer>(free - 1).fill(byte(1)), byte(1, END_STREAM)])
+    client.request(1, post(-1), END_HEADERS).send(whole)
+    await client.until(({ type, flags }) => type === TYPE.data && (flags & END_STREAM) === 1)
+    t.equal(origin.seen[0]!.body.length, free)
+    client.request(3, post(-1), END_HEADERS)
+    for (let count = 0; count < free + budget.burst; count++) client.send(byte(3))
+    client.send(frame(TYPE.data, 0, 3, Buffer.alloc(LIMITS.http2SmallDataFrameBytes)))
+    t.equal(await client.settled(), 'open')
+    const waiting = 1 + LIMITS.smallReadsFree
+    for (let count = 0; count < waiting; count++) client.send(byte(3))
+    t.equal(await client.settled(), 'open')
+    client.send(byte(3))
+    t.equal(await client.settled(), 'closed')
+    t.equal(client.goawayCode(), 11, 'ENHANCE_YOUR_CALM')
+    next.request(1, post(-1), END_HEADERS)
+    for (let count = 0; count <= free + waiting; count++) next.send(byte(1))
+    t.equal(await next.settled(), 'closed', 'on no other connection of the address either')
+    while (wire.addresses.of('127.0.0.1') > 0) await tick()
+    const later = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
+    await later.settled()
+    later.request(1, post(-1), END_HEADERS)
+    for (let count = 0; count <= free + waiting; count++) later.send(byte(1))
+    t.equal(await later.settled(), 'closed', 'nor on a later one')
+    t.same(wire.abuses, Array(3).fill('small_data_frames'))
+    t.ok(LIMITS.http2SmallDataFrames.burst >= 10_000, 'what somebody types is far from it')
+  },
+)
 
 function asSocket(stream: ReturnType<typeof duplexPair>[0]): Socket {
   const same = () => stream
