@@ -3,7 +3,7 @@
  * gateway has acknowledged it, with one tenant and with many; and how long a gateway takes to
  * start from its disk. `node bench/fleet.ts [tenants] [rounds]`
  *
- * Hub, gateway and the worker's directory share this one process and the loopback, snapshots are
+ * Hub, gateway and the worker's registry share this one process and the loopback, snapshots are
  * compiled for real. It does not measure the store's transaction or the network.
  */
 import { generateKeyPairSync } from 'node:crypto'
@@ -11,10 +11,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkSnapshot, createTenantCompiler } from '../gateway/tenants/compiled.ts'
-import { createTenantDirectory } from '../gateway/tenants/directory.ts'
-import { startFleetLink } from '../gateway/tenants/fleet-link.ts'
-import { createPortPair } from '../gateway/tenants/ports.ts'
-import { followRelay } from '../gateway/tenants/relay-follower.ts'
+import { createTenantRegistry } from '../gateway/tenants/registry.ts'
+import { startFleetLink } from '../gateway/fleet/fleet-link.ts'
+import { createPortPair } from '../gateway/fleet/ports.ts'
+import { followRelay } from '../gateway/fleet/relay-follower.ts'
 import { createUpstreamRuntime } from '../gateway/upstream/runtime.ts'
 import { createUpstream } from '../gateway/upstream/upstream.ts'
 import { systemClock } from '../shared/clock.ts'
@@ -44,7 +44,7 @@ async function measure(tenants: number) {
 
   const fullStartMs = performance.now()
   const gateway = startGateway(control.port, folder)
-  await until(() => gateway.directory.size() === tenants, 300_000)
+  await until(() => gateway.registry.size() === tenants, 300_000)
   const servedMs = performance.now() - fullStartMs
   await until(() => control.hub.gateways()[0]?.revision === tenants, 300_000)
   print(tenants, 'full synchronisation, served', servedMs)
@@ -58,7 +58,7 @@ async function measure(tenants: number) {
     const startMs = performance.now()
     const revision = control.put(tenantId, { name: `Round ${round}` })
     const acknowledging = control.hub.settled(revision, 30_000)
-    while (gateway.directory.byId(tenantId)?.tenant.revision !== revision) await turn()
+    while (gateway.registry.byId(tenantId)?.tenant.revision !== revision) await turn()
     served.push(performance.now() - startMs)
     await acknowledging
     acknowledged.push(performance.now() - startMs)
@@ -66,7 +66,7 @@ async function measure(tenants: number) {
     const revokedMs = performance.now()
     const notBefore = Math.floor(Date.now() / 1000) + round
     control.revoke(tenantId, { sids: { [`s${round}`]: notBefore } })
-    while (!gateway.directory.byId(tenantId)?.revoked.sids.has(`s${round}`)) await turn()
+    while (!gateway.registry.byId(tenantId)?.revoked.sids.has(`s${round}`)) await turn()
     revoked.push(performance.now() - revokedMs)
   }
   print(tenants, 'change → served', served)
@@ -91,7 +91,7 @@ function startGateway(port: number, folder: string) {
   const compiler = createTenantCompiler({
     openUpstream: (origin) => createUpstream({ origin, runtime, timeouts }),
   })
-  const directory = createTenantDirectory({
+  const registry = createTenantRegistry({
     clock: systemClock,
     compile: (snapshot) => compiler.compile(snapshot),
     onRetire: (old) => compiler.retire(old),
@@ -108,10 +108,10 @@ function startGateway(port: number, folder: string) {
     random: Math.random,
   })
   const ports = createPortPair()
-  const follower = followRelay({ port: ports.primary, directory, log })
+  const follower = followRelay({ port: ports.primary, registry, log })
   link.attachWorker(ports.worker)
   return {
-    directory,
+    registry,
     ready: follower.ready,
     async close() {
       await link.close()

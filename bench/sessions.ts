@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { fingerprintOf } from '../shared/enforcement/fingerprint.ts'
 import { deriveKey, writeSeen } from '../shared/enforcement/seen.ts'
-import type { TenantSnapshot } from '../shared/snapshot.ts'
+import type { TenantSnapshot } from '../shared/fleet/snapshot.ts'
 import { certificateFor } from '../test/support/certificate.ts'
 import { writeText } from './processes.ts'
 

@@ -1,8 +1,8 @@
 /** The control plane's settings. With `main.ts` the only place that sees files and environment. */
 import { createHmac } from 'node:crypto'
 import * as files from 'node:fs'
-import { ConfigError, edgeUrlFor, type Listen } from '../shared/config.ts'
-import { readSettings, type Settings } from '../shared/settings.ts'
+import { ConfigError, edgeUrlFor, type Listen } from '../shared/config/config.ts'
+import { readSettings, type Settings } from '../shared/config/settings.ts'
 import type { AiSettings } from './analysis/provider.ts'
 import type { ReceiverWorld } from './webhooks/receiver-client.ts'
 

@@ -1,7 +1,7 @@
 /** `npm run control-plane -- --config FILE`. */
 import { pino } from 'pino'
 import { systemClock } from '../shared/clock.ts'
-import { ConfigError } from '../shared/config.ts'
+import { ConfigError } from '../shared/config/config.ts'
 import { describeError, logOptions } from '../shared/log.ts'
 import { controlPlaneSettings, loadSettings } from './config.ts'
 import { startControlPlane, StartProblem } from './control-plane.ts'

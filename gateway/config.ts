@@ -1,8 +1,8 @@
 /** The gateway's settings. With `main.ts` the only place that sees files and environment. */
 import * as files from 'node:fs'
 import { hostname } from 'node:os'
-import type { Config, Listen } from '../shared/config.ts'
-import { readSettings } from '../shared/settings.ts'
+import type { Config, Listen } from '../shared/config/config.ts'
+import { readSettings } from '../shared/config/settings.ts'
 
 export interface GatewaySettings {
   readonly id: string

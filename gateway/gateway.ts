@@ -19,14 +19,14 @@ import { createGatewaySessions, type ProvenSession } from './session/sessions.ts
 import { createLogSink, type LineSink } from './telemetry/line-writer.ts'
 import { createWorkerTelemetry } from './telemetry/worker-telemetry.ts'
 import { createTenantCompiler } from './tenants/compiled.ts'
-import { createTenantDirectory } from './tenants/directory.ts'
-import { followRelay } from './tenants/relay-follower.ts'
-import type { PrimaryPort } from './tenants/relay-messages.ts'
+import { createTenantRegistry } from './tenants/registry.ts'
+import { followRelay } from './fleet/relay-follower.ts'
+import type { PrimaryPort } from './fleet/relay-messages.ts'
 import { createUpgrades } from './upgrade/upgrades.ts'
 import { createUpstreamRuntime } from './upstream/runtime.ts'
 import { createUpstream } from './upstream/upstream.ts'
-import { createWireAnswers } from './wire-answers.ts'
-import { createWires } from './wires.ts'
+import { createProtocolAnswers } from './listen/protocol-answers.ts'
+import { createProtocols } from './listen/protocols.ts'
 
 export interface GatewayWorld {
   /** Where the access log goes; without it into `log`. */
@@ -61,7 +61,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
         isExempt: isBalancer,
       }),
   })
-  const directory = createTenantDirectory({
+  const registry = createTenantRegistry({
     clock,
     compile: compiler.compile,
     onRetire(old, next) {
@@ -89,7 +89,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
   })
   const openStreams = createOpenStreams({
     clock,
-    byHost: directory.byHost,
+    byHost: registry.byHost,
     webSockets: upgrades.open,
     eachInFlight: (visit) => server.eachInFlight(visit),
     reportActivity: (activity) => follower.reportActivity(activity),
@@ -97,7 +97,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
   })
   const follower = followRelay({
     port,
-    directory,
+    registry,
     log,
     onSettings: ({ ticket_secret }) => server.shareTickets(ticket_secret),
   })
@@ -116,7 +116,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
 
   function refuseSession({ tenant, nowSeconds }: RequestContext, sid: string, issued: number) {
     const revoked = { all: 0, subjects: {}, sids: { [sid]: endedFrom(nowSeconds, issued) } }
-    directory.mergeRevoked(tenant.tenantId, revoked)
+    registry.mergeRevoked(tenant.tenantId, revoked)
   }
 
   /** Here at once; everywhere when the control plane has it. */
@@ -146,7 +146,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     log: warnings,
   }
   const edge: Edge = {
-    byHost: directory.byHost,
+    byHost: registry.byHost,
     sessions,
     addresses: createAddressReader(settings.trustedProxies),
     clock,
@@ -165,7 +165,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
       }),
   }
 
-  const server = createWires({
+  const server = createProtocols({
     handle: (exchange) => handleRequest(exchange, edge),
     clock,
     timeouts: {
@@ -177,9 +177,9 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     onRefusal: telemetry.onRefusal,
     isExempt: isBalancer,
     onError: (error) => log.error({ error }, 'a request failed inside'),
-    ...createWireAnswers(nextRequestId),
+    ...createProtocolAnswers(nextRequestId),
     contextFor(host) {
-      const found = directory.byHost(host)
+      const found = registry.byHost(host)
       if (found.kind !== 'served') return undefined
       return found.served.tenant.certificates.get(host)?.context
     },
@@ -202,7 +202,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
       take: telemetry.take,
       gauges() {
         const gauges = { upstreamSockets: 0, upstreamIdle: 0, upstreamWaiting: 0 }
-        for (const { upstream } of directory.tenants()) {
+        for (const { upstream } of registry.tenants()) {
           const { sockets, idle, waiting } = upstream.stats()
           gauges.upstreamSockets += sockets
           gauges.upstreamIdle += idle

@@ -2,7 +2,7 @@
 import cluster from 'node:cluster'
 import { fstatSync, write } from 'node:fs'
 import { pino, type Logger } from 'pino'
-import { ConfigError } from '../shared/config.ts'
+import { ConfigError } from '../shared/config/config.ts'
 import { LIMITS } from '../shared/limits.ts'
 import { logOptions } from '../shared/log.ts'
 import { loadGatewaySettings } from './config.ts'
@@ -16,11 +16,11 @@ try {
   const log = openLog()
   // each kind loads only what it runs: half the time to the first request
   if (cluster.isPrimary) {
-    const { runPrimary } = await import('./primary.ts')
+    const { runPrimary } = await import('./process/primary.ts')
     process.exitCode = await runPrimary(settings, log)
     process.disconnect?.()
   } else {
-    const { runWorker } = await import('./worker.ts')
+    const { runWorker } = await import('./process/worker.ts')
     await runWorker(settings, log, openLines(log))
   }
 } catch (error) {

@@ -1,6 +1,6 @@
 /** What the telemetry of one request costs: `node bench/micro/telemetry.ts`. */
 import { RequestContext, type Edge } from '../../gateway/request.ts'
-import type { Exchange } from '../../gateway/exchange.ts'
+import type { Exchange } from '../../gateway/wire/exchange.ts'
 import { createLineWriter } from '../../gateway/telemetry/line-writer.ts'
 import { createWorkerTelemetry } from '../../gateway/telemetry/worker-telemetry.ts'
 import { systemClock } from '../../shared/clock.ts'

@@ -1,5 +1,5 @@
 /** What a model has answered: a guide that may be kept, or what is wrong with it. */
-import type { Mode } from '../../shared/snapshot.ts'
+import type { Mode } from '../../shared/fleet/snapshot.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { runApart } from './apart.ts'
 import { guideProblems } from './judge-guide.ts'

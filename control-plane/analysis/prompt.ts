@@ -6,7 +6,7 @@
 import { snippets } from '../../shared/integration/snippets.ts'
 import { HIDDEN } from '../../shared/integration/masking.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { Mode } from '../../shared/snapshot.ts'
+import type { Mode } from '../../shared/fleet/snapshot.ts'
 import { concernedFrameworks } from './frameworks.ts'
 import { MODEL_GUIDE_SCHEMA } from './model-guide.ts'
 import type { Message, Question } from './provider.ts'

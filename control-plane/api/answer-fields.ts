@@ -1,6 +1,12 @@
 /** What the API answers with, field by field. Strict: what is not declared here does not go out. */
 import * as v from 'valibot'
-import { LICENCES, MODES, PLANS, PROTECTIONS, SESSION_BINDINGS } from '../../shared/snapshot.ts'
+import {
+  LICENCES,
+  MODES,
+  PLANS,
+  PROTECTIONS,
+  SESSION_BINDINGS,
+} from '../../shared/fleet/snapshot.ts'
 
 export const time = v.pipe(v.string(), v.isoTimestamp())
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0))

@@ -8,7 +8,7 @@ import {
   PROTECTIONS,
   SESSION_BINDINGS,
   TENANT_STATUSES,
-} from '../../shared/snapshot.ts'
+} from '../../shared/fleet/snapshot.ts'
 import type { Enforcement } from '../events/enforcement.ts'
 import { EnforcementEventBody, readBatch } from '../events/event-batch.ts'
 import { requireFeed, type Feed } from '../feed/feed.ts'

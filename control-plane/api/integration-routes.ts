@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { MODES, PROTECTIONS } from '../../shared/snapshot.ts'
+import { MODES, PROTECTIONS } from '../../shared/fleet/snapshot.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { CheckResult } from '../verification/checks.ts'

@@ -4,7 +4,7 @@
  * not right by them is looked up once more, the same for a wrong secret as for a tenant that there
  * is not: neither the answer nor its time tells which of the two it was.
  */
-import { TENANT_ID } from '../../shared/snapshot.ts'
+import { TENANT_ID } from '../../shared/fleet/snapshot.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { Vault } from '../keys/vault.ts'
 import { findTenantSecrets, type Tenant } from '../store/queries/tenants.ts'

@@ -4,8 +4,8 @@
  */
 import type { Logger } from 'pino'
 import type { RawData, WebSocket } from 'ws'
-import { parseFleetMessage } from '../../shared/fleet-parse.ts'
-import { FLEET_FORMAT, UpMessageSchema, type UpMessage } from '../../shared/snapshot.ts'
+import { parseFleetMessage } from '../../shared/fleet/parse.ts'
+import { FLEET_FORMAT, UpMessageSchema, type UpMessage } from '../../shared/fleet/snapshot.ts'
 import type { FleetTiming } from './fleet-timing.ts'
 import type { GatewayLink } from './gateway-link.ts'
 import { write } from './outgoing.ts'

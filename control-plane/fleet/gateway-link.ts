@@ -5,7 +5,7 @@
 import type { Logger } from 'pino'
 import { WebSocket } from 'ws'
 import { LIMITS } from '../../shared/limits.ts'
-import { FLEET_FORMAT, type DownMessage, type FleetSettings } from '../../shared/snapshot.ts'
+import { FLEET_FORMAT, type DownMessage, type FleetSettings } from '../../shared/fleet/snapshot.ts'
 import { pageAfter } from './change-tail.ts'
 import { write, writeRevoked, type Outgoing } from './outgoing.ts'
 import { createSendWindow } from './send-window.ts'

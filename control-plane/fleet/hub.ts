@@ -14,7 +14,7 @@ import type {
   Revoked,
   SessionActivity,
   UpMessage,
-} from '../../shared/snapshot.ts'
+} from '../../shared/fleet/snapshot.ts'
 import {
   createAdmission,
   NO_GATEWAY_KEYS,

@@ -1,7 +1,7 @@
 /** Messages about one tenant, written once and sent to every gateway. The size limit is here. */
 import { LIMITS } from '../../shared/limits.ts'
-import { canonicalJson, snapshotHash } from '../../shared/fleet-digest.ts'
-import type { DownMessage, Revoked } from '../../shared/snapshot.ts'
+import { canonicalJson, snapshotHash } from '../../shared/fleet/digest.ts'
+import type { DownMessage, Revoked } from '../../shared/fleet/snapshot.ts'
 import type { TenantChange } from './source.ts'
 
 export interface Outgoing {

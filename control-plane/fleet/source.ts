@@ -1,5 +1,5 @@
 /** What the hub needs to know of the store. Whoever keeps tenants implements it. */
-import type { Revoked, TenantSnapshot } from '../../shared/snapshot.ts'
+import type { Revoked, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 
 export interface FleetPosition {
   /** Another one means that revisions cannot be compared: a new or a replaced database. */

@@ -3,7 +3,7 @@
  * reading everything once and then follows the changes, so a compare costs nothing per tenant.
  */
 import type { Logger } from 'pino'
-import { StateDigest } from '../../shared/fleet-digest.ts'
+import { StateDigest } from '../../shared/fleet/digest.ts'
 import { writeChange, type Outgoing } from './outgoing.ts'
 import type { FleetSource } from './source.ts'
 

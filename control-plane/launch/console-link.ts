@@ -1,5 +1,5 @@
 /** `npm run console-link`: a link for a new operator, from the control plane that runs. */
-import { ConfigError } from '../../shared/config.ts'
+import { ConfigError } from '../../shared/config/config.ts'
 import { loadSettings } from '../config.ts'
 import { createApiClient } from './api-client.ts'
 import { operatorLink } from './operator-link.ts'

@@ -1,5 +1,5 @@
 /** Runs the demo application as a program of its own. Started by `npm start`. */
-import { listenText } from '../../shared/config.ts'
+import { listenText } from '../../shared/config/config.ts'
 import { createDemoApplication } from './demo-application.ts'
 import { DEMO } from './seed.ts'
 import { loadSettings } from '../config.ts'

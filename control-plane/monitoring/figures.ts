@@ -5,7 +5,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { DecisionFigures } from '../../shared/snapshot.ts'
+import type { DecisionFigures } from '../../shared/fleet/snapshot.ts'
 import { deleteFigureBatchesBefore, takeFigureBatch } from '../store/queries/figure-batches.ts'
 import {
   addFigures,

@@ -2,7 +2,7 @@
  * What an administrator can decide, policy by policy, under the names that the operator API uses.
  * Whoever has decided nothing gets the defaults.
  */
-import type { SessionBinding } from '../../shared/snapshot.ts'
+import type { SessionBinding } from '../../shared/fleet/snapshot.ts'
 
 export const POLICY_NAMES = ['password', 'lockout', 'mfa', 'network', 'device', 'session'] as const
 export type PolicyName = (typeof POLICY_NAMES)[number]

@@ -9,7 +9,7 @@ import {
   PLANS,
   SESSION_BINDINGS,
   TENANT_ID,
-} from '../../shared/snapshot.ts'
+} from '../../shared/fleet/snapshot.ts'
 import { isEmailAddress } from '../accounts/email-address.ts'
 import { ROTATION_PHASES } from '../keys/signing-keys.ts'
 import { timeZoneNamed } from '../monitoring/weeks.ts'

@@ -1,7 +1,7 @@
 /** What each policy may hold. What is left out gets its default; of a session's lengths, its value. */
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
-import { SESSION_BINDINGS } from '../../shared/snapshot.ts'
+import { SESSION_BINDINGS } from '../../shared/fleet/snapshot.ts'
 import { parseNetwork } from '../../shared/networks.ts'
 import {
   DEVICE_DEMANDS,

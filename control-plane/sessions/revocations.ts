@@ -5,7 +5,7 @@
 import { DAY_MS, SECOND_MS } from '../../shared/clock.ts'
 import { SESSION_SECONDS_FLOOR } from '../../shared/enforcement/revoked-state.ts'
 import { Refusal } from '../../shared/errors.ts'
-import type { Revoked } from '../../shared/snapshot.ts'
+import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import type { Enforced } from '../store/enforced.ts'
 import { changeInTurns } from '../store/change-in-turns.ts'
 import { noteLogouts } from '../store/queries/logout-notices.ts'

@@ -1,5 +1,5 @@
 /** What one change revokes, of each tenant: entry by entry, since a change may end thousands. */
-import { sessionSecondsOf, type Revoked } from '../../shared/snapshot.ts'
+import { sessionSecondsOf, type Revoked } from '../../shared/fleet/snapshot.ts'
 
 interface Gathered {
   all: number

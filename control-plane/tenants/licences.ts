@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
-import type { Licence } from '../../shared/snapshot.ts'
+import type { Licence } from '../../shared/fleet/snapshot.ts'
 import { tenantsWithLicenceDue, updateTenant, type Tenant } from '../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import type { Alter } from './alter.ts'

@@ -13,7 +13,7 @@ import {
   PROTECTION_STATEMENT_SECONDS,
   PROTECTION_STATEMENT_TYPE,
 } from '../../shared/protection-statement.ts'
-import type { Protection } from '../../shared/snapshot.ts'
+import type { Protection } from '../../shared/fleet/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import { issuerOf } from '../../shared/issuer.ts'
 import { clientIdOf, type Tenant, type Tenants } from './tenants.ts'

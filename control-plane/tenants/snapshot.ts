@@ -3,7 +3,7 @@
  * byte for byte, which is what the fleet's state hash compares.
  */
 import { issuerOf } from '../../shared/issuer.ts'
-import type { TenantSnapshot } from '../../shared/snapshot.ts'
+import type { TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import type { VerifyingKey } from '../keys/signing-keys.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import type { OpenCertificate } from './certificates.ts'

@@ -1,6 +1,6 @@
 /** The states that a tenant can be in, and the ways between them. */
 import { Refusal } from '../../shared/errors.ts'
-import type { Plan } from '../../shared/snapshot.ts'
+import type { Plan } from '../../shared/fleet/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.ts'
 import { freshPasses } from '../store/queries/verification.ts'

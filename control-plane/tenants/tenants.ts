@@ -2,7 +2,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { Mode, Plan, SessionBinding } from '../../shared/snapshot.ts'
+import type { Mode, Plan, SessionBinding } from '../../shared/fleet/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'

@@ -5,7 +5,7 @@
  */
 import type { Socket } from 'node:net'
 import { LIMITS } from '../../shared/limits.ts'
-import type { Deadlined, Deadlines } from './deadlines.ts'
+import type { Deadlined, Deadlines } from '../wire/deadlines.ts'
 
 interface StallWorld {
   readonly deadlines: Deadlines

@@ -3,7 +3,7 @@
  * come in a record for each byte: so it is looked at once in a turn of the event loop.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import { GatheredBytes } from '../gathered-bytes.ts'
+import { GatheredBytes } from '../wire/gathered-bytes.ts'
 
 export class BegunHead {
   readonly #gathered = new GatheredBytes()

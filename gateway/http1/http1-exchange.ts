@@ -3,21 +3,21 @@
  * out. Towards the upstream it is the sink of the response.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import { BodyTooLarge, BodyUnreadable } from '../exchange.ts'
-import type { Exchange, ForwardPlan, OwnAnswer, TakenSocket } from '../exchange.ts'
-import { GatheredBytes } from '../gathered-bytes.ts'
-import type { ResponseSink, UpstreamCall, UpstreamFailure } from '../upstream/call.ts'
+import { BodyTooLarge, BodyUnreadable } from '../wire/exchange.ts'
+import type { Exchange, ForwardPlan, OwnAnswer, TakenSocket } from '../wire/exchange.ts'
+import { GatheredBytes } from '../wire/gathered-bytes.ts'
+import type { ResponseSink, UpstreamCall, UpstreamFailure } from '../wire/upstream-call.ts'
 import { BODY } from '../upstream/response-head.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
-import { answerText, isSafe, plainAnswer, withLines } from './answer.ts'
-import { BodyCollector } from './body-collector.ts'
-import { BODY_USE } from './body-use.ts'
-import type { ChunkedSink } from './chunked.ts'
+import { answerText, isSafe, plainAnswer, withLines } from '../wire/answer.ts'
+import { BodyCollector } from '../wire/body-collector.ts'
+import { BODY_USE } from '../wire/body-use.ts'
+import type { ChunkedSink } from '../wire/chunked.ts'
 import type { ClientConnection } from './client-connection.ts'
-import { REFUSALS } from './refusals.ts'
-import type { Refusal } from './refusals.ts'
+import { REFUSALS } from '../wire/refusals.ts'
+import type { Refusal } from '../wire/refusals.ts'
 import type { ParsedHead } from './request-head.ts'
-import { framingLine, responseLines, STRICT_TRANSPORT_LINE } from './response-lines.ts'
+import { framingLine, responseLines, STRICT_TRANSPORT_LINE } from '../wire/response-lines.ts'
 
 export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   readonly head: ParsedHead

@@ -1,9 +1,9 @@
 /** Every line of a head, classified once: what it means to us, and whether it goes on. */
 import { LIMITS } from '../../shared/limits.ts'
-import { DISGUISED, FIELD, FIELD_BITS, FIELD_MASK, requestFields } from './field-names.ts'
-import { contentLengthOf, isBlank, trimmed } from './grammar.ts'
-import { REFUSALS } from './refusals.ts'
-import type { Refusal } from './refusals.ts'
+import { DISGUISED, FIELD, FIELD_BITS, FIELD_MASK, requestFields } from '../wire/field-names.ts'
+import { contentLengthOf, isBlank, trimmed } from '../wire/grammar.ts'
+import { REFUSALS } from '../wire/refusals.ts'
+import type { Refusal } from '../wire/refusals.ts'
 import type { ParsedHead } from './request-head.ts'
 
 /** What a head says in several places, until all of it is read. */

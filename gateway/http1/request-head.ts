@@ -4,7 +4,7 @@
  */
 import { hasBrokenEscape } from '../../shared/enforcement/target.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { RequestHead } from '../exchange.ts'
+import type { RequestHead } from '../wire/exchange.ts'
 import {
   FIELD_LINES,
   ODD_REQUEST_LINE,
@@ -12,9 +12,9 @@ import {
   REQUEST_LINE,
   hasControls,
   isServed,
-} from './grammar.ts'
-import { REFUSALS } from './refusals.ts'
-import type { Refusal } from './refusals.ts'
+} from '../wire/grammar.ts'
+import { REFUSALS } from '../wire/refusals.ts'
+import type { Refusal } from '../wire/refusals.ts'
 import { Notes, readFields } from './request-fields.ts'
 import { settleConnection, settleFraming, settleHost, settleTarget } from './request-meaning.ts'
 

@@ -6,13 +6,13 @@ import {
   isOriginForm,
   readAbsoluteForm,
 } from '../../shared/enforcement/target.ts'
-import { isToken, trimmed } from './grammar.ts'
-import { mayBeNominated } from './field-names.ts'
-import { REFUSALS } from './refusals.ts'
-import type { Refusal } from './refusals.ts'
+import { isToken, trimmed } from '../wire/grammar.ts'
+import { mayBeNominated } from '../wire/field-names.ts'
+import { REFUSALS } from '../wire/refusals.ts'
+import type { Refusal } from '../wire/refusals.ts'
 import type { Notes } from './request-fields.ts'
 import type { ParsedHead } from './request-head.ts'
-import { opensWebSocket } from './websocket-request.ts'
+import { opensWebSocket } from '../wire/websocket-request.ts'
 
 /** RFC 9112 section 3.2: exactly one Host, valid. HTTP/1.0 may leave it out and has no tenant. */
 export function settleHost(

@@ -1,6 +1,6 @@
 /** Whose turn it is with the body of a request, and whether its sender makes use of it. */
-import { BodyPace } from '../http1/body-pace.ts'
-import type { Deadlines } from '../http1/deadlines.ts'
+import { BodyPace } from '../wire/body-pace.ts'
+import type { Deadlines } from '../wire/deadlines.ts'
 
 interface BodyTurnWorld {
   readonly deadlines: Deadlines

@@ -1,8 +1,8 @@
 /** Header lines as the other wire writes them, and lists of fields as HTTP/2 takes them. */
 import type { OutgoingHttpHeaders } from 'node:http2'
 import { LIMITS } from '../../shared/limits.ts'
-import { mayBeTrailer } from '../http1/field-names.ts'
-import { trimmed } from '../http1/grammar.ts'
+import { mayBeTrailer } from '../wire/field-names.ts'
+import { trimmed } from '../wire/grammar.ts'
 
 /** `X-A: 1\r\nX-B: 2\r\n` → `x-a`, `1`, `x-b`, `2`, behind what is in the list already. */
 export function appendLines(fields: string[], lines: string): void {

@@ -1,10 +1,10 @@
 /** Answers that we write ourselves, on a stream. */
 import { constants } from 'node:http2'
 import type { ServerHttp2Stream } from 'node:http2'
-import type { OwnAnswer } from '../exchange.ts'
-import { isSafe, plainAnswer } from '../http1/answer.ts'
-import { REFUSALS } from '../http1/refusals.ts'
-import { STRICT_TRANSPORT_LINE } from '../http1/response-lines.ts'
+import type { OwnAnswer } from '../wire/exchange.ts'
+import { isSafe, plainAnswer } from '../wire/answer.ts'
+import { REFUSALS } from '../wire/refusals.ts'
+import { STRICT_TRANSPORT_LINE } from '../wire/response-lines.ts'
 import { appendLines } from './field-lists.ts'
 
 /** Returns the status that the client is sent, which is not the asked one where that was unsafe. */

@@ -5,9 +5,9 @@
  */
 import { constants } from 'node:http2'
 import type { ServerHttp2Stream } from 'node:http2'
-import type { AddressUse } from '../address-counts.ts'
-import type { OwnAnswer } from '../exchange.ts'
-import type { Deadlined } from '../http1/deadlines.ts'
+import type { AddressUse } from '../wire/address-counts.ts'
+import type { OwnAnswer } from '../wire/exchange.ts'
+import type { Deadlined } from '../wire/deadlines.ts'
 import { closeWhenSent, sendAnswer } from './own-answer.ts'
 import type { Http2World } from './server.ts'
 

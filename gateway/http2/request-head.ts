@@ -5,9 +5,9 @@
  */
 import { LIMITS } from '../../shared/limits.ts'
 import { hostOfAuthority, isOriginForm } from '../../shared/enforcement/target.ts'
-import { isServed } from '../http1/grammar.ts'
-import { REFUSALS } from '../http1/refusals.ts'
-import type { Refusal } from '../http1/refusals.ts'
+import { isServed } from '../wire/grammar.ts'
+import { REFUSALS } from '../wire/refusals.ts'
+import type { Refusal } from '../wire/refusals.ts'
 import { ParsedHead, parseRequestHead } from '../http1/request-head.ts'
 
 /** `fields`: name, value, name, value. `isWhole`: the request ends with its head. */

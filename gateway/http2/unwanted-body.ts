@@ -4,8 +4,8 @@
  * send then, and soon takes no answer at all on that connection.
  */
 import type { ServerHttp2Stream } from 'node:http2'
-import type { Deadlines } from '../http1/deadlines.ts'
-import { Lingering } from '../http1/lingering.ts'
+import type { Deadlines } from '../wire/deadlines.ts'
+import { Lingering } from '../wire/lingering.ts'
 import { closeWhenSent } from './own-answer.ts'
 
 export class UnwantedBody {

@@ -14,7 +14,7 @@ import {
 import { logout } from '../../shared/sign-in/logout.ts'
 import { FORM_PAGE_HEADER_LINES } from '../../shared/sign-in/pages.ts'
 import { isRead, onlyParameter } from '../../shared/sign-in/visit.ts'
-import { BodyTooLarge } from '../exchange.ts'
+import { BodyTooLarge } from '../wire/exchange.ts'
 import type { RequestContext } from '../request.ts'
 import type { EndpointWorld } from './endpoint-world.ts'
 import { mePageHtml, type MePage } from './me-page.ts'

@@ -3,7 +3,7 @@
  * Written by hand, since it is paid for with every request (bench/micro/telemetry.ts): nothing but
  * the path and the host can hold what JSON has to escape.
  */
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../wire/exchange.ts'
 import type { ExchangeOutcome } from '../http1/server.ts'
 import { RequestContext, UnservedContext } from '../request.ts'
 import type { LineSink } from './line-writer.ts'

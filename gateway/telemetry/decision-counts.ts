@@ -1,5 +1,5 @@
 /** What workers counted for the metrics, as the control plane wants it: by tenant and decision. */
-import { TENANT_ID, type DecisionCount } from '../../shared/snapshot.ts'
+import { TENANT_ID, type DecisionCount } from '../../shared/fleet/snapshot.ts'
 import { OUTCOMES, type RequestCount } from './worker-counts.ts'
 
 /** Of requests that were about a tenant and decided something: no paths of our own, no probes. */

@@ -4,7 +4,7 @@
  */
 import { Counter, Gauge, Registry } from 'prom-client'
 import { LIMITS } from '../../shared/limits.ts'
-import type { FleetLinkStatus } from '../tenants/fleet-link.ts'
+import type { FleetLinkStatus } from '../fleet/fleet-link.ts'
 import { CountedHistogram } from './counted-histogram.ts'
 import type { WorkerGauges, WorkerReport } from './messages.ts'
 import { OTHER_TENANTS, OUTCOMES, STATUS_CLASSES } from './worker-counts.ts'

@@ -4,7 +4,7 @@
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Listen } from '../../shared/config.ts'
+import type { Listen } from '../../shared/config/config.ts'
 
 export interface Readiness {
   /** Undefined where requests are welcome. */

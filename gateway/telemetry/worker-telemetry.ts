@@ -1,7 +1,7 @@
 /** What a worker tells of its requests: the log line, the counts, and the trace they belong to. */
 import type { Clock } from '../../shared/clock.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Refusal } from '../http1/refusals.ts'
+import type { Exchange } from '../wire/exchange.ts'
+import type { Refusal } from '../wire/refusals.ts'
 import type { ExchangeOutcome } from '../http1/server.ts'
 import { RequestContext, UnservedContext } from '../request.ts'
 import { createAccessLog } from './access-log.ts'

@@ -10,7 +10,7 @@ import { deriveKey, type SealingKeys } from '../../shared/enforcement/seen.ts'
 import type { SessionRules } from '../../shared/enforcement/session.ts'
 import type { TokenTrust } from '../../shared/enforcement/token.ts'
 import { probeKeyOf } from '../../shared/probe.ts'
-import type { PublicKey, TenantSnapshot } from '../../shared/snapshot.ts'
+import type { PublicKey, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { checkCertificate, keepCertificates, type HostCertificates } from '../tls/certificates.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 

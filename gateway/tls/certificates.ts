@@ -5,7 +5,7 @@
  */
 import { constants } from 'node:crypto'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
-import type { TenantSnapshot } from '../../shared/snapshot.ts'
+import type { TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 
 type SnapshotCertificate = TenantSnapshot['certificates'][number]
 

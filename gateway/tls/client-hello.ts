@@ -5,7 +5,7 @@
  */
 import type { Socket } from 'node:net'
 import { LIMITS } from '../../shared/limits.ts'
-import { GatheredBytes } from '../gathered-bytes.ts'
+import { GatheredBytes } from '../wire/gathered-bytes.ts'
 
 const RECORD_HEADER_BYTES = 5
 const RECORD_BYTES_MAX = 2 ** 14

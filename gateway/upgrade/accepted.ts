@@ -1,7 +1,7 @@
 /** Has the application really agreed to a WebSocket, and to this one? RFC 6455 section 4.1. */
 import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { onlyValue, valuesOf } from '../http1/websocket-request.ts'
+import { onlyValue, valuesOf } from '../wire/websocket-request.ts'
 import { parseResponseHead } from '../upstream/response-head.ts'
 import type { ResponseFault, ResponseHead } from '../upstream/response-head.ts'
 

@@ -7,7 +7,7 @@ import { Agent, type ClientRequest, type IncomingMessage } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { createProxyServer } from 'http-proxy-3'
-import type { UpstreamRequest } from '../upstream/call.ts'
+import type { UpstreamRequest } from '../wire/upstream-call.ts'
 import type { Tunnel } from './tunnel.ts'
 
 /** What becomes of a request that is being carried. */

@@ -5,15 +5,15 @@
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Deadlined, Deadlines } from '../http1/deadlines.ts'
-import { onlyValue } from '../http1/websocket-request.ts'
-import { failure } from '../upstream/call.ts'
+import type { Deadlined, Deadlines } from '../wire/deadlines.ts'
+import { onlyValue } from '../wire/websocket-request.ts'
+import { failure } from '../wire/upstream-call.ts'
 import type {
   ResponseSink,
   UpstreamCall,
   UpstreamFailure,
   UpstreamRequest,
-} from '../upstream/call.ts'
+} from '../wire/upstream-call.ts'
 import { failureOf } from '../upstream/failures.ts'
 import { BODY } from '../upstream/response-head.ts'
 import type { UpstreamTimeouts } from '../upstream/upstream.ts'

@@ -6,9 +6,9 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { LIMITS } from '../../shared/limits.ts'
-import type { TakenSocket } from '../exchange.ts'
-import { GatheredBytes } from '../gathered-bytes.ts'
-import type { Deadlined, Deadlines } from '../http1/deadlines.ts'
+import type { TakenSocket } from '../wire/exchange.ts'
+import { GatheredBytes } from '../wire/gathered-bytes.ts'
+import type { Deadlined, Deadlines } from '../wire/deadlines.ts'
 import { FrameTracker, closeFrame, type Ending } from './frames.ts'
 
 type Done = (error?: Error | null) => void

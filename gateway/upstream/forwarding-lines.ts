@@ -4,7 +4,7 @@
  */
 import { withoutServiceCookies } from '../../shared/enforcement/cookies.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { RequestHead } from '../exchange.ts'
+import type { RequestHead } from '../wire/exchange.ts'
 import { flat } from '../../shared/enforcement/flat.ts'
 
 export interface Forwarding {

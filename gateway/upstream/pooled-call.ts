@@ -1,9 +1,14 @@
 /** A request on its way: waiting for a connection, on one, or on its second after a dead one. */
 import { countedWidelyAs } from '../../shared/client-address.ts'
-import { GatheredBytes } from '../gathered-bytes.ts'
-import type { Deadlined } from '../http1/deadlines.ts'
-import { failure } from './call.ts'
-import type { ResponseSink, UpstreamCall, UpstreamFailure, UpstreamRequest } from './call.ts'
+import { GatheredBytes } from '../wire/gathered-bytes.ts'
+import type { Deadlined } from '../wire/deadlines.ts'
+import { failure } from '../wire/upstream-call.ts'
+import type {
+  ResponseSink,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamRequest,
+} from '../wire/upstream-call.ts'
 import type { PooledUpstream } from './upstream.ts'
 import type { UpstreamConnection } from './upstream-connection.ts'
 

@@ -4,7 +4,7 @@
  */
 import { isTargetedSharing } from '../../shared/enforcement/answer-sharing.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { DISGUISED, FIELD, FIELD_BITS, FIELD_MASK, responseFields } from '../http1/field-names.ts'
+import { DISGUISED, FIELD, FIELD_BITS, FIELD_MASK, responseFields } from '../wire/field-names.ts'
 import {
   FIELD_LINES,
   PARTIAL_LINE,
@@ -12,7 +12,7 @@ import {
   contentLengthOf,
   hasControls,
   trimmed,
-} from '../http1/grammar.ts'
+} from '../wire/grammar.ts'
 import { connectionOptions, withoutNominated } from '../http1/request-meaning.ts'
 
 export const BODY = { none: 0, length: 1, chunked: 2, untilClose: 3 } as const

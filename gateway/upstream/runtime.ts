@@ -2,9 +2,9 @@
 import type { LookupFunction } from 'node:net'
 import { systemClock } from '../../shared/clock.ts'
 import type { Clock } from '../../shared/clock.ts'
-import { createDeadlines } from '../http1/deadlines.ts'
-import type { Deadlines } from '../http1/deadlines.ts'
-import { SpareBuffer } from '../http1/client-writer.ts'
+import { createDeadlines } from '../wire/deadlines.ts'
+import type { Deadlines } from '../wire/deadlines.ts'
+import { SpareBuffer } from '../wire/client-writer.ts'
 import { createNames } from './names.ts'
 import type { Resolve } from './names.ts'
 

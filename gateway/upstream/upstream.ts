@@ -1,9 +1,9 @@
 /** One application: a pool of connections to its origin, and the only way to it. */
 import { LIMITS } from '../../shared/limits.ts'
-import { failure } from './call.ts'
-import type { ResponseSink, UpstreamCall, UpstreamRequest } from './call.ts'
+import { failure } from '../wire/upstream-call.ts'
+import type { ResponseSink, UpstreamCall, UpstreamRequest } from '../wire/upstream-call.ts'
 import { createUpstreamRuntime } from './runtime.ts'
-import { FairQueue } from '../fair-queue.ts'
+import { FairQueue } from '../wire/fair-queue.ts'
 import type { UpstreamRuntime } from './runtime.ts'
 import { PooledCall } from './pooled-call.ts'
 import { UpstreamConnection } from './upstream-connection.ts'

@@ -3,7 +3,7 @@
  * answered and adds nothing. The order is the design's: suspended, pass-through, sealed, the
  * service's own paths, excluded, session.
  */
-import type { Protection, TenantStatus } from '../snapshot.ts'
+import type { Protection, TenantStatus } from '../fleet/snapshot.ts'
 import type { ForwardReason, RefuseReason, SignInReason } from '../reasons.ts'
 import type { ExcludedMatcher, SealedMatcher } from './path.ts'
 

@@ -3,7 +3,7 @@
  * its tenant, only grows, and forgets nothing that a living session could still be judged by.
  */
 import { LIMITS } from '../limits.ts'
-import { sessionSecondsOf, type Revoked } from '../snapshot.ts'
+import { sessionSecondsOf, type Revoked } from '../fleet/snapshot.ts'
 
 /** A session may have been issued under a longer lifetime than the one in force today. */
 export const SESSION_SECONDS_FLOOR = 86_400

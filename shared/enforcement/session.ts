@@ -2,7 +2,7 @@
  * Is this session good for this request, now? Pure: the proof of the token comes in, everything
  * that time, a revocation or another client can change is looked at here, every time.
  */
-import type { SessionBinding } from '../snapshot.ts'
+import type { SessionBinding } from '../fleet/snapshot.ts'
 import type { SignInReason } from '../reasons.ts'
 import { isReadable, isSameClient } from './fingerprint.ts'
 import { seenIntervalSeconds, type Seen } from './seen.ts'

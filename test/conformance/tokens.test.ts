@@ -1,7 +1,7 @@
 /** Every sample of a token, as the session cookie: who it lets in, and with what reason it does not. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { nothingRevoked } from '../../shared/snapshot.ts'
+import { nothingRevoked } from '../../shared/fleet/snapshot.ts'
 import { newSigningKey } from '../support/tokens.ts'
 import type { Cell } from './cell.ts'
 import { runTable, type Case } from './table.ts'

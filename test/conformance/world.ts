@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net'
 import { createEnforcement } from '../../control-plane/downloads/sdk-node/enforce/enforcement.ts'
 import { createService } from '../../control-plane/downloads/sdk-node/service.ts'
-import type { Revoked } from '../../shared/snapshot.ts'
+import type { Revoked } from '../../shared/fleet/snapshot.ts'
 import { HOST, startEdge } from '../support/edge-world.ts'
 import {
   CLIENT_SECRET,

@@ -12,20 +12,20 @@ t.test('a revocation overtakes a full synchronisation of 5,000 tenants', async (
     startGateway(t, { id, port: control.port, workers: 2 }),
   )
   const workers = gateways.flatMap((gateway) => gateway.workers)
-  await until(() => workers.every(({ directory }) => directory.size() > 100))
+  await until(() => workers.every(({ registry }) => registry.size() > 100))
 
   const startMs = performance.now()
   control.revoke('t0', { sids: { s: NOW + 1 } })
   await until(() =>
-    workers.every(({ directory }) => directory.byId('t0')?.revoked.sids.get('s') === NOW + 1),
+    workers.every(({ registry }) => registry.byId('t0')?.revoked.sids.get('s') === NOW + 1),
   )
   const tookMs = performance.now() - startMs
-  const sizes = workers.map(({ directory }) => directory.size())
+  const sizes = workers.map(({ registry }) => registry.size())
   t.ok(Math.max(...sizes) < TENANTS, `at ${sizes.join(', ')} tenants`)
   t.comment(`${tookMs.toFixed(0)} ms, with ${sizes.join(', ')} of ${TENANTS} tenants there`)
   t.same((await control.hub.revocationsSettled(5_000)).pending, [])
   t.ok(
-    workers.some(({ directory }) => directory.size() < TENANTS),
+    workers.some(({ registry }) => registry.size() < TENANTS),
     'acknowledged meanwhile',
   )
 })
@@ -45,17 +45,17 @@ t.test('a storm of changes ends with everybody at the newest, and no step back',
     if (round % 7 === 0) newest = control.remove('flicker')
     if (round % 7 === 3) newest = control.put('flicker')
     if (round % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
-    for (const { directory } of workers) {
-      const revision = servedAt(directory, 't0.example')?.revision ?? 0
-      if (revision < (seen.get(directory) ?? 0)) t.fail('a step back')
-      seen.set(directory, revision)
+    for (const { registry } of workers) {
+      const revision = servedAt(registry, 't0.example')?.revision ?? 0
+      if (revision < (seen.get(registry) ?? 0)) t.fail('a step back')
+      seen.set(registry, revision)
     }
   }
   await control.settled(newest, 3)
-  for (const { directory } of workers)
+  for (const { registry } of workers)
     for (let count = 0; count < 5; count += 1)
-      t.equal(servedAt(directory, `t${count}.example`)?.name, '399')
-  t.same(new Set(workers.map(({ directory }) => statusOf(directory, 'flicker.example'))).size, 1)
+      t.equal(servedAt(registry, `t${count}.example`)?.name, '399')
+  t.same(new Set(workers.map(({ registry }) => statusOf(registry, 'flicker.example'))).size, 1)
 })
 
 t.test('gateways that come and go in the middle of everything end up right', async (t) => {
@@ -69,15 +69,15 @@ t.test('gateways that come and go in the middle of everything end up right', asy
     control.source.put(`new${round}`)
     await control.start()
     const workers = gateways.map((gateway) => gateway.addWorker())
-    await until(() => workers.some(({ directory }) => directory.size() > 10))
+    await until(() => workers.some(({ registry }) => registry.size() > 10))
   }
   await control.settled(control.put('last'), 2)
-  for (const { directory } of gateways.flatMap(({ workers }) => workers)) {
-    await until(() => directory.size() === 300 - 6 + 6 + 1)
+  for (const { registry } of gateways.flatMap(({ workers }) => workers)) {
+    await until(() => registry.size() === 300 - 6 + 6 + 1)
     for (let round = 0; round < 6; round += 1) {
-      t.equal(servedAt(directory, `t${round}.example`)?.name, `Round ${round}`)
-      t.equal(statusOf(directory, `t${299 - round}.example`), 404)
-      t.equal(statusOf(directory, `new${round}.example`), 200)
+      t.equal(servedAt(registry, `t${round}.example`)?.name, `Round ${round}`)
+      t.equal(statusOf(registry, `t${299 - round}.example`), 404)
+      t.equal(statusOf(registry, `new${round}.example`), 200)
     }
   }
 })

@@ -24,7 +24,7 @@ t.test(
 
     await control.kill()
     for (const { workers } of gateways)
-      for (const { directory } of workers) t.equal(statusOf(directory, 't7.example'), 200)
+      for (const { registry } of workers) t.equal(statusOf(registry, 't7.example'), 200)
 
     // Changed while nobody was listening, and announced to nobody.
     control.source.put('t7', { name: 'Changed' })
@@ -33,10 +33,10 @@ t.test(
     await control.start()
     await control.settled(22, 5)
     for (const { workers } of gateways)
-      for (const { directory } of workers) {
-        t.equal(servedAt(directory, 't7.example')?.name, 'Changed')
-        t.equal(statusOf(directory, 't8.example'), 404)
-        t.equal(directory.byId('t9')?.revoked.subjects.get('eve'), NOW + 1)
+      for (const { registry } of workers) {
+        t.equal(servedAt(registry, 't7.example')?.name, 'Changed')
+        t.equal(statusOf(registry, 't8.example'), 404)
+        t.equal(registry.byId('t9')?.revoked.subjects.get('eve'), NOW + 1)
       }
   },
 )
@@ -59,10 +59,10 @@ t.test(
 
     const after = startGateway(t, { port: control.port, folder, workers: 2 })
     await Promise.all(after.workers.map(({ follower }) => follower.ready))
-    for (const { directory, follower } of after.workers) {
-      t.equal(servedAt(directory, 'ada.example')?.name, 'Newest')
-      t.equal(directory.byId('ada')?.revoked.sids.get('s'), NOW + 5)
-      t.equal(statusOf(directory, 'gone.example'), 404)
+    for (const { registry, follower } of after.workers) {
+      t.equal(servedAt(registry, 'ada.example')?.name, 'Newest')
+      t.equal(registry.byId('ada')?.revoked.sids.get('s'), NOW + 5)
+      t.equal(statusOf(registry, 'gone.example'), 404)
       t.same(follower.settings(), { base_url: 'http://localhost:8080' })
     }
 
@@ -71,7 +71,7 @@ t.test(
     source.put('ada', { name: 'Newer still' })
     await control.start()
     await control.settled(5)
-    t.equal(servedAt(after.directory, 'ada.example')?.name, 'Newer still')
+    t.equal(servedAt(after.registry, 'ada.example')?.name, 'Newer still')
     t.equal(after.link.status().revision, 5)
   },
 )
@@ -94,12 +94,12 @@ t.test('what the disk has lost comes back with the control plane', async (t) => 
 
   const after = startGateway(t, { port: control.port, folder })
   await after.workers[0]!.follower.ready
-  t.match(servedAt(after.directory, 'ada.example'), { revision: 1, protection: 'on' })
-  t.equal(statusOf(after.directory, 'bob.example'), 503)
+  t.match(servedAt(after.registry, 'ada.example'), { revision: 1, protection: 'on' })
+  t.equal(statusOf(after.registry, 'bob.example'), 503)
   await control.start()
-  await until(() => servedAt(after.directory, 'ada.example')?.revision === 3)
-  await until(() => statusOf(after.directory, 'bob.example') === 200)
-  t.equal(after.directory.byId('bob')?.revoked.all, NOW)
+  await until(() => servedAt(after.registry, 'ada.example')?.revision === 3)
+  await until(() => statusOf(after.registry, 'bob.example') === 200)
+  t.equal(after.registry.byId('bob')?.revoked.all, NOW)
   await control.settled(3)
   await after.close()
 
@@ -110,7 +110,7 @@ t.test('what the disk has lost comes back with the control plane', async (t) => 
     healed.lines.filter(({ level, msg }) => level >= 40 && !msg.startsWith('cannot reach')),
     [],
   )
-  t.equal(servedAt(healed.directory, 'ada.example')?.revision, 3)
+  t.equal(servedAt(healed.registry, 'ada.example')?.revision, 3)
 })
 
 t.test(
@@ -122,12 +122,12 @@ t.test(
     const before = startGateway(t, { port: control.port, folder })
     await control.settled(1)
     control.revoke('ada', { subjects: { eve: NOW + 1 } })
-    await until(() => before.directory.byId('ada')?.revoked.subjects.size === 1)
+    await until(() => before.registry.byId('ada')?.revoked.subjects.size === 1)
     await control.kill()
     await before.close()
     const after = startGateway(t, { port: control.port, folder })
     await after.workers[0]!.follower.ready
-    t.equal(after.directory.byId('ada')?.revoked.subjects.get('eve'), NOW + 1)
+    t.equal(after.registry.byId('ada')?.revoked.subjects.get('eve'), NOW + 1)
   },
 )
 
@@ -144,8 +144,8 @@ t.test(
     old.source.replace('epoch-2', 0)
     old.source.put('bob', { edge_urls: { 'h.example': 'https://h.example' } })
     await old.start()
-    await until(() => servedAt(gateway.directory, 'h.example')?.tenant_id === 'bob')
-    await until(() => statusOf(gateway.directory, 't7.example') === 404)
-    t.equal(gateway.directory.size(), 1)
+    await until(() => servedAt(gateway.registry, 'h.example')?.tenant_id === 'bob')
+    await until(() => statusOf(gateway.registry, 't7.example') === 404)
+    t.equal(gateway.registry.size(), 1)
   },
 )

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { createDeadlines } from '../../gateway/http1/deadlines.ts'
+import { createDeadlines } from '../../gateway/wire/deadlines.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { HOST, startSecureWire } from '../support/secure-wire.ts'
 import { RawClient, startRawOrigin, startWire } from '../support/wire.ts'

@@ -5,8 +5,8 @@ import type { Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
-import { BodyCollector } from '../../gateway/http1/body-collector.ts'
-import { GatheredBytes } from '../../gateway/gathered-bytes.ts'
+import { BodyCollector } from '../../gateway/wire/body-collector.ts'
+import { GatheredBytes } from '../../gateway/wire/gathered-bytes.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import {
   END_HEADERS,

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import type { Test } from 'tap'
-import type { Exchange } from '../../gateway/exchange.ts'
+import type { Exchange } from '../../gateway/wire/exchange.ts'
 import { RawClient, startOrigin, startRawOrigin, startWire } from '../support/wire.ts'
 import type { Origin, Wire } from '../support/wire.ts'
 

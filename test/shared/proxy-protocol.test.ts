@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import t from 'tap'
 import { createAddressReader } from '../../shared/client-address.ts'
 import { networkList } from '../../shared/networks.ts'
-import { createListeners } from '../../gateway/listeners.ts'
+import { createListeners } from '../../gateway/listen/listeners.ts'
 import { crc32c, parseProxyHeader } from '../../shared/proxy-header.ts'
 import { createProxyProtocol, type Proxied } from '../../shared/proxy-protocol.ts'
 import { systemClock } from '../../shared/clock.ts'
@@ -153,7 +153,7 @@ async function startBehindProxy(
   const { log, lines } = createTestLog()
   const listeners = createListeners({
     settings: { proxyProtocol: true, trustedProxies, timeouts: TIMEOUTS },
-    wires: { accept: wire.server.accept, acceptTls: () => t },
+    protocols: { accept: wire.server.accept, acceptTls: () => t },
     log,
     clock: systemClock,
   })

@@ -4,10 +4,10 @@
  */
 import cluster, { type Worker } from 'node:cluster'
 import { pino } from 'pino'
-import { createTenantDirectory } from '../../gateway/tenants/directory.ts'
-import { startFleetLink } from '../../gateway/tenants/fleet-link.ts'
-import { clusterPrimaryPort, clusterWorkerPort } from '../../gateway/tenants/ports.ts'
-import { followRelay } from '../../gateway/tenants/relay-follower.ts'
+import { createTenantRegistry } from '../../gateway/tenants/registry.ts'
+import { startFleetLink } from '../../gateway/fleet/fleet-link.ts'
+import { clusterPrimaryPort, clusterWorkerPort } from '../../gateway/fleet/ports.ts'
+import { followRelay } from '../../gateway/fleet/relay-follower.ts'
 import { systemClock } from '../../shared/clock.ts'
 import { compileForTest, FLEET_KEY, statusOf } from './fleet.ts'
 
@@ -82,16 +82,16 @@ function ask(worker: Worker, host: string): Promise<WorkerAnswer | null> {
 }
 
 function runWorker() {
-  const directory = createTenantDirectory({ clock: systemClock, compile: compileForTest })
-  followRelay({ port: clusterPrimaryPort(process), directory, log })
+  const registry = createTenantRegistry({ clock: systemClock, compile: compileForTest })
+  followRelay({ port: clusterPrimaryPort(process), registry, log })
   process.on('message', ({ ask: host }: { ask?: string }) => {
     if (host === undefined) return
-    const found = directory.byHost(host)
+    const found = registry.byHost(host)
     const served = found.kind === 'served' ? found.served : undefined
     const answer: WorkerAnswer = {
       host,
       pid: process.pid,
-      status: statusOf(directory, host),
+      status: statusOf(registry, host),
       revision: served?.tenant.revision ?? 0,
       revokedAll: served?.revoked.all ?? 0,
     }

@@ -5,7 +5,7 @@ import {
   nothingRevoked,
   type Revoked,
   type TenantSnapshot,
-} from '../../shared/snapshot.ts'
+} from '../../shared/fleet/snapshot.ts'
 
 export interface MemorySource extends FleetSource {
   put(tenantId: string, change?: Partial<TenantSnapshot>): number

@@ -11,15 +11,15 @@ import {
   type FleetHubOptions,
 } from '../../control-plane/fleet/hub.ts'
 import {
-  createTenantDirectory,
+  createTenantRegistry,
   type ServedTenant,
-  type TenantDirectory,
-} from '../../gateway/tenants/directory.ts'
-import { startFleetLink, type FleetLink } from '../../gateway/tenants/fleet-link.ts'
-import { createPortPair } from '../../gateway/tenants/ports.ts'
-import { followRelay, type RelayFollower } from '../../gateway/tenants/relay-follower.ts'
+  type TenantRegistry,
+} from '../../gateway/tenants/registry.ts'
+import { startFleetLink, type FleetLink } from '../../gateway/fleet/fleet-link.ts'
+import { createPortPair } from '../../gateway/fleet/ports.ts'
+import { followRelay, type RelayFollower } from '../../gateway/fleet/relay-follower.ts'
 import { systemClock } from '../../shared/clock.ts'
-import type { Revoked, TenantSnapshot } from '../../shared/snapshot.ts'
+import type { Revoked, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { createMemorySource, type MemorySource } from './fleet-source.ts'
 
 export const FLEET_KEY = 'a fleet key for tests only'
@@ -139,7 +139,7 @@ export async function startControlPlane(
 export interface TestGateway {
   readonly link: FleetLink
   readonly workers: TestWorker[]
-  readonly directory: TenantDirectory<TestTenant>
+  readonly registry: TenantRegistry<TestTenant>
   readonly folder: string
   readonly lines: LogLine[]
   addWorker(): TestWorker
@@ -147,7 +147,7 @@ export interface TestGateway {
 }
 
 export interface TestWorker {
-  readonly directory: TenantDirectory<TestTenant>
+  readonly registry: TenantRegistry<TestTenant>
   readonly follower: RelayFollower
   readonly revocations: { tenantId: string; revoked: Revoked }[]
   die(): void
@@ -182,14 +182,14 @@ export function startGateway(t: Teardown, options: TestGatewayOptions): TestGate
   function addWorker() {
     const ports = createPortPair()
     const revocations: TestWorker['revocations'] = []
-    const directory = createTenantDirectory({
+    const registry = createTenantRegistry({
       clock: systemClock,
       compile: compileForTest,
       onRevoked: (tenantId, revoked) => void revocations.push({ tenantId, revoked }),
     })
-    const follower = followRelay({ port: ports.primary, directory, log })
+    const follower = followRelay({ port: ports.primary, registry, log })
     link.attachWorker(ports.worker)
-    const worker = { directory, follower, revocations, die: () => ports.close() }
+    const worker = { registry, follower, revocations, die: () => ports.close() }
     workers.push(worker)
     return worker
   }
@@ -199,7 +199,7 @@ export function startGateway(t: Teardown, options: TestGatewayOptions): TestGate
   const gateway = {
     link,
     workers,
-    directory: workers[0]!.directory,
+    registry: workers[0]!.registry,
     folder,
     lines,
     addWorker,
@@ -227,15 +227,15 @@ export async function until(isTrue: () => boolean, timeoutMs = 15_000): Promise<
 }
 
 /** The host's status as a request would see it. */
-export function statusOf(directory: TenantDirectory<TestTenant>, host: string): number {
-  const found = directory.byHost(host)
+export function statusOf(registry: TenantRegistry<TestTenant>, host: string): number {
+  const found = registry.byHost(host)
   if (found.kind === 'unknown') return 404
   if (found.kind === 'held') return 503
   return found.served.tenant.snapshot.status === 'suspended' ? 503 : 200
 }
 
 /** The snapshot that is served at a host. */
-export function servedAt(directory: TenantDirectory<TestTenant>, host: string) {
-  const found = directory.byHost(host)
+export function servedAt(registry: TenantRegistry<TestTenant>, host: string) {
+  const found = registry.byHost(host)
   return found.kind === 'served' ? found.served.tenant.snapshot : undefined
 }

@@ -1,17 +1,20 @@
 /** A gateway's disk as a test sees it: filled by real writes, damaged by hand. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openLastKnownGood, type StoredTenant } from '../../gateway/tenants/last-known-good.ts'
+import {
+  openLastKnownGood,
+  type StoredTenant,
+} from '../../gateway/last-known-good/last-known-good.ts'
 import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
-import { createKeeper, type Keeper } from '../../gateway/tenants/keeper.ts'
-import { createTenantDirectory, type TenantDirectory } from '../../gateway/tenants/directory.ts'
-import { createPortPair } from '../../gateway/tenants/ports.ts'
-import { createRelay } from '../../gateway/tenants/relay.ts'
-import { followRelay } from '../../gateway/tenants/relay-follower.ts'
+import { createReplica, type Replica } from '../../gateway/fleet/replica.ts'
+import { createTenantRegistry, type TenantRegistry } from '../../gateway/tenants/registry.ts'
+import { createPortPair } from '../../gateway/fleet/ports.ts'
+import { createRelay } from '../../gateway/fleet/relay.ts'
+import { followRelay } from '../../gateway/fleet/relay-follower.ts'
 import { systemClock } from '../../shared/clock.ts'
-import { StateDigest } from '../../shared/fleet-digest.ts'
-import { addToRoster } from '../../gateway/tenants/kept-state.ts'
-import type { Revoked, TenantSnapshot } from '../../shared/snapshot.ts'
+import { StateDigest } from '../../shared/fleet/digest.ts'
+import { addToRoster } from '../../gateway/last-known-good/kept-state.ts'
+import type { Revoked, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { snapshotOf } from './fleet-source.ts'
 import { compileForTest, createTestLog, FLEET_KEY, type LogLine, type TestTenant } from './fleet.ts'
 
@@ -59,8 +62,8 @@ export function storedOf(snapshot: TenantSnapshot): StoredTenant {
 }
 
 export interface Restarted {
-  readonly directory: TenantDirectory<TestTenant>
-  readonly keeper: Keeper
+  readonly registry: TenantRegistry<TestTenant>
+  readonly replica: Replica
   readonly lines: LogLine[]
   close(): Promise<void>
 }
@@ -71,11 +74,11 @@ export async function restart(folder: string, fleetKey = FLEET_KEY): Promise<Res
   const disk = openLastKnownGood({ directory: folder, fleetKey, log })
   const relay = createRelay({
     log,
-    state: () => keeper.state(),
+    state: () => replica.state(),
     onFailed: () => {},
     onReport: () => {},
   })
-  const keeper = createKeeper({
+  const replica = createReplica({
     clock: systemClock,
     log,
     disk,
@@ -83,15 +86,15 @@ export async function restart(folder: string, fleetKey = FLEET_KEY): Promise<Res
     relay: (change) => relay.send(change),
     send: () => {},
   })
-  keeper.restore(disk.load())
+  replica.restore(disk.load())
   const ports = createPortPair()
-  const directory = createTenantDirectory({ clock: systemClock, compile: compileForTest })
-  const follower = followRelay({ port: ports.primary, directory, log })
+  const registry = createTenantRegistry({ clock: systemClock, compile: compileForTest })
+  const follower = followRelay({ port: ports.primary, registry, log })
   relay.attach(ports.worker)
   await follower.ready
   return {
-    directory,
-    keeper,
+    registry,
+    replica,
     lines,
     async close() {
       relay.close()

@@ -1,6 +1,6 @@
 /** A gateway that says and does exactly what a test wants, on a real WebSocket. */
 import { WebSocket, type ClientOptions } from 'ws'
-import type { DownMessage, UpMessage } from '../../shared/snapshot.ts'
+import type { DownMessage, UpMessage } from '../../shared/fleet/snapshot.ts'
 import { FLEET_KEY, until } from './fleet.ts'
 
 export interface RawGateway {

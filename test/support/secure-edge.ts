@@ -2,9 +2,9 @@
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
 import { connect as connectTcp, createServer } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { createListeners } from '../../gateway/listeners.ts'
+import { createListeners } from '../../gateway/listen/listeners.ts'
 import { systemClock } from '../../shared/clock.ts'
-import type { TenantSnapshot } from '../../shared/snapshot.ts'
+import type { TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { HOST, startEdge, USER_AGENT } from './edge-world.ts'
 import { createTestLog } from './fleet.ts'
 import { createTestAuthority } from './test-certificates.ts'
@@ -76,7 +76,7 @@ export async function startSecureEdge(
         first_byte: 30_000,
       },
     },
-    wires: edge.gateway.server,
+    protocols: edge.gateway.server,
     log: createTestLog().log,
     clock: systemClock,
   })

@@ -10,9 +10,9 @@ import type { Exchange, ForwardPlan, OwnAnswer } from '../../gateway/exchange.ts
 import type { AbuseKind, ExchangeOutcome } from '../../gateway/http1/server.ts'
 import { createHttp2Server } from '../../gateway/http2/server.ts'
 import type { Http2Limits } from '../../gateway/http2/server.ts'
-import { createAddressCounts } from '../../gateway/address-counts.ts'
+import { createAddressCounts } from '../../gateway/wire/address-counts.ts'
 import { HostCertificate } from '../../gateway/tls/certificates.ts'
-import { createTlsFront, type TlsFrontOptions } from '../../gateway/tls/front.ts'
+import { createTlsListener, type TlsListenerOptions } from '../../gateway/tls/tls-listener.ts'
 import { createTicketKeys } from '../../gateway/tls/ticket-keys.ts'
 import { createHttp1Server, type Http1Limits } from '../../gateway/http1/server.ts'
 import { createUpstreamRuntime } from '../../gateway/upstream/runtime.ts'
@@ -38,7 +38,7 @@ export interface SecureWireOptions {
   readonly authority?: TestAuthority
   readonly fleetKey?: string
   readonly sweepMs?: number
-  readonly front?: Partial<TlsFrontOptions>
+  readonly front?: Partial<TlsListenerOptions>
   readonly refusalAnswer?: () => OwnAnswer
 }
 
@@ -89,7 +89,7 @@ export async function startSecureWire(t: Test, origin: string, options: SecureWi
     ...shared,
     ...(options.refusalAnswer && { refusalAnswer: options.refusalAnswer }),
   })
-  const front = createTlsFront({
+  const front = createTlsListener({
     contextFor(host) {
       asked.push(host)
       if (host === 'throws.test') throw new Error('a certificate that cannot be loaded')

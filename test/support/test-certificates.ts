@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TenantSnapshot } from '../../shared/snapshot.ts'
+import type { TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 
 export type TestCertificate = TenantSnapshot['certificates'][number]
 

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, createServer as createTcpServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import type { Test } from 'tap'
-import type { Exchange, ForwardPlan } from '../../gateway/exchange.ts'
+import type { Exchange, ForwardPlan } from '../../gateway/wire/exchange.ts'
 import { createHttp1Server } from '../../gateway/http1/server.ts'
 import type {
   ExchangeOutcome,

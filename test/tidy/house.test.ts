@@ -69,7 +69,7 @@ t.test('shared does no I/O, and the decision core is pure', async (t) => {
   t.match(read('shared/client-address.ts'), "import { isIP } from 'node:net'")
   t.match(read('shared/proxy-header.ts'), "import { isIPv4, isIPv6 } from 'node:net'")
   t.match(read('shared/proxy-protocol.ts'), "import type { Socket } from 'node:net'")
-  t.match(read('shared/settings.ts'), "import type * as FileSystem from 'node:fs'")
+  t.match(read('shared/config/settings.ts'), "import type * as FileSystem from 'node:fs'")
   const beyond = offenders(
     under('shared/enforcement/'),
     (name) => !name.startsWith('shared/') && name !== 'node:crypto',

@@ -1,6 +1,6 @@
 /** Into the console: for who holds the operator key, and has no account yet, or none any more. */
 import * as v from 'valibot'
-import { TENANT_ID } from '../../../shared/snapshot.ts'
+import { TENANT_ID } from '../../../shared/fleet/snapshot.ts'
 import type { OperatorLinks } from '../../console-access/operator-links.ts'
 import type { ConsolePeople, ConsolePerson } from '../../console-access/people.ts'
 import { mailLanguage } from '../../http/mail-language.ts'

@@ -1,6 +1,6 @@
 /** The gateways, how far each has come, and their keys. */
 import * as v from 'valibot'
-import { GATEWAY_ID } from '../../../shared/config.ts'
+import { GATEWAY_ID } from '../../../shared/config/config.ts'
 import { fleetOf } from '../../fleet/fleet-list.ts'
 import type { GatewayStatus } from '../../fleet/gateway-book.ts'
 import type { GatewayKeys } from '../../keys/gateway-keys.ts'

@@ -1,6 +1,6 @@
 /** A new tenant: the form of the operator API's call, with the same schema behind it. */
 import { html } from 'hono/html'
-import { MODES, PLANS } from '../../../shared/snapshot.ts'
+import { MODES, PLANS } from '../../../shared/fleet/snapshot.ts'
 import { NewTenantBody } from '../../requests/fields.ts'
 import { toNewTenant } from '../../api/operator/tenant-routes.ts'
 import type { Tenants } from '../../tenants/tenants.ts'

@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../../shared/limits.ts'
-import { PLANS } from '../../../shared/snapshot.ts'
+import { PLANS } from '../../../shared/fleet/snapshot.ts'
 import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { Tenant, Tenants } from '../../tenants/tenants.ts'
 import { linkButton } from '../blocks/form.ts'

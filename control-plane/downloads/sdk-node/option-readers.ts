@@ -1,5 +1,5 @@
 /** How options are read: each checked where it is given, and the error names it, never its value. */
-import { TENANT_ID } from '../../../shared/snapshot.ts'
+import { TENANT_ID } from '../../../shared/fleet/snapshot.ts'
 
 export type OptionReaders = ReturnType<typeof optionReaders>
 

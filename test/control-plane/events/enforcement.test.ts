@@ -1,7 +1,7 @@
 import t from 'tap'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import type { EnforcementEvent } from '../../../shared/snapshot.ts'
+import type { EnforcementEvent } from '../../../shared/fleet/snapshot.ts'
 import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
 import { startFeedApi } from '../../support/feed-api.ts'
 

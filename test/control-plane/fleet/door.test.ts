@@ -142,7 +142,7 @@ t.test('hostile messages close at most the connection that sent them', async (t)
   t.equal(({} as Record<string, unknown>)['type'], undefined)
 
   await control.settled(control.put('ada'))
-  t.equal(gateway.directory.byId('ada')?.tenant.revision, 2)
+  t.equal(gateway.registry.byId('ada')?.tenant.revision, 2)
 })
 
 t.test('a malformed first word is refused', async (t) => {

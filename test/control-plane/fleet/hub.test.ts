@@ -16,8 +16,8 @@ t.test('a change reaches every worker of every gateway and is acknowledged', asy
   const receipt = await control.hub.settled(revision, 5_000)
   t.same(receipt, { applied: ['edge-1', 'edge-2', 'edge-3'], pending: [] })
   for (const { workers } of gateways)
-    for (const { directory } of workers)
-      t.same(servedAt(directory, 'ada.example')?.sealed, ['/secret'])
+    for (const { registry } of workers)
+      t.same(servedAt(registry, 'ada.example')?.sealed, ['/secret'])
 
   const [first] = control.hub.gateways()
   t.match(first, { gateway_id: 'edge-1', version: '1.0.0', connected: true, revision, lag: 0 })
@@ -29,10 +29,10 @@ t.test('a tenant that is removed is unknown everywhere', async (t) => {
   control.put('ada')
   control.put('bob')
   const gateway = startGateway(t, { port: control.port })
-  await until(() => statusOf(gateway.directory, 'ada.example') === 200)
+  await until(() => statusOf(gateway.registry, 'ada.example') === 200)
   await control.settled(control.remove('ada'))
-  t.equal(statusOf(gateway.directory, 'ada.example'), 404)
-  t.equal(statusOf(gateway.directory, 'bob.example'), 200)
+  t.equal(statusOf(gateway.registry, 'ada.example'), 404)
+  t.equal(statusOf(gateway.registry, 'bob.example'), 200)
 })
 
 t.test('a gateway that was away gets only what is newer', async (t) => {
@@ -114,7 +114,7 @@ t.test('a change that nobody announced is found by looking', async (t) => {
   const control = await startControlPlane(t, { timing: { pollMs: 5 } })
   const gateway = startGateway(t, { port: control.port })
   control.source.put('ada')
-  await until(() => statusOf(gateway.directory, 'ada.example') === 200)
+  await until(() => statusOf(gateway.registry, 'ada.example') === 200)
 })
 
 t.test('a snapshot that is too big is not sent, and is shown as rejected', async (t) => {
@@ -154,7 +154,7 @@ t.test('a tenant that cannot be read or sent is kept through a full synchronisat
   await raw.wait('synced')
   t.match(raw.of('keep'), [{ tenant_id: 'ada', revision: 3 }])
   await until(() => gateway.link.status().revision === 4)
-  t.equal(statusOf(gateway.directory, 'ada.example'), 200)
+  t.equal(statusOf(gateway.registry, 'ada.example'), 200)
   t.match(control.hub.gateways().at(0)?.rejections, [{ tenant_id: 'ada', reason: /decrypted/ }])
 })
 
@@ -178,13 +178,13 @@ t.test(
       { tenant_id: 'cleo', revision: 4, reason: /^mode: expected / },
     ])
     t.notMatch(JSON.stringify([control.hub.gateways(), control.lines, gateway.lines]), secret)
-    for (const { directory } of gateway.workers) {
-      t.equal(servedAt(directory, 'ada.example')?.revision, 1)
-      t.equal(servedAt(directory, 'bob.example')?.name, 'Bob again')
-      t.equal(statusOf(directory, 'cleo.example'), 404)
+    for (const { registry } of gateway.workers) {
+      t.equal(servedAt(registry, 'ada.example')?.revision, 1)
+      t.equal(servedAt(registry, 'bob.example')?.name, 'Bob again')
+      t.equal(statusOf(registry, 'cleo.example'), 404)
     }
     await control.settled(control.put('ada', { name: 'Ada' }))
-    t.equal(servedAt(gateway.directory, 'ada.example')?.name, 'Ada')
+    t.equal(servedAt(gateway.registry, 'ada.example')?.name, 'Ada')
     t.match(control.hub.gateways()[0]?.rejections, [{ tenant_id: 'cleo' }])
   },
 )
@@ -203,7 +203,7 @@ t.test('a gateway whose state differs is sent everything again, by itself', asyn
   }
   await control.kill()
   await control.start()
-  await until(() => servedAt(gateway.directory, 'ada.example')?.name === 'Renamed')
+  await until(() => servedAt(gateway.registry, 'ada.example')?.name === 'Renamed')
   t.ok(control.lines.some(({ msg }) => msg === 'a gateway asks for everything'))
 })
 
@@ -227,8 +227,8 @@ t.test('a restored database starts the gateways over', async (t) => {
   await control.settled(2)
   control.source.replace('epoch-1', 0)
   control.source.put('cleo')
-  await until(() => statusOf(gateway.directory, 'cleo.example') === 200)
-  await until(() => statusOf(gateway.directory, 'ada.example') === 404)
+  await until(() => statusOf(gateway.registry, 'cleo.example') === 200)
+  await until(() => statusOf(gateway.registry, 'ada.example') === 404)
   await until(() => gateway.link.status().revision === 1)
 })
 
@@ -270,6 +270,6 @@ t.test('a store that cannot be read closes the link, and the gateway tries again
   }
   const control = await startControlPlane(t, { source })
   const gateway = startGateway(t, { port: control.port })
-  await until(() => statusOf(gateway.directory, 'ada.example') === 200)
+  await until(() => statusOf(gateway.registry, 'ada.example') === 200)
   t.ok(control.lines.some(({ msg }) => msg.startsWith('cannot read what the gateway needs')))
 })

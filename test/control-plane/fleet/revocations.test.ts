@@ -18,8 +18,8 @@ t.test('a revocation reaches every worker of every gateway and is acknowledged',
   const nobody = { pending: [], notDurable: [], unreachable: [] }
   t.same(receipt, { applied: ['edge-1', 'edge-2'], ...nobody })
   for (const { workers } of gateways)
-    for (const { directory, revocations } of workers) {
-      const revoked = directory.byId('ada')?.revoked
+    for (const { registry, revocations } of workers) {
+      const revoked = registry.byId('ada')?.revoked
       t.equal(revoked?.sids.get('session-1'), NOW + 500)
       t.equal(revoked?.subjects.get('constructor'), NOW + 600)
       t.match(revocations, [{ tenantId: 'ada', revoked: { sids: { 'session-1': NOW + 500 } } }])
@@ -48,7 +48,7 @@ t.test('revocations merge by maximum and are never rolled back', async (t) => {
   control.revoke('ada', { all: NOW + 50, sids: { s: NOW + 200 }, subjects: { u: NOW + 110 } })
   await control.hub.revocationsSettled(5_000)
   await control.settled(control.put('ada', { name: 'Again' }))
-  const served = gateway.directory.byId('ada')
+  const served = gateway.registry.byId('ada')
   t.match(served, { revoked: { all: NOW + 100 }, tenant: { revision: 2 } })
   t.equal(served?.revoked.sids.get('s'), NOW + 300)
   t.equal(served?.revoked.subjects.get('u'), NOW + 110)
@@ -67,7 +67,7 @@ t.test(
     control.source.put('ada', { edge_urls: { 'ada.example': 'https://ada.example' } })
     control.hub.tenantChanged()
     await control.settled(3)
-    const revoked = gateway.directory.byId('ada')?.revoked
+    const revoked = gateway.registry.byId('ada')?.revoked
     t.equal(revoked?.sids.get('s'), NOW + 300)
     t.equal(revoked?.all, NOW + 200)
   },

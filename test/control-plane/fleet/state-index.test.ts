@@ -1,7 +1,7 @@
 import t from 'tap'
 import { writeChange } from '../../../control-plane/fleet/outgoing.ts'
 import { createStateIndex } from '../../../control-plane/fleet/state-index.ts'
-import { canonicalJson, snapshotHash, StateDigest } from '../../../shared/fleet-digest.ts'
+import { canonicalJson, snapshotHash, StateDigest } from '../../../shared/fleet/digest.ts'
 import { createMemorySource, snapshotOf } from '../../support/fleet-source.ts'
 import { createTestLog } from '../../support/fleet.ts'
 

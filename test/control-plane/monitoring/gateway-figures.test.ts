@@ -2,12 +2,12 @@
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { schema } from '../../../control-plane/store/schema.ts'
-import { parseFleetMessage } from '../../../shared/fleet-parse.ts'
+import { parseFleetMessage } from '../../../shared/fleet/parse.ts'
 import {
   UpMessageSchema,
   type DecisionCount,
   type DecisionFigures,
-} from '../../../shared/snapshot.ts'
+} from '../../../shared/fleet/snapshot.ts'
 import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
 import { startControlPlane, startGateway, temporaryFolder, until } from '../../support/fleet.ts'
 

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { insertTenant } from '../../../control-plane/store/queries/tenants.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { TenantSnapshotSchema } from '../../../shared/snapshot.ts'
+import { TenantSnapshotSchema } from '../../../shared/fleet/snapshot.ts'
 import { ACTOR, startServices, tenantNamed } from '../../support/control-plane.ts'
 
 type Services = Awaited<ReturnType<typeof startServices>>

@@ -216,8 +216,8 @@ t.test('a gateway serves what has become of it, and each is told of once', async
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => (server.closeAllConnections(), server.close()))
   const { port } = server.address() as AddressInfo
-  const { directory } = startGateway(t, { port, fleetKey: FLEET_KEY })
-  const served = () => servedAt(directory, 'acme.localhost')
+  const { registry } = startGateway(t, { port, fleetKey: FLEET_KEY })
+  const served = () => servedAt(registry, 'acme.localhost')
   await until(() => served()?.licence === 'active')
 
   await put({ state: 'active', expires_at: dayAt(1), blocks_signin_when_expired: true })

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import t, { type Test } from 'tap'
-import { createDeadlines } from '../../../gateway/http1/deadlines.ts'
+import { createDeadlines } from '../../../gateway/wire/deadlines.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { certificateFor } from '../../support/certificate.ts'
 import { listening, RawClient, startRawOrigin, startWire } from '../../support/wire.ts'

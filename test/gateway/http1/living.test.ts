@@ -1,6 +1,6 @@
 /** Time-outs, limits per connection and address, and the end of the process. */
 import t from 'tap'
-import type { Exchange } from '../../../gateway/exchange.ts'
+import type { Exchange } from '../../../gateway/wire/exchange.ts'
 import { RawClient, startOrigin, startRawOrigin, startWire, talk } from '../../support/wire.ts'
 import type { WireOptions } from '../../support/wire.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { mayBeTrailer } from '../../../gateway/http1/field-names.ts'
+import { mayBeTrailer } from '../../../gateway/wire/field-names.ts'
 import { ParsedHead, parseRequestHead } from '../../../gateway/http1/request-head.ts'
 import {
   CLIENT_CLAIMS,

@@ -1,7 +1,7 @@
 /** What clients send: keep-alive, pipelines, bodies in both framings, expectations, half-closing. */
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { BodyTooLarge } from '../../../gateway/exchange.ts'
+import { BodyTooLarge } from '../../../gateway/wire/exchange.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { RawClient, startOrigin, startRawOrigin, startWire, talk } from '../../support/wire.ts'
 

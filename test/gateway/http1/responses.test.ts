@@ -1,6 +1,6 @@
 /** What origins answer, and what of it reaches the client: framing, headers, cookies, caching. */
 import t from 'tap'
-import type { ForwardPlan } from '../../../gateway/exchange.ts'
+import type { ForwardPlan } from '../../../gateway/wire/exchange.ts'
 import { RawClient, startOrigin, startRawOrigin, startWire, talk } from '../../support/wire.ts'
 import type { Wire } from '../../support/wire.ts'
 

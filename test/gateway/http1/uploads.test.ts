@@ -1,7 +1,7 @@
 /** What passes through borrowed and spare buffers arrives as it was sent, however slow its reader. */
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
-import type { Exchange } from '../../../gateway/exchange.ts'
+import type { Exchange } from '../../../gateway/wire/exchange.ts'
 import { RawClient, startRawOrigin, startWire } from '../../support/wire.ts'
 
 const BYTES = 16 << 20

@@ -1,7 +1,7 @@
 /** Requests that are refused before they are exchanges: what they may hold, and for how long. */
 import t, { type Test } from 'tap'
-import { plainAnswer } from '../../../gateway/http1/answer.ts'
-import { REFUSALS } from '../../../gateway/http1/refusals.ts'
+import { plainAnswer } from '../../../gateway/wire/answer.ts'
+import { REFUSALS } from '../../../gateway/wire/refusals.ts'
 import { fields, frame, FrameClient, requestFields, TYPE } from '../../support/http2-frames.ts'
 import { END_HEADERS, uint32 } from '../../support/http2-frames.ts'
 import { HOST, NGHTTP2_REFUSED_STREAM, OTHER_HOST } from '../../support/secure-wire.ts'

@@ -1,7 +1,7 @@
 /** How many WebSockets a session, a tenant and a process may have: N, and not one more. */
 import t from 'tap'
-import type { Exchange } from '../../../gateway/exchange.ts'
-import { createDeadlines } from '../../../gateway/http1/deadlines.ts'
+import type { Exchange } from '../../../gateway/wire/exchange.ts'
+import { createDeadlines } from '../../../gateway/wire/deadlines.ts'
 import { createUpgrades, type Claim } from '../../../gateway/upgrade/upgrades.ts'
 import { createUpstreamRuntime } from '../../../gateway/upstream/runtime.ts'
 import { systemClock } from '../../../shared/clock.ts'

@@ -1,6 +1,6 @@
 /** One application, many clients: none of them has all of its connections, or of the queue. */
 import t, { type Test } from 'tap'
-import type { ResponseSink } from '../../../gateway/upstream/call.ts'
+import type { ResponseSink } from '../../../gateway/wire/upstream-call.ts'
 import { createUpstreamRuntime } from '../../../gateway/upstream/runtime.ts'
 import { createUpstream } from '../../../gateway/upstream/upstream.ts'
 import type { UpstreamOptions } from '../../../gateway/upstream/upstream.ts'

@@ -1,6 +1,6 @@
 /** The plan of a tenant, and its licence with the dates at which it goes on by itself. */
 import { html } from 'hono/html'
-import { LICENCES, PLANS } from '../../../../shared/snapshot.ts'
+import { LICENCES, PLANS } from '../../../../shared/fleet/snapshot.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
 import { checkField, selectField, textField } from '../../blocks/field.ts'
 import { form } from '../../blocks/form.ts'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { html } from 'hono/html'
 import * as v from 'valibot'
-import { MODES, SESSION_BINDINGS } from '../../../../shared/snapshot.ts'
+import { MODES, SESSION_BINDINGS } from '../../../../shared/fleet/snapshot.ts'
 import { TenantPatchBody } from '../../../requests/fields.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
 import { linesField, selectField, textField, wholeField } from '../../blocks/field.ts'

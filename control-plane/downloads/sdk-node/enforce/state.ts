@@ -9,7 +9,7 @@ import { compileExcluded, compileSealed } from '../../../../shared/enforcement/p
 import { deriveKey, type SealingKeys } from '../../../../shared/enforcement/seen.ts'
 import type { TokenTrust } from '../../../../shared/enforcement/token.ts'
 import type { SignInTenant } from '../../../../shared/sign-in/visit.ts'
-import { RevokedSchema, SESSION_BINDINGS } from '../../../../shared/snapshot.ts'
+import { RevokedSchema, SESSION_BINDINGS } from '../../../../shared/fleet/snapshot.ts'
 
 const seconds = v.pipe(v.number(), v.integer(), v.minValue(1))
 const prefixes = v.array(v.pipe(v.string(), v.startsWith('/')))

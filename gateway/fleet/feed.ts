@@ -1,0 +1,196 @@
+/**
+ * The gateway's end of the fleet link: one WebSocket to the control plane, opened again and again
+ * for as long as the gateway runs. What it says is handed on in order; nothing it says can end
+ * this process.
+ */
+import type { Logger } from 'pino'
+import { WebSocket, type RawData } from 'ws'
+import { SECOND_MS } from '../../shared/clock.ts'
+import { parseFleetMessage } from '../../shared/fleet/parse.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import {
+  DownMessageSchema,
+  FLEET_FORMAT,
+  type DownMessage,
+  type UpMessage,
+} from '../../shared/fleet/snapshot.ts'
+
+export const FEED_TIMING = {
+  heartbeatMs: 5 * SECOND_MS,
+  silenceMsMax: 15 * SECOND_MS,
+  connectMsMax: 5 * SECOND_MS,
+  backoffMsMin: 100,
+  backoffMsMax: 5 * SECOND_MS,
+} as const
+/** From here on it waits as long as it ever does. */
+const FAILURES_MAX = 30
+
+export type FeedTiming = { readonly [Name in keyof typeof FEED_TIMING]: number }
+
+export interface FeedOptions {
+  /** `http://127.0.0.1:8081` */
+  readonly controlPlaneUrl: string
+  readonly fleetKey: string
+  readonly gatewayId: string
+  readonly version: string
+  readonly log: Logger
+  /** 0 ≤ random() < 1, so that a fleet does not come back in one moment. */
+  readonly random: () => number
+  /** What the gateway surely has. */
+  readonly hello: () => { readonly epoch: string; readonly revision: number }
+  readonly onMessage: (message: DownMessage) => void
+  /** A message of a known type that cannot be read. `content` is what it was, unchecked. */
+  readonly onMalformed: (type: string, reason: string, content: unknown) => void
+  readonly timing?: Partial<FeedTiming>
+}
+
+export interface Feed {
+  /** False while there is no link; then nothing was sent. */
+  send(message: UpMessage): boolean
+  isConnected(): boolean
+  close(): Promise<void>
+}
+
+export function openFeed(options: FeedOptions): Feed {
+  const { log, fleetKey, gatewayId, version } = options
+  const timing = { ...FEED_TIMING, ...options.timing }
+  const url = `${options.controlPlaneUrl.replace(/^http/, 'ws').replace(/\/+$/, '')}/fleet`
+  if (!/^[\x20-\x7e]+$/.test(fleetKey))
+    throw new Error('the fleet key must consist of printable ASCII characters')
+  let lastProblem = ''
+  let socket: WebSocket | undefined
+  let failures = 0
+  let retryTimer: NodeJS.Timeout | undefined
+  let isClosed = false
+  let gone = Promise.resolve()
+
+  function send(message: UpMessage): boolean {
+    if (socket?.readyState !== WebSocket.OPEN) return false
+    socket.send(JSON.stringify(message))
+    if (socket.bufferedAmount > LIMITS.fleetUnsentBytesMax) socket.terminate()
+    return true
+  }
+
+  function connect() {
+    const opened = new WebSocket(url, {
+      headers: { authorization: `Bearer ${fleetKey}` },
+      handshakeTimeout: timing.connectMsMax,
+      maxPayload: LIMITS.fleetMessageBytesMax,
+      perMessageDeflate: false,
+      followRedirects: false,
+    })
+    socket = opened
+    const left = Promise.withResolvers<void>()
+    gone = left.promise
+    const stopWatching = watch(opened)
+
+    opened.on('open', () => {
+      log.info({ url }, 'connected to the control plane')
+      lastProblem = ''
+      send({ type: 'hello', id: gatewayId, version, format: FLEET_FORMAT, ...options.hello() })
+    })
+    opened.on('message', (raw, isBinary) => {
+      if (socket === opened) hear(opened, raw, isBinary)
+    })
+    opened.on('error', (error) => explain(error))
+    opened.on('close', (code, reason) => {
+      stopWatching()
+      left.resolve()
+      if (socket === opened) socket = undefined
+      if (code !== 1006) log.warn({ code, reason: reason.toString() }, 'the fleet link was closed')
+      connectLater()
+    })
+  }
+
+  function watch(opened: WebSocket): () => void {
+    let isAlive = true
+    const alive = () => void (isAlive = true)
+    opened.on('ping', alive).on('pong', alive).on('message', alive)
+    const heartbeat = setInterval(() => {
+      if (opened.readyState === WebSocket.OPEN) opened.ping()
+    }, timing.heartbeatMs)
+    const silence = setInterval(() => {
+      if (!isAlive) {
+        log.warn('nothing heard from the control plane, connecting again')
+        opened.terminate()
+      }
+      isAlive = false
+    }, timing.silenceMsMax)
+    return () => {
+      clearInterval(heartbeat)
+      clearInterval(silence)
+    }
+  }
+
+  function hear(opened: WebSocket, raw: RawData, isBinary: boolean) {
+    if (isBinary || !Buffer.isBuffer(raw)) return opened.close(1003, 'text only')
+    const text = raw.toString()
+    const parsed = parseFleetMessage(DownMessageSchema, text)
+    switch (parsed.kind) {
+      case 'not_json':
+        log.error('the control plane sent something that is not JSON, connecting again')
+        return opened.close(1007, 'not JSON')
+      case 'unknown':
+        return log.warn({ type: parsed.type }, 'a message of a type that is not known, left out')
+      case 'malformed':
+        return options.onMalformed(parsed.type, parsed.reason, JSON.parse(text))
+      case 'message':
+        if (parsed.message.type === 'synced') failures = 0
+        if (parsed.message.type === 'refused') failures = FAILURES_MAX
+        return options.onMessage(parsed.message)
+      default:
+        return unreachable(parsed)
+    }
+  }
+
+  /** Once per problem, not once per try. */
+  function explain({ message: reason }: Error) {
+    const isKeyRefused = / 401$/.test(reason)
+    if (isKeyRefused) failures = FAILURES_MAX
+    if (isClosed || reason === lastProblem) return
+    lastProblem = reason
+    if (isKeyRefused)
+      log.error(
+        { url, gatewayId },
+        'the control plane refuses the key of this gateway: make one for it (Fleet in the console, or POST /api/v1/operator/gateways) and set SERVICE_FLEET_KEY',
+      )
+    else log.warn({ url, reason }, 'cannot reach the control plane, trying again')
+  }
+
+  function connectLater() {
+    if (isClosed) return
+    const delayMs = backoffMs(failures, timing, options.random)
+    failures = Math.min(failures + 1, FAILURES_MAX)
+    retryTimer = setTimeout(connect, delayMs)
+  }
+
+  connect()
+  return {
+    send,
+    isConnected: () => socket?.readyState === WebSocket.OPEN,
+    async close() {
+      isClosed = true
+      clearTimeout(retryTimer)
+      const closing = socket
+      if (closing === undefined) return
+      closing.close(1001, 'the gateway stops')
+      const impatience = setTimeout(() => closing.terminate(), SECOND_MS)
+      await gone
+      clearTimeout(impatience)
+    },
+  }
+}
+
+/** Doubling with full jitter, but never nothing. */
+export function backoffMs(
+  failures: number,
+  { backoffMsMin, backoffMsMax }: Pick<FeedTiming, 'backoffMsMin' | 'backoffMsMax'>,
+  random: () => number,
+): number {
+  const ceilingMs = Math.min(backoffMsMax, backoffMsMin * 2 ** failures)
+  return backoffMsMin / 2 + random() * (ceilingMs - backoffMsMin / 2)
+}
+
+function unreachable(parsed: never): never {
+  throw new Error(`no case for ${JSON.stringify(parsed)}`)
+}

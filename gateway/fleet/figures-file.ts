@@ -1,0 +1,47 @@
+/** The counts that the control plane has not taken yet, on disk: no secrets, only numbers. */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import * as v from 'valibot'
+import { DecisionCountSchema } from '../../shared/fleet/snapshot.ts'
+
+const ms = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const counts = v.array(DecisionCountSchema)
+const KeptFiguresSchema = v.object({
+  underway: v.nullable(v.object({ run: v.string(), batch: ms, startedMs: ms, counts })),
+  waiting: v.array(v.object({ startedMs: ms, counts })),
+})
+export type KeptFigures = v.InferOutput<typeof KeptFiguresSchema>
+
+export interface FiguresFile {
+  load(): KeptFigures
+  save(kept: KeptFigures): void
+}
+
+export function openFiguresFile(directory: string, log: Logger): FiguresFile {
+  const file = join(directory, 'figures.json')
+  let isFailing = false
+
+  return {
+    load() {
+      try {
+        return v.parse(KeptFiguresSchema, JSON.parse(readFileSync(file, 'utf8')))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+          log.warn({ file }, 'the kept counts cannot be read: counting begins anew')
+        return { underway: null, waiting: [] }
+      }
+    },
+    /** What cannot be written is still sent; only a crash loses it then. */
+    save(kept) {
+      try {
+        writeFileSync(`${file}.new`, JSON.stringify(kept), { mode: 0o600 })
+        renameSync(`${file}.new`, file)
+        isFailing = false
+      } catch (error) {
+        if (!isFailing) log.error({ file, error }, 'counts cannot be written down')
+        isFailing = true
+      }
+    },
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Everything between the control plane and the workers, for the primary process: what the disk
+ * remembers, what the control plane sends, and who is told.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { Clock } from '../../shared/clock.ts'
+import type { DecisionCount, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
+import { openFeed, type FeedTiming } from './feed.ts'
+import { openFiguresFile } from './figures-file.ts'
+import { createFiguresOutbox } from './figures-outbox.ts'
+import { createReplica, type Replica, type ReplicaStatus } from './replica.ts'
+import { openLastKnownGood } from '../last-known-good/last-known-good.ts'
+import { endsSession } from './relay-messages.ts'
+import { createRelay } from './relay.ts'
+import type { Report, WorkerPort } from './relay-messages.ts'
+import { createReportOutbox } from './report-outbox.ts'
+
+const CLOSE_MS_MAX = 1_000
+
+export interface FleetLinkOptions {
+  readonly controlPlaneUrl: string
+  /** Of this gateway alone. */
+  readonly fleetKey: string
+  /** What it was until this start; null: the same. */
+  readonly previousKey?: string | null
+  readonly gatewayId: string
+  readonly version: string
+  /** `<data_dir>/gateway/<id>` */
+  readonly directory: string
+  /** Throws for a snapshot that a worker could not compile. */
+  readonly validate: (snapshot: TenantSnapshot) => void
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+  readonly timing?: Partial<
+    FeedTiming & { retryMs: number; gatherMs: number; handlingMsMax: number; figuresMs: number }
+  >
+}
+
+export interface FleetLink {
+  attachWorker(port: WorkerPort): void
+  /** What workers have decided since the last time, for the control plane's figures. */
+  countDecisions(counts: readonly DecisionCount[]): void
+  status(): FleetLinkStatus
+  close(): Promise<void>
+}
+
+export interface FleetLinkStatus extends ReplicaStatus {
+  readonly isConnected: boolean
+  /** When the control plane last confirmed that nothing is missing; null since the start. */
+  readonly syncedMs: number | null
+  readonly workersReady: number
+  readonly isDiskHealthy: boolean
+}
+
+export function startFleetLink(options: FleetLinkOptions): FleetLink {
+  const { log, clock, timing } = options
+  const {
+    directory,
+    fleetKey,
+    previousKey = null,
+    controlPlaneUrl,
+    gatewayId,
+    version,
+    random,
+  } = options
+  const retryMs = timing?.retryMs === undefined ? {} : { retryMs: timing.retryMs }
+  const disk = openLastKnownGood({ directory, fleetKey, previousKey, log, ...retryMs })
+  let syncedMs: number | null = null
+
+  const relay = createRelay({
+    log,
+    ...(timing?.handlingMsMax === undefined ? {} : { handlingMsMax: timing.handlingMsMax }),
+    state: () => replica.state(),
+    onFailed(tenantId, reason) {
+      const revision = replica.status().revision
+      feed.send({ type: 'rejected', tenant_id: tenantId, revision, reason: reason.slice(0, 500) })
+    },
+    onReport(report) {
+      for (const event of report.type === 'events' ? report.events : [])
+        if (endsSession(event))
+          replica.endSession(event.tenant_id, event.sid ?? '', event.issued_at ?? 0)
+      outbox.add(withRevisions(report, replica.revisionOf))
+    },
+  })
+  const replica = createReplica({
+    clock,
+    log,
+    disk,
+    validate: options.validate,
+    relay: (change) => relay.send(change),
+    send: (message) => void feed.send(message),
+  })
+  const kept = disk.load()
+  replica.restore(kept)
+
+  const feed = openFeed({
+    controlPlaneUrl,
+    fleetKey,
+    gatewayId,
+    version,
+    log,
+    random,
+    hello: () => replica.hello(),
+    onMessage(message) {
+      replica.receive(message)
+      if (message.type === 'welcome') {
+        outbox.connected()
+        figures.connected()
+      }
+      if (message.type === 'synced') syncedMs = clock.nowMs()
+      if (message.type === 'events_received') outbox.eventsReceived(message.batch)
+      if (message.type === 'figures_received') figures.received(message.run, message.batch)
+    },
+    onMalformed: (type, reason, content) => replica.malformed(type, reason, content),
+    ...(timing === undefined ? {} : { timing }),
+  })
+  const outbox = createReportOutbox({
+    log,
+    send: (message) => feed.send(message),
+    endings: kept.endings,
+    saveEndings: (endings) => void disk.saveEndings(endings),
+    gatherMs: timing?.gatherMs ?? 200,
+  })
+  const figures = createFiguresOutbox({
+    log,
+    clock,
+    file: openFiguresFile(directory, log),
+    run: randomUUID(),
+    send: (message) => feed.send(message),
+    ...(timing?.figuresMs === undefined ? {} : { everyMs: timing.figuresMs }),
+  })
+
+  return {
+    attachWorker: (port) => relay.attach(port),
+    countDecisions: (counts) => figures.add(counts),
+    status: () => ({
+      ...replica.status(),
+      isConnected: feed.isConnected(),
+      syncedMs,
+      workersReady: relay.workersReady(),
+      isDiskHealthy: disk.isHealthy(),
+    }),
+    async close() {
+      outbox.close()
+      figures.close()
+      await feed.close()
+      relay.close()
+      // What has been written is claimed by a last position; a long queue is not waited for.
+      const patience = setTimeout(() => void disk.close(), CLOSE_MS_MAX)
+      await replica.settled()
+      clearTimeout(patience)
+      await disk.close()
+    },
+  }
+}
+
+/** They may wait for days: until then their tenant may be gone, and its id another's. */
+function withRevisions(report: Report, revisionOf: Replica['revisionOf']): Report {
+  if (report.type !== 'events') return report
+  const events = report.events.map((event) => {
+    const revision = revisionOf(event.tenant_id)
+    return revision === undefined ? event : { ...event, revision }
+  })
+  return { ...report, events }
+}

@@ -1,0 +1,141 @@
+/** A worker's side of the relay: carries every change into this process's registry. */
+import type { Logger } from 'pino'
+import * as v from 'valibot'
+import { LIMITS } from '../../shared/limits.ts'
+import {
+  TenantSnapshotSchema,
+  type EnforcementEvent,
+  type FleetSettings,
+  type SessionActivity,
+} from '../../shared/fleet/snapshot.ts'
+import type { ServedTenant, TenantRegistry } from '../tenants/registry.ts'
+import { endsSession, type PrimaryPort, type RelayChange } from './relay-messages.ts'
+
+/** An attack makes an event per request; across the process border they go together. */
+const GATHER_MS = 100
+
+export interface RelayFollower {
+  /** Settles when the whole state has been taken over: this worker may accept connections. */
+  readonly ready: Promise<void>
+  /** Sessions that were used and what was enforced, for the control plane. */
+  reportActivity(session: SessionActivity): void
+  reportEvent(event: EnforcementEvent): void
+  settings(): FleetSettings | null
+  close(): void
+}
+
+export interface RelayFollowerOptions<T extends ServedTenant> {
+  readonly port: PrimaryPort
+  readonly registry: TenantRegistry<T>
+  readonly log: Logger
+  readonly onSettings?: (settings: FleetSettings) => void
+}
+
+export function followRelay<T extends ServedTenant>(
+  options: RelayFollowerOptions<T>,
+): RelayFollower {
+  const { port, registry, log } = options
+  const ready = Promise.withResolvers<void>()
+  let settings: FleetSettings | null = null
+  let unacknowledged = 0
+  let sessions: SessionActivity[] = []
+  let events: EnforcementEvent[] = []
+  let gatherTimer: NodeJS.Timeout | undefined
+
+  function carryOut(change: RelayChange): void {
+    switch (change.type) {
+      case 'tenant':
+        return applyTenant(change)
+      case 'remove':
+        return registry.remove(change.tenantId)
+      case 'reserve':
+        return registry.reserve(change.tenantId, change.hostnames, change.rank)
+      case 'hold':
+        return registry.hold(change.tenantId)
+      case 'release':
+        return registry.release(change.tenantId)
+      case 'revoked':
+        return registry.mergeRevoked(change.tenantId, change.revoked)
+      case 'status':
+        return registry.setStatus(change.status)
+      case 'settings':
+        settings = change.settings
+        return options.onSettings?.(settings)
+      case 'complete':
+        port.send({ channel: 'tenants', type: 'ready' })
+        return ready.resolve()
+      default:
+        return unreachable(change)
+    }
+  }
+
+  function applyTenant({ tenantId, sync, text }: RelayChange & { type: 'tenant' }) {
+    const snapshot = v.parse(TenantSnapshotSchema, JSON.parse(text))
+    try {
+      registry.apply(snapshot, sync)
+    } catch (error) {
+      // What is served stays; where nothing is served yet, its hosts must not look unknown.
+      const rank = { sync, revision: snapshot.revision }
+      registry.reserve(tenantId, Object.keys(snapshot.edge_urls), rank)
+      const reason = error instanceof Error ? error.message : String(error)
+      log.error({ tenantId, revision: snapshot.revision, reason }, 'a tenant cannot be compiled')
+      port.send({ channel: 'tenants', type: 'failed', tenantId, reason })
+    }
+  }
+
+  /** One answer for everything that arrived in the same turn. */
+  function acknowledge() {
+    unacknowledged += 1
+    if (unacknowledged > 1) return
+    setImmediate(() => {
+      port.send({ channel: 'tenants', type: 'handled', changes: unacknowledged })
+      unacknowledged = 0
+    })
+  }
+
+  function gather() {
+    gatherTimer ??= setTimeout(sendReports, GATHER_MS).unref()
+  }
+
+  function sendReports() {
+    clearTimeout(gatherTimer)
+    gatherTimer = undefined
+    const head = { channel: 'tenants', type: 'report' } as const
+    if (sessions.length > 0) port.send({ ...head, report: { type: 'activity', sessions } })
+    if (events.length > 0) port.send({ ...head, report: { type: 'events', events } })
+    sessions = []
+    events = []
+  }
+
+  port.onMessage(({ change }) => {
+    try {
+      carryOut(change)
+    } catch (error) {
+      log.error({ error, type: change.type }, 'a change from the primary cannot be carried out')
+    }
+    acknowledge()
+  })
+
+  return {
+    ready: ready.promise,
+    reportActivity(session) {
+      if (sessions.length < LIMITS.fleetReportsHeldMax) sessions.push(session)
+      gather()
+    },
+    reportEvent(event) {
+      const isEnding = endsSession(event)
+      if (isEnding || events.length < LIMITS.fleetReportsHeldMax) events.push(event)
+      if (isEnding) sendReports()
+      else gather()
+    },
+    settings: () => settings,
+    close() {
+      clearTimeout(gatherTimer)
+      sendReports()
+    },
+  }
+}
+
+function unreachable(change: never): never {
+  throw new Error(`no case for ${JSON.stringify(change)}`)
+}

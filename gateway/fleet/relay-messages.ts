@@ -1,0 +1,62 @@
+/** Between the primary, which holds the fleet link, and the workers, which serve. */
+import type {
+  EnforcementEvent,
+  FleetSettings,
+  Revoked,
+  SessionActivity,
+} from '../../shared/fleet/snapshot.ts'
+import type { RegistryStatus, Rank } from '../tenants/registry.ts'
+
+/** What changes in a worker. The primary has checked it all. */
+export type RelayChange =
+  /** `text` is the snapshot as JSON: it crosses the process border once more and is not copied. */
+  | {
+      readonly type: 'tenant'
+      readonly tenantId: string
+      readonly sync: number
+      readonly text: string
+    }
+  | { readonly type: 'remove'; readonly tenantId: string }
+  | {
+      readonly type: 'reserve'
+      readonly tenantId: string
+      readonly hostnames: readonly string[]
+      readonly rank: Rank
+    }
+  | { readonly type: 'hold'; readonly tenantId: string }
+  | { readonly type: 'release'; readonly tenantId: string }
+  | { readonly type: 'revoked'; readonly tenantId: string; readonly revoked: Revoked }
+  | { readonly type: 'settings'; readonly settings: FleetSettings }
+  | { readonly type: 'status'; readonly status: RegistryStatus }
+  /** The whole state has been handed over: the worker may serve. */
+  | { readonly type: 'complete' }
+
+export type ToWorker = { readonly channel: 'tenants'; readonly change: RelayChange }
+
+export type Report =
+  | { readonly type: 'activity'; readonly sessions: readonly SessionActivity[] }
+  | { readonly type: 'events'; readonly events: readonly EnforcementEvent[] }
+
+export type ToPrimary = { readonly channel: 'tenants' } & (
+  | { readonly type: 'handled'; readonly changes: number }
+  | { readonly type: 'ready' }
+  | { readonly type: 'failed'; readonly tenantId: string; readonly reason: string }
+  | { readonly type: 'report'; readonly report: Report }
+)
+
+/** One end of a two-way line. Messages arrive in the order in which they were sent. */
+export interface Port<Sent, Received> {
+  send(message: Sent): void
+  onMessage(listener: (message: Received) => void): void
+  onClose(listener: () => void): void
+  /** Ends the other side: it has not answered for too long. */
+  kill(): void
+}
+
+export type WorkerPort = Port<ToWorker, ToPrimary>
+export type PrimaryPort = Port<ToPrimary, ToWorker>
+
+/** Somebody's session is over: no worker may wait for a batch, or for the control plane, to know. */
+export function endsSession({ outcome, sid }: EnforcementEvent): boolean {
+  return sid !== undefined && (outcome === 'logout' || outcome === 'terminate')
+}

@@ -1,0 +1,164 @@
+/** Reading what a gateway has kept: every file once, at the start, before anything else runs. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { StateDigest } from '../../shared/fleet/digest.ts'
+import {
+  TENANT_ID,
+  type EnforcementEvent,
+  type FleetSettings,
+} from '../../shared/fleet/snapshot.ts'
+import { recover, type Generation, type Recovered } from './recovery.ts'
+import type { FileKind, SealedFiles, SealedRead } from './sealed-file.ts'
+import {
+  readEndings,
+  readGuard,
+  readPosition,
+  readRevoked,
+  readSettings,
+  readTenant,
+  type GuardRecord,
+  type PositionRecord,
+} from './stored-records.ts'
+
+export const FOLDERS = ['guard', 'tenants', 'revoked'] as const
+export type Folder = (typeof FOLDERS)[number]
+/** Of the revocations, both with the same content. */
+export const COPIES = ['current', 'previous'] as const
+const PROBLEMS_LOGGED_MAX = 100
+
+export interface StoredState {
+  /** null: the next hello asks for everything. */
+  readonly position: PositionRecord | null
+  readonly settings: FleetSettings | null
+  /** Of sessions, which the control plane has yet to hear of. */
+  readonly endings: readonly EnforcementEvent[]
+  readonly tenants: readonly Recovered[]
+  readonly sync: number
+  /** False on a fresh disk. */
+  readonly isConfigured: boolean
+  /** Some host of some tenant may be unknown. */
+  readonly isDamaged: boolean
+}
+
+/** What the next write of a tenant has to know of its files. */
+export interface TenantFilesFound {
+  readonly guard: GuardRecord | null
+  readonly hasRevoked: boolean
+  readonly isCurrentBad: boolean
+}
+
+export interface KeptState {
+  readonly state: StoredState
+  readonly tenantFiles: ReadonlyMap<string, TenantFilesFound>
+}
+
+export function readKeptState(directory: string, files: SealedFiles, log: Logger): KeptState {
+  const listing = list(directory, log)
+  const isListed = FOLDERS.every((folder) => listing[folder] !== undefined)
+  const tenantFiles = new Map<string, TenantFilesFound>()
+
+  // Most tenants have no second generation or revocations: opening what is not there is dear.
+  function open(folder: Folder, name: string, kind: FileKind, tenantId: string): SealedRead {
+    if (listing[folder]?.has(name) === false) return { kind: 'missing' }
+    return files.read(join(directory, folder, name), kind, tenantId)
+  }
+
+  function readTenantFiles(tenantId: string): Recovered {
+    const generation = (name: Generation) =>
+      readTenant(open('tenants', `${tenantId}.${name}`, 'tenant', tenantId))
+    const current = generation('current')
+    const recovered = recover({
+      tenantId,
+      guard: readGuard(open('guard', tenantId, 'guard', tenantId)),
+      generations: { current, next: generation('next'), previous: generation('previous') },
+      revoked: COPIES.map((copy) =>
+        readRevoked(open('revoked', `${tenantId}.${copy}`, 'revoked', tenantId)),
+      ),
+    })
+    tenantFiles.set(tenantId, {
+      guard: recovered.guard,
+      hasRevoked: recovered.revoked !== null || recovered.isRevokedLost,
+      isCurrentBad: current.kind === 'damaged',
+    })
+    return recovered
+  }
+
+  const tenants = tenantIdsOf(listing).map(readTenantFiles)
+  const position = readPosition(files.read(join(directory, 'position'), 'position', ''))
+  const settings = readSettings(files.read(join(directory, 'settings'), 'settings', ''))
+  const endings = readEndings(files.read(join(directory, 'endings'), 'endings', ''))
+  const judged = judge(tenants, position.kind === 'read' ? position.record : null)
+  report(log, tenants)
+  if (position.kind === 'damaged')
+    log.error({ reason: position.reason }, 'the kept position is damaged, asking for everything')
+  if (endings.kind === 'damaged')
+    log.error({ reason: endings.reason }, 'the kept ends of sessions are damaged, and lost')
+  const state = {
+    ...judged,
+    isConfigured: position.kind !== 'missing' || tenants.length > 0,
+    isDamaged: judged.isDamaged || position.kind === 'damaged' || !isListed,
+    settings: settings.kind === 'read' ? settings.record : null,
+    endings: endings.kind === 'read' ? endings.record : [],
+  }
+  return { state, tenantFiles }
+}
+
+function judge(tenants: readonly Recovered[], kept: PositionRecord | null) {
+  const roster = new StateDigest()
+  let sync = kept?.sync ?? 0
+  for (const { tenantId, tenant, reserved } of tenants) {
+    sync = Math.max(sync, tenant?.rank.sync ?? 0, reserved?.rank.sync ?? 0)
+    if (tenant !== null || reserved !== null) addToRoster(roster, tenantId)
+  }
+  const isWhole = kept === null ? tenants.length === 0 : kept.roster === roster.hex()
+  return {
+    tenants,
+    sync,
+    position: tenants.every((tenant) => tenant.isExact) ? kept : null,
+    isDamaged: !isWhole || tenants.some((tenant) => tenant.isLost),
+  }
+}
+
+export function addToRoster(roster: StateDigest, tenantId: string): void {
+  roster.set(tenantId, 'kept')
+}
+
+/** undefined for a folder that cannot be listed. */
+type Listing = Record<Folder, ReadonlySet<string> | undefined>
+
+function list(directory: string, log: Logger): Listing {
+  const namesIn = (folder: Folder) => {
+    try {
+      return new Set(readdirSync(join(directory, folder)))
+    } catch (error) {
+      log.error({ error, folder }, 'cannot list the last known good state')
+      return undefined
+    }
+  }
+  return { guard: namesIn('guard'), tenants: namesIn('tenants'), revoked: namesIn('revoked') }
+}
+
+function tenantIdsOf(listing: Listing): string[] {
+  const tenantIds = new Set<string>()
+  for (const folder of FOLDERS)
+    for (const name of listing[folder] ?? []) {
+      const tenantId = name.replace(/\.(?:current|next|previous)$/, '')
+      if (TENANT_ID.test(tenantId)) tenantIds.add(tenantId)
+    }
+  return [...tenantIds].sort()
+}
+
+function report(log: Logger, tenants: readonly Recovered[]): void {
+  const damaged = tenants.filter((tenant) => tenant.problems.length > 0)
+  for (const { tenantId, tenant, problems } of damaged.slice(0, PROBLEMS_LOGGED_MAX)) {
+    const revision = tenant?.rank.revision
+    if (tenant === null) log.error({ tenantId, problems }, 'a kept tenant cannot be served')
+    else log.warn({ tenantId, revision, problems }, 'a kept tenant is served from what is left')
+  }
+  if (damaged.length > 0 && damaged.length === tenants.length)
+    log.error(
+      { tenants: tenants.length },
+      'no kept tenant is whole: was SERVICE_FLEET_KEY changed? SERVICE_FLEET_KEY_PREVIOUS opens what is there',
+    )
+}

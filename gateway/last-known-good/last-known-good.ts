@@ -1,0 +1,254 @@
+/**
+ * The state of the fleet on this gateway's disk, so that it starts and serves without a control
+ * plane. A change writes the files of one tenant:
+ *
+ *   guard/<tenant_id>                         hosts, protected?, suspended? — written first
+ *   tenants/<tenant_id>.current, .previous    two generations of the snapshot
+ *   revoked/<tenant_id>.current, .previous    two copies of the same revocations
+ *   position, settings, endings
+ */
+import { chmodSync, mkdirSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import type { EnforcementEvent, FleetSettings } from '../../shared/fleet/snapshot.ts'
+import type { Rank } from '../tenants/registry.ts'
+import { COPIES, FOLDERS, readKeptState, type Folder, type StoredState } from './kept-state.ts'
+import { GENERATIONS } from './recovery.ts'
+import type { RevokedState } from '../../shared/enforcement/revoked-state.ts'
+import {
+  createDirectorySync,
+  createSealedFiles,
+  type FileKind,
+  type FileName,
+} from './sealed-file.ts'
+import type { GuardRecord, PositionRecord } from './stored-records.ts'
+import { createWriteQueue } from './write-queue.ts'
+
+/** Side by side, they share the costly syncs of their folders. */
+const WRITES_AT_ONCE = 16
+const RETRY_MS = 5_000
+/** What is not written by then was not acknowledged, so the next start asks for it. */
+const CLOSE_MS_MAX = 1_000
+
+export interface StoredTenant {
+  readonly tenantId: string
+  readonly rank: Rank
+  readonly hash: string
+  /** As received. */
+  readonly snapshot: unknown
+  readonly hostnames: readonly string[]
+  readonly isProtected: boolean
+  readonly isSuspended: boolean
+}
+
+export interface LastKnownGood {
+  load(): StoredState
+  /** These settle with true once the disk has it, with false if that failed (and is retried). */
+  saveTenant(tenant: StoredTenant): Promise<boolean>
+  removeTenant(tenantId: string): Promise<boolean>
+  saveRevoked(tenantId: string, revoked: RevokedState): Promise<boolean>
+  savePosition(position: PositionRecord): Promise<boolean>
+  saveSettings(settings: FleetSettings): Promise<boolean>
+  /** Of sessions, all that the control plane has yet to hear of. */
+  saveEndings(endings: readonly EnforcementEvent[]): Promise<boolean>
+  isHealthy(): boolean
+  close(): Promise<void>
+}
+
+interface Pending {
+  /** Files that the key before has sealed. */
+  renewed?: readonly FileName[]
+  tenant?: StoredTenant | 'removed'
+  revoked?: RevokedState
+}
+
+export interface LastKnownGoodOptions {
+  readonly directory: string
+  readonly fleetKey: string
+  /** What it was until this start; null: the same. */
+  readonly previousKey?: string | null
+  readonly log: Logger
+  readonly retryMs?: number
+}
+
+export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood {
+  const { directory, log } = options
+  const files = createSealedFiles(options.fleetKey, options.previousKey ?? null)
+  const at = (folder: Folder, name: string) => join(directory, folder, name)
+  const syncGuards = createDirectorySync(join(directory, 'guard'))
+  const syncTenants = createDirectorySync(join(directory, 'tenants'))
+  const syncRevoked = createDirectorySync(join(directory, 'revoked'))
+  const syncRoot = createDirectorySync(directory)
+
+  const pending = new Map<string, Pending>()
+  const guards = new Map<string, GuardRecord>()
+  const withRevoked = new Set<string>()
+  /** A good previous generation is not to be replaced by a damaged current one. */
+  const badCurrent = new Set<string>()
+  let position: PositionRecord | null = null
+  let settings: FleetSettings | null = null
+  let endings: readonly EnforcementEvent[] | null = null
+
+  const queue = createWriteQueue({
+    write,
+    onFailure(owner, error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      log.error({ owner, code, reason: message }, 'cannot write the last known good state')
+    },
+    onRecovery: () => log.info('the last known good state can be written again'),
+    concurrencyMax: WRITES_AT_ONCE,
+    retryMs: options.retryMs ?? RETRY_MS,
+    closeMsMax: CLOSE_MS_MAX,
+  })
+
+  async function write(owner: string) {
+    if (owner === 'position') return replaceRoot('position', position)
+    if (owner === 'settings') return replaceRoot('settings', settings)
+    if (owner === 'endings') return replaceRoot('endings', endings)
+    const tenantId = owner.slice('tenant:'.length)
+    const change = pending.get(tenantId)
+    if (change === undefined) return
+    pending.delete(tenantId)
+    try {
+      if (change.renewed !== undefined) await renew(change.renewed)
+      if (change.tenant === 'removed') await removeFiles(tenantId)
+      if (change.revoked !== undefined) await writeRevoked(tenantId, change.revoked)
+      if (typeof change.tenant === 'object') await writeTenant(change.tenant)
+    } catch (error) {
+      pending.set(tenantId, { ...change, ...pending.get(tenantId) })
+      makeFolders() // somebody may have removed them; the next try finds out
+      throw error
+    }
+  }
+
+  async function replaceRoot(kind: FileKind, content: unknown) {
+    makeFolders()
+    const path = join(directory, kind)
+    if (content === null) await files.renew({ path, kind, owner: '' })
+    else await files.replace(path, kind, '', content)
+    await syncRoot()
+  }
+
+  /** The guard goes first: a change that is half written is then already in force. */
+  async function writeTenant({ tenantId, rank, hash, snapshot, ...tenant }: StoredTenant) {
+    await writeGuard(tenantId, {
+      ...rank,
+      hostnames: [...tenant.hostnames],
+      is_protected: tenant.isProtected,
+      is_suspended: tenant.isSuspended,
+      has_revoked: withRevoked.has(tenantId),
+    })
+    const path = at('tenants', tenantId)
+    await files.write(`${path}.next`, 'tenant', tenantId, { ...rank, hash, snapshot })
+    if (!badCurrent.has(tenantId)) await renameIfThere(`${path}.current`, `${path}.previous`)
+    await rename(`${path}.next`, `${path}.current`)
+    badCurrent.delete(tenantId)
+    await Promise.all([syncGuards(), syncTenants()])
+  }
+
+  async function writeGuard(tenantId: string, guard: GuardRecord) {
+    await files.replace(at('guard', tenantId), 'guard', tenantId, guard)
+    guards.set(tenantId, guard)
+  }
+
+  async function writeRevoked(tenantId: string, revoked: RevokedState) {
+    withRevoked.add(tenantId)
+    const guard = guards.get(tenantId)
+    if (guard !== undefined && !guard.has_revoked)
+      await writeGuard(tenantId, { ...guard, has_revoked: true })
+    const whole = revoked.whole()
+    for (const copy of COPIES)
+      await files.replace(at('revoked', `${tenantId}.${copy}`), 'revoked', tenantId, whole)
+    await Promise.all([syncGuards(), syncRevoked()])
+  }
+
+  /** The guard goes last: a removal that is half done leaves hosts at 503, not unknown. */
+  async function removeFiles(tenantId: string) {
+    for (const generation of GENERATIONS)
+      await rm(at('tenants', `${tenantId}.${generation}`), { force: true })
+    for (const copy of COPIES) await rm(at('revoked', `${tenantId}.${copy}`), { force: true })
+    await Promise.all([syncTenants(), syncRevoked()])
+    await rm(at('guard', tenantId), { force: true })
+    await syncGuards()
+    guards.delete(tenantId)
+    withRevoked.delete(tenantId)
+    badCurrent.delete(tenantId)
+  }
+
+  async function renew(names: readonly FileName[]) {
+    for (const name of names) await files.renew(name)
+    await Promise.all([syncGuards(), syncTenants(), syncRevoked()])
+  }
+
+  /** Beside everything else: whoever starts with a new key serves at once. */
+  async function renewAll() {
+    const old = Map.groupBy(files.old(), ({ owner }) => owner)
+    if (old.size === 0) return
+    const asked = [...old].map(([owner, names]) =>
+      owner === ''
+        ? Promise.all(names.map(({ kind }) => queue.push(kind, false)))
+        : ask(owner, { renewed: names }, false),
+    )
+    const isDone = (await Promise.all(asked)).flat().every((isWritten) => isWritten)
+    if (isDone)
+      log.info('what is kept is sealed under the new key: SERVICE_FLEET_KEY_PREVIOUS can go')
+  }
+
+  function makeFolders() {
+    for (const folder of FOLDERS)
+      mkdirSync(join(directory, folder), { recursive: true, mode: 0o700 })
+  }
+
+  function ask(tenantId: string, change: Pending, isUrgent: boolean): Promise<boolean> {
+    pending.set(tenantId, { ...pending.get(tenantId), ...change })
+    return queue.push(`tenant:${tenantId}`, isUrgent)
+  }
+
+  return {
+    load() {
+      try {
+        makeFolders()
+        for (const path of ['', ...FOLDERS]) chmodSync(join(directory, path), 0o700)
+      } catch (error) {
+        log.error({ error }, 'cannot prepare the folder of the last known good state')
+      }
+      const { state, tenantFiles } = readKeptState(directory, files, log)
+      for (const [tenantId, { guard, hasRevoked, isCurrentBad }] of tenantFiles) {
+        if (guard !== null) guards.set(tenantId, guard)
+        if (hasRevoked) withRevoked.add(tenantId)
+        if (isCurrentBad) badCurrent.add(tenantId)
+      }
+      void renewAll()
+      return state
+    },
+    saveTenant: (tenant) => ask(tenant.tenantId, { tenant }, false),
+    removeTenant: (tenantId) => {
+      pending.delete(tenantId)
+      return ask(tenantId, { tenant: 'removed' }, false)
+    },
+    saveRevoked: (tenantId, revoked) => ask(tenantId, { revoked }, true),
+    savePosition(next) {
+      position = next
+      return queue.push('position', false)
+    },
+    saveSettings(next) {
+      settings = next
+      return queue.push('settings', false)
+    },
+    saveEndings(next) {
+      endings = next
+      return queue.push('endings', true)
+    },
+    isHealthy: () => queue.isHealthy(),
+    close: () => queue.close(),
+  }
+}
+
+async function renameIfThere(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}

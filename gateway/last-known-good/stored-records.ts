@@ -1,0 +1,65 @@
+/** What the files of the last known good state hold, once they are decrypted. */
+import * as v from 'valibot'
+import {
+  EnforcementEventSchema,
+  FleetSettingsSchema,
+  HOSTNAME,
+  RevokedSchema,
+  type Revoked,
+} from '../../shared/fleet/snapshot.ts'
+import type { SealedRead } from './sealed-file.ts'
+
+const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+/** One generation of a tenant. The snapshot as it came, so that a newer version can read more. */
+const TenantRecordSchema = v.object({
+  sync: whole,
+  revision: whole,
+  hash: v.string(),
+  snapshot: v.unknown(),
+})
+export type TenantRecord = v.InferOutput<typeof TenantRecordSchema>
+
+/** Kept apart from the generations: what must not be undone by falling back to an older one. */
+const GuardRecordSchema = v.object({
+  sync: whole,
+  revision: whole,
+  hostnames: v.array(v.pipe(v.string(), v.regex(HOSTNAME))),
+  is_protected: v.boolean(),
+  is_suspended: v.boolean(),
+  has_revoked: v.boolean(),
+})
+export type GuardRecord = v.InferOutput<typeof GuardRecordSchema>
+
+const PositionRecordSchema = v.object({
+  epoch: v.string(),
+  revision: whole,
+  sync: whole,
+  /** A digest of who is served, so that a tenant whose files are all gone is missed. */
+  roster: v.string(),
+})
+export type PositionRecord = v.InferOutput<typeof PositionRecordSchema>
+
+/** Ends of sessions that the control plane has not been told of. */
+const EndingsRecordSchema = v.array(EnforcementEventSchema)
+
+export type RecordRead<T> =
+  | { readonly kind: 'read'; readonly record: T }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'damaged'; readonly reason: string }
+
+export const readTenant = reader(TenantRecordSchema)
+export const readGuard = reader(GuardRecordSchema)
+export const readPosition = reader(PositionRecordSchema)
+export const readSettings = reader(FleetSettingsSchema)
+export const readEndings = reader(EndingsRecordSchema)
+export const readRevoked: (file: SealedRead) => RecordRead<Revoked> = reader(RevokedSchema)
+
+function reader<T>(schema: v.GenericSchema<unknown, T>) {
+  return (file: SealedRead): RecordRead<T> => {
+    if (file.kind !== 'read') return file
+    const result = v.safeParse(schema, file.content)
+    if (result.success) return { kind: 'read', record: result.output }
+    return { kind: 'damaged', reason: 'the content has another shape' }
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The doors of a worker: sockets in the clear and sockets that begin with TLS, both behind a PROXY
+ * header where the operator's balancers send one.
+ */
+import { createServer, type Server, type Socket } from 'node:net'
+import type { Logger } from 'pino'
+import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
+import { withoutMapping } from '../../shared/client-address.ts'
+import { networkList } from '../../shared/networks.ts'
+import type { GatewaySettings } from '../config.ts'
+import { createProxyProtocol, type Proxied } from '../../shared/proxy-protocol.ts'
+import type { Protocols } from './protocols.ts'
+
+export interface ListenersOptions {
+  readonly settings: Pick<GatewaySettings, 'proxyProtocol' | 'trustedProxies' | 'timeouts'>
+  readonly protocols: Pick<Protocols, 'accept' | 'acceptTls'>
+  readonly log: Logger
+  readonly clock: Clock
+}
+
+export interface Listeners {
+  /** The caller listens. */
+  readonly plain: Server
+  readonly secure: Server
+  /** No new connections. */
+  stop(): void
+  /** Every connection that was accepted has been handed over or closed. */
+  settled(): Promise<void>
+}
+
+export function createListeners({ settings, protocols, log, clock }: ListenersOptions): Listeners {
+  const isTrusted = networkList(settings.trustedProxies)
+  const proxyProtocol = createProxyProtocol({
+    headMs: settings.timeouts.head,
+    onMalformed: (peerAddress) =>
+      log.warn({ client: peerAddress }, 'a balancer sent no valid PROXY header'),
+  })
+  let complainedMs = -Infinity
+
+  function open(hand: (socket: Socket, as: Proxied) => void): Server {
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      const peerAddress = withoutMapping(socket.remoteAddress ?? '')
+      // Whoever is not a balancer of the operator's speaks for itself, and its header is no HTTP.
+      if (!settings.proxyProtocol || !isTrusted(peerAddress)) hand(socket, {})
+      else proxyProtocol.read(socket, peerAddress, (proxied) => hand(socket, proxied))
+    })
+    // Out of file descriptors, mostly: libuv closes what it cannot keep, and we go on.
+    server.on('error', (error) => {
+      if (!server.listening || clock.nowMs() - complainedMs < MINUTE_MS) return
+      complainedMs = clock.nowMs()
+      log.error({ error }, 'a connection could not be accepted')
+    })
+    return server
+  }
+
+  const plain = open((socket, { peerAddress, isSecure }) => {
+    protocols.accept(socket, {
+      ...(peerAddress !== undefined && { peerAddress }),
+      ...(isSecure && { isSecure }),
+    })
+    if (socket.isPaused()) socket.resume()
+  })
+  // Left as it is: TLS reads past this stream, which would swallow the handshake if it flowed.
+  const secure = open((socket, { peerAddress }) => protocols.acceptTls(socket, peerAddress))
+  return {
+    plain,
+    secure,
+    stop() {
+      plain.close()
+      secure.close()
+    },
+    settled: () => proxyProtocol.settled(),
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * All ways into one worker: HTTP/1 in the clear, and behind TLS the same HTTP/1 or HTTP/2. They
+ * share what handles a request, the count of connections per address, and the way they end.
+ */
+import type { Server, Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
+import type { Clock } from '../shared/clock.ts'
+import { LIMITS } from '../shared/limits.ts'
+import { createAddressCounts } from './address-counts.ts'
+import type { Exchange } from './exchange.ts'
+import { createHttp1Server } from './http1/server.ts'
+import type { AcceptedAs, Http1ServerOptions } from './http1/server.ts'
+import { createHttp2Server } from './http2/server.ts'
+import { createTlsFront } from './tls/front.ts'
+import type { TlsFrontOptions } from './tls/front.ts'
+import { createTicketKeys } from './tls/ticket-keys.ts'
+
+export interface WiresOptions extends Omit<
+  Http1ServerOptions,
+  'addresses' | 'isSecure' | 'limits' | 'clock' | 'deadlines'
+> {
+  readonly clock: Clock
+  /** The certificate for a host, ready for a handshake. */
+  readonly contextFor: (host: string) => SecureContext | undefined
+  readonly onHandshakeFailure?: TlsListenerOptions['onFailure']
+  /** Session tickets are derived from it until there is a secret of the whole fleet. */
+  readonly fleetKey: string
+}
+
+export interface Protocols {
+  /** Sockets in the clear. */
+  accept(socket: Socket, as?: AcceptedAs): void
+  /** Sockets that begin with a TLS handshake. */
+  acceptTls(socket: Socket, peerAddress?: string): void
+  /** The caller listens and closes. */
+  createListener(): Server
+  createTlsListener(): Server
+  /** What session tickets are derived from at all gateways; undefined: each from its own key. */
+  shareTickets(secret: string | undefined): void
+  /** Every request whose answer has not been finished. */
+  eachInFlight(visit: (exchange: Exchange) => void): void
+  connections(): number
+  /** Settles when every connection has had its last answer. */
+  drain(graceMs?: number): Promise<void>
+  /** Everything at once. */
+  close(): void
+}
+
+export function createWires(options: WiresOptions): Wires {
+  const { contextFor, onHandshakeFailure, fleetKey, isExempt, ...shared } = options
+  const addresses = createAddressCounts({
+    connectionsMax: LIMITS.connectionsPerAddressMax,
+    isExempt,
+    clock: options.clock,
+  })
+  const http1 = createHttp1Server({ ...shared, addresses })
+  const http2 = createHttp2Server({
+    ...shared,
+    addresses,
+    ...(isExempt && { isExempt }),
+  })
+  const tickets = createTicketKeys({ fleetKey, clock: options.clock })
+  const tls = createTlsListener({
+    contextFor,
+    onHttp1: http1.accept,
+    onHttp2: http2.accept,
+    addresses,
+    isExempt,
+    clock: options.clock,
+    handshakeMs: options.timeouts.headMs,
+    tickets,
+    ...(onHandshakeFailure && { onFailure: onHandshakeFailure }),
+  })
+  return {
+    accept: http1.accept,
+    acceptTls: tls.accept,
+    createListener: http1.createListener,
+    createTlsListener: tls.createListener,
+    shareTickets: tickets.share,
+    eachInFlight(visit) {
+      http1.eachInFlight(visit)
+      http2.eachInFlight(visit)
+    },
+    connections: () => tls.handshakes() + http1.connections() + http2.connections(),
+    async drain(graceMs) {
+      void http1.drain(graceMs)
+      void http2.drain()
+      await tls.settled() // whoever is in the middle of a handshake has a request to make
+      await Promise.all([http1.drain(graceMs), http2.drain()])
+    },
+    close() {
+      tls.close()
+      http1.close()
+      http2.close()
+    },
+  }
+}

@@ -1,0 +1,137 @@
+/** The primary process: holds the fleet link and the last known good, and keeps workers running. */
+import cluster from 'node:cluster'
+import type { Logger } from 'pino'
+import { systemClock } from '../../shared/clock.ts'
+import { listenText } from '../../shared/config/config.ts'
+import { VERSION } from '../../shared/version.ts'
+import type { GatewaySettings } from '../config.ts'
+import { superviseWorkers } from './worker-supervisor.ts'
+import { lockInstance } from './instance-lock.ts'
+import { decisionCounts } from '../telemetry/decision-counts.ts'
+import { createGatherer } from '../telemetry/gather.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { openStatusServer, type Readiness, type StatusServer } from '../telemetry/status-server.ts'
+import { checkSnapshot } from '../tenants/compiled.ts'
+import { FIGURES_EVERY_MS } from '../fleet/figures-outbox.ts'
+import { isPlainToElsewhere, ownAddresses, PLAIN_ADVICE } from '../fleet/fleet-address.ts'
+import { startFleetLink } from '../fleet/fleet-link.ts'
+import { clusterWorkerPort } from '../fleet/ports.ts'
+
+/**
+ * There are as many workers as cores, so young garbage is collected by the worker itself: helpers
+ * on other threads wait for a core, and all its requests with them. One pause in ten took 4 ms, and
+ * takes half a millisecond so.
+ */
+const WORKER_FLAGS = ['--no-parallel-scavenge'] as const
+
+/** Settles with the exit code when the gateway has stopped. */
+export function runPrimary(settings: GatewaySettings, log: Logger): Promise<number> {
+  const stopped = Promise.withResolvers<number>()
+  const { id, workers } = settings
+  const unlock = lockInstance(settings.dataDir, id)
+  if (isPlainToElsewhere(settings.fleetUrl, ownAddresses()))
+    log.warn({ controlPlane: settings.fleetUrl }, PLAIN_ADVICE)
+  const link = startFleetLink({
+    controlPlaneUrl: settings.fleetUrl,
+    fleetKey: settings.fleetKey,
+    previousKey: settings.previousFleetKey,
+    gatewayId: id,
+    version: VERSION,
+    directory: settings.dataDir,
+    validate: checkSnapshot,
+    clock: systemClock,
+    log,
+    random: Math.random,
+  })
+  const metrics = createMetrics({ id, version: VERSION, nowMs: () => systemClock.nowMs() })
+  const gatherer = createGatherer({
+    absorb(slot, report) {
+      metrics.absorb(slot, report)
+      link.countDecisions(decisionCounts(report.counts.requests))
+    },
+  })
+  const gathering = setInterval(() => void gatherer.gather(), FIGURES_EVERY_MS)
+  let status: StatusServer | undefined
+  let isStopping = false
+
+  // Workers accept by themselves: no process in between, and a queue that outlives each of them.
+  // Dealing out in turn (SCHED_RR) would cost every connection a trip through this process.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  cluster.setupPrimary({ execArgv: [...process.execArgv, ...WORKER_FLAGS] })
+  const supervisor = superviseWorkers({
+    size: workers,
+    fork: () => cluster.fork(),
+    onSpawn(slot, worker) {
+      link.attachWorker(clusterWorkerPort(worker))
+      gatherer.attach(slot, {
+        send: (message) => void (worker.isConnected() && worker.send(message, () => {})),
+        onMessage: (listener) => void worker.on('message', listener),
+        onClose: (listener) => void worker.once('exit', listener),
+      })
+    },
+    onListening(address) {
+      log.info({ id, address: address.address, port: address.port }, 'gateway listens')
+      process.send?.({ ready: true, address, ...(status && { status: status.address }) })
+    },
+    onFailed: (line) => void stop(1, line),
+    onRestart: metrics.restarted,
+    clock: systemClock,
+    log,
+  })
+
+  function readiness(): Readiness {
+    const workersServing = supervisor.serving()
+    return { reason: notReadyReason(workersServing), workersWanted: workers, workersServing }
+  }
+
+  /** A worker that is being replaced takes no connections, so the others' state is what counts. */
+  function notReadyReason(workersServing: number): Readiness['reason'] {
+    if (isStopping) return 'draining'
+    if (!link.status().isConfigured) return 'not_configured'
+    if (!supervisor.hasStarted()) return 'workers_starting'
+    return workersServing === 0 ? 'no_worker' : undefined
+  }
+
+  async function openStatus() {
+    const { statusListen } = settings
+    if (statusListen === null) return
+    try {
+      status = await openStatusServer({
+        listen: statusListen,
+        readiness,
+        async metrics() {
+          await gatherer.gather()
+          const workersServing = supervisor.serving()
+          const state = { link: link.status(), workersWanted: workers, workersServing }
+          return { contentType: metrics.contentType, text: await metrics.text(state) }
+        },
+        onError: (error) => log.error({ error }, 'the status listener failed'),
+      })
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      const advice = 'free it, or set gateway.status_listen in the config file'
+      void stop(1, `${listenText(statusListen)} cannot be used (${code}): ${advice}`)
+    }
+  }
+
+  async function stop(code: number, line?: string) {
+    if (isStopping) return
+    isStopping = true
+    if (line !== undefined) process.stderr.write(`${line}\n`)
+    clearInterval(gathering)
+    await supervisor.stop()
+    gatherer.close()
+    await status?.close()
+    await link.close()
+    unlock()
+    log.info('gateway stopped')
+    stopped.resolve(code)
+  }
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(0))
+  // A terminal that closes says the same word as an operator who wants new workers.
+  process.on('SIGHUP', () => (process.stdout.isTTY ? void stop(0) : supervisor.roll()))
+  process.on('disconnect', () => void stop(0)) // never outlives who started it
+  void openStatus()
+  return stopped.promise
+}

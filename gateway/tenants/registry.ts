@@ -1,0 +1,196 @@
+/**
+ * The tenants that this process serves, found by host. A change costs one tenant: the new state is
+ * compiled aside, then one reference is swapped, and a running request keeps the one it has.
+ */
+import type { Clock } from '../../shared/clock.ts'
+import { nowSeconds } from '../../shared/clock.ts'
+import type { Revoked, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
+import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
+
+export interface ServedTenant {
+  readonly tenantId: string
+  readonly revision: number
+  readonly hostnames: readonly string[]
+}
+
+/**
+ * When a state was made. Revisions only compare within one full synchronisation, since a restored
+ * database counts from a lower one again.
+ */
+export interface Rank {
+  readonly sync: number
+  readonly revision: number
+}
+
+export type HostLookup<T> =
+  | { readonly kind: 'served'; readonly served: Served<T> }
+  /** Answered 503, never 404 or pass-through: known to exist, or feared to. */
+  | { readonly kind: 'held'; readonly reason: 'state_lost' | 'not_ready' }
+  | { readonly kind: 'unknown' }
+
+/** A tenant as it is served now, and the revocations that outlive each of its snapshots. */
+export interface Served<T> {
+  readonly tenant: T
+  readonly revoked: RevokedState
+}
+
+const NOT_READY = { kind: 'held', reason: 'not_ready' } as const
+const STATE_LOST = { kind: 'held', reason: 'state_lost' } as const
+const UNKNOWN = { kind: 'unknown' } as const
+
+export interface TenantRegistry<T extends ServedTenant> {
+  /** False when what is served is as new. Throws what `compile` throws, and then keeps it. */
+  apply(snapshot: TenantSnapshot, sync: number): boolean
+  remove(tenantId: string): void
+  /** A tenant that is known to exist and cannot be read: its hosts answer 503 until it comes. */
+  reserve(tenantId: string, hostnames: readonly string[], rank: Rank): void
+  /** 503 for the tenant whatever it compiles to, until `release`. */
+  hold(tenantId: string): void
+  release(tenantId: string): void
+  mergeRevoked(tenantId: string, revoked: Revoked): void
+  setStatus(status: RegistryStatus): void
+
+  /** The host lower-cased and without a port. Runs once per request. */
+  byHost(host: string): HostLookup<T>
+  byId(tenantId: string): Served<T> | undefined
+  isConfigured(): boolean
+  tenants(): IterableIterator<T>
+  size(): number
+}
+
+export interface RegistryStatus {
+  readonly isConfigured: boolean
+  /** Some tenant has been lost from the disk: an unknown host may be its host. */
+  readonly isDamaged: boolean
+}
+
+export interface RegistryOptions<T extends ServedTenant> {
+  readonly clock: Clock
+  readonly compile: (snapshot: TenantSnapshot) => T
+  /** `next` is undefined for a tenant that is gone. */
+  readonly onRetire?: (old: T, next: T | undefined) => void
+  /** What is newly revoked, so that open streams of those sessions can be closed. */
+  readonly onRevoked?: (tenantId: string, revoked: Revoked) => void
+}
+
+interface Entry<T> {
+  readonly tenantId: string
+  rank: Rank
+  served: Served<T> | undefined
+  hostnames: Set<string>
+  /** What a request for one of its hosts finds. */
+  found: HostLookup<T>
+}
+
+export function createTenantRegistry<T extends ServedTenant>(
+  options: RegistryOptions<T>,
+): TenantRegistry<T> {
+  const { clock, compile, onRetire, onRevoked } = options
+  const entryById = new Map<string, Entry<T>>()
+  const entryByHost = new Map<string, Entry<T>>()
+  const revokedById = new Map<string, RevokedState>()
+  const heldIds = new Set<string>()
+  let absent: HostLookup<T> = NOT_READY
+
+  function revokedOf(tenantId: string): RevokedState {
+    let revoked = revokedById.get(tenantId)
+    if (revoked === undefined) revokedById.set(tenantId, (revoked = new RevokedState()))
+    return revoked
+  }
+
+  function place(tenantId: string, rank: Rank, tenant: T | undefined, hostnames: Iterable<string>) {
+    const served = tenant && { tenant, revoked: revokedOf(tenantId) }
+    const entry = entryById.get(tenantId) ?? {
+      tenantId,
+      rank,
+      served,
+      hostnames: new Set(),
+      found: STATE_LOST,
+    }
+    entryById.set(tenantId, entry)
+    entry.rank = rank
+    entry.served = served
+    judge(entry)
+    claim(entry, new Set(hostnames))
+  }
+
+  function judge(entry: Entry<T>) {
+    const { tenantId, served } = entry
+    const isServable = served !== undefined && !heldIds.has(tenantId)
+    entry.found = isServable ? { kind: 'served', served } : STATE_LOST
+  }
+
+  /**
+   * A host that moves between tenants arrives in two messages, in either order. It belongs to the
+   * newer claim, and the older one is void even after the newer is given up.
+   */
+  function claim(entry: Entry<T>, hostnames: Set<string>) {
+    for (const host of entry.hostnames)
+      if (!hostnames.has(host) && entryByHost.get(host) === entry) entryByHost.delete(host)
+    entry.hostnames = new Set()
+    for (const host of hostnames) {
+      const holder = entryByHost.get(host)
+      if (holder !== undefined && holder !== entry && isNewer(holder.rank, entry.rank)) continue
+      entryByHost.set(host, entry)
+      entry.hostnames.add(host)
+    }
+  }
+
+  return {
+    apply(snapshot, sync) {
+      const { tenant_id: tenantId, revision } = snapshot
+      const rank = { sync, revision }
+      const entry = entryById.get(tenantId)
+      if (entry !== undefined && !isNewer(rank, entry.rank)) return false
+      const next = compile(snapshot)
+      revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
+      const old = entry?.served?.tenant
+      place(tenantId, rank, next, next.hostnames)
+      if (old !== undefined) onRetire?.(old, next)
+      return true
+    },
+    remove(tenantId) {
+      const entry = entryById.get(tenantId)
+      revokedById.delete(tenantId)
+      heldIds.delete(tenantId)
+      if (entry === undefined) return
+      claim(entry, new Set())
+      entryById.delete(tenantId)
+      if (entry.served !== undefined) onRetire?.(entry.served.tenant, undefined)
+    },
+    reserve(tenantId, hostnames, rank) {
+      if (!entryById.has(tenantId)) place(tenantId, rank, undefined, hostnames)
+    },
+    hold(tenantId) {
+      heldIds.add(tenantId)
+      const entry = entryById.get(tenantId)
+      if (entry !== undefined) judge(entry)
+    },
+    release(tenantId) {
+      heldIds.delete(tenantId)
+      const entry = entryById.get(tenantId)
+      if (entry !== undefined) judge(entry)
+    },
+    mergeRevoked(tenantId, revoked) {
+      const news = revokedOf(tenantId).merge(revoked, nowSeconds(clock))
+      if (news !== null) onRevoked?.(tenantId, news)
+    },
+    setStatus({ isConfigured, isDamaged }) {
+      absent = !isConfigured ? NOT_READY : isDamaged ? STATE_LOST : UNKNOWN
+    },
+    byHost: (host) => entryByHost.get(host)?.found ?? absent,
+    byId(tenantId) {
+      const found = entryById.get(tenantId)?.found
+      return found?.kind === 'served' ? found.served : undefined
+    },
+    isConfigured: () => absent !== NOT_READY,
+    *tenants() {
+      for (const entry of entryById.values()) if (entry.served) yield entry.served.tenant
+    },
+    size: () => entryById.size,
+  }
+}
+
+export function isNewer(a: Rank, b: Rank): boolean {
+  return a.sync > b.sync || (a.sync === b.sync && a.revision > b.revision)
+}

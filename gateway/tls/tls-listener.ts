@@ -1,0 +1,223 @@
+/**
+ * The TLS side of the edge: takes raw sockets, finds the certificate by SNI, and hands the secure
+ * socket to the wire that ALPN chose. A name that has no certificate gets no handshake: there is no
+ * default certificate that could speak for somebody else's host.
+ */
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { createServer, type SecureContext, type TLSSocket } from 'node:tls'
+import { HOSTNAME } from '../../shared/fleet/snapshot.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { AddressCounts } from '../address-counts.ts'
+import { Spending, type Budget } from '../budget.ts'
+import { FairQueue } from '../fair-queue.ts'
+import { countedWidelyAs, withoutMapping } from '../../shared/client-address.ts'
+import { TLS_OPTIONS } from './certificates.ts'
+import { awaitClientHello } from './client-hello.ts'
+import type { TicketKeys } from './ticket-keys.ts'
+
+export interface SecureAccepted {
+  readonly peerAddress: string
+  readonly isSecure: true
+  /**
+   * The name that the client asked for, lower-cased. What Host says must agree with it. '' where
+   * nobody knows it any more: then with the first Host.
+   */
+  readonly sniHost: string
+}
+
+export interface TlsListenerOptions {
+  /** Whatever it throws ends the handshake, and nothing else. */
+  readonly contextFor: (host: string) => SecureContext | undefined
+  readonly onHttp1: (socket: TLSSocket, as: SecureAccepted) => void
+  readonly onHttp2: (socket: TLSSocket, as: SecureAccepted) => void
+  readonly addresses: AddressCounts
+  /** Addresses that are many people: balancers in front. */
+  readonly isExempt?: ((address: string) => boolean) | undefined
+  readonly clock: Clock
+  /** From the connection to the end of its handshake. */
+  readonly handshakeMs: number
+  readonly handshakesPerAddress?: Budget
+  readonly tickets: TicketKeys
+  /** No handshake came about: `ERR_SSL_NO_SHARED_CIPHER` for a name without a certificate. */
+  readonly onFailure?: (code: string) => void
+}
+
+export interface TlsListener {
+  /** A raw socket; `peerAddress` from the PROXY protocol, else the socket's own. */
+  accept(socket: Socket, peerAddress?: string): void
+  /** A server of its own for `accept`; the caller listens and closes. */
+  createListener(): Server
+  /** Handshakes under way. */
+  handshakes(): number
+  /** Settles when no handshake is under way; each has its deadline. */
+  settled(): Promise<void>
+  close(): void
+}
+
+interface Handshake {
+  readonly socket: Socket
+  readonly peerAddress: string
+  /** With whom it has its turn. */
+  readonly client: string
+  readonly deadline: NodeJS.Timeout
+}
+
+export function createTlsListener(options: TlsListenerOptions): TlsListener {
+  const { addresses, tickets, clock } = options
+  const { handshakesPerAddress = LIMITS.handshakesPerAddress } = options
+  const handshakes = new Map<string, Handshake>()
+  /** Not begun, though their ClientHello is there. */
+  const waiting = new FairQueue<Handshake>()
+  let isDue = false
+  let ticketKeys = tickets.keys()
+  let whenSettled: (() => void) | undefined
+
+  const server = createServer(
+    {
+      ...TLS_OPTIONS,
+      ALPNProtocols: ['h2', 'http/1.1'],
+      handshakeTimeout: options.handshakeMs,
+      ticketKeys,
+      SNICallback: (name, done) => done(null, contextFor(name)),
+    },
+    handOver,
+  )
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+    options.onFailure?.(error.code ?? 'unknown')
+    socket.destroy()
+  })
+
+  /** Runs inside OpenSSL: an exception would go nowhere good (CVE-2026-21637). */
+  function contextFor(name: string): SecureContext | undefined {
+    const host = hostOfSni(name)
+    if (host === '') return undefined
+    try {
+      return options.contextFor(host)
+    } catch {
+      return undefined
+    }
+  }
+
+  function handOver(socket: TLSSocket): void {
+    const key = keyOf(socket)
+    const handshake = handshakes.get(key)
+    const sniHost = hostOfSni(socket.servername)
+    // OpenSSL has no name for a resumed session of TLS 1.2, which asks for no certificate either.
+    const isNamed = sniHost !== '' || socket.isSessionReused()
+    if (handshake === undefined || !isNamed) return void socket.destroy()
+    end(key, handshake)
+    const as = { peerAddress: handshake.peerAddress, isSecure: true, sniHost } as const
+    if (socket.alpnProtocol === 'h2') return options.onHttp2(socket, as)
+    // Only there can a client end and still wait for its answer.
+    socket.allowHalfOpen = true
+    options.onHttp1(socket, as)
+  }
+
+  function end(key: string, handshake: Handshake): void {
+    if (handshakes.get(key) !== handshake) return
+    handshakes.delete(key)
+    clearTimeout(handshake.deadline)
+    waiting.delete(handshake)
+    addresses.leave(handshake.peerAddress)
+    if (handshakes.size === 0) whenSettled?.()
+  }
+
+  function accept(socket: Socket, proxied?: string): void {
+    const peerAddress = proxied ?? withoutMapping(socket.remoteAddress ?? '')
+    const isHere = socket.remoteAddress !== undefined && !hasSpentAll(peerAddress)
+    // In this order: who may not come in has none of its address's idle connections make room.
+    if (!isHere || !addresses.enter(peerAddress)) {
+      socket.on('error', ignore)
+      socket.destroy()
+      return
+    }
+    const key = keyOf(socket)
+    const handshake = {
+      socket,
+      peerAddress,
+      client: countedWidelyAs(peerAddress),
+      deadline: setTimeout(() => expire(socket), options.handshakeMs),
+    }
+    // Who was reset and comes back from the same port is here before the end of its first.
+    const before = handshakes.get(key)
+    if (before !== undefined) end(key, before)
+    handshakes.set(key, handshake)
+    socket.once('close', () => end(key, handshake))
+    // Who ends in the middle of a handshake has left, and holds no place until the deadline.
+    socket.allowHalfOpen = false
+    socket.on('error', ignore)
+    awaitClientHello(socket, (isClientHello) => {
+      if (!isClientHello) options.onFailure?.('no_client_hello')
+      const isOne = isClientHello && handshakes.get(key) === handshake
+      // Whatever it was, it was looked at.
+      if (!mayBegin(peerAddress) || !isOne) return void socket.destroy()
+      waiting.add(handshake)
+      beginSoon()
+    })
+  }
+
+  function expire(socket: Socket): void {
+    options.onFailure?.('ERR_TLS_HANDSHAKE_TIMEOUT')
+    socket.destroy()
+  }
+
+  /** To ask for a handshake costs a client nothing, and us as much as thirty requests. */
+  function mayBegin(peerAddress: string): boolean {
+    if (options.isExempt?.(peerAddress) === true) return true
+    const site = addresses.siteOf(peerAddress)
+    site.handshakes ??= new Spending(handshakesPerAddress, clock.nowMs())
+    return site.handshakes.spend(clock.nowMs())
+  }
+
+  /** Known before it says anything: whoever comes again and again costs as little as may be. */
+  const hasSpentAll = (peerAddress: string): boolean =>
+    addresses.siteOf(peerAddress).handshakes?.isSpent(clock.nowMs()) === true
+
+  function beginSoon(): void {
+    if (isDue || waiting.size === 0) return
+    isDue = true
+    setImmediate(beginNext)
+  }
+
+  /**
+   * One in a turn of the event loop, and the addresses in rotation: whoever comes with many at once
+   * has neither everybody's requests nor their handshakes wait behind all of them.
+   */
+  function beginNext(): void {
+    isDue = false
+    const next = waiting.next()
+    beginSoon()
+    if (next === undefined || next.socket.destroyed) return
+    const keys = tickets.keys()
+    if (keys !== ticketKeys) server.setTicketKeys(keys)
+    ticketKeys = keys
+    server.emit('connection', next.socket)
+  }
+
+  return {
+    accept,
+    createListener: () =>
+      createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => accept(socket)),
+    handshakes: () => handshakes.size,
+    async settled() {
+      if (handshakes.size > 0) await new Promise<void>((resolve) => (whenSettled = resolve))
+    },
+    close() {
+      for (const { socket } of handshakes.values()) socket.destroy()
+    },
+  }
+}
+
+/** Both ends of a connection: what a raw socket and the secure one around it have in common. */
+const keyOf = (socket: Socket): string =>
+  `${socket.remoteAddress} ${socket.remotePort} ${socket.localAddress} ${socket.localPort}`
+
+/** RFC 6066 section 3: a DNS name, no address, no trailing dot. '' for anything else. */
+export function hostOfSni(name: string | boolean | null | undefined): string {
+  if (typeof name !== 'string') return ''
+  const host = name.toLowerCase()
+  return HOSTNAME.test(host) && !/^[0-9.]+$/.test(host) ? host : ''
+}
+
+const ignore = (): void => undefined

@@ -1,0 +1,49 @@
+/**
+ * A client may send a whole read of requests at once, on each of its connections: after so many of
+ * them everybody else has their turn, and its connections go on one after the other, with a few each:
+ * a neighbour behind the same NAT does not wait for all that they have. Nothing is counted by time or
+ * by turn, so it costs an ordinary request nothing: it yields now and then.
+ */
+import { LIMITS } from '../../shared/limits.ts'
+
+export class AddressTurn {
+  #taken = 0
+  #isDue = false
+  /** Of those who have waited, who goes on, and with how many. */
+  #current: (() => void) | null = null
+  #ofCurrent = 0
+  readonly #waiting = new Set<() => void>()
+
+  /** For one more request. False: `proceed` is called in another turn of the event loop. */
+  take(proceed: () => void): boolean {
+    const hasHad = proceed === this.#current && this.#ofCurrent === LIMITS.requestsInRotation
+    if (this.#taken < LIMITS.requestsPerTurnMax && !hasHad) {
+      this.#taken++
+      this.#ofCurrent++
+      return true
+    }
+    this.#waiting.add(proceed)
+    this.#proceedSoon()
+    return false
+  }
+
+  #proceedSoon(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    setImmediate(this.#next)
+  }
+
+  readonly #next = (): void => {
+    this.#isDue = false
+    this.#taken = 0
+    for (const proceed of this.#waiting) {
+      if (this.#taken === LIMITS.requestsPerTurnMax) break
+      this.#waiting.delete(proceed)
+      this.#current = proceed
+      this.#ofCurrent = 0
+      proceed()
+    }
+    this.#current = null
+    if (this.#waiting.size > 0) this.#proceedSoon()
+  }
+}

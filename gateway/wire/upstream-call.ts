@@ -1,0 +1,82 @@
+/** One request to an upstream and the answer to it: the words between the pool and the wires. */
+import type { ResponseHead } from '../upstream/response-head.ts'
+
+export interface UpstreamRequest {
+  readonly method: string
+  readonly target: string
+  /** Whose it is: the address that the pool is shared by. '' is nobody's, and shares nothing. */
+  readonly client?: string | undefined
+  /** Header lines, a CRLF behind each, Host among them. The framing line is added here. */
+  readonly lines: string
+  /** Bytes of body that will come, -1 where that is unknown (chunked). */
+  readonly bodyLength: number
+  /** False leaves `Content-Length: 0` out: the client sent none either. */
+  readonly hasLength: boolean
+  /** The bytes of the body that are here already, one character each: one write with the head. */
+  readonly firstBody: string
+  /** No `write` will follow: `firstBody` is the whole body. */
+  readonly isBodyWhole: boolean
+  /** The body comes in chunked framing already; else each `write` becomes a chunk. */
+  readonly isRawChunked: boolean
+}
+
+/** Why there is no (whole) response. `status` is what the client gets if nothing was sent yet. */
+export interface UpstreamFailure {
+  readonly status: 502 | 503 | 504
+  readonly code: UpstreamFailureCode
+  readonly detail: string
+}
+
+export const UPSTREAM_FAILURES = {
+  upstream_closed: 503,
+  upstream_busy: 503,
+  upstream_unresolved: 502,
+  upstream_refused: 502,
+  upstream_unreachable: 502,
+  upstream_tls_failed: 502,
+  upstream_reset: 502,
+  upstream_invalid: 502,
+  upstream_connect_timeout: 504,
+  upstream_timeout: 504,
+} as const
+export type UpstreamFailureCode = keyof typeof UPSTREAM_FAILURES
+
+export const failure = (code: UpstreamFailureCode, detail: string): UpstreamFailure => ({
+  status: UPSTREAM_FAILURES[code],
+  code,
+  detail,
+})
+
+/** Who gets the answer. Each method is called in this order; `onError` or `onEnd` is the last. */
+export interface ResponseSink {
+  /** True: chunked bodies come with their framing, its end included. */
+  readonly wantsRawChunks: boolean
+  onInformational(status: number, reason: string, lines: string): void
+  onHead(head: ResponseHead): void
+  /** The bytes are only there during the call. A sink that is full calls `pause()`. */
+  onData(buffer: Buffer, from: number, to: number): void
+  /** Of the body, one byte a character: all of a small one, or framing where chunks are raw. */
+  onText(text: string): void
+  /** All that one read brought has been handed over: time to flush. */
+  onReadEnd(): void
+  /** `trailers`: lines with CRLF, already sent on where raw chunks are wanted. */
+  onEnd(trailers: string): void
+  onError(failure: UpstreamFailure): void
+  /** After `write` returned false: there is room again. */
+  onDrain(): void
+}
+
+export interface UpstreamCall {
+  /** More of the body. False: wait for `onDrain`. */
+  write(chunk: Buffer): boolean
+  /** The same, for bytes that are only there during the call. */
+  writeBorrowed(buffer: Buffer, from: number, to: number): boolean
+  /** The same, for text of one byte a character. */
+  writeText(text: string): boolean
+  /** The body is whole. Trailers only where chunks are not raw. */
+  end(trailers?: string): void
+  pause(): void
+  resume(): void
+  /** The client is gone: the connection is closed and the sink hears nothing more. */
+  abort(): void
+}

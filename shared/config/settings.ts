@@ -1,0 +1,120 @@
+/**
+ * From arguments, environment and files to settings and secrets. The file system is handed in by
+ * the program.
+ */
+import type * as FileSystem from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { ConfigError, parseConfig, type Config } from './config.ts'
+import { resolveSecrets, type Secrets } from '../secrets.ts'
+
+export interface SettingsWorld {
+  /** Command-line arguments behind the program's name. */
+  readonly args: readonly string[]
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly files: Pick<
+    typeof FileSystem,
+    | 'linkSync'
+    | 'mkdirSync'
+    | 'readFileSync'
+    | 'renameSync'
+    | 'rmSync'
+    | 'statSync'
+    | 'writeFileSync'
+  >
+}
+
+export interface Settings {
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly configFile: string | undefined
+  readonly flags: ReadonlySet<string>
+}
+
+const DEFAULT_FILE = 'config.yaml'
+
+export function readSettings(world: SettingsWorld, knownFlags: readonly string[] = []): Settings {
+  const { file, flags } = readArguments(world.args, knownFlags)
+  const text = readText(world, file ?? DEFAULT_FILE)
+  if (file !== undefined && text === undefined)
+    throw new ConfigError(`${file}: there is no such file; copy config.example.yaml to begin with`)
+  const config = parseConfig(text ?? '', file ?? DEFAULT_FILE)
+  return {
+    config,
+    secrets: readSecrets(world, config),
+    configFile: text === undefined ? undefined : (file ?? DEFAULT_FILE),
+    flags,
+  }
+}
+
+/** Two programs that start together on a fresh folder must not make two sets of secrets. */
+function readSecrets(world: SettingsWorld, config: Config): Secrets {
+  const path = `${config.data_dir}/secrets.json`
+  for (;;) {
+    const text = readText(world, path)
+    if (text !== undefined) requirePrivate(world, path)
+    const { secrets, fileText } = resolveSecrets(world.environment, text, path)
+    if (fileText === undefined) return secrets
+    if (writePrivate(world, path, fileText, text === undefined)) return secrets
+  }
+}
+
+const OTHERS_BITS = 0o077
+
+/**
+ * As `ssh` does it: a secret that others could read is none any more, and to close the file quietly
+ * would hide that. A backup that was restored without its mode is the usual way to get here.
+ */
+function requirePrivate({ files }: SettingsWorld, path: string) {
+  const mode = files.statSync(path).mode & 0o777
+  if ((mode & OTHERS_BITS) === 0) return
+  throw new ConfigError(
+    `${path}: other users can read it (mode ${mode.toString(8).padStart(4, '0')}); run "chmod 600 ${path}", and replace its keys if somebody else uses this machine`,
+  )
+}
+
+function readText({ files }: SettingsWorld, path: string): string | undefined {
+  try {
+    return files.readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/**
+ * Mode 0600, in a folder that is nobody else's; false where another program has just made the file.
+ * Written aside and then linked or renamed, so that no reader ever finds half of it.
+ */
+function writePrivate({ files }: SettingsWorld, path: string, text: string, isNew: boolean) {
+  files.mkdirSync(path.slice(0, path.lastIndexOf('/')), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${randomUUID()}`
+  files.writeFileSync(draft, text, { mode: 0o600, flush: true })
+  try {
+    if (!isNew) files.renameSync(draft, path)
+    else files.linkSync(draft, path)
+    return true
+  } catch (error) {
+    if (isNew && (error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  } finally {
+    files.rmSync(draft, { force: true })
+  }
+}
+
+function readArguments(args: readonly string[], knownFlags: readonly string[]) {
+  const flags = new Set<string>()
+  let file: string | undefined
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index] ?? ''
+    if (arg === '--config') {
+      file = args[++index]
+      if (file === undefined) throw new ConfigError('--config: expected a file name behind it')
+    } else if (arg.startsWith('--config=')) file = arg.slice('--config='.length)
+    else if (knownFlags.includes(arg)) flags.add(arg)
+    else {
+      const known = ['--config FILE', ...knownFlags].join(', ')
+      throw new ConfigError(`${arg}: unknown argument; known are ${known}`)
+    }
+  }
+  return { file, flags }
+}
