@@ -58,7 +58,7 @@ t.test('shared does no I/O, and the decision core is pure', async (t) => {
     /^(?:node:)?(?:fs|net|http|https|http2|tls|dns|child_process|cluster|process|os)(?:\/|$)/
   /** A type only; and the reading of addresses, for which node:net needs no socket. */
   const isNoIo =
-    /^shared\/(?:settings\.ts imports node:fs|(?:client-address|networks|proxy-header|proxy-protocol)\.ts imports node:net)$/
+    /^shared\/(?:config\/settings\.ts imports node:fs|(?:client-address|networks|proxy-header|proxy-protocol)\.ts imports node:net)$/
   const code = under('shared/').filter((file) => !isText(file))
   const doesIo = offenders(code, (name) => io.test(name))
   t.same(

@@ -18,7 +18,7 @@ const KEPT = {
   revoked: { ada: { all: 5, subjects: {}, sids: { s: 9 } } },
 }
 
-function start(registry: string, fleetKey: string, previousKey: string | null) {
+function start(directory: string, fleetKey: string, previousKey: string | null) {
   const { log, lines } = createTestLog()
   const disk = openLastKnownGood({ directory, fleetKey, previousKey, log })
   return { disk, lines, state: disk.load() }

@@ -9,7 +9,7 @@ import { fillDisk, filesOf, storedOf } from '../../support/kept-files.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 
-function open(registry: string, options: { retryMs?: number } = {}) {
+function open(directory: string, options: { retryMs?: number } = {}) {
   const { log, lines } = createTestLog()
   const disk = openLastKnownGood({ directory, fleetKey: FLEET_KEY, log, ...options })
   return { disk, lines }
