@@ -1,6 +1,6 @@
 /** How far the body of the current request has been read, in either framing. */
-import { ChunkedReader } from './chunked.ts'
-import type { ChunkedSink } from './chunked.ts'
+import { ChunkedReader } from '../wire/chunked.ts'
+import type { ChunkedSink } from '../wire/chunked.ts'
 import type { HeldBytes } from './held-bytes.ts'
 
 export class RequestBody {

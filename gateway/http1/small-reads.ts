@@ -4,8 +4,8 @@
  * have what their site may spend, and are slowed down beyond it.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import type { ReadCounts } from '../exchange.ts'
-import { ThrottledSender, type Throttle } from '../throttle.ts'
+import type { ReadCounts } from '../wire/exchange.ts'
+import { ThrottledSender, type Throttle } from '../wire/throttle.ts'
 
 export interface SmallReadsWorld {
   /** Of the site; undefined for whoever is many people. */

@@ -5,8 +5,8 @@
  * somebody like that behind the same NAT comes in and is answered.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import { Spending } from '../budget.ts'
-import type { SiteUse } from '../site-use.ts'
+import { Spending } from '../wire/budget.ts'
+import type { SiteUse } from '../wire/site-use.ts'
 import type { Http2Limits } from './server.ts'
 
 export type Cost = 'resets' | 'cancels' | 'controlFrames'

@@ -6,8 +6,8 @@
  */
 import type { ServerHttp2Stream } from 'node:http2'
 import { LIMITS } from '../../shared/limits.ts'
-import { GatheredBytes } from '../gathered-bytes.ts'
-import { ThrottledSender, type Throttle } from '../throttle.ts'
+import { GatheredBytes } from '../wire/gathered-bytes.ts'
+import { ThrottledSender, type Throttle } from '../wire/throttle.ts'
 
 /** From here on a buffer is small beside what is in it. */
 const JOINED_BYTES = 4096

@@ -4,18 +4,18 @@
  */
 import type { Server, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
-import type { Clock } from '../shared/clock.ts'
-import { LIMITS } from '../shared/limits.ts'
-import { createAddressCounts } from './address-counts.ts'
-import type { Exchange } from './exchange.ts'
-import { createHttp1Server } from './http1/server.ts'
-import type { AcceptedAs, Http1ServerOptions } from './http1/server.ts'
-import { createHttp2Server } from './http2/server.ts'
-import { createTlsFront } from './tls/front.ts'
-import type { TlsFrontOptions } from './tls/front.ts'
-import { createTicketKeys } from './tls/ticket-keys.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { createAddressCounts } from '../wire/address-counts.ts'
+import type { Exchange } from '../wire/exchange.ts'
+import { createHttp1Server } from '../http1/server.ts'
+import type { AcceptedAs, Http1ServerOptions } from '../http1/server.ts'
+import { createHttp2Server } from '../http2/server.ts'
+import { createTlsListener } from '../tls/tls-listener.ts'
+import type { TlsListenerOptions } from '../tls/tls-listener.ts'
+import { createTicketKeys } from '../tls/ticket-keys.ts'
 
-export interface WiresOptions extends Omit<
+export interface ProtocolsOptions extends Omit<
   Http1ServerOptions,
   'addresses' | 'isSecure' | 'limits' | 'clock' | 'deadlines'
 > {
@@ -46,7 +46,7 @@ export interface Protocols {
   close(): void
 }
 
-export function createWires(options: WiresOptions): Wires {
+export function createProtocols(options: ProtocolsOptions): Protocols {
   const { contextFor, onHandshakeFailure, fleetKey, isExempt, ...shared } = options
   const addresses = createAddressCounts({
     connectionsMax: LIMITS.connectionsPerAddressMax,

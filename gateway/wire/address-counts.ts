@@ -1,7 +1,7 @@
 /** Open connections per client address, counted together over all wires of a worker. */
-import { countedAs, countedWidelyAs } from '../shared/client-address.ts'
-import { systemClock, type Clock } from '../shared/clock.ts'
-import { LIMITS } from '../shared/limits.ts'
+import { countedAs, countedWidelyAs } from '../../shared/client-address.ts'
+import { systemClock, type Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { SiteUse } from './site-use.ts'
 
 export interface AddressCounts {

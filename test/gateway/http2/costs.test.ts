@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { ConnectionCosts } from '../../../gateway/http2/connection-costs.ts'
-import { SiteUse } from '../../../gateway/site-use.ts'
+import { SiteUse } from '../../../gateway/wire/site-use.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import {
   fields,

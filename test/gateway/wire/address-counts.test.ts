@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createAddressCounts } from '../../gateway/address-counts.ts'
-import { Spending } from '../../gateway/budget.ts'
-import type { SiteUse } from '../../gateway/site-use.ts'
-import { LIMITS } from '../../shared/limits.ts'
+import { createAddressCounts } from '../../../gateway/wire/address-counts.ts'
+import { Spending } from '../../../gateway/wire/budget.ts'
+import type { SiteUse } from '../../../gateway/wire/site-use.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 
 t.test('one IPv6 client has a /64, and is counted as one', (t) => {
   const counts = createAddressCounts({ connectionsMax: 2 })

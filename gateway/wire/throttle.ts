@@ -3,8 +3,8 @@
  * read for a while, and the window of its connection slows it down. What is on its way already is
  * owed. Those who wait go on one after the other, so that they do not all come in one turn.
  */
-import type { Clock } from '../shared/clock.ts'
-import { LIMITS } from '../shared/limits.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { Spending, type Budget } from './budget.ts'
 
 /** No timer of ours fires more often: what is earned in that time is little. */

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { Throttle, ThrottledSender } from '../../gateway/throttle.ts'
-import { LIMITS } from '../../shared/limits.ts'
+import { Throttle, ThrottledSender } from '../../../gateway/wire/throttle.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 
 function start(burst = 2, perSecond = 1000) {
   const clock = { ms: 0, nowMs: () => clock.ms }
