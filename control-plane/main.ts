@@ -1,16 +1,19 @@
 /** `npm run control-plane -- --config FILE`. */
 import { pino } from 'pino'
 import { systemClock } from '../shared/clock.ts'
+import { keepCompiledCode } from '../shared/compile-cache.ts'
 import { ConfigError } from '../shared/config/config.ts'
 import { describeError, logOptions } from '../shared/log.ts'
 import { controlPlaneSettings, loadSettings } from './config.ts'
-import { startControlPlane, StartProblem } from './control-plane.ts'
 
 // an error that nobody caught may carry what a query was run with, and would be printed whole
 process.on('uncaughtException', (error) => {
   process.stderr.write(`${JSON.stringify(describeError(error))}\n`)
   process.exit(1)
 })
+
+keepCompiledCode()
+const { startControlPlane, StartProblem } = await import('./control-plane.ts')
 
 try {
   const settings = controlPlaneSettings(loadSettings(process.argv.slice(2)))

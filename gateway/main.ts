@@ -2,6 +2,7 @@
 import cluster from 'node:cluster'
 import { fstatSync, write } from 'node:fs'
 import { pino, type Logger } from 'pino'
+import { keepCompiledCode } from '../shared/compile-cache.ts'
 import { ConfigError } from '../shared/config/config.ts'
 import { LIMITS } from '../shared/limits.ts'
 import { logOptions } from '../shared/log.ts'
@@ -14,6 +15,7 @@ const LOG_BATCH = { minLength: 4096, maxLength: LIMITS.logCharactersHeldMax } as
 try {
   const settings = loadGatewaySettings(process.argv.slice(2))
   const log = openLog()
+  keepCompiledCode()
   // each kind loads only what it runs: half the time to the first request
   if (cluster.isPrimary) {
     const { runPrimary } = await import('./process/primary.ts')

@@ -2,7 +2,7 @@
  * The master key belongs to the database. With another one nothing sealed opens, and new secrets
  * would be sealed beside old ones that nobody can read: so that is found out before anything else.
  */
-import { eq } from 'drizzle-orm'
+import { eq } from '../store/drizzle.ts'
 import { schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Vault } from './vault.ts'

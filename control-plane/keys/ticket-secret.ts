@@ -3,7 +3,7 @@
  * so it is replaced in the very change that revokes a key (.docs/decisions/0031-tls-tickets.md).
  */
 import { randomBytes } from 'node:crypto'
-import { eq } from 'drizzle-orm'
+import { eq } from '../store/drizzle.ts'
 import { schema } from '../store/schema.ts'
 import type { Change, Store } from '../store/store.ts'
 import type { Vault } from './vault.ts'

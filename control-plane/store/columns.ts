@@ -3,8 +3,15 @@
  * SQLite and Postgres both know TEXT and BIGINT; JSON and booleans are carried in those, which
  * lets one migration text run on either. Typed as SQLite's, which is the default.
  */
-import { customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { index, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import {
+  customType,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from './drizzle.ts'
 
 const jsonText = customType<{ data: unknown; driverData: string }>({
   dataType: () => 'text',

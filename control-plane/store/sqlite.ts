@@ -5,11 +5,11 @@
  */
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { drizzle } from 'drizzle-orm/better-sqlite3'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { drizzle } from './drizzle.ts'
 import { migrations } from './migrations/migrations.ts'
 import { createWriteQueue } from './precedence.ts'
 import { schema, type Schema } from './schema.ts'

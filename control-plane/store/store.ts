@@ -3,7 +3,7 @@
  * next fleet revision together, and tells its listeners only after the commit.
  */
 import { randomUUID } from 'node:crypto'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from './drizzle.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { ENFORCED_BY_NOBODY, type Enforced } from './enforced.ts'
 import type { EventData, EventName } from '../../shared/events.ts'

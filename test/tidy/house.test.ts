@@ -144,6 +144,16 @@ t.test('queries are awaited, so that both databases can answer them', async (t) 
     t.notMatch(read(file), /\)\s*\.(?:get|all|run|values)\(\)/, file)
 })
 
+t.test('drizzle-orm is loaded once, by the file that says why', async (t) => {
+  t.same(
+    offenders(sources, (name) => name.startsWith('drizzle-orm')).filter(
+      (line) => !line.startsWith('control-plane/store/drizzle.ts '),
+    ),
+    ['control-plane/store/sqlite.ts imports drizzle-orm/sqlite-core'],
+    'that is a type',
+  )
+})
+
 t.test('there are no drawers, and a room fits a head', async (t) => {
   const everything = [...sources, ...tests]
   t.same(

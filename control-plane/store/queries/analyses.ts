@@ -1,5 +1,5 @@
 /** How often models were asked, and what it cost. */
-import { and, asc, count, eq, gt, gte, inArray, lt, sum } from 'drizzle-orm'
+import { and, asc, count, eq, gt, gte, inArray, lt, sum } from '../drizzle.ts'
 import type { AnalysisOutcome } from '../analysis-tables.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'

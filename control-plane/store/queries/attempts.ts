@@ -1,5 +1,5 @@
 /** Recorded sign-ins as lockout counts them, and the addresses that it blocks. */
-import { and, desc, eq, gt, inArray, lt, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lt, sql, type SQL } from '../drizzle.ts'
 import type { AttemptReason } from '../../policy/verdict.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'

@@ -1,5 +1,5 @@
 /** Forms of the console: which have been sent, and what was typed into those that wait. */
-import { desc, eq, inArray, lt } from 'drizzle-orm'
+import { desc, eq, inArray, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 

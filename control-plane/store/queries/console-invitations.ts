@@ -1,5 +1,5 @@
 /** Colleagues who are invited to administer a tenant, until they accept. */
-import { and, asc, count, eq, gt, inArray, lt } from 'drizzle-orm'
+import { and, asc, count, eq, gt, inArray, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 

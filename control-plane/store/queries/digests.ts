@@ -1,5 +1,5 @@
 /** Which weeks tenants have been told of. The key refuses a second digest of the same week. */
-import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notExists } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notExists } from '../drizzle.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'

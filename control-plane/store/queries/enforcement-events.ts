@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lt, lte, max, ne } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, lt, lte, max, ne } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 

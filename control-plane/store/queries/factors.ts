@@ -1,5 +1,5 @@
 /** Second factors. Whatever may be used once is taken by one update, which one asker wins. */
-import { and, asc, eq, inArray, isNull, lt } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 

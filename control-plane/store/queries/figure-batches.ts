@@ -1,5 +1,5 @@
 /** Which batch of counts was the last that was taken from each gateway. */
-import { eq, inArray, lt } from 'drizzle-orm'
+import { eq, inArray, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 

@@ -1,5 +1,5 @@
 /** Figures: added to their minute and hour at once, read as sums, rolled up by the hour. */
-import { and, asc, eq, gte, inArray, lt, sql, sum } from 'drizzle-orm'
+import { and, asc, eq, gte, inArray, lt, sql, sum } from '../drizzle.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import type { Figure, FigureOutcome, FigureSource, KeptStep } from '../monitoring-names.ts'
 import { schema } from '../schema.ts'

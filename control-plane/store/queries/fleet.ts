@@ -1,5 +1,5 @@
 /** What the fleet asks of the store: who changed since, and who is gone. */
-import { and, asc, eq, exists, gt, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, gt, inArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 

@@ -1,5 +1,5 @@
 /** Keys of gateways, found by hash. */
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 

@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq } from '../drizzle.ts'
 import type { PolicyName } from '../../policy/policies.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'

@@ -1,5 +1,16 @@
 /** What the OpenID Connect provider of a realm keeps: sessions, grants, codes, interactions. */
-import { and, desc, eq, gt, inArray, isNotNull, isNull, notLike, sql, type SQL } from 'drizzle-orm'
+import {
+  and,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  notLike,
+  sql,
+  type SQL,
+} from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, lt, max, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, lt, max, ne, or, sql } from '../drizzle.ts'
 import { SECOND_MS } from '../../../shared/clock.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'

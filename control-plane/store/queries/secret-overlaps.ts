@@ -1,5 +1,5 @@
 /** Client secrets that have been replaced, and still count for a while. */
-import { asc, lte } from 'drizzle-orm'
+import { asc, lte } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 

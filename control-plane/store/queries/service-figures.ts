@@ -1,5 +1,5 @@
 /** Figures of all tenants together, and which of them are refused most. */
-import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, inArray, lt, sql } from '../drizzle.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import {
   REFUSAL_OUTCOMES,

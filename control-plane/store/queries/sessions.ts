@@ -14,7 +14,7 @@ import {
   or,
   sql,
   type SQL,
-} from 'drizzle-orm'
+} from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 

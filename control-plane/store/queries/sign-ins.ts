@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, gte, or } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, or } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 

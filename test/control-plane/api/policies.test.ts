@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm'
 import t from 'tap'
 import { DEFAULT_POLICIES } from '../../../control-plane/policy/policies.ts'
+import { eq } from '../../../control-plane/store/drizzle.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startApi } from '../../support/api.ts'

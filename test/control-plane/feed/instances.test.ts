@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { count, eq } from 'drizzle-orm'
 import t from 'tap'
+import { count, eq } from '../../../control-plane/store/drizzle.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { startJobs } from '../../../control-plane/jobs.ts'
 import { LIMITS } from '../../../shared/limits.ts'

@@ -1,8 +1,8 @@
 /** One person on the way through a sign-in, page by page. */
-import { asc, eq } from 'drizzle-orm'
 import { TOTP, Secret } from 'otpauth'
 import type { Policies, PolicyName } from '../../../control-plane/policy/policies.ts'
 import { newSeed } from '../../../control-plane/accounts/totp.ts'
+import { asc, eq } from '../../../control-plane/store/drizzle.ts'
 import type { EventName } from '../../../shared/events.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import {

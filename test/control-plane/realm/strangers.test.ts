@@ -1,10 +1,10 @@
 /** What anybody can ask a realm for: by no other spelling, of no other size, and no more at once. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { eq } from 'drizzle-orm'
 import t from 'tap'
 import { createRealmRecords } from '../../../control-plane/realm/records.ts'
 import { realmRouteOf, tooLongIn } from '../../../control-plane/realm/routes.ts'
+import { eq } from '../../../control-plane/store/drizzle.ts'
 import {
   deleteSurplusOpen,
   openedByPerson,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { eq } from 'drizzle-orm'
 import t from 'tap'
+import { eq } from '../../../control-plane/store/drizzle.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { openSqlite } from '../../../control-plane/store/sqlite.ts'
 import { openStore } from '../../../control-plane/store/store.ts'

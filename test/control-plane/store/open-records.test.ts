@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
-import { drizzle } from 'drizzle-orm/better-sqlite3'
 import t, { type Test } from 'tap'
+import { drizzle } from '../../../control-plane/store/drizzle.ts'
 import { migrations } from '../../../control-plane/store/migrations/migrations.ts'
 import { deleteSurplusOpen } from '../../../control-plane/store/queries/realm-records.ts'
 import { schema } from '../../../control-plane/store/schema.ts'

@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm'
 import t from 'tap'
 import * as v from 'valibot'
+import { eq } from '../../../control-plane/store/drizzle.ts'
 import { insertTenant } from '../../../control-plane/store/queries/tenants.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'

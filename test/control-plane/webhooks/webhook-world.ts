@@ -1,5 +1,5 @@
 /** A premium tenant with webhooks, and receivers that really listen. */
-import { eq } from 'drizzle-orm'
+import { eq } from '../../../control-plane/store/drizzle.ts'
 import type { EventName } from '../../../shared/events.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import {
