@@ -9,7 +9,7 @@ import { noBreachList, type BreachList } from './accounts/passwords/breach-list.
 import { createDevices } from './accounts/devices.ts'
 import { createFactors } from './accounts/factors.ts'
 import { createPasswordRules } from './accounts/passwords/rules.ts'
-import { createPasswordHasher } from './accounts/passwords/hasher.ts'
+import { createPasswordHasher, type PasswordCost } from './accounts/passwords/hasher.ts'
 import { createStrength } from './accounts/passwords/strength.ts'
 import { createRevocations } from './sessions/revocations.ts'
 import { createPolicyReplay } from './accounts/policy-replay.ts'
@@ -45,6 +45,7 @@ import { createRefusals } from './monitoring/refusals.ts'
 import { createToldEvents } from './events/told-events.ts'
 import { createGatewayKeys } from './keys/gateway-keys.ts'
 import { checkMasterKey } from './keys/master-key.ts'
+import type { RsaKey } from './keys/rsa-keys.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import { createTicketSecret } from './keys/ticket-secret.ts'
 import { createVault } from './keys/vault.ts'
@@ -91,6 +92,9 @@ export interface ServicesWorld {
   /** Who writes guides; null: nobody. */
   readonly ai?: AiSettings | null
   readonly aiWorld?: ProviderWorld
+  /** What a new password's hash and a new signing key cost; as much as they should, if nothing is said. */
+  readonly passwordCost?: PasswordCost
+  readonly generateKey?: () => Promise<RsaKey>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -104,12 +108,12 @@ export async function createServices(world: ServicesWorld) {
   const store = await openStore(engine, clock)
   const vault = createVault(masterKey)
   await checkMasterKey(store, vault)
-  const keys = createSigningKeys({ store, vault, clock })
+  const keys = createSigningKeys({ store, vault, clock, generate: world.generateKey })
   const tenants = createTenants({ store, vault, keys, clock, edgeUrlFor })
   const policies = createPolicies({ store, clock })
   const certificates = createCertificates({ store, vault })
   const turns = createTurns()
-  const passwords = createPasswordHasher({}, turns)
+  const passwords = createPasswordHasher({}, turns, world.passwordCost)
   const addresses = createAddresses(world.directoryAddresses)
   const directories = createUserDirectories({ store, vault, log, turns, addresses })
   const strength = createStrength()

@@ -65,8 +65,13 @@ export interface KeyTimes {
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>
 
-export function createSigningKeys(world: { store: Store; vault: Vault; clock: Clock }) {
-  const { store, vault } = world
+export function createSigningKeys(world: {
+  readonly store: Store
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly generate?: (() => Promise<RsaKey>) | undefined
+}) {
+  const { store, vault, generate = generateRsaKey } = world
 
   function newRow(tenantId: string, key: RsaKey, nowMs: number): SigningKeyRow {
     return {
@@ -90,7 +95,7 @@ export function createSigningKeys(world: { store: Store; vault: Vault; clock: Cl
     publicKeys,
 
     /** A key for `ensureCurrent`, made ahead: a change must not wait for a prime number. */
-    generate: generateRsaKey,
+    generate,
 
     async ensureCurrent(change: Change, tenantId: string, candidate: RsaKey): Promise<void> {
       const rows = await signingKeysOf(change.queries, tenantId)
@@ -123,7 +128,7 @@ export function createSigningKeys(world: { store: Store; vault: Vault; clock: Cl
       const key =
         phase === 'prepare'
           ? privateKeyPem === undefined
-            ? await generateRsaKey()
+            ? await generate()
             : importRsaKey(privateKeyPem)
           : undefined
       await store.change(async (change) => {

@@ -20,13 +20,25 @@ const files = process.argv.splice(2)
 const { default: t } = await import('tap')
 
 const scopes = new Map<string, Test>()
-Reflect.set(globalThis, Symbol.for('test files'), scopes)
+let running: Test | undefined
+/** What a test file registers is its own; what a file that several import does, is of who runs. */
+const registry = { of: (url: string) => scopes.get(url) ?? running }
+Reflect.set(globalThis, Symbol.for('test files'), registry)
+
+const REGISTRY = `globalThis[Symbol.for('test files')]`
+const ofFile = (url: string) => `export default ${REGISTRY}.of(${JSON.stringify(url)})`
+const OF_WHO_RUNS = `export default new Proxy({}, {
+  get: (_, name) => {
+    const t = ${REGISTRY}.of('')
+    return typeof t[name] === 'function' ? t[name].bind(t) : t[name]
+  },
+})`
 
 registerHooks({
   resolve(specifier, context, next) {
     const { parentURL = '' } = context
-    if (specifier !== 'tap' || !scopes.has(parentURL)) return next(specifier, context)
-    const code = `export default globalThis[Symbol.for('test files')].get(${JSON.stringify(parentURL)})`
+    if (specifier !== 'tap' || parentURL.includes('/node_modules/')) return next(specifier, context)
+    const code = scopes.has(parentURL) ? ofFile(parentURL) : OF_WHO_RUNS
     const url = `data:text/javascript,${encodeURIComponent(code)}`
     return { url, format: 'module', shortCircuit: true }
   },
@@ -39,6 +51,7 @@ for (const file of files) {
   await t.test(file, { timeout: FILE_TIMEOUT_MS }, async (t) => {
     before = processState()
     scopes.set(href, t)
+    running = t
     await import(href)
   })
   const changed = processState().filter((line) => !before.includes(line))

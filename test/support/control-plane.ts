@@ -8,7 +8,8 @@ import type { Clock } from '../../shared/clock.ts'
 import type { AiSettings } from '../../control-plane/analysis/provider.ts'
 import type { ProviderWorld } from '../../control-plane/analysis/provider-client.ts'
 import type { MailTransport } from '../../control-plane/mail/mails.ts'
-import { createServices } from '../../control-plane/services.ts'
+import { generateRsaKey, type RsaKey } from '../../control-plane/keys/rsa-keys.ts'
+import { createServices, type ServicesWorld } from '../../control-plane/services.ts'
 import { openSqlite } from '../../control-plane/store/sqlite.ts'
 import type { NewTenant } from '../../control-plane/tenants/tenants.ts'
 import type { ReceiverWorld } from '../../control-plane/webhooks/receiver-client.ts'
@@ -54,6 +55,17 @@ export interface ServicesOptions {
   readonly log?: Logger
 }
 
+/** The least that argon2 takes: what is hashed here is no secret. */
+const CHEAP = { memoryKib: 8, passes: 1, lanes: 1 } as const
+
+const signingKeys: Promise<RsaKey>[] = []
+
+/** For services whose secrets are none. One has no key twice, but the next in this process the same. */
+export function cheapSecrets(): Pick<ServicesWorld, 'passwordCost' | 'generateKey'> {
+  let count = 0
+  return { passwordCost: CHEAP, generateKey: () => (signingKeys[count++] ??= generateRsaKey()) }
+}
+
 /** 192.0.2.0/24 is for documentation: no packet goes there, since it is refused on the socket. */
 const NOBODY: ReceiverWorld = {
   allowPrivate: ['192.0.2.0/24'],
@@ -76,6 +88,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     receivers: options.receivers ?? NOBODY,
     ai: options.ai ?? null,
     ...(options.aiWorld && { aiWorld: options.aiWorld }),
+    ...cheapSecrets(),
     clock: options.clock ?? movableClock(),
     log: options.log ?? pino({ level: 'silent' }),
   })

@@ -55,7 +55,8 @@ async function outcome(t: Test, sources: Record<string, string>) {
       Object.entries(sources).map(([name, code]) => [name, `import t from 'tap'\n${code}`]),
     ),
   )
-  await runUnit({ name: 'room', files: Object.keys(sources) }, folder, report)
+  const tests = Object.keys(sources).filter((name) => name.endsWith('.test.ts'))
+  await runUnit({ name: 'room', files: tests }, folder, report)
   const verdicts = Object.fromEntries(files.map(({ file, isOk }) => [file, isOk]))
   const said = (file: string) => files.find((result) => result.file === file)?.lines.join('\n')
   return { verdicts, said, failures }
@@ -84,6 +85,17 @@ t.test('a failure is told of its own file, with what was found', async (t) => {
   t.match(said('c.test.ts'), 'not even read')
   t.match(said('d.test.ts'), 'missing')
   t.same(failures, [])
+})
+
+t.test('what a file has others register is its own as well', async (t) => {
+  const shared = `import { promise } from './promises.ts'\npromise(`
+  const { said } = await outcome(t, {
+    'promises.ts': `export const promise = (name) => t.test(name, async (t) => t.pass())`,
+    'a.test.ts': `${shared}'one')`,
+    'b.test.ts': `${shared}'another')`,
+  })
+  t.match(said('a.test.ts'), 'ok 1 - one')
+  t.match(said('b.test.ts'), 'ok 1 - another')
 })
 
 t.test('a process that ends early fails whatever it had not come to', async (t) => {

@@ -18,14 +18,15 @@ export interface PasswordHasher {
   ) => Promise<boolean>
 }
 
-interface Parameters {
+/** What one password costs. */
+export interface PasswordCost {
   readonly memoryKib: number
   readonly passes: number
   readonly lanes: number
 }
 
 /** OWASP Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
-const OURS: Parameters = { memoryKib: 19_456, passes: 2, lanes: 1 }
+const OURS: PasswordCost = { memoryKib: 19_456, passes: 2, lanes: 1 }
 const SALT_BYTES = 16
 const TAG_BYTES = 32
 const PHC =
@@ -36,16 +37,17 @@ const compute = promisify(argon2)
 export function createPasswordHasher(
   limits: TurnLimits = {},
   turns: Turns = createTurns(limits),
+  cost: PasswordCost = OURS,
 ): PasswordHasher {
-  const decoy = encode(OURS, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES))
+  const decoy = encode(cost, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES))
 
   return {
     async hash(plain) {
       const message = normalized(plain)
       if (message === undefined) throw new Refusal('field_invalid', { field: 'password' })
       const salt = randomBytes(SALT_BYTES)
-      const tag = await turns.take(() => derive(message, OURS, salt, TAG_BYTES))
-      return encode(OURS, salt, tag)
+      const tag = await turns.take(() => derive(message, cost, salt, TAG_BYTES))
+      return encode(cost, salt, tag)
     },
     async verify(plain, encoded, tenantId) {
       const known = parse(encoded ?? decoy) ?? parse(decoy)
@@ -71,7 +73,7 @@ export function normalized(plain: string): string | undefined {
 
 function derive(
   message: string,
-  { memoryKib, passes, lanes }: Parameters,
+  { memoryKib, passes, lanes }: PasswordCost,
   salt: Buffer,
   bytes: number,
 ) {
@@ -85,7 +87,7 @@ function derive(
   })
 }
 
-function encode({ memoryKib, passes, lanes }: Parameters, salt: Buffer, tag: Buffer): string {
+function encode({ memoryKib, passes, lanes }: PasswordCost, salt: Buffer, tag: Buffer): string {
   const settings = `m=${memoryKib},t=${passes},p=${lanes}`
   return `$argon2id$v=19$${settings}$${unpadded(salt)}$${unpadded(tag)}`
 }

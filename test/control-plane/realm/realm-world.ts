@@ -17,7 +17,7 @@ import { openSqlite } from '../../../control-plane/store/sqlite.ts'
 import type { NewTenant } from '../../../control-plane/tenants/tenants.ts'
 import type { ReceiverWorld } from '../../../control-plane/webhooks/receiver-client.ts'
 import { systemClock, type Clock } from '../../../shared/clock.ts'
-import { ACTOR, tenantNamed } from '../../support/control-plane.ts'
+import { ACTOR, cheapSecrets, tenantNamed } from '../../support/control-plane.ts'
 
 /** A connection per request, so that none is left over from before a restart. */
 const dispatcher = new Agent({ pipelining: 0 })
@@ -78,6 +78,7 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
     },
     directoryAddresses: ['127.0.0.0/8'],
     ...(options.receivers && { receivers: options.receivers }),
+    ...cheapSecrets(),
     clock: options.clock ?? systemClock,
     log,
   })
