@@ -3,7 +3,13 @@ import * as v from 'valibot'
 import type { CheckResult } from '../../../shared/integration/check-result.ts'
 import { VERSION } from '../../../shared/version.ts'
 import { plainText } from './terminal/words.ts'
-import { createWire, jsonOf, notTheService, type Question, type WireWorld } from './wire.ts'
+import {
+  createServiceClient,
+  jsonOf,
+  notTheService,
+  type Question,
+  type ServiceClientWorld,
+} from './service-client.ts'
 
 export type Api = ReturnType<typeof createApi>
 
@@ -97,15 +103,15 @@ export interface AnalysisRequest {
   readonly package_json?: unknown
 }
 
-export function createApi(world: WireWorld) {
+export function createApi(world: ServiceClientWorld) {
   const { baseUrl } = world
-  const wire = createWire(world)
+  const send = createServiceClient(world)
 
   async function ask<const Schema extends v.GenericSchema>(
     schema: Schema,
     question: Question,
   ): Promise<v.InferOutput<Schema>> {
-    return read(schema, jsonOf(await wire(question), baseUrl))
+    return read(schema, jsonOf(await send(question), baseUrl))
   }
 
   function read<const Schema extends v.GenericSchema>(schema: Schema, body: unknown) {
@@ -118,7 +124,7 @@ export function createApi(world: WireWorld) {
     schema: Schema,
     question: Omit<Question, 'method' | 'key'>,
   ): Promise<OrRefused<v.InferOutput<Schema>>> {
-    const answer = await wire({
+    const answer = await send({
       ...question,
       method: 'POST',
       key: 'header',
@@ -133,7 +139,7 @@ export function createApi(world: WireWorld) {
     /** Answers whoever asks; the `Date` is for comparing clocks. */
     async contract(): Promise<{ readonly dateMs: number }> {
       const question = { method: 'GET', path: '/api/v1/contract', key: 'none' } as const
-      const answer = await wire({ ...question, timeoutMs: SHORT_MS })
+      const answer = await send({ ...question, timeoutMs: SHORT_MS })
       if (jsonOf(answer, baseUrl)['contract_version'] === undefined)
         throw notTheService(baseUrl, 'answers with something else')
       return { dateMs: Date.parse(answer.headers.get('date') ?? '') }
@@ -162,7 +168,7 @@ export function createApi(world: WireWorld) {
         checks: checks.map(({ nextAction, ...check }) => ({ ...check, next_action: nextAction })),
       }
       const path = '/api/v1/verify/local'
-      await wire({ method: 'POST', path, key: 'header', body, timeoutMs: SHORT_MS })
+      await send({ method: 'POST', path, key: 'header', body, timeoutMs: SHORT_MS })
     },
 
     probe: () =>
@@ -176,7 +182,7 @@ export function createApi(world: WireWorld) {
     async publicKey(): Promise<string | null> {
       const path = '/api/v1/public-key'
       const question = { method: 'GET', path, key: 'query', timeoutMs: SHORT_MS } as const
-      const answer = await wire({ ...question, expected: { 404: 'not_published' } })
+      const answer = await send({ ...question, expected: { 404: 'not_published' } })
       if (answer.status === 404) return null
       if (!PEM.test(answer.text)) throw notTheService(baseUrl, 'answers with something else')
       return answer.text
@@ -184,7 +190,7 @@ export function createApi(world: WireWorld) {
 
     /** As it came: whoever makes a plan of it judges it whole. null: none is stored. */
     async guide(): Promise<Readonly<Record<string, unknown>> | null> {
-      const answer = await wire({
+      const answer = await send({
         method: 'GET',
         path: '/api/v1/guide',
         key: 'query',
@@ -198,7 +204,7 @@ export function createApi(world: WireWorld) {
 
     /** null: the operator has set no provider. */
     async analyze(body: AnalysisRequest): Promise<AnalysisAnswer | null> {
-      const answer = await wire({
+      const answer = await send({
         method: 'POST',
         path: '/api/v1/ai-analyze',
         key: 'header',

@@ -5,6 +5,7 @@
 import { isPrivateFile, maskSecrets } from '../../../shared/integration/masking.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { Application } from './detection/application.ts'
+import { objectIn } from './json.ts'
 import type { Project } from './project/project.ts'
 
 export interface FileToSend {
@@ -84,27 +85,17 @@ function candidates(project: Project, applications: readonly Application[]): str
   )
 }
 
-const TOLD = ['name', 'type', 'main', 'module', 'bin', 'workspaces', 'engines', 'packageManager', 'dependencies', 'devDependencies', 'peerDependencies'] // prettier-ignore
+const MANIFEST_PARTS = ['name', 'type', 'main', 'module', 'bin', 'workspaces', 'engines', 'packageManager', 'dependencies', 'devDependencies', 'peerDependencies'] // prettier-ignore
 
 async function packageJsonOf(project: Project, applications: readonly Application[]) {
   for (const { folder } of applications) {
     const path = folder === '' ? 'package.json' : `${folder}/package.json`
     const manifest = objectIn(await project.read(path))
     if (manifest === null) continue
-    const told = Object.fromEntries(
-      Object.entries(manifest).filter(([name]) => TOLD.includes(name)),
+    const manifestParts = Object.fromEntries(
+      Object.entries(manifest).filter(([name]) => MANIFEST_PARTS.includes(name)),
     )
-    return objectIn(maskSecrets(JSON.stringify(told, undefined, 2), path).text)
+    return objectIn(maskSecrets(JSON.stringify(manifestParts, undefined, 2), path).text)
   }
   return null
-}
-
-function objectIn(text: string | null): Record<string, unknown> | null {
-  try {
-    const value = JSON.parse(text ?? '') as unknown
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? (value as Record<string, unknown>) : null
-  } catch {
-    return null
-  }
 }

@@ -34,8 +34,8 @@ export const apply: Command = {
     const isDry = task.given.flags.has('dry-run')
     if (!isDry) await recoverFirst(task, project.root, world)
     const applications = await chooseApplications(task, { project, detection })
-    const told = await askService(task)
-    const plan = await planHere(project, applications, told)
+    const answer = await askService(task)
+    const plan = await planHere(project, applications, answer)
     const fields = {
       applications: applications.map(({ folder }) => folder),
       plan: planFields(plan),
@@ -43,7 +43,7 @@ export const apply: Command = {
     task.show(titleOf(task, plan, applications.map(nameOf)))
     if (plan.edits.length === 0) return nothingToWrite(task, plan, fields)
 
-    const rules = { sdkUrl: told.wishes.sdkUrl }
+    const rules = { sdkUrl: answer.wishes.sdkUrl }
     const prepared = await prepare(project.root, plan.edits, rules, world)
     // as it will be on the disk, with the line ends that are there
     const shown = prepared.kind === 'prepared' ? prepared.files : plan.edits
@@ -167,8 +167,8 @@ function writtenOutcome(
 }
 
 /** To be run by a person, who reads them before: anybody may have written a guide. */
-function commandLines(task: Task, { source, commands }: Plan, told: readonly string[]): string[] {
-  const left = commands.filter((command) => !told.includes(command))
+function commandLines(task: Task, { source, commands }: Plan, shown: readonly string[]): string[] {
+  const left = commands.filter((command) => !shown.includes(command))
   if (left.length === 0) return []
   const said =
     source.kind === 'guide' ? 'The guide names commands; none has been run:' : 'To be run by you:'

@@ -8,12 +8,12 @@ import { planFromGuide } from '../guide-plan.ts'
 import type { FileEdit, Plan } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import { plainText, visibleText } from '../terminal/words.ts'
-import type { Told } from './wishes-here.ts'
+import type { ServiceAnswer } from './wishes-here.ts'
 
 export async function planHere(
   project: Project,
   applications: readonly Application[],
-  { wishes, guide }: Told,
+  { wishes, guide }: ServiceAnswer,
 ): Promise<Plan> {
   if (guide !== null) return guidedPlan(project, applications, { wishes, guide })
   const plans: Plan[] = []
@@ -26,7 +26,7 @@ export async function planHere(
 async function guidedPlan(
   project: Project,
   applications: readonly Application[],
-  { wishes, guide }: Pick<Told, 'wishes' | 'guide'>,
+  { wishes, guide }: Pick<ServiceAnswer, 'wishes' | 'guide'>,
 ): Promise<Plan> {
   const outcome = await planFromGuide(project, guide, { sdkUrl: wishes.sdkUrl })
   const problems =

@@ -1,5 +1,5 @@
 import * as files from 'node:fs/promises'
-import { readJournal, type StandingJournal } from '../journal/record.ts'
+import { readJournal, type FoundJournal } from '../journal/record.ts'
 import { plainText, visibleText, wrap } from '../terminal/words.ts'
 import type { Facts } from '../api.ts'
 import type { Command, Task } from './command.ts'
@@ -66,13 +66,13 @@ function tenantLines(task: Task, facts: Facts): string[] {
   ]
 }
 
-function appliedFields(journal: StandingJournal) {
+function appliedFields(journal: FoundJournal) {
   if (journal.kind !== 'journal') return null
   const { state, written_at: at, files } = journal.journal
   return { state, at, paths: files.map(({ path }) => path) }
 }
 
-function journalLines(task: Task, journal: StandingJournal): string[] {
+function journalLines(task: Task, journal: FoundJournal): string[] {
   const { columns, paint } = task.terminal
   if (journal.kind === 'problem') return [paint('yellow', wrap(plainText(journal.detail), columns))]
   if (journal.kind === 'none') return ['Applied here: nothing']

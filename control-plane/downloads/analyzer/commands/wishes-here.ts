@@ -4,7 +4,7 @@ import type { Wishes } from '../edits/wishes.ts'
 import { EXIT, Problem } from '../exit.ts'
 import type { Task } from './command.ts'
 
-export interface Told {
+export interface ServiceAnswer {
   readonly wishes: Wishes
   readonly facts: Facts | null
   /** A stored guide as it came; null: none, or nobody was asked. */
@@ -19,7 +19,7 @@ export function offlineWishes(task: Task): Wishes {
  * A service that cannot be reached stops nobody: the rules know enough. One that refuses the key
  * does, as it was given for a reason.
  */
-export async function askService(task: Task): Promise<Told> {
+export async function askService(task: Task): Promise<ServiceAnswer> {
   const api = await task.access.apiIfKeyKnown()
   if (api === null) return { wishes: offlineWishes(task), facts: null, guide: null }
   const wantsGuide = !task.given.flags.has('rules')

@@ -42,8 +42,8 @@ export async function readDeployment(project: Project, folder: string): Promise<
       if (/^healthcheck$/i.test(word)) health = checked(rest, at) ?? health
     }
   }
-  const told = commands.map(({ text, at }) => portOf(text, at)).find((clue) => clue !== null)
-  return { commands, port: told ?? port, health }
+  const ofCommand = commands.map(({ text, at }) => portOf(text, at)).find((clue) => clue !== null)
+  return { commands, port: ofCommand ?? port, health }
 }
 
 /** Without comments, and with what continues behind a backslash. */

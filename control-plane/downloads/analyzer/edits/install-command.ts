@@ -1,16 +1,8 @@
 /** How the package manager of a project brings in what its package.json names. */
 import type { Application } from '../detection/application.ts'
+import { under, upwards } from '../detection/folders.ts'
+import { LOCKS } from '../detection/node/packages.ts'
 import type { Project } from '../project/project.ts'
-import { inFolder } from './node-sources.ts'
-
-const LOCK_FILES = [
-  'package-lock.json',
-  'npm-shrinkwrap.json',
-  'yarn.lock',
-  'pnpm-lock.yaml',
-  'bun.lock',
-  'bun.lockb',
-]
 
 /** For a person: to be copied into a shell, in the project's root. */
 export function installCommand(project: Project, application: Application): string {
@@ -36,12 +28,10 @@ export function installArguments(
 }
 
 function isInstalledByItself(project: Project, folder: string): boolean {
-  const has = (at: string) => LOCK_FILES.some((name) => project.has(inFolder(at, name)))
+  const has = (at: string) => LOCKS.some(([name]) => project.has(under(at, name)))
   if (has(folder)) return true
-  const above = folder.split('/').slice(0, -1)
-  for (let length = above.length; length >= 0; length--)
-    if (has(above.slice(0, length).join('/'))) return false
-  return !project.has('package.json')
+  const [, ...above] = upwards(folder)
+  return !above.some(has) && !project.has('package.json')
 }
 
 const quoted = (folder: string) =>

@@ -1,8 +1,8 @@
 /** `service_public.pem` where the program looks for it: in the folder that it is started in. */
+import { under } from '../detection/folders.ts'
 import { PEM_FILENAME } from '../../../../shared/integration/contract.ts'
 import type { FileEdit, ManualStep } from '../plan.ts'
 import type { Project } from '../project/project.ts'
-import { inFolder } from './node-sources.ts'
 import type { Wishes } from './wishes.ts'
 
 export interface KeyPart {
@@ -21,7 +21,7 @@ export async function keyPart(
   { mode, publicKeyPem, baseUrl }: Wishes,
 ): Promise<KeyPart> {
   if (mode === 'sdk') return NOTHING // the keys come with the rules
-  const path = inFolder(folder, PEM_FILENAME)
+  const path = under(folder, PEM_FILENAME)
   const before = await project.read(path)
   if (publicKeyPem === null) return before === null ? withoutKey(path, baseUrl) : NOTHING
   if (before !== null && areSameKeys(before, publicKeyPem)) return NOTHING
@@ -78,9 +78,9 @@ async function ignoredNotes(project: Project, folder: string): Promise<string[]>
   const notes: string[] = []
   for (const path of new Set([
     '.gitignore',
-    inFolder(folder, '.gitignore'),
+    under(folder, '.gitignore'),
     '.dockerignore',
-    inFolder(folder, '.dockerignore'),
+    under(folder, '.dockerignore'),
   ])) {
     const lines = (await project.read(path))?.split(/\r?\n/).map((line) => line.trim()) ?? []
     const isIgnored = lines.some((line) => /^(?:\*\*\/)?\*\.pem$/.test(line))

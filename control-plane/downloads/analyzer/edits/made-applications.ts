@@ -1,9 +1,10 @@
 /** Where a file makes applications, under which name each is known, and where the name can be used first. */
 import type { Node } from '@babel/types'
+import { makingAt } from '../detection/node/makings.ts'
 import { keyOf } from '../syntax/bindings.ts'
 import type { Source } from '../syntax/parse.ts'
 import { endOf, textOf } from '../syntax/places.ts'
-import { bare, referenceOf } from '../syntax/references.ts'
+import { bare } from '../syntax/references.ts'
 import { ancestorsOf, isFunction } from '../syntax/walk.ts'
 import type { MountedFramework } from './mounted-frameworks.ts'
 
@@ -48,13 +49,10 @@ export function applicationsIn(source: Source, framework: MountedFramework): Mak
     })
 }
 
-function isMaking(source: Source, framework: MountedFramework, node: Node): boolean {
-  const type = framework.isConstructed ? 'NewExpression' : 'CallExpression'
-  if (node.type !== type) return false
-  const reference = referenceOf(source, node.callee)
-  if (reference === null) return false
-  const way = [reference.module, ...reference.members].join('.')
-  return framework.makers.includes(way)
+function isMaking(source: Source, { name, isConstructed }: MountedFramework, node: Node): boolean {
+  if (node.type !== (isConstructed ? 'NewExpression' : 'CallExpression')) return false
+  const making = makingAt(source, node)
+  return making?.framework === name && making.kind === 'application'
 }
 
 /** From `express()` outwards, to the statement that gives it a name. */

@@ -73,7 +73,7 @@ function codeBehind(source: Source, offset: number): string {
 
 function indentInside(source: Source, style: Style, block: Node): string | null {
   const first = block.type === 'BlockStatement' ? block.body[0] : undefined
-  if (first && lineAt(source, startOf(first)) !== lineAt(source, startOf(block)))
+  if (first && lineAt(source.text, startOf(first)) !== lineAt(source.text, startOf(block)))
     return indentAt(source, startOf(first))
   const parent = source.parents.get(block)
   const own = parent ? indentAt(source, startOf(parent)) : null

@@ -2,8 +2,7 @@
 
 export interface MountedFramework {
   readonly name: 'express' | 'fastify' | 'koa' | 'hono' | 'nest'
-  /** What is called or constructed to make one: a module, and the way from there. */
-  readonly makers: readonly string[]
+  /** By `new`, and not by a call. */
   readonly isConstructed: boolean
   /** What is made is a promise. */
   readonly isAwaited: boolean
@@ -30,22 +29,19 @@ export const MOUNTED: Readonly<Record<MountedFramework['name'], MountedFramework
   express: {
     ...USED,
     name: 'express',
-    makers: ['express'],
     sameBehind: ['set', 'enable', 'disable'],
     adapter: 'express',
   },
-  koa: { ...USED, name: 'koa', makers: ['koa'], isConstructed: true, adapter: 'koa' },
+  koa: { ...USED, name: 'koa', isConstructed: true, adapter: 'koa' },
   hono: {
     ...USED,
     name: 'hono',
-    makers: ['hono.Hono', 'hono/quick.Hono', 'hono/tiny.Hono', '@hono/zod-openapi.OpenAPIHono'],
     isConstructed: true,
     adapter: 'hono',
   },
   nest: {
     ...USED,
     name: 'nest',
-    makers: ['@nestjs/core.NestFactory.create'],
     isAwaited: true,
     isChained: false,
     adapter: 'nest',
@@ -53,7 +49,6 @@ export const MOUNTED: Readonly<Record<MountedFramework['name'], MountedFramework
   fastify: {
     ...USED,
     name: 'fastify',
-    makers: ['fastify', 'fastify.fastify'],
     sameBehind: ['withTypeProvider'],
     method: 'register',
     isChained: false,

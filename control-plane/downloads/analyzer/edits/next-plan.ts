@@ -3,14 +3,15 @@
  * one, `proxy.ts` (Next.js 16 and later) or `middleware.ts` on the Node runtime (15.5 and later).
  */
 import type { Application } from '../detection/application.ts'
+import { isUnder, under } from '../detection/folders.ts'
+import { makingsIn } from '../detection/node/makings.ts'
 import type { FileEdit, ManualStep } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import type { Source } from '../syntax/parse.ts'
-import { referenceOf } from '../syntax/references.ts'
 import { mountedFrom, shownStep, wishOf, type Mounted } from './mounted.ts'
 import { MOUNTED } from './mounted-frameworks.ts'
 import { mountInSource } from './mount-source.ts'
-import { inFolder, sourcesWith, type NodePackage } from './node-sources.ts'
+import { sourcesWith, type NodePackage } from './node-sources.ts'
 import { guardOf, type Wishes } from './wishes.ts'
 import { wrapListeners } from './wrap-listener.ts'
 
@@ -28,9 +29,9 @@ export async function nextMounting(
   const server = await customServer(project, application, pack)
   if (server !== null) return behindGuard(application, wishes, pack, server)
   const { folder } = application
-  const places = [folder, inFolder(folder, 'src')]
+  const places = [folder, under(folder, 'src')]
   const hook = places
-    .flatMap((at) => HOOKS.map((name) => inFolder(at, name)))
+    .flatMap((at) => HOOKS.map((name) => under(at, name)))
     .find((path) => project.has(path))
   if (hook !== undefined) return besideHook(project, application, wishes, hook)
   const problem = await reasonAgainst(project, application)
@@ -48,7 +49,7 @@ function serverStep(application: Application, wishes: Wishes, problem: string): 
   if (place !== null || problem === EXPORTED) return shownStep(application, wishes, place, problem)
   const { code } = shownStep(application, wishes, null, problem, 'app', 'esm')
   return {
-    path: inFolder(application.folder, 'server.mjs'),
+    path: under(application.folder, 'server.mjs'),
     line: null,
     text: `Start Next.js by a server of your own, whose listener is behind the guard, and have the start script run it. It was not done for you: ${problem}.`,
     code,
@@ -58,15 +59,9 @@ function serverStep(application: Application, wishes: Wishes, problem: string): 
 /** A program that makes the application by `next({ … })`. */
 async function customServer(project: Project, { folder }: Application, { type }: NodePackage) {
   const found = await sourcesWith(project, folder, type, /['"]next['"]/)
-  return (
-    found.find((source) =>
-      source.nodes.some((node) => {
-        if (node.type !== 'CallExpression') return false
-        const reference = referenceOf(source, node.callee)
-        return reference?.module === 'next' && reference.members.length === 0
-      }),
-    ) ?? null
-  )
+  const isOfNext = (source: Source) =>
+    makingsIn(source).some(({ framework }) => framework === 'next')
+  return found.find(isOfNext) ?? null
 }
 
 function behindGuard(
@@ -75,16 +70,11 @@ function behindGuard(
   pack: NodePackage,
   source: Source,
 ): Mounted {
-  const carrier = [MOUNTED.express].find(({ makers }) =>
-    source.nodes.some((node) => {
-      const reference = node.type === 'CallExpression' ? referenceOf(source, node.callee) : null
-      return (
-        reference !== null && makers.includes([reference.module, ...reference.members].join('.'))
-      )
-    }),
+  const isOfExpress = makingsIn(source).some(
+    ({ framework, kind }) => framework === 'express' && kind === 'application',
   )
-  const mounting = carrier
-    ? mountInSource(source, wishOf(source, carrier, wishes, pack))
+  const mounting = isOfExpress
+    ? mountInSource(source, wishOf(source, MOUNTED.express, wishes, pack))
     : wrapListeners(source, { mode: wishes.mode, packageType: pack.type })
   return mountedFrom(application, wishes, source, mounting)
 }
@@ -134,7 +124,7 @@ async function reasonAgainst(
   { folder, variant }: Application,
 ): Promise<string | null> {
   for (const name of CONFIGS) {
-    const text = (await project.read(inFolder(folder, name))) ?? ''
+    const text = (await project.read(under(folder, name))) ?? ''
     if (/\boutput\s*:\s*['"]export['"]/.test(text)) return EXPORTED
     if (/\bpageExtensions\b/.test(text))
       return 'pageExtensions in its configuration renames what Next.js looks for'
@@ -154,9 +144,7 @@ function versionOf(variant: string | null): { major: number; minor: number } | n
 function newHook(project: Project, application: Application, wishes: Wishes): FileEdit {
   const { folder, language, variant } = application
   const isBelowSource = project.files.some(({ path }) =>
-    [inFolder(folder, 'src/app/'), inFolder(folder, 'src/pages/')].some((start) =>
-      path.startsWith(start),
-    ),
+    ['src/app', 'src/pages'].some((at) => isUnder(under(folder, at), path)),
   )
   const isOlder = (versionOf(variant)?.major ?? 16) < 16
   const name = `${isOlder ? 'middleware' : 'proxy'}.${language === 'typescript' ? 'ts' : 'js'}`
@@ -168,7 +156,7 @@ import { ${guard} } from 'service-node'
 export const ${isOlder ? 'middleware' : 'proxy'} = ${guard}().next(NextResponse)
 ${isOlder ? "\nexport const config = { runtime: 'nodejs' }\n" : ''}`
   return {
-    path: inFolder(folder, isBelowSource ? `src/${name}` : name),
+    path: under(folder, isBelowSource ? `src/${name}` : name),
     before: null,
     after,
     why: 'Every request passes the sign-in protection before Next.js answers it.',

@@ -1,22 +1,23 @@
 /** The plan for an application on Node: the middleware, its package and the keys. */
 import type { Application, Place } from '../detection/application.ts'
+import { folderOf } from '../detection/folders.ts'
 import type { FileEdit, ManualStep, Plan } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import type { Source } from '../syntax/parse.ts'
 import { installCommand } from './install-command.ts'
 import { keyPart } from './key-file.ts'
-import { leftOpen, type LeftOpen } from './left-open.ts'
+import { unguardedIn, type Unguarded } from './unguarded.ts'
 import { withDependency } from './manifest-edit.ts'
 import { mountInSource } from './mount-source.ts'
 import { mountedFrom, shownStep, wishOf, type Mounted } from './mounted.ts'
 import { mountedFramework } from './mounted-frameworks.ts'
 import { nextMounting } from './next-plan.ts'
-import { folderOf, packageOf, parsedIn, sourceAt, type NodePackage } from './node-sources.ts'
 import { notesFor } from './notes.ts'
 import { snippetFor } from './node-snippets.ts'
 import { websocketSteps } from './websockets.ts'
 import type { Wishes } from './wishes.ts'
 import { wrapListeners } from './wrap-listener.ts'
+import { packageOf, parsedIn, sourceAt, type NodePackage } from './node-sources.ts'
 
 /** Scripts of a package.json run where it lies, whichever folder below it the application is in. */
 export function startFolderOf({ folder }: Application, { manifestPath }: NodePackage): string {
@@ -132,7 +133,7 @@ async function openSteps(
   const others = together.filter((other) => other !== application && other.mount !== null)
   const places = [...manual, ...others.flatMap(({ mount }) => mount ?? [])]
   const said = new Set(places.map(({ path, line }) => `${path}:${line}`))
-  const open = await leftOpen(project, application, edited)
+  const open = await unguardedIn(project, application, edited)
   return open.flatMap((one) => {
     const { path, line, framework, problem, receiver, modules } = one
     // steps about the code as it was name its lines as they were
@@ -150,7 +151,7 @@ async function openSteps(
 }
 
 /** Edits add lines and keep the others in their order. */
-function lineBefore(edits: readonly FileEdit[], { path, line }: LeftOpen): number {
+function lineBefore(edits: readonly FileEdit[], { path, line }: Unguarded): number {
   const edit = edits.find((one) => one.path === path)
   if (edit === undefined || edit.before === null) return line
   const before = edit.before.split('\n')

@@ -1,6 +1,8 @@
 /** Source files of one application, parsed when they are asked for. */
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { Application } from '../detection/application.ts'
+import { folderOf, nearest, under, upwards, within } from '../detection/folders.ts'
+import { NO_MANIFEST, readManifest } from '../detection/node/manifest.ts'
 import { resolverOf, withServices } from '../detection/node/services.ts'
 import type { Project } from '../project/project.ts'
 import {
@@ -20,31 +22,14 @@ export interface NodePackage {
 }
 
 export async function packageOf(project: Project, { folder }: Application): Promise<NodePackage> {
-  for (const path of manifestsAbove(folder)) {
-    if (!project.has(path)) continue
-    const manifest = asObject(parsedJson(await project.read(path)))
-    const lists = ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies']
-    const names = lists.flatMap((list) => Object.keys(asObject(manifest[list])))
-    const { type } = manifest
-    return {
-      manifestPath: path,
-      type: type === 'module' || type === 'commonjs' ? type : undefined,
-      dependencies: new Set(names),
-    }
-  }
-  return { manifestPath: null, type: undefined, dependencies: new Set() }
+  const manifestPath =
+    upwards(folder)
+      .map((at) => under(at, 'package.json'))
+      .find((path) => project.has(path)) ?? null
+  const manifest = manifestPath === null ? null : await readManifest(project, manifestPath)
+  const { type, dependencies } = manifest ?? NO_MANIFEST
+  return { manifestPath, type, dependencies: new Set(dependencies.keys()) }
 }
-
-function* manifestsAbove(folder: string): Generator<string> {
-  const segments = folder === '' ? [] : folder.split('/')
-  for (let length = segments.length; length >= 0; length--)
-    yield [...segments.slice(0, length), 'package.json'].join('/')
-}
-
-export const inFolder = (folder: string, path: string) =>
-  folder === '' ? path : `${folder}/${path}`
-
-export const folderOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
 
 export async function sourceAt(project: Project, path: string, type: PackageType): Promise<Parsed> {
   const text = await project.read(path)
@@ -73,23 +58,14 @@ export async function sourcesWith(
   type: PackageType,
   pattern: RegExp,
 ): Promise<Source[]> {
-  const start = folder === '' ? '' : `${folder}/`
-  const nested = project.files
-    .map(({ path }) => path)
-    .filter(
-      (path) =>
-        path.startsWith(start) && path.endsWith('/package.json') && path !== `${start}package.json`,
-    )
-    .map((path) => path.slice(0, -'package.json'.length))
+  const manifests = project.files.filter(({ path }) => /(?:^|\/)package\.json$/.test(path))
+  const packages = new Set(manifests.map(({ path }) => folderOf(path)).concat(folder))
   const candidates = project.files
-    .filter(({ path }) => !nested.some((other) => path.startsWith(other)))
-    .filter(
-      ({ path }) => path.startsWith(start) && SOURCE_EXTENSIONS.some((end) => path.endsWith(end)),
-    )
-    .filter(
-      ({ path, bytes }) =>
-        !TEST.test(path.slice(start.length)) && bytes <= LIMITS.analyzerSourceCharactersMax,
-    )
+    .filter(({ path, bytes }) => {
+      const isSource = SOURCE_EXTENSIONS.some((end) => path.endsWith(end))
+      if (!isSource || nearest(packages, path) !== folder) return false
+      return !TEST.test(within(folder, path)) && bytes <= LIMITS.analyzerSourceCharactersMax
+    })
     .slice(0, LIMITS.analyzerSearchedFilesMax)
   const found: Source[] = []
   for (const { path } of candidates) {
@@ -99,16 +75,4 @@ export async function sourcesWith(
     if ('source' in parsed) found.push(parsed.source)
   }
   return found
-}
-
-function parsedJson(text: string | null): unknown {
-  try {
-    return text === null ? null : JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
-export function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }

@@ -53,9 +53,9 @@ export async function prepare(
   if (wanted.length === 0)
     return { kind: 'prepared', root, files: [], folders: [], earlier: null, remarks: [] }
 
-  const standing = await readJournal(root, files)
-  if (standing.kind === 'problem') return refuse(null, standing.detail)
-  const earlier = standing.kind === 'journal' ? standing.journal : null
+  const found = await readJournal(root, files)
+  if (found.kind === 'problem') return refuse(null, found.detail)
+  const earlier = found.kind === 'journal' ? found.journal : null
   if (earlier?.state === 'writing') return refuse(null, CUT_OFF)
 
   const problems = changesProblems(wanted, rules)
@@ -74,9 +74,9 @@ export async function prepare(
   const written = earlier === null ? [] : await thoseThere(root, earlier, files)
   const asked = [...new Set([...changed, ...written])]
   const tree = await judgeWorkTree(root, paths, asked, world)
-  const standingProblem = earlier === null || tree.isKept ? [] : [{ path: null, detail: STANDS }]
-  if (tree.problems.length + standingProblem.length > 0)
-    return { kind: 'refused', problems: [...tree.problems, ...standingProblem] }
+  const earlierProblem = earlier === null || tree.isKept ? [] : [{ path: null, detail: STANDS }]
+  if (tree.problems.length + earlierProblem.length > 0)
+    return { kind: 'refused', problems: [...tree.problems, ...earlierProblem] }
   prepared.sort((left, right) => (left.path < right.path ? -1 : 1))
   const ordered = [...folders].sort()
   return {

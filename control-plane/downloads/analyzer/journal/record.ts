@@ -49,7 +49,7 @@ export type JournalFile = Journal['files'][number]
 /** As it is on the disk: with what only this user's tool can have written. */
 const Sealed = v.strictObject({ ...Journal.entries, seal: v.nullish(Hash, null) })
 
-export type StandingJournal =
+export type FoundJournal =
   | { readonly kind: 'none' }
   | { readonly kind: 'journal'; readonly journal: Journal; readonly seal: string | null }
   | { readonly kind: 'problem'; readonly detail: string }
@@ -65,7 +65,7 @@ export function temporaryPath(journal: Pick<Journal, 'token'>, path: string, ind
   return folder === '.' ? name : `${folder}/${name}`
 }
 
-export async function readJournal(root: string, files: FileSystem): Promise<StandingJournal> {
+export async function readJournal(root: string, files: FileSystem): Promise<FoundJournal> {
   const sight = await look(root, JOURNAL, LIMITS.journalBytesMax, files)
   if (sight.kind === 'absent') return { kind: 'none' }
   if (sight.kind === 'problem')

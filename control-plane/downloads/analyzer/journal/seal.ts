@@ -51,8 +51,8 @@ export function sealSecretOf(
   return {
     read,
     async make() {
-      const standing = await read()
-      if (standing !== null) return standing
+      const existing = await read()
+      if (existing !== null) return existing
       try {
         await files.mkdir(folder, { recursive: true, mode: 0o700 })
         await files.writeFile(at, randomBytes(SECRET_BYTES), { flag: 'wx', mode: 0o600 })

@@ -35,9 +35,9 @@ export interface UndoView {
 
 export async function viewUndo(givenRoot: string, world: JournalWorld): Promise<UndoView | null> {
   const root = await world.files.realpath(givenRoot).catch(() => givenRoot)
-  const standing = await readJournal(root, world.files)
-  if (standing.kind !== 'journal') return null
-  const { journal } = standing
+  const found = await readJournal(root, world.files)
+  if (found.kind !== 'journal') return null
+  const { journal } = found
   const { steps } = await judgeRestoring(root, journal, world.files)
   const would = steps.flatMap(({ kind, file: { path } }) =>
     kind === 'none'
@@ -46,7 +46,7 @@ export async function viewUndo(givenRoot: string, world: JournalWorld): Promise<
   )
   return {
     isCutOff: journal.state === 'writing',
-    isOurs: await isOurs(root, standing, world),
+    isOurs: await isOurs(root, found, world),
     would,
   }
 }
@@ -59,8 +59,8 @@ export async function undo(
   const root = await world.files.realpath(givenRoot).catch(() => null)
   if (root === null) return refuse(`There is no folder ${givenRoot} that can be read.`)
   if (!(await isRoomThere(root, world))) return { kind: 'nothing' }
-  const standing = await readJournal(root, world.files)
-  if (standing.kind === 'problem') return refuse(standing.detail)
+  const found = await readJournal(root, world.files)
+  if (found.kind === 'problem') return refuse(found.detail)
   const view = wishes.isForeignBelieved === true ? null : await viewUndo(root, world)
   if (view?.isOurs === false) return { kind: 'foreign', would: view.would }
   const locked = await withLock(root, world, () => undoLocked(root, world, wishes))
@@ -70,9 +70,9 @@ export async function undo(
 /** Before anything else is done to a project: an apply that was cut off is taken back. */
 export async function recover(root: string, world: JournalWorld): Promise<Undone> {
   const real = await world.files.realpath(root).catch(() => root)
-  const standing = await readJournal(real, world.files)
-  const isCutOff = standing.kind === 'journal' && standing.journal.state === 'writing'
-  return isCutOff || standing.kind === 'none' ? undo(root, world) : { kind: 'nothing' }
+  const found = await readJournal(real, world.files)
+  const isCutOff = found.kind === 'journal' && found.journal.state === 'writing'
+  return isCutOff || found.kind === 'none' ? undo(root, world) : { kind: 'nothing' }
 }
 
 const refuse = (detail: string): Undone => ({
@@ -93,24 +93,24 @@ async function isRoomThere(root: string, { files }: JournalWorld): Promise<boole
 async function undoLocked(root: string, world: JournalWorld, wishes: UndoWishes): Promise<Undone> {
   const { files } = world
   try {
-    const standing = await readJournal(root, files)
-    if (standing.kind === 'problem') return refuse(standing.detail)
-    if (standing.kind === 'none') {
+    const found = await readJournal(root, files)
+    if (found.kind === 'problem') return refuse(found.detail)
+    if (found.kind === 'none') {
       await clearJournal(root, files) // left by a process that was killed before it wrote anything
       return { kind: 'nothing' }
     }
-    const isForeign = !(await isOurs(root, standing, world))
+    const isForeign = !(await isOurs(root, found, world))
     if (isForeign && wishes.isForeignBelieved !== true)
       return refuse('The journal is another one than a moment ago: look at it again.')
-    await removeTemporaries(root, standing.journal, files)
-    const judged = await judgeRestoring(root, standing.journal, files)
+    await removeTemporaries(root, found.journal, files)
+    const judged = await judgeRestoring(root, found.journal, files)
     const { steps, changed } = judged
     const beyond = isForeign ? await foreignProblems(root, steps, files) : []
     const problems = [...judged.problems, ...beyond]
     if (problems.length > 0) return { kind: 'refused', problems, isChanged: false }
     if (changed.length > 0 && wishes.force !== true)
       return { kind: 'refused', problems: changed, isChanged: true }
-    return { kind: 'undone', ...(await restoreAll(root, standing.journal, steps, files)) }
+    return { kind: 'undone', ...(await restoreAll(root, found.journal, steps, files)) }
   } catch (error) {
     const problem = { path: null, detail: `Undo was cut off: ${reasonOf(error)}. Run it again.` }
     return { kind: 'failed', problem }

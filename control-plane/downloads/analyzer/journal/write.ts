@@ -49,9 +49,9 @@ class Stale extends Error {}
 async function writeLocked(prepared: Prepared, world: JournalWorld): Promise<Written> {
   const { root } = prepared
   const { files } = world
-  const standing = await readJournal(root, files)
-  const token = standing.kind === 'journal' ? standing.journal.token : null
-  if (standing.kind === 'problem' || token !== prepared.earlier)
+  const found = await readJournal(root, files)
+  const token = found.kind === 'journal' ? found.journal.token : null
+  if (found.kind === 'problem' || token !== prepared.earlier)
     return refuse(null, 'Another apply was faster: look at what it did, and run this again.')
   const journal = newJournal(prepared, world)
   let path: string | null = null

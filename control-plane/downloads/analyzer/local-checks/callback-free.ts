@@ -1,6 +1,7 @@
 /** Whether the application has no route of its own where sign-ins start, come back and end. */
 import { fail, pass, warn } from '../../../../shared/integration/check-result.ts'
-import { codeFiles, isInComment, lineAt } from './code-files.ts'
+import { lineAt } from '../syntax/places.ts'
+import { codeFiles, isInComment } from './code-files.ts'
 import type { LocalCheck } from './looked-at.ts'
 
 const CHECK = 'callback_free'

@@ -27,11 +27,6 @@ export async function* codeFiles(
   }
 }
 
-/** Counts from 1. */
-export function lineAt(text: string, index: number): number {
-  return text.slice(0, index).split('\n').length
-}
-
 /** Whether a comment begins before `index` on its line, in any of the languages that we look at. */
 export function isInComment(text: string, index: number): boolean {
   const line = text.slice(text.lastIndexOf('\n', index - 1) + 1, index)

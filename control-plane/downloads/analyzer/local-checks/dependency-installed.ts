@@ -9,7 +9,9 @@ import {
 } from '../../../../shared/integration/check-result.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import { installCommand } from '../edits/install-command.ts'
-import { asObject, packageOf } from '../edits/node-sources.ts'
+import { under, upwards } from '../detection/folders.ts'
+import { packageOf } from '../edits/node-sources.ts'
+import { objectIn } from '../json.ts'
 import { readText } from '../project/read-text.ts'
 import { isNode, packageFolder, type LocalCheck, type LookedAt } from './looked-at.ts'
 
@@ -90,13 +92,11 @@ const addWord = (packageManager: string | null) =>
 /** As Node looks for it: in the application's own folder, then in those above it. */
 async function installedVersion(at: LookedAt): Promise<string | null> {
   const { project } = at
-  const folder = packageFolder(at)
-  const segments = folder === '' ? [] : folder.split('/')
-  for (let length = segments.length; length >= 0; length--) {
-    const path = [...segments.slice(0, length), 'node_modules', PACKAGE, 'package.json'].join('/')
+  for (const folder of upwards(packageFolder(at))) {
+    const path = under(folder, `node_modules/${PACKAGE}/package.json`)
     try {
       const { text } = await readText(project.root, join(path), MANIFEST_BYTES_MAX)
-      const { version } = asObject(JSON.parse(text ?? ''))
+      const version = objectIn(text)?.['version']
       if (typeof version === 'string' && /^\d[\w.+-]{0,63}$/.test(version)) return version
     } catch {
       // the folder above

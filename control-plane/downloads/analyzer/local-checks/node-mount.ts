@@ -6,7 +6,7 @@
 import type { Node } from '@babel/types'
 import { fail, pass, warn, type CheckResult } from '../../../../shared/integration/check-result.ts'
 import { guardOf } from '../edits/wishes.ts'
-import { leftOpen } from '../edits/left-open.ts'
+import { unguardedIn } from '../edits/unguarded.ts'
 import { isGuardCall } from '../edits/mounted-already.ts'
 import { packageOf, sourcesWith } from '../edits/node-sources.ts'
 import type { Source } from '../syntax/parse.ts'
@@ -104,7 +104,7 @@ async function judgeMounts(
       `${place(mount)} mounts ${guard}(), but this application is made in ${home ?? ''}, which does not.`,
       `If they are two: ${lineFor(at)} in ${home ?? ''}. The probe of the service tells for sure.`,
     )
-  const [open] = await leftOpen(at.project, at.application)
+  const [open] = await unguardedIn(at.project, at.application)
   if (open !== undefined)
     return warn(
       CHECK,

@@ -5,7 +5,8 @@
 import { fail, pass, warn, type CheckResult } from '../../../../shared/integration/check-result.ts'
 import type { FrameworkName } from '../detection/application.ts'
 import { blank, type SourceLanguage } from '../detection/source/blank.ts'
-import { codeFiles, lineAt } from './code-files.ts'
+import { lineAt } from '../syntax/places.ts'
+import { codeFiles } from './code-files.ts'
 import { modeOf, type LookedAt } from './looked-at.ts'
 import { notWhole } from './pasted-whole.ts'
 

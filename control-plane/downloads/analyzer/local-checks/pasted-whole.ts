@@ -3,7 +3,7 @@
  * shows does, and of every other it is not said. Each answers the rest of a sentence, or null.
  */
 import type { FrameworkName } from '../detection/application.ts'
-import { lineAt } from './code-files.ts'
+import { lineAt } from '../syntax/places.ts'
 
 export interface MountedLine {
   /** Without comments, and without what strings say. */

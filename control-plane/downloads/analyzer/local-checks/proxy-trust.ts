@@ -10,7 +10,8 @@ import {
   type CheckResult,
 } from '../../../../shared/integration/check-result.ts'
 import type { FrameworkName } from '../detection/application.ts'
-import { codeFiles, isInComment, lineAt } from './code-files.ts'
+import { lineAt } from '../syntax/places.ts'
+import { codeFiles, isInComment } from './code-files.ts'
 import { modeOf, type LocalCheck } from './looked-at.ts'
 
 const CHECK = 'proxy_trust'

@@ -1,6 +1,7 @@
 /** Whether the application sets no cookie by the names that the service's sessions go by. */
 import { fail, pass } from '../../../../shared/integration/check-result.ts'
-import { codeFiles, isInComment, lineAt } from './code-files.ts'
+import { lineAt } from '../syntax/places.ts'
+import { codeFiles, isInComment } from './code-files.ts'
 import type { LocalCheck } from './looked-at.ts'
 
 const CHECK = 'session_cookie_free'

@@ -2,7 +2,7 @@
 import type { Node } from '@babel/types'
 import type { Source } from './parse.ts'
 
-export function lineAt({ text }: Pick<Source, 'text'>, offset: number): number {
+export function lineAt(text: string, offset: number): number {
   let line = 1
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1))
     line++
@@ -10,7 +10,7 @@ export function lineAt({ text }: Pick<Source, 'text'>, offset: number): number {
 }
 
 export function lineOf(source: Pick<Source, 'text'>, node: Node): number {
-  return node.loc?.start.line ?? lineAt(source, startOf(node))
+  return node.loc?.start.line ?? lineAt(source.text, startOf(node))
 }
 
 export function placeOf(source: Source, node: Node) {

@@ -25,11 +25,11 @@ const ERASE_LINE = '\r\u001b[2K'
 export function createProgress({ output, kind, environment }: ProgressWorld): Progress {
   const frames = isUnicode(environment) ? FRAMES_UNICODE : FRAMES_ASCII
   let line: string | null = null
-  let turn = 0
+  let frameIndex = 0
 
   function draw() {
     if (line === null) return
-    const frame = frames[turn % frames.length] ?? ''
+    const frame = frames[frameIndex % frames.length] ?? ''
     const columns = (output.columns ?? 0) || 80
     output.write(`${ERASE_LINE}${cutToColumns(`${frame} ${line}`, columns - 1)}`)
   }
@@ -44,7 +44,7 @@ export function createProgress({ output, kind, environment }: ProgressWorld): Pr
       line = `${label} …`
       draw()
       const timer = setInterval(() => {
-        turn++
+        frameIndex++
         draw()
       }, FRAME_MS)
       try {

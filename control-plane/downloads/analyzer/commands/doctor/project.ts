@@ -78,10 +78,10 @@ async function git(task: Task, root: string): Promise<Finding> {
 }
 
 async function journal(task: Task, root: string): Promise<Finding> {
-  const standing = await readJournal(root, files)
-  if (standing.kind === 'none') return skip('journal', 'Nothing is applied here.')
-  if (standing.kind === 'problem') return fail('journal', plainText(standing.detail), '')
-  const { state, written_at: at, files: applied } = standing.journal
+  const found = await readJournal(root, files)
+  if (found.kind === 'none') return skip('journal', 'Nothing is applied here.')
+  if (found.kind === 'problem') return fail('journal', plainText(found.detail), '')
+  const { state, written_at: at, files: applied } = found.journal
   return state === 'writing'
     ? fail('journal', `An apply was cut off at ${at}.`, `Run: ${task.line('undo')}`)
     : ok(

@@ -13,7 +13,7 @@ import {
   type PythonCode,
   type PythonPart,
 } from './python-modules.ts'
-import { DJANGO_SIGN_IN, packagesOfSignIn } from './python-sign-in.ts'
+import { packagesOfSignIn, signInOfApp } from './python-sign-in.ts'
 
 const MIDDLEWARE = /^[ \t]*MIDDLEWARE(?:_CLASSES)?\s*(?::[^=\n]+)?=\s*/m
 
@@ -126,7 +126,7 @@ function installedApps(settings: readonly Source[]): Clue<string>[] {
   return settings.flatMap((source) =>
     hits(source, /\b[A-Z_]*APPS\s*(?::[^=\n]+)?\+?=\s*(?=[[(])/).flatMap(({ end }) =>
       stringsBetween(source, end, closeOf(source, end)).flatMap(({ value, index }) => {
-        const name = Object.hasOwn(DJANGO_SIGN_IN, value) ? DJANGO_SIGN_IN[value] : undefined
+        const name = signInOfApp(value)
         if (name === undefined) return []
         const detail = 'It is one of the installed apps.'
         return [{ value: name, at: placeAt(source, index), confidence: 'sure' as const, detail }]

@@ -32,12 +32,13 @@ export const DOTNET: Language = {
   isAside: () => false,
   settings: ['appsettings.json', 'Properties/launchSettings.json'],
   parts: readMsbuildProjects,
+  several: 'It is one of several projects.',
   frameworks: [
     {
       name: 'aspnet',
       title: 'ASP.NET Core',
       packages: [/^Microsoft\.NET\.Sdk\.Web$/],
-      detail: { named: 'The project is built with the SDK of ASP.NET Core.', unnamed: '' },
+      detail: ['The project is built with the SDK of ASP.NET Core.'],
       made: 'manifest',
       entry: [
         { code: BUILDER, ...STARTS },
@@ -100,21 +101,17 @@ export const DOTNET: Language = {
         },
         'deployment',
       ],
-      customaryPort: {
-        value: 5000,
-        detail:
-          'ASP.NET Core listens there unless told otherwise; in containers on 8080 since .NET 8.',
-      },
+      customaryPort: [
+        5000,
+        'ASP.NET Core listens there unless told otherwise; in containers on 8080 since .NET 8.',
+      ],
       signIn: {
         code: [
-          {
-            code: /\.\s*Add(?:Default)?Identity(?:Core|ApiEndpoints)?\s*[<(]/,
-            value: 'aspnet-identity',
-          },
-          { code: /\.\s*AddJwtBearer\s*\(/, value: 'jwt-bearer' },
-          { code: /\.\s*AddOpenIdConnect\s*\(/, value: 'openid-connect' },
-          { code: /\.\s*AddCookie\s*\(/, value: 'cookie-authentication' },
-          { code: /\.\s*AddMicrosoftIdentityWeb(?:App|Api)\b/, value: 'microsoft-identity-web' },
+          [/\.\s*Add(?:Default)?Identity(?:Core|ApiEndpoints)?\s*[<(]/, 'aspnet-identity'],
+          [/\.\s*AddJwtBearer\s*\(/, 'jwt-bearer'],
+          [/\.\s*AddOpenIdConnect\s*\(/, 'openid-connect'],
+          [/\.\s*AddCookie\s*\(/, 'cookie-authentication'],
+          [/\.\s*AddMicrosoftIdentityWeb(?:App|Api)\b/, 'microsoft-identity-web'],
         ],
         packages: [
           [/^Microsoft\.AspNetCore\.Identity\b/, 'aspnet-identity'],

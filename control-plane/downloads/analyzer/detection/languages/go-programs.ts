@@ -1,9 +1,9 @@
 /** Go: which packages are programs, what they bring along of the project's own, and where they serve. */
 import type { Project } from '../../project/project.ts'
 import type { Confidence } from '../application.ts'
-import { folderOf, isAside, nameOf, under } from '../folders.ts'
+import { folderOf, under } from '../folders.ts'
 import { goModule } from '../manifests/go-mod.ts'
-import { managedBy, type Part, type Parts, type ReadPart } from '../reader/part.ts'
+import { managedBy, manifestsOf, type Part, type Parts, type ReadPart } from '../reader/part.ts'
 import {
   closeOf,
   firstHit,
@@ -76,20 +76,12 @@ export const ROUTERS: readonly Router[] = [
 
 export async function readGoModules(project: Project): Promise<Parts<GoModule>> {
   const parts: GoModule[] = []
-  for (const { path } of project.files) {
-    const text = nameOf(path) !== 'go.mod' || isAside(path) ? null : await project.read(path)
-    if (text === null) continue
+  for await (const { path, text, folder } of manifestsOf(project, /(?:^|\/)go\.mod$/)) {
     const { name, dependencies } = goModule(text, path)
     const packageManager = managedBy('go', path)
-    parts.push({ folder: folderOf(path), path: name, dependencies, packageManager })
+    parts.push({ folder, path: name, called: name, dependencies, packageManager })
   }
-  const detail = 'It is one of several Go modules.'
-  const workspace = ({ path }: GoModule) =>
-    ({ value: path, at: null, confidence: 'sure', detail }) as const
-  return {
-    parts: parts.length > 1 ? parts.map((one) => ({ ...one, workspace: workspace(one) })) : parts,
-    remarks: [],
-  }
+  return { parts, remarks: [] }
 }
 
 export const MAIN = /^func\s+main\s*\(\s*\)/m

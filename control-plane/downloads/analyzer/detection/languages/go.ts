@@ -46,15 +46,15 @@ export const GO: Language<GoModule> = {
   files: /(?<!_test)\.go$/,
   isAside,
   parts: readGoModules,
+  several: 'It is one of several Go modules.',
   frameworks: [
     {
       name: 'go',
       title: 'Go',
       packages: [],
-      detail: { named: '', unnamed: '' },
+      detail: [''],
       made: ({ parts }) => servingPrograms(parts).map(foundOf),
       entry: [{ code: MAIN, confidence: 'sure', detail: 'The program starts here.' }],
-      mount: [],
       routes: [
         {
           calls:
@@ -72,9 +72,6 @@ export const GO: Language<GoModule> = {
         },
       ],
       port: ['deployment'],
-      customaryPort: null,
-      signIn: {},
-      integrated: [{}],
     },
   ],
 }

@@ -1,7 +1,7 @@
 /** Spring Boot, built by Maven or Gradle, in Java or Kotlin, in one module or many. */
 import type { Project } from '../../project/project.ts'
 import type { Clue } from '../assemble.ts'
-import { folderOf, isAside, nameOf, upwards } from '../folders.ts'
+import { isAside, upwards } from '../folders.ts'
 import { joinPaths } from '../health.ts'
 import { BOOT, type BuildModule } from '../manifests/build-module.ts'
 import { byName } from '../manifests/dependencies.ts'
@@ -9,7 +9,14 @@ import { gradleModule } from '../manifests/gradle.ts'
 import { mavenModule } from '../manifests/maven.ts'
 import { settingOf } from '../manifests/settings.ts'
 import type { Found, Language, Reading } from '../reader/language.ts'
-import { inLanguage, managedBy, type Part, type Parts, type ReadPart } from '../reader/part.ts'
+import {
+  inLanguage,
+  managedBy,
+  manifestsOf,
+  type Part,
+  type Parts,
+  type ReadPart,
+} from '../reader/part.ts'
 import { inClassOf, type Nesting } from '../reader/routes.ts'
 import { firstSaid, type PlaceRule } from '../reader/rules.ts'
 import { firstHit } from '../source/source.ts'
@@ -52,15 +59,13 @@ export const JAVA: Language<Module> = {
   isAside: isOfTests,
   settings: ['properties', 'yml', 'yaml'].map((end) => `src/main/resources/application.${end}`),
   parts: readModules,
+  several: 'It is one of several modules.',
   frameworks: [
     {
       name: 'spring',
       title: 'Spring Boot',
       packages: [/^org\.springframework\.boot$/],
-      detail: {
-        named: 'The build names Spring Boot, and the code starts it.',
-        unnamed: 'The build names Spring Boot, and the code starts it.',
-      },
+      detail: ['The build names Spring Boot, and the code starts it.'],
       made: startedOnes,
       entry: [
         ...BOOTS.map((rule) => ({ ...rule, beside: MAIN, at: MAIN, confidence: 'sure' as const })),
@@ -84,7 +89,7 @@ export const JAVA: Language<Module> = {
         },
         'deployment',
       ],
-      customaryPort: { value: 8080, detail: 'Spring Boot listens there unless told otherwise.' },
+      customaryPort: [8080, 'Spring Boot listens there unless told otherwise.'],
       signIn: {
         packages: [
           [/:spring-boot-starter-security$|:spring-security-(?:web|config)$/, 'spring-security'],
@@ -113,12 +118,11 @@ export const JAVA: Language<Module> = {
 
 async function readModules(project: Project): Promise<Parts<Module>> {
   const modules = new Map<string, BuildModule>()
-  for (const { path } of project.files) {
-    if (!/^(?:pom\.xml|build\.gradle(?:\.kts)?)$/.test(nameOf(path)) || isAside(path)) continue
-    const text = await project.read(path)
-    if (text === null || modules.has(folderOf(path))) continue
+  const names = /(?:^|\/)(?:pom\.xml|build\.gradle(?:\.kts)?)$/
+  for await (const { path, text, folder } of manifestsOf(project, names)) {
+    if (modules.has(folder)) continue
     const read = path.endsWith('.xml') ? mavenModule : gradleModule
-    modules.set(folderOf(path), await read(project, path, text))
+    modules.set(folder, await read(project, path, text))
   }
   const parts = [...modules].map(([folder, { path, name, tool }]) => {
     const bases = basesOf(modules, folder)
@@ -126,13 +130,12 @@ async function readModules(project: Project): Promise<Parts<Module>> {
     const boots = all.flatMap(({ boot }) => boot ?? [])
     const boot = boots.find(({ version }) => version !== null) ?? boots[0]
     const found = all.flatMap(({ dependencies }) => dependencies)
-    const detail = 'It is one of several modules.'
     return {
       folder,
       bases,
       dependencies: byName(boot === undefined ? found : [boot, ...found]),
       packageManager: managedBy(tool, path),
-      workspace: modules.size > 1 ? managedBy(name, path, detail) : null,
+      called: name,
     }
   })
   return { parts, remarks: [] }
@@ -193,13 +196,13 @@ function inContext(...[part, place]: Parameters<Nesting>): ReturnType<Nesting> {
 function ofActuator(part: ReadPart): Clue<string> | null {
   const used = part.dependencies.get(`${BOOT}:spring-boot-starter-actuator`)
   if (used === undefined || used.isDev) return null
-  const told = (name: string) => settingOf(part.settings, name)?.value
+  const valueOf = (name: string) => settingOf(part.settings, name)?.value
   const path = joinPaths(
-    told('management.endpoints.web.basepath') ?? '/actuator',
-    told('management.endpoints.web.pathmapping.health') ?? 'health',
+    valueOf('management.endpoints.web.basepath') ?? '/actuator',
+    valueOf('management.endpoints.web.pathmapping.health') ?? 'health',
   )
-  const port = told('management.server.port')
-  if (port !== undefined && port !== told('server.port')) {
+  const port = valueOf('management.server.port')
+  if (port !== undefined && port !== valueOf('server.port')) {
     const detail = `Actuator answers there, on port ${port}.`
     return { value: path, at: used.at, confidence: 'guess', detail }
   }

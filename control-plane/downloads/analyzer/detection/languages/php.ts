@@ -1,10 +1,10 @@
 /** Laravel: since version 11 bootstrap/app.php has the middleware, before that app/Http/Kernel.php. */
 import type { Project } from '../../project/project.ts'
-import { folderOf, isAside, nameOf } from '../folders.ts'
+import { nameOf } from '../folders.ts'
 import { joinPaths } from '../health.ts'
 import { composerDependencies } from '../manifests/composer.ts'
 import type { Language } from '../reader/language.ts'
-import { managedBy, type Part, type Parts } from '../reader/part.ts'
+import { managedBy, manifestsOf, type Part, type Parts } from '../reader/part.ts'
 import type { Nesting } from '../reader/routes.ts'
 import { closeOf, firstHit, hits, stringAt } from '../source/source.ts'
 
@@ -23,10 +23,7 @@ export const PHP: Language = {
       packages: [/^laravel\/framework$/],
       // a package for Laravel has it among its dependencies as well, but no application around it
       isNamed: true,
-      detail: {
-        named: 'Laravel is a dependency, and bootstrap/app.php makes the application.',
-        unnamed: '',
-      },
+      detail: ['Laravel is a dependency, and bootstrap/app.php makes the application.'],
       made: [{ in: BOOTSTRAP, confidence: 'sure', detail: '' }],
       entry: [
         {
@@ -76,34 +73,20 @@ export const PHP: Language = {
         },
       ],
       port: ['deployment'],
-      customaryPort: {
-        value: 8000,
-        detail: '"php artisan serve" listens there unless told otherwise.',
-      },
+      customaryPort: [8000, '"php artisan serve" listens there unless told otherwise.'],
       signIn: {
-        packages: [
-          'laravel/sanctum',
-          'laravel/fortify',
-          'laravel/socialite',
-          'laravel/passport',
-          'laravel/jetstream',
-          'laravel/breeze',
-          'laravel/ui',
-          'laravel/workos',
-          'tymon/jwt-auth',
-          'php-open-source-saver/jwt-auth',
-          'socialiteproviders/manager',
-          'auth0/login',
-        ],
+        packages:
+          `laravel/sanctum laravel/fortify laravel/socialite laravel/passport laravel/jetstream
+          laravel/breeze laravel/ui laravel/workos tymon/jwt-auth php-open-source-saver/jwt-auth
+          socialiteproviders/manager auth0/login`.split(/\s+/),
         // it writes its code into the application and is then only there for developers
         developed: ['laravel/breeze'],
         code: [
-          {
-            in: /^routes\//,
-            code: /\bAuth::routes\s*\(/,
-            value: 'Auth::routes',
-            detail: 'The routes of its own sign-in.',
-          },
+          [
+            /\bAuth::routes\s*\(/,
+            'Auth::routes',
+            { in: /^routes\//, detail: 'The routes of its own sign-in.' },
+          ],
         ],
       },
       integrated: [{ in: BOOTSTRAP }, { in: KERNEL }],
@@ -114,15 +97,10 @@ export const PHP: Language = {
 async function readParts(project: Project): Promise<Parts<Part>> {
   const parts: Part[] = []
   const remarks: string[] = []
-  for (const { path } of project.files) {
-    if (nameOf(path) !== 'composer.json' || isAside(path)) continue
-    const { dependencies, problem } = composerDependencies((await project.read(path)) ?? '{}', path)
+  for await (const { path, text, folder } of manifestsOf(project, /(?:^|\/)composer\.json$/)) {
+    const { dependencies, problem } = composerDependencies(text, path)
     if (problem !== null) remarks.push(`${path} cannot be read: ${problem}.`)
-    parts.push({
-      folder: folderOf(path),
-      dependencies,
-      packageManager: managedBy('composer', path),
-    })
+    parts.push({ folder, dependencies, packageManager: managedBy('composer', path) })
   }
   return { parts, remarks }
 }

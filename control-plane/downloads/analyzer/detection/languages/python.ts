@@ -6,7 +6,7 @@ import { byName, needed } from '../manifests/dependencies.ts'
 import { PYTHON_LOCKS, PYTHON_MANIFEST, readPythonManifest } from '../manifests/python.ts'
 import type { PythonManifest } from '../manifests/python.ts'
 import type { Found, Framework, Language } from '../reader/language.ts'
-import { managedBy, type Parts, type ReadPart } from '../reader/part.ts'
+import { managedBy, manifestsOf, type Parts, type ReadPart } from '../reader/part.ts'
 import { closeOf, firstHit, hits, placeAt, type Source } from '../source/source.ts'
 import { djangoStarts } from './django.ts'
 import { madeIn, startedOnes, type Started } from './python-made.ts'
@@ -14,17 +14,7 @@ import type { PythonPart } from './python-modules.ts'
 import { onRouter } from './python-routes.ts'
 import { packagesOfSignIn } from './python-sign-in.ts'
 
-const STARLETTE_OR_FLASK = [
-  {
-    code: /\bOAuth2(?:PasswordBearer|AuthorizationCodeBearer)\s*\(|\bHTTP(?:Bearer|Basic)\s*\(/,
-    value: 'fastapi.security',
-  },
-  { code: /\bSessionMiddleware\b(?=\s*[,)])/, value: 'starlette sessions' },
-  {
-    code: /^from\s+flask\s+import\s+(?:\([^)]*|[^\n]*)\bsession\b|\bflask\s*\.\s*session\b/m,
-    value: 'flask sessions',
-  },
-].map((rule) => ({ ...rule, confidence: 'likely' as const, detail: 'The code uses it.' }))
+const USED = { confidence: 'likely', detail: 'The code uses it.' } as const
 
 /** An object is made somewhere, and a server is pointed at it. */
 const micro = (
@@ -37,18 +27,16 @@ const micro = (
   name,
   title,
   packages: [new RegExp(`^${name}$`)],
-  detail: {
-    named: `${title} is a dependency, and the code uses it.`,
-    unnamed: `The code makes a ${title} application.`,
-  },
+  detail: [
+    `${title} is a dependency, and the code uses it.`,
+    `The code makes a ${title} application.`,
+  ],
   made: ({ parts }) =>
     parts.flatMap((part) => {
       const started = startedOnes(part, madeIn(part, imports, makes))
       if (started.length === 0) return onlyDepended(part, name, title)
       return started.map((one) => foundOf(part, one, title, started.length > 1))
     }),
-  entry: [],
-  mount: [],
   routes: [
     {
       calls:
@@ -57,9 +45,22 @@ const micro = (
     },
   ],
   port: ['deployment'],
-  customaryPort: { value: port, detail: `${title} is served there unless told otherwise.` },
-  signIn: { code: STARLETTE_OR_FLASK },
-  integrated: [{}],
+  customaryPort: [port, `${title} is served there unless told otherwise.`],
+  signIn: {
+    code: [
+      [
+        /\bOAuth2(?:PasswordBearer|AuthorizationCodeBearer)\s*\(|\bHTTP(?:Bearer|Basic)\s*\(/,
+        'fastapi.security',
+        USED,
+      ],
+      [/\bSessionMiddleware\b(?=\s*[,)])/, 'starlette sessions', USED],
+      [
+        /^from\s+flask\s+import\s+(?:\([^)]*|[^\n]*)\bsession\b|\bflask\s*\.\s*session\b/m,
+        'flask sessions',
+        USED,
+      ],
+    ],
+  },
 })
 
 export const PYTHON: Language<PythonPart> = {
@@ -75,21 +76,10 @@ export const PYTHON: Language<PythonPart> = {
       name: 'django',
       title: 'Django',
       packages: [/^django$/],
-      detail: {
-        named: 'Django is a dependency, and the code starts it.',
-        unnamed: 'The code imports Django.',
-      },
+      detail: ['Django is a dependency, and the code starts it.', 'The code imports Django.'],
       made: ({ parts }) => parts.flatMap(djangoStarts),
-      entry: [],
-      mount: [],
-      routes: [],
       port: ['deployment'],
-      customaryPort: {
-        value: 8000,
-        detail: 'Django and Gunicorn listen there unless told otherwise.',
-      },
-      signIn: {},
-      integrated: [{}],
+      customaryPort: [8000, 'Django and Gunicorn listen there unless told otherwise.'],
     },
     micro(
       'fastapi',
@@ -109,16 +99,12 @@ export const PYTHON: Language<PythonPart> = {
 }
 
 async function readParts(project: Project): Promise<Parts<PythonPart>> {
-  const paths = project.files.map(({ path }) => path).filter((path) => !isAside(path))
-  if (!paths.some((path) => path.endsWith('.py'))) return { parts: [], remarks: [] }
+  if (!project.files.some(({ path }) => path.endsWith('.py') && !isAside(path)))
+    return { parts: [], remarks: [] }
   // what lies in no part of the project lies in the root
-  const manifests = new Map<string, (PythonManifest & { readonly path: string })[]>([['', []]])
-  for (const path of paths) {
-    const found = PYTHON_MANIFEST.exec(path)
-    const text = found === null ? null : await project.read(path)
-    if (found === null || text === null) continue
-    const folder = path.slice(0, found.index)
-    const own = { path, ...readPythonManifest(text, path, folder) }
+  const manifests = new Map<string, PythonManifest[]>([['', []]])
+  for await (const { path, text, folder } of manifestsOf(project, PYTHON_MANIFEST)) {
+    const own = readPythonManifest(text, path, folder)
     manifests.set(folder, [...(manifests.get(folder) ?? []), own])
   }
   const parts: PythonPart[] = []
@@ -134,16 +120,16 @@ async function readParts(project: Project): Promise<Parts<PythonPart>> {
       scripts: [...own.flatMap(({ scripts = [] }) => scripts), flaskenv ?? ''],
     })
   }
-  const problems = [...manifests.values()]
+  const remarks = [...manifests.values()]
     .flat()
     .flatMap(({ path, problem }) => (problem ? [`${path} cannot be read: ${problem}.`] : []))
-  return { parts, remarks: problems }
+  return { parts, remarks }
 }
 
 function managerOf(
   project: Project,
   folder: string,
-  own: readonly { readonly path: string; readonly manager?: string | undefined }[],
+  own: readonly PythonManifest[],
   hasManifest: boolean,
 ): Clue<string> | null {
   const locks = upwards(folder).flatMap((around) =>

@@ -1,9 +1,9 @@
 /** Rails: config/application.rb names the application, whatever else a repository holds. */
 import type { Project } from '../../project/project.ts'
-import { folderOf, isAside, under, upwards } from '../folders.ts'
+import { under, upwards } from '../folders.ts'
 import { gemsIn } from '../manifests/gemfile.ts'
 import type { Language } from '../reader/language.ts'
-import { managedBy, type Part, type Parts } from '../reader/part.ts'
+import { managedBy, manifestsOf, type Part, type Parts } from '../reader/part.ts'
 import type { Nesting } from '../reader/routes.ts'
 import { stringAt, stringsBetween, type Hit, type Source } from '../source/source.ts'
 
@@ -27,10 +27,10 @@ export const RUBY: Language = {
       name: 'rails',
       title: 'Rails',
       packages: [/^rails$/, /^railties$/],
-      detail: {
-        named: 'Rails is a dependency, and the code says that it is %.',
-        unnamed: 'The code says that it is %.',
-      },
+      detail: [
+        'Rails is a dependency, and the code says that it is %.',
+        'The code says that it is %.',
+      ],
       made: [
         {
           ...APPLICATION,
@@ -74,42 +74,22 @@ export const RUBY: Language = {
           detail: 'Puma is told so, where the environment says nothing.',
         },
       ],
-      customaryPort: { value: 3000, detail: 'Rails listens there unless told otherwise.' },
+      customaryPort: [3000, 'Rails listens there unless told otherwise.'],
       signIn: {
-        packages: [
-          'devise',
-          'devise-jwt',
-          'devise_token_auth',
-          'omniauth',
-          'omniauth-google-oauth2',
-          'omniauth_openid_connect',
-          'omniauth-saml',
-          'omniauth-github',
-          'doorkeeper',
-          'clearance',
-          'sorcery',
-          'authlogic',
-          'rodauth-rails',
-          'warden',
-          'jwt',
-          'knock',
-          'openid_connect',
-          'keycloak',
-          'auth0',
-        ],
+        packages: `devise devise-jwt devise_token_auth omniauth omniauth-google-oauth2
+          omniauth_openid_connect omniauth-saml omniauth-github doorkeeper clearance sorcery authlogic
+          rodauth-rails warden jwt knock openid_connect keycloak auth0`.split(/\s+/),
         code: [
-          {
-            in: MODELS,
-            code: /^[ \t]*has_secure_password\b/m,
-            value: 'has_secure_password',
-            detail: 'A model keeps passwords.',
-          },
-          {
-            in: MODELS,
-            code: /\bdef\s+(?:start_new_session_for|resume_session)\b/,
-            value: 'rails authentication',
-            detail: "Rails' own generator made it.",
-          },
+          [
+            /^[ \t]*has_secure_password\b/m,
+            'has_secure_password',
+            { in: MODELS, detail: 'A model keeps passwords.' },
+          ],
+          [
+            /\bdef\s+(?:start_new_session_for|resume_session)\b/,
+            'rails authentication',
+            { in: MODELS, detail: "Rails' own generator made it." },
+          ],
         ],
       },
       integrated: [
@@ -122,18 +102,15 @@ export const RUBY: Language = {
 
 async function readParts(project: Project): Promise<Parts<Part>> {
   const parts: Part[] = []
-  for (const { path } of project.files) {
-    if (!/(?:^|\/)config\/application\.rb$/.test(path) || isAside(path)) continue
-    const folder = folderOf(folderOf(path))
+  for await (const { folder } of manifestsOf(project, /(?:^|\/)config\/application\.rb$/)) {
     const gemfile = upwards(folder)
       .map((around) => under(around, 'Gemfile'))
-      .find((gemfile) => project.has(gemfile))
+      .find((path) => project.has(path))
     const text = gemfile === undefined ? null : await project.read(gemfile)
     parts.push({
       folder,
       dependencies: gemsIn(gemfile ?? '', text ?? ''),
-      packageManager:
-        gemfile === undefined ? null : managedBy('bundler', gemfile, 'A Gemfile is there.'),
+      packageManager: gemfile ? managedBy('bundler', gemfile, 'A Gemfile is there.') : null,
     })
   }
   return { parts, remarks: [] }

@@ -1,4 +1,5 @@
 /** What a manifest says that a project is built on. */
+import { lineAt } from '../../syntax/places.ts'
 import type { Place } from '../application.ts'
 
 export interface Dependency {
@@ -32,5 +33,5 @@ export function needed(dependencies: Dependencies, name: string): Dependency | n
 export function lineOf(text: string, name: string): number {
   const words = name.split(/[-_.]/).map((word) => word.replaceAll(/[^\w/]/g, '\\$&'))
   const at = text.search(new RegExp(`(?<![\\w-])${words.join('[-_.]')}(?![\\w-])`, 'i'))
-  return at === -1 ? 1 : text.slice(0, at).split('\n').length
+  return lineAt(text, at)
 }

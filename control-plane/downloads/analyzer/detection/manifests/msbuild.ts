@@ -1,7 +1,7 @@
 /** *.csproj: what a project of .NET is, and which packages it names. */
 import type { Project } from '../../project/project.ts'
-import { folderOf, isAside, under, upwards } from '../folders.ts'
-import { managedBy, type Part, type Parts } from '../reader/part.ts'
+import { under, upwards } from '../folders.ts'
+import { managedBy, manifestsOf, type Part, type Parts } from '../reader/part.ts'
 import { byName } from './dependencies.ts'
 import { childrenAt, readXml, textAt, type XmlElement } from './xml.ts'
 
@@ -14,24 +14,21 @@ interface Manifest {
 
 export async function readMsbuildProjects(project: Project): Promise<Parts<Part>> {
   const parts: Part[] = []
-  for (const { path } of project.files) {
-    if (!/\.(?:cs|fs|vb)proj$/.test(path) || isAside(path)) continue
-    const own = await manifestAt(project, path)
-    if (own === null) continue
+  for await (const { path, folder, text } of manifestsOf(
+    project,
+    /(?:^|\/)[^/]*\.(?:cs|fs|vb)proj$/,
+  )) {
+    const root = readXml(text)
+    if (root === null) continue
     // those of every folder around it count for it as well
-    const around = upwards(folderOf(path)).flatMap((folder) =>
-      ['Directory.Build.props', 'Directory.Packages.props'].map((name) => under(folder, name)),
+    const around = upwards(folder).flatMap((one) =>
+      ['Directory.Build.props', 'Directory.Packages.props'].map((name) => under(one, name)),
     )
     const shared = await Promise.all(around.map((path) => manifestAt(project, path)))
-    parts.push(partOf(own, [own, ...shared.filter((one) => one !== null)]))
+    const own = { path, root }
+    parts.push({ folder, ...partOf(own, [own, ...shared.filter((one) => one !== null)]) })
   }
-  const several = 'It is one of several projects.'
-  const workspace = ({ packageManager }: Part) =>
-    packageManager && { ...packageManager, value: packageManager.at?.path ?? '', detail: several }
-  return {
-    parts: parts.length > 1 ? parts.map((one) => ({ ...one, workspace: workspace(one) })) : parts,
-    remarks: [],
-  }
+  return { parts, remarks: [] }
 }
 
 async function manifestAt(project: Project, path: string): Promise<Manifest | null> {
@@ -40,7 +37,7 @@ async function manifestAt(project: Project, path: string): Promise<Manifest | nu
   return root && { path, root }
 }
 
-function partOf({ path, root }: Manifest, manifests: readonly Manifest[]): Part {
+function partOf({ path, root }: Manifest, manifests: readonly Manifest[]): Omit<Part, 'folder'> {
   const property = (name: string) =>
     manifests.map(({ root }) => textAt(root, 'PropertyGroup', name)).find((one) => one !== null)
   const packages = manifests.flatMap(({ path, root }) =>
@@ -71,7 +68,6 @@ function partOf({ path, root }: Manifest, manifests: readonly Manifest[]): Part 
   }
   const [, kind = ''] = /\.(\w\w)proj$/.exec(path) ?? []
   return {
-    folder: folderOf(path),
     language: {
       value: LANGUAGES[kind] ?? kind,
       at: { path, line: 1 },
@@ -80,6 +76,7 @@ function partOf({ path, root }: Manifest, manifests: readonly Manifest[]): Part 
     },
     dependencies: byName([web, ...packages]),
     packageManager: managedBy('dotnet', path),
+    called: path,
     isLibrary: !isWeb || isTest,
   }
 }

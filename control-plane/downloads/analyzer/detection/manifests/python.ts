@@ -6,6 +6,7 @@ import { isTable, readToml, tableIn, textIn, textsIn, type Table } from './toml.
 
 /** What one of them says. */
 export interface PythonManifest {
+  readonly path: string
   readonly dependencies: readonly Dependency[]
   /** By whom it is written, if that is to be seen. */
   readonly manager?: string | undefined
@@ -38,13 +39,13 @@ export function readPythonManifest(text: string, path: string, folder: string): 
       const lists = hits(source, /\binstall_requires\s*=\s*(?=\[)/).flatMap(({ end }) =>
         stringsBetween(source, end, closeOf(source, end)).map(({ value }) => value),
       )
-      return { isPackaged: true, dependencies: listed(lists, false) }
+      return { path, isPackaged: true, dependencies: listed(lists, false) }
     }
     case 'setup.cfg': {
       const [, block = ''] =
         /^install_requires\s*=[ \t]*((?:.*\n?)(?:[ \t]+.*\n?)*)/m.exec(text) ?? []
       const isPackaged = /^\[metadata\]/m.test(text)
-      return { isPackaged, dependencies: listed(block.split('\n'), false) }
+      return { path, isPackaged, dependencies: listed(block.split('\n'), false) }
     }
     case 'Pipfile': {
       const { table, problem } = readToml(text)
@@ -52,14 +53,14 @@ export function readPythonManifest(text: string, path: string, folder: string): 
         ...ofTable(tableIn(table, 'packages'), text, path, false),
         ...ofTable(tableIn(table, 'dev-packages'), text, path, true),
       ]
-      return { manager: 'pipenv', dependencies, problem }
+      return { path, manager: 'pipenv', dependencies, problem }
     }
     case 'pyproject.toml':
       return ofPyproject(text, path)
     default: {
       const isDev = FOR_DEVELOPERS.test(within(folder, path))
       const lines = text.split('\n').map((line) => (/^\s*-/.test(line) ? '' : line))
-      return { dependencies: listed(lines, isDev, (index) => index + 1) }
+      return { path, dependencies: listed(lines, isDev, (index) => index + 1) }
     }
   }
 }
@@ -100,6 +101,7 @@ function ofPyproject(text: string, path: string): PythonManifest {
   // `fastapi run` reads this one
   const entrypoint = textIn(tableIn(table, 'tool', 'fastapi'), 'entrypoint')
   return {
+    path,
     problem,
     manager: ['poetry', 'uv', 'pdm'].find((name) => name in tableIn(table, 'tool')),
     isPackaged: 'build-system' in table || textIn(project, 'name') !== null,

@@ -1,10 +1,11 @@
 /** The sources of a project, parsed once each while there is budget, and what their imports lead to. */
+import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
 import { importsOf } from '../../syntax/imports.ts'
 import { parseSource, type Source } from '../../syntax/parse.ts'
-import type { NodePackage, Packages } from './packages.ts'
-import { folderOf, isWithin } from './paths.ts'
+import { folderOf } from '../folders.ts'
+import { innermost, type NodePackage, type Packages } from './packages.ts'
 import { createResolver, type Resolver } from './resolve.ts'
 import { withServices } from './services.ts'
 
@@ -32,8 +33,11 @@ export function createCodebase(project: Project, packages: Packages): Codebase {
   const resolver = createResolver(project, packages)
   const problems = new Map<string, string>()
   /** Trees take many times their text: only those of late are kept. */
-  const parsed = new Map<string, { source: Source | null; characters: number }>()
-  let heldCharacters = 0
+  const parsed = new LRUCache<string, { readonly source: Source | null }>({
+    maxSize: LIMITS.analyzerHeldCharactersMax,
+    sizeCalculation: ({ source }) =>
+      Math.min(source?.text.length || 1, LIMITS.analyzerHeldCharactersMax),
+  })
   let leftCharacters: number = LIMITS.analyzerCharactersMax
   let isSpent = false
 
@@ -67,15 +71,7 @@ export function createCodebase(project: Project, packages: Packages): Codebase {
       const known = parsed.get(path)
       if (known !== undefined) return known.source
       const source = await parseAt(path)
-      const characters = source?.text.length ?? 0
-      parsed.set(path, { source, characters })
-      heldCharacters += characters
-      for (const [oldest, old] of parsed) {
-        if (heldCharacters <= LIMITS.analyzerHeldCharactersMax) break
-        if (oldest === path) continue
-        parsed.delete(oldest)
-        heldCharacters -= old.characters
-      }
+      parsed.set(path, { source })
       return source
     },
   }
@@ -83,12 +79,7 @@ export function createCodebase(project: Project, packages: Packages): Codebase {
 
 /** The innermost package that a file lies in. */
 export function packageOf(packages: Packages, path: string): NodePackage | undefined {
-  const folder = folderOf(path)
-  let inner: NodePackage | undefined
-  for (const one of packages.all)
-    if (isWithin(one.folder, folder) && one.folder.length >= (inner?.folder.length ?? 0))
-      inner = one
-  return inner
+  return innermost(packages, folderOf(path))
 }
 
 /** Nobody writes lines of that length; reading on would say nothing that an edit could use. */

@@ -1,4 +1,5 @@
 /** The files that a start runs: what scripts, Procfile, Dockerfile and pm2 say, then main, bin and custom. */
+import { lineAt } from '../../syntax/places.ts'
 import { keyOf } from '../../syntax/bindings.ts'
 import { parseSource } from '../../syntax/parse.ts'
 import type { Place } from '../application.ts'
@@ -133,7 +134,7 @@ function scriptRuns(
 
 function lineOfKey(text: string, key: string): number {
   const at = text.indexOf(`"${key}":`)
-  return at === -1 ? 1 : text.slice(0, at).split('\n').length
+  return lineAt(text, at)
 }
 
 interface Command {

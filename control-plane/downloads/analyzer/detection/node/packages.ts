@@ -3,6 +3,7 @@ import { parse as parseYaml } from 'yaml'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
 import type { Finding } from '../application.ts'
+import { folderOf } from '../folders.ts'
 import {
   listIn,
   NO_MANIFEST,
@@ -14,7 +15,7 @@ import {
   type Dependency,
   type Manifest,
 } from './manifest.ts'
-import { folderOf, isWithin, joined, matchesWorkspace } from './paths.ts'
+import { isWithin, joined, matchesWorkspace } from './paths.ts'
 
 export interface NodePackage {
   readonly folder: string
@@ -62,6 +63,15 @@ export async function packagesOf(project: Project): Promise<Packages> {
     all.flatMap((one) => (one.manifest.name ? [[one.manifest.name, one]] : [])),
   )
   return { all, byName, remarks }
+}
+
+/** The innermost package that a folder lies in. */
+export function innermost({ all }: Packages, folder: string): NodePackage | undefined {
+  let inner: NodePackage | undefined
+  for (const one of all)
+    if (isWithin(one.folder, folder) && one.folder.length >= (inner?.folder.length ?? 0))
+      inner = one
+  return inner
 }
 
 async function packageAt(
@@ -136,7 +146,8 @@ async function innerProjects(project: Project, around: NodePackage): Promise<Nod
   return [...ofNest, ...ofNx.flat()]
 }
 
-const LOCKS: readonly (readonly [string, string])[] = [
+/** And whose each is. */
+export const LOCKS: readonly (readonly [string, string])[] = [
   ['package-lock.json', 'npm'],
   ['npm-shrinkwrap.json', 'npm'],
   ['yarn.lock', 'yarn'],

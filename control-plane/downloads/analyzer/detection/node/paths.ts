@@ -1,10 +1,6 @@
 /** Paths of a project: relative to its root, with `/`; '' is the root. */
 import { posix } from 'node:path'
-
-export const folderOf = (path: string): string => {
-  const folder = posix.dirname(path)
-  return folder === '.' ? '' : folder
-}
+import { nearest } from '../folders.ts'
 
 /** null: it leads out of the project. */
 export function joined(folder: string, path: string): string | null {
@@ -69,10 +65,5 @@ export function packageFiles(
   const innerFolders = new Set(inner.map((one) => one.folder))
   return files
     .map(({ path }) => path)
-    .filter((path) => isWithin(folder, path) && !isInside(innerFolders, folderOf(path)))
-}
-
-function isInside(folders: ReadonlySet<string>, folder: string): boolean {
-  for (let at = folder; at !== ''; at = folderOf(at)) if (folders.has(at)) return true
-  return false
+    .filter((path) => isWithin(folder, path) && nearest(innerFolders, path) === null)
 }

@@ -1,8 +1,9 @@
 /** From what an import says to the file of the project that it means: endings, aliases, workspaces, builds. */
 import type { Project } from '../../project/project.ts'
 import { listIn, parsedJsonc, recordOf, textIn } from './manifest.ts'
-import type { NodePackage, Packages } from './packages.ts'
-import { folderOf, isWithin, joined } from './paths.ts'
+import { folderOf, under, upwards } from '../folders.ts'
+import { innermost, type NodePackage, type Packages } from './packages.ts'
+import { isWithin, joined } from './paths.ts'
 
 export interface Resolver {
   /** null: a package from elsewhere, or nothing that is there. */
@@ -33,12 +34,10 @@ export function createResolver(project: Project, packages: Packages): Resolver {
   function optionsAt(folder: string): Promise<CompilerOptions> {
     const known = optionsByFolder.get(folder)
     if (known !== undefined) return known
-    const path = nearest(folder, (at) =>
-      ['tsconfig.json', 'jsconfig.json']
-        .map((name) => joined(at, name) ?? '')
-        .find((one) => project.has(one)),
-    )
-    const read = path === null ? Promise.resolve(NO_OPTIONS) : readOptions(project, path)
+    const path = upwards(folder)
+      .flatMap((at) => ['tsconfig.json', 'jsconfig.json'].map((name) => under(at, name)))
+      .find((one) => project.has(one))
+    const read = path === undefined ? Promise.resolve(NO_OPTIONS) : readOptions(project, path)
     optionsByFolder.set(folder, read)
     return read
   }
@@ -146,14 +145,6 @@ export function createResolver(project: Project, packages: Packages): Resolver {
   }
 }
 
-function innermost(packages: Packages, folder: string): NodePackage | undefined {
-  let inner: NodePackage | undefined
-  for (const one of packages.all)
-    if (isWithin(one.folder, folder) && one.folder.length >= (inner?.folder.length ?? 0))
-      inner = one
-  return inner
-}
-
 const NO_OPTIONS: CompilerOptions = {
   outFolder: null,
   rootFolder: null,
@@ -194,14 +185,5 @@ async function readOptions(project: Project, path: string, depth = 0): Promise<C
     rootFolder: at('rootDir') ?? base.rootFolder,
     baseFolder,
     paths: paths.length > 0 ? paths : base.paths,
-  }
-}
-
-/** From this folder up to the project's root. */
-function nearest(folder: string, find: (folder: string) => string | undefined): string | null {
-  for (let at = folder; ; at = folderOf(at)) {
-    const found = find(at)
-    if (found !== undefined) return found
-    if (at === '') return null
   }
 }

@@ -40,17 +40,18 @@ export interface Framework<P extends Part = Part> {
   /** Without the dependency it is none, whatever the code reads like. */
   readonly isNamed?: true
   /** `%` stands for what the rule that found it says. */
-  readonly detail: { readonly named: string; readonly unnamed: string }
+  readonly detail: readonly [named: string, unnamed?: string]
   /** What the code reads like where it is made, what follows that through files, or no code at all. */
   readonly made: readonly PlaceRule[] | 'manifest' | ((reading: Reading<P>) => readonly Found<P>[])
-  readonly entry: readonly PlaceRule[]
-  readonly mount: readonly PlaceRule[]
-  readonly routes: readonly RouteRule[]
+  readonly entry?: readonly PlaceRule[]
+  readonly mount?: readonly PlaceRule[]
+  readonly routes?: readonly RouteRule[]
   readonly port: readonly PortRule[]
-  readonly customaryPort: { readonly value: number; readonly detail: string } | null
-  readonly signIn: SignInTable
+  /** Where it listens unless told otherwise, and how that is said. */
+  readonly customaryPort?: readonly [number, detail: string]
+  readonly signIn?: SignInTable
   /** What the middleware of the contract reads like where it is mounted; files in this order. */
-  readonly integrated: readonly Pick<PlaceRule, 'in' | 'code'>[]
+  readonly integrated?: readonly Pick<PlaceRule, 'in' | 'code'>[]
 }
 
 /** All that was read; an application may be made of several parts. */
@@ -70,5 +71,7 @@ export interface Language<P extends Part = Part> {
   /** Settings files by their path within the part: what stands in the first goes before the others. */
   readonly settings?: readonly string[]
   readonly parts: (project: Project) => Promise<Parts<P>>
+  /** What is said of a part, where there are several. */
+  readonly several?: string
   readonly frameworks: readonly Framework<P>[]
 }

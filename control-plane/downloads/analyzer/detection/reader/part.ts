@@ -1,6 +1,8 @@
 /** A part of a project, which one manifest speaks for, and what was read of it. */
+import type { Project } from '../../project/project.ts'
 import type { Clue } from '../assemble.ts'
 import type { Deployment } from '../deployment.ts'
+import { isAside } from '../folders.ts'
 import type { Dependencies } from '../manifests/dependencies.ts'
 import type { Setting } from '../manifests/settings.ts'
 import type { Source } from '../source/source.ts'
@@ -13,8 +15,8 @@ export interface Part {
   readonly packageManager: Clue<string> | null
   /** Where its manifest says so; that of the table, if it does not. */
   readonly language?: Clue<string>
-  /** What it is called, where it is one of several. */
-  readonly workspace?: Clue<string> | null
+  /** What people call it, where it is one of several. */
+  readonly called?: string
   /** Nothing in it is started: its code is not read. */
   readonly isLibrary?: boolean
 }
@@ -28,6 +30,15 @@ export type ReadPart<P extends Part = Part> = P & {
   readonly sources: readonly Source[]
   readonly settings: readonly Setting[]
   readonly deployment: Deployment
+}
+
+/** Each file that a pattern names, with its text and the folder that the name stands in. */
+export async function* manifestsOf(project: Project, name: RegExp) {
+  for (const { path } of project.files) {
+    const found = isAside(path) ? null : name.exec(path)
+    const text = found && (await project.read(path))
+    if (found !== null && text !== null) yield { path, text, folder: path.slice(0, found.index) }
+  }
 }
 
 export function managedBy(

@@ -21,8 +21,11 @@ export async function readLanguage<P extends Part>(
   const { parts, remarks: problems } = await language.parts(project)
   const remarks = [...problems]
   const reading = { parts: await readParts(project, language, parts, remarks), remarks }
+  const isOneOfSeveral = parts.length > 1
   const applications = language.frameworks.flatMap((framework) =>
-    foundBy(framework, reading).flatMap((one) => describe(language, framework, one) ?? []),
+    foundBy(framework, reading).flatMap(
+      (one) => describe(language, framework, one, isOneOfSeveral) ?? [],
+    ),
   )
   return { applications, remarks }
 }
@@ -65,31 +68,37 @@ async function readParts<P extends Part>(
 }
 
 function describe<P extends Part>(
-  { name, title }: Language<P>,
+  { name, title, several }: Language<P>,
   framework: Framework<P>,
   { part: whole, made, sources = whole.sources, signIn = [], ...found }: Found<P>,
+  isOneOfSeveral: boolean,
 ): Application | null {
   const part = { ...whole, sources }
   const dependency = framework.packages.map((name) => named(part, name)).find(Boolean) ?? null
   if (dependency === null && framework.isNamed === true) return null
-  const { detail } = framework
+  const { entry = [], mount = [], routes = [] } = framework
+  const [detail, unnamed = detail] = framework.detail
+  const { packageManager, called } = part
   return assemble({
     folder: part.folder,
     framework: {
       value: framework.name,
       at: dependency?.at ?? made.at,
       confidence: dependency === null ? 'likely' : 'sure',
-      detail: (dependency === null ? detail.unnamed : detail.named).replace('%', made.detail),
+      detail: (dependency === null ? unnamed : detail).replace('%', made.detail),
     },
     variant: dependency?.version ?? null,
     language: part.language ?? inLanguage(name, title),
-    packageManager: part.packageManager,
-    workspace: part.workspace ?? null,
-    entry: firstSaid(part, framework.entry),
-    mount: firstSaid(part, framework.mount),
-    health: healthOf(part, framework.routes) ?? part.deployment.health,
+    packageManager,
+    workspace:
+      isOneOfSeveral && several !== undefined && packageManager !== null
+        ? { ...packageManager, value: called ?? part.folder, detail: several }
+        : null,
+    entry: firstSaid(part, entry),
+    mount: firstSaid(part, mount),
+    health: healthOf(part, routes) ?? part.deployment.health,
     port: portOf(part, framework),
-    signIn: [...signIn, ...signInOf(part, framework.signIn)],
+    signIn: [...signIn, ...signInOf(part, framework.signIn ?? {})],
     integrated: integratedIn(part, framework),
     ...found,
   })
@@ -108,7 +117,9 @@ function portOf<P extends Part>(
     const found = portSaid(part, rule)
     if (found !== null) return found
   }
-  return customaryPort && { ...customaryPort, at: null, confidence: 'likely' }
+  if (customaryPort === undefined) return null
+  const [value, detail] = customaryPort
+  return { value, at: null, confidence: 'likely', detail }
 }
 
 function portSaid(part: ReadPart, rule: PortRule): Clue<number> | null {
@@ -133,7 +144,7 @@ const MOUNTED =
 
 function integratedIn<P extends Part>(
   part: ReadPart<P>,
-  { integrated }: Framework<P>,
+  { integrated = [{}] }: Framework<P>,
 ): Place | null {
   for (const rule of integrated) {
     const said = firstSaid(part, [{ code: MOUNTED, ...rule, confidence: 'sure', detail: '' }])

@@ -9,18 +9,18 @@ export interface SignInTable {
   readonly packages?: readonly (readonly [RegExp, string] | string)[]
   /** Those that count although they are there for developers alone. */
   readonly developed?: readonly string[]
-  readonly code?: readonly (Omit<PlaceRule, 'confidence' | 'detail'> &
-    Partial<Pick<PlaceRule, 'confidence' | 'detail'>>)[]
+  /** What it is called, and what else its rule says. */
+  readonly code?: readonly (readonly [RegExp, string, Partial<PlaceRule>?])[]
 }
 
 export function signInOf(
   part: Pick<ReadPart, 'folder' | 'sources' | 'dependencies'>,
   { packages = [], code = [], developed = [] }: SignInTable,
 ): Clue<string>[] {
-  const called = code.flatMap(
-    (rule) =>
-      firstSaid(part, [{ confidence: 'sure', detail: 'The code calls for it.', ...rule }]) ?? [],
-  )
+  const called = code.flatMap(([code, value, rule]) => {
+    const usual = { code, value, confidence: 'sure', detail: 'The code calls for it.' } as const
+    return firstSaid(part, [{ ...usual, ...rule }]) ?? []
+  })
   const named = packages.flatMap((one): Clue<string>[] => {
     const [name, value] = typeof one === 'string' ? [one, one] : one
     const found = developed.includes(value)
@@ -32,5 +32,5 @@ export function signInOf(
       ? [{ value, at: found.at, confidence: 'likely', detail: 'It is a dependency.' }]
       : []
   })
-  return [...called.map(({ source: _, ...clue }) => clue), ...named]
+  return [...called, ...named]
 }

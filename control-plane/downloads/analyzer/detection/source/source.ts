@@ -1,5 +1,6 @@
 /** A file of code, and what can be asked of it without parsing it. */
 import { LIMITS } from '../../../../../shared/limits.ts'
+import { lineAt } from '../../syntax/places.ts'
 import type { Project } from '../../project/project.ts'
 import type { Place } from '../application.ts'
 import { blank, type SourceLanguage } from './blank.ts'
@@ -65,9 +66,7 @@ export function firstHit({ code }: Pick<Source, 'code'>, pattern: RegExp): Hit |
 }
 
 export function placeAt({ path, text }: Pick<Source, 'path' | 'text'>, index: number): Place {
-  let line = 1
-  for (let at = text.indexOf('\n'); at !== -1 && at < index; at = text.indexOf('\n', at + 1)) line++
-  return { path, line }
+  return { path, line: lineAt(text, index) }
 }
 
 /** The string that stands there, maybe behind blanks and a prefix; null where none does. */

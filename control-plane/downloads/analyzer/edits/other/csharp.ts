@@ -1,8 +1,8 @@
 /** ASP.NET Core: the middleware as a file of its own, and the line behind `builder.Build()`. */
 import { CSHARP } from '../../../../../shared/integration/snippets/csharp.ts'
 import type { Application } from '../../detection/application.ts'
+import { under } from '../../detection/folders.ts'
 import type { Project } from '../../project/project.ts'
-import { inFolder } from '../node-sources.ts'
 import {
   filesEnding,
   lineOfMatch,
@@ -24,7 +24,7 @@ export function aspnetFile(): string {
 }
 
 export async function aspnetParts(project: Project, application: Application): Promise<Parts> {
-  const path = inFolder(application.folder, 'ServiceClaims.cs')
+  const path = under(application.folder, 'ServiceClaims.cs')
   const code = aspnetFile()
   const problem = await reasonAgainst(project, application)
   const file =
@@ -53,7 +53,7 @@ async function mountParts(project: Project, application: Application): Promise<P
     return shown(path, line, what, built === undefined ? code : code.replace('app', built))
   }
   const what = 'Put this in front of every other middleware:'
-  return shown(inFolder(application.folder, 'Program.cs'), null, what, code)
+  return shown(under(application.folder, 'Program.cs'), null, what, code)
 }
 
 /** It is written for what new projects have switched on. */

@@ -1,8 +1,8 @@
 /** Go: the middleware as a package of its own, and the place where requests enter. */
 import { GO } from '../../../../../shared/integration/snippets/go.ts'
 import type { Application } from '../../detection/application.ts'
+import { folderOf, under } from '../../detection/folders.ts'
 import type { Project } from '../../project/project.ts'
-import { folderOf, inFolder } from '../node-sources.ts'
 import {
   between,
   lineOfMatch,
@@ -34,7 +34,7 @@ export function goPackage(): string {
 
 export async function goParts(project: Project, application: Application): Promise<Parts> {
   const module = await moduleOf(project, application)
-  const file = inFolder(module.folder, `${PACKAGE}/${PACKAGE}.go`)
+  const file = under(module.folder, `${PACKAGE}/${PACKAGE}.go`)
   return together(
     await newFile(project, file, goPackage(), `package ${PACKAGE}`),
     await mountParts(project, application, module.name),
@@ -45,7 +45,7 @@ export async function goParts(project: Project, application: Application): Promi
 async function moduleOf(project: Project, { folder }: Application) {
   for (let at: string | null = folder; at !== null; at = at === '' ? null : folderOf(at)) {
     const name = /^\s*module\s+"?([^\s"]+)/m.exec(
-      (await project.read(inFolder(at, 'go.mod'))) ?? '',
+      (await project.read(under(at, 'go.mod'))) ?? '',
     )?.[1]
     if (name !== undefined) return { folder: at, name }
   }
@@ -61,7 +61,7 @@ async function mountParts(
 ): Promise<Parts> {
   const { mount, entry, variant, folder } = application
   const place = mount ?? entry
-  const path = place?.path ?? inFolder(folder, 'main.go')
+  const path = place?.path ?? under(folder, 'main.go')
   const text = await project.read(path)
   if (text?.includes(`${PACKAGE}.ServiceClaims`) === true) return NO_PARTS
   const imported = `import "${name}/${PACKAGE}"\n\n`

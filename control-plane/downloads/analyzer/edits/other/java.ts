@@ -1,8 +1,8 @@
 /** Spring Boot: a filter in the package of the application, which finds it there by itself. */
 import { JAVA } from '../../../../../shared/integration/snippets/java.ts'
 import type { Application } from '../../detection/application.ts'
+import { folderOf, under } from '../../detection/folders.ts'
 import type { Project } from '../../project/project.ts'
-import { folderOf, inFolder } from '../node-sources.ts'
 import { filesEnding, newFile, NO_PARTS, shown, type Parts } from './parts.ts'
 
 const FILTER = 'ServiceClaimsFilter'
@@ -12,7 +12,7 @@ export async function springParts(project: Project, application: Application): P
   if (snippet === undefined) return NO_PARTS
   const main = await mainClass(project, application)
   if (main === null) {
-    const path = inFolder(application.folder, snippet.file)
+    const path = under(application.folder, snippet.file)
     return shown(
       path,
       null,
@@ -21,7 +21,7 @@ export async function springParts(project: Project, application: Application): P
     )
   }
   const code = snippet.code.replace('package com.example.demo;', `package ${main.package};`)
-  const path = inFolder(folderOf(main.path), `${FILTER}.java`)
+  const path = under(folderOf(main.path), `${FILTER}.java`)
   if (filesEnding(project, application, new RegExp(`/${FILTER}\\.java$`)).length > 0)
     return NO_PARTS
   const problem = await reasonAgainst(project, application, main.path)
@@ -57,9 +57,7 @@ async function reasonAgainst(
 ): Promise<string | null> {
   if (!main.endsWith('.java')) return 'the application is not written in Java'
   const { folder, variant } = application
-  const builds = ['pom.xml', 'build.gradle', 'build.gradle.kts'].map((name) =>
-    inFolder(folder, name),
-  )
+  const builds = ['pom.xml', 'build.gradle', 'build.gradle.kts'].map((name) => under(folder, name))
   const texts = await Promise.all(builds.map((path) => project.read(path)))
   const text = texts.filter((one) => one !== null).join('\n')
   if (!/spring-boot-starter-web(?:mvc)?\b/.test(text))

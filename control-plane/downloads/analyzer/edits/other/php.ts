@@ -1,8 +1,8 @@
 /** Laravel: a middleware class, and the list that it comes first in. */
 import { PHP } from '../../../../../shared/integration/snippets/php.ts'
 import type { Application } from '../../detection/application.ts'
+import { under } from '../../detection/folders.ts'
 import type { Project } from '../../project/project.ts'
-import { inFolder } from '../node-sources.ts'
 import { lineOfMatch, newFile, NO_PARTS, shown, together, type Parts } from './parts.ts'
 
 const CLASS = '\\App\\Http\\Middleware\\ServiceClaims::class'
@@ -11,22 +11,22 @@ export async function laravelParts(project: Project, application: Application): 
   const { folder } = application
   const snippet = PHP['laravel']?.edge
   if (snippet === undefined) return NO_PARTS
-  const file = await newFile(project, inFolder(folder, snippet.file), snippet.code, 'ServiceClaims')
-  const composer = (await project.read(inFolder(folder, 'composer.json'))) ?? ''
+  const file = await newFile(project, under(folder, snippet.file), snippet.code, 'ServiceClaims')
+  const composer = (await project.read(under(folder, 'composer.json'))) ?? ''
   const hasClient = /"guzzlehttp\/guzzle"|"laravel\/framework"/.test(composer)
   const command = hasClient ? NO_PARTS : { ...NO_PARTS, commands: [snippet.install] }
   return together(file, await mountParts(project, folder), command)
 }
 
 async function mountParts(project: Project, folder: string): Promise<Parts> {
-  const kernel = inFolder(folder, 'app/Http/Kernel.php')
+  const kernel = under(folder, 'app/Http/Kernel.php')
   const old = await project.read(kernel)
   if (old !== null) {
     if (old.includes('ServiceClaims')) return NO_PARTS
     const line = lineOfMatch(old, /protected\s+\$middleware\s*=/)
     return shown(kernel, line, 'Put this at the top of $middleware:', `        ${CLASS},`)
   }
-  const bootstrap = inFolder(folder, 'bootstrap/app.php')
+  const bootstrap = under(folder, 'bootstrap/app.php')
   const text = await project.read(bootstrap)
   if (text?.includes('ServiceClaims') === true) return NO_PARTS
   const line = lineOfMatch(text, /->withMiddleware\(/)

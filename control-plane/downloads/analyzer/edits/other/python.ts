@@ -1,8 +1,8 @@
 /** Django, Flask and FastAPI: a module of the contract, and the line that mounts it. */
 import { PYTHON } from '../../../../../shared/integration/snippets/python.ts'
 import type { Application } from '../../detection/application.ts'
+import { folderOf, under } from '../../detection/folders.ts'
 import type { Project } from '../../project/project.ts'
-import { folderOf, inFolder } from '../node-sources.ts'
 import {
   between,
   filesEnding,
@@ -23,7 +23,7 @@ export async function djangoParts(project: Project, application: Application): P
   const entry = application.entry?.path ?? ''
   // modules are found from where manage.py is
   const folder = /(?:^|\/)manage\.py$/.test(entry) ? folderOf(entry) : application.folder
-  const path = inFolder(folder, `${MODULE}.py`)
+  const path = under(folder, `${MODULE}.py`)
   return together(
     await newFile(project, path, PYTHON['django']?.edge.code ?? '', 'X-Service-Claims'),
     await settingsParts(project, application),
@@ -118,7 +118,7 @@ async function moduleParts(
   const code = `from ${from} import ${mount.imported}\n\n${mount.code}`
   const isMounted = new RegExp(`import\\b.*\\b${mount.imported}\\b`).test(text ?? '')
   return together(
-    await newFile(project, inFolder(folder, `${MODULE}.py`), module, 'X-Service-'),
+    await newFile(project, under(folder, `${MODULE}.py`), module, 'X-Service-'),
     isMounted ? NO_PARTS : shown(path ?? folder, mount.line, mount.text, code),
     await requirementParts(project, application),
   )
@@ -133,7 +133,7 @@ async function importPath(project: Project, folder: string, text: string): Promi
     new RegExp(`^\\s*(?:from|import)\\s+${name.replaceAll(/\W/g, '.')}\\.`, 'm').test(text)
   )
     return `${name}.${MODULE}`
-  return project.has(inFolder(folder, '__init__.py')) ? `.${MODULE}` : MODULE
+  return project.has(under(folder, '__init__.py')) ? `.${MODULE}` : MODULE
 }
 
 /** The library that proves the signature, where the project names what it needs. */
@@ -148,7 +148,7 @@ async function requirementParts(project: Project, application: Application): Pro
     'requirements/base.txt',
   ]
   const named: string[] = []
-  for (const path of lists.flatMap((name) => [inFolder(folder, name), name])) {
+  for (const path of lists.flatMap((name) => [under(folder, name), name])) {
     const text = await project.read(path)
     if (text === null) continue
     if (/^[\s"']*pyjwt\b/im.test(text)) return NO_PARTS

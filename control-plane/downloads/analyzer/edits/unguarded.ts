@@ -20,7 +20,7 @@ import { listenersOf } from './open-listeners.ts'
 import { packageOf, sourcesWith } from './node-sources.ts'
 import { isPartOfAnother } from './sub-applications.ts'
 
-export interface LeftOpen {
+export interface Unguarded {
   readonly path: string
   readonly line: number
   /** What the lines to paste are to be those of. */
@@ -38,11 +38,11 @@ const ANSWERS =
 const NOT_MOUNTED = 'this application listens too, and the middleware is not mounted on it'
 
 /** `edited`: files as they are going to be, by path; all others are taken as they are. */
-export async function leftOpen(
+export async function unguardedIn(
   project: Project,
   application: Application,
   edited: ReadonlyMap<string, Source> = new Map(),
-): Promise<LeftOpen[]> {
+): Promise<Unguarded[]> {
   const after: Project = {
     ...project,
     has: (path) => project.has(path),
@@ -72,7 +72,7 @@ export async function leftOpen(
     ...makings
       .filter(({ framework }) => mountedFramework(framework) !== undefined)
       .filter((making) => !guarded.has(making))
-      .map((making) => openApplication(making)),
+      .map((making) => unguardedApplication(making)),
     ...[...open, ...openAdapters(sources, tracer, guarded)].map(({ source, node, problem }) => ({
       path: source.path,
       line: lineOf(source, node),
@@ -95,7 +95,7 @@ function listeningHere(source: Source): Making[] {
   })
 }
 
-function openApplication({ source, node, framework }: Making): LeftOpen {
+function unguardedApplication({ source, node, framework }: Making): Unguarded {
   const mounted = mountedFramework(framework)
   const own = mounted && applicationsIn(source, mounted).find(({ call }) => call === node)
   return {

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { VERSION } from '../../../shared/version.ts'
 import { EXIT, Problem } from './exit.ts'
+import { objectIn } from './json.ts'
 import { isTlsProblem, networkProblem, type NetworkPlace } from './network-problem.ts'
 import { plainText } from './terminal/words.ts'
 
@@ -26,18 +27,18 @@ export interface Answer {
   readonly text: string
 }
 
-export interface WireWorld extends NetworkPlace {
+export interface ServiceClientWorld extends NetworkPlace {
   readonly key: string | null
   readonly fetch: typeof fetch
 }
 
-export type Wire = (question: Question) => Promise<Answer>
+export type ServiceClient = (question: Question) => Promise<Answer>
 
 const ANSWER_BYTES_MAX = 1024 * 1024
 const RETRY_AFTER_MS = 500
 const BUSY: ReadonlySet<number> = new Set([502, 503, 504])
 
-export function createWire(world: WireWorld): Wire {
+export function createServiceClient(world: ServiceClientWorld): ServiceClient {
   const { baseUrl, key } = world
 
   return async (question) => {
@@ -117,16 +118,6 @@ export function jsonOf({ status, text }: Answer, baseUrl: string): Record<string
   const body = objectIn(text)
   if (body === null) throw notTheService(baseUrl, `answers ${status} without JSON`)
   return body
-}
-
-function objectIn(text: string): Record<string, unknown> | null {
-  try {
-    const body = JSON.parse(text) as unknown
-    const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-    return isObject ? (body as Record<string, unknown>) : null
-  } catch {
-    return null
-  }
 }
 
 function refusalOf(answer: Answer, baseUrl: string): Problem {
