@@ -1,18 +1,16 @@
 /** The frame of every page of the console: where one is, where one can go, what has just happened. */
 import { html } from 'hono/html'
 import { realmPath } from '../../shared/issuer.ts'
+import type { Html } from '../pages/html.ts'
 import { KEY } from '../pages/icons.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { AssetUrls } from './assets.ts'
 import { apiCalls } from './blocks/api-calls.ts'
-import { receiptBlock } from './blocks/receipt.ts'
+import { receiptBlock, type Happened } from './blocks/receipt.ts'
 import { form } from './blocks/form.ts'
 import { operatorLinks, tenantLinks, type NavigationLink } from './navigation.ts'
-import type { ReceiptState } from './receipts.ts'
 import type { View, Visit } from './route.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
-
-export type Html = ReturnType<typeof html>
 
 export interface Frame {
   readonly baseUrl: string
@@ -23,14 +21,6 @@ export interface Frame {
   readonly proofs: Visit['proofs']
   /** What the form before has come to. */
   readonly done?: Happened | undefined
-}
-
-export interface Happened {
-  readonly said: string
-  readonly receipt: ReceiptState | undefined
-  /** Where the receipt goes on, for the script; and where it can be looked at again. */
-  readonly followUrl: string
-  readonly againUrl: string
 }
 
 export function layout(view: View, frame: Frame): Html {

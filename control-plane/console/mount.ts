@@ -33,8 +33,9 @@ import {
   readSentForm,
   refusedAttempt,
   type SentForm,
+  type Attempt,
 } from './form-values.ts'
-import type { Attempt, ConsoleRoute, Declaration, Done, Outcome, View, Visit } from './route.ts'
+import type { ConsoleRoute, Declaration, Done, Outcome, View, Visit } from './route.ts'
 import { unsentAddress } from './unsent-routes.ts'
 import type { ConsoleWorld } from './world.ts'
 

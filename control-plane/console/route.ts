@@ -48,9 +48,9 @@ import type { Enforced } from '../store/enforced.ts'
 import type { Actor } from '../store/store.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
-import type { FormShape } from './form-values.ts'
+import type { Attempt, FormShape } from './form-values.ts'
 import type { NavigationEntry } from './navigation.ts'
-import type { Html } from './layout.ts'
+import type { Html } from '../pages/html.ts'
 
 /**
  * operator: who runs the fleet. tenant: they, and the administrators of the tenant in the path.
@@ -138,16 +138,6 @@ export interface ApiCall {
   readonly body?: unknown
   /** What it is for, where a page has several. */
   readonly label?: string
-}
-
-/** A form as it was sent, and what is wrong with it. */
-export interface Attempt {
-  readonly values: ReadonlyMap<string, string>
-  readonly choices: ReadonlyMap<string, readonly string[]>
-  /** By field, ready to be read: «Must be …». */
-  readonly problems: ReadonlyMap<string, string>
-  /** What belongs to no field. */
-  readonly problem?: string | undefined
 }
 
 export interface Done {

@@ -1,4 +1,5 @@
 /** A line for a shell that does what an endpoint is for; secrets are variables of that shell. */
+import { quoted } from '../../pages/shell.ts'
 import type { Caller, Declaration } from '../endpoint.ts'
 import { PATH_PARAMETERS, parametersIn } from './path-parameters.ts'
 
@@ -24,8 +25,4 @@ export function curlLine(declaration: Declaration, baseUrl: string): string {
       : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(example))}`]),
   ]
   return parts.join(' \\\n  ')
-}
-
-export function quoted(text: string): string {
-  return /^[\w:/.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -2,7 +2,7 @@
 import { LIMITS } from '../../../shared/limits.ts'
 import { linkButton } from '../blocks/form.ts'
 import { notice } from '../blocks/notice.ts'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 import type { ViewerVisit } from '../route.ts'
 import { signInAddress } from './return-address.ts'
 

@@ -5,17 +5,10 @@ import { Refusal } from '../../../shared/errors.ts'
 import { fold } from '../../accounts/login-keys.ts'
 import { textField } from '../blocks/field.ts'
 import { form, linkButton } from '../blocks/form.ts'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 import { tenantPath } from '../navigation.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type View,
-  type Visit,
-} from '../route.ts'
+import { action, done, page, type ConsoleRoute, type View, type Visit } from '../route.ts'
+import type { Attempt } from '../form-values.ts'
 import type { ConsoleWorld } from '../world.ts'
 import type { Viewer } from '../../console-access/console-sessions.ts'
 import { INVITATION_PATH, type OpenedInvitation } from '../../console-access/invitations.ts'

@@ -1,7 +1,7 @@
 /** «The API call that does the same»: for whoever wants it in a script. */
 import { html } from 'hono/html'
-import { quoted } from '../../api/openapi/curl.ts'
-import type { Html } from '../layout.ts'
+import { quoted } from '../../pages/shell.ts'
+import type { Html } from '../../pages/html.ts'
 import type { ApiCall } from '../route.ts'
 import { copyable } from './text.ts'
 

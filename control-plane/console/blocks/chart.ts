@@ -1,7 +1,7 @@
 /** A chart with its numbers: the script draws it, and without one the table says the same. */
 import { html } from 'hono/html'
 import { DAY_MS } from '../../../shared/clock.ts'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 import { lookOf } from './line-looks.ts'
 
 export interface ChartLine {

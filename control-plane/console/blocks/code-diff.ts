@@ -2,7 +2,7 @@
 import { structuredPatch } from 'diff'
 import { html } from 'hono/html'
 import { visibleText } from '../../../shared/integration/text-rules.ts'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 
 export interface CodeEdit {
   readonly path: string

@@ -1,6 +1,6 @@
 /** What was, and what is instead: a line for each that differs. */
 import { html } from 'hono/html'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 
 export interface Difference {
   readonly name: string

@@ -1,7 +1,7 @@
 /** Fields of a form: a label, a hint, what is wrong, and what was typed, which is never lost. */
 import { html } from 'hono/html'
-import type { Html } from '../layout.ts'
-import type { Attempt } from '../route.ts'
+import type { Html } from '../../pages/html.ts'
+import type { Attempt } from '../form-values.ts'
 
 export interface FieldView {
   /** The name in the form, and the id of the field on the page. */

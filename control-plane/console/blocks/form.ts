@@ -1,8 +1,8 @@
 /** Forms: each with the proofs that it is ours, and what is wrong with it at its top. */
 import { html } from 'hono/html'
-import { CSRF_FIELD, FORM_ID_FIELD } from '../form-values.ts'
-import type { Html } from '../layout.ts'
-import type { Attempt, View, Visit } from '../route.ts'
+import { CSRF_FIELD, FORM_ID_FIELD, type Attempt } from '../form-values.ts'
+import type { Html } from '../../pages/html.ts'
+import type { View, Visit } from '../route.ts'
 import { notice } from './notice.ts'
 
 export interface FormView {

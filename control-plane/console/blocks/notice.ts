@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { CHECK, INFO, WARNING } from '../../pages/icons.ts'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 
 const ICONS = { problem: WARNING, success: CHECK, info: INFO } as const
 

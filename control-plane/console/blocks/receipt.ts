@@ -4,8 +4,16 @@
  */
 import { html } from 'hono/html'
 import { CHECK, WARNING } from '../../pages/icons.ts'
-import type { Happened, Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 import type { ReceiptState } from '../receipts.ts'
+
+export interface Happened {
+  readonly said: string
+  readonly receipt: ReceiptState | undefined
+  /** Where the receipt goes on, for the script; and where it can be looked at again. */
+  readonly followUrl: string
+  readonly againUrl: string
+}
 
 const TONES: Readonly<Record<ReceiptState['kind'], string>> = {
   live: 'success',

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 
 export type Cell = string | number | Html | null
 

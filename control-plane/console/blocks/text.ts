@@ -1,7 +1,7 @@
 /** Small things that pages are made of: times, badges, facts, what is to be copied. */
 import { html } from 'hono/html'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 
 /** UTC as it is written; the script turns it into the viewer's own time and keeps UTC for hovering. */
 export function moment(atMs: number | null | undefined): Html {

@@ -4,7 +4,7 @@ import type { Series } from '../../monitoring/series.ts'
 import { chart } from '../blocks/chart.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { card } from '../blocks/text.ts'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 import { outcomesAndReasons, refusalLines, requestLines, signInLines } from './drawn.ts'
 import { outcomeHint, outcomeText, reasonText } from './wording.ts'
 

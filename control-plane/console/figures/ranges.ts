@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { DAY_MS, HOUR_MS } from '../../../shared/clock.ts'
 import { wholeSteps, type SeriesSpan } from '../../monitoring/series.ts'
 import { tabs } from '../blocks/tabs.ts'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 
 const RANGES = {
   hour: { label: 'Hour', words: 'the last hour', step: 'minute', ms: HOUR_MS },

@@ -10,15 +10,8 @@ import { confirmView, form, linkButton } from '../blocks/form.ts'
 import { notice } from '../blocks/notice.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { age, badge, card, copyable, moment } from '../blocks/text.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type View,
-  type ViewerVisit,
-} from '../route.ts'
+import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
+import type { Attempt } from '../form-values.ts'
 
 export const FLEET = '/console/fleet'
 export const GATEWAYS_API = '/api/v1/operator/gateways'

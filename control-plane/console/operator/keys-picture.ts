@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { neededUntilMs, type KeyTimes } from '../../keys/signing-keys.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 
 export interface KeyBar {
   readonly kid: string

@@ -14,17 +14,10 @@ import { checkField, linesField } from '../blocks/field.ts'
 import { notice } from '../blocks/notice.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { badge, card, moment, type Tone } from '../blocks/text.ts'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 import { OPERATOR_ENTRIES, TENANT_PATH, tenantPath } from '../navigation.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type View,
-  type ViewerVisit,
-} from '../route.ts'
+import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
+import type { Attempt } from '../form-values.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { barOf, keysPicture, type KeyBar } from './keys-picture.ts'
 

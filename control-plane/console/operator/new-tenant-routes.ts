@@ -7,15 +7,8 @@ import type { Tenants } from '../../tenants/tenants.ts'
 import { linesField, selectField, textField } from '../blocks/field.ts'
 import { form } from '../blocks/form.ts'
 import { tenantPath } from '../navigation.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type View,
-  type ViewerVisit,
-} from '../route.ts'
+import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
+import type { Attempt } from '../form-values.ts'
 
 const PATH = '/console/tenants/new'
 

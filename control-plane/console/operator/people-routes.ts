@@ -12,15 +12,8 @@ import { textField } from '../blocks/field.ts'
 import { confirmView, form, linkButton } from '../blocks/form.ts'
 import { emptyState, pager, table } from '../blocks/table.ts'
 import { badge, card, moment } from '../blocks/text.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type View,
-  type ViewerVisit,
-} from '../route.ts'
+import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
+import type { Attempt } from '../form-values.ts'
 import { PEOPLE_API, PEOPLE_PATH, personPath } from './person-page.ts'
 import type { ConsoleWorld } from '../world.ts'
 

@@ -14,15 +14,8 @@ import { emptyState, pager, table } from '../blocks/table.ts'
 import { badge, card, moment } from '../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import { personPath, PEOPLE_API } from '../operator/person-page.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type TenantVisit,
-  type View,
-} from '../route.ts'
+import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../route.ts'
+import type { Attempt } from '../form-values.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { accountBadge } from './people/users-routes.ts'
 

@@ -12,9 +12,10 @@ import { chart } from '../blocks/chart.ts'
 import { checkField, selectField, wholeField, type Option } from '../blocks/field.ts'
 import { form } from '../blocks/form.ts'
 import { card, moment } from '../blocks/text.ts'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../pages/html.ts'
 import { tenantPath } from '../navigation.ts'
-import type { Attempt, TenantVisit } from '../route.ts'
+import type { TenantVisit } from '../route.ts'
+import type { Attempt } from '../form-values.ts'
 
 export const METRIC_LABELS: Readonly<Record<AlertMetric, string>> = {
   refused_sign_ins: 'Refused sign-ins',

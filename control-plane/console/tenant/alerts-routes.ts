@@ -15,11 +15,11 @@ import {
   done,
   page,
   type ApiCall,
-  type Attempt,
   type ConsoleRoute,
   type TenantVisit,
   type View,
 } from '../route.ts'
+import type { Attempt } from '../form-values.ts'
 import type { ConsoleWorld } from '../world.ts'
 import {
   ALERT_FORM,

@@ -2,11 +2,10 @@
 import { html, raw } from 'hono/html'
 import type { Brand } from './brand.ts'
 import { brandStyle } from './brand.ts'
+import type { Html } from '../../pages/html.ts'
 import { KEY, LOCK } from '../../pages/icons.ts'
 import { STYLE_ELEMENT } from './style.ts'
 import type { Texts } from './texts/english.ts'
-
-export type Html = ReturnType<typeof html>
 
 /** Where a page is shown: whose it is, and in which language it speaks. */
 export interface Place {

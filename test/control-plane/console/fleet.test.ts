@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { createGatewayBook } from '../../../control-plane/fleet/gateway-book.ts'
 import { fleetRoutes } from '../../../control-plane/console/operator/fleet-routes.ts'
-import type { Html } from '../../../control-plane/console/layout.ts'
+import type { Html } from '../../../control-plane/pages/html.ts'
 import type { View } from '../../../control-plane/console/route.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import { movableClock } from '../../support/control-plane.ts'

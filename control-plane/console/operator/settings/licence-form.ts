@@ -5,8 +5,9 @@ import type { Tenant } from '../../../tenants/tenants.ts'
 import { checkField, selectField, textField } from '../../blocks/field.ts'
 import { form } from '../../blocks/form.ts'
 import { notice } from '../../blocks/notice.ts'
-import type { Html } from '../../layout.ts'
-import type { Attempt, ViewerVisit } from '../../route.ts'
+import type { Html } from '../../../pages/html.ts'
+import type { ViewerVisit } from '../../route.ts'
+import type { Attempt } from '../../form-values.ts'
 
 export const LICENCE_FORM = {
   state: 'text',

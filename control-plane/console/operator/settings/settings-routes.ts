@@ -8,15 +8,8 @@ import { freshSignInNotice } from '../../access/fresh-sign-in.ts'
 import { form, linkButton } from '../../blocks/form.ts'
 import { card } from '../../blocks/text.ts'
 import { administratorsPath, TENANT_PATH, tenantPath } from '../../navigation.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type View,
-  type ViewerVisit,
-} from '../../route.ts'
+import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../../route.ts'
+import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { LICENCE_FORM, licenceForm, planForm } from './licence-form.ts'
 import { seenOf, SETTINGS_FORM, SettingsBody, settingsForm } from './settings-form.ts'

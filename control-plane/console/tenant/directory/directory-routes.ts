@@ -16,18 +16,18 @@ import { confirmView, form, linkButton } from '../../blocks/form.ts'
 import { notice } from '../../blocks/notice.ts'
 import { emptyState } from '../../blocks/table.ts'
 import { card, facts, moment } from '../../blocks/text.ts'
-import type { Html } from '../../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
 import {
   action,
   done,
   page,
   type ApiCall,
-  type Attempt,
   type ConsoleRoute,
   type TenantVisit,
   type View,
 } from '../../route.ts'
+import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf } from '../people/paths.ts'
 import {

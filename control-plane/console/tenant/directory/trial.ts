@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { DryRun, Step, StepResult } from '../../../user-directory/dry-run.ts'
 import { CHECK, WARNING } from '../../../pages/icons.ts'
 import { facts } from '../../blocks/text.ts'
-import type { Html } from '../../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 
 const TITLES: Readonly<Record<Step, string>> = {
   connect: 'Connect',

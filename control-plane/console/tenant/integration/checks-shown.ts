@@ -4,7 +4,7 @@ import type { CheckRow } from '../../../store/queries/verification.ts'
 import type { CheckResult } from '../../../verification/checks.ts'
 import { emptyState, table } from '../../blocks/table.ts'
 import { age, badge, type Tone } from '../../blocks/text.ts'
-import type { Html } from '../../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 import { checkTitle } from '../check-titles.ts'
 import { isFresh } from './readiness.ts'
 

@@ -4,7 +4,7 @@ import type { integrationContract } from '../../../../shared/integration/contrac
 import type { Tenant } from '../../../store/queries/tenants.ts'
 import { tabs } from '../../blocks/tabs.ts'
 import { copyable } from '../../blocks/text.ts'
-import type { Html } from '../../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 import { tenantPath } from '../../navigation.ts'
 
 export type Contract = ReturnType<typeof integrationContract>

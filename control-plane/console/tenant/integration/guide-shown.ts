@@ -6,7 +6,7 @@ import type { StoredGuide } from '../../../analysis/guides.ts'
 import { codeDiff, codeLines, type CodeEdit } from '../../blocks/code-diff.ts'
 import { emptyState } from '../../blocks/table.ts'
 import { badge, copyable, facts, moment } from '../../blocks/text.ts'
-import type { Html } from '../../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 
 const LINES_PER_EDIT_MAX = 200
 const LINES_MAX = 1000

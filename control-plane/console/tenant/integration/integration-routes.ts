@@ -10,18 +10,18 @@ import { form, linkButton } from '../../blocks/form.ts'
 import { notice } from '../../blocks/notice.ts'
 import { tabs } from '../../blocks/tabs.ts'
 import { card, copyable } from '../../blocks/text.ts'
-import type { Html } from '../../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
 import {
   action,
   done,
   page,
   type ApiCall,
-  type Attempt,
   type ConsoleRoute,
   type TenantVisit,
   type View,
 } from '../../route.ts'
+import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { checksTable, trialTable } from './checks-shown.ts'
 import { chosenOf, codeToPaste } from './code-to-paste.ts'

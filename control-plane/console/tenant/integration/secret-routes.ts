@@ -20,17 +20,10 @@ import { form, linkButton } from '../../blocks/form.ts'
 import { notice } from '../../blocks/notice.ts'
 import { receiptBlock } from '../../blocks/receipt.ts'
 import { card, copyable, moment } from '../../blocks/text.ts'
-import type { Html } from '../../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type TenantVisit,
-  type View,
-} from '../../route.ts'
+import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
+import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 
 type SecretWorld = Pick<ConsoleWorld, 'tenants' | 'consoleAccess'>

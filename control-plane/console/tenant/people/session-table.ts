@@ -5,7 +5,7 @@ import type { Session } from '../../../sessions/sessions.ts'
 import type { User } from '../../../accounts/users.ts'
 import { table, type Column } from '../../blocks/table.ts'
 import { moment } from '../../blocks/text.ts'
-import type { Html } from '../../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 import { sessionPath, userPath } from './paths.ts'
 
 export interface SessionTableView {

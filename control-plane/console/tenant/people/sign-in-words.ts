@@ -1,7 +1,7 @@
 /** What came of a sign-in, in words of the console. */
 import type { AttemptReason } from '../../../policy/verdict.ts'
 import { badge } from '../../blocks/text.ts'
-import type { Html } from '../../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 
 const REASONS: Readonly<Record<AttemptReason, string>> = {
   address_unreadable: 'address unreadable',

@@ -7,15 +7,8 @@ import { NothingBody, UserPatchBody } from '../../../requests/fields.ts'
 import type { User } from '../../../accounts/users.ts'
 import { textField } from '../../blocks/field.ts'
 import { form } from '../../blocks/form.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type TenantVisit,
-  type View,
-} from '../../route.ts'
+import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
+import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, USER, userPath } from './paths.ts'
 import { userPage } from './user-page.ts'

@@ -11,15 +11,8 @@ import { form, linkButton } from '../../blocks/form.ts'
 import { emptyState, pager, table } from '../../blocks/table.ts'
 import { badge, moment } from '../../blocks/text.ts'
 import { administratorsPath, tenantPath } from '../../navigation.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type TenantVisit,
-  type View,
-} from '../../route.ts'
+import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
+import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, blocksPath, userPath, USERS } from './paths.ts'
 

@@ -6,7 +6,7 @@ import { REFUSALS } from '../../../policy/verdict.ts'
 import type { Example, Outcome } from '../../../policy/replay.ts'
 import { table } from '../../blocks/table.ts'
 import { moment } from '../../blocks/text.ts'
-import type { Html } from '../../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 import { userPath } from '../people/paths.ts'
 import { isSignedIn, outcomeText } from '../people/sign-in-words.ts'
 

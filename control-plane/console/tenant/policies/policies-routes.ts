@@ -14,15 +14,8 @@ import { form } from '../../blocks/form.ts'
 import { notice } from '../../blocks/notice.ts'
 import { card, facts } from '../../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type TenantVisit,
-  type View,
-} from '../../route.ts'
+import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
+import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf } from '../people/paths.ts'
 import { effectSentences, effectTables } from './effect.ts'

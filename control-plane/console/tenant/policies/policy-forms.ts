@@ -11,9 +11,8 @@ import {
   selectField,
   wholeField,
 } from '../../blocks/field.ts'
-import type { FormShape } from '../../form-values.ts'
-import type { Html } from '../../layout.ts'
-import type { Attempt } from '../../route.ts'
+import type { FormShape, Attempt } from '../../form-values.ts'
+import type { Html } from '../../../pages/html.ts'
 
 export interface PolicyForm<Name extends PolicyName = PolicyName> {
   readonly title: string

@@ -4,7 +4,7 @@ import type { AttemptRow } from '../../../store/queries/webhook-deliveries.ts'
 import type { Delivery } from '../../../webhooks/sent.ts'
 import { emptyState, table } from '../../blocks/table.ts'
 import { badge, moment } from '../../blocks/text.ts'
-import type { Html } from '../../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 import { deliveryAt } from './addresses.ts'
 
 export const DELIVERY_STATES = {

@@ -7,15 +7,8 @@ import type { Webhook } from '../../../webhooks/webhooks.ts'
 import { selectField } from '../../blocks/field.ts'
 import { confirmView } from '../../blocks/form.ts'
 import { moment } from '../../blocks/text.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type TenantVisit,
-  type View,
-} from '../../route.ts'
+import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
+import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, WEBHOOK, webhookAt, webhooksAt } from './addresses.ts'
 import { secretView } from './webhook-form.ts'

@@ -13,15 +13,8 @@ import { form, linkButton } from '../../blocks/form.ts'
 import { notice } from '../../blocks/notice.ts'
 import { pager } from '../../blocks/table.ts'
 import { card, facts, moment } from '../../blocks/text.ts'
-import {
-  action,
-  done,
-  page,
-  type Attempt,
-  type ConsoleRoute,
-  type TenantVisit,
-  type View,
-} from '../../route.ts'
+import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
+import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, WEBHOOK, webhookAt } from './addresses.ts'
 import { DELIVERY_STATES, deliveriesTable } from './delivery-view.ts'

@@ -4,7 +4,8 @@ import { codeField, field, ownerField, type FieldView } from '../blocks/field.ts
 import { form, linkButton } from '../blocks/form.ts'
 import { notice } from '../blocks/notice.ts'
 import { passkeyForm } from '../blocks/passkey-form.ts'
-import type { Html, Page, Place } from '../layout.ts'
+import type { Page, Place } from '../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 import { page } from '../layout.ts'
 
 export interface ChangeView {

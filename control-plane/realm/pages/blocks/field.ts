@@ -1,6 +1,6 @@
 /** Fields of a form: each with its label, a hint before it and what is wrong with it below that. */
 import { html } from 'hono/html'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 
 export interface FieldView {
   /** The name in the form, and the id of the field on the page. */

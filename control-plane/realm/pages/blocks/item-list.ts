@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 import { hiddenFields } from './form.ts'
 
 export interface Item {

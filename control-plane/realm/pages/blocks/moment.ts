@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 import type { Texts } from '../texts/english.ts'
 
 /** A time in the reader's language. Without JavaScript nobody knows where they are, so in UTC. */

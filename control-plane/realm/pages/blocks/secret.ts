@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html'
-import type { Html } from '../layout.ts'
+import type { Html } from '../../../pages/html.ts'
 
 /** What a person has to keep: each on a line of its own, easy to select, to copy and to print. */
 export function secretBlock(label: string, lines: readonly string[]): Html {
