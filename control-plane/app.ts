@@ -12,10 +12,11 @@ import { answerUnknown } from './api/methods.ts'
 import { mountConsole } from './console/mount.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { signpostRoutes } from './console/signpost.ts'
+import { createConsolePages, type ConsolePages } from './console/world.ts'
 import { mailboxKey } from './config.ts'
 import type { Mailbox } from './mail/mailbox.ts'
 import { mailboxRoutes } from './mail/mailbox-page.ts'
-import type { Services } from './services.ts'
+import type { Services } from './services/services.ts'
 
 export interface AppSettings {
   readonly operatorKey: string
@@ -23,13 +24,19 @@ export interface AppSettings {
   readonly realmFetch?: CustomFetch
   /** Of an installation without a mail server. */
   readonly mailbox?: Mailbox | undefined
+  readonly pages?: ConsolePages
 }
 
 const overNetwork: CustomFetch = (url, options) => fetch(url, options as RequestInit)
 
 export function createApp(
   services: Services,
-  { operatorKey, mailbox, realmFetch = overNetwork }: AppSettings,
+  {
+    operatorKey,
+    mailbox,
+    realmFetch = overNetwork,
+    pages = createConsolePages(services),
+  }: AppSettings,
 ) {
   const { tenants, clients, clock, log } = services
   const rates = createRateLimits(clock)
@@ -51,7 +58,8 @@ export function createApp(
     if (!isLooking && c.res.ok && c.res.status !== 201) await services.changesSettled()
   })
   const relyingParty = createRelyingParty({ fetch: realmFetch, nowMs: () => clock.nowMs() })
-  mountConsole(app, consoleRoutes({ ...services, relyingParty, rates }), { ...services, rates })
+  const consoleWorld = { ...services, ...pages, relyingParty, rates }
+  mountConsole(app, consoleRoutes(consoleWorld), consoleWorld)
   mount(app, apiEndpoints({ ...services, rates }), callers)
   // who may not ask does not learn what exists
   app.all('/api/v1/operator/*', callers.operator(false), answerUnknown(app))

@@ -9,15 +9,15 @@ import { ConfigError, listenText, type Listen } from '../shared/config/config.ts
 import { openBreachList } from './accounts/passwords/breach-list.ts'
 import { createApp } from './app.ts'
 import { localFetch } from './console-access/local-fetch.ts'
+import { createConsolePages } from './console/world.ts'
 import type { ControlPlaneSettings } from './config.ts'
 import { openMailbox, type Mailbox } from './mail/mailbox.ts'
 import type { MailTransport } from './mail/mails.ts'
 import { createSmtp } from './mail/smtp.ts'
 import { WrongMasterKey } from './keys/master-key.ts'
-import { startJobs } from './jobs.ts'
 import { answerMetrics, createMetrics } from './metrics.ts'
 import { createPublicServer } from './server.ts'
-import { createServices } from './services.ts'
+import { createServices } from './services/services.ts'
 import { openSqlite } from './store/sqlite.ts'
 
 export interface ControlPlane {
@@ -44,7 +44,8 @@ export async function startControlPlane(
       'base_url is https, so a proxy ends TLS in front: name it in control_plane.trusted_proxies, or every client has its address, one lockout stops everybody, and network policies cannot work',
     )
   const realmFetch = localFetch(settings, () => server.address() as AddressInfo)
-  const app = createApp(services, { ...settings, mailbox, realmFetch })
+  const pages = createConsolePages(services)
+  const app = createApp(services, { ...settings, mailbox, realmFetch, pages })
   const server: Server = createPublicServer({
     app,
     realms: services.realms,
@@ -58,20 +59,21 @@ export async function startControlPlane(
   services.fleet.attach(fleetServer)
   try {
     await services.consoleAccess.ensureRealm()
-    void services.consoleAccess.assets.urls()
+    void pages.assets.urls()
     const address = await listen(server, settings.listen, 'control_plane.listen')
     const fleetAddress = await listen(
       fleetServer,
       settings.fleetListen,
       'control_plane.fleet_listen',
     )
-    const jobs = startJobs(services, log)
+    services.jobs.tidied('formAnswers', pages.formAnswers)
+    services.jobs.start()
     services.dispatcher.start()
     return {
       address,
       fleetAddress,
       async close() {
-        await jobs.close()
+        await services.jobs.close()
         await stop(server)
         fleetServer.close()
         await services.close()

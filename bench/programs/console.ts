@@ -1,4 +1,5 @@
 /** A control plane full of tenants as a process of its own, with an operator who has signed in. */
+import { createConsolePages } from '../../control-plane/console/world.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -6,7 +7,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { createApp } from '../../control-plane/app.ts'
 import { createPublicServer } from '../../control-plane/server.ts'
-import { createServices } from '../../control-plane/services.ts'
+import { createServices } from '../../control-plane/services/services.ts'
 import { consoleRoutes } from '../../control-plane/console/routes.ts'
 import { CONSOLE_REALM } from '../../control-plane/store/reserved.ts'
 import { openSqlite } from '../../control-plane/store/sqlite.ts'
@@ -48,7 +49,8 @@ const services = await createServices({
 })
 const { consoleAccess, users, sessions } = services
 await consoleAccess.ensureRealm()
-await consoleAccess.assets.urls()
+const consolePages = createConsolePages(services)
+await consolePages.assets.urls()
 await services.tenants.create(tenantNamed('acme', { plan: 'premium' }), ACTOR)
 await services.tenants.publish('acme', ACTOR)
 const ada = await users.create(
@@ -99,7 +101,12 @@ const known: Readonly<Record<string, string>> = {
 /** The table is read, and nobody signs in by it. */
 const nobody = () => Promise.reject(new Error('there is no realm here'))
 const relyingParty = createRelyingParty({ fetch: nobody, nowMs: () => clock.nowMs() })
-const routes = consoleRoutes({ ...services, relyingParty, rates: createRateLimits(clock) })
+const routes = consoleRoutes({
+  ...services,
+  ...consolePages,
+  relyingParty,
+  rates: createRateLimits(clock),
+})
 const pages = routes
   .filter(({ declaration: { method, role } }) => method === 'GET' && role !== 'anyone')
   .map(({ declaration: { path } }) => ({
@@ -107,7 +114,7 @@ const pages = routes
     address: path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => known[name] ?? 'nobody'),
   }))
 
-const app = createApp(services, { operatorKey: 'bench' })
+const app = createApp(services, { operatorKey: 'bench', pages: consolePages })
 const log = pino({ level: 'silent' })
 const server = createPublicServer({ app, realms: services.realms, log, clock })
 server.listen(0, '127.0.0.1', () => {

@@ -1,11 +1,7 @@
 /** Everything that decides who may come in to the console, put together. */
-import type { Logger } from 'pino'
-import { createAssets } from '../console/assets.ts'
-import { createConsoleReceipts, type ReceiptsWorld } from '../console/receipts.ts'
 import { createConsoleRoles } from './roles.ts'
 import { ensureConsoleRealm, type ConsoleRealmWorld } from './console-realm.ts'
 import { createConsoleSessions, type ConsoleSessionsWorld } from './console-sessions.ts'
-import { createFormAnswers } from './form-answers.ts'
 import { createKeptForms } from './kept-forms.ts'
 import { createOperatorLinks, type OperatorLinksWorld } from './operator-links.ts'
 import { createConsoleInvitations, type InvitationsWorld } from './invitations.ts'
@@ -18,11 +14,8 @@ export type ConsoleAccessWorld = ConsoleRealmWorld &
   Omit<ConsoleSessionsWorld, 'roles'> &
   Omit<ConsolePersonWorld, 'invitations'> &
   OperatorLinksWorld &
-  ReceiptsWorld &
   ConsolePeopleWorld &
-  InvitationsWorld & {
-    readonly log: Pick<Logger, 'error'>
-  }
+  InvitationsWorld
 
 export type ConsoleAccess = ReturnType<typeof createConsoleAccess>
 
@@ -30,7 +23,6 @@ export function createConsoleAccess(world: ConsoleAccessWorld) {
   const roles = createConsoleRoles(world)
   const sessions = createConsoleSessions({ ...world, roles })
   const spentForms = createSpentForms(world)
-  const formAnswers = createFormAnswers(world)
   const keptForms = createKeptForms(world)
   const invitations = createConsoleInvitations(world)
   return {
@@ -43,12 +35,8 @@ export function createConsoleAccess(world: ConsoleAccessWorld) {
     links: createOperatorLinks(world),
     proofs: createProofs(world),
     spentForms,
-    formAnswers,
     keptForms,
-    receipts: createConsoleReceipts(world),
-    assets: createAssets(world),
     async prune(limit: number): Promise<number> {
-      formAnswers.prune()
       const each = [sessions, spentForms, keptForms, invitations]
       let most = 0
       for (const one of each) most = Math.max(most, await one.prune(limit))

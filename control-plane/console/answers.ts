@@ -28,7 +28,7 @@ export async function answerView(
   { world, viewer, tenant, paths }: Shown,
 ): Promise<Response> {
   const { consoleAccess, baseUrl } = world
-  const assets = await consoleAccess.assets.urls()
+  const assets = await world.assets.urls()
   const userId = viewer?.userId
   const { proofs } = consoleAccess
   const shown = view.tenant === undefined && tenant !== undefined ? { ...view, tenant } : view
@@ -50,7 +50,7 @@ export async function answerView(
 /** What the form before has come to; of a note that we have written for this very person. */
 function happened(
   c: ApiContext,
-  { consoleAccess: { proofs, receipts } }: ConsoleWorld,
+  { consoleAccess: { proofs }, receipts }: ConsoleWorld,
   viewer: Viewer | undefined,
 ): Happened | undefined {
   const given = c.req.query('done')

@@ -19,7 +19,7 @@ import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
 import { readSessionCookie } from './access/cookies.ts'
 import { entering } from './access/entering.ts'
-import type { FormAnswer } from '../console-access/form-answers.ts'
+import type { FormAnswer } from './form-answers.ts'
 import { isFreshSignIn } from './access/fresh-sign-in.ts'
 import type { KeptForm } from '../console-access/kept-forms.ts'
 import { signInAddress } from './access/return-address.ts'
@@ -68,8 +68,8 @@ export function mountConsole(
   app.all('/console/*', (c) => answer(c, elsewhere, world, paths))
 }
 
-async function answerAsset(c: ApiContext, { consoleAccess }: MountWorld): Promise<Response> {
-  const asset = await consoleAccess.assets.find(c.req.path)
+async function answerAsset(c: ApiContext, { assets }: MountWorld): Promise<Response> {
+  const asset = await assets.find(c.req.path)
   if (asset === undefined) return c.text('There is nothing at this address.', 404)
   const isPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(
     c.req.header('accept-encoding') ?? '',
@@ -276,7 +276,8 @@ async function carryOut(
     const [field = '', wish = 'The form is not complete.'] = [...checked.attempt.problems][0] ?? []
     throw new Refusal('field_invalid', { field }, checked.attempt.problem ?? `${field}: ${wish}`)
   }
-  const { spentForms, formAnswers } = world.consoleAccess
+  const { formAnswers } = world
+  const { spentForms } = world.consoleAccess
   const onceId = isOnce ? formId : undefined
   const content = JSON.stringify([c.req.path, checked.body ?? null])
   const known = onceId === undefined ? undefined : await spentForms.claim(onceId, content)
@@ -370,7 +371,7 @@ async function goOn(
 async function locationOf(
   outcome: Done,
   viewer: Viewer | undefined,
-  { consoleAccess: { receipts, proofs } }: MountWorld,
+  { receipts, consoleAccess: { proofs } }: MountWorld,
   startedMs: number,
 ): Promise<string> {
   if (viewer === undefined) return outcome.location

@@ -6,9 +6,9 @@ import { page, type ConsoleRoute } from './route.ts'
 import type { ConsoleWorld } from './world.ts'
 
 export function receiptRoutes({
-  consoleAccess,
-}: Pick<ConsoleWorld, 'consoleAccess'>): readonly ConsoleRoute[] {
-  const { proofs, receipts } = consoleAccess
+  receipts,
+  consoleAccess: { proofs },
+}: Pick<ConsoleWorld, 'receipts' | 'consoleAccess'>): readonly ConsoleRoute[] {
   return [
     page(
       { path: '/console/receipt', role: 'viewer', query: { of: v.optional(v.string(), '') } },

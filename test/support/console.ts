@@ -1,4 +1,5 @@
 /** The console without a socket: people with sessions, and what their browsers would send. */
+import { createConsolePages } from '../../control-plane/console/world.ts'
 import { createApp } from '../../control-plane/app.ts'
 import type { SignedIn } from '../../control-plane/console-access/console-sessions.ts'
 import { CSRF_FIELD, FORM_ID_FIELD } from '../../control-plane/console/form-values.ts'
@@ -48,9 +49,15 @@ export async function startConsole(...args: Parameters<typeof startServices>) {
   await services.consoleAccess.ensureRealm()
   const { tenants, users, sessions, consoleAccess, clock, baseUrl } = services
   for (const tenantId of ['acme', 'other']) await tenants.create(tenantNamed(tenantId), ACTOR)
-  const app = createApp(services, { operatorKey: OPERATOR_KEY })
+  const pages = createConsolePages(services)
+  const app = createApp(services, { operatorKey: OPERATOR_KEY, pages })
   const relyingParty = createRelyingParty({ fetch: nobody, nowMs: () => clock.nowMs() })
-  const routes = consoleRoutes({ ...services, relyingParty, rates: createRateLimits(clock) })
+  const routes = consoleRoutes({
+    ...services,
+    ...pages,
+    relyingParty,
+    rates: createRateLimits(clock),
+  })
 
   async function ask(path: string, cookie: string, sent: Sent = {}): Promise<ConsoleAnswer> {
     const { method = 'GET', form, isJson = false, address = '127.0.0.1' } = sent

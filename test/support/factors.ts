@@ -1,6 +1,6 @@
 /** An authenticator app on an account, without the pages that set one up. */
 import type { Owner } from '../../control-plane/accounts/factors.ts'
-import type { Services } from '../../control-plane/services.ts'
+import type { Services } from '../../control-plane/services/services.ts'
 
 const SEED = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
 

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
-import type { Services } from '../../control-plane/services.ts'
+import type { Services } from '../../control-plane/services/services.ts'
 
 export async function fleetPortOf(t: Test, { fleet }: Pick<Services, 'fleet'>): Promise<number> {
   const server = createServer()

@@ -2,7 +2,7 @@
 import type { OwnFacts } from '../../control-plane/accounts/attempts.ts'
 import type { SignInState } from '../../control-plane/policy/sign-in.ts'
 import { countedAs } from '../../shared/client-address.ts'
-import type { Services } from '../../control-plane/services.ts'
+import type { Services } from '../../control-plane/services/services.ts'
 
 type World = Pick<Services, 'store' | 'attempts' | 'policies' | 'clock'>
 

@@ -1,5 +1,6 @@
 /** Forms: read into what the API takes, kept when something is wrong, carried out once. */
 import t from 'tap'
+import { createAssets } from '../../../control-plane/console/assets.ts'
 import { bodyOf, readSentForm } from '../../../control-plane/console/form-values.ts'
 import { safeReturnAddress } from '../../../control-plane/console/access/return-address.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
@@ -184,7 +185,7 @@ void t.test('nobody is sent anywhere but to a page of the console', async (t) =>
 
 void t.test('what a page loads is small, and kept for good', async (t) => {
   const { services, app, ask, person } = await startConsole(t)
-  const urls = await services.consoleAccess.assets.urls()
+  const urls = await createAssets(services).urls()
   const sizeOf = async (path: string | undefined, encoding: string) => {
     const headers = { 'accept-encoding': encoding }
     const asset = await app.request(path ?? '', { headers }, { address: '127.0.0.1' })

@@ -1,4 +1,5 @@
 /** A change says how far it has come: at once, as it comes, and with what was in the way. */
+import { createConsoleReceipts } from '../../../control-plane/console/receipts.ts'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
@@ -113,7 +114,8 @@ void t.test('names of gateways are for operators: a tenant sees how many they ar
   const revision = (await services.tenants.get('acme')).revision
   const reason = 'its certificate cannot be read'
   const told = { said: 'Saved.', tenantId: 'acme', revision }
-  const { proofs, receipts } = services.consoleAccess
+  const { proofs } = services.consoleAccess
+  const receipts = createConsoleReceipts(services)
   late.send({ type: 'rejected', tenant_id: 'acme', revision, reason })
   await until(() => services.gateways().some(({ rejections }) => rejections.length > 0))
   t.match(receipts.stateOf(told, { isOperator: true })?.lines, [

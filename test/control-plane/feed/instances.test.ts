@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import t from 'tap'
 import { count, eq } from '../../../control-plane/store/drizzle.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
-import { startJobs } from '../../../control-plane/jobs.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { DAY_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import {
@@ -141,7 +140,7 @@ void t.test(
     for (let round = 0; round < 3; round++)
       for (const name of ['a', 'b']) await ask('acme', { 'x-service-instance': name })
     t.equal(changes, 0)
-    const jobs = startJobs(services, services.log)
+    const { jobs } = services
     await jobs.run()
     t.equal(await written(services, 'acme'), 2)
     clock.advance(MINUTE_MS)

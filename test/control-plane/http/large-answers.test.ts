@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { Hono } from 'hono'
 import t from 'tap'
+import { createAssets } from '../../../control-plane/console/assets.ts'
 import type { ApiEnv } from '../../../control-plane/http/context.ts'
 import { answerError } from '../../../control-plane/api/answers.ts'
 import {
@@ -113,7 +114,7 @@ t.test('who waits too long is asked to come back', async (t) => {
 
 t.test('documents that are the same for all are one buffer, whoever reads them', async (t) => {
   const { app, services } = await startApi(t)
-  const { style = '' } = await services.consoleAccess.assets.urls()
+  const { style = '' } = await createAssets(services).urls()
   for (const [path, accept] of [
     ['/api/v1/contract', 'application/json'],
     ['/api/v1/events', 'application/json'],

@@ -7,8 +7,6 @@
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { fetch } from 'undici'
-import { pino } from 'pino'
-import { startJobs } from '../../../control-plane/jobs.ts'
 import { DAY_MS } from '../../../shared/clock.ts'
 import { tenantsWithRevocationsAfter } from '../../../control-plane/store/queries/fleet.ts'
 import { nextDueMail, tenantsWithDueMails } from '../../../control-plane/store/queries/mails.ts'
@@ -111,7 +109,7 @@ void t.test('no statement of a sign-in reads a whole tenant', async (t) => {
   const clock = movableClock(Date.now())
   const world = await startWorld(t, { clock })
   const acme = await world.tenant('acme')
-  const jobs = startJobs(world, pino({ level: 'silent' }))
+  const { jobs } = world
   t.teardown(() => jobs.close())
 
   for (const username of ['nobody', 'ada', 'ada', 'ada', 'ada', 'ada', 'ada', 'ada'])

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { startJobs } from '../../../control-plane/jobs.ts'
 import { DAY_MS, SECOND_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { TenantSnapshotSchema } from '../../../shared/fleet/snapshot.ts'
@@ -105,7 +104,7 @@ void t.test(
     )
     const told: string[] = []
     after.store.onCommit(({ tenantIds }) => told.push(...tenantIds))
-    const jobs = startJobs(after, after.log)
+    const { jobs } = after
     await jobs.run()
     t.strictSame(told, ['acme'])
     const ended = await after.fleetSource.snapshot('acme')

@@ -26,7 +26,7 @@ import { action, done, page, type ConsoleRoute, type TenantVisit, type View } fr
 import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 
-type SecretWorld = Pick<ConsoleWorld, 'tenants' | 'consoleAccess'>
+type SecretWorld = Pick<ConsoleWorld, 'tenants' | 'receipts' | 'consoleAccess'>
 
 interface Kind {
   readonly name: 'analyzer-key' | 'client-secret'
@@ -82,7 +82,7 @@ export function secretRoutes(world: SecretWorld): readonly ConsoleRoute[] {
   return KINDS.flatMap((kind) => routesOf(kind, world))
 }
 
-function routesOf(kind: Kind, { tenants, consoleAccess }: SecretWorld): ConsoleRoute[] {
+function routesOf(kind: Kind, { tenants, receipts, consoleAccess }: SecretWorld): ConsoleRoute[] {
   const { name, noun, title, body } = kind
   const path = `${TENANT_PATH}/integration/${name}` as const
   const isKey = name === 'analyzer-key'
@@ -100,7 +100,7 @@ function routesOf(kind: Kind, { tenants, consoleAccess }: SecretWorld): ConsoleR
 
   /** What came of a rotation on its way to the gateways, on the very page that shows the secret. */
   async function receiptOf({ tenant, viewer, nowMs }: TenantVisit, said: string): Promise<Html> {
-    const { receipts, proofs } = consoleAccess
+    const { proofs } = consoleAccess
     const { tenantId } = tenant
     const here = tenantPath(tenantId, 'integration')
     const note = await receipts.noteOf(done(here, said, { changed: tenantId }), nowMs, viewer)

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { pino } from 'pino'
-import { startJobs } from '../../control-plane/jobs.ts'
-import { addFigures } from '../../control-plane/store/queries/figures.ts'
-import { schema } from '../../control-plane/store/schema.ts'
-import { LIMITS } from '../../shared/limits.ts'
-import { ACTOR, movableClock, startServices, tenantNamed } from '../support/control-plane.ts'
+import { createJobs } from '../../../control-plane/services/jobs.ts'
+import { addFigures } from '../../../control-plane/store/queries/figures.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -36,8 +36,7 @@ void t.test('what has expired goes, however much it is, and nothing else', async
     })
   for (const sid of ['short', 'long']) await services.revocations.revoke('acme', { sid }, ACTOR)
 
-  const jobs = startJobs(services, pino({ level: 'silent' }))
-  t.teardown(() => jobs.close())
+  const { jobs } = services
   const left = async () => ({
     records: (await services.store.read.select().from(schema.realmRecords)).length,
     sessions: (await services.sessions.list('acme', { limit: 10 })).items.map(({ sid }) => sid),
@@ -67,8 +66,7 @@ void t.test('licences go on, weeks are told of and alerts are looked at', async 
   await tenants.setLicence('acme', { state: 'active', blocksSignin: false, expiresAt }, ACTOR)
   const rule = { threshold: 1, windowSeconds: 60, coolDownSeconds: 0, isEnabled: true }
   await alerts.create('acme', { metric: 'sealed_hits', ...rule }, ACTOR)
-  const jobs = startJobs(services, pino({ level: 'silent' }))
-  t.teardown(() => jobs.close())
+  const { jobs } = services
   await jobs.run()
   clock.advance(7 * 24 * HOUR_MS)
   await store.change(({ queries, nowMs }) =>
@@ -83,67 +81,37 @@ void t.test('a job that fails is logged, and the others run', async (t) => {
   const ran: string[] = []
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
-  const prunable = (name: string) => ({
-    prune: () => {
-      ran.push(name)
-      return name === 'sessions' ? Promise.reject(new Error('disk full')) : Promise.resolve(0)
-    },
-  })
-  const jobs = startJobs(
-    {
-      realmRecords: prunable('realmRecords'),
-      sessions: prunable('sessions') as never,
-      revocations: prunable('revocations') as never,
-      attempts: prunable('attempts') as never,
-      addressBlocks: prunable('addressBlocks') as never,
-      devices: prunable('devices') as never,
-      tickets: prunable('tickets') as never,
-      trialPeople: prunable('trialPeople') as never,
-      instances: { write: () => Promise.resolve(), ...prunable('instances') } as never,
-      enforcement: prunable('enforcement') as never,
-      deliveries: {
-        ...prunable('deliveries'),
-        pruneEvents: prunable('events').prune,
-      } as never,
-      auditTrail: prunable('auditTrail') as never,
-      consoleAccess: prunable('consoleAccess') as never,
-      dispatcher: { run: () => Promise.resolve() } as never,
-      tenants: {
-        endSecretOverlaps: prunable('secretOverlaps').prune,
-        advanceLicences: prunable('licences').prune,
-      } as never,
-      figures: prunable('figures') as never,
-      budgets: prunable('analyses') as never,
-      alerts: { evaluate: () => Promise.resolve() } as never,
-      digests: { send: () => Promise.resolve(), ...prunable('digests') },
-      logoutNotices: { send: () => Promise.resolve() } as never,
-      mails: { deliver: () => Promise.resolve(void ran.push('mails')) } as never,
-    },
-    log,
-  )
+  const jobs = createJobs(log)
+  const prune = (name: string) => async () => {
+    ran.push(name)
+    if (name === 'sessions') throw new Error('disk full')
+    return 0
+  }
+  jobs.begins(async () => void ran.push('mails'))
+  for (const name of ['devices', 'sessions', 'tickets']) jobs.tidies(name, prune(name))
+  jobs.follows(async () => {
+    ran.push('digests')
+    throw new Error('nobody to send it to')
+  }, 'digests wait for the next round')
+  jobs.follows(async () => void ran.push('alerts'), 'looking at alerts failed')
   await jobs.run()
   await jobs.close()
-  t.strictSame(ran, [
-    'mails',
-    'realmRecords',
-    'sessions',
-    'revocations',
-    'attempts',
-    'addressBlocks',
-    'devices',
-    'tickets',
-    'trialPeople',
-    'instances',
-    'enforcement',
-    'deliveries',
-    'events',
-    'auditTrail',
-    'consoleAccess',
-    'figures',
-    'digests',
-    'analyses',
-    'licences',
-    'secretOverlaps',
-  ])
+  t.strictSame(ran, ['mails', 'devices', 'sessions', 'tickets', 'digests', 'alerts'])
+  t.match(lines[1], /digests wait for the next round/)
+  t.throws(() => jobs.tidies('tickets', prune('tickets')), /two jobs are called tickets/)
   t.match(lines, [/"job":"sessions".*tidying up failed/])
+})
+
+void t.test('whoever can tidy up is asked to', async (t) => {
+  const services = await startServices(t)
+  const able = Object.entries(services)
+    .filter(([, service]) => typeof (service as { prune?: unknown } | null)?.prune === 'function')
+    .map(([name]) => (name === 'budgets' ? 'analyses' : name))
+  t.ok(able.length > 12)
+  t.strictSame(
+    able.filter((name) => !services.jobs.tidying.includes(name)),
+    [],
+  )
+  const others = ['events', 'licences', 'realmRecords', 'secretOverlaps']
+  t.strictSame([...services.jobs.tidying].sort(), [...able, ...others].sort())
 })

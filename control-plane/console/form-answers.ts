@@ -6,7 +6,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { View } from '../console/route.ts'
+import type { View } from './route.ts'
 
 /** A page, or the address of one; undefined where it cannot be given twice. */
 export type FormAnswer = View | string | undefined
@@ -32,8 +32,9 @@ export function createFormAnswers({ clock }: { readonly clock: Clock }) {
       const known = kept.get(formId)
       return known === undefined || isOver(known) ? undefined : known.answer
     },
-    prune(): void {
+    async prune(): Promise<number> {
       for (const [formId, one] of kept.entries()) if (isOver(one)) kept.delete(formId)
+      return 0 // all at once: they are in memory
     },
   }
 }

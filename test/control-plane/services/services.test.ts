@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ACTOR, movableClock, startServices, tenantNamed } from '../support/control-plane.ts'
+import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
 
 t.test('a tenant goes from draft to served, and its snapshot follows', async (t) => {
   const { tenants, fleetSource, store } = await startServices(t)

@@ -1,0 +1,97 @@
+/** Who enforces what tenants decide: gateways, told by the fleet link, and instances, which poll. */
+import { SECOND_MS } from '../../shared/clock.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { createEnforcement } from '../events/enforcement.ts'
+import { createLogoutNotices } from '../events/logout-notices.ts'
+import { createToldEvents } from '../events/told-events.ts'
+import { createClients } from '../feed/clients.ts'
+import { createFeed } from '../feed/feed.ts'
+import { openInstances } from '../feed/instances.ts'
+import { createFeedStates } from '../feed/states.ts'
+import { createFleetHub } from '../fleet/hub.ts'
+import { createGatewayKeys } from '../keys/gateway-keys.ts'
+import { createTicketSecret } from '../keys/ticket-secret.ts'
+import { createFigures } from '../monitoring/figures.ts'
+import { ENFORCED_BY_NOBODY } from '../store/enforced.ts'
+import { isReserved } from '../store/reserved.ts'
+import { createFleetSource } from '../tenants/fleet-source.ts'
+import type { Jobs } from './jobs.ts'
+import type { TenantServices } from './tenants.ts'
+import type { ServicesWorld } from './world.ts'
+
+export type EnforcementServices = Awaited<ReturnType<typeof openEnforcement>>
+
+export async function openEnforcement(world: ServicesWorld, below: TenantServices, jobs: Jobs) {
+  const { fleetKey, baseUrl, edgeUrlFor, clock, log } = world
+  const { store, vault, keys, tenants, sessions, revocations } = below
+  const logoutNotices = createLogoutNotices({ store, tenants, keys, baseUrl, clock, log })
+  jobs.begins(() => logoutNotices.send())
+
+  const states = createFeedStates({ store, revocations, clock })
+  const clients = createClients({ store, vault, states, clock })
+  const instances = await openInstances({ store, states, clock })
+  jobs.tidies('instances', async (limit) => {
+    await instances.write()
+    return instances.prune(limit)
+  })
+  const feed = createFeed({ states, instances, clock })
+
+  const figures = jobs.tidied('figures', createFigures({ store, clock }))
+  const enforcement = jobs.tidied('enforcement', createEnforcement({ store, clock }))
+  const tickets = createTicketSecret({ store, vault })
+  const gatewayKeys = createGatewayKeys({
+    store,
+    vault,
+    tickets,
+    onRevoked(keyIds, ticket_secret) {
+      fleet.cut(keyIds)
+      fleet.changeSettings({ base_url: baseUrl, ticket_secret })
+    },
+    onRemoved: (gatewayId) => fleet.forget(gatewayId),
+  })
+  const fleetSource = createFleetSource({ store, vault, revocations, baseUrl, edgeUrlFor })
+  const fleet = createFleetHub({
+    source: fleetSource,
+    fleetKey,
+    sharedKey: world.sharedFleetKey ?? 'local',
+    keys: gatewayKeys,
+    clock,
+    log,
+    settings: { base_url: baseUrl, ticket_secret: await tickets.current() },
+    onActivity: (_gatewayId, seen) =>
+      sessions.seen(
+        seen.map(({ tenant_id, sid, at }) => ({ tenantId: tenant_id, sid, atMs: at * SECOND_MS })),
+      ),
+    onEvents: (gatewayId, events) => enforcement.receive(gatewayId, events),
+    onFigures: (gatewayId, counted) => figures.receive(gatewayId, counted),
+  })
+  store.onCommit(({ tenantIds }) => {
+    for (const tenantId of tenantIds) fleet.tenantChanged(tenantId)
+  })
+  store.enforceBy(async (revoked) => {
+    const ofGateways = [...revoked].filter(([tenantId]) => !isReserved(tenantId))
+    if (ofGateways.length === 0) return ENFORCED_BY_NOBODY
+    for (const [tenantId, state] of ofGateways) fleet.revoked(tenantId, state)
+    return fleet.revocationsSettled(LIMITS.fleetEnforceMsMax)
+  })
+
+  return {
+    logoutNotices,
+    clients,
+    instances,
+    feed,
+    figures,
+    enforcement,
+    toldEvents: createToldEvents({ store }),
+    gatewayKeys,
+    fleetSource,
+    fleet,
+    gateways: () => fleet.gateways(),
+    /** Who goes by what has just been changed of a tenant, or by its end. */
+    changeEnforced: async (tenantId: string) => {
+      const revision = (await tenants.find(tenantId))?.revision ?? (await store.revision())
+      return fleet.enforced(tenantId, revision, LIMITS.fleetEnforceMsMax)
+    },
+    changesSettled: async () => fleet.settled(await store.revision(), LIMITS.fleetSettleMsMax),
+  }
+}

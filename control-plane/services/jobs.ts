@@ -1,0 +1,91 @@
+/**
+ * What has to be done from time to time, registered where it is made. Nothing breaks when it runs
+ * late, or twice.
+ */
+import type { Logger } from 'pino'
+import { SECOND_MS } from '../../shared/clock.ts'
+import { createRounds, type Rounds } from '../concurrency/coalescing-runner.ts'
+
+export interface Jobs {
+  /** Whoever leaves rows behind: `prune` takes away so many of them, and answers how many. */
+  tidies(name: string, prune: (limit: number) => Promise<number>): void
+  /** The same, for what is made in the same breath. */
+  tidied<One extends Prunable>(name: string, one: One): One
+  /** Begun with every round; not waited for, since others' servers are. It never rejects. */
+  begins(work: () => Promise<void>): void
+  /** One at a time, behind the tidying; and by itself as often as it says. */
+  follows(work: (isClosed: () => boolean) => Promise<void>, failure: string, everyMs?: number): void
+  readonly tidying: readonly string[]
+  start(everyMs?: number): void
+  /** One round now; shared by whoever asks while it runs. */
+  run(): Promise<void>
+  close(): Promise<void>
+}
+
+type Prunable = { prune(limit: number): Promise<number> }
+
+const EVERY_MS = 60 * SECOND_MS
+/** So many rows per change, so that no change keeps others waiting for long. */
+const BATCH = 500
+
+export function createJobs(log: Pick<Logger, 'error'>): Jobs {
+  const prunes = new Map<string, (limit: number) => Promise<number>>()
+  const begun: (() => Promise<void>)[] = []
+  const following: { readonly rounds: Rounds; readonly everyMs: number | undefined }[] = []
+  const timers: NodeJS.Timeout[] = []
+  let isClosed = false
+  let running: Promise<void> | undefined
+
+  async function round() {
+    for (const begin of begun) void begin()
+    for (const [name, prune] of prunes) {
+      try {
+        while (!isClosed && (await prune(BATCH)) === BATCH);
+      } catch (error) {
+        log.error({ error, job: name }, 'tidying up failed, trying again later')
+      }
+    }
+    for (const { rounds } of following) await rounds.run()
+  }
+
+  function every(milliseconds: number, work: () => Promise<void>) {
+    const timer = setInterval(() => void work(), milliseconds)
+    timer.unref()
+    timers.push(timer)
+  }
+
+  function tidies(name: string, prune: (limit: number) => Promise<number>) {
+    if (prunes.has(name)) throw new Error(`two jobs are called ${name}`)
+    prunes.set(name, prune)
+  }
+
+  const run = () => (running ??= round().finally(() => (running = undefined)))
+
+  return {
+    tidies,
+    tidied(name, one) {
+      tidies(name, (limit) => one.prune(limit))
+      return one
+    },
+    begins: (work) => void begun.push(work),
+    follows(work, failure, everyMs) {
+      const rounds = createRounds(work, (error) => log.error({ error }, failure))
+      following.push({ rounds, everyMs })
+    },
+    get tidying() {
+      return [...prunes.keys()]
+    },
+    start(everyMs = EVERY_MS) {
+      every(everyMs, run)
+      for (const { rounds, everyMs: ownMs } of following)
+        if (ownMs !== undefined) every(ownMs, () => rounds.run())
+    },
+    run,
+    async close() {
+      isClosed = true
+      for (const timer of timers) clearInterval(timer)
+      await Promise.all(following.map(({ rounds }) => rounds.close()))
+      await running
+    },
+  }
+}

@@ -1,0 +1,43 @@
+/** What tenants are told without asking: webhooks, alerts, the weekly digest. */
+import { SECOND_MS } from '../../shared/clock.ts'
+import { createAlerts } from '../monitoring/alerts.ts'
+import { createDigests } from '../monitoring/digests.ts'
+import { createRefusals } from '../monitoring/refusals.ts'
+import { createDispatcher } from '../webhooks/dispatcher.ts'
+import { readWebhookQueue } from '../webhooks/queue.ts'
+import {
+  createAddressCheck,
+  createReceiverClient,
+  type ReceiverWorld,
+} from '../webhooks/receiver-client.ts'
+import { createDeliveries } from '../webhooks/sent.ts'
+import { createWebhooks } from '../webhooks/webhooks.ts'
+import type { Jobs } from './jobs.ts'
+import type { TenantServices } from './tenants.ts'
+import type { ServicesWorld } from './world.ts'
+
+const PUBLIC_RECEIVERS: ReceiverWorld = { allowPrivate: [], egressProxy: null }
+/** About as often as gateways report what they have counted. */
+const ALERTS_EVERY_MS = 10 * SECOND_MS
+
+export function createNotices(world: ServicesWorld, { store, vault }: TenantServices, jobs: Jobs) {
+  const { receivers = PUBLIC_RECEIVERS, clock, log } = world
+  const receiver = createReceiverClient(receivers)
+  const dispatcher = createDispatcher({ store, vault, receiver, clock, log })
+  jobs.begins(() => dispatcher.run())
+  const deliveries = jobs.tidied('deliveries', createDeliveries({ store, dispatcher }))
+  jobs.tidies('events', (limit) => deliveries.pruneEvents(limit))
+  const digests = jobs.tidied('digests', createDigests({ store, clock, log }))
+  jobs.follows(digests.send, 'digests wait for the next round')
+  const alerts = createAlerts({ store, clock })
+  jobs.follows(alerts.evaluate, 'looking at alerts failed, trying again later', ALERTS_EVERY_MS)
+  return {
+    dispatcher,
+    webhooks: createWebhooks({ store, vault, checkAddress: createAddressCheck(receivers), clock }),
+    deliveries,
+    webhookQueue: () => readWebhookQueue(store, dispatcher),
+    refusals: createRefusals({ store }),
+    alerts,
+    digests,
+  }
+}

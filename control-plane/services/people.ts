@@ -1,0 +1,59 @@
+/** People: how they are found and prove who they are, and what they are written. */
+import { countedAs } from '../../shared/client-address.ts'
+import { createAccountMail } from '../accounts/account-mail.ts'
+import { createAddressBlocks } from '../accounts/address-blocks.ts'
+import { createAttempts } from '../accounts/attempts.ts'
+import { createDevices } from '../accounts/devices.ts'
+import { createFactors } from '../accounts/factors.ts'
+import { noBreachList } from '../accounts/passwords/breach-list.ts'
+import { createPasswordHasher } from '../accounts/passwords/hasher.ts'
+import { createPasswordRules } from '../accounts/passwords/rules.ts'
+import { createStrength } from '../accounts/passwords/strength.ts'
+import { createTickets } from '../accounts/tickets.ts'
+import { createTrialPeople } from '../accounts/trial-people.ts'
+import { createUsers } from '../accounts/users.ts'
+import { createTurns } from '../concurrency/fair-semaphore.ts'
+import { createMails } from '../mail/mails.ts'
+import { createAddresses } from '../user-directory/addresses.ts'
+import { createUserDirectories } from '../user-directory/user-directories.ts'
+import type { Jobs } from './jobs.ts'
+import type { TenantServices } from './tenants.ts'
+import type { ServicesWorld } from './world.ts'
+
+export type PeopleServices = ReturnType<typeof createPeople>
+
+export function createPeople(
+  world: ServicesWorld,
+  { store, vault, policies }: TenantServices,
+  jobs: Jobs,
+) {
+  const { breaches = noBreachList, baseUrl, clock, log } = world
+  const turns = createTurns()
+  const passwords = createPasswordHasher({}, turns, world.passwordCost)
+  const addresses = createAddresses(world.directoryAddresses)
+  const directories = createUserDirectories({ store, vault, log, turns, addresses })
+  const strength = createStrength()
+  const passwordRules = createPasswordRules({ store, passwords, strength, breaches })
+  const users = createUsers({ store, passwords, passwordRules, policies, clock, directories })
+  const tickets = jobs.tidied('tickets', createTickets({ store, vault, clock }))
+  const mails = createMails({ store, vault, transport: world.mailTransport, clock, log })
+  jobs.begins(() => mails.deliver())
+  return {
+    passwords,
+    passwordRules,
+    directories,
+    users,
+    tickets,
+    mails,
+    accountMail: createAccountMail({ store, tickets, mails, users, baseUrl, clock }),
+    attempts: jobs.tidied('attempts', createAttempts({ store, vault, clock })),
+    addressBlocks: jobs.tidied('addressBlocks', createAddressBlocks({ store, clock, countedAs })),
+    devices: jobs.tidied('devices', createDevices({ store, vault, clock })),
+    factors: createFactors({ store, vault }),
+    trialPeople: jobs.tidied('trialPeople', createTrialPeople({ store, passwords, clock })),
+    async closePasswords() {
+      await strength.close()
+      await breaches.close()
+    },
+  }
+}

@@ -1,0 +1,57 @@
+/** The control plane put together, without sockets: what `app.ts` and the realms stand on. */
+import { createConsoleAccess } from '../console-access/console-access.ts'
+import { createRealms } from '../realm/realms.ts'
+import { deleteRealmRecordsExpiredBefore } from '../store/queries/revocations.ts'
+import { openEnforcement } from './enforcement.ts'
+import { createIntegrations } from './integration.ts'
+import { createJobs } from './jobs.ts'
+import { createNotices } from './notices.ts'
+import { createPeople } from './people.ts'
+import { openTenants } from './tenants.ts'
+import type { ServicesWorld } from './world.ts'
+
+export type Services = Awaited<ReturnType<typeof createServices>>
+
+export async function createServices(world: ServicesWorld) {
+  const { baseUrl, edgeUrlFor, clock, log, trustedProxies = [] } = world
+  const jobs = createJobs(log)
+  const ofTenants = await openTenants(world, jobs)
+  const people = createPeople(world, ofTenants, jobs)
+  const enforcement = await openEnforcement(world, ofTenants, jobs)
+  const notices = createNotices(world, ofTenants, jobs)
+  const below = { baseUrl, edgeUrlFor, clock, log, ...ofTenants, ...people, ...enforcement }
+  const integrations = createIntegrations(world, below, jobs)
+  const realms = createRealms(below)
+  const { store, directories } = below
+  jobs.tidies('realmRecords', (limit) =>
+    store.change(({ queries, nowMs }) => deleteRealmRecordsExpiredBefore(queries, nowMs, limit)),
+  )
+
+  return {
+    ...below,
+    ...notices,
+    ...integrations,
+    jobs,
+    realms,
+    consoleAccess: jobs.tidied('consoleAccess', createConsoleAccess(below)),
+    /** TLS ends in front of us at somebody who is not named: all clients have one address. */
+    clientsHidden: baseUrl.startsWith('https:') && trustedProxies.length === 0,
+
+    /** In the reverse order of what stands on what. */
+    async close(): Promise<void> {
+      await jobs.close()
+      realms.close()
+      await directories.close()
+      await integrations.analysis.close()
+      await integrations.integration.close()
+      await integrations.verification.close()
+      await enforcement.fleet.close()
+      await enforcement.instances.close()
+      await enforcement.logoutNotices.close()
+      await notices.dispatcher.close()
+      await people.mails.close()
+      await people.closePasswords()
+      await store.close()
+    },
+  }
+}

@@ -1,0 +1,42 @@
+/** What everything stands on: the store, what is sealed in it, and the tenants with their keys. */
+import { createPolicyReplay } from '../accounts/policy-replay.ts'
+import { createAuditTrail } from '../accounts/audit-trail.ts'
+import { checkMasterKey } from '../keys/master-key.ts'
+import { createSigningKeys } from '../keys/signing-keys.ts'
+import { createVault } from '../keys/vault.ts'
+import { createRevocations } from '../sessions/revocations.ts'
+import { createSessions } from '../sessions/sessions.ts'
+import { openStore } from '../store/store.ts'
+import { createCertificates } from '../tenants/certificates.ts'
+import { createPolicies } from '../tenants/policies.ts'
+import { createProtectionStatements } from '../tenants/protection-statements.ts'
+import { createTenants } from '../tenants/tenants.ts'
+import type { Jobs } from './jobs.ts'
+import type { ServicesWorld } from './world.ts'
+
+export type TenantServices = Awaited<ReturnType<typeof openTenants>>
+
+export async function openTenants(world: ServicesWorld, jobs: Jobs) {
+  const { engine, masterKey, baseUrl, edgeUrlFor, clock } = world
+  const store = await openStore(engine, clock)
+  const vault = createVault(masterKey)
+  await checkMasterKey(store, vault)
+  const keys = createSigningKeys({ store, vault, clock, generate: world.generateKey })
+  const tenants = createTenants({ store, vault, keys, clock, edgeUrlFor })
+  jobs.tidies('licences', (limit) => tenants.advanceLicences(limit))
+  jobs.tidies('secretOverlaps', (limit) => tenants.endSecretOverlaps(limit))
+  const policies = createPolicies({ store, clock })
+  return {
+    store,
+    vault,
+    keys,
+    tenants,
+    policies,
+    certificates: createCertificates({ store, vault }),
+    protectionStatements: createProtectionStatements({ tenants, keys, clock, baseUrl }),
+    replayPolicy: createPolicyReplay({ store, policies, clock }),
+    sessions: jobs.tidied('sessions', createSessions({ store, clock })),
+    revocations: jobs.tidied('revocations', createRevocations({ store })),
+    auditTrail: jobs.tidied('auditTrail', createAuditTrail({ store })),
+  }
+}

@@ -1,0 +1,38 @@
+/** What a control plane is given by whoever starts one. */
+import type { Logger } from 'pino'
+import type { Clock } from '../../shared/clock.ts'
+import type { BreachList } from '../accounts/passwords/breach-list.ts'
+import type { AiSettings } from '../analysis/provider.ts'
+import type { ProviderWorld } from '../analysis/provider-client.ts'
+import type { PasswordCost } from '../accounts/passwords/hasher.ts'
+import type { RsaKey } from '../keys/rsa-keys.ts'
+import type { SharedKeyUse } from '../fleet/admission.ts'
+import type { MailTransport } from '../mail/mails.ts'
+import type { Engine } from '../store/sqlite.ts'
+import type { ReceiverWorld } from '../webhooks/receiver-client.ts'
+
+export interface ServicesWorld {
+  readonly engine: Engine
+  readonly masterKey: Buffer
+  readonly fleetKey: string
+  /** Whether gateways of other machines may still come with it. */
+  readonly sharedFleetKey?: SharedKeyUse
+  readonly baseUrl: string
+  readonly edgeUrlFor: (hostname: string) => string
+  /** Balancers in front, as CIDRs: they say who the client is. */
+  readonly trustedProxies?: readonly string[]
+  readonly breaches?: BreachList | undefined
+  readonly mailTransport: MailTransport
+  /** CIDRs where a tenant's database may be although such addresses are refused. */
+  readonly directoryAddresses?: readonly string[]
+  /** How webhooks are reached. */
+  readonly receivers?: ReceiverWorld
+  /** Who writes guides; null: nobody. */
+  readonly ai?: AiSettings | null
+  readonly aiWorld?: ProviderWorld
+  /** What a new password's hash and a new signing key cost; as much as they should, if nothing is said. */
+  readonly passwordCost?: PasswordCost
+  readonly generateKey?: () => Promise<RsaKey>
+  readonly clock: Clock
+  readonly log: Logger
+}
