@@ -1,6 +1,6 @@
 /**
  * How long the first byte of every page of the console takes, where there are many tenants and much
- * is recorded. `node bench/console.ts [tenants] [sign-ins] [decisions] [rounds]`
+ * is recorded. `npm run bench:console -- [tenants] [sign-ins] [decisions] [rounds]`
  *
  * The control plane is a process of its own with its database on disk, asked over real HTTP one
  * request after the other. Half of what is recorded is of the tenant that is looked at, so its pages

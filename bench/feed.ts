@@ -1,7 +1,7 @@
 /**
  * What polling the enforcement feed costs: CPU of the control plane per poll, for instances that
  * have the state already (304) and for such that do not (200), its memory with all of them known,
- * and how long a revocation takes until the feed answers with it. `node bench/feed.ts [instances]`
+ * and how long a revocation takes until the feed answers with it. `npm run bench:feed -- [instances]`
  *
  * The control plane is the real program, alone in its process, with its log read through a pipe;
  * all polls come from this process over kept-alive connections on the loopback. They come as fast

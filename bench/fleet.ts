@@ -1,7 +1,7 @@
 /**
  * How long a change and a revocation take from the commit until a worker serves it and until the
  * gateway has acknowledged it, with one tenant and with many; and how long a gateway takes to
- * start from its disk. `node bench/fleet.ts [tenants] [rounds]`
+ * start from its disk. `npm run bench:fleet -- [tenants] [rounds]`
  *
  * Hub, gateway and the worker's registry share this one process and the loopback, snapshots are
  * compiled for real. It does not measure the store's transaction or the network.

@@ -1,7 +1,7 @@
 /**
- * What the Node middleware adds to a request with a cached session: `node bench/sdk.ts [rounds] [seconds]`,
- * and what it leaves behind: `node bench/sdk.ts leak [requests]`. Both take frameworks behind their
- * numbers: `node bench/sdk.ts 7 3 express hono`.
+ * What the Node middleware adds to a request with a cached session: `npm run bench:sdk -- [rounds] [seconds]`,
+ * and what it leaves behind: `npm run bench:sdk -- leak [requests]`. Both take frameworks behind their
+ * numbers: `npm run bench:sdk -- 7 3 express hono`.
  *
  * Each framework answers 1 KiB three times: bare, behind verifyClaims(), behind enforce(), each in a
  * process of its own. wrk asks over 32 kept-alive connections with 64 sessions in turn; all three get

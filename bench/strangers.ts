@@ -2,7 +2,7 @@
  * What a flood of strangers costs whoever revokes, and an application that shows its own key: how
  * long an operator's revocation and an application's poll take while nobody else asks, and beside
  * each flood, with what the flood was answered.
- * `node bench/strangers.ts [connections] [revocations]`
+ * `npm run bench:strangers -- [connections] [revocations]`
  *
  * The control plane is the real program, alone in its process, with its log read through a pipe.
  * The flood comes from one other process over kept-alive connections of as many loopback addresses,

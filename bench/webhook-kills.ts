@@ -1,6 +1,6 @@
 /**
  * Whether deliveries survive `kill -9`: the real control plane is killed at random moments under
- * load, with receivers that refuse one delivery in ten. `node bench/webhook-kills.ts [kills]`
+ * load, with receivers that refuse one delivery in ten. `npm run bench:webhook-kills -- [kills]`
  */
 import { killUnderLoad } from '../test/support/webhook-kills.ts'
 

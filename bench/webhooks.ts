@@ -1,7 +1,7 @@
 /**
  * How long a burst of events takes to arrive, with some of the receivers dead: every receiver is
  * one webhook of one tenant, and all events are committed as fast as the store takes them.
- * `node bench/webhooks.ts [events] [receivers] [dead]`
+ * `npm run bench:webhooks -- [events] [receivers] [dead]`
  *
  * The dispatcher runs in this process on a database on disk, as in the control plane; the receivers
  * are real HTTPS servers in another process, every connection to one is a new handshake. Both share

@@ -1,4 +1,4 @@
-/** Nanoseconds per head, without sockets: `node bench/micro/heads.ts`. */
+/** Nanoseconds per head, without sockets: `npm run bench:heads`. */
 import { ParsedHead, parseRequestHead } from '../../gateway/http1/request-head.ts'
 import { parseResponseHead } from '../../gateway/upstream/response-head.ts'
 

@@ -1,4 +1,4 @@
-/** What the telemetry of one request costs: `node bench/micro/telemetry.ts`. */
+/** What the telemetry of one request costs: `npm run bench:telemetry`. */
 import { RequestContext, type Edge } from '../../gateway/request.ts'
 import type { Exchange } from '../../gateway/wire/exchange.ts'
 import { createLineWriter } from '../../gateway/telemetry/line-writer.ts'

@@ -20,14 +20,12 @@ export type Part = 'first' | 'long'
 /** So many files of a room share a process: a leak or a crash is looked for among these. */
 const FILES_MAX = 12
 
+/** Of rooms whose files start programs and browsers, and take a minute each. */
+const LONG_FILES_MAX = 5
+const TAKES_LONG = ['test/browser', 'test/flows', 'test/shared/snippets']
+
 /** Begun first, since they take longest; the small ones fill the gaps at the end. */
-const LONGEST = [
-  'test/browser',
-  'test/flows',
-  'test/control-plane/realm',
-  'test/shared/snippets',
-  'test/control-plane',
-]
+const LONGEST = [...TAKES_LONG, 'test/control-plane/realm', 'test/control-plane']
 
 const APART = /^\/\/ apart: \S/m
 const LONG = /^\/\/ long: \S/m
@@ -48,14 +46,15 @@ export function planned(root: string, part: Part, asked: readonly string[] = [])
     else rooms.set(dirname(file), [...(rooms.get(dirname(file)) ?? []), file])
   }
   const shared = [...rooms].flatMap(([name, files]) =>
-    inParts(files).map((files) => ({ name, files })),
+    inParts(name, files).map((files) => ({ name, files })),
   )
   return [...alone, ...shared].sort((one, other) => rank(one) - rank(other))
 }
 
 /** As even as they can be: thirteen files are seven and six. */
-function inParts(files: readonly string[]): string[][] {
-  const count = Math.ceil(files.length / FILES_MAX)
+function inParts(room: string, files: readonly string[]): string[][] {
+  const filesMax = TAKES_LONG.includes(room) ? LONG_FILES_MAX : FILES_MAX
+  const count = Math.ceil(files.length / filesMax)
   const size = Math.ceil(files.length / count)
   return Array.from({ length: count }, (_, part) => files.slice(part * size, (part + 1) * size))
 }

@@ -22,7 +22,11 @@ const { default: t } = await import('tap')
 const scopes = new Map<string, Test>()
 let running: Test | undefined
 /** What a test file registers is its own; what a file that several import does, is of who runs. */
-const registry = { of: (url: string) => scopes.get(url) ?? running }
+const endings: (() => Promise<void>)[] = []
+const registry = {
+  of: (url: string) => scopes.get(url) ?? running,
+  afterAll: (work: () => Promise<void>) => void endings.push(work),
+}
 Reflect.set(globalThis, Symbol.for('test files'), registry)
 
 const REGISTRY = `globalThis[Symbol.for('test files')]`
@@ -57,6 +61,7 @@ for (const file of files) {
   const changed = processState().filter((line) => !before.includes(line))
   if (changed.length > 0) t.fail(`${file} leaves in the process: ${changed.join('; ')}`)
 }
+for (const end of endings) await end()
 t.end()
 
 setTimeout(() => {

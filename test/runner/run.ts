@@ -27,7 +27,9 @@ const work = [
   ...(isWhole ? CHECKS.map((check) => () => runCheck(check, ROOT, report)) : []),
   ...units.map((unit) => () => runUnit(unit, ROOT, report)),
 ]
-const lanes = Array.from({ length: availableParallelism() }, async () => {
+// half of their time tests wait: for a program to start, for a disk, for a clock
+const LANES_PER_CORE = 2
+const lanes = Array.from({ length: availableParallelism() * LANES_PER_CORE }, async () => {
   for (let next = work.shift(); next !== undefined; next = work.shift()) await next()
 })
 await Promise.all(lanes)

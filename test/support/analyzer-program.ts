@@ -33,7 +33,10 @@ export async function startAnalyzer(t: Test, options: ServicesOptions = {}) {
   const server = await startPublicServer(t, options)
   const { baseUrl, operator } = server
   const answer = await fetch(`${baseUrl}/api/v1/cli/service-analyzer.mjs`)
-  const program = join(temporaryFolder(t), 'service-analyzer.mjs')
+  const downloads = temporaryFolder(t)
+  const program = join(downloads, 'service-analyzer.mjs')
+  // it is run hundreds of times, and compiled once
+  const cache = { NODE_COMPILE_CACHE: join(downloads, 'compiled') }
   writeFileSync(program, await answer.text(), { mode: 0o755 })
   let count = 0
 
@@ -49,7 +52,7 @@ export async function startAnalyzer(t: Test, options: ServicesOptions = {}) {
     async function run(args: readonly string[], wish: RunWish = {}): Promise<Ended> {
       const { environment = { SERVICE_ANALYZER_KEY: key }, folder = project, input, node } = wish
       const ended = await new Promise<Ended>((resolve) => {
-        const env = { ...plainEnvironment(home), ...environment }
+        const env = { ...plainEnvironment(home), ...cache, ...environment }
         const child = execFile(
           node ?? process.execPath,
           [program, ...args],

@@ -1,6 +1,12 @@
 /** Debian's Chromium, driven by playwright-core; tests skip visibly where it is not installed. */
 import { existsSync } from 'node:fs'
-import { chromium, type BrowserContextOptions } from 'playwright-core'
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+} from 'playwright-core'
+import { afterRoom } from './room.ts'
 
 const EXECUTABLE = '/usr/bin/chromium'
 
@@ -11,10 +17,13 @@ export const WITHOUT_CHROMIUM = existsSync(EXECUTABLE)
 export const PHONE = { width: 360, height: 740 }
 export const DESK = { width: 1200, height: 800 }
 
-/** A browser for one test; its contexts end with it. */
-export async function startChromium(t: { after(work: () => Promise<void>): void }) {
-  const browser = await chromium.launch({
+const launch = () =>
+  chromium.launch({
     executablePath: EXECUTABLE,
+    // it ends with its pipe, and what listens for signals would stay behind in the process
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -24,10 +33,30 @@ export async function startChromium(t: { after(work: () => Promise<void>): void 
       '--no-first-run',
     ],
   })
-  t.after(() => browser.close())
+
+let shared: Promise<Browser> | undefined
+
+/** One for all files of a room; where a file runs alone, one for each test. */
+async function browserFor(t: { after(work: () => Promise<void>): void }): Promise<Browser> {
+  const running = await shared
+  if (running?.isConnected() === true) return running
+  const started = launch()
+  if (afterRoom(async () => (await started).close())) shared = started
+  else t.after(async () => (await started).close())
+  return started
+}
+
+/** Each page has a context of its own, which ends with the test: no cookie of another, no cache. */
+export async function startChromium(t: { after(work: () => Promise<void>): void }) {
+  const contexts: BrowserContext[] = []
+  const browser = await browserFor(t)
+  t.after(async () => {
+    for (const context of contexts) await context.close()
+  })
   return {
     async page(options: BrowserContextOptions = {}) {
       const context = await browser.newContext({ viewport: PHONE, ...options })
+      contexts.push(context)
       const page = await context.newPage()
       const complaints: string[] = []
       page.on('console', (message) => complaints.push(message.text()))
