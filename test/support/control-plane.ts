@@ -14,6 +14,7 @@ import type { ServicesWorld } from '../../control-plane/services/world.ts'
 import { openSqlite } from '../../control-plane/store/sqlite.ts'
 import type { NewTenant } from '../../control-plane/tenants/tenants.ts'
 import type { ReceiverWorld } from '../../control-plane/webhooks/receiver-client.ts'
+import { newDatabase } from './databases.ts'
 
 interface Teardown {
   teardown(work: () => unknown): void
@@ -76,7 +77,7 @@ const NOBODY: ReceiverWorld = {
 }
 
 export async function startServices(t: Teardown, options: ServicesOptions = {}) {
-  const file = options.file ?? join(temporaryFolder(t), 'service.db')
+  const file = options.file ?? (await newDatabase(join(temporaryFolder(t), 'service.db')))
   const services = await createServices({
     engine: openSqlite(file),
     masterKey: options.masterKey ?? randomBytes(32),
