@@ -27,7 +27,7 @@ import type { CompiledTenant } from './tenants/compiled.ts'
 import type { HostLookup, Served } from './tenants/registry.ts'
 import type { Upgrades } from './upgrade/upgrades.ts'
 import { forwardingLines } from './upstream/forwarding-lines.ts'
-import type { Upstream } from './upstream/upstream.ts'
+import type { Upstream } from './wire/upstream-call.ts'
 
 export interface Edge {
   byHost(host: string): HostLookup<CompiledTenant>

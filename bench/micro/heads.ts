@@ -1,5 +1,6 @@
 /** Nanoseconds per head, without sockets: `npm run bench:heads`. */
-import { ParsedHead, parseRequestHead } from '../../gateway/http1/request-head.ts'
+import { ParsedHead } from '../../gateway/wire/parsed-head.ts'
+import { parseRequestHead } from '../../gateway/http1/request-head.ts'
 import { parseResponseHead } from '../../gateway/upstream/response-head.ts'
 
 const token = 'eyJhbGciOiJSUzI1NiJ9'.padEnd(740, 'x')

@@ -16,14 +16,14 @@ import type { Deadlined } from '../wire/deadlines.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { Http1Exchange } from './http1-exchange.ts'
 import { Lingering } from '../wire/lingering.ts'
-import { REFUSALS } from '../wire/refusals.ts'
-import type { Refusal } from '../wire/refusals.ts'
+import { REFUSALS, type Refusal } from '../wire/refusals.ts'
 import { ClientWriter } from '../wire/client-writer.ts'
 import { RequestBody } from './request-body.ts'
 import { STRICT_TRANSPORT_LINE } from '../wire/response-lines.ts'
 import { SmallReads } from './small-reads.ts'
-import { ParsedHead, parseRequestHead } from './request-head.ts'
-import type { Http1World } from './server.ts'
+import { ParsedHead } from '../wire/parsed-head.ts'
+import { parseRequestHead } from './request-head.ts'
+import type { Http1World } from './world.ts'
 
 const CR = 13
 const LF = 10

@@ -7,23 +7,47 @@ import { BodyTooLarge, BodyUnreadable } from '../wire/exchange.ts'
 import type { Exchange, ForwardPlan, OwnAnswer, TakenSocket } from '../wire/exchange.ts'
 import { GatheredBytes } from '../wire/gathered-bytes.ts'
 import type { ResponseSink, UpstreamCall, UpstreamFailure } from '../wire/upstream-call.ts'
-import { BODY } from '../upstream/response-head.ts'
-import type { ResponseHead } from '../upstream/response-head.ts'
+import { BODY } from '../wire/response-head.ts'
+import type { ResponseHead } from '../wire/response-head.ts'
 import { answerText, isSafe, plainAnswer, withLines } from '../wire/answer.ts'
 import { BodyCollector } from '../wire/body-collector.ts'
 import { BODY_USE } from '../wire/body-use.ts'
 import type { ChunkedSink } from '../wire/chunked.ts'
-import type { ClientConnection } from './client-connection.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'
-import type { ParsedHead } from './request-head.ts'
+import type { ParsedHead } from '../wire/parsed-head.ts'
+import type { ClientWriter } from '../wire/client-writer.ts'
+import type { AnswerStall } from './answer-stall.ts'
+import type { RequestBody } from './request-body.ts'
+import type { Http1World } from './world.ts'
 import { framingLine, responseLines, STRICT_TRANSPORT_LINE } from '../wire/response-lines.ts'
+
+/** What an exchange has of its connection. */
+export interface ExchangeConnection {
+  readonly world: Http1World
+  readonly peerAddress: string
+  readonly isSecure: boolean
+  readonly body: RequestBody
+  readonly writer: ClientWriter
+  readonly stall: AnswerStall
+  /** Which request of the connection this is. */
+  readonly served: number
+  readonly hasBytes: boolean
+  pump(): void
+  takeBody(text: string): string | undefined
+  release(): TakenSocket
+  /** The answer is written: on to the next request, or the end. */
+  finish(exchange: Http1Exchange, staysOpen: boolean): void
+  /** Ends the answer early; cleanly only where the client takes an end for one. */
+  abort(isReset: boolean): void
+  destroy(): void
+}
 
 export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   readonly head: ParsedHead
   readonly startedMs: number
   context: unknown = undefined
-  readonly #connection: ClientConnection
+  readonly #connection: ExchangeConnection
   #bodyUse: number = BODY_USE.held
   #gathered: GatheredBytes | null = null
   #collector: BodyCollector | null = null
@@ -45,7 +69,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   #upstreamMs = -1
   #isOver = false
 
-  constructor(connection: ClientConnection, head: ParsedHead, startedMs: number) {
+  constructor(connection: ExchangeConnection, head: ParsedHead, startedMs: number) {
     this.#connection = connection
     this.head = head
     this.startedMs = startedMs

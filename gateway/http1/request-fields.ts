@@ -4,7 +4,7 @@ import { DISGUISED, FIELD, FIELD_BITS, FIELD_MASK, requestFields } from '../wire
 import { contentLengthOf, isBlank, trimmed } from '../wire/grammar.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'
-import type { ParsedHead } from './request-head.ts'
+import type { ParsedHead } from '../wire/parsed-head.ts'
 
 /** What a head says in several places, until all of it is read. */
 export class Notes {

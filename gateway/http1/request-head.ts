@@ -4,7 +4,6 @@
  */
 import { hasBrokenEscape } from '../../shared/enforcement/target.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { RequestHead } from '../wire/exchange.ts'
 import {
   FIELD_LINES,
   ODD_REQUEST_LINE,
@@ -13,45 +12,11 @@ import {
   hasControls,
   isServed,
 } from '../wire/grammar.ts'
+import { ParsedHead } from '../wire/parsed-head.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'
 import { Notes, readFields } from './request-fields.ts'
 import { settleConnection, settleFraming, settleHost, settleTarget } from './request-meaning.ts'
-
-/** Mutable while it is read; everybody else sees `RequestHead`. */
-export class ParsedHead implements RequestHead {
-  method = ''
-  target = ''
-  authority = ''
-  host = ''
-  cookies = ''
-  keptLines = ''
-  accept = ''
-  secFetchMode = ''
-  secFetchSite = ''
-  requestedWith = ''
-  userAgent = ''
-  forwardedFor = ''
-  forwardedProto = ''
-  traceparent = ''
-  tracestate = ''
-  requestId = ''
-  probe = ''
-  probePass = ''
-  isUpgrade = false
-
-  isHttp10 = false
-  /** The client wants the connection to stay open. */
-  keepsAlive = true
-  expectsContinue = false
-  /** Bytes to come; 0 without a body, -1 for chunked. */
-  bodyLength = 0
-  hasLength = false
-  /** Where the body, or the next head, begins in the bytes. */
-  end = 0
-  /** The body, where all of it has been made into text together with the head. */
-  bodyText = ''
-}
 
 /** Most heads fit; the others are cut out of the bytes a second time. */
 const FIRST_SLICE_BYTES = 4096

@@ -6,12 +6,11 @@ import {
   isOriginForm,
   readAbsoluteForm,
 } from '../../shared/enforcement/target.ts'
-import { isToken, trimmed } from '../wire/grammar.ts'
-import { mayBeNominated } from '../wire/field-names.ts'
+import { connectionOptions, withoutNominated } from '../wire/connection-options.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'
 import type { Notes } from './request-fields.ts'
-import type { ParsedHead } from './request-head.ts'
+import type { ParsedHead } from '../wire/parsed-head.ts'
 import { opensWebSocket } from '../wire/websocket-request.ts'
 
 /** RFC 9112 section 3.2: exactly one Host, valid. HTTP/1.0 may leave it out and has no tenant. */
@@ -90,35 +89,4 @@ export function settleConnection(head: ParsedHead, notes: Notes): Refusal | null
   if (notes.expect.toLowerCase() !== '100-continue') return REFUSALS.expectation
   head.expectsContinue = !head.isHttp10 && head.bodyLength !== 0
   return null
-}
-
-/** The options of a Connection header, lower-cased; null where one of them is no token. */
-export function connectionOptions(value: string): Set<string> | null {
-  const options = new Set<string>()
-  for (const element of value.split(',')) {
-    // Not trim(): it would take NBSP and other obs-text away as well.
-    const option = trimmed(element, 0, element.length).toLowerCase()
-    if (option === '') continue
-    if (!isToken(option)) return null
-    options.add(option)
-  }
-  return options
-}
-
-const SPOKEN_OPTIONS = new Set(['close', 'keep-alive', 'upgrade', 'te'])
-
-/** RFC 9110 section 7.6.1: what Connection names ends here, unless it is not the client's to end. */
-export function withoutNominated(lines: string, options: ReadonlySet<string>): string {
-  const nominated = new Set<string>()
-  for (const option of options)
-    if (!SPOKEN_OPTIONS.has(option) && mayBeNominated(option)) nominated.add(option)
-  if (nominated.size === 0) return lines
-  let kept = ''
-  for (let at = 0; at < lines.length;) {
-    const next = lines.indexOf('\r\n', at) + 2
-    const name = lines.slice(at, lines.indexOf(':', at)).toLowerCase()
-    if (!nominated.has(name)) kept += lines.slice(at, next)
-    at = next
-  }
-  return kept
 }

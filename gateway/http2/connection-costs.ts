@@ -7,9 +7,7 @@
 import { LIMITS } from '../../shared/limits.ts'
 import { Spending } from '../wire/budget.ts'
 import type { SiteUse } from '../wire/site-use.ts'
-import type { Http2Limits } from './server.ts'
-
-export type Cost = 'resets' | 'cancels' | 'controlFrames'
+import type { Cost, Http2Limits } from './world.ts'
 
 export class ConnectionCosts {
   readonly #own: Record<Cost, Spending>

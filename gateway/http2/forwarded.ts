@@ -1,10 +1,10 @@
 /** A request as it goes on to the application, and the head of the answer as it comes back. */
 import { LIMITS } from '../../shared/limits.ts'
 import type { ForwardPlan } from '../wire/exchange.ts'
-import type { ParsedHead } from '../http1/request-head.ts'
+import type { ParsedHead } from '../wire/parsed-head.ts'
 import { responseLines } from '../wire/response-lines.ts'
 import type { UpstreamRequest } from '../wire/upstream-call.ts'
-import type { ResponseHead } from '../upstream/response-head.ts'
+import type { ResponseHead } from '../wire/response-head.ts'
 import { appendLines } from './field-lists.ts'
 
 export function upstreamRequest(

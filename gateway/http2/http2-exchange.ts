@@ -13,15 +13,15 @@ import { BodyCollector } from '../wire/body-collector.ts'
 import { BODY_USE } from '../wire/body-use.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'
-import type { ParsedHead } from '../http1/request-head.ts'
+import type { ParsedHead } from '../wire/parsed-head.ts'
 import type { ResponseSink, UpstreamCall, UpstreamFailure } from '../wire/upstream-call.ts'
-import { BODY } from '../upstream/response-head.ts'
-import type { ResponseHead } from '../upstream/response-head.ts'
+import { BODY } from '../wire/response-head.ts'
+import type { ResponseHead } from '../wire/response-head.ts'
 import { AnswerProgress } from './answer-progress.ts'
 import { BodyTurn } from './body-turn.ts'
 import { fieldsObject, trailerLines } from './field-lists.ts'
 import { answerFields, isSmall, joinedPieces, upstreamRequest } from './forwarded.ts'
-import type { Http2Connection } from './http2-connection.ts'
+import type { ExchangeConnection } from './world.ts'
 import { closeWhenSent, sendAnswer } from './own-answer.ts'
 import { UnwantedBody } from './unwanted-body.ts'
 
@@ -33,7 +33,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   context: unknown = undefined
   readonly #turn = new BodyTurn()
   readonly #progress = new AnswerProgress()
-  readonly #connection: Http2Connection
+  readonly #connection: ExchangeConnection<Http2Exchange>
   readonly #stream: ServerHttp2Stream
   #bodyUse: number = BODY_USE.held
   #isBodyDone: boolean
@@ -63,7 +63,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #isOver = false
 
   constructor(
-    connection: Http2Connection,
+    connection: ExchangeConnection<Http2Exchange>,
     stream: ServerHttp2Stream,
     head: ParsedHead,
     startedMs: number,

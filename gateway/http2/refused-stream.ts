@@ -9,7 +9,7 @@ import type { AddressUse } from '../wire/address-counts.ts'
 import type { OwnAnswer } from '../wire/exchange.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
 import { closeWhenSent, sendAnswer } from './own-answer.ts'
-import type { Http2World } from './server.ts'
+import type { Http2World } from './world.ts'
 
 export class RefusedStream implements Deadlined {
   readonly deadlineMs: number

@@ -8,7 +8,8 @@ import { hostOfAuthority, isOriginForm } from '../../shared/enforcement/target.t
 import { isServed } from '../wire/grammar.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'
-import { ParsedHead, parseRequestHead } from '../http1/request-head.ts'
+import { ParsedHead } from '../wire/parsed-head.ts'
+import { parseRequestHead } from '../http1/request-head.ts'
 
 /** `fields`: name, value, name, value. `isWhole`: the request ends with its head. */
 export type HeadReader = (fields: readonly string[], isWhole: boolean) => ParsedHead | Refusal

@@ -2,55 +2,15 @@
 import type { SecureServerOptions } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { systemClock } from '../../shared/clock.ts'
-import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { AddressCounts } from '../wire/address-counts.ts'
-import type { Exchange, OwnAnswer } from '../wire/exchange.ts'
-import { createDateLine, plainAnswer } from '../wire/answer.ts'
-import { createDeadlines } from '../wire/deadlines.ts'
-import type { Deadlines } from '../wire/deadlines.ts'
-import type { Refusal } from '../wire/refusals.ts'
-import type { Http1ServerOptions, Http1Timeouts } from '../http1/server.ts'
-import type { UpstreamFailure } from '../wire/upstream-call.ts'
 import type { SecureAccepted } from '../tls/tls-listener.ts'
-import type { Budget } from '../wire/budget.ts'
-import type { Cost } from './connection-costs.ts'
+import { createDateLine } from '../wire/answer.ts'
+import { createDeadlines } from '../wire/deadlines.ts'
+import type { Exchange } from '../wire/exchange.ts'
+import { callerCode } from '../wire/protocol.ts'
 import { Http2Connection } from './http2-connection.ts'
-import { createHeadReader, type HeadReader } from './request-head.ts'
-
-export interface Http2Limits {
-  readonly http2StreamsMax: number
-  readonly http2InvalidFramesMax: number
-  readonly http2Resets: Budget
-  readonly http2Cancels: Budget
-  readonly http2ControlFrames: Budget
-  readonly http2CostsPerSite: Readonly<Record<Cost, Budget>>
-  readonly http2SmallDataFrames: Budget
-  readonly http2StreamIdleMsMax: number
-  readonly http2StreamsPerAddressMax: number
-  readonly http2UploadsPerAddressMax: number
-  readonly http2HeadBytesPerAddressMax: number
-  readonly requestsPerConnectionMax: number
-}
-
-export interface Http2ServerOptions extends Pick<
-  Http1ServerOptions,
-  | 'handle'
-  | 'onExchangeEnd'
-  | 'onRefusal'
-  | 'onError'
-  | 'onAbuse'
-  | 'refusalAnswer'
-  | 'failureAnswer'
-  | 'isExempt'
-> {
-  readonly timeouts: Http1Timeouts
-  readonly addresses: AddressCounts
-  readonly limits?: Partial<Http2Limits>
-  readonly clock?: Clock
-  /** Shared with others, or made and closed by this server. */
-  readonly deadlines?: Deadlines
-}
+import { createHeadReader } from './request-head.ts'
+import type { Http2Limits, Http2ServerOptions, Http2World, ServedConnection } from './world.ts'
 
 export interface Http2Server {
   accept(socket: TLSSocket, as: SecureAccepted): void
@@ -63,28 +23,11 @@ export interface Http2Server {
   eachInFlight(visit: (exchange: Exchange) => void): void
 }
 
-/** What the connections see of their server. */
-export interface Http2World {
-  readonly options: Http2ServerOptions
-  readonly clock: Clock
-  readonly deadlines: Deadlines
-  readonly limits: Http2Limits
-  readonly sessionOptions: SecureServerOptions
-  readonly readHead: HeadReader
-  readonly dateLine: () => string
-  readonly refusalAnswer: (refusal: Refusal) => OwnAnswer
-  readonly failureAnswer: NonNullable<Http1ServerOptions['failureAnswer']>
-  /** Calls something of the caller's: what it throws is reported and ends nothing else. */
-  guard(run: () => void): void
-  isDraining: boolean
-  forget(connection: Http2Connection): void
-}
-
 export function createHttp2Server(options: Http2ServerOptions): Http2Server {
   const clock = options.clock ?? systemClock
   const { addresses } = options
   const limits: Http2Limits = { ...LIMITS, ...options.limits }
-  const connections = new Set<Http2Connection>()
+  const connections = new Set<ServedConnection>()
   let whenEmpty: (() => void) | null = null
 
   const world: Http2World = {
@@ -95,32 +38,13 @@ export function createHttp2Server(options: Http2ServerOptions): Http2Server {
     sessionOptions: sessionOptions(limits),
     readHead: createHeadReader(),
     dateLine: createDateLine(clock),
-    refusalAnswer: (refusal) => guarded(options.refusalAnswer, refusal),
-    failureAnswer: (failure, exchange) => guarded(options.failureAnswer, failure, exchange),
-    guard(run) {
-      try {
-        run()
-      } catch (error) {
-        options.onError?.(error)
-      }
-    },
+    ...callerCode(options),
     isDraining: false,
     forget(connection) {
       if (!connections.delete(connection)) return
       addresses.leave(connection.peerAddress, connection)
       if (connections.size === 0) whenEmpty?.()
     },
-  }
-
-  /** A page that cannot be made is replaced by a plain one. */
-  function guarded<Reason extends Refusal | UpstreamFailure, Rest extends unknown[]>(
-    make: ((reason: Reason, ...rest: Rest) => OwnAnswer) | undefined,
-    reason: Reason,
-    ...rest: Rest
-  ): OwnAnswer {
-    let answer: OwnAnswer | undefined
-    world.guard(() => (answer = make?.(reason, ...rest)))
-    return answer ?? plainAnswer(reason)
   }
 
   return {

@@ -2,7 +2,7 @@
 import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import type { OwnAnswer } from '../wire/exchange.ts'
 import { plainAnswer } from '../wire/answer.ts'
-import type { Http1ServerOptions } from '../http1/server.ts'
+import type { Http1ServerOptions } from '../http1/world.ts'
 import { PAGE_HEADER_LINES, pageHtml } from '../../shared/sign-in/pages.ts'
 
 type ProtocolAnswers = Required<Pick<Http1ServerOptions, 'refusalAnswer' | 'failureAnswer'>>

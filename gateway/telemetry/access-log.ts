@@ -4,7 +4,7 @@
  * the path and the host can hold what JSON has to escape.
  */
 import type { Exchange } from '../wire/exchange.ts'
-import type { ExchangeOutcome } from '../http1/server.ts'
+import type { ExchangeOutcome } from '../wire/protocol.ts'
 import { RequestContext, UnservedContext } from '../request.ts'
 import type { LineSink } from './line-writer.ts'
 import { traceIdOf } from './trace.ts'

@@ -2,7 +2,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import type { Refusal } from '../wire/refusals.ts'
-import type { ExchangeOutcome } from '../http1/server.ts'
+import type { ExchangeOutcome } from '../wire/protocol.ts'
 import { RequestContext, UnservedContext } from '../request.ts'
 import { createAccessLog } from './access-log.ts'
 import type { LineSink } from './line-writer.ts'

@@ -12,7 +12,7 @@ import type { TokenTrust } from '../../shared/enforcement/token.ts'
 import { probeKeyOf } from '../../shared/probe.ts'
 import type { PublicKey, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { checkCertificate, keepCertificates, type HostCertificates } from '../tls/certificates.ts'
-import type { Upstream } from '../upstream/upstream.ts'
+import type { Upstream } from '../wire/upstream-call.ts'
 
 export interface CompiledTenant extends TenantRules {
   readonly tenantId: string

@@ -15,8 +15,8 @@ import type {
   UpstreamRequest,
 } from '../wire/upstream-call.ts'
 import { failureOf } from '../upstream/failures.ts'
-import { BODY } from '../upstream/response-head.ts'
-import type { UpstreamTimeouts } from '../upstream/upstream.ts'
+import { BODY } from '../wire/response-head.ts'
+import type { UpstreamTimeouts } from '../upstream/timeouts.ts'
 import { faultOfAgreement, readHead } from './accepted.ts'
 import type { CarriedCalls } from './carrier.ts'
 

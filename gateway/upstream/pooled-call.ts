@@ -9,14 +9,30 @@ import type {
   UpstreamFailure,
   UpstreamRequest,
 } from '../wire/upstream-call.ts'
-import type { PooledUpstream } from './upstream.ts'
-import type { UpstreamConnection } from './upstream-connection.ts'
+import type { UpstreamRuntime } from './runtime.ts'
+
+/** What a call has of the connection that it is on. */
+export interface CallConnection {
+  readonly isReady: boolean
+  send(piece: Buffer | string): boolean
+  sendBorrowed(buffer: Buffer, from: number, to: number): boolean
+  awaitResponse(): void
+  pause(): void
+  resume(): void
+  destroy(): void
+}
+
+/** And of the pool, where it waits for one. */
+export interface CallQueue {
+  readonly runtime: Pick<UpstreamRuntime, 'deadlines'>
+  forgetWaiting(call: PooledCall): void
+}
 
 export class PooledCall implements UpstreamCall, Deadlined {
   readonly request: UpstreamRequest
   readonly sink: ResponseSink
   readonly isRepeatable: boolean
-  connection: UpstreamConnection | null = null
+  connection: CallConnection | null = null
   wasRetried = false
   isBodySent: boolean
   isOver = false
@@ -26,10 +42,10 @@ export class PooledCall implements UpstreamCall, Deadlined {
   #client: string | undefined
   /** Body that came before there was a connection. */
   #unsent: GatheredBytes | null = null
-  readonly #upstream: PooledUpstream
+  readonly #upstream: CallQueue
 
   constructor(
-    upstream: PooledUpstream,
+    upstream: CallQueue,
     request: UpstreamRequest,
     sink: ResponseSink,
     isRepeatable: boolean,

@@ -9,13 +9,14 @@ import { LIMITS } from '../../shared/limits.ts'
 import { ChunkedReader } from '../wire/chunked.ts'
 import type { ChunkedSink } from '../wire/chunked.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
+import { BODY, ResponseHead } from '../wire/response-head.ts'
 import { failure } from '../wire/upstream-call.ts'
 import type { UpstreamFailure } from '../wire/upstream-call.ts'
 import { failureOf } from './failures.ts'
 import type { PooledCall } from './pooled-call.ts'
 import { readBeforeEnd } from './read-before-end.ts'
-import { BODY, ResponseHead, parseResponseHead } from './response-head.ts'
-import type { PooledUpstream } from './upstream.ts'
+import { parseResponseHead } from './response-head.ts'
+import type { ConnectionPool } from './connection-pool.ts'
 
 const COPIED_BYTES_MAX = 16 * 1024
 /** A write of its own costs more than so much of a body is worth. */
@@ -25,7 +26,7 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   deadlineMs = Infinity
   idleSinceMs = 0
   isReady = false
-  readonly #upstream: PooledUpstream
+  readonly #upstream: ConnectionPool<UpstreamConnection>
   readonly #socket: Socket
   readonly #chunked = new ChunkedReader()
   #call: PooledCall | null = null
@@ -42,7 +43,7 @@ export class UpstreamConnection implements Deadlined, ChunkedSink {
   #isGathering = false
   #isClosed = false
 
-  constructor(upstream: PooledUpstream) {
+  constructor(upstream: ConnectionPool<UpstreamConnection>) {
     this.#upstream = upstream
     this.#socket = this.#open()
     readBeforeEnd(this.#socket, {

@@ -1,21 +1,20 @@
 /** One application: a pool of connections to its origin, and the only way to it. */
 import { LIMITS } from '../../shared/limits.ts'
 import { failure } from '../wire/upstream-call.ts'
-import type { ResponseSink, UpstreamCall, UpstreamRequest } from '../wire/upstream-call.ts'
+import type {
+  ResponseSink,
+  Upstream,
+  UpstreamCall,
+  UpstreamRequest,
+  UpstreamStats,
+} from '../wire/upstream-call.ts'
 import { createUpstreamRuntime } from './runtime.ts'
 import { FairQueue } from '../wire/fair-queue.ts'
 import type { UpstreamRuntime } from './runtime.ts'
-import { PooledCall } from './pooled-call.ts'
+import { PooledCall, type CallQueue } from './pooled-call.ts'
+import type { UpstreamTimeouts } from './timeouts.ts'
+import type { ConnectionPool } from './connection-pool.ts'
 import { UpstreamConnection } from './upstream-connection.ts'
-
-export interface UpstreamTimeouts {
-  /** Name lookup, connection and TLS handshake together. */
-  readonly connectMs: number
-  /** From the end of the request to the head of the response. */
-  readonly firstByteMs: number
-  /** Without any progress, once a body is on its way; and unused in the pool. */
-  readonly idleMs: number
-}
 
 export interface UpstreamLimits {
   readonly upstreamIdleSocketsMax: number
@@ -38,24 +37,6 @@ export interface UpstreamOptions {
   readonly isExempt?: (address: string) => boolean
 }
 
-export interface Upstream {
-  readonly origin: string
-  /** What the Host header towards this origin says: `127.0.0.1:9000`, `app.example`. */
-  readonly authority: string
-  request(request: UpstreamRequest, sink: ResponseSink): UpstreamCall
-  /** Idle connections close now, busy ones when their request is answered. */
-  close(): Promise<void>
-  stats(): UpstreamStats
-}
-
-export interface UpstreamStats {
-  readonly sockets: number
-  readonly idle: number
-  readonly waiting: number
-  readonly connects: number
-  readonly retries: number
-}
-
 export function createUpstream(options: UpstreamOptions): Upstream {
   return new PooledUpstream(options)
 }
@@ -75,7 +56,7 @@ function shareOf(leftByOthers: number, sharePerClientMax: number): number {
   return Math.min(sharePerClientMax, Math.max(LIMITS.upstreamShareMin, half))
 }
 
-export class PooledUpstream implements Upstream {
+class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConnection> {
   readonly origin: string
   readonly authority: string
   readonly url: URL

@@ -5,7 +5,7 @@
  */
 import type { Socket } from 'node:net'
 import type { Answer as OwnAnswer } from '../../shared/sign-in/answer.ts'
-import type { Upstream } from '../upstream/upstream.ts'
+import type { Upstream } from './upstream-call.ts'
 
 export type { OwnAnswer }
 

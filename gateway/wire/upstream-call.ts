@@ -1,5 +1,5 @@
 /** One request to an upstream and the answer to it: the words between the pool and the wires. */
-import type { ResponseHead } from '../upstream/response-head.ts'
+import type { ResponseHead } from './response-head.ts'
 
 export interface UpstreamRequest {
   readonly method: string
@@ -79,4 +79,22 @@ export interface UpstreamCall {
   resume(): void
   /** The client is gone: the connection is closed and the sink hears nothing more. */
   abort(): void
+}
+
+export interface Upstream {
+  readonly origin: string
+  /** What the Host header towards this origin says: `127.0.0.1:9000`, `app.example`. */
+  readonly authority: string
+  request(request: UpstreamRequest, sink: ResponseSink): UpstreamCall
+  /** Idle connections close now, busy ones when their request is answered. */
+  close(): Promise<void>
+  stats(): UpstreamStats
+}
+
+export interface UpstreamStats {
+  readonly sockets: number
+  readonly idle: number
+  readonly waiting: number
+  readonly connects: number
+  readonly retries: number
 }

@@ -7,20 +7,18 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'n
 import type { Test } from 'tap'
 import { createDeadlines } from '../../gateway/wire/deadlines.ts'
 import type { Exchange, ForwardPlan, OwnAnswer } from '../../gateway/wire/exchange.ts'
-import type { AbuseKind, ExchangeOutcome } from '../../gateway/http1/server.ts'
+import type { AbuseKind, ExchangeOutcome } from '../../gateway/wire/protocol.ts'
 import { createHttp2Server } from '../../gateway/http2/server.ts'
-import type { Http2Limits } from '../../gateway/http2/server.ts'
+import type { Http2Limits } from '../../gateway/http2/world.ts'
 import { createAddressCounts } from '../../gateway/wire/address-counts.ts'
 import { HostCertificate } from '../../gateway/tls/certificates.ts'
 import { createTlsListener, type TlsListenerOptions } from '../../gateway/tls/tls-listener.ts'
 import { createTicketKeys } from '../../gateway/tls/ticket-keys.ts'
-import { createHttp1Server, type Http1Limits } from '../../gateway/http1/server.ts'
+import { type Http1Limits } from '../../gateway/http1/world.ts'
+import { createHttp1Server } from '../../gateway/http1/server.ts'
 import { createUpstreamRuntime } from '../../gateway/upstream/runtime.ts'
-import {
-  createUpstream,
-  type Upstream,
-  type UpstreamOptions,
-} from '../../gateway/upstream/upstream.ts'
+import { type Upstream } from '../../gateway/wire/upstream-call.ts'
+import { createUpstream, type UpstreamOptions } from '../../gateway/upstream/upstream.ts'
 import { systemClock, type Clock } from '../../shared/clock.ts'
 import { createTestAuthority, type TestAuthority } from './test-certificates.ts'
 import { listening } from './wire.ts'

@@ -6,14 +6,13 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import type { Test } from 'tap'
 import type { Exchange, ForwardPlan } from '../../gateway/wire/exchange.ts'
 import { createHttp1Server } from '../../gateway/http1/server.ts'
-import type {
-  ExchangeOutcome,
-  Http1Server,
-  Http1ServerOptions,
-} from '../../gateway/http1/server.ts'
+import type { ExchangeOutcome } from '../../gateway/wire/protocol.ts'
+import type { Http1ServerOptions } from '../../gateway/http1/world.ts'
+import type { Http1Server } from '../../gateway/http1/server.ts'
 import { createUpstreamRuntime } from '../../gateway/upstream/runtime.ts'
 import { createUpstream } from '../../gateway/upstream/upstream.ts'
-import type { Upstream, UpstreamOptions } from '../../gateway/upstream/upstream.ts'
+import type { Upstream } from '../../gateway/wire/upstream-call.ts'
+import type { UpstreamOptions } from '../../gateway/upstream/upstream.ts'
 
 type T = Pick<Test, 'teardown'>
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { mayBeTrailer } from '../../../gateway/wire/field-names.ts'
-import { ParsedHead, parseRequestHead } from '../../../gateway/http1/request-head.ts'
+import { ParsedHead } from '../../../gateway/wire/parsed-head.ts'
+import { parseRequestHead } from '../../../gateway/http1/request-head.ts'
 import {
   CLIENT_CLAIMS,
   CLIENT_PREFIXES,

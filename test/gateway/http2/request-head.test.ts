@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createHeadReader } from '../../../gateway/http2/request-head.ts'
-import { ParsedHead } from '../../../gateway/http1/request-head.ts'
+import { ParsedHead } from '../../../gateway/wire/parsed-head.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
 const read = createHeadReader()

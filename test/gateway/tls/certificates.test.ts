@@ -2,7 +2,7 @@
 import t from 'tap'
 import { checkSnapshot, createTenantCompiler } from '../../../gateway/tenants/compiled.ts'
 import { keepCertificates } from '../../../gateway/tls/certificates.ts'
-import type { Upstream } from '../../../gateway/upstream/upstream.ts'
+import type { Upstream } from '../../../gateway/wire/upstream-call.ts'
 import { HOST, startEdge } from '../../support/edge-world.ts'
 import { snapshotOf } from '../../support/fleet-source.ts'
 import { createTestAuthority } from '../../support/test-certificates.ts'

@@ -6,7 +6,7 @@ import type {
   UpstreamFailure,
   UpstreamRequest,
 } from '../../../gateway/wire/upstream-call.ts'
-import type { ResponseHead } from '../../../gateway/upstream/response-head.ts'
+import type { ResponseHead } from '../../../gateway/wire/response-head.ts'
 import { createUpstream } from '../../../gateway/upstream/upstream.ts'
 import { startOrigin, startRawOrigin } from '../../support/wire.ts'
 
