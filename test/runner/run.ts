@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { CHECKS, runCheck } from './checks.ts'
 import { planned } from './plan.ts'
 import { createReport } from './report.ts'
-import { runUnit } from './unit.ts'
+import { runUnit, stopUnits } from './unit.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -27,6 +27,12 @@ const work = [
   ...(isWhole ? CHECKS.map((check) => () => runCheck(check, ROOT, report)) : []),
   ...units.map((unit) => () => runUnit(unit, ROOT, report)),
 ]
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => {
+    stopUnits()
+    process.kill(process.pid, signal)
+  })
+
 // half of their time tests wait: for a program to start, for a disk, for a clock
 const LANES_PER_CORE = 2
 const lanes = Array.from({ length: availableParallelism() * LANES_PER_CORE }, async () => {

@@ -1,10 +1,17 @@
 /** One process of test files, and what it says of each of them. */
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { COMPILE_CACHE_FOLDER } from '../../shared/compile-cache.ts'
 import type { Unit } from './plan.ts'
 import type { Report } from './report.ts'
+
+const children = new Set<ChildProcess>()
+
+/** None of them ends by itself when the run is stopped. */
+export function stopUnits(): void {
+  for (const child of children) child.kill('SIGKILL')
+}
 
 const ROOM = fileURLToPath(new URL('room.ts', import.meta.url))
 
@@ -22,6 +29,8 @@ export async function runUnit({ name, files }: Unit, root: string, report: Repor
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  children.add(child)
+  child.once('close', () => children.delete(child))
   const waiting = new Set(files)
   const complaints: string[] = []
   child.stderr.setEncoding('utf8').on('data', (text: string) => void complaints.push(text))
