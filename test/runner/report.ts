@@ -7,8 +7,19 @@ export interface FileResult {
   readonly timeMs: number
 }
 
+/** Of assertions, as tap counts them. */
+export interface Counts {
+  total: number
+  pass: number
+  fail: number
+  todo: number
+  skip: number
+}
+
 export interface Report {
   file(result: FileResult): void
+  /** What the tests of one process come to, whatever its files have reported. */
+  count(counts: Readonly<Counts>): void
   /** What went wrong beside the files' own tests. */
   failed(what: string, lines: readonly string[]): void
   check(name: string, isOk: boolean, lines: readonly string[]): void
@@ -16,45 +27,53 @@ export interface Report {
   close(): boolean
 }
 
+const KINDS = ['total', 'pass', 'fail', 'todo', 'skip'] as const
 const SKIPPED = /^ +ok \d+ .*# SKIP/
 
 export function createReport({ isVerbose }: { isVerbose: boolean }): Report {
   const startedAt = performance.now()
-  const counts = { total: 0, pass: 0, fail: 0 }
-  let skipped = 0
+  const counts: Counts = { total: 0, pass: 0, fail: 0, todo: 0, skip: 0 }
+  let [results, failures] = [0, 0]
   const print = (...lines: readonly string[]) => process.stdout.write(`${lines.join('\n')}\n`)
   print('TAP version 14')
 
   function result(name: string, isOk: boolean, lines: readonly string[], timeMs?: number) {
     const time = timeMs === undefined ? '' : ` # time=${Math.round(timeMs)}ms`
-    counts.total += 1
-    counts[isOk ? 'pass' : 'fail'] += 1
+    results += 1
+    if (!isOk) failures += 1
     const shown = lines.filter((line) => line.trim() !== '')
     print(
       ...(shown.length > 0 ? [`# Subtest: ${name}`, ...shown] : []),
-      `${isOk ? 'ok' : 'not ok'} ${counts.total} - ${name}${time}`,
+      `${isOk ? 'ok' : 'not ok'} ${results} - ${name}${time}`,
     )
+  }
+
+  function failed(what: string, lines: readonly string[]) {
+    counts.total += 1
+    counts.fail += 1
+    result(what, false, lines)
   }
 
   return {
     file({ file, isOk, lines, timeMs }) {
       const skips = lines.filter((line) => SKIPPED.test(line))
-      skipped += skips.length
       result(file, isOk, isVerbose ? lines : isOk ? skips : failing(lines), timeMs)
     },
-    failed: (what, lines) => result(what, false, lines),
+    count(more) {
+      for (const kind of KINDS) counts[kind] += more[kind]
+    },
+    failed,
     check(name, isOk, lines) {
-      // counted where it fails: those that pass are files
+      // counted where it fails: what passes are assertions
       if (isOk) print(`# ${name}: nothing to say`)
-      else result(name, false, lines)
+      else failed(name, lines)
     },
     close() {
-      const fail = counts.fail > 0 ? `, fail: ${counts.fail}` : ''
-      const skip = skipped > 0 ? [`# tests skipped: ${skipped}`] : []
-      print(`1..${counts.total}`, ...skip)
-      print(`# { total: ${counts.total}, pass: ${counts.pass}${fail} }`)
+      const kinds = KINDS.filter((kind) => kind === 'total' || counts[kind] > 0)
+      const counted = kinds.map((kind) => `${kind}: ${counts[kind]}`).join(', ')
+      print(`1..${results}`, `# { ${counted} }`)
       print(`# time=${Math.round(performance.now() - startedAt)}ms`)
-      return counts.fail === 0 && counts.total > 0
+      return failures === 0 && results > 0
     },
   }
 }

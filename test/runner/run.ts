@@ -1,6 +1,6 @@
 /**
  * `npm test`: every test file, a process per room, and beside them what reads the code. Prints one
- * line for each file and, of what failed or was skipped, all that it said; the last lines count files.
+ * line for each file and, of what failed or was skipped, all that it said; the last lines count assertions, as tap does.
  *
  *     node test/runner/run.ts [--long] [--verbose] [file or folder …]
  */

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { COMPILE_CACHE_FOLDER } from '../../shared/compile-cache.ts'
 import type { Unit } from './plan.ts'
-import type { Report } from './report.ts'
+import type { Counts, Report } from './report.ts'
 
 const children = new Set<ChildProcess>()
 
@@ -19,6 +19,8 @@ const ROOM = fileURLToPath(new URL('room.ts', import.meta.url))
 const SILENT_MS_MAX = 600_000
 const RESULT = /^(ok|not ok) \d* ?- (.*?)(?: # time=([\d.]+)ms)?$/
 const SUBTEST = /^# Subtest: (.*)$/
+/** With which tap ends. */
+const COUNTS = /^# \{ total: .* \}$/
 
 export async function runUnit({ name, files }: Unit, root: string, report: Report): Promise<void> {
   const child = spawn(process.execPath, [ROOM, ...files], {
@@ -52,6 +54,7 @@ export async function runUnit({ name, files }: Unit, root: string, report: Repor
   const silence = setTimeout(() => void child.kill('SIGKILL'), SILENT_MS_MAX)
   for await (const line of createInterface({ input: child.stdout })) {
     silence.refresh()
+    if (COUNTS.test(line)) report.count(countsOf(line))
     const result = RESULT.exec(line)
     if (result !== null || SUBTEST.test(line)) settle()
     if (result === null) {
@@ -77,6 +80,12 @@ export async function runUnit({ name, files }: Unit, root: string, report: Repor
   if (failures > 0) process.stderr.write(complaints.join(''))
   if (code !== 0 && failures === 0 && waiting.size === 0)
     report.failed(`${name} (its process ended with ${code})`, said)
+}
+
+function countsOf(line: string): Counts {
+  const of = (kind: string) => Number(new RegExp(`\\b${kind}: (\\d+)`).exec(line)?.[1] ?? 0)
+  const [total, pass, fail] = [of('total'), of('pass'), of('fail')]
+  return { total, pass, fail, todo: of('todo'), skip: of('skip') }
 }
 
 const closed = (child: ReturnType<typeof spawn>) =>

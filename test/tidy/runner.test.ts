@@ -44,8 +44,10 @@ t.test('who asks to be alone is; the others of a room share, and rooms do not', 
 async function outcome(t: Test, sources: Record<string, string>) {
   const files: FileResult[] = []
   const failures: string[] = []
+  const counted: number[] = []
   const report: Report = {
     file: (result) => void files.push(result),
+    count: (more) => void counted.push(more.pass, more.fail),
     failed: (what, lines) => void failures.push([what, ...lines].join('\n')),
     check: () => {},
     close: () => true,
@@ -59,13 +61,13 @@ async function outcome(t: Test, sources: Record<string, string>) {
   await runUnit({ name: 'room', files: tests }, folder, report)
   const verdicts = Object.fromEntries(files.map(({ file, isOk }) => [file, isOk]))
   const said = (file: string) => files.find((result) => result.file === file)?.lines.join('\n')
-  return { verdicts, said, failures }
+  return { verdicts, said, failures, counted }
 }
 
 const FINE = `t.test('fine', async (t) => t.ok(true))`
 
 t.test('a failure is told of its own file, with what was found', async (t) => {
-  const { verdicts, said, failures } = await outcome(t, {
+  const { verdicts, said, failures, counted } = await outcome(t, {
     'a.test.ts': FINE,
     'b.test.ts': `t.test('sum', async (t) => t.equal(1, 2, 'as it should be'))\n${FINE}`,
     'c.test.ts': `throw new Error('not even read')`,
@@ -84,6 +86,7 @@ t.test('a failure is told of its own file, with what was found', async (t) => {
   t.match(said('b.test.ts'), 'not ok 1 - as it should be')
   t.match(said('c.test.ts'), 'not even read')
   t.match(said('d.test.ts'), 'missing')
+  t.same(counted, [3, 3], 'assertions, as tap counts them')
   t.same(failures, [])
 })
 
