@@ -6,7 +6,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Analysis } from '../analysis/analysis.ts'
 import type { Guides } from '../analysis/guides.ts'
-import { described, time } from './answer-fields.ts'
+import { described, time } from '../requests/described.ts'
 import { endpoint, json, type Endpoint } from './endpoint.ts'
 
 export interface AnalysisEndpointsWorld {

@@ -1,5 +1,6 @@
 /** What the API answers with, field by field. Strict: what is not declared here does not go out. */
 import * as v from 'valibot'
+import { count, described, time } from '../requests/described.ts'
 import {
   LICENCES,
   MODES,
@@ -7,12 +8,6 @@ import {
   PROTECTIONS,
   SESSION_BINDINGS,
 } from '../../shared/fleet/snapshot.ts'
-
-export const time = v.pipe(v.string(), v.isoTimestamp())
-export const count = v.pipe(v.number(), v.integer(), v.minValue(0))
-
-export const described = <Schema extends v.GenericSchema>(schema: Schema, description: string) =>
-  v.pipe(schema, v.description(description))
 
 /** Of every refusal; the case may add fields, which are named where they matter. */
 export const ErrorAnswer = v.looseObject({

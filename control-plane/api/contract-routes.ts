@@ -1,6 +1,6 @@
 /** The integration contract as an endpoint. */
 import * as v from 'valibot'
-import { described } from './answer-fields.ts'
+import { described } from '../requests/described.ts'
 import { endpoint, json, type Endpoint } from './endpoint.ts'
 import { sendShared } from '../http/large-answers.ts'
 import { integrationContract } from '../../shared/integration/contract.ts'

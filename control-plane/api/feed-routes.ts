@@ -13,7 +13,7 @@ import type { Enforcement } from '../events/enforcement.ts'
 import { EnforcementEventBody, readBatch } from '../events/event-batch.ts'
 import { requireFeed, type Feed } from '../feed/feed.ts'
 import { POLL_HEADERS, readPoll } from '../feed/poll-headers.ts'
-import { count, described } from './answer-fields.ts'
+import { count, described } from '../requests/described.ts'
 import { endpoint, json, nothing, type Endpoint } from './endpoint.ts'
 
 export interface FeedEndpointsWorld {

@@ -1,6 +1,6 @@
 /** Of a mail to somebody else: what its sender would like to read is the best guess. */
-import { textsFor } from '../realm/pages/texts/languages.ts'
+import { languageFor } from '../pages/languages.ts'
 
 export function mailLanguage({ headers }: Pick<Request, 'headers'>): string {
-  return textsFor({ acceptLanguage: headers.get('accept-language') ?? undefined }).language
+  return languageFor({ acceptLanguage: headers.get('accept-language') ?? undefined })
 }

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { Hono } from 'hono'
 import { html, raw } from 'hono/html'
-import type { ApiEnv } from '../http/context.ts'
 import { isSameSecret } from '../keys/vault.ts'
 import type { Mailbox } from './mailbox.ts'
 
@@ -17,7 +16,7 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 const LINK = /https?:\/\/\S+/
 
 export function mailboxRoutes(mailbox: Mailbox, key: string) {
-  return new Hono<ApiEnv>().get('/mailbox', async (c) => {
+  return new Hono().get('/mailbox', async (c) => {
     // not in the address, which browsers and proxies write down
     const sent = /^Basic ([A-Za-z0-9+/=]+)$/.exec(c.req.header('authorization') ?? '')?.[1] ?? ''
     const password = Buffer.from(sent, 'base64')

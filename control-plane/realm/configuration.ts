@@ -9,7 +9,7 @@ import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { errors, interactionPolicy } from './oidc.ts'
 import { pathCookieName, realmCookieName, sessionCookiePath } from './realm-cookies.ts'
-import { LANGUAGES } from './pages/texts/languages.ts'
+import { LANGUAGES } from '../pages/languages.ts'
 import { CODE_SECONDS } from './session-life.ts'
 
 /** How long a person may take over the sign-in page. */
@@ -67,7 +67,7 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
       },
     ],
     jwks: { keys: settings.jwks },
-    discovery: { ui_locales_supported: LANGUAGES.map(({ language }) => language) },
+    discovery: { ui_locales_supported: [...LANGUAGES] },
     responseTypes: ['code'],
     extraParams: { response_mode: refuseOtherModes },
     pkce: { required: () => true },

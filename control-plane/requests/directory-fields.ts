@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
 import { isPlausibleQuery, QUERY_WISH } from '../user-directory/query.ts'
 import { DIRECTORY_KINDS, TLS_MODES } from '../user-directory/settings.ts'
+import type { NewDirectory } from '../user-directory/user-directories.ts'
 
 const oneOf = <const Options extends readonly string[]>(options: Options) =>
   v.picklist(options, `one of ${options.join(', ')}`)
@@ -109,4 +110,17 @@ export const UserDirectoryBody = v.pipe(
   ),
 )
 
+const PORTS = { postgres: 5432, mysql: 3306 } as const
+
 export const DryRunBody = v.strictObject({ login: v.optional(login) })
+
+export type DirectoryBody = Omit<v.InferOutput<typeof UserDirectoryBody>, 'login'>
+
+export function toDirectory({
+  ca_pem: caPem,
+  port,
+  password,
+  ...same
+}: DirectoryBody): NewDirectory {
+  return { ...same, caPem, password, port: port ?? PORTS[same.kind] }
+}

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { EVENT_NAMES } from '../../shared/events.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { count, described, time } from '../api/answer-fields.ts'
+import { count, described, time } from './described.ts'
 import { moment } from './monitoring-fields.ts'
 import { hasUnseen } from '../../shared/unseen.ts'
 

@@ -1,7 +1,7 @@
 /** What tenants can be told of: to programs as JSON, to a browser as a page. */
 import * as v from 'valibot'
 import { styledPageHeaders } from '../../pages/look.ts'
-import { described } from '../answer-fields.ts'
+import { described } from '../../requests/described.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
 import { sendShared } from '../../http/large-answers.ts'
 import { DOCS_STYLE } from '../openapi/docs-style.ts'

@@ -1,7 +1,7 @@
 /** The API tells of itself: to programs as OpenAPI, to people as a page. */
 import * as v from 'valibot'
 import { styledPageHeaders } from '../../pages/look.ts'
-import { described } from '../answer-fields.ts'
+import { described } from '../../requests/described.ts'
 import { endpoint, file, json, type Declaration, type Endpoint } from '../endpoint.ts'
 import type { SendLarge } from '../../http/large-answers.ts'
 import { docsPage } from './docs-page.ts'

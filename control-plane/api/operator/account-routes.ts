@@ -20,7 +20,8 @@ import {
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
-import { NewUserBody, NothingBody, RevocationBody, UserPatchBody } from '../../requests/fields.ts'
+import { NothingBody } from '../../requests/fields.ts'
+import { NewUserBody, RevocationBody, UserPatchBody } from '../../requests/people-fields.ts'
 import { sessionView, userView } from './views.ts'
 
 export interface AccountEndpointsWorld extends EnforcedAnswersWorld {

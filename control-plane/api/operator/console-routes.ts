@@ -1,13 +1,12 @@
 /** Into the console: for who holds the operator key, and has no account yet, or none any more. */
 import * as v from 'valibot'
-import { TENANT_ID } from '../../../shared/fleet/snapshot.ts'
 import type { OperatorLinks } from '../../console-access/operator-links.ts'
 import type { ConsolePeople, ConsolePerson } from '../../console-access/people.ts'
 import { mailLanguage } from '../../http/mail-language.ts'
-import { described, time } from '../answer-fields.ts'
+import { described, time } from '../../requests/described.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
-import { NewUserBody } from '../../requests/fields.ts'
+import { InvitationBody, OF_TENANT } from '../../requests/people-fields.ts'
 import { iso } from './views.ts'
 
 export interface ConsoleEndpointsWorld {
@@ -22,19 +21,6 @@ const OperatorLinkBody = v.strictObject({
     described(v.boolean('true or false'), 'Also where there is an operator already.'),
     false,
   ),
-})
-
-const OF_TENANT = v.optional(
-  described(
-    v.pipe(v.string('the id of a tenant'), v.regex(TENANT_ID, 'the id of a tenant')),
-    'Whose administrators are meant; left out: the operators.',
-  ),
-)
-
-export const InvitationBody = v.strictObject({
-  email: NewUserBody.entries.email,
-  name: NewUserBody.entries.name,
-  tenant_id: OF_TENANT,
 })
 
 const Person = v.strictObject({

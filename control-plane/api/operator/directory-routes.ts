@@ -3,22 +3,19 @@ import * as v from 'valibot'
 import { STEPS, type DryRun } from '../../user-directory/dry-run.ts'
 import { DIRECTORY_KINDS, TLS_MODES } from '../../user-directory/settings.ts'
 import type {
-  NewDirectory,
   StoredDirectory,
   UserDirectories,
 } from '../../user-directory/user-directories.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
-import { count, described, time } from '../answer-fields.ts'
+import { count, described, time } from '../../requests/described.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
-import { DryRunBody, UserDirectoryBody } from '../../requests/directory-fields.ts'
+import { DryRunBody, toDirectory, UserDirectoryBody } from '../../requests/directory-fields.ts'
 import { iso } from './views.ts'
 
 export interface DirectoryEndpointsWorld {
   readonly tenants: Pick<Tenants, 'get'>
   readonly directories: UserDirectories
 }
-
-const PORTS = { postgres: 5432, mysql: 3306 } as const
 
 const Tried = v.strictObject({
   ok: described(v.boolean(), 'Whether a sign-in would work, as far as could be tried.'),
@@ -142,17 +139,6 @@ export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly End
       },
     ),
   ]
-}
-
-export type DirectoryBody = Omit<v.InferOutput<typeof UserDirectoryBody>, 'login'>
-
-export function toDirectory({
-  ca_pem: caPem,
-  port,
-  password,
-  ...same
-}: DirectoryBody): NewDirectory {
-  return { ...same, caPem, password, port: port ?? PORTS[same.kind] }
 }
 
 /** Everything but the password, which nobody gets to see again. */

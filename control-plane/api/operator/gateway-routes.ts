@@ -1,12 +1,11 @@
 /** The gateways, how far each has come, and their keys. */
-import * as v from 'valibot'
-import { GATEWAY_ID } from '../../../shared/config/config.ts'
 import { fleetOf } from '../../fleet/fleet-list.ts'
 import type { GatewayStatus } from '../../fleet/gateway-book.ts'
 import type { GatewayKeys } from '../../keys/gateway-keys.ts'
 import { Gateway, NewGatewayKeyAnswer } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
 import { pageOf } from '../../requests/paging.ts'
+import { NewGatewayKeyBody } from '../../requests/key-fields.ts'
 import { iso } from './views.ts'
 
 export interface GatewayEndpointsWorld {
@@ -14,15 +13,6 @@ export interface GatewayEndpointsWorld {
   readonly gatewayKeys: GatewayKeys
   readonly store: { revision(): Promise<number> }
 }
-
-const ID_WISH = 'letters, digits, dots and dashes, at most 64'
-export const NewGatewayKeyBody = v.strictObject({
-  gateway_id: v.pipe(
-    v.string(ID_WISH),
-    v.regex(GATEWAY_ID, ID_WISH),
-    v.description('`gateway.id` in the settings of the gateway.'),
-  ),
-})
 
 const fleet = { group: 'fleet', caller: 'operator' } as const
 const GATEWAYS = '/api/v1/operator/gateways'

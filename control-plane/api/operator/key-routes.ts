@@ -11,13 +11,8 @@ import {
   KeysAnswer,
 } from '../answer-fields.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
-import {
-  AnalyzerKeyRotationBody,
-  CertificateBody,
-  NothingBody,
-  RotationBody,
-  SecretRotationBody,
-} from '../../requests/fields.ts'
+import { NothingBody } from '../../requests/fields.ts'
+import { AnalyzerKeyRotationBody, CertificateBody, RotationBody, SecretRotationBody } from '../../requests/key-fields.ts'
 import { isoOrNull } from './views.ts'
 
 export interface KeyEndpointsWorld {

@@ -14,7 +14,7 @@ import {
 import { wholeSteps } from '../../monitoring/series.ts'
 import { STEP_MS } from '../../store/queries/figures.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
-import { count, described, time } from '../answer-fields.ts'
+import { count, described, time } from '../../requests/described.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { AlertPatchBody, NewAlertBody, SPAN_QUERY } from '../../requests/monitoring-fields.ts'

@@ -1,7 +1,8 @@
 /** Everything under `/api/v1/operator`. */
 import * as v from 'valibot'
 import type { AuditTrail } from '../../accounts/audit-trail.ts'
-import { AuditEntry, described } from '../answer-fields.ts'
+import { AuditEntry } from '../answer-fields.ts'
+import { described } from '../../requests/described.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { accountEndpoints, type AccountEndpointsWorld } from './account-routes.ts'

@@ -1,11 +1,8 @@
 /** Tenants: what they are, and what state they are in. */
 import * as v from 'valibot'
-import type { LicenceInput } from '../../tenants/licences.ts'
 import type {
-  NewTenant,
   ProtectionState,
   Tenant as TenantRecord,
-  TenantPatch,
   Tenants,
 } from '../../tenants/tenants.ts'
 import {
@@ -19,14 +16,17 @@ import {
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
+import { NothingBody } from '../../requests/fields.ts'
+import { GoLiveBody } from '../../requests/key-fields.ts'
 import {
-  GoLiveBody,
   LicenceBody,
   NewTenantBody,
-  NothingBody,
   PlanBody,
   TenantPatchBody,
-} from '../../requests/fields.ts'
+  toLicence,
+  toNewTenant,
+  toPatch,
+} from '../../requests/tenant-fields.ts'
 import { protectionView, tenantView, type ViewWorld } from './views.ts'
 
 export interface TenantEndpointsWorld extends ViewWorld, EnforcedAnswersWorld {
@@ -230,48 +230,4 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
         c.json(tenantView(await tenants.setPlan(path.tenant_id, body.plan, c.var.actor), world)),
     ),
   ]
-}
-
-/** What was checked by `NewTenantBody`, under the names that the inside uses. */
-export function toNewTenant(body: v.InferOutput<typeof NewTenantBody>): NewTenant {
-  const { tenant_id: tenantId, max_session_seconds, idle_seconds, session_binding } = body
-  const { name = tenantId, mode, plan, hostnames, origin, sealed, excluded, health } = body
-  return {
-    ...{ tenantId, name, mode, plan, hostnames, origin, sealed, excluded, health },
-    maxSessionSeconds: max_session_seconds,
-    idleSeconds: idle_seconds,
-    sessionBinding: session_binding,
-    timeZone: body.time_zone,
-  }
-}
-
-export function toLicence(body: v.InferOutput<typeof LicenceBody>): LicenceInput {
-  return {
-    state: body.state,
-    blocksSignin: body.blocks_signin,
-    graceFrom: msOf(body.grace_from),
-    expiresAt: msOf(body.expires_at),
-    expiryBlocks: body.blocks_signin_when_expired,
-  }
-}
-
-type PatchBody = Record<string, unknown>
-
-const msOf = (time: string | null | undefined) => (time == null ? null : Date.parse(time))
-
-const RENAMED: Readonly<Record<string, keyof TenantPatch>> = {
-  max_session_seconds: 'maxSessionSeconds',
-  idle_seconds: 'idleSeconds',
-  session_binding: 'sessionBinding',
-  time_zone: 'timeZone',
-  brand_colour: 'brandColour',
-  brand_logo: 'brandLogo',
-  backchannel_logout_uri: 'backchannelLogoutUri',
-}
-
-/** What was checked by `TenantPatchBody`, under the names that the inside uses. */
-export function toPatch(body: PatchBody): TenantPatch {
-  return Object.fromEntries(
-    Object.entries(body).map(([name, value]) => [RENAMED[name] ?? name, value]),
-  )
 }

@@ -5,7 +5,8 @@ import type { Deliveries, Delivery } from '../../webhooks/sent.ts'
 import type { Webhook, WebhookPatch, Webhooks } from '../../webhooks/webhooks.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
-import { NothingBody, SecretRotationBody } from '../../requests/fields.ts'
+import { NothingBody } from '../../requests/fields.ts'
+import { SecretRotationBody } from '../../requests/key-fields.ts'
 import { iso, isoOrNull } from './views.ts'
 import {
   DELIVERY_QUERY,

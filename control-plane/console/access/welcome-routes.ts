@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
-import { NewUserBody } from '../../requests/fields.ts'
+import { NewUserBody } from '../../requests/people-fields.ts'
 import { form, linkButton } from '../blocks/form.ts'
 import { textField } from '../blocks/field.ts'
 import { action, page, type ConsoleRoute, type View, type Visit } from '../route.ts'

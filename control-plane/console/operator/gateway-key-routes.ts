@@ -1,7 +1,7 @@
 /** Keys of gateways: a table of them, a new one with its secret shown once, revoking one. */
 import { html } from 'hono/html'
 import { LIMITS } from '../../../shared/limits.ts'
-import { NewGatewayKeyBody } from '../../api/operator/gateway-routes.ts'
+import { NewGatewayKeyBody } from '../../requests/key-fields.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import type { ListedGateway, ListedKey } from '../../fleet/fleet-list.ts'
 import type { GatewayKeys, MadeGatewayKey } from '../../keys/gateway-keys.ts'

@@ -1,8 +1,7 @@
 /** A new tenant: the form of the operator API's call, with the same schema behind it. */
 import { html } from 'hono/html'
 import { MODES, PLANS } from '../../../shared/fleet/snapshot.ts'
-import { NewTenantBody } from '../../requests/fields.ts'
-import { toNewTenant } from '../../api/operator/tenant-routes.ts'
+import { NewTenantBody, toNewTenant } from '../../requests/tenant-fields.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { linesField, selectField, textField } from '../blocks/field.ts'
 import { form } from '../blocks/form.ts'

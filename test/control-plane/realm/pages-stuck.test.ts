@@ -1,6 +1,6 @@
 /** The ways in which people get stuck: each ends at the application, or on a page that says what to do. */
 import t, { type Test } from 'tap'
-import { LANGUAGES } from '../../../control-plane/realm/pages/texts/languages.ts'
+import { ALL_TEXTS } from '../../../control-plane/realm/pages/texts/languages.ts'
 import {
   ADA,
   Browser,
@@ -79,7 +79,7 @@ function somebody(world: World, language: string): Me {
 for (const [way, { kind, go }] of Object.entries(WAYS))
   t.test(`${way}: a page says what to do, in every language`, async (t) => {
     const { world, acme } = await places(t)
-    for (const texts of LANGUAGES) {
+    for (const texts of ALL_TEXTS) {
       const { html, response } = await go(acme, somebody(world, texts.language))
       const { title, steps } = texts.messages[kind]
       t.ok(response.status >= 400 && response.status < 500, `${way}: ${response.status}`)

@@ -3,13 +3,13 @@ import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
 import { pageHeaders } from '../../../control-plane/realm/answers.ts'
-import { LANGUAGES } from '../../../control-plane/realm/pages/texts/languages.ts'
+import { ALL_TEXTS } from '../../../control-plane/realm/pages/texts/languages.ts'
 import type { Page } from '../../../control-plane/realm/pages/layout.ts'
 import { EXAMPLES } from './pages-examples.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../control-plane/realm/pages')
 const EVIL = `"><script>alert(1)</script>'`
-const places = LANGUAGES.map((texts) => ({ texts, name: 'Acme & Söhne', host: 'id.example.com' }))
+const places = ALL_TEXTS.map((texts) => ({ texts, name: 'Acme & Söhne', host: 'id.example.com' }))
 
 t.test('every page there is has an example', async (t) => {
   const shown = new Set(Object.keys(EXAMPLES).map((name) => name.split(',')[0]))

@@ -1,8 +1,7 @@
 /** Settings of a tenant, for operators: what it is, its plan, its licence and what state it is in. */
 import { html } from 'hono/html'
 import { Refusal } from '../../../../shared/errors.ts'
-import { LicenceBody, PlanBody } from '../../../requests/fields.ts'
-import { toLicence, toPatch } from '../../../api/operator/tenant-routes.ts'
+import { LicenceBody, PlanBody, toLicence, toPatch } from '../../../requests/tenant-fields.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
 import { freshSignInNotice } from '../../access/fresh-sign-in.ts'
 import { form, linkButton } from '../../blocks/form.ts'

@@ -5,11 +5,8 @@
 import { html } from 'hono/html'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
-import {
-  AnalyzerKeyRotationBody,
-  NothingBody,
-  SecretRotationBody,
-} from '../../../requests/fields.ts'
+import { NothingBody } from '../../../requests/fields.ts'
+import { AnalyzerKeyRotationBody, SecretRotationBody } from '../../../requests/key-fields.ts'
 import type { Tenant } from '../../../store/queries/tenants.ts'
 import type { Actor } from '../../../store/store.ts'
 import type { SecretOverlaps } from '../../../tenants/analyzer-keys.ts'

@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../../../shared/limits.ts'
-import { NewUserBody } from '../../../requests/fields.ts'
+import { NewUserBody } from '../../../requests/people-fields.ts'
 import { mailLanguage } from '../../../http/mail-language.ts'
 import { PAGE_QUERY } from '../../../requests/paging.ts'
 import type { User } from '../../../accounts/users.ts'

@@ -1,70 +1,10 @@
-/** Which language a page speaks: what the application asks for, then what the browser prefers. */
-import type { Texts } from './english.ts'
-import { english } from './english.ts'
+import { languageFor, type Language, type LanguageWish } from '../../../pages/languages.ts'
+import { english, type Texts } from './english.ts'
 import { german } from './german.ts'
 
-/** The first one is spoken where nobody asks for another. */
-export const LANGUAGES: readonly Texts[] = [english, german]
+const TEXTS: Readonly<Record<Language, Texts>> = { en: english, de: german }
 
-export interface LanguageWish {
-  /** `ui_locales` of the request: tags in the order of preference, as OpenID Connect has it. */
-  readonly uiLocales?: unknown
-  readonly acceptLanguage?: string | undefined
-}
+export const textsFor = (wish: LanguageWish): Texts => TEXTS[languageFor(wish)]
 
-/** What no browser needs; the rest of a longer list is not read. */
-const WISHES_MAX = 32
-
-export function textsFor({ uiLocales, acceptLanguage = '' }: LanguageWish): Texts {
-  const locales = typeof uiLocales === 'string' ? uiLocales.split(' ', WISHES_MAX) : []
-  for (const locale of locales) {
-    const texts = /^[a-z0-9-]+$/i.test(locale) ? spoken(locale) : undefined
-    if (texts !== undefined) return texts
-  }
-  return preferred(parseAcceptLanguage(acceptLanguage)) ?? english
-}
-
-interface Wish {
-  /** `de-AT` or `*`. */
-  readonly range: string
-  readonly weight: number
-}
-
-/** RFC 9110, section 12.5.4. Whatever is not of this form is left out. */
-const WISH =
-  /^([a-z]{1,8}(?:-[a-z0-9]{1,8})*|\*)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i
-
-function parseAcceptLanguage(header: string): Wish[] {
-  return header.split(',', WISHES_MAX).flatMap((part) => {
-    const [, range, weight = '1'] = WISH.exec(part.trim()) ?? []
-    return range === undefined ? [] : [{ range, weight: Number(weight) }]
-  })
-}
-
-/** The heaviest wish that we can meet; among equals the one that was named first. */
-function preferred(wishes: readonly Wish[]): Texts | undefined {
-  const unwanted = new Set(
-    wishes.filter(({ weight }) => weight === 0).map(({ range }) => spoken(range)),
-  )
-  const wanted = wishes.filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight)
-  const named = new Set(wanted.map(({ range }) => spoken(range)))
-  for (const { range } of wanted) {
-    const texts =
-      range === '*' ? LANGUAGES.find((one) => !unwanted.has(one) && !named.has(one)) : spoken(range)
-    if (texts !== undefined) return texts
-  }
-  return undefined
-}
-
-/** `de-AT` is met by `de` (RFC 4647, section 3.4: cut from the end until something fits). */
-function spoken(tag: string): Texts | undefined {
-  for (
-    let rest = tag.toLowerCase();
-    rest !== '';
-    rest = rest.slice(0, Math.max(0, rest.lastIndexOf('-')))
-  ) {
-    const texts = LANGUAGES.find(({ language }) => language === rest)
-    if (texts !== undefined) return texts
-  }
-  return undefined
-}
+/** Of every language that there is. */
+export const ALL_TEXTS: readonly Texts[] = Object.values(TEXTS)

@@ -1,0 +1,45 @@
+/** Keys, secrets and certificates, and what is sealed with them. */
+import * as v from 'valibot'
+import { GATEWAY_ID } from '../../shared/config/config.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { ROTATION_PHASES } from '../keys/signing-keys.ts'
+import { flag, oneOf } from './fields.ts'
+
+const OVERLAP_WISH = `a whole number of seconds from 0 to ${LIMITS.secretOverlapSecondsMax}`
+const overlapSeconds = v.pipe(
+  v.number(OVERLAP_WISH),
+  v.integer(OVERLAP_WISH),
+  v.minValue(0, OVERLAP_WISH),
+  v.maxValue(LIMITS.secretOverlapSecondsMax, OVERLAP_WISH),
+  v.description('How long the secret before it counts as well; 0 ends it at once.'),
+)
+export const SecretRotationBody = v.strictObject({
+  overlap_seconds: v.optional(overlapSeconds, LIMITS.secretOverlapSecondsDefault),
+})
+/** Nobody is signed out by it, so the old one ends at once unless it is said how long it counts. */
+export const AnalyzerKeyRotationBody = v.strictObject({
+  overlap_seconds: v.optional(overlapSeconds, 0),
+})
+export const GoLiveBody = v.strictObject({ force: v.optional(flag, false) })
+
+const pem = (bytesMax: number) =>
+  v.pipe(v.string('text in PEM form'), v.maxBytes(bytesMax, `at most ${bytesMax} bytes`))
+
+export const RotationBody = v.strictObject({
+  phase: oneOf(ROTATION_PHASES),
+  private_key_pem: v.optional(pem(LIMITS.privateKeyBytesMax)),
+  force: v.optional(flag, false),
+})
+export const CertificateBody = v.strictObject({
+  certificate_pem: pem(LIMITS.certificateBytesMax),
+  private_key_pem: pem(LIMITS.privateKeyBytesMax),
+})
+
+const ID_WISH = 'letters, digits, dots and dashes, at most 64'
+export const NewGatewayKeyBody = v.strictObject({
+  gateway_id: v.pipe(
+    v.string(ID_WISH),
+    v.regex(GATEWAY_ID, ID_WISH),
+    v.description('`gateway.id` in the settings of the gateway.'),
+  ),
+})

@@ -1,0 +1,235 @@
+/** Tenants as operators write them, and under the names that the inside uses. */
+import * as v from 'valibot'
+import { excludedProblem, normalPrefix } from '../../shared/enforcement/path.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import { HOSTNAME, LICENCES, MODES, PLANS, SESSION_BINDINGS, TENANT_ID } from '../../shared/fleet/snapshot.ts'
+import { timeZoneNamed } from '../monitoring/weeks.ts'
+import { isReserved } from '../store/reserved.ts'
+import type { LicenceInput } from '../tenants/licences.ts'
+import { logoMediaType } from '../tenants/logo.ts'
+import type { NewTenant, TenantPatch } from '../tenants/tenants.ts'
+import { described } from './described.ts'
+import { flag, name, oneOf } from './fields.ts'
+import { moment } from './monitoring-fields.ts'
+
+function seconds() {
+  const wish = `a whole number of seconds from 1 to ${LIMITS.sessionSecondsMax}`
+  return v.pipe(
+    v.number(wish),
+    v.integer(wish),
+    v.minValue(1, wish),
+    v.maxValue(LIMITS.sessionSecondsMax, wish),
+  )
+}
+
+const TENANT_ID_WISH = 'lower-case letters, digits and inner dashes, at most 63 characters'
+const tenantId = v.pipe(
+  v.string(TENANT_ID_WISH),
+  v.regex(TENANT_ID, TENANT_ID_WISH),
+  v.check((value) => !isReserved(value), 'an id that is not reserved'),
+)
+
+const HOSTNAME_WISH = 'DNS names like app.example.com'
+/** A name whose last label is a number would be read as an IP address. */
+const hostname = v.pipe(
+  v.string(HOSTNAME_WISH),
+  v.toLowerCase(),
+  v.regex(HOSTNAME, HOSTNAME_WISH),
+  v.check((value) => !/(?:^|\.)\d+$/.test(value), HOSTNAME_WISH),
+)
+const hostnames = v.pipe(
+  v.array(hostname, 'a list of DNS names'),
+  v.maxLength(LIMITS.hostnamesPerTenantMax, `at most ${LIMITS.hostnamesPerTenantMax} names`),
+)
+
+const ORIGIN_WISH = 'an address like http://10.0.0.5:3000, without a path'
+/** Checked before `new URL`, which forgives spaces, backslashes and missing slashes. */
+const origin = v.pipe(
+  v.string(ORIGIN_WISH),
+  v.maxLength(LIMITS.originCharactersMax, ORIGIN_WISH),
+  v.regex(/^https?:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[1-9]\d{0,4})?\/?$/i, ORIGIN_WISH),
+  v.check((value) => URL.canParse(value), ORIGIN_WISH),
+  v.transform((value) => new URL(value).origin),
+)
+
+const PREFIX_WISH =
+  'plain paths that begin with "/": no query, no escapes, no dot segments, no "//"'
+const path = v.pipe(
+  v.string(PREFIX_WISH),
+  v.maxLength(LIMITS.pathPrefixBytesMax, PREFIX_WISH),
+  v.check((value) => normalPrefix(value) !== undefined, PREFIX_WISH),
+)
+const prefix = v.pipe(
+  path,
+  v.transform((value) => normalPrefix(value) ?? value),
+)
+const excludedPrefix = v.pipe(
+  prefix,
+  v.check(
+    (value) => excludedProblem(value) === undefined,
+    ({ input }) => excludedProblem(input) ?? PREFIX_WISH,
+  ),
+)
+
+function prefixesOf<Each extends typeof prefix | typeof excludedPrefix>(each: Each) {
+  return v.pipe(
+    v.array(each, 'a list of paths'),
+    v.maxLength(
+      LIMITS.pathPrefixesPerTenantMax,
+      `at most ${LIMITS.pathPrefixesPerTenantMax} paths`,
+    ),
+    v.transform((values) => [...new Set(values)]),
+  )
+}
+
+const TIME_ZONE_WISH = 'a time zone like Europe/Berlin'
+const timeZone = v.pipe(
+  v.string(TIME_ZONE_WISH),
+  v.maxLength(LIMITS.timeZoneCharactersMax, TIME_ZONE_WISH),
+  v.check((value) => timeZoneNamed(value) !== undefined, TIME_ZONE_WISH),
+  v.transform((value) => timeZoneNamed(value) ?? value),
+)
+
+const COLOUR_WISH = 'a colour like #1f45ae, or null'
+const colour = v.nullable(
+  v.pipe(v.string(COLOUR_WISH), v.regex(/^#[0-9a-f]{6}$/i, COLOUR_WISH), v.toLowerCase()),
+)
+
+/** SVG is a document with scripts and links, so it is not among the pictures that we show. */
+const LOGO_WISH = `a PNG, JPEG or WebP picture of at most ${LIMITS.brandLogoBytesMax} bytes in base64, or null`
+const logo = v.nullable(
+  v.pipe(
+    v.string(LOGO_WISH),
+    v.maxLength(Math.ceil(LIMITS.brandLogoBytesMax / 3) * 4, LOGO_WISH),
+    v.base64(LOGO_WISH),
+    v.check((value) => {
+      const bytes = Buffer.from(value, 'base64')
+      return bytes.length <= LIMITS.brandLogoBytesMax && logoMediaType(bytes) !== undefined
+    }, LOGO_WISH),
+  ),
+)
+
+const LOGOUT_URI_WISH = 'an http:// or https:// address, or null'
+const logoutUri = v.pipe(
+  v.string(LOGOUT_URI_WISH),
+  v.maxLength(LIMITS.originCharactersMax, LOGOUT_URI_WISH),
+  v.regex(/^https?:\/\/[^\s\\@#]+$/i, LOGOUT_URI_WISH),
+  v.check((value) => URL.canParse(value), LOGOUT_URI_WISH),
+  v.transform((value) => new URL(value).href),
+)
+
+const settings = {
+  name,
+  mode: described(oneOf(MODES), 'Where it is enforced: at the edge, or inside the application.'),
+  hostnames: described(hostnames, 'What browsers ask for; at least one, unless in sdk mode.'),
+  origin: described(origin, `Where the application is: ${ORIGIN_WISH}.`),
+  sealed: described(
+    prefixesOf(prefix),
+    'What is answered with 404 as if it did not exist: a page, all below it, and its other names (/admin.json, /index.php/admin).',
+  ),
+  excluded: described(
+    prefixesOf(excludedPrefix),
+    'What is served without a session. Not /_next, where pages have their data: /_next/static.',
+  ),
+  health: described(path, 'Where the application says that it is well, and answers probes.'),
+  max_session_seconds: described(seconds(), 'How long a session lasts at most.'),
+  idle_seconds: described(seconds(), 'How long a session lasts without a request.'),
+  session_binding: described(
+    oneOf(SESSION_BINDINGS),
+    'What happens to a session that turns up in another browser or network.',
+  ),
+}
+
+export const NewTenantBody = v.strictObject({
+  tenant_id: tenantId,
+  name: v.optional(settings.name),
+  mode: v.optional(settings.mode, 'gateway'),
+  plan: v.optional(oneOf(PLANS), 'free'),
+  hostnames: v.optional(settings.hostnames, []),
+  origin: settings.origin,
+  sealed: v.optional(settings.sealed, []),
+  excluded: v.optional(settings.excluded, []),
+  health: v.optional(settings.health, '/health'),
+  max_session_seconds: v.optional(settings.max_session_seconds, 28_800),
+  idle_seconds: v.optional(settings.idle_seconds, 900),
+  session_binding: v.optional(settings.session_binding, 'off'),
+  time_zone: v.optional(timeZone, 'UTC'),
+})
+
+export const TenantPatchBody = v.strictObject({
+  name: v.optional(settings.name),
+  mode: v.optional(settings.mode),
+  hostnames: v.optional(settings.hostnames),
+  origin: v.optional(settings.origin),
+  sealed: v.optional(settings.sealed),
+  excluded: v.optional(settings.excluded),
+  health: v.optional(settings.health),
+  max_session_seconds: v.optional(settings.max_session_seconds),
+  idle_seconds: v.optional(settings.idle_seconds),
+  session_binding: v.optional(settings.session_binding),
+  time_zone: v.optional(timeZone),
+  brand_colour: v.optional(colour),
+  brand_logo: v.optional(logo),
+  backchannel_logout_uri: v.optional(v.nullable(logoutUri)),
+})
+
+export const LicenceBody = v.strictObject({
+  state: oneOf(LICENCES),
+  blocks_signin: v.optional(flag, false),
+  grace_from: v.optional(
+    v.nullable(moment('When an active licence comes to its grace; null: never by itself.')),
+  ),
+  expires_at: v.optional(v.nullable(moment('When it expires; null: never by itself.'))),
+  blocks_signin_when_expired: v.optional(
+    v.pipe(
+      flag,
+      v.description('Whether new sign-ins are refused from then on, if they are not already.'),
+    ),
+    false,
+  ),
+})
+export const PlanBody = v.strictObject({ plan: oneOf(PLANS) })
+
+/** What was checked by `NewTenantBody`, under the names that the inside uses. */
+export function toNewTenant(body: v.InferOutput<typeof NewTenantBody>): NewTenant {
+  const { tenant_id: tenantId, max_session_seconds, idle_seconds, session_binding } = body
+  const { name = tenantId, mode, plan, hostnames, origin, sealed, excluded, health } = body
+  return {
+    ...{ tenantId, name, mode, plan, hostnames, origin, sealed, excluded, health },
+    maxSessionSeconds: max_session_seconds,
+    idleSeconds: idle_seconds,
+    sessionBinding: session_binding,
+    timeZone: body.time_zone,
+  }
+}
+
+export function toLicence(body: v.InferOutput<typeof LicenceBody>): LicenceInput {
+  return {
+    state: body.state,
+    blocksSignin: body.blocks_signin,
+    graceFrom: msOf(body.grace_from),
+    expiresAt: msOf(body.expires_at),
+    expiryBlocks: body.blocks_signin_when_expired,
+  }
+}
+
+type PatchBody = Record<string, unknown>
+
+const msOf = (time: string | null | undefined) => (time == null ? null : Date.parse(time))
+
+const RENAMED: Readonly<Record<string, keyof TenantPatch>> = {
+  max_session_seconds: 'maxSessionSeconds',
+  idle_seconds: 'idleSeconds',
+  session_binding: 'sessionBinding',
+  time_zone: 'timeZone',
+  brand_colour: 'brandColour',
+  brand_logo: 'brandLogo',
+  backchannel_logout_uri: 'backchannelLogoutUri',
+}
+
+/** What was checked by `TenantPatchBody`, under the names that the inside uses. */
+export function toPatch(body: PatchBody): TenantPatch {
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [RENAMED[name] ?? name, value]),
+  )
+}
