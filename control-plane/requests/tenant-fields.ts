@@ -2,7 +2,14 @@
 import * as v from 'valibot'
 import { excludedProblem, normalPrefix } from '../../shared/enforcement/path.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { HOSTNAME, LICENCES, MODES, PLANS, SESSION_BINDINGS, TENANT_ID } from '../../shared/fleet/snapshot.ts'
+import {
+  HOSTNAME,
+  LICENCES,
+  MODES,
+  PLANS,
+  SESSION_BINDINGS,
+  TENANT_ID,
+} from '../../shared/fleet/snapshot.ts'
 import { timeZoneNamed } from '../monitoring/weeks.ts'
 import { isReserved } from '../store/reserved.ts'
 import type { LicenceInput } from '../tenants/licences.ts'

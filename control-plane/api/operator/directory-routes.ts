@@ -2,10 +2,7 @@
 import * as v from 'valibot'
 import { STEPS, type DryRun } from '../../user-directory/dry-run.ts'
 import { DIRECTORY_KINDS, TLS_MODES } from '../../user-directory/settings.ts'
-import type {
-  StoredDirectory,
-  UserDirectories,
-} from '../../user-directory/user-directories.ts'
+import type { StoredDirectory, UserDirectories } from '../../user-directory/user-directories.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { count, described, time } from '../../requests/described.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'

@@ -12,7 +12,12 @@ import {
 } from '../answer-fields.ts'
 import { endpoint, json, type Endpoint } from '../endpoint.ts'
 import { NothingBody } from '../../requests/fields.ts'
-import { AnalyzerKeyRotationBody, CertificateBody, RotationBody, SecretRotationBody } from '../../requests/key-fields.ts'
+import {
+  AnalyzerKeyRotationBody,
+  CertificateBody,
+  RotationBody,
+  SecretRotationBody,
+} from '../../requests/key-fields.ts'
 import { isoOrNull } from './views.ts'
 
 export interface KeyEndpointsWorld {

@@ -1,10 +1,6 @@
 /** Tenants: what they are, and what state they are in. */
 import * as v from 'valibot'
-import type {
-  ProtectionState,
-  Tenant as TenantRecord,
-  Tenants,
-} from '../../tenants/tenants.ts'
+import type { ProtectionState, Tenant as TenantRecord, Tenants } from '../../tenants/tenants.ts'
 import {
   ChangedTenantAnswer,
   Enforced,

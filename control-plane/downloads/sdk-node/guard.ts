@@ -39,6 +39,8 @@ export type Outcome =
       readonly headers: readonly (readonly [name: string, value: string])[]
       readonly body: string
     }
+export type Forward = Extract<Outcome, { kind: 'forward' }>
+export type Answer = Extract<Outcome, { kind: 'answer' }>
 
 /** What somebody who was let in still has open. */
 export interface StillOpen {

@@ -2,14 +2,11 @@
  * What every adapter on Node does with an outcome. A guard that fails in spite of its promise is
  * an answer as well: nothing gets past it. What the application throws stays the application's.
  */
-import type { Guard, GuardedRequest, Outcome } from '../guard.ts'
+import type { Answer, Forward, Guard, GuardedRequest, Outcome } from '../guard.ts'
 import { addToAnswer } from './private-answers.ts'
 import { withholdSession, writeIdentity } from './identity-headers.ts'
 import { watchAnswer } from './still-open.ts'
 import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
-
-export type Forward = Extract<Outcome, { kind: 'forward' }>
-export type Answer = Extract<Outcome, { kind: 'answer' }>
 
 const FAILED: Answer = {
   kind: 'answer',

@@ -1,8 +1,8 @@
 /** `app.use(service.hono())`, on @hono/node-server. */
 import { UNKNOWN_PEER } from '../../../../shared/client-address.ts'
 import type { TokenClaims } from '../../../../shared/enforcement/token.ts'
-import type { Guard, GuardedRequest, Identity, Outcome } from '../guard.ts'
-import { fieldsOf, hasBody, judgement, type Answer, type Forward } from './carry-out.ts'
+import type { Guard, GuardedRequest, Identity, Outcome, Answer, Forward } from '../guard.ts'
+import { fieldsOf, hasBody, judgement } from './carry-out.ts'
 import { withholdSession, writeIdentity, writeIdentityTo } from './identity-headers.ts'
 import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
 import { watchAnswer, watchBody, watchSocket } from './still-open.ts'

@@ -5,8 +5,7 @@
  */
 import type { Http2ServerResponse } from 'node:http2'
 import type { Duplex } from 'node:stream'
-import type { Guard, StillOpen } from '../guard.ts'
-import type { Forward } from './carry-out.ts'
+import type { Guard, StillOpen, Forward } from '../guard.ts'
 import type { Incoming, Outgoing } from './messages.ts'
 
 const HTTP2_CANCEL = 8

@@ -1,8 +1,8 @@
 /** `server.on('upgrade', service.upgrade(listener))`: a WebSocket is a request like any other. */
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Guard } from '../guard.ts'
-import { judge, hasBody, type Answer } from './carry-out.ts'
+import type { Guard, Answer } from '../guard.ts'
+import { judge, hasBody } from './carry-out.ts'
 import { withholdSession, writeIdentity } from './identity-headers.ts'
 import { IncomingRequest, PASSED, type Incoming } from './messages.ts'
 import { watchSocket } from './still-open.ts'
