@@ -9,34 +9,22 @@ import { LIMITS } from '../../shared/limits.ts'
 import { describeError } from '../../shared/log.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import { addressOf, countedAddressOf, type ApiContext, type ApiEnv } from '../http/context.ts'
-import { readBytes } from '../http/body.ts'
 import { sendShared } from '../http/large-answers.ts'
 import { readQuery } from '../http/query.ts'
 import { isHangUp } from '../listener/hang-up.ts'
 import { noteGood } from '../listener/known-credentials.ts'
-import { isFromOwnPage } from '../http/form.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
 import { readSessionCookie } from './access/cookies.ts'
 import { entering } from './access/entering.ts'
-import type { FormAnswer } from './form-answers.ts'
 import { isFreshSignIn } from './access/fresh-sign-in.ts'
-import type { KeptForm } from '../console-access/kept-forms.ts'
+import { carryOut, locationOf } from './carry-out.ts'
+import { refuseForeignForm } from './form-proofs.ts'
+import { keepSignedOut } from './keep-form.ts'
 import { signInAddress } from './access/return-address.ts'
-import { answerRefusal, answerView, isForScripts } from './answers.ts'
+import { answerRefusal, answerView } from './answers.ts'
 import { ASSETS_PATH } from './assets.ts'
-import {
-  checkForm,
-  CSRF_FIELD,
-  FORM_ID_FIELD,
-  kept,
-  readSentForm,
-  refusedAttempt,
-  type SentForm,
-  type Attempt,
-} from './form-values.ts'
-import type { ConsoleRoute, Declaration, Done, Outcome, View, Visit } from './route.ts'
-import { unsentAddress } from './unsent-routes.ts'
+import type { ConsoleRoute, Declaration, Done, View, Visit } from './route.ts'
 import type { ConsoleWorld } from './world.ts'
 
 export interface MountWorld extends ConsoleWorld {
@@ -149,53 +137,6 @@ async function askToSignIn(
   return answerRefusal(c, new Refusal('console_session_over'), show, keptAt)
 }
 
-/** Only of a page that we have made for somebody; whoever it was is the one who gets it back. */
-async function keepSignedOut(
-  c: ApiContext,
-  route: ConsoleRoute,
-  world: MountWorld,
-): Promise<string | undefined> {
-  if (isForScripts(c) || route.again === undefined) return undefined
-  refuseForeignForm(c, world.baseUrl)
-  const { proofs } = world.consoleAccess
-  const sent = await readForm(c, route.declaration.form ?? {}, undefined).catch(noneIfTooLarge)
-  if (sent === undefined) return undefined
-  const userId = proofs.csrfHolder(sent.values.get(CSRF_FIELD) ?? '')
-  if (userId === undefined) return undefined
-  if (!proofs.isFormId(userId, sent.values.get(FORM_ID_FIELD) ?? '')) return undefined
-  return keepForm(c, route, sent, userId, 'session_over', world)
-}
-
-async function keepForm(
-  c: ApiContext,
-  { declaration: { path, form = {} } }: ConsoleRoute,
-  sent: SentForm,
-  userId: string,
-  why: KeptForm['why'],
-  { consoleAccess: { keptForms } }: MountWorld,
-): Promise<string> {
-  const { values, choices } = kept(form, sent)
-  const parameters = c.req.param() as Readonly<Record<string, string>>
-  const found = { path, parameters, values: [...values], choices: [...choices], why }
-  return unsentAddress(await keptForms.keep(userId, found))
-}
-
-function refuseForeignForm(c: ApiContext, baseUrl: string) {
-  const site = c.req.header('sec-fetch-site')
-  const origin = c.req.header('origin')
-  const headers = {
-    ...(site !== undefined && { 'sec-fetch-site': site }),
-    ...(origin !== undefined && { origin }),
-  }
-  if (!isFromOwnPage(headers, new URL(baseUrl).origin)) throw new Refusal('cross_site_form')
-}
-
-/** A browser says so. A form of nobody knows where is not shown to be sent with one more click. */
-function isSurelyOwn(c: ApiContext, baseUrl: string): boolean {
-  const isOwnOrigin = c.req.header('origin') === new URL(baseUrl).origin
-  return isOwnOrigin || c.req.header('sec-fetch-site') === 'same-origin'
-}
-
 function visitOf(
   c: ApiContext,
   { query = {} }: Declaration,
@@ -231,133 +172,6 @@ function isFresh(viewer: Viewer | undefined, { clock }: MountWorld): boolean {
   return viewer !== undefined && isFreshSignIn(viewer, clock.nowMs())
 }
 
-interface Asked {
-  readonly visit: Visit
-  readonly viewer: Viewer | undefined
-  /** It asks who is there, and nobody has proved that lately. */
-  readonly lacksProof: boolean
-  readonly show: (view: View) => Promise<Response>
-}
-
-async function carryOut(
-  c: ApiContext,
-  route: ConsoleRoute,
-  { visit, viewer, lacksProof, show }: Asked,
-  world: MountWorld,
-): Promise<Outcome> {
-  const { declaration, handle, again } = route
-  const { form = {}, body: schema, isOnce = false } = declaration
-  const sent = await readForm(c, form, viewer)
-  const formId = proveForm(sent, viewer, world)
-  const showAgain = async (attempt: Attempt, status: View['status']) => {
-    if (again === undefined) return undefined
-    return { ...(await again(visit as never, attempt)), status: status ?? 422 }
-  }
-  if (formId === FORGED) {
-    const stale = new Refusal('form_stale')
-    const shown =
-      isSurelyOwn(c, world.baseUrl) && !lacksProof
-        ? await showAgain(refusedAttempt(form, sent, stale), 409)
-        : undefined
-    if (shown === undefined) throw new Refusal('cross_site_form')
-    return shown
-  }
-  if (lacksProof) {
-    const isKept = viewer !== undefined && again !== undefined && !isForScripts(c)
-    const keptAt = isKept
-      ? await keepForm(c, route, sent, viewer.userId, 'fresh_sign_in', world)
-      : undefined
-    return answerRefusal(c, new Refusal('fresh_sign_in_needed'), show, keptAt)
-  }
-  const checked = checkForm(form, schema, sent)
-  if (checked.kind === 'wrong') {
-    const shown = await showAgain(checked.attempt, 422)
-    if (shown !== undefined) return shown
-    const [field = '', wish = 'The form is not complete.'] = [...checked.attempt.problems][0] ?? []
-    throw new Refusal('field_invalid', { field }, checked.attempt.problem ?? `${field}: ${wish}`)
-  }
-  const { formAnswers } = world
-  const { spentForms } = world.consoleAccess
-  const onceId = isOnce ? formId : undefined
-  const content = JSON.stringify([c.req.path, checked.body ?? null])
-  const known = onceId === undefined ? undefined : await spentForms.claim(onceId, content)
-  try {
-    if (onceId === undefined) return await handle(visit as never, checked.body as never)
-    const key = `${onceId} ${c.req.path}`
-    if (known !== undefined) {
-      if (!known.isSame) throw new Refusal('form_changed')
-      const answer = known.location ?? (await formAnswers.of(key))
-      if (answer === undefined) throw new Refusal('form_spent')
-      return typeof answer === 'string' ? c.redirect(answer, 303) : answer
-    }
-    const carriedOut = Promise.resolve(handle(visit as never, checked.body as never))
-    const settled = carriedOut.then((outcome) => settle(outcome, onceId, visit, viewer, world))
-    formAnswers.keep(key, settled)
-    const answer = await settled
-    return typeof answer === 'string' ? c.redirect(answer, 303) : (answer ?? (await carriedOut))
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error // who knows how far it came: it stays spent
-    if (error.code === 'form_spent') throw error
-    if (onceId !== undefined && known === undefined) await spentForms.release(onceId)
-    const shown = await showAgain(refusedAttempt(form, sent, error), statusOf(error))
-    if (shown === undefined) throw error
-    return shown
-  }
-}
-
-/** A page that is shown once has no address, so its form stays spent without one. */
-async function settle(
-  outcome: Outcome,
-  formId: string,
-  visit: Visit,
-  viewer: Viewer | undefined,
-  world: MountWorld,
-): Promise<FormAnswer> {
-  if (outcome instanceof Response) return undefined
-  if (!('kind' in outcome)) return outcome
-  const location = await locationOf(outcome, viewer, world, visit.nowMs)
-  await world.consoleAccess.spentForms.settle(formId, location)
-  return location
-}
-
-async function readForm(
-  c: ApiContext,
-  shape: Declaration['form'] & object,
-  viewer: Viewer | undefined,
-): Promise<SentForm> {
-  const mediaType = c.req.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
-  if (mediaType !== 'application/x-www-form-urlencoded')
-    throw new Refusal('media_type_unsupported', {}, 'Send the form as a form.')
-  const isStranger = viewer === undefined
-  const most = isStranger ? LIMITS.consoleStrangersFormBytesMax : LIMITS.consoleFormBytesMax
-  const bytes = await readBytes(c, most)
-  return readSentForm(Buffer.from(bytes).toString('utf8'), shape)
-}
-
-/** Who is not signed in is told so, and that more than a stranger's form is not kept. */
-function noneIfTooLarge(error: unknown): undefined {
-  if (!(error instanceof Refusal) || error.code !== 'body_too_large') throw error
-}
-
-const FORGED = Symbol('no form of a page that this person was shown lately')
-
-/** Before anybody has signed in there is nothing to forge; what they send proves itself. */
-function proveForm(
-  { values }: SentForm,
-  viewer: Viewer | undefined,
-  { consoleAccess: { proofs } }: MountWorld,
-): string | undefined | typeof FORGED {
-  if (viewer === undefined) return undefined
-  const { userId } = viewer
-  const formId = values.get(FORM_ID_FIELD) ?? ''
-  const isOurs =
-    proofs.isCsrf(userId, values.get(CSRF_FIELD) ?? '') && proofs.isFormId(userId, formId)
-  return isOurs ? formId : FORGED
-}
-
-const statusOf = ({ status }: Refusal): View['status'] =>
-  status === 400 || status === 404 ? 422 : (status as View['status'])
-
 async function goOn(
   c: ApiContext,
   outcome: Done,
@@ -366,19 +180,6 @@ async function goOn(
   world: MountWorld,
 ) {
   return c.redirect(await locationOf(outcome, viewer, world, visit.nowMs), 303)
-}
-
-async function locationOf(
-  outcome: Done,
-  viewer: Viewer | undefined,
-  { receipts, consoleAccess: { proofs } }: MountWorld,
-  startedMs: number,
-): Promise<string> {
-  if (viewer === undefined) return outcome.location
-  const note = await receipts.noteOf(outcome, startedMs, viewer)
-  const url = new URL(outcome.location, 'http://console.invalid')
-  url.searchParams.set('done', proofs.writeNote(viewer.userId, note))
-  return url.pathname + url.search + url.hash
 }
 
 function addressIn(c: ApiContext): string {
