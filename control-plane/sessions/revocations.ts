@@ -6,6 +6,7 @@ import { DAY_MS, SECOND_MS } from '../../shared/clock.ts'
 import { SESSION_SECONDS_FLOOR } from '../../shared/enforcement/revoked-state.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Revoked } from '../../shared/fleet/snapshot.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import type { Enforced } from '../store/enforced.ts'
 import { changeInTurns } from '../store/change-in-turns.ts'
 import { noteLogouts } from '../store/queries/logout-notices.ts'
@@ -20,10 +21,13 @@ import {
   type RevocationRow,
 } from '../store/queries/revocations.ts'
 import {
+  aliveIssuedBefore,
+  aliveOfTenant,
   endSessions,
   findSession,
   hasSessionOf,
   type SessionTarget,
+  type SessionTargetOfPerson,
 } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser, isTrialId } from '../store/queries/users.ts'
@@ -45,6 +49,50 @@ export interface RevocationResult {
 export type Revocations = ReturnType<typeof createRevocations>
 
 export function createRevocations({ store }: { store: Store }) {
+  /**
+   * Gateways are told first, and of all at once. What the realm keeps opens nothing from then on
+   * either, since it is judged by the same not-before time; so what is written down of each session,
+   * of which there may be very many, can follow a few at a time, and whoever has come meanwhile goes
+   * first. The answer waits for the last of them.
+   */
+  async function revokeAll(
+    tenantId: string,
+    actor: Actor,
+    reason: string,
+  ): Promise<RevocationResult> {
+    const result = await store.change(async (change): Promise<RevocationResult> => {
+      const { queries, nowMs } = change
+      await requireTarget(queries, tenantId, { all: true })
+      const alive = await aliveOfTenant(queries, tenantId, nowMs)
+      const notBefore = Math.floor(nowMs / SECOND_MS) + 1
+      const times = { notBefore, createdAt: nowMs, keptUntil: alive.expiresAt }
+      const row: RevocationRow = { tenantId, kind: 'all', target: '', ...times }
+      await upsertRevocation(queries, row)
+      const said = { all: true, not_before: notBefore, reason } as const
+      await change.emit('session.revoked', tenantId, { ...said, sessions: alive.count })
+      await change.audit(actor, { action: 'sessions.revoked', tenantId, content: said })
+      change.revoke(tenantId, toRevoked([row]))
+      return { notBefore, sessions: alive.count, enforced: change.enforced }
+    })
+    const most = LIMITS.sessionsEndedPerChangeMax
+    while ((await endSome(tenantId, result.notBefore, reason, most)) === most);
+    return result
+  }
+
+  /** Of those from before: who has signed in since stays. */
+  async function endSome(tenantId: string, notBefore: number, reason: string, most: number) {
+    return store.change(async ({ queries, nowMs }) => {
+      const before = { issuedMs: notBefore * SECOND_MS, nowMs }
+      const sids = await aliveIssuedBefore(queries, tenantId, before, most)
+      for (const sid of sids) {
+        await noteLogouts(queries, tenantId, { sid }, nowMs)
+        await endSessions(queries, tenantId, { sid }, { atMs: nowMs, reason })
+        await deleteRealmRecords(queries, tenantId, { sid })
+      }
+      return sids.length
+    })
+  }
+
   return {
     async revoke(
       tenantId: string,
@@ -52,6 +100,7 @@ export function createRevocations({ store }: { store: Store }) {
       actor: Actor,
       reason = 'revoked',
     ): Promise<RevocationResult> {
+      if ('all' in target) return revokeAll(tenantId, actor, reason)
       return store.change(async (change) => {
         await requireTarget(change.queries, tenantId, target)
         const result = await revokeIn(change, tenantId, target, reason)
@@ -117,7 +166,7 @@ async function endIn(
 export async function revokeIn(
   change: Change,
   tenantId: string,
-  target: SessionTarget,
+  target: SessionTargetOfPerson,
   reason: string,
   event: 'session.revoked' | null = 'session.revoked',
   notBeforeMin = 0,
@@ -150,15 +199,13 @@ async function isOver(queries: Queries, tenantId: string, sid: string): Promise<
 }
 
 /** Somebody who only exists for a check of the sign-in is nobody's news. */
-async function isOfTrial(queries: Queries, tenantId: string, target: SessionTarget) {
-  if ('all' in target) return false
+async function isOfTrial(queries: Queries, tenantId: string, target: SessionTargetOfPerson) {
   if ('subject' in target) return isTrialId(target.subject)
   const session = await findSession(queries, tenantId, target.sid)
   return session !== undefined && isTrialId(session.userId)
 }
 
-function columnsOf(target: SessionTarget): Pick<RevocationRow, 'kind' | 'target'> {
-  if ('all' in target) return { kind: 'all', target: '' }
+function columnsOf(target: SessionTargetOfPerson): Pick<RevocationRow, 'kind' | 'target'> {
   if ('subject' in target) return { kind: 'subject', target: target.subject }
   return { kind: 'sid', target: target.sid }
 }

@@ -17,7 +17,7 @@ import {
   upsertSession,
   type AliveFilter,
   type SessionRow,
-  type SessionTarget,
+  type SessionTargetOfPerson,
 } from '../store/queries/sessions.ts'
 import type { Change, Store } from '../store/store.ts'
 
@@ -125,7 +125,7 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
     },
 
     /** For a sign-out. A revocation does this itself. Answers how many were alive. */
-    async end(change: Change, tenantId: string, target: SessionTarget, reason: string) {
+    async end(change: Change, tenantId: string, target: SessionTargetOfPerson, reason: string) {
       const ended = { atMs: change.nowMs, reason }
       return (await endSessions(change.queries, tenantId, target, ended)).count
     },

@@ -3,7 +3,7 @@ import { and, asc, eq, gt, isNotNull, isNull, lte } from '../drizzle.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
-import type { SessionTarget } from './sessions.ts'
+import type { SessionTargetOfPerson } from './sessions.ts'
 
 const table = schema.logoutNotices
 const { sessions, tenants } = schema
@@ -13,7 +13,7 @@ export type LogoutNoticeRow = typeof table.$inferSelect
 export async function noteLogouts(
   queries: Queries,
   tenantId: string,
-  target: SessionTarget,
+  target: SessionTargetOfPerson,
   nowMs: number,
 ): Promise<number> {
   const [tenant] = await queries
@@ -22,11 +22,7 @@ export async function noteLogouts(
     .where(and(eq(tenants.tenantId, tenantId), isNotNull(tenants.backchannelLogoutUri)))
   if (tenant === undefined) return 0
   const areMeant =
-    'all' in target
-      ? undefined
-      : 'sid' in target
-        ? eq(sessions.sid, target.sid)
-        : eq(sessions.userId, target.subject)
+    'sid' in target ? eq(sessions.sid, target.sid) : eq(sessions.userId, target.subject)
   const ending = await queries
     .select({ sid: sessions.sid, userId: sessions.userId })
     .from(sessions)

@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, lt, max, ne, or, sql } from '../drizzle.ts'
 import { SECOND_MS } from '../../../shared/clock.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
-import type { SessionTarget } from './sessions.ts'
+import type { SessionTargetOfPerson } from './sessions.ts'
 
 const table = schema.revocations
 export type RevocationRow = typeof table.$inferSelect
@@ -73,15 +73,11 @@ export async function isSidRevoked(
 export async function deleteRealmRecords(
   queries: Queries,
   tenantId: string,
-  target: SessionTarget,
+  target: SessionTargetOfPerson,
 ): Promise<void> {
   const records = schema.realmRecords
   const areMeant =
-    'all' in target
-      ? undefined
-      : 'sid' in target
-        ? eq(records.sid, target.sid)
-        : eq(records.accountId, target.subject)
+    'sid' in target ? eq(records.sid, target.sid) : eq(records.accountId, target.subject)
   const isSession = ne(records.model, 'Interaction')
   await queries.delete(records).where(and(eq(records.tenantId, tenantId), isSession, areMeant))
 }

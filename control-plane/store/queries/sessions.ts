@@ -1,6 +1,7 @@
 import {
   and,
   asc,
+  count,
   desc,
   eq,
   gt,
@@ -10,6 +11,7 @@ import {
   isNull,
   lt,
   lte,
+  max,
   ne,
   or,
   sql,
@@ -23,6 +25,7 @@ export type SessionRow = typeof schema.sessions.$inferSelect
 /** Whose sessions: everyone's, one person's, or one of them. */
 export type SessionTarget =
   { readonly all: true } | { readonly subject: string } | { readonly sid: string }
+export type SessionTargetOfPerson = Exclude<SessionTarget, { readonly all: true }>
 
 const table = schema.sessions
 
@@ -220,19 +223,40 @@ export async function aliveSids(
   return rows.map(({ sid }) => sid)
 }
 
+/** Of a whole tenant: how many there are, and when the last of them expires. */
+export async function aliveOfTenant(queries: Queries, tenantId: string, nowMs: number) {
+  const isAlive = and(isNull(table.endedAt), gt(table.expiresAt, nowMs))
+  const [row] = await queries
+    .select({ count: count(), expiresAt: max(table.expiresAt) })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), isAlive))
+  return { count: row?.count ?? 0, expiresAt: row?.expiresAt ?? 0 }
+}
+
+/** Of those that are alive, some whose token is from before. */
+export async function aliveIssuedBefore(
+  queries: Queries,
+  tenantId: string,
+  { issuedMs, nowMs }: { readonly issuedMs: number; readonly nowMs: number },
+  limit: number,
+): Promise<string[]> {
+  const isAlive = and(isNull(table.endedAt), gt(table.expiresAt, nowMs))
+  const rows = await queries
+    .select({ sid: table.sid })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), isAlive, lt(table.issuedAt, issuedMs)))
+    .limit(limit)
+  return rows.map(({ sid }) => sid)
+}
+
 /** How many were alive, and when the last of them would have expired. */
 export async function endSessions(
   queries: Queries,
   tenantId: string,
-  target: SessionTarget,
+  target: SessionTargetOfPerson,
   ended: { readonly atMs: number; readonly reason: string },
 ): Promise<{ readonly count: number; readonly expiresAt: number }> {
-  const areMeant =
-    'all' in target
-      ? undefined
-      : 'sid' in target
-        ? eq(table.sid, target.sid)
-        : eq(table.userId, target.subject)
+  const areMeant = 'sid' in target ? eq(table.sid, target.sid) : eq(table.userId, target.subject)
   const isAlive = and(isNull(table.endedAt), gt(table.expiresAt, ended.atMs))
   const rows = await queries
     .update(table)

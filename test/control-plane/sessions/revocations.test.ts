@@ -1,5 +1,7 @@
 import t from 'tap'
+import { ENFORCED_BY_NOBODY } from '../../../control-plane/store/enforced.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
 
 const HOUR_MS = 3_600_000
@@ -265,3 +267,31 @@ void t.test('how long it has to be remembered is said where it is more than a da
   await revocations.revoke('acme', { all: true }, ACTOR)
   t.notHas(told.at(-1), { session_seconds: Number }, 'of all nothing is forgotten')
 })
+
+void t.test(
+  'all sessions of a tenant end a few at a time, and gateways hear of it first',
+  async (t) => {
+    const { revocations, store, issue, record, records, alive, clock } = await startAccounts(t)
+    const most = LIMITS.sessionsEndedPerChangeMax
+    const sids = Array.from({ length: 2 * most + 1 }, (_, at) => `s${at}`)
+    for (const sid of sids) await issue(sid)
+    await record('of-s0', { accountId: 'ada', sid: 's0' })
+    let commits = 0
+    store.onCommit(() => void commits++)
+    const leftThen: number[] = []
+    store.enforceBy(async () => {
+      leftThen.push((await store.read.select().from(schema.sessions)).filter(isAlive).length)
+      clock.advance(2000)
+      await issue('since') // who signs in again meanwhile
+      return ENFORCED_BY_NOBODY
+    })
+    const { sessions } = await revocations.revoke('acme', { all: true }, ACTOR)
+    t.equal(sessions, sids.length)
+    t.same(leftThen, [sids.length])
+    t.ok(commits >= 5, 'the revocation, the new session, and three of what is written down')
+    t.same(await alive(), ['since'])
+    t.same(await records(), [])
+  },
+)
+
+const isAlive = ({ endedAt }: { readonly endedAt: number | null }) => endedAt === null
