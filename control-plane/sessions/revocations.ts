@@ -12,8 +12,10 @@ import { changeInTurns } from '../store/change-in-turns.ts'
 import { noteLogouts } from '../store/queries/logout-notices.ts'
 import { deleteFinishedSignInsBehind } from '../store/queries/realm-records.ts'
 import {
+  deleteAccessTokens,
   deleteMootRevocations,
   deleteRealmRecords,
+  endingsOfAll,
   isSidRevoked,
   notBeforeOf,
   revocationsOf,
@@ -21,13 +23,13 @@ import {
   type RevocationRow,
 } from '../store/queries/revocations.ts'
 import {
-  aliveIssuedBefore,
   aliveOfTenant,
   endSessions,
   findSession,
   hasSessionOf,
   type SessionTarget,
   type SessionTargetOfPerson,
+  unendedIssuedBefore,
 } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser, isTrialId } from '../store/queries/users.ts'
@@ -49,11 +51,15 @@ export interface RevocationResult {
 export type Revocations = ReturnType<typeof createRevocations>
 
 export function createRevocations({ store }: { store: Store }) {
+  /** Tenants whose sessions from before a time are over, and some of them not written down as such. */
+  const unfinished = new Map<string, { readonly notBefore: number; readonly reason: string }>()
+  let isRead = false
+
   /**
-   * Gateways are told first, and of all at once. What the realm keeps opens nothing from then on
-   * either, since it is judged by the same not-before time; so what is written down of each session,
-   * of which there may be very many, can follow a few at a time, and whoever has come meanwhile goes
-   * first. The answer waits for the last of them.
+   * Gateways are told first, and of all at once, and from then on nothing counts as alive that is
+   * from before (`isAliveIn`), nor does what the realm keeps of it open anything. So what is written
+   * down of each session, of which there may be very many, can follow a few at a time, and whoever
+   * has come meanwhile goes first. The answer waits for the last of them.
    */
   async function revokeAll(
     tenantId: string,
@@ -68,22 +74,31 @@ export function createRevocations({ store }: { store: Store }) {
       const times = { notBefore, createdAt: nowMs, keptUntil: alive.expiresAt }
       const row: RevocationRow = { tenantId, kind: 'all', target: '', ...times }
       await upsertRevocation(queries, row)
+      await deleteAccessTokens(queries, tenantId)
       const said = { all: true, not_before: notBefore, reason } as const
       await change.emit('session.revoked', tenantId, { ...said, sessions: alive.count })
       await change.audit(actor, { action: 'sessions.revoked', tenantId, content: said })
       change.revoke(tenantId, toRevoked([row]))
       return { notBefore, sessions: alive.count, enforced: change.enforced }
     })
-    const most = LIMITS.sessionsEndedPerChangeMax
-    while ((await endSome(tenantId, result.notBefore, reason, most)) === most);
+    unfinished.set(tenantId, { notBefore: result.notBefore, reason })
+    await finish(tenantId)
     return result
+  }
+
+  async function finish(tenantId: string): Promise<void> {
+    const most = LIMITS.sessionsEndedPerChangeMax
+    for (let ending; (ending = unfinished.get(tenantId)) !== undefined;) {
+      const ended = await endSome(tenantId, ending.notBefore, ending.reason, most)
+      if (ended < most && unfinished.get(tenantId) === ending) unfinished.delete(tenantId)
+    }
   }
 
   /** Of those from before: who has signed in since stays. */
   async function endSome(tenantId: string, notBefore: number, reason: string, most: number) {
     return store.change(async ({ queries, nowMs }) => {
       const before = { issuedMs: notBefore * SECOND_MS, nowMs }
-      const sids = await aliveIssuedBefore(queries, tenantId, before, most)
+      const sids = await unendedIssuedBefore(queries, tenantId, before, most)
       for (const sid of sids) {
         await noteLogouts(queries, tenantId, { sid }, nowMs)
         await endSessions(queries, tenantId, { sid }, { atMs: nowMs, reason })
@@ -91,6 +106,17 @@ export function createRevocations({ store }: { store: Store }) {
       }
       return sids.length
     })
+  }
+
+  /** What a request did not come to, or a process that ended. */
+  async function finishAll(): Promise<void> {
+    if (!isRead)
+      for (const { tenantId, notBefore } of await store.change(({ queries, nowMs }) =>
+        endingsOfAll(queries, nowMs),
+      ))
+        if (!unfinished.has(tenantId)) unfinished.set(tenantId, { notBefore, reason: 'revoked' })
+    isRead = true
+    for (const tenantId of [...unfinished.keys()]) await finish(tenantId)
   }
 
   return {
@@ -140,6 +166,7 @@ export function createRevocations({ store }: { store: Store }) {
     },
 
     async prune(limit: number): Promise<number> {
+      await finishAll()
       return store.change(({ queries, nowMs }) => deleteMootRevocations(queries, nowMs, limit))
     },
   }

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, lt, max, ne, or, sql } from '../drizzle.ts'
+import { and, asc, eq, gt, inArray, lt, max, ne, or, sql } from '../drizzle.ts'
 import { SECOND_MS } from '../../../shared/clock.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
@@ -80,6 +80,21 @@ export async function deleteRealmRecords(
     'sid' in target ? eq(records.sid, target.sid) : eq(records.accountId, target.subject)
   const isSession = ne(records.model, 'Interaction')
   await queries.delete(records).where(and(eq(records.tenantId, tenantId), isSession, areMeant))
+}
+
+/** They live for minutes, and nothing else that the realm keeps opens anything by itself. */
+export async function deleteAccessTokens(queries: Queries, tenantId: string): Promise<void> {
+  const records = schema.realmRecords
+  const areMeant = and(eq(records.tenantId, tenantId), eq(records.model, 'AccessToken'))
+  await queries.delete(records).where(areMeant)
+}
+
+/** Where all sessions have been ended, and some of them may not have expired yet. */
+export async function endingsOfAll(queries: Queries, nowMs: number) {
+  return await queries
+    .select({ tenantId: table.tenantId, notBefore: table.notBefore })
+    .from(table)
+    .where(and(eq(table.kind, 'all'), gt(table.keptUntil, nowMs)))
 }
 
 /** The sign-in pages that somebody is known to look at who is no more. */

@@ -113,13 +113,24 @@ export async function sessionsBefore(
     .limit(limit)
 }
 
-const isAliveOf = (tenantId: string, userId: string, nowMs: number) =>
+const { revocations } = schema
+
+/**
+ * Neither over nor issued before all sessions of the tenant were ended: that counts from the moment
+ * it is decided, and is written down of each session only later.
+ */
+const isAliveIn = (tenantId: string, nowMs: number) =>
   and(
     eq(table.tenantId, tenantId),
-    eq(table.userId, userId),
     isNull(table.endedAt),
     gt(table.expiresAt, nowMs),
+    sql`${table.issuedAt} >= coalesce((select ${revocations.notBefore} * 1000 from ${revocations}
+      where ${revocations.tenantId} = ${tenantId} and ${revocations.kind} = 'all'
+        and ${revocations.target} = ''), 0)`,
   )
+
+const isAliveOf = (tenantId: string, userId: string, nowMs: number) =>
+  and(isAliveIn(tenantId, nowMs), eq(table.userId, userId))
 
 /** Which of the sessions that are alive: all of a tenant, or of some people, or from an address. */
 export type AliveFilter =
@@ -142,10 +153,8 @@ export async function aliveSessionsBefore(
       .from(table)
       .where(
         and(
-          eq(table.tenantId, tenantId),
+          isAliveIn(tenantId, nowMs),
           areMeant,
-          isNull(table.endedAt),
-          gt(table.expiresAt, nowMs),
           before && lte(table.expiresAt, before.expiresAt),
           before &&
             or(
@@ -178,14 +187,7 @@ export async function countAlive(
   const rows = await queries
     .select({ sid: table.sid })
     .from(table)
-    .where(
-      and(
-        eq(table.tenantId, tenantId),
-        userId === undefined ? undefined : eq(table.userId, userId),
-        isNull(table.endedAt),
-        gt(table.expiresAt, nowMs),
-      ),
-    )
+    .where(userId === undefined ? isAliveIn(tenantId, nowMs) : isAliveOf(tenantId, userId, nowMs))
     .limit(most)
   return rows.length
 }
@@ -225,16 +227,15 @@ export async function aliveSids(
 
 /** Of a whole tenant: how many there are, and when the last of them expires. */
 export async function aliveOfTenant(queries: Queries, tenantId: string, nowMs: number) {
-  const isAlive = and(isNull(table.endedAt), gt(table.expiresAt, nowMs))
   const [row] = await queries
     .select({ count: count(), expiresAt: max(table.expiresAt) })
     .from(table)
-    .where(and(eq(table.tenantId, tenantId), isAlive))
+    .where(isAliveIn(tenantId, nowMs))
   return { count: row?.count ?? 0, expiresAt: row?.expiresAt ?? 0 }
 }
 
-/** Of those that are alive, some whose token is from before. */
-export async function aliveIssuedBefore(
+/** Of those that nothing has been written of yet, some whose token is from before. */
+export async function unendedIssuedBefore(
   queries: Queries,
   tenantId: string,
   { issuedMs, nowMs }: { readonly issuedMs: number; readonly nowMs: number },

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createRevocations } from '../../../control-plane/sessions/revocations.ts'
 import { ENFORCED_BY_NOBODY } from '../../../control-plane/store/enforced.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -295,3 +296,32 @@ void t.test(
 )
 
 const isAlive = ({ endedAt }: { readonly endedAt: number | null }) => endedAt === null
+
+void t.test(
+  'what a process did not come to write down is dead, and written by the next',
+  async (t) => {
+    const { store, sessions, issue, record, records, alive, clock } = await startAccounts(t)
+    const most = LIMITS.sessionsEndedPerChangeMax
+    for (let at = 0; at < 2 * most; at++) await issue(`s${at}`, at === 0 ? 'ada' : `p${at}`)
+    await record('of-s0', { accountId: 'ada', sid: 's0' })
+    let changes = 0
+    const cut: typeof store = {
+      ...store,
+      change: (work) =>
+        ++changes > 1 ? Promise.reject(new Error('the store is closed')) : store.change(work),
+    }
+    const before = createRevocations({ store: cut })
+    await t.rejects(before.revoke('acme', { all: true }, ACTOR), /closed/)
+    t.equal((await alive()).length, 2 * most, 'nothing is written down of them')
+    t.equal(await sessions.countAlive('acme'), 0)
+    t.same(await sessions.aliveOf('acme', 'ada'), [], 'who comes back is not one too many')
+
+    clock.advance(2000)
+    await issue('since')
+    t.equal(await sessions.countAlive('acme'), 1)
+    await t.rejects(before.prune(10), /closed/, 'as long as it cannot')
+    await createRevocations({ store }).prune(10)
+    t.same(await alive(), ['since'])
+    t.same(await records(), [])
+  },
+)
