@@ -89,12 +89,22 @@ export async function deleteAccessTokens(queries: Queries, tenantId: string): Pr
   await queries.delete(records).where(areMeant)
 }
 
-/** Where all sessions have been ended, and some of them may not have expired yet. */
+/**
+ * Where all sessions have been ended, and some of them may not have expired yet: a look at each
+ * tenant, since of the revocations of sessions and people there may be very many.
+ */
 export async function endingsOfAll(queries: Queries, nowMs: number) {
+  const { tenants } = schema
+  const isOfAll = and(
+    eq(table.tenantId, tenants.tenantId),
+    eq(table.kind, 'all'),
+    eq(table.target, ''),
+  )
   return await queries
     .select({ tenantId: table.tenantId, notBefore: table.notBefore })
-    .from(table)
-    .where(and(eq(table.kind, 'all'), gt(table.keptUntil, nowMs)))
+    .from(tenants)
+    .crossJoin(table) // which SQLite reads in this order
+    .where(and(isOfAll, gt(table.keptUntil, nowMs)))
 }
 
 /** The sign-in pages that somebody is known to look at who is no more. */
