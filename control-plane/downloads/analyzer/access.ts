@@ -27,7 +27,7 @@ export interface Access {
   apiWith(key: string | null): Api
 }
 
-export interface AccessWorld {
+interface AccessWorld {
   readonly environment: Environment
   readonly nodeVersion: string
   readonly fetch: typeof fetch

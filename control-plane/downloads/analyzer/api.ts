@@ -69,7 +69,7 @@ const ProtectionAnswer = v.object({
 export type ProtectionAnswer = v.InferOutput<typeof ProtectionAnswer>
 
 const CompletionAnswer = v.object({ completed_at: text, checks: v.array(CheckAnswer) })
-export type CompletionAnswer = v.InferOutput<typeof CompletionAnswer>
+type CompletionAnswer = v.InferOutput<typeof CompletionAnswer>
 
 const RefusedAnswer = v.object({
   error: v.optional(text, ''),
@@ -92,13 +92,13 @@ export type AnalysisAnswer = v.InferOutput<typeof AnalysisAnswer>
 
 export type OrRefused<T> = { readonly done: T } | { readonly refused: Refused }
 
-export interface LocalReport {
+interface LocalReport {
   readonly framework: string | null
   readonly language: string | null
   readonly checks: readonly CheckResult[]
 }
 
-export interface AnalysisRequest {
+interface AnalysisRequest {
   readonly files: Readonly<Record<string, string>>
   readonly package_json?: unknown
 }

@@ -4,8 +4,8 @@ import { nearest } from '../../../shared/nearest.ts'
 import { EXIT, Problem } from './exit.ts'
 import { visibleText } from './terminal/words.ts'
 
-export const MODES = ['gateway', 'connector', 'sdk'] as const
-export type Mode = (typeof MODES)[number]
+const MODES = ['gateway', 'connector', 'sdk'] as const
+type Mode = (typeof MODES)[number]
 
 interface OptionHelp {
   /** What stands behind it, if anything does. */

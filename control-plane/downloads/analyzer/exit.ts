@@ -32,7 +32,7 @@ export const PROBLEM_CODES = [
   'write_failed',
   'unexpected',
 ] as const
-export type ProblemCode = (typeof PROBLEM_CODES)[number]
+type ProblemCode = (typeof PROBLEM_CODES)[number]
 
 /** What stops a call: the first line says what is so, the others what to do about it. */
 export class Problem extends Error {

@@ -8,7 +8,7 @@ import type { Application } from './detection/application.ts'
 import { objectIn } from './json.ts'
 import type { Project } from './project/project.ts'
 
-export interface FileToSend {
+interface FileToSend {
   readonly path: string
   /** Masked. */
   readonly text: string

@@ -10,7 +10,7 @@ import { Guide } from '../../../shared/integration/guide.ts'
 import type { Plan } from './plan.ts'
 import type { Project } from './project/project.ts'
 
-export type GuidePlan =
+type GuidePlan =
   | { readonly kind: 'plan'; readonly plan: Plan }
   | { readonly kind: 'refused'; readonly problems: readonly EditProblem[] }
 

@@ -82,7 +82,7 @@ function codeOf(error: unknown): string {
   return plainText(cause?.code ?? code)
 }
 
-export interface ProxyState {
+interface ProxyState {
   /** The variable that is set, as it is spelt. */
   readonly variable: string
   readonly isUsed: boolean

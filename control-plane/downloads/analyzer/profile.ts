@@ -10,7 +10,7 @@ import * as v from 'valibot'
 import { EXIT, Problem } from './exit.ts'
 import { visibleText } from './terminal/words.ts'
 
-export interface SavedKey {
+interface SavedKey {
   readonly key: string
   /** Of the tenant that it belonged to when it was saved. */
   readonly tenantId: string
@@ -24,7 +24,7 @@ export interface Profile {
   remove(baseUrl: string): Promise<boolean>
 }
 
-export interface ProfileWorld {
+interface ProfileWorld {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly homeFolder: string
   /** undefined where the system has no such thing, and guards a home folder by itself. */

@@ -5,7 +5,7 @@ import { bundle } from '../bundling/bundle.ts'
 import { madeOnce, type Download } from '../bundling/made-once.ts'
 import { tarball } from '../bundling/tarball.ts'
 
-export interface AnalyzerDownloads {
+interface AnalyzerDownloads {
   /** One file of plain JavaScript that Node runs. */
   program(): Promise<Download>
   /** A POSIX shell script that installs just that file, and no other. */

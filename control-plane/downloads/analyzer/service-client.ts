@@ -21,7 +21,7 @@ export interface Question {
   readonly expected?: Readonly<Record<number, string | null>>
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -32,7 +32,7 @@ export interface ServiceClientWorld extends NetworkPlace {
   readonly fetch: typeof fetch
 }
 
-export type ServiceClient = (question: Question) => Promise<Answer>
+type ServiceClient = (question: Question) => Promise<Answer>
 
 const ANSWER_BYTES_MAX = 1024 * 1024
 const RETRY_AFTER_MS = 500

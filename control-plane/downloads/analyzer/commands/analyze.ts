@@ -140,7 +140,7 @@ function describeFinding(task: Task, { at, confidence, detail }: Finding): strin
   return place === '' ? text : `${text}\n${paint('dim', `    ${place.trim()}`)}`
 }
 
-export function applicationFields(application: Application) {
+function applicationFields(application: Application) {
   const { folder, framework, variant, language, modules, entry, mount, port, confidence } =
     application
   return {

@@ -6,7 +6,7 @@ import { plainText, visibleText, wrap, wrapUnder } from '../terminal/words.ts'
 import type { Outcome, Task } from './command.ts'
 import { chooseApplication, type LookedAt } from './look-at.ts'
 
-export interface AskedGuide {
+interface AskedGuide {
   readonly text: string
   readonly fields: Outcome['fields'] | null
 }

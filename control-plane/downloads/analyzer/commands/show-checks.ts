@@ -5,7 +5,7 @@ import type { Paint, Style } from '../terminal/paint.ts'
 import { plainText, wrap, wrapUnder } from '../terminal/words.ts'
 import type { NextStep, Outcome, Task } from './command.ts'
 
-export interface ShownCheck {
+interface ShownCheck {
   readonly check: string
   readonly status: string
   readonly detail: string

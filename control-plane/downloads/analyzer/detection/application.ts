@@ -1,24 +1,22 @@
 /** What detection finds: the applications of a project, and how sure it is of what it says. */
 
 /** In the contract's words: the keys of its `frameworks`. */
-export const FRAMEWORK_NAMES = [
-  'next',
-  'nest',
-  'fastify',
-  'koa',
-  'hono',
-  'express',
-  'node',
-  'django',
-  'flask',
-  'fastapi',
-  'rails',
-  'laravel',
-  'spring',
-  'aspnet',
-  'go',
-] as const
-export type FrameworkName = (typeof FRAMEWORK_NAMES)[number]
+export type FrameworkName =
+  | 'next'
+  | 'nest'
+  | 'fastify'
+  | 'koa'
+  | 'hono'
+  | 'express'
+  | 'node'
+  | 'django'
+  | 'flask'
+  | 'fastapi'
+  | 'rails'
+  | 'laravel'
+  | 'spring'
+  | 'aspnet'
+  | 'go'
 
 /** sure: the code says so itself; likely: by custom; guess: look before you believe it. */
 export type Confidence = 'sure' | 'likely' | 'guess'
@@ -29,24 +27,23 @@ export interface Place {
   readonly line: number
 }
 
-export const FINDINGS = [
-  'framework',
-  'language',
-  'package_manager',
-  'entry',
-  'mount',
-  'routes',
-  'websockets',
-  'sign_in',
-  'integration',
-  'health',
-  'port',
-  'workspace',
-] as const
+type FindingSubject =
+  | 'framework'
+  | 'language'
+  | 'package_manager'
+  | 'entry'
+  | 'mount'
+  | 'routes'
+  | 'websockets'
+  | 'sign_in'
+  | 'integration'
+  | 'health'
+  | 'port'
+  | 'workspace'
 
 /** One thing that was found, where, and how surely. */
 export interface Finding {
-  readonly about: (typeof FINDINGS)[number]
+  readonly about: FindingSubject
   /** `express`, `npm`, `passport`, `/healthz`, `3000` … */
   readonly value: string
   readonly at: Place | null

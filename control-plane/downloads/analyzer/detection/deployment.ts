@@ -5,7 +5,7 @@ import type { Clue } from './assemble.ts'
 import { under } from './folders.ts'
 import { healthRank } from './health.ts'
 
-export interface StartCommand {
+interface StartCommand {
   readonly text: string
   readonly at: Place
 }
@@ -47,7 +47,7 @@ export async function readDeployment(project: Project, folder: string): Promise<
 }
 
 /** Without comments, and with what continues behind a backslash. */
-function logicalLines(text: string): { line: number; text: string }[] {
+export function logicalLines(text: string): { line: number; text: string }[] {
   const found: { line: number; text: string }[] = []
   let open: { line: number; text: string } | null = null
   text.split(/\r?\n/).forEach((physical, index) => {

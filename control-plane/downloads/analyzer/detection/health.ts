@@ -1,6 +1,4 @@
 /** Which of an application's paths says that it is well. */
-import type { Place } from './application.ts'
-import type { Clue } from './assemble.ts'
 
 /** In this order: the first of them is meant for it and for nothing else. */
 const NAMES: readonly RegExp[] = [
@@ -42,30 +40,6 @@ export function bestHealth<T>(
   })
   ranked.sort((a, b) => a.rank - b.rank)
   return ranked[0]?.one ?? null
-}
-
-/** `isKnown`: what stands in front of the route could be read as well. */
-interface FoundRoute {
-  readonly path: string
-  readonly at: Place
-  readonly isKnown: boolean
-}
-
-export function healthClue(found: readonly FoundRoute[]): Clue<string> | null {
-  const best = bestHealth(
-    found,
-    ({ path }) => path,
-    ({ isKnown }) => isKnown,
-  )
-  if (best === null) return null
-  return {
-    value: best.path,
-    at: best.at,
-    confidence: best.isKnown ? 'sure' : 'guess',
-    detail: best.isKnown
-      ? 'A route for it is there.'
-      : 'A route for it is there; what stands in front of it is not clear.',
-  }
 }
 
 export function joinPaths(...parts: readonly string[]): string {

@@ -9,7 +9,7 @@ export interface AddedStatements {
 }
 
 /** `callee(` in front of an expression, `)` behind it. */
-export interface Wrapping {
+interface Wrapping {
   readonly kind: 'wrapping'
   readonly start: number
   readonly end: number
@@ -17,7 +17,7 @@ export interface Wrapping {
 }
 
 /** `.use(…)` behind an expression. */
-export interface Chaining {
+interface Chaining {
   readonly kind: 'chaining'
   readonly at: number
   readonly text: string

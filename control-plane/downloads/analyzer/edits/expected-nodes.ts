@@ -3,7 +3,7 @@ import type { Node } from '@babel/types'
 import { parseSource, type PackageType } from '../syntax/parse.ts'
 import { placeOf, type Change } from './changes.ts'
 
-export interface ExpectedNodes {
+interface ExpectedNodes {
   readonly statements: readonly Node[]
   readonly callees: readonly Node[]
   readonly links: readonly Node[]

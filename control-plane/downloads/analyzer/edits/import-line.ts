@@ -12,7 +12,7 @@ import type { GuardName } from './wishes.ts'
 
 export const PACKAGE = 'service-node'
 
-export interface ImportWish {
+interface ImportWish {
   readonly guard: GuardName
   /** What the guard is to be called in this file. */
   readonly local: string
@@ -37,7 +37,7 @@ export function importCode(modules: Source['modules'], style: Style, wish: Impor
   return `const {${space}${name}${space}} = require(${from})${semicolon}`
 }
 
-export type ImportPlace =
+type ImportPlace =
   | AddedStatements
   /** There is no import at the top to stand behind: it goes where it is used. */
   | 'where it is used'

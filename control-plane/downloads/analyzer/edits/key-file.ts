@@ -5,7 +5,7 @@ import type { FileEdit, ManualStep } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import type { Wishes } from './wishes.ts'
 
-export interface KeyPart {
+interface KeyPart {
   readonly edits: readonly FileEdit[]
   readonly manual: readonly ManualStep[]
   readonly notes: readonly string[]

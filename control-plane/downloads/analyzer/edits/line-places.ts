@@ -16,7 +16,7 @@ export function lineEndBehind(source: Source, offset: number): number | null {
   }
 }
 
-export function lineStartAt({ text }: Pick<Source, 'text'>, offset: number): number {
+function lineStartAt({ text }: Pick<Source, 'text'>, offset: number): number {
   return text.lastIndexOf('\n', offset - 1) + 1
 }
 

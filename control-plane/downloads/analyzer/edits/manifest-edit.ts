@@ -4,7 +4,7 @@ import type { Node, ObjectExpression, ObjectProperty } from '@babel/types'
 import { PACKAGE } from './import-line.ts'
 import { stepOf } from './style.ts'
 
-export type ManifestEdit =
+type ManifestEdit =
   | { readonly kind: 'there already' }
   | { readonly kind: 'edit'; readonly after: string }
   | { readonly kind: 'manual'; readonly line: number; readonly problem: string }

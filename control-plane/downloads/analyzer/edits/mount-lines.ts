@@ -14,7 +14,7 @@ export function serviceLine(style: Style, { guard, service }: FreeNames): string
   return `${style.constant} ${service} = ${guard}()${style.semicolon}`
 }
 
-export interface MountLineWish {
+interface MountLineWish {
   readonly framework: MountedFramework
   readonly hasTopLevelAwait: boolean
 }

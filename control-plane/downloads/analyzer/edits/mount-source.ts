@@ -40,7 +40,7 @@ export type Mounting =
   | { readonly kind: 'manual'; readonly shown: readonly Shown[] }
 
 /** What a person is to do. */
-export interface Shown {
+interface Shown {
   /** null: where it is said to be. */
   readonly line: number | null
   readonly receiver: string

@@ -20,7 +20,7 @@ import { wrapListeners } from './wrap-listener.ts'
 import { packageOf, parsedIn, sourceAt, type NodePackage } from './node-sources.ts'
 
 /** Scripts of a package.json run where it lies, whichever folder below it the application is in. */
-export function startFolderOf({ folder }: Application, { manifestPath }: NodePackage): string {
+function startFolderOf({ folder }: Application, { manifestPath }: NodePackage): string {
   return manifestPath === null ? folder : folderOf(manifestPath)
 }
 

@@ -14,7 +14,7 @@ export interface OpenListener extends Spot {
   readonly problem: string
 }
 
-export interface Listeners {
+interface Listeners {
   readonly open: readonly OpenListener[]
   /** Applications that are handed to a server as they are: it is for them to be mounted. */
   readonly served: readonly Making[]

@@ -26,7 +26,7 @@ export function upgradeListeners(
 }
 
 /** `declared`: behind what the service is there, and what its server is known by. */
-export interface InSight {
+interface InSight {
   readonly block: Node
   readonly behindEnd: number
   /** `createServer(app)`, `app.listen(…)`: the value of the server's name. */

@@ -18,7 +18,7 @@ type Holder = v.InferOutput<typeof Holder>
 
 const LOCK = `${ROOM}/lock`
 
-export type Locked<T> =
+type Locked<T> =
   | { readonly kind: 'done'; readonly result: T }
   | { readonly kind: 'refused'; readonly detail: string }
 

@@ -121,7 +121,7 @@ export async function writeJournal(
   await syncFolder(join(root, ROOM), files)
 }
 
-export interface Owner {
+interface Owner {
   readonly uid: number
   readonly gid: number
 }

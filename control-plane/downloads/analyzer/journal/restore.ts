@@ -18,7 +18,7 @@ import {
 import { look } from './sight.ts'
 import { codeOf, type FileSystem } from './world.ts'
 
-export interface Restoring {
+interface Restoring {
   readonly steps: readonly Step[]
   /** Changed by somebody since. */
   readonly changed: readonly EditProblem[]

@@ -12,7 +12,7 @@ export interface Seal {
   isOurs(text: string, seal: string | null): Promise<boolean>
 }
 
-export interface SealSecret {
+interface SealSecret {
   read(): Promise<Buffer | null>
   /** The one that is there, or a new one. */
   make(): Promise<Buffer | null>

@@ -19,7 +19,7 @@ export type Undone =
   /** The journal still stands: once the reason is gone, undo goes on where it stopped. */
   | { readonly kind: 'failed'; readonly problem: EditProblem }
 
-export interface UndoWishes {
+interface UndoWishes {
   /** Of a person who was asked: files that were changed since go back too, and are kept beside. */
   readonly force?: boolean
   /** Of a person who has seen what a journal would do that this user's tool did not write. */
@@ -27,7 +27,7 @@ export interface UndoWishes {
 }
 
 /** What undo would do, and whether it would be by a journal of this user's. null: none stands. */
-export interface UndoView {
+interface UndoView {
   readonly isCutOff: boolean
   readonly isOurs: boolean
   readonly would: readonly EditProblem[]

@@ -8,7 +8,7 @@ import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
 import type { GitAnswer } from './git.ts'
 import { codeOf, shownPath, type FileSystem, type JournalWorld } from './world.ts'
 
-export interface WorkTree {
+interface WorkTree {
   readonly problems: readonly EditProblem[]
   readonly remarks: readonly string[]
   /** Git keeps these files: what is written can be told from what was there. */

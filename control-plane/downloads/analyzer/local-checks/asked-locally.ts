@@ -4,7 +4,7 @@ import type { LookedAt } from './looked-at.ts'
 const TIMEOUT_MS = 5000
 const ANSWER_BYTES_MAX = 64 * 1024
 
-export interface LocalAnswer {
+interface LocalAnswer {
   readonly status: number
   readonly url: string
 }

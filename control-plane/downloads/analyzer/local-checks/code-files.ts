@@ -7,7 +7,7 @@ const CODE =
 const ASIDE =
   /(?:^|\/)(?:tests?|__tests__|__mocks__|spec|e2e|cypress|docs|locales?|migrations|fixtures)\/|\.(?:test|spec|min)\.|\.d\.[mc]?ts$|(?:^|\/)(?:package-lock|composer\.lock|pnpm-lock|npm-shrinkwrap)\b/
 
-export interface CodeFile {
+interface CodeFile {
   readonly path: string
   readonly text: string
 }

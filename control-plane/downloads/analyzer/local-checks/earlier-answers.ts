@@ -8,14 +8,14 @@ import { bare, referenceOf } from '../syntax/references.ts'
 import { ancestorsOf, functionAround, isFunction } from '../syntax/walk.ts'
 import type { Moment, When } from './when-mounted.ts'
 
-export interface Mounted {
+interface Mounted {
   readonly source: Source
   readonly call: Node
   /** `app`; null where there is nothing to stand before it. */
   readonly receiver: Node | null
 }
 
-export interface Earlier {
+interface Earlier {
   readonly line: number
   readonly text: string
   /** 2: it answers; 1: it may; 0: it only looks. */
@@ -81,7 +81,7 @@ function weightOfMethod(source: Source, property: Node, given: readonly Node[]):
 }
 
 /** One name for one thing: two functions may each have an `app` of their own. */
-export function isSame(source: Source, one: Node, other: Node): boolean {
+function isSame(source: Source, one: Node, other: Node): boolean {
   if (one.type === 'Identifier' && other.type === 'Identifier')
     return (
       one.name === other.name && source.bindings.resolve(one) === source.bindings.resolve(other)

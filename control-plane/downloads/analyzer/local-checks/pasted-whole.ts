@@ -5,7 +5,7 @@
 import type { FrameworkName } from '../detection/application.ts'
 import { lineAt } from '../syntax/places.ts'
 
-export interface MountedLine {
+interface MountedLine {
   /** Without comments, and without what strings say. */
   readonly code: string
   readonly index: number

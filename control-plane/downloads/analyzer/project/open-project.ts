@@ -7,13 +7,13 @@ import { readText } from './read-text.ts'
 import { createUnread } from './unread.ts'
 import { walk, type WalkLimits, type WalkProgress } from './walk.ts'
 
-export interface ProjectLimits extends WalkLimits {
+interface ProjectLimits extends WalkLimits {
   readonly fileBytes: number
   /** Of the texts that are remembered between two readings. */
   readonly rememberedBytes: number
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly onProgress?: (progress: WalkProgress) => void
   readonly limits?: Partial<ProjectLimits>
 }

@@ -4,7 +4,7 @@ import { open, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isInside } from './walk.ts'
 
-export type ReadText =
+type ReadText =
   | { readonly text: string; readonly problem: null }
   | { readonly text: null; readonly problem: string }
 

@@ -1,6 +1,6 @@
 /** What could not be read, each path once, and no more than a person reads. */
 
-export interface UnreadEntry {
+interface UnreadEntry {
   readonly path: string
   readonly reason: string
 }

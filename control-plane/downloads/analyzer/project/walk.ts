@@ -26,7 +26,7 @@ export interface WalkProgress {
   readonly entries: number
 }
 
-export interface Walked {
+interface Walked {
   readonly files: readonly ProjectFile[]
   readonly isCut: boolean
 }

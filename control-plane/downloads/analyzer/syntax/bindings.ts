@@ -6,7 +6,7 @@ import type { Expression, File, Identifier, Node } from '@babel/types'
 import { isFunction } from './walk.ts'
 
 /** `const { app } = make()` gives `app` the member `app` of the expression `make()`. */
-export interface Value {
+interface Value {
   readonly expression: Node
   readonly members: readonly string[]
 }
@@ -169,7 +169,7 @@ interface Named {
 }
 
 /** The names of a pattern, with the part of `from` that each is given, and once more with its default. */
-export function namesOf(pattern: Node, from: Expression | undefined): Named[] {
+function namesOf(pattern: Node, from: Expression | undefined): Named[] {
   const found: Named[] = []
   const waiting: { pattern: Node; members: readonly string[] | null; fallback?: Node }[] = [
     { pattern, members: [] },

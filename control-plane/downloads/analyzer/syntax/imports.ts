@@ -3,7 +3,7 @@ import type { CallExpression, Node } from '@babel/types'
 import { keyOf } from './bindings.ts'
 import type { Source } from './parse.ts'
 
-export interface Import {
+interface Import {
   /** As it is written: `express`, `./app.js`, `@/server`. */
   readonly module: string
   readonly form: 'import' | 'export' | 'require' | 'dynamic'

@@ -7,7 +7,7 @@ import { keyOf } from './bindings.ts'
 import { importedName, moduleOfCall } from './imports.ts'
 import type { Source } from './parse.ts'
 
-export interface Reference {
+interface Reference {
   readonly module: string
   /** `default` is left out: it is the module itself to half of all code. */
   readonly members: readonly string[]

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../../shared/limits.ts'
 
 const ASIDE: ReadonlySet<string> = new Set(['loc', 'extra', 'errors', 'comments', 'tokens'])
 
-export interface Nodes {
+interface Nodes {
   readonly nodes: Node[]
   readonly parents: Map<Node, Node>
 }
@@ -30,7 +30,7 @@ export function nodesOf(file: File): Nodes | null {
   return { nodes, parents }
 }
 
-export function childrenOf(node: Node): Node[] {
+function childrenOf(node: Node): Node[] {
   const children: Node[] = []
   for (const key in node) {
     const value = node[key as keyof Node] as unknown

@@ -4,7 +4,7 @@ import type { FileEdit } from '../plan.ts'
 import type { Paint } from './paint.ts'
 import { visibleText } from './words.ts'
 
-export interface DiffWishes {
+interface DiffWishes {
   readonly paint: Paint
   /** Every line, to its end. */
   readonly isWhole: boolean

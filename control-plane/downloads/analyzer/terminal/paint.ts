@@ -21,7 +21,7 @@ export function createPaint(isColoured: boolean): Paint {
   }
 }
 
-export interface ColourWishes {
+interface ColourWishes {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly isTerminal: boolean
   /** `--no-color` */

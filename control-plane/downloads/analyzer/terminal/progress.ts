@@ -1,7 +1,7 @@
 /** Long work: a line that is drawn over at a terminal, a few quiet lines anywhere else. */
 import { cutToColumns, plainText } from './words.ts'
 
-export type Tell = (detail: string) => void
+type Tell = (detail: string) => void
 
 export interface Progress {
   /** Shows the label as long as the work takes. */
@@ -10,7 +10,7 @@ export interface Progress {
   aside<T>(work: () => T): T
 }
 
-export interface ProgressWorld {
+interface ProgressWorld {
   readonly output: NodeJS.WriteStream
   /** live: a terminal; lines: a log; off: nobody wants to know. */
   readonly kind: 'live' | 'lines' | 'off'

@@ -3,13 +3,13 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { interrupted } from '../exit.ts'
 
-export interface Question {
+interface Question {
   readonly text: string
   /** A secret: nothing of it is shown, not even how long it is. */
   readonly isHidden: boolean
 }
 
-export interface PromptStreams {
+interface PromptStreams {
   readonly input: NodeJS.ReadStream
   readonly output: NodeJS.WriteStream
 }

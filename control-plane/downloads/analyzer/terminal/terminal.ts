@@ -12,7 +12,7 @@ export interface TerminalWorld {
   readonly stderr: NodeJS.WriteStream
 }
 
-export interface TerminalWishes {
+interface TerminalWishes {
   /** Standard output holds one JSON document and nothing else; nobody is asked anything. */
   readonly isJson: boolean
   readonly isQuiet: boolean

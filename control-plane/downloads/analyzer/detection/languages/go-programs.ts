@@ -1,9 +1,7 @@
 /** Go: which packages are programs, what they bring along of the project's own, and where they serve. */
-import type { Project } from '../../project/project.ts'
 import type { Confidence } from '../application.ts'
 import { folderOf, under } from '../folders.ts'
-import { goModule } from '../manifests/go-mod.ts'
-import { managedBy, manifestsOf, type Part, type Parts, type ReadPart } from '../reader/part.ts'
+import type { Part, ReadPart } from '../reader/part.ts'
 import {
   closeOf,
   firstHit,
@@ -14,13 +12,8 @@ import {
   type Source,
 } from '../source/source.ts'
 
-export interface GoModule extends Part {
-  /** What imports of it begin with: `example.com/shop`. */
-  readonly path: string
-}
-
 interface GoPackage {
-  readonly module: ReadPart<GoModule>
+  readonly module: ReadPart
   readonly folder: string
   readonly sources: Source[]
 }
@@ -38,7 +31,7 @@ interface Serving {
 }
 
 export interface GoProgram {
-  readonly module: ReadPart<GoModule>
+  readonly module: ReadPart
   /** Its own, and those of all that it imports of the project. */
   readonly own: readonly Source[]
   readonly sources: readonly Source[]
@@ -74,20 +67,10 @@ export const ROUTERS: readonly Router[] = [
   { name: 'httprouter', imported: /^github\.com\/julienschmidt\/httprouter$/ },
 ]
 
-export async function readGoModules(project: Project): Promise<Parts<GoModule>> {
-  const parts: GoModule[] = []
-  for await (const { path, text, folder } of manifestsOf(project, /(?:^|\/)go\.mod$/)) {
-    const { name, dependencies } = goModule(text, path)
-    const packageManager = managedBy('go', path)
-    parts.push({ folder, path: name, called: name, dependencies, packageManager })
-  }
-  return { parts, remarks: [] }
-}
-
 export const MAIN = /^func\s+main\s*\(\s*\)/m
 
 /** The programs that serve anything, whatever module they lie in. */
-export function servingPrograms(modules: readonly ReadPart<GoModule>[]): GoProgram[] {
+export function servingPrograms(modules: readonly ReadPart[]): GoProgram[] {
   const packages = packagesOf(modules)
   const programs = [...packages.values()].filter(({ sources }) =>
     sources.some(
@@ -123,7 +106,7 @@ function choose(
   return { serving, confidence: nearest.length === 1 ? 'sure' : 'likely' }
 }
 
-function packagesOf(modules: readonly ReadPart<GoModule>[]): Map<string, GoPackage> {
+function packagesOf(modules: readonly ReadPart[]): Map<string, GoPackage> {
   const packages = new Map<string, GoPackage>()
   for (const module of modules)
     for (const source of module.sources.filter(isBuilt)) {
@@ -143,7 +126,7 @@ function isBuilt({ text }: Source): boolean {
 /** Of a package and all of the project's own that it imports, itself first. */
 function broughtAlong(
   packages: ReadonlyMap<string, GoPackage>,
-  modules: readonly GoModule[],
+  modules: readonly Part[],
   start: string,
 ): Source[] {
   const folders = new Set([start])
@@ -156,11 +139,13 @@ function broughtAlong(
   return [...folders].flatMap((folder) => packages.get(folder)?.sources ?? [])
 }
 
-function folderOfImport(modules: readonly GoModule[], imported: string): string | null {
-  const [owner] = modules
-    .filter(({ path }) => path !== '' && `${imported}/`.startsWith(`${path}/`))
-    .sort((a, b) => b.path.length - a.path.length)
-  return owner === undefined ? null : under(owner.folder, imported.slice(owner.path.length))
+/** A module is called as imports of it begin: `example.com/shop`. */
+function folderOfImport(modules: readonly Part[], imported: string): string | null {
+  const owners = modules.flatMap(({ folder, called = '' }) =>
+    called !== '' && `${imported}/`.startsWith(`${called}/`) ? [{ folder, called }] : [],
+  )
+  const [owner] = owners.sort((a, b) => b.called.length - a.called.length)
+  return owner === undefined ? null : under(owner.folder, imported.slice(owner.called.length))
 }
 
 export function importsOf(source: Source): { value: string; index: number }[] {

@@ -3,6 +3,7 @@ import type { Place } from '../application.ts'
 import type { Clue } from '../assemble.ts'
 import { isAside } from '../folders.ts'
 import type { Found, Language } from '../reader/language.ts'
+import type { Part } from '../reader/part.ts'
 import { inBlockOf, onGroupOf, type Nesting } from '../reader/routes.ts'
 import { uncommented } from '../source/blank.ts'
 import { closeOf, firstHit, hits, placeAt, stringAt, stringsBetween } from '../source/source.ts'
@@ -10,10 +11,8 @@ import type { Source } from '../source/source.ts'
 import {
   importsOf,
   MAIN,
-  readGoModules,
   ROUTERS,
   servingPrograms,
-  type GoModule,
   type GoProgram,
   type Router,
 } from './go-programs.ts'
@@ -40,12 +39,12 @@ const SIGN_IN: readonly (readonly [RegExp, string])[] = [
   [/^github\.com\/clerk\//, 'clerk'],
 ]
 
-export const GO: Language<GoModule> = {
+export const GO: Language = {
   name: 'go',
   title: 'Go',
   files: /(?<!_test)\.go$/,
   isAside,
-  parts: readGoModules,
+  parts: { manifest: /(?:^|\/)go\.mod$/, manager: 'go', called: /^module\s+"?([^\s"]+)/m },
   several: 'It is one of several Go modules.',
   frameworks: [
     {
@@ -76,7 +75,7 @@ export const GO: Language<GoModule> = {
   ],
 }
 
-function foundOf(program: GoProgram): Found<GoModule> {
+function foundOf(program: GoProgram): Found<Part> {
   const { module, own, sources, serving, confidence } = program
   const main = own.find((source) => firstHit(source, MAIN) !== null) ?? serving.source
   const router = routerOf(program)

@@ -10,7 +10,7 @@ import {
   type PythonCode,
 } from './python-modules.ts'
 
-export interface Made {
+interface Made {
   readonly source: Source
   readonly index: number
   /** `app` of `app = Flask(…)`. */

@@ -1,16 +1,12 @@
 /** What a container runs, by its Dockerfile. */
+import { logicalLines } from '../deployment.ts'
 import { listIn, parsedJson } from './manifest.ts'
 
 /** ENTRYPOINT and CMD of the last stage, as one line of a shell. */
 export function dockerCommands(text: string): { command: string; line: number }[] {
   let entrypoint: string | null = null
   let command: { text: string; line: number } | null = null
-  const lines = text.split('\n')
-  for (let index = 0; index < lines.length; index++) {
-    const line = index + 1
-    let whole = lines[index] ?? ''
-    while (/\\\s*$/.test(whole) && index + 1 < lines.length)
-      whole = `${whole.replace(/\\\s*$/, ' ')}${lines[++index]}`
+  for (const { line, text: whole } of logicalLines(text)) {
     const [, instruction = '', rest = ''] = /^\s*(FROM|CMD|ENTRYPOINT)\s+(.*)$/i.exec(whole) ?? []
     const said = execForm(rest)
     if (/^from$/i.test(instruction)) entrypoint = command = null

@@ -95,7 +95,7 @@ export function textIn(record: ReadonlyMap<string, unknown> | null, key: string)
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-export function textsIn(value: unknown): Map<string, string> {
+function textsIn(value: unknown): Map<string, string> {
   const entries = [...(recordOf(value) ?? [])]
   return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }

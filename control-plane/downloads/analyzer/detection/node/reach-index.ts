@@ -9,7 +9,7 @@ import type { Reach } from './codebase.ts'
 
 export type Call = Node & { type: 'CallExpression' }
 
-export interface FileIndex {
+interface FileIndex {
   readonly exports: readonly Export[]
   /** What each function returns. */
   readonly returns: ReadonlyMap<Node, readonly Node[]>
@@ -83,12 +83,12 @@ function wayOf(left: Node): string | null {
   return owner === null || key === null ? null : `${owner}.${key}`
 }
 
-export function nameCalled({ callee }: Call): string | null {
+function nameCalled({ callee }: Call): string | null {
   if (callee.type === 'Identifier') return callee.name
   return callee.type === 'MemberExpression' ? keyOf(callee.property) : null
 }
 
-export interface Caller {
+interface Caller {
   readonly source: Source
   readonly call: Call
 }

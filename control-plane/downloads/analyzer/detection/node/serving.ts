@@ -82,7 +82,7 @@ function listened(made: readonly Making[], at: Spot, port: Spot | null, tracer: 
 }
 
 /** What a server of node:http calls for each request: an application, or code of its own. */
-export function handledBy(making: Making, tracer: Tracer): Making[] {
+function handledBy(making: Making, tracer: Tracer): Making[] {
   if (making.framework !== 'node') return [making]
   const { node, source } = making
   if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return [making]

@@ -49,7 +49,7 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^express-basic-auth$|^@fastify\/basic-auth$|^koa-basic-auth$|^basic-auth$/, 'basic-auth'],
 ]
 
-export interface SignInFound {
+interface SignInFound {
   readonly names: readonly string[]
   readonly findings: readonly Finding[]
 }

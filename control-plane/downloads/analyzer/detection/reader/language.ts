@@ -7,7 +7,7 @@ import type { Confidence, FrameworkName } from '../application.ts'
 import type { Clue, Pieces } from '../assemble.ts'
 import type { SettingRule } from '../manifests/settings.ts'
 import type { Source } from '../source/source.ts'
-import type { Part, Parts, ReadPart } from './part.ts'
+import type { Part, Parts, PartTable, ReadPart } from './part.ts'
 import type { RouteRule } from './routes.ts'
 import type { PlaceRule } from './rules.ts'
 import type { SignInTable } from './sign-in.ts'
@@ -16,7 +16,7 @@ import type { SignInTable } from './sign-in.ts'
 export type PortRule = 'deployment' | NumberRule | SettingRule
 
 /** The number in what stands behind the code: group 1 of `reads`. */
-export interface NumberRule {
+interface NumberRule {
   readonly in?: RegExp
   readonly code: RegExp
   readonly reads: RegExp
@@ -70,7 +70,7 @@ export interface Language<P extends Part = Part> {
   readonly isAside?: (path: string) => boolean
   /** Settings files by their path within the part: what stands in the first goes before the others. */
   readonly settings?: readonly string[]
-  readonly parts: (project: Project) => Promise<Parts<P>>
+  readonly parts: PartTable | ((project: Project) => Promise<Parts<P>>)
   /** What is said of a part, where there are several. */
   readonly several?: string
   readonly frameworks: readonly Framework<P>[]

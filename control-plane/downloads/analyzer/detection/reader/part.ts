@@ -1,9 +1,10 @@
 /** A part of a project, which one manifest speaks for, and what was read of it. */
 import type { Project } from '../../project/project.ts'
+import { lineAt } from '../../syntax/places.ts'
 import type { Clue } from '../assemble.ts'
 import type { Deployment } from '../deployment.ts'
 import { isAside } from '../folders.ts'
-import type { Dependencies } from '../manifests/dependencies.ts'
+import { byName, type Dependencies } from '../manifests/dependencies.ts'
 import type { Setting } from '../manifests/settings.ts'
 import type { Source } from '../source/source.ts'
 
@@ -24,6 +25,38 @@ export interface Part {
 export interface Parts<P extends Part> {
   readonly parts: readonly P[]
   readonly remarks: readonly string[]
+}
+
+/** Parts of which no more has to be known than one look at a manifest says. */
+export interface PartTable {
+  /** Its name; in front of it stands the folder that it speaks for. */
+  readonly manifest: RegExp
+  readonly manager: string
+  /** Group 1 is what people call it. */
+  readonly called?: RegExp
+  /** Group 1 is the name of a dependency, group 2 its version. */
+  readonly dependency?: RegExp
+}
+
+export async function partsBy(project: Project, table: PartTable): Promise<Parts<Part>> {
+  const { manifest, manager, called, dependency } = table
+  const parts: Part[] = []
+  for await (const { path, text, folder } of manifestsOf(project, manifest)) {
+    const named = dependency === undefined ? [] : [...text.matchAll(new RegExp(dependency, 'gm'))]
+    const dependencies = named.map(({ 1: name = '', 2: version = null, index }) => ({
+      name,
+      version,
+      isDev: false,
+      at: { path, line: lineAt(text, index) },
+    }))
+    parts.push({
+      folder,
+      dependencies: byName(dependencies),
+      packageManager: managedBy(manager, path),
+      called: called === undefined ? folder : (called.exec(text)?.[1] ?? ''),
+    })
+  }
+  return { parts, remarks: [] }
 }
 
 export type ReadPart<P extends Part = Part> = P & {

@@ -9,7 +9,7 @@ import { needed } from '../manifests/dependencies.ts'
 import { readSettings, settingSaid } from '../manifests/settings.ts'
 import { firstHit, placeAt, readSources } from '../source/source.ts'
 import type { Found, Framework, Language, PortRule, Reading } from './language.ts'
-import { inLanguage, type Part, type ReadPart } from './part.ts'
+import { inLanguage, partsBy, type Part, type Parts, type ReadPart } from './part.ts'
 import { healthOf } from './routes.ts'
 import { filesOf, firstSaid } from './rules.ts'
 import { signInOf } from './sign-in.ts'
@@ -18,7 +18,7 @@ export async function readLanguage<P extends Part>(
   project: Project,
   language: Language<P>,
 ): Promise<Detection> {
-  const { parts, remarks: problems } = await language.parts(project)
+  const { parts, remarks: problems } = await partsOf(project, language)
   const remarks = [...problems]
   const reading = { parts: await readParts(project, language, parts, remarks), remarks }
   const isOneOfSeveral = parts.length > 1
@@ -28,6 +28,12 @@ export async function readLanguage<P extends Part>(
     ),
   )
   return { applications, remarks }
+}
+
+function partsOf<P extends Part>(project: Project, { parts }: Language<P>): Promise<Parts<P>> {
+  if (typeof parts === 'function') return parts(project)
+  // a table is for a language whose parts are no more than that
+  return partsBy(project, parts) as Promise<Parts<P>>
 }
 
 function foundBy<P extends Part>({ made }: Framework<P>, reading: Reading<P>): readonly Found<P>[] {

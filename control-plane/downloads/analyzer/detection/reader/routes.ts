@@ -7,14 +7,14 @@ import type { ReadPart } from './part.ts'
 import { filesOf } from './rules.ts'
 
 /** Where a route is named, and on what: `api` of `api.get('/up')`. */
-export interface RoutePlace {
+interface RoutePlace {
   readonly source: Source
   readonly index: number
   readonly receiver: string
 }
 
 /** `isKnown`: all of it could be read. `above`: what the rest stands behind in its turn. */
-export interface Prefix {
+interface Prefix {
   readonly path: string
   readonly isKnown: boolean
   readonly above: RoutePlace | null

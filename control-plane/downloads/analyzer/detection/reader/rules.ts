@@ -24,7 +24,7 @@ export interface PlaceRule {
   readonly detail: string
 }
 
-export type Said = Clue<string> & { readonly at: Place; readonly source: Source }
+type Said = Clue<string> & { readonly at: Place; readonly source: Source }
 
 type Read = Pick<ReadPart, 'folder' | 'sources'>
 

@@ -17,7 +17,7 @@ import {
 const PACKAGE = 'serviceclaims'
 
 /** The snippet without its program; what `main` did first is done when the handler is made. */
-export function goPackage(): string {
+function goPackage(): string {
   const code = GO['go']?.edge.code ?? ''
   const setUp = between(code, 'func main() {\n', '\n\tpages := ')
   return `${upTo(code, 'func main() {\n')
