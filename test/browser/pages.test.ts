@@ -26,6 +26,9 @@ const LOGO = Buffer.from(
   'base64',
 )
 
+// every page, nine times
+t.setTimeout(480_000)
+
 const folder = process.env['SCREENSHOTS']
 if (folder !== undefined) mkdirSync(folder, { recursive: true })
 

@@ -1,8 +1,7 @@
 /** The realm's pages in a real Chromium, without JavaScript, with an application behind them. */
-import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { chromium, type BrowserContextOptions, type Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import {
   PASSWORD,
@@ -10,9 +9,7 @@ import {
   startWorld,
   type TestTenant,
 } from '../control-plane/realm/realm-world.ts'
-
-const CHROMIUM = '/usr/bin/chromium'
-const PHONE = { width: 360, height: 740 }
+import { PHONE, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
 
 async function startEdge(t: Test) {
   const server = createServer()
@@ -22,23 +19,9 @@ async function startEdge(t: Test) {
 }
 
 async function startBrowser(t: Test) {
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--headless'],
-  })
-  t.teardown(() => browser.close())
-  return async (options: BrowserContextOptions = {}) => {
-    const context = await browser.newContext({
-      javaScriptEnabled: false,
-      viewport: PHONE,
-      ...options,
-    })
-    const page = await context.newPage()
-    const complaints: string[] = []
-    page.on('console', (message) => complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(error.message))
-    return { context, page, complaints }
-  }
+  const chromium = await startChromium(t)
+  return (options: BrowserContextOptions = {}) =>
+    chromium.page({ javaScriptEnabled: false, ...options })
 }
 
 /** An application: sign-in, callback, its own redirect to another origin, a page, sign-out. */
@@ -82,7 +65,7 @@ async function fillIn(page: Page, password = PASSWORD) {
   await page.getByLabel('Password').fill(password)
 }
 
-const options = { skip: existsSync(CHROMIUM) ? false : `no browser at ${CHROMIUM}` }
+const options = { skip: WITHOUT_CHROMIUM }
 
 t.test(
   'a person signs in and out in Chromium, through redirects to other origins',
