@@ -18,6 +18,10 @@ export const WEBHOOK_LIMITS = {
   webhookEventsAtOnceMax: 200,
   /** One event of a tenant with all its webhooks is always taken. */
   webhookDeliveriesAtOnceMax: 500,
+  /** Failed ones that one change looks at, to send them again. */
+  webhookReplayedAtOnceMax: 100,
+  /** Of events, or of the bodies made of them, that one change takes; one is always taken. */
+  webhookBytesAtOnceMax: 1024 * 1024,
   webhookResultsAtOnceMax: 500,
   /** So many failures over so long without a success, and a webhook is paused. */
   webhookFailuresBeforePauseMin: 20,

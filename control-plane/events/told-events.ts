@@ -32,7 +32,10 @@ export function createToldEvents({ store }: { readonly store: Pick<Store, 'read'
       const items: ToldEvent[] = []
       let [before] = decodeCursor(page.cursor, 'number') ?? []
       for (let looked = 0; looked < LIMITS.eventsLookedThroughMax; looked += PAGE) {
-        const rows = await outboxBefore(store.read, tenantId, filter.event, before, PAGE)
+        const rows = await outboxBefore(store.read, tenantId, filter.event, before, {
+          rows: PAGE,
+          bytes: Infinity,
+        })
         for (const row of rows) {
           if (items.length === page.limit)
             return { items, next: encodeCursor([before ?? row.sequence]), isCut: false }

@@ -4,7 +4,12 @@
  * no end of the process leaves an event out or takes one twice.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import { moveOutboxPosition, outboxAfter, outboxPosition } from '../store/queries/outbox.ts'
+import {
+  moveOutboxPosition,
+  newestEvent,
+  outboxAfter,
+  outboxPosition,
+} from '../store/queries/outbox.ts'
 import {
   countFailedUpTo,
   countPending,
@@ -32,9 +37,12 @@ const TOO_MANY = `more than ${LIMITS.webhookPendingMax} deliveries were waiting 
 export async function fanOut(change: Change): Promise<FannedOut> {
   const { queries, nowMs } = change
   const most = LIMITS.webhookEventsAtOnceMax
-  const rows = await outboxAfter(queries, await outboxPosition(queries), most)
+  const stretch = { rows: most, bytes: LIMITS.webhookBytesAtOnceMax }
+  const position = await outboxPosition(queries)
+  const rows = await outboxAfter(queries, position, stretch)
   const last = rows.at(-1)
   if (last === undefined) return NOTHING
+  const newest = await newestEvent(queries)
   const tenantIds = new Set(rows.map(({ tenantId }) => tenantId))
   const webhooks = Map.groupBy(
     await listeningWebhooks(queries, [...tenantIds]),
@@ -42,6 +50,7 @@ export async function fanOut(change: Change): Promise<FannedOut> {
   )
   const made: DeliveryRow[] = []
   let taken = 0
+  let bytes = 0
   for (const row of rows) {
     const own = (webhooks.get(row.tenantId) ?? [])
       .filter(
@@ -51,8 +60,10 @@ export async function fanOut(change: Change): Promise<FannedOut> {
         const { event, content: data, createdAt: happenedAtMs } = row
         return newDelivery(webhook, { event, data, happenedAtMs }, nowMs)
       })
+    for (const { body } of own) bytes += Buffer.byteLength(body)
     // a hundred webhooks of one tenant must not hold the writer for as long as all others' events
-    if (taken > 0 && made.length + own.length > LIMITS.webhookDeliveriesAtOnceMax) break
+    const isTooMany = made.length + own.length > LIMITS.webhookDeliveriesAtOnceMax
+    if (taken > 0 && (isTooMany || bytes > LIMITS.webhookBytesAtOnceMax)) break
     made.push(...own)
     taken++
   }
@@ -62,7 +73,7 @@ export async function fanOut(change: Change): Promise<FannedOut> {
   await countDropped(change, dropped)
   const paused = await countFailures(change, failed)
   const givenUp = [...failed.values()].reduce((sum, count) => sum + count, 0)
-  return { deliveries, hasMore: taken < rows.length || rows.length === most, givenUp, paused }
+  return { deliveries, hasMore: taken < rows.length || last.sequence < newest, givenUp, paused }
 }
 
 interface Bounded {

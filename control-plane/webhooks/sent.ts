@@ -10,7 +10,6 @@ import {
   countPending,
   deleteSettledBefore,
   deliveriesBefore,
-  failedSince,
   findDelivery,
   findDeliveryStates,
   insertDeliveries,
@@ -22,7 +21,8 @@ import {
 import type { Actor, Change, Store } from '../store/store.ts'
 import { newDelivery, replayOf } from './deliveries.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { requirePlan, requireWebhook } from './webhooks.ts'
+import { replayFailed, requireSendable } from './replayed.ts'
+import { requireWebhook } from './webhooks.ts'
 
 /** With every attempt at it, the first one first. */
 export type Delivery = Readonly<ListedDelivery> & { readonly tries: readonly AttemptRow[] }
@@ -59,12 +59,6 @@ export function createDeliveries({
     })
     if (sent.length > 0) dispatcher.noted(webhookId, tenantId)
     return sent
-  }
-
-  async function requireSendable(change: Change, tenantId: string, webhookId: string) {
-    const webhook = await requireWebhook(change.queries, tenantId, webhookId)
-    await requirePlan(change.queries, tenantId)
-    return webhook
   }
 
   return {
@@ -145,22 +139,13 @@ export function createDeliveries({
     },
 
     /** All that have failed since then and were not sent again; answers how many. */
-    async replayFailed(
+    replayFailed: (
       tenantId: string,
       webhookId: string,
       sinceMs: number,
       actor: Actor,
-    ): Promise<number> {
-      const most = LIMITS.webhookPendingMax
-      const made = await send(tenantId, webhookId, actor, 'webhook.replayed', async (change) => {
-        const { state } = await requireSendable(change, tenantId, webhookId)
-        if (state === 'paused') throw new Refusal('webhook_paused')
-        const room = most - (await countPending(change.queries, webhookId))
-        const failed = await failedSince(change.queries, webhookId, sinceMs, Math.max(0, room))
-        return failed.map((original) => replayOf(original, change.nowMs))
-      })
-      return made.length
-    },
+    ): Promise<number> =>
+      replayFailed({ store, dispatcher }, { tenantId, webhookId, sinceMs, actor }),
 
     async prune(limit: number): Promise<number> {
       return store.change(({ queries, nowMs }) =>

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, lt, lte } from '../drizzle.ts'
+import { and, asc, desc, eq, gt, inArray, lt, lte, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -25,17 +25,24 @@ export async function moveOutboxPosition(queries: Queries, sequence: number): Pr
     .onConflictDoUpdate({ target: counters.name, set: { value: sequence } })
 }
 
+/** How many may be read at once, and of how many bytes: one is always read. */
+export interface Stretch {
+  readonly rows: number
+  readonly bytes: number
+}
+
 export async function outboxAfter(
   queries: Queries,
   sequence: number,
-  limit: number,
+  stretch: Stretch,
 ): Promise<OutboxRow[]> {
-  return await queries
-    .select()
+  const sizes = await queries
+    .select(SIZE)
     .from(outbox)
     .where(gt(outbox.sequence, sequence))
     .orderBy(asc(outbox.sequence))
-    .limit(limit)
+    .limit(stretch.rows)
+  return (await readFitting(queries, sizes, stretch.bytes)).reverse()
 }
 
 /** Of one tenant, newest first. */
@@ -44,10 +51,10 @@ export async function outboxBefore(
   tenantId: string,
   event: OutboxRow['event'] | undefined,
   before: number | undefined,
-  limit: number,
+  stretch: Stretch,
 ): Promise<OutboxRow[]> {
-  return await queries
-    .select()
+  const sizes = await queries
+    .select(SIZE)
     .from(outbox)
     .where(
       and(
@@ -57,7 +64,31 @@ export async function outboxBefore(
       ),
     )
     .orderBy(desc(outbox.sequence))
-    .limit(limit)
+    .limit(stretch.rows)
+  return readFitting(queries, sizes, stretch.bytes)
+}
+
+/** An event may be as large as a policy: its size is known without reading it. */
+const SIZE = { sequence: outbox.sequence, bytes: sql<number>`octet_length(content)` }
+
+async function readFitting(
+  queries: Queries,
+  sizes: readonly { readonly sequence: number; readonly bytes: number }[],
+  bytesMax: number,
+): Promise<OutboxRow[]> {
+  const fitting: number[] = []
+  let left = bytesMax
+  for (const { sequence, bytes } of sizes) {
+    left -= bytes
+    if (left < 0 && fitting.length > 0) break
+    fitting.push(sequence)
+  }
+  if (fitting.length === 0) return []
+  return await queries
+    .select()
+    .from(outbox)
+    .where(inArray(outbox.sequence, fitting))
+    .orderBy(desc(outbox.sequence))
 }
 
 /** Only what deliveries have been made of. */

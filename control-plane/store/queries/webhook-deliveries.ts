@@ -5,6 +5,7 @@ import {
   desc,
   eq,
   getTableColumns,
+  gt,
   gte,
   inArray,
   lt,
@@ -239,27 +240,52 @@ export async function endPending(
   return ended.length
 }
 
-/** The oldest first; those that have been sent again already are not among them. */
-export async function failedSince(
+export interface FailedDelivery {
+  readonly deliveryId: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly bodyBytes: number
+  readonly isSentAgain: boolean
+}
+
+/** The next ones, the oldest first, along the index: what is looked at is what was asked for. */
+export async function failedAfter(
   queries: Queries,
   webhookId: string,
-  sinceMs: number,
+  [createdAt, deliveryId]: readonly [number, string],
   limit: number,
-): Promise<DeliveryRow[]> {
+): Promise<FailedDelivery[]> {
   return await queries
-    .select()
+    .select({
+      deliveryId: table.deliveryId,
+      createdAt: table.createdAt,
+      updatedAt: table.updatedAt,
+      bodyBytes: sql<number>`octet_length(${table.body})`,
+      isSentAgain: sql`EXISTS (SELECT 1 FROM webhook_deliveries AS again
+        WHERE again.replayed_from = webhook_deliveries.delivery_id)`.mapWith(Boolean),
+    })
     .from(table)
     .where(
       and(
         eq(table.webhookId, webhookId),
         eq(table.state, 'failed'),
-        gte(table.updatedAt, sinceMs),
-        sql`NOT EXISTS (SELECT 1 FROM webhook_deliveries AS again
-          WHERE again.replayed_from = ${table.deliveryId})`,
+        gte(table.createdAt, createdAt),
+        or(gt(table.createdAt, createdAt), gt(table.deliveryId, deliveryId)),
       ),
     )
     .orderBy(asc(table.createdAt), asc(table.deliveryId))
     .limit(limit)
+}
+
+export async function findDeliveries(
+  queries: Queries,
+  deliveryIds: readonly string[],
+): Promise<DeliveryRow[]> {
+  return await queries
+    .select()
+    .from(table)
+    .where(inArray(table.deliveryId, [...deliveryIds]))
+    .orderBy(asc(table.createdAt), asc(table.deliveryId))
 }
 
 /** Any of them, with their attempts; answers how many. */

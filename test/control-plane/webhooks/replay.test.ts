@@ -1,5 +1,6 @@
 import t from 'tap'
 import { HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
 import { insertDeliveries } from '../../../control-plane/store/queries/webhook-deliveries.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR } from '../../support/control-plane.ts'
@@ -48,6 +49,82 @@ void t.test('all that failed since then are sent once more, and only once', asyn
   t.equal(await world.deliveries.replayFailed('acme', id, nowMs - HOUR_MS, ACTOR), 0)
   const states = (await world.deliveriesOf(id)).map(({ state }) => state).sort()
   t.strictSame(states, [...Array<string>(3).fill('delivered'), ...Array<string>(3).fill('failed')])
+})
+
+void t.test('many are sent again a few in a change, by count and by bytes', async (t) => {
+  const world = await startWebhooks(t, receivers)
+  const { url } = await receivers.start(t, () => 500)
+  const { id } = await world.webhook(url)
+  await world.emit(1)
+  await world.dispatcher.run()
+  await world.dispatcher.close()
+  const { store, deliveries, clock } = world
+  const [row] = await world.rows()
+  const failed = async (name: string, count: number, letters: number) => {
+    const more = { state: 'failed' as const, replayedFrom: null, updatedAt: clock.nowMs() }
+    const body = JSON.stringify({ ...JSON.parse(row!.body), data: 'x'.repeat(letters) })
+    await store.change(({ queries }) =>
+      insertDeliveries(
+        queries,
+        Array.from({ length: count }, (_, at) => {
+          return { ...row!, ...more, body, deliveryId: `dlv_${name}_${at}` }
+        }),
+      ),
+    )
+  }
+  /** What each change has written, and how many of it others could come between. */
+  const replayed = async (sinceMs: number) => {
+    const changes: { rows: number; bytes: number }[] = []
+    const { change } = store
+    store.change = ((work) =>
+      change(async (one) => {
+        const before = await one.queries.select().from(schema.webhookDeliveries)
+        const known = new Set(before.map(({ deliveryId }) => deliveryId))
+        const result = await work(one)
+        const after = await one.queries.select().from(schema.webhookDeliveries)
+        const own = after.filter(({ deliveryId }) => !known.has(deliveryId))
+        const bytes = own.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
+        changes.push({ rows: own.length, bytes })
+        return result
+      })) as typeof change
+    const count = await deliveries.replayFailed('acme', id, sinceMs, ACTOR)
+    store.change = change
+    return { count, changes }
+  }
+  const most = LIMITS.webhookReplayedAtOnceMax
+  await failed('small', 2 * most + 1, 10)
+  const small = await replayed(clock.nowMs())
+  t.equal(small.count, 2 * most + 1)
+  t.same(
+    small.changes.map(({ rows }) => rows),
+    [most, most, 1],
+  )
+  clock.advance(HOUR_MS)
+  await failed('large', 30, 92_000)
+  const large = await replayed(clock.nowMs())
+  t.equal(large.count, 30, 'and of those from before none')
+  const bytes = large.changes.map((one) => one.bytes)
+  t.ok(Math.max(...bytes) <= LIMITS.webhookBytesAtOnceMax, bytes.join())
+  t.ok(large.changes.length >= 3)
+  clock.advance(HOUR_MS)
+  await failed('huge', 2, LIMITS.webhookBytesAtOnceMax + 1)
+  t.equal((await replayed(clock.nowMs())).count, 2, 'one is always taken')
+  const { items } = await world.auditTrail.list({ limit: 50 }, { tenantId: 'acme' })
+  const told = items.filter(({ action }) => action === 'webhook.replayed')
+  t.equal(told.length, 3, 'one entry for each time that somebody asked')
+})
+
+void t.test('who pauses the webhook in between ends it', async (t) => {
+  const { world, id } = await givenUp(t, 1)
+  const { store, deliveries, clock, webhooks } = world
+  const [row] = (await world.rows()).filter(({ state }) => state === 'failed')
+  const most = LIMITS.webhookReplayedAtOnceMax
+  const rows = Array.from({ length: 2 * most }, (_, at) => ({ ...row!, deliveryId: `dlv_${at}` }))
+  await store.change(({ queries }) => insertDeliveries(queries, rows))
+  await world.dispatcher.close()
+  const sent = deliveries.replayFailed('acme', id, clock.nowMs() - HOUR_MS, ACTOR)
+  await webhooks.patch('acme', id, { state: 'paused' }, ACTOR)
+  t.equal(await sent, most, 'and says how many there were')
 })
 
 void t.test('a delivery that arrived can be sent again too', async (t) => {
