@@ -162,6 +162,8 @@ export const LIMITS = {
   rateIntegration: { burst: 10, perSecond: 1 / 60 },
   ratePublic: { burst: 2000, perSecond: 100 },
   rateRefused: { burst: 1000, perSecond: 10 },
+  /** What strangers may do: so many times as often from all networks of a site as from one. */
+  rateSiteFactor: 8,
   // sign-in rates, per address: offices and whole providers share one, so they only stop loops
   rateAuthorize: { burst: 1200, perSecond: 50 },
   rateAccount: { burst: 60, perSecond: 1 },
@@ -179,6 +181,8 @@ export const LIMITS = {
   /** All of it together, as it is kept; a hint is a token of ours, and comes on top. */
   authorizeKeptBytesMax: 5 * 1024,
   openSignInsPerAddressMax: 1000,
+  /** Of all networks of a site, a /48 of IPv6. */
+  openSignInsPerSiteMax: 2000,
   openSignInsPerTenantMax: 20_000,
   /** Alive, whatever a policy says: the oldest make room. */
   sessionsPerPersonMax: 100,
@@ -194,6 +198,7 @@ export const LIMITS = {
   admittedPerTurnMax: 2,
   admissionWaitingMax: 4096,
   admissionWaitingPerAddressMax: 128,
+  admissionWaitingPerSiteMax: 1024,
   /** Keys and cookies that were found good, and for how long they go first. */
   knownCredentialsMax: 20_000,
   knownCredentialMsMax: 15 * 60 * 1000,
@@ -313,10 +318,16 @@ export const LIMITS = {
   peopleMatchedMax: 20,
   /** Events that one page looks through for a person or an address. */
   eventsLookedThroughMax: 2000,
+  eventBytesLookedThroughMax: 1024 * 1024,
+  /** Of one value of an event, as a page shows it. */
+  eventValueCharactersShown: 300,
   /** Of the newest refusals, and of the tenants that have the most. */
   refusalsListedMax: 10,
   /** Of one address, whoever asks. */
   rateConsole: { burst: 1200, perSecond: 40 },
+  /** Forms that are sent, by one person and about one tenant: each writes, and for long. */
+  rateConsoleSaves: { burst: 120, perSecond: 1 },
+  rateConsoleSavesOfTenant: { burst: 480, perSecond: 4 },
   // monitoring
   figureMinutesKeptMs: 25 * 3600 * 1000,
   /** A digest that is told of late begins up to 14 days and 11 hours ago. */

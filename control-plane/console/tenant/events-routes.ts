@@ -5,7 +5,7 @@ import { EVENT_NAMES, EVENTS, type EventName } from '../../../shared/events.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { KeptEvent } from '../../events/enforcement.ts'
-import type { ToldEvent } from '../../events/told-events.ts'
+import type { ToldEvent, ToldPage } from '../../events/told-events.ts'
 import { selectField, textField, type Option } from '../blocks/field.ts'
 import { linkButton } from '../blocks/form.ts'
 import { notice } from '../blocks/notice.ts'
@@ -103,7 +103,7 @@ export function eventsRoutes({
           here: 'events',
           intro: 'What webhooks are told of, whether one listens or not. Kept for 7 days.',
           content: html`${which(path, 'told')} ${filters(`${path}/told`, types, query)}
-          ${found.isCut ? stillMore(found.items.length) : ''}
+          ${found.isCut ? stillMore(found) : ''}
           ${
             found.isCut && found.items.length === 0
               ? ''
@@ -152,11 +152,11 @@ function filters(path: string, types: readonly Option[], { type, subject, addres
   </form>`
 }
 
-function stillMore(found: number) {
-  const looked = LIMITS.eventsLookedThroughMax.toLocaleString('en')
+function stillMore({ items, looked }: ToldPage) {
+  const found = items.length
   return notice(
     'info',
-    `${found === 0 ? 'Nothing' : `${found} found`} among the ${looked} events that this page looked through. The next page looks further back.`,
+    `${found === 0 ? 'Nothing' : `${found} found`} among the ${looked.toLocaleString('en')} events that this page looked through. The next page looks further back.`,
   )
 }
 
@@ -223,7 +223,13 @@ function details(content: Readonly<Record<string, unknown>>): Html | null {
   return html`<dl class="diff">
     ${left.map(
       ([name, value]) =>
-        html`<div><dt>${name}</dt><dd>${typeof value === 'string' ? value : JSON.stringify(value)}</dd></div>`,
+        html`<div><dt>${name}</dt><dd>${shortened(typeof value === 'string' ? value : JSON.stringify(value))}</dd></div>`,
     )}
   </dl>`
+}
+
+/** A page has two hundred events, and one may hold a list of a thousand networks. */
+function shortened(text: string): string {
+  const most = LIMITS.eventValueCharactersShown
+  return text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text
 }

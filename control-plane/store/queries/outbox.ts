@@ -1,9 +1,11 @@
-import { and, asc, desc, eq, gt, inArray, lt, lte, sql } from '../drizzle.ts'
+import { and, asc, desc, eq, getTableColumns, gt, inArray, lt, lte, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
 const { outbox, counters } = schema
 export type OutboxRow = typeof outbox.$inferSelect
+/** With how many bytes its content has. */
+export type SizedOutboxRow = OutboxRow & { readonly bytes: number }
 
 const POSITION = 'webhooks'
 const NEWEST = 'event'
@@ -35,7 +37,7 @@ export async function outboxAfter(
   queries: Queries,
   sequence: number,
   stretch: Stretch,
-): Promise<OutboxRow[]> {
+): Promise<SizedOutboxRow[]> {
   const sizes = await queries
     .select(SIZE)
     .from(outbox)
@@ -52,7 +54,7 @@ export async function outboxBefore(
   event: OutboxRow['event'] | undefined,
   before: number | undefined,
   stretch: Stretch,
-): Promise<OutboxRow[]> {
+): Promise<SizedOutboxRow[]> {
   const sizes = await queries
     .select(SIZE)
     .from(outbox)
@@ -69,13 +71,14 @@ export async function outboxBefore(
 }
 
 /** An event may be as large as a policy: its size is known without reading it. */
-const SIZE = { sequence: outbox.sequence, bytes: sql<number>`octet_length(content)` }
+const bytes = sql<number>`octet_length(content)`
+const SIZE = { sequence: outbox.sequence, bytes }
 
 async function readFitting(
   queries: Queries,
   sizes: readonly { readonly sequence: number; readonly bytes: number }[],
   bytesMax: number,
-): Promise<OutboxRow[]> {
+): Promise<SizedOutboxRow[]> {
   const fitting: number[] = []
   let left = bytesMax
   for (const { sequence, bytes } of sizes) {
@@ -85,7 +88,7 @@ async function readFitting(
   }
   if (fitting.length === 0) return []
   return await queries
-    .select()
+    .select({ ...getTableColumns(outbox), bytes })
     .from(outbox)
     .where(inArray(outbox.sequence, fitting))
     .orderBy(desc(outbox.sequence))

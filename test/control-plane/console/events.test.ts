@@ -110,3 +110,35 @@ void t.test('hostile text in an event is shown as text', async (t) => {
   t.equal(rowsOf(found.text), 1)
   t.notMatch(found.text, /<script>alert/)
 })
+
+void t.test('large events are read a few at a time, and shown short', async (t) => {
+  const { person, services } = await startEvents(t)
+  const { store } = services
+  const ada = await person('acme')
+  const list = 'x'.repeat(92_000)
+  await store.change(async (change) => {
+    for (let count = 0; count < 40; count++)
+      await change.emit('signin.denied', 'acme', { subject: 'bob', ip: '192.0.2.1', reason: list })
+  })
+  let turns = 0
+  let isDone = false
+  const count = () => {
+    turns++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  const page = await services.toldEvents.list('acme', { limit: 200 }, { subject: 'nobody' })
+  isDone = true
+  t.ok(page.isCut && page.looked < 40, `${page.looked} of 40`)
+  t.ok(page.looked * 92_000 < LIMITS.eventBytesLookedThroughMax + 128 * 1024)
+  t.ok(turns >= page.looked - 1, `others had ${turns} turns`)
+  const { text } = await ada.get(TOLD)
+  t.ok(text.length < 200_000, `${text.length}`)
+  t.match(text, `${'x'.repeat(LIMITS.eventValueCharactersShown)}…`)
+  const pages = await walk(ada.get, TOLD)
+  t.equal(
+    pages.reduce((sum, rows) => sum + rows, 0),
+    40,
+  )
+  t.ok(pages.length > 3)
+})

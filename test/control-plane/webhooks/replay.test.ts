@@ -76,7 +76,7 @@ void t.test('many are sent again a few in a change, by count and by bytes', asyn
   const replayed = async (sinceMs: number) => {
     const changes: { rows: number; bytes: number }[] = []
     const { change } = store
-    store.change = ((work) =>
+    store.change = (work) =>
       change(async (one) => {
         const before = await one.queries.select().from(schema.webhookDeliveries)
         const known = new Set(before.map(({ deliveryId }) => deliveryId))
@@ -86,7 +86,7 @@ void t.test('many are sent again a few in a change, by count and by bytes', asyn
         const bytes = own.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
         changes.push({ rows: own.length, bytes })
         return result
-      })) as typeof change
+      })
     const count = await deliveries.replayFailed('acme', id, sinceMs, ACTOR)
     store.change = change
     return { count, changes }
