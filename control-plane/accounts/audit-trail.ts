@@ -19,20 +19,20 @@ export type AuditTrail = ReturnType<typeof createAuditTrail>
 export function createAuditTrail({ store }: { store: Store }) {
   return {
     async list(page: PageRequest, filter: AuditFilter = {}): Promise<Page<AuditRow>> {
-      let [before] = decodeCursor(page.cursor, 'number') ?? []
-      const rows: AuditRow[] = []
-      for (let asked = 0; rows.length === asked && asked <= page.limit;) {
-        if (asked > 0) await breathe()
-        asked = Math.min(asked + READ_AT_ONCE, page.limit + 1)
-        rows.push(...(await auditBefore(store.read, filter, before, asked - rows.length)))
-        before = rows.at(-1)?.sequence
-      }
+      const [before] = decodeCursor(page.cursor, 'number') ?? []
+      const read = (from: number | undefined, limit: number) =>
+        auditBefore(store.read, filter, from, limit)
+      const rows = await readInParts(read, before, page.limit + 1)
       return toPage(rows, page.limit, (entry) => [entry.sequence])
     },
 
     /** Of a person of the console: what was done about them, and by them. The newest first. */
-    ofPerson: (userId: string): Promise<AuditRow[]> =>
-      auditOfPerson(store.read, userId, LIMITS.personAuditListedMax),
+    async ofPerson(userId: string): Promise<AuditRow[]> {
+      const most = LIMITS.personAuditListedMax
+      const read = (before: number | undefined, limit: number) =>
+        auditOfPerson(store.read, userId, before, limit)
+      return readInParts(read, undefined, most)
+    },
 
     async prune(limit: number): Promise<number> {
       return store.change(({ queries, nowMs }) =>
@@ -40,4 +40,20 @@ export function createAuditTrail({ store }: { store: Store }) {
       )
     },
   }
+}
+
+async function readInParts(
+  read: (before: number | undefined, limit: number) => Promise<AuditRow[]>,
+  from: number | undefined,
+  most: number,
+): Promise<AuditRow[]> {
+  const rows: AuditRow[] = []
+  let before = from
+  for (let asked = 0; rows.length === asked && asked < most;) {
+    if (asked > 0) await breathe()
+    asked = Math.min(asked + READ_AT_ONCE, most)
+    rows.push(...(await read(before, asked - rows.length)))
+    before = rows.at(-1)?.sequence
+  }
+  return rows
 }

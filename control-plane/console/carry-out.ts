@@ -17,12 +17,14 @@ interface Asked {
   /** It asks who is there, and nobody has proved that lately. */
   readonly lacksProof: boolean
   readonly show: (view: View) => Promise<Response>
+  /** Counts it; what there is to say where it was one too many. */
+  readonly tooOften: () => Refusal | undefined
 }
 
 export async function carryOut(
   c: ApiContext,
   route: ConsoleRoute,
-  { visit, viewer, lacksProof, show }: Asked,
+  { visit, viewer, lacksProof, show, tooOften }: Asked,
   world: ConsoleWorld,
 ): Promise<Outcome> {
   const { declaration, handle, again } = route
@@ -48,6 +50,12 @@ export async function carryOut(
       ? await keepForm(c, route, sent, viewer.userId, 'fresh_sign_in', world)
       : undefined
     return answerRefusal(c, new Refusal('fresh_sign_in_needed'), show, keptAt)
+  }
+  const refusal = tooOften()
+  if (refusal !== undefined) {
+    const shown = await showAgain(refusedAttempt(form, sent, refusal), 429)
+    if (shown === undefined) throw refusal
+    return shown
   }
   const checked = checkForm(form, schema, sent)
   if (checked.kind === 'wrong') {

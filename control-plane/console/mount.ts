@@ -8,7 +8,8 @@ import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { describeError } from '../../shared/log.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
-import { addressOf, countedAddressOf, type ApiContext, type ApiEnv } from '../http/context.ts'
+import { addressRates } from '../http/address-rates.ts'
+import { addressOf, type ApiContext, type ApiEnv } from '../http/context.ts'
 import { sendShared } from '../http/large-answers.ts'
 import { readQuery } from '../http/query.ts'
 import { isHangUp } from '../listener/hang-up.ts'
@@ -24,6 +25,7 @@ import { keepSignedOut } from './keep-form.ts'
 import { signInAddress } from './access/return-address.ts'
 import { answerRefusal, answerView } from './answers.ts'
 import { ASSETS_PATH } from './assets.ts'
+import { savesTooOften } from './save-rate.ts'
 import type { ConsoleRoute, Declaration, Done, View, Visit } from './route.ts'
 import type { ConsoleWorld } from './world.ts'
 
@@ -82,7 +84,7 @@ async function answer(
   let tenant: Tenant | undefined
   const show = (view: View) => answerView(c, view, { world, viewer, tenant, paths })
   try {
-    world.rates.take('console', countedAddressOf(c), LIMITS.rateConsole)
+    addressRates(world.rates).take('console', addressOf(c), LIMITS.rateConsole)
     viewer = await consoleAccess.sessions.viewer(sessionId)
     if (viewer !== undefined) noteGood(c.env?.incoming)
     const { declaration } = route
@@ -95,7 +97,18 @@ async function answer(
     const lacksProof = declaration.needsFreshSignIn === true && !isFresh(viewer, world)
     if (lacksProof && !isForm) return c.redirect(signInAddress(visit.address, true), 302)
     const outcome = isForm
-      ? await carryOut(c, route, { visit, viewer, lacksProof, show }, world)
+      ? await carryOut(
+          c,
+          route,
+          {
+            visit,
+            viewer,
+            lacksProof,
+            show,
+            tooOften: () => savesTooOften(world.rates, viewer, tenant?.tenantId),
+          },
+          world,
+        )
       : await route.handle(visit as never, undefined as never)
     if (outcome instanceof Response) return marked(c, outcome)
     if ('kind' in outcome) return await goOn(c, outcome, visit, viewer, world)

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, lt, or } from '../drizzle.ts'
+import { and, desc, eq, inArray, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -39,15 +39,22 @@ export async function auditBefore(
 export async function auditOfPerson(
   queries: Queries,
   userId: string,
+  before: number | undefined,
   limit: number,
 ): Promise<AuditRow[]> {
   const { audit } = schema
-  return await queries
-    .select()
-    .from(audit)
-    .where(or(eq(audit.userId, userId), eq(audit.actorId, userId)))
-    .orderBy(desc(audit.sequence))
-    .limit(limit)
+  const isBefore = before === undefined ? undefined : lt(audit.sequence, before)
+  // each along its own index, newest first: together all there are would be read, and sorted
+  const ofEach = [audit.userId, audit.actorId].map((column) =>
+    queries
+      .select()
+      .from(audit)
+      .where(and(eq(column, userId), isBefore))
+      .orderBy(desc(audit.sequence))
+      .limit(limit),
+  )
+  const rows = new Map((await Promise.all(ofEach)).flat().map((row) => [row.sequence, row]))
+  return [...rows.values()].sort((a, b) => b.sequence - a.sequence).slice(0, limit)
 }
 
 export async function deleteAuditBefore(

@@ -1,0 +1,27 @@
+/**
+ * How often forms are sent. Each of them writes, into the audit trail for more than a year, on the
+ * disk of all: so one person's are counted, from however many addresses, and one tenant's, whoever
+ * they are. Operators are not held up by what a tenant's own people do.
+ */
+import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
+import type { RateLimits } from '../../shared/rate-limits.ts'
+import type { Viewer } from '../console-access/console-sessions.ts'
+
+export function savesTooOften(
+  rates: RateLimits,
+  viewer: Viewer | undefined,
+  tenantId: string | undefined,
+): Refusal | undefined {
+  if (viewer === undefined) return undefined
+  const isTenants = tenantId !== undefined && !viewer.isOperator
+  const wait =
+    rates.waitSeconds('console saves', viewer.userId, LIMITS.rateConsoleSaves) ??
+    (isTenants
+      ? rates.waitSeconds('console saves of a tenant', tenantId, LIMITS.rateConsoleSavesOfTenant)
+      : undefined)
+  if (wait === undefined) return undefined
+  const when = wait === 1 ? 'a second' : `${wait} seconds`
+  const detail = `That was a lot of changes at once, and this one was not made. Wait ${when}, then send it again.`
+  return new Refusal('rate_limited', { retry_after: wait }, detail)
+}
