@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from 'pino'
 import { REALMS_PREFIX } from '../shared/issuer.ts'
-import { countedAs, createAddressReader } from '../shared/client-address.ts'
+import { createAddressReader } from '../shared/client-address.ts'
 import { SECOND_MS, type Clock } from '../shared/clock.ts'
 import { Refusal } from '../shared/errors.ts'
 import { hasTooManyFields } from '../shared/form-fields.ts'
@@ -87,9 +87,8 @@ export function createPublicServer(world: ServerWorld): Server {
     if (connections.isHoldingTooMuch(request.socket)) return refuse(response, UNREAD)
     const isOdd = request.headers.host === undefined || hasTooManyFields(request.url ?? '')
     if (isOdd) return refuse(response)
-    const address = countedAs(addressOf(request))
     const begin = () => void handle(path, request, response)
-    if (!admission.enter(rankOf(request), address, begin)) refuse(response, FULL)
+    if (!admission.enter(rankOf(request), addressOf(request), begin)) refuse(response, FULL)
   }
 
   async function handle(path: string, request: IncomingMessage, response: ServerResponse) {

@@ -7,7 +7,8 @@ import type { Clients } from '../feed/clients.ts'
 import { isSameSecret } from '../keys/vault.ts'
 import { noteGood } from '../listener/known-credentials.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
-import { countedAddressOf, type ApiContext, type ApiEnv } from '../http/context.ts'
+import { addressRates } from '../http/address-rates.ts'
+import { addressOf, countedAddressOf, type ApiContext, type ApiEnv } from '../http/context.ts'
 import type { Caller } from './endpoint.ts'
 
 /** Each makes the middleware of one endpoint; what is unlimited has no rate for who has the key. */
@@ -21,8 +22,10 @@ export interface CallersWorld {
 }
 
 export function createCallers({ operatorKey, tenants, clients, rates }: CallersWorld): Callers {
+  const ofStrangers = addressRates(rates)
+
   function refuse(c: ApiContext, code: ErrorCode): never {
-    rates.take('refused', countedAddressOf(c), LIMITS.rateRefused)
+    ofStrangers.take('refused', addressOf(c), LIMITS.rateRefused)
     throw new Refusal(code)
   }
 
@@ -72,7 +75,7 @@ export function createCallers({ operatorKey, tenants, clients, rates }: CallersW
       await next()
     },
     anyone: (isUnlimited) => async (c, next) => {
-      if (!isUnlimited) rates.take('public', countedAddressOf(c), LIMITS.ratePublic)
+      if (!isUnlimited) ofStrangers.take('public', addressOf(c), LIMITS.ratePublic)
       await next()
     },
   }

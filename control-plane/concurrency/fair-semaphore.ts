@@ -6,10 +6,16 @@
  */
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { Rotation } from './rotation.ts'
 
 export interface Turns {
   /** `leave` gives the turn on before the work is done: for what waits for others and costs nothing. */
-  readonly take: <T>(work: (leave: () => void) => Promise<T>, tenantId?: string) => Promise<T>
+  readonly take: <T>(
+    work: (leave: () => void) => Promise<T>,
+    tenantId?: string,
+    /** Whose turn it is among those of a tenant, or of a site. */
+    member?: string,
+  ) => Promise<T>
 }
 
 export interface TurnLimits {
@@ -31,50 +37,31 @@ export function createTurns({
   waitingMax = LIMITS.passwordQueueMax,
   waitingPerTenantMax = LIMITS.passwordQueuePerTenantMax,
 }: TurnLimits = {}): Turns {
-  const queues = new Map<string, Waiting[]>()
+  const waiting = new Rotation<Waiting>()
   let running = 0
-  let waiting = 0
 
-  function wait(tenantId: string): Promise<void> {
-    const queue = queues.get(tenantId) ?? []
-    const isTenantFull = tenantId !== NOBODY && queue.length >= waitingPerTenantMax
-    if (isTenantFull || (waiting >= waitingMax && !makeRoom(queue.length))) throw unavailable()
-    queues.set(tenantId, queue)
-    waiting++
-    return new Promise((proceed, giveWay) => queue.push({ proceed, giveWay }))
+  function wait(tenantId: string, member: string): Promise<void> {
+    const isTenantFull = tenantId !== NOBODY && waiting.countOf(tenantId) >= waitingPerTenantMax
+    const isFull = isTenantFull || waiting.size >= waitingMax
+    if (isFull && !makeRoom(tenantId, member, isTenantFull)) throw unavailable()
+    return new Promise((proceed, giveWay) => waiting.push(tenantId, member, { proceed, giveWay }))
   }
 
-  /** Only where it makes things more even: two that have as many do not push each other out. */
-  function makeRoom(ownCount: number): boolean {
-    let longest: Waiting[] = []
-    for (const queue of queues.values()) if (queue.length > longest.length) longest = queue
-    if (longest.length <= ownCount + 1) return false
-    longest.pop()?.giveWay(unavailable())
-    waiting--
-    return true
-  }
-
-  /** The tenant that was served goes behind all others that wait. */
-  function next(): (() => void) | undefined {
-    const [first] = queues
-    if (first === undefined) return undefined
-    const [tenantId, queue] = first
-    queues.delete(tenantId)
-    const proceed = queue.shift()?.proceed
-    if (queue.length > 0) queues.set(tenantId, queue)
-    waiting--
-    return proceed
+  function makeRoom(tenantId: string, member: string, isOfTenant: boolean): boolean {
+    const last = waiting.makeRoom(tenantId, member, isOfTenant)
+    last?.giveWay(unavailable())
+    return last !== undefined
   }
 
   return {
-    async take(work, tenantId = NOBODY) {
-      if (running >= concurrency) await wait(tenantId)
+    async take(work, tenantId = NOBODY, member = '') {
+      if (running >= concurrency) await wait(tenantId, member)
       else running++
       let isHeld = true
       const leave = () => {
         if (!isHeld) return
         isHeld = false
-        const proceed = next()
+        const proceed = waiting.shift()?.proceed
         if (proceed === undefined) running--
         else proceed() // the turn is handed over, `running` stays
       }

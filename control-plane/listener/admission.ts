@@ -3,9 +3,12 @@
  * are begun in one turn of the event loop, so that whatever a flood brings, a turn stays short and
  * the many turns of a revocation follow each other quickly. Who shows what was found good lately goes
  * before who shows something else, and that before who shows nothing; the last of each turn is of
- * these two by turns, so nobody is starved. Addresses take turns, each first come, first served.
+ * these two by turns, so nobody is starved. Sites take turns (a /48 of IPv6), in each of them its
+ * networks do, each first come, first served.
  */
+import { countedAs, countedWidelyAs } from '../../shared/client-address.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { Rotation } from '../concurrency/rotation.ts'
 
 /** `keyed`: shows something that has yet to be checked; so may a flood. */
 export type Rank = 'operator' | 'known' | 'keyed' | 'stranger'
@@ -14,12 +17,14 @@ export interface AdmissionLimits {
   readonly perTurn: number
   readonly waitingMax: number
   readonly waitingPerAddressMax: number
+  readonly waitingPerSiteMax: number
 }
 
 const ADMISSION_LIMITS: AdmissionLimits = {
   perTurn: LIMITS.admittedPerTurnMax,
   waitingMax: LIMITS.admissionWaitingMax,
   waitingPerAddressMax: LIMITS.admissionWaitingPerAddressMax,
+  waitingPerSiteMax: LIMITS.admissionWaitingPerSiteMax,
 }
 
 export interface Admission {
@@ -27,16 +32,20 @@ export interface Admission {
   enter(rank: Rank, address: string, begin: () => void): boolean
 }
 
-/** By address; who was served goes behind all others. */
-type Line = Map<string, (() => void)[]>
+type Line = Rotation<() => void>
 
 export function createAdmission(
-  { perTurn, waitingMax, waitingPerAddressMax }: AdmissionLimits = ADMISSION_LIMITS,
+  {
+    perTurn,
+    waitingMax,
+    waitingPerAddressMax,
+    waitingPerSiteMax,
+  }: AdmissionLimits = ADMISSION_LIMITS,
   nextTurn: (work: () => void) => void = setImmediate,
 ): Admission {
-  const known: Line = new Map()
-  const keyed: Line = new Map()
-  const strangers: Line = new Map()
+  const known: Line = new Rotation()
+  const keyed: Line = new Rotation()
+  const strangers: Line = new Rotation()
   let servedLast = strangers
   let waiting = 0
   let knownWaiting = 0
@@ -67,7 +76,7 @@ export function createAdmission(
 
   function takeFirst(...lines: readonly Line[]): (() => void) | undefined {
     for (const line of lines) {
-      const begin = takeFrom(line)
+      const begin = line.shift()
       if (begin === undefined) continue
       if (line === known) knownWaiting--
       else servedLast = line
@@ -94,24 +103,15 @@ export function createAdmission(
 
   function wait(rank: Exclude<Rank, 'operator'>, address: string, begin: () => void): boolean {
     const line = { known, keyed, stranger: strangers }[rank]
-    const queue = line.get(address)
-    if (queue === undefined) line.set(address, [begin])
-    // a flood fills its own room; an address of which nobody waits is let in all the same
-    else if (queue.length >= waitingPerAddressMax || isFull(rank)) return false
-    else queue.push(begin)
+    const [site, network] = [countedWidelyAs(address), countedAs(address)]
+    const ofNetwork = line.countWithin(site, network)
+    // a flood fills its own room; a network of which nobody waits is let in all the same
+    if (ofNetwork > 0 && (ofNetwork >= waitingPerAddressMax || isFull(rank))) return false
+    if (line.countOf(site) >= waitingPerSiteMax) return false
+    line.push(site, network, begin)
     waiting++
     if (rank === 'known') knownWaiting++
     lookAhead()
     return true
   }
-}
-
-function takeFrom(line: Line): (() => void) | undefined {
-  const [first] = line
-  if (first === undefined) return undefined
-  const [address, queue] = first
-  line.delete(address)
-  const begin = queue.shift()
-  if (queue.length > 0) line.set(address, queue)
-  return begin
 }

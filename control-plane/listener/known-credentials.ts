@@ -10,9 +10,11 @@ import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 
 const FOUND_GOOD = Symbol('what it shows was found good')
+const IS_KNOWN = Symbol('what it shows had been found good before')
 
 interface Judged {
   [FOUND_GOOD]?: () => void
+  [IS_KNOWN]?: boolean
 }
 
 export interface KnownCredentials {
@@ -35,7 +37,9 @@ export function createKnownCredentials({
       const shown = hash('sha256', `${authorization ?? ''}\n${cookie ?? ''}`, 'base64')
       ;(request as Judged)[FOUND_GOOD] = () => void goodAtMs.set(shown, clock.nowMs())
       const atMs = goodAtMs.get(shown)
-      return atMs !== undefined && clock.nowMs() - atMs <= LIMITS.knownCredentialMsMax
+      const isKnown = atMs !== undefined && clock.nowMs() - atMs <= LIMITS.knownCredentialMsMax
+      ;(request as Judged)[IS_KNOWN] = isKnown
+      return isKnown
     },
   }
 }
@@ -44,3 +48,7 @@ export function createKnownCredentials({
 export function noteGood(request: IncomingMessage | undefined) {
   ;(request as Judged | undefined)?.[FOUND_GOOD]?.()
 }
+
+/** As it was at the door. */
+export const wasKnown = (request: IncomingMessage): boolean =>
+  (request as Judged)[IS_KNOWN] === true

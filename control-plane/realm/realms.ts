@@ -4,20 +4,23 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import { countedAs } from '../../shared/client-address.ts'
+import { countedAs, countedWidelyAs } from '../../shared/client-address.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits, type Rate } from '../../shared/rate-limits.ts'
 import { TENANT_ID } from '../../shared/fleet/snapshot.ts'
 import { createTurns } from '../concurrency/fair-semaphore.ts'
+import { addressRates } from '../http/address-rates.ts'
 import { addressOf } from '../listener/client-address.ts'
 import { isHangUp } from '../listener/hang-up.ts'
+import { wasKnown } from '../listener/known-credentials.ts'
 import { asStranger } from '../store/precedence.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { answerMessage, placeOfTenant, setSecurityHeaders, type MessageKind } from './answers.ts'
 import { createRealm } from './realm.ts'
 import { isForPeople, realmRouteOf, tooLongIn, type Counted, type RealmRoute } from './routes.ts'
 import { personRate } from './sign-in/person-rate.ts'
+import { createProvenAttempts } from './sign-in/proven-attempts.ts'
 import type { RealmCounts, RealmWorld } from './world.ts'
 
 export type RealmHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
@@ -54,16 +57,20 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
   const rates = { ...RATES, ...changedRates }
   const { tenants, store, log, baseUrl } = world
   const isHttps = baseUrl.startsWith('https:')
-  const rateLimits = createRateLimits(world.clock)
+  const rateLimits = addressRates(createRateLimits(world.clock))
   const counts: RealmCounts = {
     tokenLimits: createRateLimits(world.clock), // strangers push nobody else out of it
     personRate: personRate(createRateLimits(world.clock), rates.signInOfPerson),
   }
-  const strangers = createTurns({
+  const limits = {
     concurrency: LIMITS.strangersAtOnceMax,
     waitingMax: LIMITS.strangersWaitingMax,
     waitingPerTenantMax: LIMITS.strangersWaitingPerAddressMax,
-  })
+  }
+  const strangers = createTurns(limits)
+  // with a session, or on the way back after a proof: no flood of strangers stands before them
+  const known = createTurns(limits)
+  const proven = createProvenAttempts(world.clock)
   const cache = new LRUCache<string, CachedRealm>({ max: LIMITS.realmsCachedMax })
   store.onCommit(({ tenantIds }) => tenantIds.forEach((tenantId) => cache.delete(tenantId)))
 
@@ -89,12 +96,13 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
       return answerMessage(request, response, kind, place, isForPeople(path))
     }
     const { counted, isForPeople: isPage = false } = route
-    const client = countedAs(addressOf(request))
-    const waitSeconds = counted && rateLimits.waitSeconds(counted, client, rates[counted])
+    const address = addressOf(request)
+    const waitSeconds = counted && rateLimits.waitSeconds(counted, address, rates[counted])
     if (waitSeconds !== undefined) {
       response.setHeader('Retry-After', String(waitSeconds))
       return answerMessage(request, response, 'too_many', place, isPage)
     }
+    if (counted === 'signIn') proven.watch(request)
     const work = () => answerRoute(request, response, route, { tenantId, path, query })
     if (counted === undefined) return work()
     // whose session it proves is known further in
@@ -103,7 +111,9 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
     // comes as a form writes nothing and waits for its sender: it must not hold a turn meanwhile
     if (counted !== 'authorize' || request.method === 'POST') return asStranger(work)
     try {
-      await strangers.take((leave) => asStranger(work, leave), client)
+      const turns = wasKnown(request) || proven.isShown(request) ? known : strangers
+      const [site, network] = [countedWidelyAs(address), countedAs(address)]
+      await turns.take((leave) => asStranger(work, leave), site, network)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       await answerMessage(request, response, 'unavailable', place, isPage)

@@ -14,6 +14,7 @@ import type { RealmRecord, RecordKey } from '../store/queries/realm-records.ts'
 import {
   consumeRecord,
   deleteSurplusAnswered,
+  deleteSurplusOfSite,
   deleteSurplusOpen,
   deleteRecord,
   deleteRecordsOfGrant,
@@ -75,6 +76,7 @@ interface Batch {
 /** Sign-ins that nobody has answered yet. */
 interface OpenLimits {
   readonly perAddressMax: number
+  readonly perSiteMax: number
   /** What their browsers have open, and as many again that they have answered. */
   readonly perPersonMax: number
   readonly perTenantMax: number
@@ -84,6 +86,7 @@ interface OpenLimits {
 /** All of a tenant's are counted now and then, since that reads them all. */
 const OPEN_LIMITS: OpenLimits = {
   perAddressMax: LIMITS.openSignInsPerAddressMax,
+  perSiteMax: LIMITS.openSignInsPerSiteMax,
   perPersonMax: LIMITS.signInsPerPersonMax,
   perTenantMax: LIMITS.openSignInsPerTenantMax,
   tenantEvery: 64,
@@ -91,7 +94,7 @@ const OPEN_LIMITS: OpenLimits = {
 
 export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
   const { store, vault, clock, tenantId, openLimits = OPEN_LIMITS } = world
-  const { perAddressMax, perPersonMax, perTenantMax, tenantEvery } = openLimits
+  const { perAddressMax, perSiteMax, perPersonMax, perTenantMax, tenantEvery } = openLimits
   let unlooked = 0
   let batch: Batch | undefined
 
@@ -212,6 +215,7 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
         for (const { record, most } of own.opened) {
           await upsertRecord(queries, record)
           if (record.openedBy !== null) await deleteSurplusOpen(queries, record, most)
+          await deleteSurplusOfSite(queries, record, perSiteMax)
           // the first as well: a realm is built anew with every change, and so are its counts
           if (unlooked === 0)
             await deleteSurplusOpen(queries, { ...record, openedBy: null }, perTenantMax)

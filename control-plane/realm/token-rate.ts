@@ -11,6 +11,7 @@ import { addressOf } from '../listener/client-address.ts'
 import { noteGood } from '../listener/known-credentials.ts'
 import type { ClientSecrets } from '../tenants/client-secrets.ts'
 import { messageJson } from './answers.ts'
+import { addressRates } from '../http/address-rates.ts'
 import { readForm } from '../http/form.ts'
 import type { Realm, RealmContext } from './world.ts'
 
@@ -21,15 +22,19 @@ export function tokenRate(
   secrets: ClientSecrets,
   { clock, rateLimits }: { readonly clock: Clock; readonly rateLimits: RateLimits },
 ) {
+  const ofStrangers = addressRates(rateLimits)
+
   return async function limitTokens(ctx: RealmContext, next: () => Promise<unknown>) {
     if (!TOKEN_PATH.test(ctx.path)) return next()
-    const key = `${tenantId} ${countedAs(addressOf(ctx.req))}`
+    const address = addressOf(ctx.req)
+    const scope = `${tenantId} `
+    const key = scope + countedAs(address)
     if (isOwn(ctx.get('authorization'))) {
       noteGood(ctx.req)
       const wait = rateLimits.waitSeconds('token', key, LIMITS.rateToken)
       return wait === undefined ? next() : refuse(ctx, wait)
     }
-    const wait = rateLimits.waitSeconds('tokenRefused', key, LIMITS.rateTokenRefused)
+    const wait = ofStrangers.waitSeconds('tokenRefused', address, LIMITS.rateTokenRefused, scope)
     if (wait !== undefined) {
       const form = await ownForm(ctx)
       if (form === undefined) return refuse(ctx, wait)
@@ -40,7 +45,8 @@ export function tokenRate(
     }
     await next()
     // It was the secret after all, in the body: what was taken is given back
-    if (ctx.status !== 401) rateLimits.waitSeconds('tokenRefused', key, LIMITS.rateTokenRefused, -1)
+    if (ctx.status !== 401)
+      ofStrangers.giveBack('tokenRefused', address, LIMITS.rateTokenRefused, scope)
   }
 
   /** RFC 6749, section 2.3.1: both are encoded like a form before they are put together. */

@@ -38,7 +38,8 @@ function circles(imports: Imports): string[] {
 
 /** From below: a room takes from the rows above its own in this list, and from no room beside it. */
 const CONTROL_PLANE = [
-  ['concurrency', 'downloads', 'listener', 'outbound', 'pages', 'policy'],
+  ['concurrency'],
+  ['downloads', 'listener', 'outbound', 'pages', 'policy'],
   ['store'],
   ['keys', 'monitoring', 'sessions'],
   ['fleet', 'mail'],

@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { nowSeconds } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { PASSWORD_KEPT_MS } from './attempt-state.ts'
+import { noteProven } from './proven-attempts.ts'
 import { realmCookieName, sessionCookiePath, surplusCookies } from '../realm-cookies.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 
@@ -47,6 +48,7 @@ export function attemptCookies(
       const cookie = { httpOnly: true, sameSite: 'lax', signed: false, path } as const
       const others = surplusCookies(ctx.get('cookie'), ATTEMPT_COOKIE, LIMITS.attemptCookiesMax - 1)
       for (const name of others) if (name !== nameOf(uid)) ctx.cookies.set(name, null, cookie)
+      noteProven(ctx.req, nameOf(uid), value)
       ctx.cookies.set(nameOf(uid), value, { ...cookie, maxAge: PASSWORD_KEPT_MS })
     },
   }

@@ -1,12 +1,15 @@
 /** What the OpenID Connect provider of a realm keeps: sessions, grants, codes, interactions. */
 import {
   and,
+  count,
   desc,
   eq,
   gt,
+  gte,
   inArray,
   isNotNull,
   isNull,
+  lt,
   notLike,
   sql,
   type SQL,
@@ -191,6 +194,43 @@ export async function deleteSurplusOpen(
     isNull(realmRecords.consumedAt),
   )
   await deleteSurplus(queries, { tenantId, model }, isOpen, most)
+}
+
+/** Up to where all networks of a site agree: `2001:db8:1:` of `2001:db8:1:2::/64`. */
+const SITE = /^((?:[0-9a-f]+:){3})[0-9a-f]+::\/64$/
+
+/**
+ * A site has many networks, and only so many open over all of them: those of whichever has the most
+ * go first, so that a neighbour's stay.
+ */
+export async function deleteSurplusOfSite(
+  queries: Queries,
+  { tenantId, model, openedBy }: Opened,
+  most: number,
+): Promise<void> {
+  const [, site] = SITE.exec(openedBy ?? '') ?? []
+  if (site === undefined) return
+  const networks = await queries
+    .select({ openedBy: realmRecords.openedBy, count: count() })
+    .from(realmRecords)
+    .where(
+      and(
+        eq(realmRecords.tenantId, tenantId),
+        eq(realmRecords.model, model),
+        gte(realmRecords.openedBy, site),
+        lt(realmRecords.openedBy, `${site.slice(0, -1)};`), // which is next to a colon
+        isNull(realmRecords.consumedAt),
+      ),
+    )
+    .groupBy(realmRecords.openedBy)
+  const surplus = networks.reduce((sum, one) => sum + one.count, 0) - most
+  if (surplus <= 0) return
+  const largest = networks.reduce((one, other) => (other.count > one.count ? other : one))
+  await deleteSurplusOpen(
+    queries,
+    { tenantId, model, openedBy: largest.openedBy },
+    largest.count - Math.min(surplus, largest.count),
+  )
 }
 
 /** The same of those that one person has answered, finished ones among them. */

@@ -57,3 +57,26 @@ t.test('who waits for others gives the turn on before the work is done', async (
   await new Promise(setImmediate)
   t.same(begun, ['second', 'fourth'])
 })
+
+t.test('a site with many networks has one turn, and its networks take turns in it', async (t) => {
+  const turns = createTurns({ concurrency: 1, waitingMax: 5, waitingPerTenantMax: 4 })
+  const served: string[] = []
+  const running = Promise.withResolvers<void>()
+  const first = turns.take(() => running.promise)
+  const ask = (site: string, network: string, name: string) =>
+    turns.take(async () => void served.push(name), site, network).catch(() => `${name} refused`)
+  const asked = [
+    ask('s', 's1', 's1 a'),
+    ask('s', 's1', 's1 b'),
+    ask('s', 's2', 's2'),
+    ask('s', 's3', 's3'),
+    ask('s', 's4', 's4'), // a neighbour: its site is full, and one network of it has two
+    ask('o', 'o1', 'o1'),
+    ask('p', 'p1', 'p1'), // all is full, and one site has the most
+    ask('s', 's5', 's5'),
+  ]
+  running.resolve()
+  const refused = (await Promise.all([first, ...asked])).filter((told) => told !== undefined)
+  t.same(refused, ['s1 b refused', 's4 refused', 's5 refused'].sort())
+  t.same(served, ['s1 a', 'o1', 'p1', 's2', 's3'])
+})

@@ -9,12 +9,14 @@ import { REALM, startListener } from './served.ts'
 
 const OPERATOR_KEY = SECRETS.SERVICE_OPERATOR_KEY
 
-function admission(limits: { perTurn?: number; waitingMax?: number; perAddress?: number } = {}) {
+function admission(
+  limits: { perTurn?: number; waitingMax?: number; perAddress?: number; perSite?: number } = {},
+) {
   const turns: (() => void)[] = []
   const begun: string[] = []
-  const { perTurn = 2, waitingMax = 100, perAddress = 100 } = limits
+  const { perTurn = 2, waitingMax = 100, perAddress = 100, perSite = 100 } = limits
   const { enter } = createAdmission(
-    { perTurn, waitingMax, waitingPerAddressMax: perAddress },
+    { perTurn, waitingMax, waitingPerAddressMax: perAddress, waitingPerSiteMax: perSite },
     (turn) => void turns.push(turn),
   )
   return {
@@ -111,9 +113,40 @@ t.test('an address may let N wait, and fills no room for another', async (t) => 
   t.ok(all.enter('operator', 'a'))
 })
 
+t.test('sites take turns, and in each its networks do, whatever they have', async (t) => {
+  const { enter, begun, turn } = admission({ perTurn: 1 })
+  enter('stranger', '192.0.2.9')
+  for (let at = 0; at < 3; at++) enter('stranger', `2001:db8:1:${at}::1`)
+  enter('stranger', '2001:db8:1:0::2')
+  enter('stranger', '2001:db8:2::1')
+  const order = begun()
+  for (let count = 0; count < 5; count++) {
+    turn()
+    order.push(...begun())
+  }
+  t.same(order, [
+    '192.0.2.9',
+    '2001:db8:1:0::1',
+    '2001:db8:2::1',
+    '2001:db8:1:1::1',
+    '2001:db8:1:2::1',
+    '2001:db8:1:0::2',
+  ])
+})
+
+t.test('a site may let N wait over all its networks', async (t) => {
+  const { enter } = admission({ perTurn: 1, perSite: 2 })
+  t.same(
+    [1, 2, 3, 4].map((at) => enter('stranger', `2001:db8:1:${at}::1`)),
+    [true, true, true, false],
+  )
+  t.ok(enter('stranger', '2001:db8:2::1'))
+  t.ok(LIMITS.admissionWaitingPerSiteMax >= LIMITS.admissionWaitingPerAddressMax)
+})
+
 t.test('what fails to begin stops nobody behind it', async (t) => {
   const turns: (() => void)[] = []
-  const limits = { perTurn: 1, waitingMax: 9, waitingPerAddressMax: 9 }
+  const limits = { perTurn: 1, waitingMax: 9, waitingPerAddressMax: 9, waitingPerSiteMax: 9 }
   const { enter } = createAdmission(limits, (turn) => void turns.push(turn))
   const begun: string[] = []
   enter('stranger', 'a', () => void begun.push('a'))

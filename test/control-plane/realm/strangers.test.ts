@@ -6,6 +6,7 @@ import { createRealmRecords } from '../../../control-plane/realm/records.ts'
 import { realmRouteOf, tooLongIn } from '../../../control-plane/realm/routes.ts'
 import { eq } from '../../../control-plane/store/drizzle.ts'
 import {
+  deleteSurplusOfSite,
   deleteSurplusOpen,
   openedByPerson,
   upsertRecord,
@@ -13,6 +14,7 @@ import {
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import {
+  ADA,
   Browser,
   relyingParty,
   requestWith,
@@ -158,7 +160,13 @@ t.test('an address has so many sign-ins open, and then its oldest goes', async (
     )
   for (let at = 1; at <= 5; at++) await insert('127.0.0.1', at * 1000)
   for (let at = 1; at <= 5; at++) await insert('192.0.2.1', at * 1000)
-  const openLimits = { perAddressMax: 3, perPersonMax: 2, perTenantMax: 7, tenantEvery: 2 }
+  const openLimits = {
+    perAddressMax: 3,
+    perSiteMax: 5,
+    perPersonMax: 2,
+    perTenantMax: 7,
+    tenantEvery: 2,
+  }
   const onCodeReused = () => Promise.resolve()
   const records = createRealmRecords({
     ...world,
@@ -242,6 +250,61 @@ t.test(
     t.equal((await password()).response.status, 410, 'of their own the oldest went')
   },
 )
+
+t.test('a site has so many open, and of its networks the fullest loses one', async (t) => {
+  const world = await startWorld(t)
+  const { store, clock } = world
+  const acme = await world.tenant('acme')
+  await begin(world, acme)
+  const [row] = await rows(world, 'Interaction')
+  const open = async (openedBy: string, count: number) =>
+    store.change(async ({ queries }) => {
+      for (let at = 1; at <= count; at++) {
+        const expiresAt = clock.nowMs() + at
+        const record = { ...row!, idHash: `${openedBy} ${at}`, openedBy, expiresAt }
+        await upsertRecord(queries, record)
+        await deleteSurplusOfSite(queries, record, 6)
+      }
+    })
+  await open('2001:db8:1:1::/64', 1)
+  for (let network = 2; network < 6; network++) await open(`2001:db8:1:${network}::/64`, 3)
+  await open('2001:db8:11:1::/64', 2)
+  await open('192.0.2.1', 7)
+  const count = async (start: string) =>
+    (await rows(world)).filter(({ openedBy }) => openedBy?.startsWith(start)).length
+  t.equal(await count('2001:db8:1:'), 6)
+  t.equal(await count('2001:db8:1:1::'), 1, 'a neighbour with one keeps it')
+  t.equal(await count('2001:db8:11:'), 2, 'another site')
+  t.equal(await count('192.0.2.1'), 7, 'an address of IPv4 has its own bound')
+  t.equal(LIMITS.openSignInsPerSiteMax, 2000)
+})
+
+t.test('on the way back after a proof nobody waits with the strangers', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const browser = new Browser(world.baseUrl)
+  const { sendOnce } = await begin(world, acme, {}, browser)
+  const { url: back } = await sendOnce(ADA)
+  t.match(back, /authorize/)
+  const [held, isHeld] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const writing = world.store.change(async () => {
+    isHeld.resolve()
+    await held.promise
+  })
+  await isHeld.promise
+  const { url } = await (await relyingParty(acme)).begin()
+  const most = LIMITS.strangersAtOnceMax + LIMITS.strangersWaitingPerAddressMax
+  const flood = Array.from({ length: most + 1 }, () => new Browser(world.baseUrl).once(url))
+  t.equal((await Promise.race(flood)).status, 503, 'the queue is full')
+  const resumed = browser.once(new URL(back, world.baseUrl).href)
+  const forged = new Browser(world.baseUrl)
+  const planted = { cookie: 'realm_acme_attempt_aaaaaaaaaaaa=x' }
+  t.equal((await forged.once(url, { headers: planted })).status, 503, 'a cookie of nobody')
+  held.resolve()
+  await writing
+  t.equal((await resumed).status, 303)
+  await Promise.all(flood)
+})
 
 t.test('what somebody has answered counts as theirs, finished or begun again', async (t) => {
   const world = await startWorld(t)
