@@ -66,6 +66,9 @@ export class RequestContext implements Visit, Judged<ProvenSession> {
   /** With decimals, of a clock that nobody sets: for durations only. */
   readonly startedAtMs = performance.now()
   readonly protocol: 'http' | 'https'
+  /** The tenant's own address as browsers see it, never what a header says. */
+  readonly edgeUrl: string
+  readonly isCookieSecure: boolean
   /** For the log line. */
   decision: Outcome<never>['kind'] | 'probe' = 'refuse'
   reason: Reason | '' = ''
@@ -101,19 +104,12 @@ export class RequestContext implements Visit, Judged<ProvenSession> {
     this.tracestate = isTraced ? keptTracestate(head.tracestate) : ''
     const isSecure = client.isPeerTrusted ? head.forwardedProto === 'https' : exchange.isSecure
     this.protocol = isSecure ? 'https' : 'http'
+    this.edgeUrl = tenant.edgeUrls.get(head.host) ?? ''
+    this.isCookieSecure = this.edgeUrl.startsWith('https:')
   }
 
   get head(): RequestHead {
     return this.exchange.head
-  }
-
-  /** The tenant's own address as browsers see it, never what a header says. */
-  get edgeUrl(): string {
-    return this.tenant.edgeUrls.get(this.exchange.head.host) ?? ''
-  }
-
-  get isCookieSecure(): boolean {
-    return this.edgeUrl.startsWith('https:')
   }
 
   header(name: string): readonly string[] {

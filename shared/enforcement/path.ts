@@ -45,6 +45,7 @@ export type SealedMatcher = (path: string) => SealedVerdict
 
 export function compileSealed(prefixes: readonly string[]): SealedMatcher {
   const index = indexSealed(prefixes.map((prefix) => trimSlash(prefix).toLowerCase()))
+  if (prefixes.length === 0) return (path) => (isPlain(path) ? 'open' : judgeReadings(path, index))
   return (path) =>
     isPlain(path) && !index.mayHold.test(path) ? 'open' : judgeReadings(path, index)
 }
