@@ -9,12 +9,3 @@ export function session(
   if (most === null || sessions < most || whenFull === 'end_oldest') return PASS
   return { kind: 'refuse', reason: 'too_many_sessions' }
 }
-
-/** How many of the oldest have to end so that a new one has room. */
-export function surplusSessions(
-  sessions: number,
-  { concurrent_max: most, when_full: whenFull }: Policies['session'],
-): number {
-  if (most === null || whenFull === 'refuse') return 0
-  return Math.max(0, sessions + 1 - most)
-}

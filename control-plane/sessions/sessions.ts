@@ -10,16 +10,14 @@ import {
   aliveSids,
   countAlive,
   deleteSessionsExpiredBefore,
-  endSessions,
   findSession,
   markSeen,
   sessionsBefore,
   upsertSession,
   type AliveFilter,
   type SessionRow,
-  type SessionTargetOfPerson,
 } from '../store/queries/sessions.ts'
-import type { Change, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 
 export type Session = Readonly<SessionRow>
 export type { AliveFilter }
@@ -122,12 +120,6 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
     async countAlive(tenantId: string, userId?: string): Promise<number> {
       const most = LIMITS.sessionsCountedMax
       return countAlive(store.read, tenantId, userId, clock.nowMs(), most)
-    },
-
-    /** For a sign-out. A revocation does this itself. Answers how many were alive. */
-    async end(change: Change, tenantId: string, target: SessionTargetOfPerson, reason: string) {
-      const ended = { atMs: change.nowMs, reason }
-      return (await endSessions(change.queries, tenantId, target, ended)).count
     },
 
     /** What gateways report, many at a time; one commit for all of them. */
