@@ -43,7 +43,11 @@ export const EDGE_LIMITS = {
   smallReads: { burst: 20_000, perSecond: 20_000 },
   /** Whole frames of WebSockets that are as small: five hundred people who draw sixty times a second. */
   smallFrames: { burst: 40_000, perSecond: 40_000 },
-  /** Who has been slowed down for so long, and never sent anything larger, is ended. */
+  /** Whoever waits for its turn to be read pays for so many of these, then the next one does. */
+  throttledInRotation: 8,
+  /** Who owes more is ended: a window of 64 KiB in pieces of eight bytes, or five in pieces of forty. */
+  throttledOwedMax: 8192,
+  /** A body that we have not read for so long is given up: an application waits for it as well. */
   throttledMsMax: 300_000,
   /** Of requests that one site has sent at once: then all others have their turn. */
   requestsPerTurnMax: 64,

@@ -4,6 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { LIMITS } from '../../shared/limits.ts'
 import type { Idling } from '../wire/address-counts.ts'
 import type { TakenSocket } from '../wire/exchange.ts'
 import type { AddressTurn } from '../wire/address-turn.ts'
@@ -15,7 +16,7 @@ import { readAsStream, readInto } from './borrowed-reads.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { Http1Exchange } from './http1-exchange.ts'
-import { Lingering } from '../wire/lingering.ts'
+import { LastAnswer } from './last-answer.ts'
 import { REFUSALS, type Refusal } from '../wire/refusals.ts'
 import { ClientWriter } from '../wire/client-writer.ts'
 import { RequestBody } from './request-body.ts'
@@ -51,9 +52,9 @@ export class ClientConnection implements Deadlined, Idling {
   #isAdvancing = false
   readonly #turn: AddressTurn
   #isPaused = false
-  #hasEnded = false
-  /** The last answer is given. */
-  #lingering: Lingering | null = null
+  /** The client has sent all that it will. */
+  hasEnded = false
+  #lastAnswer: LastAnswer | null = null
   #idleSinceMs: number
 
   constructor(
@@ -94,7 +95,7 @@ export class ClientConnection implements Deadlined, Idling {
 
   /** The buffer is everybody's: what is not used up in here is copied. */
   readonly #onRead = (bytes: number, buffer: Buffer): boolean => {
-    if (this.#lingering !== null) return this.#discard(this.#lingering, bytes)
+    if (this.#lastAnswer !== null) return this.#lastAnswer.discard(bytes)
     if (!this.#begun.isEmpty) this.#begun.add(buffer, bytes)
     else {
       this.#held.add(buffer, bytes)
@@ -102,8 +103,12 @@ export class ClientConnection implements Deadlined, Idling {
       this.#held.own(buffer)
     }
     // A request that is small as a whole is no piece of anything.
-    if (this.#isInMiddle) this.#countRead(bytes)
-    return !this.#isPaused && !this.isGone
+    if (!this.isGone && this.#isInMiddle) this.#countRead(bytes)
+    return !this.isGone && this.#mayRead
+  }
+
+  get #mayRead(): boolean {
+    return this.#lastAnswer?.mayRead ?? !this.#isPaused
   }
 
   #countRead(bytes: number): void {
@@ -128,7 +133,7 @@ export class ClientConnection implements Deadlined, Idling {
   }
 
   get idleSinceMs(): number {
-    const isBusy = this.#exchange !== null || this.#lingering !== null || this.#isInMiddle
+    const isBusy = this.#exchange !== null || this.#lastAnswer !== null || this.#isInMiddle
     const isIdle = !isBusy && !this.isGone && this.socket.writableLength === 0
     return isIdle ? this.#idleSinceMs : Infinity
   }
@@ -141,7 +146,7 @@ export class ClientConnection implements Deadlined, Idling {
   #advance(): void {
     if (this.#isAdvancing) return
     this.#isAdvancing = true
-    while (this.#held.buffer !== null && !this.isGone && this.#lingering === null) {
+    while (this.#held.buffer !== null && !this.isGone && this.#lastAnswer === null) {
       if (this.#exchange === null && !this.#turn.take(this.pump)) break
       if (this.#exchange === null ? !this.#readHead() : !this.#readBody(this.#exchange)) break
     }
@@ -179,7 +184,7 @@ export class ClientConnection implements Deadlined, Idling {
     if (!this.#begun.isBegun) this.deadlineMs = world.deadlines.nowMs + world.timeouts.headMs
     this.#begun.keep(this.#held.buffer!, this.#held.at, this.#held.to)
     this.#held.clear()
-    if (this.#hasEnded) this.destroy()
+    if (this.hasEnded) this.destroy()
     return false
   }
 
@@ -210,7 +215,7 @@ export class ClientConnection implements Deadlined, Idling {
     this.#held.consume(end)
     exchange.onBodyProgress()
     this.#checkPace(exchange, end - from)
-    if (this.#hasEnded) this.#checkCut(exchange)
+    if (this.hasEnded) this.#checkCut(exchange)
     return true
   }
 
@@ -230,20 +235,22 @@ export class ClientConnection implements Deadlined, Idling {
   readonly pump = (): void => this.#advance()
 
   adjustReading(): void {
-    if (this.isGone || this.#lingering !== null) return
+    if (this.isGone) return
+    if (this.#lastAnswer !== null) return this.#lastAnswer.readOn()
     const exchange = this.#exchange
-    const mayRead = !this.#small.isWaiting
-    const isWaitingForBody = mayRead && exchange?.wantsBody === true && !this.body.isDone
+    const { deadlines, timeouts } = this.world
+    const isSlowed = this.#small.isWaiting
+    const isWaitingForBody = exchange?.wantsBody === true && !this.body.isDone
     const isNext = exchange === null || isWaitingForBody || this.body.isDone
-    const wantsMore = mayRead && isNext && this.#held.buffer === null
-    if (exchange !== null)
-      this.deadlineMs = isWaitingForBody
-        ? this.world.deadlines.nowMs + this.world.timeouts.idleMs
-        : Infinity
+    const wantsMore = !isSlowed && isNext && this.#held.buffer === null
+    if (exchange !== null) {
+      const waitMs = isSlowed ? LIMITS.throttledMsMax : timeouts.idleMs
+      this.deadlineMs = isWaitingForBody ? deadlines.nowMs + waitMs : Infinity
+    }
     if (wantsMore === !this.#isPaused) return
     this.#isPaused = !wantsMore
-    // While it waited for the application it was not the sender's turn.
-    if (isWaitingForBody) this.#pace.begin(this.world.deadlines.nowMs)
+    // While it waited for the application, or for us, it was not the sender's turn.
+    if (isWaitingForBody) this.#pace.begin(deadlines.nowMs)
     if (wantsMore) this.socket.resume()
     else this.socket.pause()
   }
@@ -253,7 +260,7 @@ export class ClientConnection implements Deadlined, Idling {
     if (this.#exchange !== exchange) return
     this.#exchange = null
     if (this.isGone) return
-    if (!staysOpen || (this.#hasEnded && this.#held.buffer === null))
+    if (!staysOpen || (this.hasEnded && this.#held.buffer === null))
       return this.#linger(!this.body.isDone)
     this.#idleSinceMs = this.world.deadlines.nowMs
     const { keepAliveMs } = this.world.timeouts
@@ -274,38 +281,11 @@ export class ClientConnection implements Deadlined, Idling {
 
   /** Sends FIN and reads on, so that the answer is not lost to a reset. */
   #linger(mayBeSending: boolean): void {
-    this.#lingering = new Lingering(this.world, mayBeSending)
     this.#held.clear()
     this.#begun.take()
     this.#exchange = null
-    this.socket.end()
-    if (this.socket.writableLength === 0) return this.#awaitClientEnd()
-    this.deadlineMs = Infinity
-    this.stall.watch()
-    this.socket.once('finish', this.#awaitClientEnd)
-    this.#discardMore()
-  }
-
-  readonly #awaitClientEnd = (): void => {
-    this.stall.rest()
-    this.deadlineMs = this.#lingering!.onAnswered()
-    this.#discardMore()
-  }
-
-  #discardMore(): void {
-    if (this.#hasEnded) return
-    this.#isPaused = false
-    this.socket.resume()
-  }
-
-  #discard(lingering: Lingering, bytes: number): boolean {
-    if (!lingering.discard(bytes)) this.destroy()
-    if (this.isGone) return false
-    this.deadlineMs = lingering.deadlineMs
-    if (!lingering.isTooLong) return true
-    this.#isPaused = true
-    this.socket.pause()
-    return false
+    this.#lastAnswer = new LastAnswer(this, this.#small, mayBeSending)
+    this.#lastAnswer.begin()
   }
 
   readonly #onDrain = (): void => {
@@ -315,10 +295,10 @@ export class ClientConnection implements Deadlined, Idling {
   }
 
   readonly #onEnd = (): void => {
-    this.#hasEnded = true
-    if (this.#lingering !== null) return
+    this.hasEnded = true
+    if (this.#lastAnswer !== null) return
     this.#lookAtHead()
-    if (this.isGone || this.#lingering !== null) return
+    if (this.isGone || this.#lastAnswer !== null) return
     const exchange = this.#exchange
     if (exchange !== null) return this.#checkCut(exchange)
     // Requests that wait for their turn, or for a reader of answers, are still answered.
@@ -335,7 +315,7 @@ export class ClientConnection implements Deadlined, Idling {
   readonly #onClose = (): void => this.destroy()
 
   onDeadline(nowMs: number): void {
-    if (this.#lingering !== null) return this.destroy()
+    if (this.#lastAnswer !== null) return this.destroy()
     const exchange = this.#exchange
     if (exchange !== null) return exchange.onBodyTimeout()
     if (!this.#begun.isEmpty) return this.refuse(REFUSALS.headTimeout)
@@ -347,7 +327,7 @@ export class ClientConnection implements Deadlined, Idling {
   }
 
   drain(): void {
-    if (this.#lingering !== null) return void (this.deadlineMs = this.#lingering.onDraining())
+    if (this.#lastAnswer !== null) return this.#lastAnswer.onDraining()
     if (this.#exchange !== null || this.#isInMiddle) return
     const closesMs = this.#idleSinceMs + this.world.drainGraceMs
     if (closesMs <= this.world.deadlines.nowMs) this.#linger(false)

@@ -38,7 +38,6 @@ export class SmallReads implements ReadCounts {
   /** For a read that ended in the middle of something. False: this has to end. */
   count(bytes: number): boolean {
     if (bytes >= LIMITS.smallReadBytes) {
-      this.#pieces.forgive()
       if (this.#surplus > 0)
         this.#surplus = Math.max(0, this.#surplus - Math.floor(bytes / LIMITS.smallReadBytes))
       return true

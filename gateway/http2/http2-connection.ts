@@ -11,7 +11,7 @@ import type { Refusal } from '../wire/refusals.ts'
 import { ParsedHead } from '../wire/parsed-head.ts'
 import type { AnswerProgressWorld } from './answer-progress.ts'
 import { AddressTurn } from '../wire/address-turn.ts'
-import { Throttle } from '../wire/throttle.ts'
+import { Throttle, ThrottledSender } from '../wire/throttle.ts'
 import { ConnectionCosts } from './connection-costs.ts'
 import { isSmall } from './forwarded.ts'
 import { Http2Exchange } from './http2-exchange.ts'
@@ -31,6 +31,9 @@ export class Http2Connection implements Deadlined, Idling {
   readonly #session: ServerHttp2Session
   readonly #exchanges = new Set<Http2Exchange>()
   readonly #uploads = new Set<Http2Exchange>()
+  /** Sends small DATA frames, all its streams as one; of some of them nothing is taken for now. */
+  readonly #small = new ThrottledSender(() => this.#takeSlowed())
+  readonly #slowed = new Set<UnreadBody>()
   readonly #costs: ConnectionCosts
   readonly #use: AddressUse
   readonly #turn: AddressTurn
@@ -89,7 +92,7 @@ export class Http2Connection implements Deadlined, Idling {
     if (stream.destroyed || stream.closed) return this.#spendReset(stream.rstCode)
     if (this.#use.streams >= this.world.limits.http2StreamsPerAddressMax && !this.#isExempt())
       return this.#turnAway(stream)
-    if (!stream.endAfterHeaders) new UnreadBody(stream, this)
+    const body = stream.endAfterHeaders ? null : new UnreadBody(stream, this)
     this.#served++
     const isLast = this.#served >= this.world.limits.requestsPerConnectionMax
     if (isLast || this.world.isDraining) this.drain()
@@ -103,6 +106,7 @@ export class Http2Connection implements Deadlined, Idling {
     if (this.#use.headBytes + head.end > this.world.limits.http2HeadBytesPerAddressMax)
       if (!this.#isExempt()) return this.#turnAway(stream)
     const exchange = new Http2Exchange(this, stream, head, this.world.clock.nowMs())
+    if (body !== null) body.turn = exchange.turn
     this.#exchanges.add(exchange)
     this.#use.streams++
     this.#use.headBytes += head.end
@@ -133,14 +137,27 @@ export class Http2Connection implements Deadlined, Idling {
     this.#spend('resets', 'resets')
   }
 
-  smallDataFrames(): Throttle | undefined {
-    if (this.#isExempt()) return undefined
+  /** Asked for each small DATA frame of a body, beyond those that are free. */
+  hasToWait(body: UnreadBody): boolean {
+    if (this.#isExempt()) return false
     const { limits, clock } = this.world
-    return (this.#use.site.smallDataFrames ??= new Throttle(limits.http2SmallDataFrames, clock))
+    const throttle = (this.#use.site.smallDataFrames ??= new Throttle(
+      limits.http2SmallDataFrames,
+      clock,
+    ))
+    if (!this.#small.send(throttle)) this.#endAbuse('small_data_frames')
+    if (this.#small.isWaiting) this.#slowed.add(body)
+    return this.#small.isWaiting
   }
 
-  onTooManySmallFrames(): void {
-    this.#endAbuse('small_data_frames')
+  forgetBody(body: UnreadBody): void {
+    this.#slowed.delete(body)
+  }
+
+  #takeSlowed(): void {
+    const bodies = [...this.#slowed]
+    this.#slowed.clear()
+    for (const body of bodies) body.goOn()
   }
 
   #refuse(stream: ServerHttp2Stream, refusal: Refusal): void {
@@ -305,6 +322,7 @@ export class Http2Connection implements Deadlined, Idling {
     this.#isGone = true
     this.deadlineMs = Infinity
     this.world.deadlines.delete(this)
+    this.#small.leave()
     this.world.forget(this)
   }
 

@@ -31,7 +31,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   readonly wantsRawChunks = false
   readonly startedMs: number
   context: unknown = undefined
-  readonly #turn = new BodyTurn()
+  readonly turn = new BodyTurn()
   readonly #progress = new AnswerProgress()
   readonly #connection: ExchangeConnection<Http2Exchange>
   readonly #stream: ServerHttp2Stream
@@ -151,7 +151,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#bodyUse = use
     if (this.head.expectsContinue)
       this.#attempt((stream) => stream.additionalHeaders({ ':status': 100 }))
-    this.#turn.begin(this.#connection.world)
+    this.turn.begin(this.#connection.world)
     this.#hearBody()
   }
 
@@ -165,7 +165,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #onBodyData(chunk: Buffer): void {
     if (this.#bodyUse === BODY_USE.discarded) return this.unwanted?.onData(chunk.length)
     // From the head of an answer on the two talk at the pace that they like.
-    if (!this.#turn.goesOn(chunk.length, this.#connection.world) && this.#response === null)
+    if (!this.turn.goesOn(chunk.length, this.#connection.world) && this.#response === null)
       return this.fail(REFUSALS.bodyTimeout)
     // nghttp2 has compared both already; one byte too many would be the start of a request of its
     // own for the application.
@@ -176,7 +176,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
       case BODY_USE.forwarded:
         if (this.#call!.write(chunk)) return
         this.#stream.pause()
-        this.#turn.deadlineMs = Infinity
+        this.turn.deadlineMs = Infinity
         return
       case BODY_USE.gathered:
         return (this.#gathered ??= new GatheredBytes(this.head.bodyLength)).give(chunk)
@@ -187,7 +187,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   onDrain(): void {
     if (this.#isBodyDone || this.#bodyUse !== BODY_USE.forwarded) return
-    this.#turn.begin(this.#connection.world)
+    this.turn.begin(this.#connection.world)
     this.#stream.resume()
   }
 
@@ -205,7 +205,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#isBodyDone = true
     this.unwanted = null
     this.#connection.endUpload(this)
-    this.#turn.deadlineMs = Infinity
+    this.turn.deadlineMs = Infinity
     if (this.#bodyUse === BODY_USE.discarded) return
     if (this.head.bodyLength >= 0 && this.#bodyBytes !== this.head.bodyLength)
       return this.fail(REFUSALS.framing)
@@ -218,7 +218,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #leaveBody(): void {
     this.#awaitTaking()
     if (this.#isBodyDone) return
-    this.#turn.deadlineMs = Infinity
+    this.turn.deadlineMs = Infinity
     const connection = this.#connection
     connection.endUpload(this) // no application waits for it
     const isNew = this.#bodyUse === BODY_USE.held
@@ -373,13 +373,13 @@ export class Http2Exchange implements Exchange, ResponseSink {
   onDeadline(nowMs: number): void {
     if (this.#progress.deadlineMs <= nowMs) this.#checkTaking(nowMs)
     if (this.unwanted !== null && this.unwanted.deadlineMs <= nowMs) this.unwanted.stop()
-    if (this.#turn.deadlineMs > nowMs || this.#isOver) return
-    this.#turn.deadlineMs = Infinity
+    if (this.turn.deadlineMs > nowMs || this.#isOver) return
+    this.turn.deadlineMs = Infinity
     this.fail(REFUSALS.bodyTimeout)
   }
 
   get deadlineMs(): number {
-    const untilMs = Math.min(this.#turn.deadlineMs, this.#progress.deadlineMs)
+    const untilMs = Math.min(this.turn.deadlineMs, this.#progress.deadlineMs)
     return this.unwanted === null ? untilMs : Math.min(untilMs, this.unwanted.deadlineMs)
   }
 

@@ -1,29 +1,31 @@
 /**
  * What comes of a body while nobody takes it: the rest of its window, which its client may send in
  * frames of one byte. Node keeps each as a buffer of its own, a hundred times what it is; here
- * small ones are put together first. And who goes on sending such frames is not read for a while: its
- * window, which is given back as the body is taken, slows it down.
+ * small ones are put together first. And of whoever goes on sending such frames nothing is taken for
+ * a while: its window, which is given back as the body is taken, slows it down.
  */
 import type { ServerHttp2Stream } from 'node:http2'
 import { LIMITS } from '../../shared/limits.ts'
 import { GatheredBytes } from '../wire/gathered-bytes.ts'
-import { ThrottledSender, type Throttle } from '../wire/throttle.ts'
+import type { BodyTurn, BodyTurnWorld } from './body-turn.ts'
 
 /** From here on a buffer is small beside what is in it. */
 const JOINED_BYTES = 4096
 
 interface UnreadBodyWorld {
-  /** Of the site; undefined for whoever is many people. */
-  smallDataFrames(): Throttle | undefined
-  /** The connection has to end. */
-  onTooManySmallFrames(): void
+  readonly world: BodyTurnWorld
+  /** Of that body came a small frame, beyond those that are free. True: `goOn` is called. */
+  hasToWait(body: UnreadBody): boolean
+  forgetBody(body: UnreadBody): void
 }
 
 export class UnreadBody {
   readonly #world: UnreadBodyWorld
   readonly #stream: ServerHttp2Stream
   readonly #push: ServerHttp2Stream['push']
-  #sender: ThrottledSender | null = null
+  /** Of the exchange, if there is one. */
+  turn: BodyTurn | null = null
+  #isWaiting = false
   #joined: GatheredBytes | null = null
   #smallFrames = 0
   #bytes = 0
@@ -46,7 +48,6 @@ export class UnreadBody {
     }
     this.#bytes += chunk.length
     if (chunk.length < LIMITS.http2SmallDataFrameBytes) this.#countSmall()
-    else this.#sender?.forgive()
     const isTaken = this.#stream.readableFlowing === true
     const isWaiting = this.#isWaiting
     if (!isWaiting && this.#joined === null && (isTaken || chunk.length >= JOINED_BYTES))
@@ -58,10 +59,6 @@ export class UnreadBody {
     return this.#joined.length < JOINED_BYTES || this.#flush()
   }
 
-  get #isWaiting(): boolean {
-    return this.#sender !== null && this.#sender.isWaiting
-  }
-
   /**
    * Node hands over what each TLS record brought, and a full frame with its head does not fit into
    * one: so a large body brings some, and each KiB makes room for one more.
@@ -70,13 +67,19 @@ export class UnreadBody {
     this.#smallFrames++
     const free = LIMITS.http2SmallDataFramesFree + this.#bytes / 1024
     if (this.#smallFrames <= free) return
-    const throttle = this.#world.smallDataFrames()
-    if (throttle === undefined) return
-    if (this.#sender === null) {
-      const sender = (this.#sender = new ThrottledSender(() => this.#flush()))
-      this.#stream.once('close', () => sender.leave())
-    }
-    if (!this.#sender.send(throttle)) this.#world.onTooManySmallFrames()
+    if (!this.#world.hasToWait(this) || this.#isWaiting) return
+    this.#isWaiting = true
+    this.turn?.slow(true, this.#world.world)
+    this.#stream.once('close', this.#leave)
+  }
+
+  readonly #leave = (): void => this.#world.forgetBody(this)
+
+  goOn(): void {
+    this.#isWaiting = false
+    this.#stream.off('close', this.#leave)
+    this.turn?.slow(false, this.#world.world)
+    this.#flush()
   }
 
   #flush(): boolean {

@@ -15,18 +15,13 @@ export class Spending {
     this.#countedMs = nowMs
   }
 
-  /** False where nothing is left. */
-  spend(nowMs: number): boolean {
-    if (this.leftAt(nowMs) < 1) return false
-    this.owe(nowMs)
-    return true
-  }
-
-  /** For what has been done already; tells what is left, below zero where nothing was. */
-  owe(nowMs: number): number {
-    this.#left = this.leftAt(nowMs) - 1
+  /** False where nothing is left. More than is left is owed. */
+  spend(nowMs: number, count = 1): boolean {
+    const left = this.leftAt(nowMs)
+    if (left < 1) return false
+    this.#left = left - count
     this.#countedMs = nowMs
-    return this.#left
+    return true
   }
 
   /** `spend` would say false. */

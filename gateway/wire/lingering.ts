@@ -6,7 +6,7 @@
 import { LIMITS } from '../../shared/limits.ts'
 import type { Deadlines } from './deadlines.ts'
 
-interface LingeringWorld {
+export interface LingeringWorld {
   readonly deadlines: Deadlines
   /** -1 while the server is not stopping. */
   readonly drainGraceMs: number

@@ -1,113 +1,90 @@
 /**
- * For what costs the same however little it brings: whoever has spent the budget of its site is not
- * read for a while, and the window of its connection slows it down. What is on its way already is
- * owed. Those who wait go on one after the other, so that they do not all come in one turn.
+ * For what costs the same however little it brings: a site has a budget for it, and whoever sends more
+ * is not read for a while; the window of its connection slows it down. What is on its way already is
+ * owed by its sender, and by nobody else. Those who wait pay in rotation, a few each, out of what
+ * the site earns; who owes nothing is read again. Newcomers stand behind them. So one round takes as long
+ * as a few of each who waits, and nobody's debt keeps anybody else from having a turn.
  */
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { Spending, type Budget } from './budget.ts'
 
-/** No timer of ours fires more often: what is earned in that time is little. */
-const WAIT_MS_MIN = 10
-const WAIT_MS_MAX = 1000
-/** Who has been read for so long without having to wait begins anew. */
-const QUIET_MS = 10_000
+/** Until something has been earned. */
+const WAIT_MS = 10
 
 export class Throttle extends Spending {
-  readonly clock: Clock
-  readonly #budget: Budget
-  readonly #waiting = new Set<() => void>()
+  readonly #clock: Clock
+  /** In the order of their turns. */
+  readonly #waiting = new Set<ThrottledSender>()
   #isDue = false
 
   constructor(budget: Budget, clock: Clock) {
     super(budget, clock.nowMs())
-    this.clock = clock
-    this.#budget = budget
+    this.#clock = clock
   }
 
-  /** For one more, which has come. False: `goOn` is called when something has been earned. */
-  take(goOn: () => void): boolean {
-    if (this.owe(this.clock.nowMs()) >= 0) return true
-    this.#waiting.add(goOn)
-    this.#goOnSoon()
+  /** For one more, which has come. False: its sender waits, and owes it. */
+  take(sender: ThrottledSender): boolean {
+    if (this.#waiting.size === 0 && this.spend(this.#clock.nowMs())) return true
+    this.#waiting.add(sender)
+    this.#nextSoon()
     return false
   }
 
-  leave(goOn: () => void): void {
-    this.#waiting.delete(goOn)
+  leave(sender: ThrottledSender): void {
+    this.#waiting.delete(sender)
   }
 
-  /** It owes as much as it may ever spend at once. */
-  get isOverdrawn(): boolean {
-    return this.leftAt(this.clock.nowMs()) <= -this.#budget.burst
-  }
-
-  #goOnSoon(): void {
+  #nextSoon(): void {
     if (this.#isDue) return
     this.#isDue = true
-    const missing = 1 - this.leftAt(this.clock.nowMs())
-    if (missing <= 0) return void setImmediate(this.#next)
-    const waitMs = (missing / this.#budget.perSecond) * 1000
-    setTimeout(this.#next, Math.max(WAIT_MS_MIN, Math.min(WAIT_MS_MAX, waitMs))).unref()
+    if (this.isSpent(this.#clock.nowMs())) setTimeout(this.#next, WAIT_MS).unref()
+    else setImmediate(this.#next)
   }
 
+  /** As far as it is earned, and until one is read again: not all that they bring in one turn. */
   readonly #next = (): void => {
     this.#isDue = false
-    const [goOn] = this.#waiting
-    if (goOn === undefined) return
-    if (!this.isSpent(this.clock.nowMs())) {
-      this.#waiting.delete(goOn)
-      goOn()
+    for (const sender of this.#waiting) {
+      const few = Math.min(sender.owed, LIMITS.throttledInRotation)
+      if (!this.spend(this.#clock.nowMs(), few)) break
+      this.#waiting.delete(sender)
+      sender.owed -= few
+      if (sender.owed === 0) {
+        sender.onGoOn()
+        break
+      }
+      this.#waiting.add(sender)
     }
-    if (this.#waiting.size > 0) this.#goOnSoon()
+    if (this.#waiting.size > 0) this.#nextSoon()
   }
 }
 
 /** One of those who send what a throttle counts. */
 export class ThrottledSender {
-  isWaiting = false
-  readonly #onGoOn: () => void
+  /** What it has sent beyond the budget, and has not paid for yet. */
+  owed = 0
+  readonly onGoOn: () => void
   #throttle: Throttle | null = null
-  /** Since when it has been made to wait again and again, and until when it last was. */
-  #slowedSinceMs = Infinity
-  #slowedUntilMs = -Infinity
-  #sentWhileWaiting = 0
 
   constructor(onGoOn: () => void) {
-    this.#onGoOn = onGoOn
+    this.onGoOn = onGoOn
   }
 
-  /**
-   * False where it has gone on for too long, or is one of those that have sent more than any window
-   * holds: then its connection is ended. Else `isWaiting` says whether it is to be read.
-   */
+  /** It is not to be read. */
+  get isWaiting(): boolean {
+    return this.owed > 0
+  }
+
+  /** For one more. False where it owes more than an honest one can have on its way: it has to end. */
   send(throttle: Throttle): boolean {
-    if (throttle.take(this.#goOn)) return true
-    if (this.isWaiting) {
-      this.#sentWhileWaiting++
-      return this.#sentWhileWaiting <= LIMITS.smallReadsFree || !throttle.isOverdrawn
-    }
-    this.isWaiting = true
+    if (!this.isWaiting && throttle.take(this)) return true
     this.#throttle = throttle
-    const nowMs = throttle.clock.nowMs()
-    const isNew = nowMs - this.#slowedUntilMs > QUIET_MS
-    this.#slowedSinceMs = isNew ? nowMs : Math.min(this.#slowedSinceMs, nowMs)
-    return nowMs - this.#slowedSinceMs < LIMITS.throttledMsMax
-  }
-
-  /** It has sent something that is worth its cost. */
-  forgive(): void {
-    this.#slowedSinceMs = Infinity
+    this.owed++
+    return this.owed <= LIMITS.throttledOwedMax
   }
 
   leave(): void {
-    this.#throttle?.leave(this.#goOn)
-  }
-
-  readonly #goOn = (): void => {
-    this.isWaiting = false
-    this.#slowedUntilMs = this.#throttle!.clock.nowMs()
-    this.#sentWhileWaiting = 0
-    this.#onGoOn()
+    this.#throttle?.leave(this)
   }
 }

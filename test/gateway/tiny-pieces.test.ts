@@ -131,7 +131,7 @@ t.test('HTTP/2: what came while nobody read is in its order', async (t) => {
 })
 
 t.test(
-  'HTTP/2: who sends on into its window is ended, a body of few tiny frames is not',
+  'HTTP/2: who sends on and on while it waits is ended, a body of few tiny frames is not',
   async (t) => {
     const budget = { burst: 10, perSecond: 0 }
     const { client, wire, origin } = await startHttp2(t, {
@@ -148,20 +148,22 @@ t.test(
     for (let count = 0; count < free + budget.burst; count++) client.send(byte(3))
     client.send(frame(TYPE.data, 0, 3, Buffer.alloc(LIMITS.http2SmallDataFrameBytes)))
     t.equal(await client.settled(), 'open')
-    const waiting = 1 + LIMITS.smallReadsFree
-    for (let count = 0; count < waiting; count++) client.send(byte(3))
+    client.request(5, post(-1), END_HEADERS)
+    const half = LIMITS.throttledOwedMax / 2
+    client.send(...Array<Buffer>(half).fill(byte(3)), ...Array<Buffer>(half).fill(byte(5)))
     t.equal(await client.settled(), 'open')
-    client.send(byte(3))
-    t.equal(await client.settled(), 'closed')
+    client.send(...Array<Buffer>(100).fill(byte(3)))
+    t.equal(await client.settled(), 'closed', 'all its streams are one sender')
     t.equal(client.goawayCode(), 11, 'ENHANCE_YOUR_CALM')
     next.request(1, post(-1), END_HEADERS)
-    for (let count = 0; count <= free + waiting; count++) next.send(byte(1))
+    const tooMany = Array<Buffer>(LIMITS.throttledOwedMax + 100).fill(byte(1))
+    next.send(...tooMany)
     t.equal(await next.settled(), 'closed', 'on no other connection of the address either')
     while (wire.addresses.of('127.0.0.1') > 0) await tick()
     const later = new FrameClient(wire.tls({ ALPNProtocols: ['h2'] }))
     await later.settled()
     later.request(1, post(-1), END_HEADERS)
-    for (let count = 0; count <= free + waiting; count++) later.send(byte(1))
+    later.send(...tooMany)
     t.equal(await later.settled(), 'closed', 'nor on a later one')
     t.same(wire.abuses, Array(3).fill('small_data_frames'))
     t.ok(LIMITS.http2SmallDataFrames.burst >= 10_000, 'what somebody types is far from it')

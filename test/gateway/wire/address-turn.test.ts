@@ -154,7 +154,7 @@ t.test('whoever sends next to nothing in each read is slowed down, with its site
   t.same(told, [], 'and goes on when something has been earned')
   one.send('x', 30)
   t.same([one.far.destroyed, one.far.isPaused()], [false, true])
-  one.send('x', LIMITS.smallReadsFree)
+  one.send('x', LIMITS.throttledOwedMax)
   t.ok(one.far.destroyed, 'but who sends more than waits in any kernel')
   t.same(told, ['small_reads 2001:db8:1:1::1'])
   t.ok(LIMITS.smallReads.burst >= 2000)
