@@ -172,6 +172,7 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
 
   /** Known before it says anything: whoever comes again and again costs as little as may be. */
   const hasSpentAll = (peerAddress: string): boolean =>
+    options.isExempt?.(peerAddress) !== true &&
     addresses.siteOf(peerAddress).handshakes?.isSpent(clock.nowMs()) === true
 
   function beginSoon(): void {

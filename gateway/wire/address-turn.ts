@@ -16,7 +16,7 @@ export class AddressTurn {
 
   /** For one more request. False: `proceed` is called in another turn of the event loop. */
   take(proceed: () => void): boolean {
-    const hasHad = proceed === this.#current && this.#ofCurrent === LIMITS.requestsInRotation
+    const hasHad = proceed === this.#current && this.#ofCurrent >= LIMITS.requestsInRotation
     if (this.#taken < LIMITS.requestsPerTurnMax && !hasHad) {
       this.#taken++
       this.#ofCurrent++

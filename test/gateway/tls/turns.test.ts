@@ -57,7 +57,7 @@ t.test('an address begins no more handshakes than its budget, but balancers', as
     connectionsMax: 1,
     front: {
       handshakesPerAddress: { burst: 2, perSecond: 1 },
-      isExempt: (address) => address === '192.0.2.9',
+      isExempt: (address) => ['192.0.2.9', '2001:db8:1:9::1'].includes(address),
     },
   })
   const visit = async (address: string) => {
@@ -78,6 +78,7 @@ t.test('an address begins no more handshakes than its budget, but balancers', as
   for (let count = 0; count < 4; count++) t.equal(await visit('192.0.2.9'), true, 'a balancer')
   t.same([await visit('2001:db8:1:1::1'), await visit('2001:db8:1:2::1')], [true, true])
   t.equal(await visit('2001:db8:1:3::1'), false, 'a site is one, with all of its networks')
+  t.equal(await visit('2001:db8:1:9::1'), true, 'but a balancer in it')
   t.equal(await visit('2001:db8:2:1::1'), true)
   const accepted = await silent(t)
   wire.front.accept(accepted, '192.0.2.1')
