@@ -24,7 +24,7 @@ t.test('two long lists are compared item by item', async (t) => {
   )
   t.equal((difference?.from as unknown[]).length, 999)
   t.equal((difference?.to as unknown[]).length, 1000)
-  t.equal(written, 2, 'the two lists, to see that they differ, and no item of them')
+  t.equal(written, 0, 'neither of the lists is written out, nor an item of them')
   const mixed = fromTo({ allow: ['1', 2, { a: 1 }] }, { allow: [1, '2', '{"a":1}', { a: 1 }] })
   t.strictSame(mixed, [{ name: 'allow', from: ['1', 2], to: [1, '2', '{"a":1}'] }])
 })
