@@ -105,8 +105,12 @@ export const LIMITS = {
   rateOwnSessions: { burst: 20, perSecond: 1 },
   /** One change ends at most so many sessions with a notice each. */
   logoutNoticesAtOnceMax: 10_000,
+  /** At the same time; one tenant leaves room for the others. */
   logoutNoticesSentMax: 20,
-  silentListenersMax: 1000,
+  logoutNoticesPerTenantMax: 5,
+  /** For an application that is too slow for all that it should hear. */
+  logoutNoticeKeptMs: 24 * 3600 * 1000,
+  slowListenersMax: 1000,
   /** At the same time, over as many connections; one tenant leaves room for the others. */
   mailSendsMax: 4,
   mailSendsPerTenantMax: 3,
@@ -343,8 +347,8 @@ export const LIMITS = {
   alertCoolDownSecondsMax: 7 * 24 * 3600,
   digestsKeptMs: 400 * 24 * 3600 * 1000,
   timeZoneCharactersMax: 64,
-  /** Of what has grown without anybody looking: 200,000 at once would hold the writer for a second. */
-  rowsDeletedAtOnceMax: 1_000,
+  /** Of what has grown without anybody looking: 60,000 at once, with their indexes, take a second. */
+  rowsDeletedAtOnceMax: 250,
   auditKeptMs: 400 * 24 * 3600 * 1000,
   // the fleet link
   snapshotBytesMax: 1024 * 1024,

@@ -1,7 +1,8 @@
 /**
  * OpenID Connect Back-Channel Logout 1.0: an application that wants to hear that a session has
- * ended is told by a signed token. Noted with the end itself, sent behind it, and again for an
- * hour where the application does not answer; the session is dead at every gateway meanwhile.
+ * ended is told by a signed token. Noted with the end itself, sent behind it, tenants in turn, and
+ * again for an hour where the application does not take it; the session is dead at every gateway
+ * meanwhile. An application that is slow holds up nobody else's notices.
  */
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
@@ -12,11 +13,12 @@ import { issuerOf } from '../../shared/issuer.ts'
 import { MINUTE_MS, SECOND_MS, nowSeconds, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
-import { createRounds } from '../concurrency/coalescing-runner.ts'
+import { createDueRotation } from '../concurrency/due-rotation.ts'
 import {
   claimLogoutNotice,
   deleteLogoutNotice,
-  dueLogoutNotices,
+  nextDueLogoutNotice,
+  tenantsWithDueLogoutNotices,
   type LogoutNoticeRow,
 } from '../store/queries/logout-notices.ts'
 import type { Store } from '../store/store.ts'
@@ -27,6 +29,9 @@ export type LogoutNotices = ReturnType<typeof createLogoutNotices>
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 const TOKEN_SECONDS = 120
 const TIMEOUT_MS = 5 * SECOND_MS
+const SLOW_MS = SECOND_MS
+/** So long an application that was slow is not asked for more than it can do. */
+const SLOW_FOR_MS = MINUTE_MS
 const CLAIM_MS = MINUTE_MS
 const PAUSES_MS = [1, 4, 15, 40].map((minutes) => minutes * MINUTE_MS)
 
@@ -41,56 +46,71 @@ export interface LogoutNoticesWorld {
 
 export function createLogoutNotices(world: LogoutNoticesWorld) {
   const { store, tenants, clock, log } = world
-  /** Tenants whose application has just let us wait in vain, and until when. */
-  const silent = new LRUCache<string, number>({ max: LIMITS.silentListenersMax })
+  /** Tenants whose application was slow just now: how many it gets at once, and until when. */
+  const slow = new LRUCache<string, { readonly underWayMax: 0 | 1; readonly untilMs: number }>({
+    max: LIMITS.slowListenersMax,
+  })
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, pipelining: 0 })
-  const rounds = createRounds(sendAll, (error) =>
-    log.error({ error }, 'logout notices wait for the next round'),
-  )
+  const rotation = createDueRotation<LogoutNoticeRow>({
+    underWayMax: LIMITS.logoutNoticesSentMax,
+    underWayMaxOf,
+    tenantsWithDue: () => tenantsWithDueLogoutNotices(store.read, clock.nowMs()),
+    nextOf: (tenantId) => nextDueLogoutNotice(store.read, tenantId, clock.nowMs()),
+    claim,
+    onError: (error) => log.error({ err: error }, 'logout notices wait for the next round'),
+  })
   store.onCommit(({ revoked }) => {
-    if (revoked.size > 0) void rounds.run()
+    if (revoked.size > 0) void rotation.deliver()
   })
 
-  async function sendAll(isClosed: () => boolean) {
-    for (;;) {
-      const due = await dueLogoutNotices(store.read, clock.nowMs(), LIMITS.logoutNoticesSentMax)
-      if (isClosed()) return
-      await Promise.all(due.map(sendSafely))
-      if (due.length < LIMITS.logoutNoticesSentMax) return
-    }
+  function underWayMaxOf(tenantId: string): number {
+    const pace = slow.get(tenantId)
+    if (pace === undefined || pace.untilMs <= clock.nowMs()) return LIMITS.logoutNoticesPerTenantMax
+    return pace.underWayMax
   }
 
-  /** What cannot even be tried has used up one of its tries. */
-  async function sendSafely(row: LogoutNoticeRow) {
-    const { tenantId } = row
-    await sendOne(row).catch((error: unknown) => log.error({ tenantId, err: error }, 'no notice'))
+  async function claim(row: LogoutNoticeRow) {
+    const { noticeId, tenantId, createdAt, attempts } = row
+    if (createdAt + LIMITS.logoutNoticeKeptMs <= clock.nowMs()) {
+      log.warn({ tenantId }, 'logout notice given up: the application was too slow for too long')
+      return store.change(async ({ queries }) => {
+        await deleteLogoutNotice(queries, noticeId)
+        return undefined
+      })
+    }
+    const lease = { attempts: attempts + 1, nextAt: clock.nowMs() + CLAIM_MS }
+    const isOurs = await store.change(({ queries }) => claimLogoutNotice(queries, row, lease))
+    return isOurs ? () => sendOne({ ...row, ...lease }) : undefined
   }
 
   async function sendOne(row: LogoutNoticeRow) {
     const { noticeId, tenantId, attempts } = row
-    const lease = { attempts: attempts + 1, nextAt: clock.nowMs() + CLAIM_MS }
-    if (!(await store.change(({ queries }) => claimLogoutNotice(queries, row, lease)))) return
     const uri = (await tenants.find(tenantId))?.backchannelLogoutUri
     const problem = uri == null ? undefined : await tell(uri, row)
-    const pauseMs = problem === undefined ? undefined : PAUSES_MS[attempts]
-    if (problem !== undefined)
-      log.warn({ tenantId, attempts: lease.attempts, problem }, 'logout notice not taken')
+    const pauseMs = problem === undefined ? undefined : PAUSES_MS[attempts - 1]
+    if (problem !== undefined) log.warn({ tenantId, attempts, problem }, 'logout notice not taken')
     await store.change(async ({ queries }) => {
       if (pauseMs === undefined) return deleteLogoutNotice(queries, noticeId)
-      const later = { attempts: lease.attempts, nextAt: clock.nowMs() + pauseMs }
-      await claimLogoutNotice(queries, { noticeId, ...lease }, later)
+      await claimLogoutNotice(queries, row, { attempts, nextAt: clock.nowMs() + pauseMs })
     })
   }
 
   async function tell(uri: string, row: LogoutNoticeRow): Promise<string | undefined> {
     const { tenantId } = row
-    if ((silent.get(tenantId) ?? 0) > clock.nowMs()) return 'silent'
     const token = await tokenFor(world, row).catch(() => undefined)
-    const problem = token === undefined ? 'no signing key' : await post(uri, token)
-    // one that hangs is let be for a while, so that it does not hold up everybody else's
-    if (problem === undefined) silent.delete(tenantId)
-    else if (/TIMEOUT|TimeoutError/i.test(problem)) silent.set(tenantId, clock.nowMs() + MINUTE_MS)
+    if (token === undefined) return 'no signing key'
+    const startedMs = clock.nowMs()
+    const problem = await post(uri, token)
+    learn(tenantId, problem === undefined, clock.nowMs() - startedMs)
     return problem
+  }
+
+  /** One that takes long and takes it gets one at a time; one that takes long for nothing, none. */
+  function learn(tenantId: string, isTaken: boolean, tookMs: number) {
+    if (tookMs > SLOW_MS) {
+      const untilMs = clock.nowMs() + SLOW_FOR_MS
+      slow.set(tenantId, { underWayMax: isTaken ? 1 : 0, untilMs })
+    } else if (isTaken) slow.delete(tenantId)
   }
 
   /** What was wrong, in a word. A redirect is wrong: it would lead to who knows where. */
@@ -117,9 +137,10 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
   }
 
   return {
-    send: () => rounds.run(),
+    /** Everything that is due; what waits for an application that is slow stays for later. */
+    send: (): Promise<void> => rotation.deliver(),
     async close(): Promise<void> {
-      await rounds.close()
+      await rotation.close()
       await agent.destroy()
     },
   }

@@ -3,13 +3,12 @@
  * They are handed on behind the commit, and again later when the mail server is away: several at a
  * time, one of each tenant in turn, and of a tenant's first those that somebody waits for.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { MINUTE_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
-import { createRounds } from '../concurrency/coalescing-runner.ts'
+import { createDueRotation } from '../concurrency/due-rotation.ts'
 import {
   claimMail,
   deleteMail,
@@ -50,79 +49,28 @@ export interface MailsWorld {
 }
 
 export function createMails({ store, vault, transport, clock, log }: MailsWorld) {
-  /** Those whose turn is still to come before anybody has another. */
-  let rotation: string[] = []
-  const underWay = new Set<{ readonly tenantId: string; readonly done: Promise<void> }>()
-  const logError = (error: unknown) => log.error({ error }, 'mails wait for the next round')
-  const rounds = createRounds(beginDue, logError)
-  /** Not on behalf of whoever asked first, who may be a stranger: their changes come last. */
-  const run = AsyncLocalStorage.bind(() => rounds.run())
-  let asked = 0
-  let settling: Promise<void> | undefined
-  /** One for all who ask: nothing of their requests is kept while a mail server takes its time. */
-  const settled = AsyncLocalStorage.bind(() => {
-    settling ??= settle().finally(() => (settling = undefined))
-    return settling
+  const rotation = createDueRotation<MailRow>({
+    underWayMax: LIMITS.mailSendsMax,
+    underWayMaxOf: () => LIMITS.mailSendsPerTenantMax,
+    tenantsWithDue: () => tenantsWithDueMails(store.read, clock.nowMs()),
+    nextOf: (tenantId) => nextDueMail(store.read, tenantId, clock.nowMs()),
+    claim,
+    onError: (error) => log.error({ error }, 'mails wait for the next round'),
   })
 
-  async function settle() {
-    let answered: number
-    do {
-      answered = asked
-      await run()
-      await untilNoneIsUnderWay()
-    } while (answered !== asked)
-  }
-
-  /** As many as there is room for; whenever one has ended, there is room for another. */
-  async function beginDue(isClosed: () => boolean) {
-    while (!isClosed() && underWay.size < LIMITS.mailSendsMax) {
-      const row = await next()
-      if (row === undefined) return
-      if (isLinkOver(row)) await giveUpLink(row)
-      else await claimAndBegin(row)
-    }
-  }
-
-  async function next(): Promise<MailRow | undefined> {
-    const row = await nextInRotation()
-    if (row !== undefined) return row
-    rotation = await tenantsWithDueMails(store.read, clock.nowMs())
-    return nextInRotation()
-  }
-
-  async function nextInRotation(): Promise<MailRow | undefined> {
-    for (let tenantId = rotation.shift(); tenantId !== undefined; tenantId = rotation.shift()) {
-      const own = [...underWay].filter((sending) => sending.tenantId === tenantId).length
-      if (own >= LIMITS.mailSendsPerTenantMax) continue
-      const row = await nextDueMail(store.read, tenantId, clock.nowMs())
-      if (row !== undefined) return row
-    }
-    return undefined
+  async function claim(row: MailRow) {
+    if (isLinkOver(row)) return giveUpLink(row)
+    const lease = { attempts: row.attempts + 1, nextAt: clock.nowMs() + CLAIM_MS }
+    const isOurs = await store.change(({ queries }) => claimMail(queries, row, lease))
+    return isOurs ? () => deliverOne({ ...row, ...lease }) : undefined
   }
 
   const isLinkOver = ({ expiresAt }: MailRow) =>
     expiresAt !== null && expiresAt - LINK_MS_MIN <= clock.nowMs()
 
-  async function giveUpLink({ mailId, tenantId }: MailRow) {
+  async function giveUpLink({ mailId, tenantId }: MailRow): Promise<undefined> {
     log.warn({ tenantId, mail_id: mailId }, 'mail given up: its link is too old by now')
     await store.change(({ queries }) => deleteMail(queries, mailId))
-  }
-
-  async function claimAndBegin(row: MailRow) {
-    const lease = { attempts: row.attempts + 1, nextAt: clock.nowMs() + CLAIM_MS }
-    if (!(await store.change(({ queries }) => claimMail(queries, row, lease)))) return
-    const { tenantId } = row
-    const done = deliverOne({ ...row, ...lease })
-      .catch(logError)
-      .then(end)
-    const sending = { tenantId, done }
-    underWay.add(sending)
-
-    function end() {
-      underWay.delete(sending)
-      return run()
-    }
   }
 
   async function deliverOne(row: MailRow) {
@@ -135,10 +83,6 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
     }
     await store.change(({ queries }) => deleteMail(queries, mailId))
     log.info({ tenantId, mail_id: mailId }, 'mail handed on')
-  }
-
-  async function untilNoneIsUnderWay() {
-    while (underWay.size > 0) await Promise.all([...underWay].map(({ done }) => done))
   }
 
   /** What a mail server says may repeat the address, but nothing of the text. */
@@ -177,15 +121,10 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
     },
 
     /** Everything that is due. */
-    deliver(): Promise<void> {
-      asked++
-      void run()
-      return settled()
-    },
+    deliver: (): Promise<void> => rotation.deliver(),
 
     async close(): Promise<void> {
-      await rounds.close()
-      await untilNoneIsUnderWay()
+      await rotation.close()
       transport.close()
     },
   }

@@ -24,6 +24,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   const keys = createSigningKeys({ store, vault, clock, generate: world.generateKey })
   const tenants = createTenants({ store, vault, keys, clock, edgeUrlFor })
   jobs.tidies('licences', (limit) => tenants.advanceLicences(limit))
+  jobs.tidies('removedTenants', (limit) => tenants.sweepLeftBehind(limit))
   jobs.tidies('secretOverlaps', (limit) => tenants.endSecretOverlaps(limit))
   const policies = createPolicies({ store, clock })
   return {

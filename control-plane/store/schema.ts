@@ -121,8 +121,13 @@ export function defineSchema(c: Columns) {
     {
       tenantId: c.text('tenant_id').primaryKey(),
       revision: c.whole('revision').notNull(),
+      /** Something of it is still to be deleted. */
+      isLeftBehind: c.flag('is_left_behind').notNull().default(false),
     },
-    (table) => [c.index('tenant_tombstones_revision').on(table.revision)],
+    (table) => [
+      c.index('tenant_tombstones_revision').on(table.revision),
+      c.index('tenant_tombstones_left').on(table.isLeftBehind, table.tenantId),
+    ],
   )
 
   const signingKeys = c.table(

@@ -180,7 +180,10 @@ export function defineSignInTables(c: Columns) {
       createdAt: c.whole('created_at').notNull(),
       nextAt: c.whole('next_at').notNull(),
     },
-    (table) => [c.index('logout_notices_next').on(table.nextAt)],
+    (table) => [
+      c.index('logout_notices_turn').on(table.tenantId, table.nextAt),
+      c.index('logout_notices_due').on(table.nextAt, table.tenantId),
+    ],
   )
 
   /** A tenant's own database as the source of its users. */

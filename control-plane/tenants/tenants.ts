@@ -1,15 +1,12 @@
 /** The tenants: their settings, their secrets and what state they are in. */
 import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
-import { LIMITS } from '../../shared/limits.ts'
 import type { Mode, Plan, SessionBinding } from '../../shared/fleet/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import type { Vault } from '../keys/vault.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import { keepCertificatesOf } from '../store/queries/certificates.ts'
 import {
-  deleteHistoryOf,
-  deleteTenant,
   findTenant,
   findTenantLogo,
   insertTenant,
@@ -23,7 +20,7 @@ import {
 } from '../store/queries/tenants.ts'
 import { forgetPlatformChecks } from '../store/queries/verification.ts'
 import { isReserved } from '../store/reserved.ts'
-import type { Actor, Change, Store } from '../store/store.ts'
+import type { Actor, Store } from '../store/store.ts'
 import { createAlter, found } from './alter.ts'
 import { createAnalyzerKeys } from './analyzer-keys.ts'
 import { CONSOLE_CALLBACK_PATH } from './application-home.ts'
@@ -31,6 +28,7 @@ import { createClientSecrets } from './client-secrets.ts'
 import { createLicences } from './licences.ts'
 import { logoMediaType, logoTag, type Logo } from './logo.ts'
 import { policiesIn } from './policies.ts'
+import { createRemoval } from './removal.ts'
 import { newAnalyzerKey, newClientSecret } from './secrets.ts'
 import { createTenantStates, type ProtectionState } from './tenant-states.ts'
 
@@ -92,12 +90,15 @@ export function clientIdOf(tenantId: string): string {
 
 export function createTenants({ store, vault, keys, clock, edgeUrlFor }: TenantsWorld) {
   const alter = createAlter(store)
+  const removal = createRemoval({ store })
 
   async function get(tenantId: string): Promise<Tenant> {
     return found(await findTenant(store.read, tenantId))
   }
 
   return {
+    remove: removal.remove,
+    sweepLeftBehind: removal.sweepLeftBehind,
     ...createTenantStates({ store, keys, alter }),
     ...createLicences({ store, clock, alter }),
     ...createClientSecrets({ store, vault, clock, alter }),
@@ -139,6 +140,7 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
       const { tenantId, hostnames, ...settings } = input
       const clientSecret = newClientSecret(vault, tenantId)
       const analyzerKey = newAnalyzerKey(vault, tenantId)
+      await removal.sweep(tenantId) // of whoever had the id before
       const tenant = await store.change(async (change) => {
         const { nowMs } = change
         await insertTenant(change.queries, {
@@ -205,21 +207,6 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
           await change.emit('policy.session.updated', tenantId, data)
         }
         return { changed: names, ...fromAndTo(before, changed) }
-      })
-    },
-
-    /** Answers the revision by which gateways know that it is gone. */
-    async remove(tenantId: string, actor: Actor): Promise<number> {
-      found(await findTenant(store.read, tenantId))
-      const most = LIMITS.rowsDeletedAtOnceMax
-      const some = ({ queries }: Change) => deleteHistoryOf(queries, tenantId, most)
-      while ((await store.change(some)) === most);
-      return store.change(async (change) => {
-        found(await findTenant(change.queries, tenantId))
-        const revision = await change.touch(tenantId)
-        await change.audit(actor, { action: 'tenant.removed', tenantId })
-        await deleteTenant(change.queries, tenantId, revision)
-        return revision
       })
     },
   }

@@ -21,6 +21,8 @@ import { directoryKeys } from './0020-directory-keys.ts'
 import { selectiveIndexes } from './0021-selective-indexes.ts'
 import { mailTurns } from './0022-mail-turns.ts'
 import { dueMails } from './0023-due-mails.ts'
+import { noticeTurns } from './0024-notice-turns.ts'
+import { removedTenants } from './0025-removed-tenants.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -47,4 +49,6 @@ export const migrations = [
   selectiveIndexes,
   mailTurns,
   dueMails,
+  noticeTurns,
+  removedTenants,
 ] as const

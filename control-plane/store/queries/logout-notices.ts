@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { and, asc, eq, gt, isNotNull, isNull, lte } from '../drizzle.ts'
+import { and, asc, eq, gt, isNotNull, isNull, lte, sql } from '../drizzle.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { tenantsWithDue } from './due-tenants.ts'
 import type { SessionTargetOfPerson } from './sessions.ts'
 
 const table = schema.logoutNotices
@@ -49,17 +50,28 @@ export async function noteLogouts(
   return rows.length
 }
 
-export async function dueLogoutNotices(
+/** The tenants of which something is due. */
+export async function tenantsWithDueLogoutNotices(
   queries: Queries,
   nowMs: number,
-  limit: number,
-): Promise<LogoutNoticeRow[]> {
-  return await queries
+): Promise<string[]> {
+  const isDue = sql`EXISTS (SELECT 1 FROM logout_notices AS due
+    WHERE due.tenant_id = waiting.tenant_id AND due.next_at <= ${nowMs})`
+  return tenantsWithDue(queries, table, nowMs, isDue)
+}
+
+export async function nextDueLogoutNotice(
+  queries: Queries,
+  tenantId: string,
+  nowMs: number,
+): Promise<LogoutNoticeRow | undefined> {
+  const [row] = await queries
     .select()
     .from(table)
-    .where(lte(table.nextAt, nowMs))
-    .orderBy(asc(table.nextAt), asc(table.noticeId))
-    .limit(limit)
+    .where(and(eq(table.tenantId, tenantId), lte(table.nextAt, nowMs)))
+    .orderBy(asc(table.nextAt))
+    .limit(1)
+  return row
 }
 
 /** Whether it is still as it was seen: of two that want to send it one gets it. */

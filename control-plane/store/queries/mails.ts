@@ -1,6 +1,7 @@
 import { and, asc, eq, lte, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { tenantsWithDue } from './due-tenants.ts'
 
 const table = schema.mails
 export type MailRow = typeof table.$inferSelect
@@ -9,39 +10,12 @@ export async function insertMail(queries: Queries, row: MailRow): Promise<void> 
   await queries.insert(table).values(row)
 }
 
-/** Beyond it, whole tenants are fewer. */
-const DUE_LOOKED_AT_MAX = 1_000
-
-/**
- * The tenants of which something is due: those of all that is due. Only where that is very much, as
- * one tenant may have a hundred thousand, they are walked to from each to the next.
- */
+/** The tenants of which something is due. */
 export async function tenantsWithDueMails(queries: Queries, nowMs: number): Promise<string[]> {
-  const due = await queries
-    .select({ tenantId: table.tenantId })
-    .from(table)
-    .where(lte(table.nextAt, nowMs))
-    .orderBy(asc(table.nextAt))
-    .limit(DUE_LOOKED_AT_MAX)
-  if (due.length === DUE_LOOKED_AT_MAX) return walkToDueTenants(queries, nowMs)
-  return [...new Set(due.map(({ tenantId }) => tenantId))].sort()
-}
-
-async function walkToDueTenants(queries: Queries, nowMs: number): Promise<string[]> {
   const isDue = (kind: MailRow['kind']) => sql`EXISTS (
     SELECT 1 FROM mails AS due
     WHERE due.tenant_id = waiting.tenant_id AND due.kind = ${kind} AND due.next_at <= ${nowMs})`
-  const found = sql`(
-    WITH RECURSIVE waiting (tenant_id) AS (
-      SELECT min(tenant_id) FROM mails
-      UNION ALL
-      SELECT (SELECT min(later.tenant_id) FROM mails AS later
-              WHERE later.tenant_id > waiting.tenant_id)
-      FROM waiting WHERE waiting.tenant_id IS NOT NULL)
-    SELECT waiting.tenant_id FROM waiting
-    WHERE ${isDue('link')} OR ${isDue('notice')}) AS found`
-  const rows = await queries.select({ tenantId: sql<string>`found.tenant_id` }).from(found)
-  return rows.map(({ tenantId }) => tenantId)
+  return tenantsWithDue(queries, table, nowMs, sql`${isDue('link')} OR ${isDue('notice')}`)
 }
 
 /** Of this tenant: what somebody waits for, then what tells of something. */

@@ -1,9 +1,11 @@
+import { Refusal } from '../../../shared/errors.ts'
 import { and, asc, eq, getTableColumns, gt, inArray, lte, ne, or, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
 import { refuseTaken } from './conflicts.ts'
 import { nextOf } from './counters.ts'
+import { isLeftBehind } from './tenant-removal.ts'
 
 type TenantRow = typeof schema.tenants.$inferSelect
 type SecretColumn =
@@ -191,6 +193,9 @@ export async function findTenantLogo(queries: Queries, tenantId: string): Promis
 }
 
 export async function insertTenant(queries: Queries, row: NewTenantRow): Promise<void> {
+  // what the one before it has left behind must not become its own
+  if (await isLeftBehind(queries, row.tenantId))
+    throw new Refusal('tenant_taken', { field: 'tenant_id' })
   const number = await nextOf(queries, 'tenant')
   await refuseTaken(queries.insert(schema.tenants).values({ ...row, number }), [
     {
@@ -230,82 +235,6 @@ export async function replaceHostnames(
       field: 'hostnames',
     },
   ])
-}
-
-/** Of what was only written down about it, which may be a great deal; answers how many rows. */
-export async function deleteHistoryOf(
-  queries: Queries,
-  tenantId: string,
-  limit: number,
-): Promise<number> {
-  const { signIns, enforcementEvents, figures, webhookAttempts, webhookDeliveries } = schema
-  let deleted = 0
-  for (const table of [signIns, enforcementEvents, figures, webhookAttempts, webhookDeliveries]) {
-    const some = sql`(SELECT rowid FROM ${table} WHERE ${table.tenantId} = ${tenantId}
-      LIMIT ${limit - deleted})`
-    const gone = await queries
-      .delete(table)
-      .where(sql`rowid IN ${some}`)
-      .returning({ tenantId: table.tenantId })
-    deleted += gone.length
-    if (deleted === limit) break
-  }
-  return deleted
-}
-
-/**
- * Everything of the tenant but its audit trail and what its analyses have cost; the tombstone tells
- * gateways that were away.
- */
-export async function deleteTenant(
-  queries: Queries,
-  tenantId: string,
-  revision: number,
-): Promise<void> {
-  const owned = [
-    schema.tenants,
-    schema.tenantHostnames,
-    schema.tenantCertificates,
-    schema.signingKeys,
-    schema.users,
-    schema.sessions,
-    schema.revocations,
-    schema.realmRecords,
-    schema.verificationChecks,
-    schema.tenantPolicies,
-    schema.signIns,
-    schema.addressBlocks,
-    schema.factors,
-    schema.knownDevices,
-    schema.accountTickets,
-    schema.passwordHistory,
-    schema.mails,
-    schema.logoutNotices,
-    schema.userDirectories,
-    schema.feedInstances,
-    schema.enforcementEvents,
-    schema.tenantRefusals,
-    schema.outbox,
-    schema.webhooks,
-    schema.webhookDeliveries,
-    schema.webhookAttempts,
-    schema.figures,
-    schema.alerts,
-    schema.digests,
-    schema.guides,
-    schema.consoleRoles,
-    schema.consoleInvitations,
-  ]
-  for (const table of owned) await queries.delete(table).where(eq(table.tenantId, tenantId))
-  // what was spent counts for the whole service on, and not for who has the id next
-  await queries
-    .update(schema.analyses)
-    .set({ tenantId: '' })
-    .where(eq(schema.analyses.tenantId, tenantId))
-  await queries
-    .insert(schema.tenantTombstones)
-    .values({ tenantId, revision })
-    .onConflictDoUpdate({ target: schema.tenantTombstones.tenantId, set: { revision } })
 }
 
 async function withHostnames(
