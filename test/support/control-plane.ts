@@ -91,6 +91,8 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     ai: options.ai ?? null,
     ...(options.aiWorld && { aiWorld: options.aiWorld }),
     ...cheapSecrets(),
+    // a database from before has keys of the pool
+    ...(options.file !== undefined && { generateKey: generateRsaKey }),
     clock: options.clock ?? movableClock(),
     log: options.log ?? pino({ level: 'silent' }),
   })
