@@ -22,11 +22,16 @@ const SUBTEST = /^# Subtest: (.*)$/
 /** With which tap ends. */
 const COUNTS = /^# \{ total: .* \}$/
 
+/** Where this runs inside of a test itself, tap's words to that one are none to these. */
+const outside = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith('TAP')),
+)
+
 export async function runUnit({ name, files }: Unit, root: string, report: Report): Promise<void> {
   const child = spawn(process.execPath, [ROOM, ...files], {
     cwd: root,
     env: {
-      ...process.env,
+      ...outside,
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? COMPILE_CACHE_FOLDER,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

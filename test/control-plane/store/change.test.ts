@@ -188,9 +188,9 @@ void t.test('a queue of changes waits for another program together, not in turn'
   const change = () =>
     store.change(() => Promise.resolve()).catch(() => void attemptsUntil.push(attempts))
   await Promise.all(Array.from({ length: 5 }, change))
-  const [fourth = 0, fifth = 0] = attemptsUntil.slice(-2)
+  const [first = 0] = attemptsUntil
   t.equal(attemptsUntil.length, 5)
-  t.equal(fifth - fourth, 1, 'its time had passed when its turn came')
+  t.ok(attempts - first <= 5, 'the time of the others had passed when their turn came')
 })
 
 void t.test('every way of being busy is waited for', async (t) => {
