@@ -63,8 +63,10 @@ const CHEAP = { memoryKib: 8, passes: 1, lanes: 1 } as const
 const signingKeys: Promise<RsaKey>[] = []
 
 /** For services whose secrets are none. One has no key twice, but the next in this process the same. */
-export function cheapSecrets(): Pick<ServicesWorld, 'passwordCost' | 'generateKey'> {
+export function cheapSecrets(file?: string): Pick<ServicesWorld, 'passwordCost' | 'generateKey'> {
   let count = 0
+  // a database from before has keys of the pool already
+  if (file !== undefined) return { passwordCost: CHEAP, generateKey: generateRsaKey }
   return { passwordCost: CHEAP, generateKey: () => (signingKeys[count++] ??= generateRsaKey()) }
 }
 
@@ -90,9 +92,7 @@ export async function startServices(t: Teardown, options: ServicesOptions = {}) 
     receivers: options.receivers ?? NOBODY,
     ai: options.ai ?? null,
     ...(options.aiWorld && { aiWorld: options.aiWorld }),
-    ...cheapSecrets(),
-    // a database from before has keys of the pool
-    ...(options.file !== undefined && { generateKey: generateRsaKey }),
+    ...cheapSecrets(options.file),
     clock: options.clock ?? movableClock(),
     log: options.log ?? pino({ level: 'silent' }),
   })

@@ -72,6 +72,7 @@ void t.test('a gateway that is late is followed until it is there', async (t) =>
 void t.test('what a gateway rejected is said, with its reason', async (t) => {
   const { services, person, gateway, epoch } = await startWorld(t)
   const strict = await gateway('gateway-strict')
+  await strict.wait('revoked_synced')
   const grace = await person('operator')
   const answer = await grace.post('/console/tenants/acme/publish')
   const revision = (await services.tenants.get('acme')).revision

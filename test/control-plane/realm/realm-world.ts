@@ -79,7 +79,7 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
     },
     directoryAddresses: ['127.0.0.0/8'],
     ...(options.receivers && { receivers: options.receivers }),
-    ...cheapSecrets(),
+    ...cheapSecrets(options.file),
     clock: options.clock ?? systemClock,
     log,
   })
