@@ -1,10 +1,15 @@
 /**
  * A client may send a whole read of requests at once, on each of its connections: after so many of
  * them everybody else has their turn, and its connections go on one after the other, with a few each:
- * a neighbour behind the same NAT does not wait for all that they have. Nothing is counted by time or
- * by turn, so it costs an ordinary request nothing: it yields now and then.
+ * a neighbour behind the same NAT does not wait for all that they have.
+ *
+ * A turn's end is asked for once some of them are taken, by whoever takes the next: to ask for it in
+ * each turn would cost an ordinary request a trip to the kernel, and never to ask would have every
+ * second batch of an honest crowd wait, each with its bytes copied and its socket paused.
  */
 import { LIMITS } from '../../shared/limits.ts'
+
+const ASKED_FOR_AT = LIMITS.requestsPerTurnMax / 4
 
 export class AddressTurn {
   #taken = 0
@@ -20,14 +25,15 @@ export class AddressTurn {
     if (this.#taken < LIMITS.requestsPerTurnMax && !hasHad) {
       this.#taken++
       this.#ofCurrent++
+      if (this.#taken === ASKED_FOR_AT) this.#endTurnSoon()
       return true
     }
     this.#waiting.add(proceed)
-    this.#proceedSoon()
+    this.#endTurnSoon()
     return false
   }
 
-  #proceedSoon(): void {
+  #endTurnSoon(): void {
     if (this.#isDue) return
     this.#isDue = true
     setImmediate(this.#next)
@@ -44,6 +50,6 @@ export class AddressTurn {
       proceed()
     }
     this.#current = null
-    if (this.#waiting.size > 0) this.#proceedSoon()
+    if (this.#waiting.size > 0) this.#endTurnSoon()
   }
 }

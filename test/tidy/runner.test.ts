@@ -1,5 +1,7 @@
 /** What runs the tests loses none of them: neither a file, nor a failure, nor what a file leaves behind. */
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { planned, testFiles } from '../runner/plan.ts'
 import type { FileResult, Report } from '../runner/report.ts'
@@ -38,6 +40,25 @@ t.test('who asks to be alone is; the others of a room share, and rooms do not', 
     planned(folder, 'long').map(({ files }) => files),
     [['test/two/b.test.ts']],
   )
+})
+
+t.test('no two processes get one port, long before anybody listens there', async (t) => {
+  const choose = `
+    import { freePort } from ${JSON.stringify(`${ROOT}test/support/ports.ts`)}
+    const ports = []
+    while (ports.length < 400) ports.push(await freePort())
+    process.stdout.write(ports.join(' '))
+    process.stdin.resume().on('end', () => process.exit())`
+  const chosen = await Promise.all(
+    [0, 1, 2].map(async () => {
+      const running = promisify(execFile)(process.execPath, ['--input-type=module', '-e', choose])
+      const { child } = running
+      const text = await new Promise<Buffer>((resolve) => child.stdout!.once('data', resolve))
+      t.teardown(() => child.stdin!.end())
+      return text.toString().split(' ')
+    }),
+  )
+  t.equal(new Set(chosen.flat()).size, 1200)
 })
 
 /** What comes of files that share a process. */

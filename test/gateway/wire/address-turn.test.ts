@@ -117,6 +117,17 @@ t.test('a neighbour waits for a few requests of each that came before it', async
   t.ok(waitedTurns <= most, `${waitedTurns} turns`)
 })
 
+t.test('a crowd behind one address that asks one thing each turn never waits', async (t) => {
+  const address = new AddressTurn()
+  const refused = new Set<number>()
+  for (let turns = 0; turns < 50; turns++) {
+    for (let at = 0; at < LIMITS.requestsPerTurnMax / 2; at++)
+      if (!address.take(() => {})) refused.add(turns)
+    await turn()
+  }
+  t.same([...refused], [])
+})
+
 t.test('whoever sends next to nothing in each read is slowed down, with its site', async (t) => {
   const clock = { ms: 0, nowMs: () => clock.ms }
   const told: string[] = []
