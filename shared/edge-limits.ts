@@ -28,7 +28,7 @@ export const EDGE_LIMITS = {
   connectionsPerAddressMax: 512,
   /** Addresses without a connection whose budgets are still remembered: seconds, of each. */
   indebtedAddressesMax: 10_000,
-  /** Of TLS, that one address begins with one worker: an office of hundreds whose lines all come back. */
+  /** Of TLS, that one address begins with one worker, and a site at most: an office whose lines all come back. */
   handshakesPerAddress: { burst: 400, perSecond: 100 },
   /** Those of browsers have at most 2 KiB. */
   clientHelloBytesMax: 16 * 1024,

@@ -10,11 +10,16 @@ import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { AddressCounts } from '../wire/address-counts.ts'
 import { Spending, type Budget } from '../wire/budget.ts'
-import { FairQueue } from '../wire/fair-queue.ts'
-import { countedWidelyAs, withoutMapping } from '../../shared/client-address.ts'
+import { SiteUse } from '../wire/site-use.ts'
+import { countedAs, countedWidelyAs, withoutMapping } from '../../shared/client-address.ts'
+import { createRateLimits } from '../../shared/rate-limits.ts'
 import { TLS_OPTIONS } from './certificates.ts'
 import { awaitClientHello } from './client-hello.ts'
+import { HandshakeQueue, type Queued } from './handshake-queue.ts'
 import type { TicketKeys } from './ticket-keys.ts'
+
+/** Until a site whose handshakes wait has earned one. */
+const EARNING_MS = 10
 
 export interface SecureAccepted {
   readonly peerAddress: string
@@ -55,11 +60,9 @@ export interface TlsListener {
   close(): void
 }
 
-interface Handshake {
+interface Handshake extends Queued {
   readonly socket: Socket
   readonly peerAddress: string
-  /** With whom it has its turn. */
-  readonly client: string
   readonly deadline: NodeJS.Timeout
 }
 
@@ -68,8 +71,13 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
   const { handshakesPerAddress = LIMITS.handshakesPerAddress } = options
   const handshakes = new Map<string, Handshake>()
   /** Not begun, though their ClientHello is there. */
-  const waiting = new FairQueue<Handshake>()
+  const waiting = new HandshakeQueue<Handshake>()
+  /** Of an address, or a network of IPv6: what it has begun by itself. */
+  const begun = createRateLimits(clock)
+  /** Balancers are many people, whatever else there is beside them. */
+  const balancers = new SiteUse()
   let isDue = false
+  let earning: NodeJS.Timeout | undefined
   let ticketKeys = tickets.keys()
   let whenSettled: (() => void) | undefined
 
@@ -136,7 +144,8 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
     const handshake = {
       socket,
       peerAddress,
-      client: countedWidelyAs(peerAddress),
+      client: countedAs(peerAddress),
+      site: siteOf(peerAddress),
       deadline: setTimeout(() => expire(socket), options.handshakeMs),
     }
     // Who was reset and comes back from the same port is here before the end of its first.
@@ -163,17 +172,23 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
   }
 
   /** To ask for a handshake costs a client nothing, and us as much as thirty requests. */
-  function mayBegin(peerAddress: string): boolean {
-    if (options.isExempt?.(peerAddress) === true) return true
-    const site = addresses.siteOf(peerAddress)
-    site.handshakes ??= new Spending(handshakesPerAddress, clock.nowMs())
-    return site.handshakes.spend(clock.nowMs())
-  }
+  const mayBegin = (address: string): boolean =>
+    options.isExempt?.(address) === true ||
+    begun.waitSeconds('handshake', countedAs(address), handshakesPerAddress) === undefined
 
   /** Known before it says anything: whoever comes again and again costs as little as may be. */
-  const hasSpentAll = (peerAddress: string): boolean =>
-    options.isExempt?.(peerAddress) !== true &&
-    addresses.siteOf(peerAddress).handshakes?.isSpent(clock.nowMs()) === true
+  const hasSpentAll = (address: string): boolean =>
+    options.isExempt?.(address) !== true &&
+    begun.isEmpty('handshake', countedAs(address), handshakesPerAddress)
+
+  function siteOf(address: string): SiteUse {
+    if (options.isExempt?.(address) === true) return balancers
+    const site = addresses.siteOf(address)
+    // A site with many networks has one pace for all of them.
+    if (countedWidelyAs(address) !== countedAs(address))
+      site.handshakes ??= new Spending(handshakesPerAddress, clock.nowMs())
+    return site
+  }
 
   function beginSoon(): void {
     if (isDue || waiting.size === 0) return
@@ -187,13 +202,23 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
    */
   function beginNext(): void {
     isDue = false
-    const next = waiting.next()
+    const next = waiting.next(clock.nowMs())
+    if (next === undefined) return beginLater()
     beginSoon()
-    if (next === undefined || next.socket.destroyed) return
+    if (next.socket.destroyed) return
     const keys = tickets.keys()
     if (keys !== ticketKeys) server.setTicketKeys(keys)
     ticketKeys = keys
     server.emit('connection', next.socket)
+  }
+
+  /** Those who wait have spent all that their sites may. */
+  function beginLater(): void {
+    if (waiting.size === 0 || earning !== undefined) return
+    earning = setTimeout(() => {
+      earning = undefined
+      beginSoon()
+    }, EARNING_MS).unref()
   }
 
   return {
@@ -205,6 +230,7 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
       if (handshakes.size > 0) await new Promise<void>((resolve) => (whenSettled = resolve))
     },
     close() {
+      clearTimeout(earning)
       for (const { socket } of handshakes.values()) socket.destroy()
     },
   }

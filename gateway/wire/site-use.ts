@@ -22,7 +22,7 @@ export class SiteUse {
   resets: Spending | undefined
   cancels: Spending | undefined
   controlFrames: Spending | undefined
-  /** Of TLS. */
+  /** The pace of a site with many networks: those beyond it wait. */
   handshakes: Spending | undefined
 
   owes(nowMs: number): boolean {

@@ -3,7 +3,7 @@
  * could else keep `/token` busy through us. In this process only: another worker may ask once more,
  * and the realm takes a code once.
  */
-import { countedWidelyAs } from '../client-address.ts'
+import { countedAs, countedWidelyAs } from '../client-address.ts'
 import type { Clock } from '../clock.ts'
 import { SECOND_MS } from '../clock.ts'
 import { LIMITS } from '../limits.ts'
@@ -30,7 +30,13 @@ export function createCallbackAdmission(
     waitSeconds(clientAddress) {
       // without addresses all clients would share one bucket, and one of them could empty it
       if (!/[.:]/.test(clientAddress)) return undefined
-      return rates.waitSeconds('callback', countedWidelyAs(clientAddress), LIMITS.rateCallback)
+      const network = countedAs(clientAddress)
+      const site = countedWidelyAs(clientAddress)
+      // One phone of a carrier could else use up what all others of its /48 have.
+      const isFew = () =>
+        rates.waitSeconds('callback of a network', network, LIMITS.rateCallbackFew) === undefined
+      if (network !== site && isFew()) return undefined
+      return rates.waitSeconds('callback', site, LIMITS.rateCallback)
     },
     isUsed: (flow) => used.has(flow),
     use(flow) {

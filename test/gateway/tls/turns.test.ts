@@ -76,9 +76,9 @@ t.test('an address begins no more handshakes than its budget, but balancers', as
   t.equal(await visit('192.0.2.1'), false, 'though it has no connection any more')
   t.equal(await visit('192.0.2.2'), true, 'which is nobody else’s')
   for (let count = 0; count < 4; count++) t.equal(await visit('192.0.2.9'), true, 'a balancer')
-  t.same([await visit('2001:db8:1:1::1'), await visit('2001:db8:1:2::1')], [true, true])
-  t.equal(await visit('2001:db8:1:3::1'), false, 'a site is one, with all of its networks')
-  t.equal(await visit('2001:db8:1:9::1'), true, 'but a balancer in it')
+  t.same([await visit('2001:db8:1:1::1'), await visit('2001:db8:1:1::2')], [true, true])
+  t.equal(await visit('2001:db8:1:1::3'), false, 'a network is one, with all of its addresses')
+  t.equal(await visit('2001:db8:1:9::1'), true, 'a balancer of its site')
   t.equal(await visit('2001:db8:2:1::1'), true)
   const accepted = await silent(t)
   wire.front.accept(accepted, '192.0.2.1')
@@ -96,3 +96,44 @@ t.test('an address begins no more handshakes than its budget, but balancers', as
   t.equal(wire.front.handshakes(), 0)
   t.ok(LIMITS.handshakesPerAddress.burst >= 400, 'what an office has when all come back at once')
 })
+
+t.test(
+  'a site that has spent its handshakes waits for more, and its networks take turns',
+  async (t) => {
+    let nowMs = 0
+    const wire = await startSecureWire(t, 'http://127.0.0.1:1', {
+      clock: { nowMs: () => nowMs },
+      front: { handshakesPerAddress: { burst: 3, perSecond: 1 } },
+    })
+    const begun: string[] = []
+    const greedy = '2001:db8:1:1::1'
+    const who = [greedy, greedy, greedy, '2001:db8:1:2::1', '2001:db8:1:3::1', '2001:db8:2::1']
+    const { clients, accepted } = await connected(
+      t,
+      wire,
+      who.map(() => HOST),
+    )
+    for (const [at, client] of clients.entries())
+      client.once('secureConnect', () => void begun.push(who[at]!))
+    for (const [at, socket] of accepted.entries()) wire.front.accept(socket, who[at])
+    while (begun.length < 4) await turn()
+    t.ok(begun.includes('2001:db8:2::1'), 'another site does not wait for it')
+    t.equal(
+      begun.filter((address) => address === greedy).length,
+      1,
+      'each of the three has had one',
+    )
+    // TLS 1.3: the client is ready before the server has heard the last of it.
+    while (wire.front.handshakes() > 2) await turn()
+    t.equal(wire.front.handshakes(), 2, 'nobody is refused')
+    for (const more of [1, 2]) {
+      nowMs += 1000
+      while (begun.length < 4 + more) await turn()
+    }
+    while (wire.front.handshakes() > 0) await turn()
+    t.equal(begun.length, who.length)
+    const late = await silent(t)
+    wire.front.accept(late, greedy)
+    t.notOk(late.destroyed, 'a network that has some left may wait with the others')
+  },
+)
