@@ -109,8 +109,8 @@ export const EDGE_LIMITS = {
   http2SmallDataFrames: { burst: 10_000, perSecond: 4000 },
   /** PING and SETTINGS, each of which is owed an answer. */
   http2ControlFrames: { burst: 100, perSecond: 10 },
-  /** Of these three, the first of each connection that its site is not charged for. */
-  http2CostsFree: 10,
+  /** Of these three together, what a connection may have that its site is not charged for. */
+  http2CostsFree: { burst: 10, perSecond: 1 },
   /**
    * What a site has of them over all its connections: five hundred people who leave a page of twenty
    * images every ten seconds, ten connections whose streams all break, two PINGs a second from each.

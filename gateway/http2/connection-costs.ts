@@ -1,7 +1,7 @@
 /**
  * What a client causes and we pay for: streams that end before their time, frames that are owed an
  * answer. Each connection has a budget, so that it is the one that is ended. But the next connection
- * begins a new one, so its site has another for all of them, beyond the first few of each: whoever has
+ * begins a new one, so its site has another for all of them, beyond a few of each: whoever has
  * somebody like that behind the same NAT comes in and is answered.
  */
 import { LIMITS } from '../../shared/limits.ts'
@@ -14,11 +14,12 @@ export class ConnectionCosts {
   readonly #limits: Http2Limits
   /** Null for whoever is many people. */
   readonly #site: SiteUse | null
-  #count = 0
+  readonly #free: Spending
 
   constructor(limits: Http2Limits, site: SiteUse | null, nowMs: number) {
     this.#limits = limits
     this.#site = site
+    this.#free = new Spending(LIMITS.http2CostsFree, nowMs)
     this.#own = {
       resets: new Spending(limits.http2Resets, nowMs),
       cancels: new Spending(limits.http2Cancels, nowMs),
@@ -30,7 +31,7 @@ export class ConnectionCosts {
   spend(cost: Cost, nowMs: number): boolean {
     if (!this.#own[cost].spend(nowMs)) return false
     const site = this.#site
-    if (site === null || this.#count++ < LIMITS.http2CostsFree) return true
+    if (site === null || this.#free.spend(nowMs)) return true
     site[cost] ??= new Spending(this.#limits.http2CostsPerSite[cost], nowMs)
     return site[cost].spend(nowMs)
   }

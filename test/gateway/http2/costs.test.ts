@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import { Spending } from '../../../gateway/wire/budget.ts'
 import { ConnectionCosts } from '../../../gateway/http2/connection-costs.ts'
 import { SiteUse } from '../../../gateway/wire/site-use.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -75,11 +76,29 @@ t.test('a new connection does not begin anew, but for the first few of each', as
     return found
   }
   const beyond = 6
-  const pings = LIMITS.http2CostsFree + beyond - 2
+  const pings = LIMITS.http2CostsFree.burst + beyond - 2
   for (let count = 0; count < 3; count++) t.equal(await ping(pings), 'open')
   t.equal(await ping(pings), 'closed', 'the site has spent what it had')
   t.same(wire.abuses, ['control_frames'])
-  t.equal(await ping(LIMITS.http2CostsFree - 2), 'open', 'who does nothing of the kind comes in')
+  t.equal(
+    await ping(LIMITS.http2CostsFree.burst - 2),
+    'open',
+    'who does nothing of the kind comes in',
+  )
+})
+
+t.test('who leaves a page now and then does not go by what its neighbours have spent', (t) => {
+  const site = new SiteUse()
+  const costs = new ConnectionCosts(LIMITS, site, 0)
+  site.cancels = new Spending({ burst: 0, perSecond: 0 }, 0)
+  let nowMs = 0
+  for (let count = 0; count < 5 * LIMITS.http2CostsFree.burst; count++) {
+    nowMs += 1000
+    t.ok(costs.spend('cancels', nowMs), `${nowMs / 1000} s`)
+  }
+  for (let left = LIMITS.http2CostsFree.burst; left > 1; left--) t.ok(costs.spend('cancels', nowMs))
+  t.notOk(costs.spend('cancels', nowMs), 'but not all at once')
+  t.end()
 })
 
 t.test('a site has room for many connections that do as much as one may', (t) => {
