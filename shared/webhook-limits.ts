@@ -23,6 +23,11 @@ export const WEBHOOK_LIMITS = {
   /** Of events, or of the bodies made of them, that one change takes; one is always taken. */
   webhookBytesAtOnceMax: 1024 * 1024,
   webhookResultsAtOnceMax: 500,
+  /** Webhooks that fail for days, and are paused for it in one change. */
+  webhooksPausedAtOnceMax: 20,
+  /** Of what no longer waits: written down in one change, and changes that a request waits for. */
+  webhookEndedAtOnceMax: 200,
+  webhookEndingsWaitedForMax: 100,
   /** So many failures over so long without a success, and a webhook is paused. */
   webhookFailuresBeforePauseMin: 20,
   webhookFailingMsBeforePause: 3 * 24 * 3600 * 1000,

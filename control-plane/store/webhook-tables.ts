@@ -28,6 +28,8 @@ export function defineWebhookTables(c: Columns) {
       /** Events that nothing is kept of, since too much waited and had failed; and since when. */
       droppedCount: c.whole('dropped_count').notNull(),
       droppedSince: c.whole('dropped_since'),
+      /** One more with each end of what waits; deliveries of those before are sent no more. */
+      generation: c.whole('generation').notNull(),
     },
     (table) => [c.index('webhooks_tenant').on(table.tenantId, table.createdAt, table.webhookId)],
   )
@@ -54,9 +56,13 @@ export function defineWebhookTables(c: Columns) {
       replayedFrom: c.text('replayed_from'),
       createdAt: c.whole('created_at').notNull(),
       updatedAt: c.whole('updated_at').notNull(),
+      /** That of its webhook when it was made. */
+      generation: c.whole('generation').notNull(),
     },
     (table) => [
-      c.index('webhook_deliveries_due').on(table.state, table.webhookId, table.nextAt),
+      c
+        .index('webhook_deliveries_due')
+        .on(table.state, table.webhookId, table.generation, table.nextAt),
       c.index('webhook_deliveries_listed').on(table.webhookId, table.createdAt, table.deliveryId),
       c
         .index('webhook_deliveries_states')
@@ -64,6 +70,22 @@ export function defineWebhookTables(c: Columns) {
       c.index('webhook_deliveries_tenant').on(table.tenantId, table.state, table.updatedAt),
       c.index('webhook_deliveries_settled').on(table.state, table.updatedAt),
       c.index('webhook_deliveries_replayed').on(table.replayedFrom),
+    ],
+  )
+
+  /** What becomes of that which waited in this generation or before: it may take a while to write. */
+  const webhookEndings = c.table(
+    'webhook_endings',
+    {
+      webhookId: c.text('webhook_id').notNull(),
+      generation: c.whole('generation').notNull(),
+      tenantId: c.text('tenant_id').notNull(),
+      state: c.text('state').$type<'cancelled' | 'failed'>().notNull(),
+      problem: c.text('problem').notNull(),
+    },
+    (table) => [
+      c.primaryKey({ columns: [table.webhookId, table.generation] }),
+      c.index('webhook_endings_tenant').on(table.tenantId),
     ],
   )
 
@@ -87,5 +109,5 @@ export function defineWebhookTables(c: Columns) {
     ],
   )
 
-  return { webhooks, webhookDeliveries, webhookAttempts }
+  return { webhooks, webhookDeliveries, webhookEndings, webhookAttempts }
 }

@@ -4,9 +4,10 @@ import type { Plan } from '../../shared/fleet/snapshot.ts'
 import type { SigningKeys } from '../keys/signing-keys.ts'
 import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.ts'
 import { freshPasses } from '../store/queries/verification.ts'
-import { endPending } from '../store/queries/webhook-deliveries.ts'
+import { endWaiting } from '../store/queries/webhook-endings.ts'
 import { listenFromNow } from '../store/queries/webhooks.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
+import { followEndings } from '../store/webhook-endings.ts'
 import { found, type Alter } from './alter.ts'
 import { REQUIRED_CHECKS, refuseGoLive } from './protection.ts'
 
@@ -81,12 +82,14 @@ export function createTenantStates(world: { store: Store; keys: SigningKeys; alt
     },
 
     async setPlan(tenantId: string, plan: Plan, actor: Actor): Promise<Tenant> {
-      return alter(tenantId, actor, 'plan.changed', async (change, before) => {
+      const tenant = await alter(tenantId, actor, 'plan.changed', async (change, before) => {
         if (before.plan === plan) return undefined
         await updateTenant(change.queries, tenantId, { plan })
-        const cancelled = await followPlan(change, tenantId, plan)
-        return { plan, was: before.plan, ...(cancelled > 0 && { deliveries_cancelled: cancelled }) }
+        await followPlan(change, tenantId, plan)
+        return { plan, was: before.plan }
       })
+      await followEndings(store, tenantId)
+      return tenant
     },
   }
 }
@@ -95,13 +98,10 @@ export function createTenantStates(world: { store: Store; keys: SigningKeys; alt
  * Webhooks come with premium. Who loses it gets nothing more, not even what waits; who gets it back
  * is told of what happens from now on.
  */
-async function followPlan({ queries, nowMs }: Change, tenantId: string, plan: Plan) {
-  if (plan === 'premium') {
-    await listenFromNow(queries, tenantId)
-    return 0
-  }
+async function followPlan({ queries }: Change, tenantId: string, plan: Plan): Promise<void> {
+  if (plan === 'premium') return listenFromNow(queries, tenantId)
   const problem = 'the plan of the tenant has no webhooks any more'
-  return endPending(queries, { tenantId }, { state: 'cancelled', problem, atMs: nowMs })
+  await endWaiting(queries, { tenantId }, { state: 'cancelled', problem })
 }
 
 async function setProtection(

@@ -9,10 +9,10 @@ export interface Happening {
   readonly happenedAtMs: number
 }
 
-type Whose = Pick<DeliveryRow, 'webhookId' | 'tenantId'>
+type Whose = Pick<DeliveryRow, 'webhookId' | 'tenantId' | 'generation'>
 
 export function newDelivery(
-  { webhookId, tenantId }: Whose,
+  { webhookId, tenantId, generation }: Whose,
   { event, data, happenedAtMs }: Happening,
   nowMs: number,
   isTest = false,
@@ -20,7 +20,7 @@ export function newDelivery(
   const deliveryId = newDeliveryId()
   const createdAt = new Date(happenedAtMs).toISOString()
   return {
-    ...{ deliveryId, webhookId, tenantId, event, isTest },
+    ...{ deliveryId, webhookId, tenantId, event, isTest, generation },
     body: JSON.stringify({
       id: deliveryId,
       event,
@@ -34,12 +34,17 @@ export function newDelivery(
 }
 
 /** The same event once more, as a delivery of its own. */
-export function replayOf(original: DeliveryRow, nowMs: number): DeliveryRow {
+export function replayOf(
+  original: DeliveryRow,
+  { generation }: Pick<Whose, 'generation'>,
+  nowMs: number,
+): DeliveryRow {
   const deliveryId = newDeliveryId()
   const said = JSON.parse(original.body) as Record<string, unknown>
   return {
     ...original,
     deliveryId,
+    generation,
     body: JSON.stringify({ ...said, id: deliveryId }),
     ...waiting(nowMs),
     replayedFrom: original.deliveryId,

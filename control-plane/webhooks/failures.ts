@@ -1,6 +1,6 @@
 /** Who has taken nothing for days is not knocked at any more, until somebody says so. */
 import { LIMITS } from '../../shared/limits.ts'
-import { endPending } from '../store/queries/webhook-deliveries.ts'
+import { endWaiting } from '../store/queries/webhook-endings.ts'
 import { findWebhooks, updateWebhook } from '../store/queries/webhooks.ts'
 import type { Change } from '../store/store.ts'
 
@@ -23,19 +23,18 @@ export async function countFailures(
       failedCount >= LIMITS.webhookFailuresBeforePauseMin &&
       nowMs - failingSince >= LIMITS.webhookFailingMsBeforePause
     if (state === 'paused' || !isHopeless) continue
+    if (paused.length === LIMITS.webhooksPausedAtOnceMax) continue // with its next failure
     await updateWebhook(queries, webhookId, {
       state: 'paused',
       pausedReason: 'failing',
       updatedAt: nowMs,
     })
-    const end = { state: 'failed', problem: 'the webhook was paused', atMs: nowMs } as const
-    const ended = await endPending(queries, { webhookId }, end)
+    await endWaiting(queries, { webhookId }, { state: 'failed', problem: 'the webhook was paused' })
     const content = {
       webhook_id: webhookId,
       reason: 'failing',
       failed: failedCount,
       failing_since: new Date(failingSince).toISOString(),
-      given_up: ended,
     }
     await change.audit(SERVICE, { action: 'webhook.paused', tenantId, content })
     paused.push(webhookId)

@@ -79,8 +79,8 @@ async function takeTurn(
   { from, untilMs, isFirst }: Stretch,
 ): Promise<Turn> {
   const { queries, nowMs } = change
-  const { state } = await requireSendable(change, tenantId, webhookId)
-  if (state === 'paused') throw new Refusal('webhook_paused')
+  const webhook = await requireSendable(change, tenantId, webhookId)
+  if (webhook.state === 'paused') throw new Refusal('webhook_paused')
   const most = LIMITS.webhookReplayedAtOnceMax
   const failed = await failedAfter(queries, webhookId, from, most)
   const room = LIMITS.webhookPendingMax - (await countPending(queries, webhookId))
@@ -91,7 +91,7 @@ async function takeTurn(
   const ids = taken.meant.map(({ deliveryId }) => deliveryId)
   if (ids.length > 0) {
     const originals = await findDeliveries(queries, ids)
-    const made = originals.map((original) => replayOf(original, nowMs))
+    const made = originals.map((original) => replayOf(original, webhook, nowMs))
     await insertDeliveries(queries, made)
   }
   if (ids.length > 0 && isFirst) {

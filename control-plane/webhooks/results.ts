@@ -58,11 +58,11 @@ export async function record(
   })
   await forgetFailures(queries, [...new Set(delivered.map(webhookOf))])
 
-  // what somebody else has taken over meanwhile is theirs
+  // what somebody else has taken over meanwhile is theirs, and what was ended is tried no more
   const failed = known.filter((result) => {
     const state = states.get(idOf(result))
     const isOurs = state?.leaseOwner === owner && state.attempts === result.attempt
-    return !isDelivered(result) && isOurs && state.state === 'pending'
+    return !isDelivered(result) && isOurs && state.state === 'pending' && !state.isEnded
   })
   const retries: Retry[] = []
   const givenUp: Result[] = []

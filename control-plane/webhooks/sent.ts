@@ -18,6 +18,7 @@ import {
   type DeliveryState,
   type ListedDelivery,
 } from '../store/queries/webhook-deliveries.ts'
+import { writeEndings } from '../store/queries/webhook-endings.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { newDelivery, replayOf } from './deliveries.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -129,11 +130,11 @@ export function createDeliveries({
       actor: Actor,
     ): Promise<Delivery> {
       const [made] = await send(tenantId, webhookId, actor, 'webhook.replayed', async (change) => {
-        const { state } = await requireSendable(change, tenantId, webhookId)
+        const webhook = await requireSendable(change, tenantId, webhookId)
         const original = await findDelivery(change.queries, webhookId, deliveryId)
         if (original === undefined) throw new Refusal('delivery_not_found')
-        if (state === 'paused') throw new Refusal('webhook_paused')
-        return [replayOf(original, change.nowMs)]
+        if (webhook.state === 'paused') throw new Refusal('webhook_paused')
+        return [replayOf(original, webhook, change.nowMs)]
       })
       return fresh(made)
     },
@@ -151,6 +152,12 @@ export function createDeliveries({
       return store.change(({ queries, nowMs }) =>
         deleteSettledBefore(queries, nowMs - LIMITS.webhookDeliveryKeptMs, limit),
       )
+    },
+
+    /** What waited, and is over. As many as the limit: there may be more. */
+    async writeEndings(limit: number): Promise<number> {
+      const hasMore = await store.change(({ queries, nowMs }) => writeEndings(queries, nowMs))
+      return hasMore ? limit : 0
     },
 
     /** Of events that have become deliveries, or that nobody had chosen. */

@@ -8,7 +8,8 @@ import type { Vault } from '../keys/vault.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import { newestEvent } from '../store/queries/outbox.ts'
 import { findTenant } from '../store/queries/tenants.ts'
-import { deleteDeliveriesOf, endPending } from '../store/queries/webhook-deliveries.ts'
+import { deleteDeliveriesOf } from '../store/queries/webhook-deliveries.ts'
+import { endWaiting } from '../store/queries/webhook-endings.ts'
 import {
   countWebhooks,
   deleteWebhook,
@@ -20,6 +21,7 @@ import {
 } from '../store/queries/webhooks.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
+import { followEndings } from '../store/webhook-endings.ts'
 import type { AddressCheck } from './receiver.ts'
 import { newWebhookSecret } from './secrets.ts'
 
@@ -99,6 +101,7 @@ export function createWebhooks({ store, vault, checkAddress, clock }: WebhooksWo
           failingSince: null,
           droppedCount: 0,
           droppedSince: null,
+          generation: 0,
           createdAt: nowMs,
           updatedAt: nowMs,
         })
@@ -128,18 +131,26 @@ export function createWebhooks({ store, vault, checkAddress, clock }: WebhooksWo
     ): Promise<Webhook> {
       const known = await requireWebhook(store.read, tenantId, webhookId)
       if (patch.url !== undefined && patch.url !== known.url) await requirePublic(patch.url)
-      return alter(tenantId, webhookId, actor, 'webhook.changed', async (change, before) => {
-        const { events, ...plain } = patch
-        const wished = { ...plain, ...(events && { events: [...new Set(events)] }) }
-        const changed = (Object.keys(wished) as (keyof WebhookPatch)[]).filter(
-          (name) => JSON.stringify(wished[name]) !== JSON.stringify(before[name]),
-        )
-        if (changed.length === 0) return undefined
-        const updatedAt = change.nowMs
-        await updateWebhook(change.queries, webhookId, { ...wished, updatedAt })
-        if (changed.includes('state')) await switchTo(change, webhookId, wished.state)
-        return { changed, ...(changed.includes('state') && { state: wished.state }) }
-      })
+      const webhook = await alter(
+        tenantId,
+        webhookId,
+        actor,
+        'webhook.changed',
+        async (change, before) => {
+          const { events, ...plain } = patch
+          const wished = { ...plain, ...(events && { events: [...new Set(events)] }) }
+          const changed = (Object.keys(wished) as (keyof WebhookPatch)[]).filter(
+            (name) => JSON.stringify(wished[name]) !== JSON.stringify(before[name]),
+          )
+          if (changed.length === 0) return undefined
+          const updatedAt = change.nowMs
+          await updateWebhook(change.queries, webhookId, { ...wished, updatedAt })
+          if (changed.includes('state')) await switchTo(change, webhookId, wished.state)
+          return { changed, ...(changed.includes('state') && { state: wished.state }) }
+        },
+      )
+      if (patch.state === 'paused') await followEndings(store, tenantId)
+      return webhook
     },
 
     async remove(tenantId: string, webhookId: string, actor: Actor): Promise<void> {
@@ -185,14 +196,14 @@ export function createWebhooks({ store, vault, checkAddress, clock }: WebhooksWo
 
 /** Whoever is paused on purpose is told nothing; whoever goes on is told of what comes. */
 async function switchTo(
-  { queries, nowMs }: Change,
+  { queries }: Change,
   webhookId: string,
   state: WebhookRow['state'] | undefined,
 ) {
   if (state === 'paused') {
     await updateWebhook(queries, webhookId, { pausedReason: 'operator' })
     const problem = 'the webhook was paused'
-    await endPending(queries, { webhookId }, { state: 'cancelled', problem, atMs: nowMs })
+    await endWaiting(queries, { webhookId }, { state: 'cancelled', problem })
   } else {
     const fromSequence = await newestEvent(queries)
     await updateWebhook(queries, webhookId, {

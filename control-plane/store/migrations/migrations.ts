@@ -23,6 +23,7 @@ import { mailTurns } from './0022-mail-turns.ts'
 import { dueMails } from './0023-due-mails.ts'
 import { noticeTurns } from './0024-notice-turns.ts'
 import { removedTenants } from './0025-removed-tenants.ts'
+import { webhookGenerations } from './0026-webhook-generations.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -51,4 +52,5 @@ export const migrations = [
   dueMails,
   noticeTurns,
   removedTenants,
+  webhookGenerations,
 ] as const

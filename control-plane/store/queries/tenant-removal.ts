@@ -16,6 +16,7 @@ const AT_ONCE = [
   schema.userDirectories,
   schema.feedInstances,
   schema.webhooks,
+  schema.webhookEndings,
   schema.alerts,
   schema.digests,
   schema.guides,

@@ -49,18 +49,24 @@ export async function findDelivery(
   return row
 }
 
+type DeliveryStanding = Pick<DeliveryRow, 'deliveryId' | 'state' | 'leaseOwner' | 'attempts'> & {
+  /** By an end of what waits, whether or not that is written down already. */
+  readonly isEnded: boolean
+}
+
 /** Those that there still are. */
 export async function findDeliveryStates(
   queries: Queries,
   deliveryIds: readonly string[],
-): Promise<Pick<DeliveryRow, 'deliveryId' | 'state' | 'leaseOwner' | 'attempts' | 'isTest'>[]> {
+): Promise<DeliveryStanding[]> {
   return await queries
     .select({
       deliveryId: table.deliveryId,
       state: table.state,
       leaseOwner: table.leaseOwner,
       attempts: table.attempts,
-      isTest: table.isTest,
+      isEnded: sql`webhook_deliveries.generation < (SELECT webhooks.generation FROM webhooks
+        WHERE webhooks.webhook_id = webhook_deliveries.webhook_id)`.mapWith(Boolean),
     })
     .from(table)
     .where(inArray(table.deliveryId, [...deliveryIds]))
@@ -108,6 +114,15 @@ export async function attemptsOf(
     .orderBy(asc(webhookAttempts.number))
 }
 
+/** And was not ended: that may not be written down yet. */
+const isWaitingFor = (webhookId: string) =>
+  and(
+    eq(table.state, 'pending'),
+    eq(table.webhookId, webhookId),
+    sql`webhook_deliveries.generation =
+      (SELECT webhooks.generation FROM webhooks WHERE webhooks.webhook_id = ${webhookId})`,
+  )
+
 /** What waits for this webhook, in the order in which it becomes due. */
 export async function pendingOf(
   queries: Queries,
@@ -117,16 +132,13 @@ export async function pendingOf(
   return await queries
     .select()
     .from(table)
-    .where(and(eq(table.state, 'pending'), eq(table.webhookId, webhookId)))
+    .where(isWaitingFor(webhookId))
     .orderBy(asc(table.nextAt))
     .limit(limit)
 }
 
 export async function countPending(queries: Queries, webhookId: string): Promise<number> {
-  const [row] = await queries
-    .select({ count: count() })
-    .from(table)
-    .where(and(eq(table.state, 'pending'), eq(table.webhookId, webhookId)))
+  const [row] = await queries.select({ count: count() }).from(table).where(isWaitingFor(webhookId))
   return row?.count ?? 0
 }
 
@@ -161,7 +173,8 @@ export async function pendingWebhooks(
       FROM waiting WHERE waiting.webhook_id IS NOT NULL)
     SELECT webhooks.webhook_id, webhooks.tenant_id,
       (SELECT min(due.next_at) FROM webhook_deliveries AS due
-       WHERE due.state = 'pending' AND due.webhook_id = waiting.webhook_id) AS due_at
+       WHERE due.state = 'pending' AND due.webhook_id = waiting.webhook_id
+         AND due.generation = webhooks.generation) AS due_at
     FROM waiting JOIN webhooks ON webhooks.webhook_id = waiting.webhook_id) AS found`
   return await queries
     .select({
@@ -170,6 +183,7 @@ export async function pendingWebhooks(
       dueMs: sql<number>`found.due_at`.mapWith(Number),
     })
     .from(waiting)
+    .where(sql`found.due_at IS NOT NULL`)
 }
 
 export async function updateDeliveries(
@@ -225,20 +239,6 @@ type Owner = { readonly tenantId: string } | { readonly webhookId: string }
 
 const isOf = (whose: Owner) =>
   'webhookId' in whose ? eq(table.webhookId, whose.webhookId) : eq(table.tenantId, whose.tenantId)
-
-/** Ends what waits, of a tenant or of one webhook; what is under way may still arrive. */
-export async function endPending(
-  queries: Queries,
-  whose: Owner,
-  end: { readonly state: 'cancelled' | 'failed'; readonly problem: string; readonly atMs: number },
-): Promise<number> {
-  const ended = await queries
-    .update(table)
-    .set({ state: end.state, problem: end.problem, leaseOwner: null, updatedAt: end.atMs })
-    .where(and(eq(table.state, 'pending'), isOf(whose)))
-    .returning({ deliveryId: table.deliveryId })
-  return ended.length
-}
 
 export interface FailedDelivery {
   readonly deliveryId: string

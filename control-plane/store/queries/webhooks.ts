@@ -3,7 +3,7 @@ import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { newestEvent } from './outbox.ts'
 
-const { webhooks, tenants } = schema
+const { webhooks, webhookEndings, tenants } = schema
 export type WebhookRow = typeof webhooks.$inferSelect
 
 export async function insertWebhook(queries: Queries, row: WebhookRow): Promise<void> {
@@ -63,13 +63,16 @@ export async function webhooksAfter(
 export async function listeningWebhooks(
   queries: Queries,
   tenantIds: readonly string[],
-): Promise<Pick<WebhookRow, 'webhookId' | 'tenantId' | 'events' | 'fromSequence'>[]> {
+): Promise<
+  Pick<WebhookRow, 'webhookId' | 'tenantId' | 'events' | 'fromSequence' | 'generation'>[]
+> {
   return await queries
     .select({
       webhookId: webhooks.webhookId,
       tenantId: webhooks.tenantId,
       events: webhooks.events,
       fromSequence: webhooks.fromSequence,
+      generation: webhooks.generation,
     })
     .from(webhooks)
     .innerJoin(tenants, eq(tenants.tenantId, webhooks.tenantId))
@@ -110,5 +113,6 @@ export async function listenFromNow(queries: Queries, tenantId: string): Promise
 }
 
 export async function deleteWebhook(queries: Queries, webhookId: string): Promise<void> {
+  await queries.delete(webhookEndings).where(eq(webhookEndings.webhookId, webhookId))
   await queries.delete(webhooks).where(eq(webhooks.webhookId, webhookId))
 }

@@ -191,13 +191,13 @@ void t.test('all that waits in the queue of webhooks is counted', async (t) => {
     ...{ secretSealed: '', previousSecretSealed: null, previousSecretUntil: null },
     ...({ state: 'active', pausedReason: null, fromSequence: 0, failedCount: 0 } as const),
     ...{ failingSince: null, createdAt: nowMs, updatedAt: nowMs },
-    ...{ droppedCount: 0, droppedSince: null },
+    ...{ droppedCount: 0, droppedSince: null, generation: 0 },
   })
   const delivery = (webhookId: string, count: number) => ({
     ...{ deliveryId: `${webhookId}-${count}`, webhookId, tenantId: 'acme', body: '{}' },
     ...({ event: 'signin.denied', isTest: false, state: 'pending', problem: null } as const),
     ...{ attempts: 0, nextAt: nowMs, leaseOwner: null, leaseUntil: null },
-    ...{ replayedFrom: null, createdAt: nowMs, updatedAt: nowMs },
+    ...{ replayedFrom: null, createdAt: nowMs, updatedAt: nowMs, generation: 0 },
   })
   const most = LIMITS.webhookPendingMax
   for (const [webhookId, count] of Object.entries({ one: most, other: most, third: 1 }))

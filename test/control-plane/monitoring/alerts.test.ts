@@ -180,6 +180,7 @@ t.test('every metric counts its own, and nothing else', async (t) => {
     state,
     attempts: 6,
     nextAt: 0,
+    generation: 0,
     createdAt: 0,
     updatedAt: clock.nowMs() - (number > 5 ? HOUR_MS : 0),
   })

@@ -104,7 +104,7 @@ async function takenByTheDead({ store, rows }: World, webhookId: string, owner =
       const data = { status: 'suspended' }
       const happening = { event: 'tenant.suspended', data, happenedAtMs: nowMs } as const
       await insertDeliveries(queries, [
-        newDelivery({ webhookId, tenantId: 'acme' }, happening, nowMs),
+        newDelivery({ webhookId, tenantId: 'acme', generation: 0 }, happening, nowMs),
       ])
     })
   const claims = await store.change((change) =>

@@ -34,6 +34,7 @@ void t.test(
     await giveUp(world, 1)
     const webhook = await world.webhooks.get('acme', id)
     t.match(webhook, { state: 'paused', pausedReason: 'failing' })
+    while ((await world.deliveries.writeEndings(1)) > 0);
     const states = (await world.deliveriesOf(id)).map(({ state }) => state)
     t.ok(states.every((state) => state === 'failed'))
     const [entry] = (await world.auditTrail.list({ limit: 1 }, { tenantId: 'acme' })).items
