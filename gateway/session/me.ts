@@ -19,7 +19,7 @@ import type { RequestContext } from '../request.ts'
 import type { EndpointWorld } from './endpoint-world.ts'
 import { mePageHtml, type MePage } from './me-page.ts'
 import type { Ending } from './own-sessions.ts'
-import type { ProvenSession } from './sessions.ts'
+import type { ProvenSession } from '../request/sessions.ts'
 
 type SessionProof = Pick<ProvenSession, 'token' | 'claims'>
 

@@ -15,7 +15,7 @@ import type { CompiledTenant } from '../tenants/compiled.ts'
 import type { HostLookup } from '../tenants/registry.ts'
 import { ENDINGS } from '../upgrade/frames.ts'
 import type { OpenWebSocket } from '../upgrade/upgrades.ts'
-import type { ProvenSession } from './sessions.ts'
+import type { ProvenSession } from '../request/sessions.ts'
 
 export interface OpenStreamsWorld {
   readonly clock: Clock

@@ -6,7 +6,7 @@ import type { ExchangeOutcome } from '../wire/protocol.ts'
 import { RequestContext, UnservedContext } from '../request.ts'
 import { createAccessLog } from './access-log.ts'
 import type { LineSink } from './line-writer.ts'
-import { createTraceStarter } from './trace.ts'
+import { createTraceStarter } from '../request/trace.ts'
 import { createWorkerCounter } from './worker-counts.ts'
 
 export interface WorkerTelemetryWorld {

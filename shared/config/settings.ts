@@ -5,7 +5,7 @@
 import type * as FileSystem from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { ConfigError, parseConfig, type Config } from './config.ts'
-import { resolveSecrets, type Secrets } from '../secrets.ts'
+import { resolveSecrets, type Secrets } from './secrets.ts'
 
 export interface SettingsWorld {
   /** Command-line arguments behind the program's name. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { ConfigError, edgeUrlFor, parseConfig } from '../../../shared/config/config.ts'
-import { resolveSecrets, SECRET_NAMES } from '../../../shared/secrets.ts'
+import { resolveSecrets, SECRET_NAMES } from '../../../shared/config/secrets.ts'
 
 t.test('an empty file has every default of the first run', async (t) => {
   const config = parseConfig('', 'config.yaml')

@@ -4,8 +4,8 @@ import {
   isTraceparent,
   keptTracestate,
   traceIdOf,
-} from '../../../gateway/telemetry/trace.ts'
-import { isRequestId } from '../../../gateway/request-ids.ts'
+} from '../../../gateway/request/trace.ts'
+import { isRequestId } from '../../../gateway/request/request-ids.ts'
 import { startEdge } from '../../support/edge-world.ts'
 import { RawClient, startOrigin } from '../../support/wire.ts'
 

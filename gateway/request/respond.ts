@@ -1,6 +1,6 @@
 /** How the gateway gives an answer of its own. */
-import type { Answer } from '../shared/sign-in/answer.ts'
-import type { Exchange } from './wire/exchange.ts'
+import type { Answer } from '../../shared/sign-in/answer.ts'
+import type { Exchange } from '../wire/exchange.ts'
 
 /** Every answer names its request, so that a person who quotes it can be helped. */
 export function respond(exchange: Exchange, { status, headerLines, body }: Answer) {

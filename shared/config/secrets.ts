@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import * as v from 'valibot'
-import { ConfigError } from './config/config.ts'
+import { ConfigError } from './config.ts'
 
 export const SECRET_NAMES = [
   'SERVICE_OPERATOR_KEY',
