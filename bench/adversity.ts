@@ -14,6 +14,7 @@ import { healthText, measureHealthy, median, startSlowClients } from './adversit
 import type { Healthy } from './adversity/healthy.ts'
 import { http2Case } from './adversity/http2.ts'
 import { measureNames } from './adversity/names.ts'
+import type { Scope } from './adversity/scope.ts'
 import { measureStall, startGiantOrigin } from './adversity/stalls.ts'
 import { startOrigin } from './origin.ts'
 
@@ -42,10 +43,6 @@ const { values } = parseArgs({
 
 const MIB = 1 << 20
 const mib = (bytes: number) => `${(bytes / MIB).toFixed(2)} MiB`
-
-export interface Scope {
-  teardown(close: () => unknown): void
-}
 
 for (const [name, run] of Object.entries(CASES)) {
   if (!values.cases.split(',').includes(name)) continue

@@ -11,7 +11,8 @@ import { createAddressReader } from '../shared/client-address.ts'
 import { networkList } from '../shared/networks.ts'
 import type { GatewaySettings } from './config.ts'
 import { createRequestIds } from './request/request-ids.ts'
-import { handleRequest, type Edge, type RequestContext } from './request.ts'
+import { handleRequest, takeBack } from './request.ts'
+import type { Edge, RequestContext } from './request/context.ts'
 import { createOpenStreams } from './session/open-streams.ts'
 import { createServiceEndpoints } from './session/endpoints.ts'
 import { createOwnSessions } from './session/own-sessions.ts'
@@ -92,6 +93,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     byHost: registry.byHost,
     webSockets: upgrades.open,
     eachInFlight: (visit) => server.eachInFlight(visit),
+    takeBack,
     reportActivity: (activity) => follower.reportActivity(activity),
     onError: (error) => log.error({ error }, 'something open could not be judged'),
   })

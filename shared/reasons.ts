@@ -2,8 +2,21 @@
  * Why a request was not simply forwarded. The same code reaches the page, the log, the metric and
  * the event, so a person who quotes one can be helped.
  */
-import type { TimeReason, TokenReason } from './enforcement/token.ts'
-import { TIME_REASONS, TOKEN_REASONS } from './enforcement/token.ts'
+export const TOKEN_REASONS = [
+  'token_malformed',
+  'token_too_long',
+  'algorithm_refused',
+  'header_refused',
+  'key_unknown',
+  'signature_wrong',
+  'claims_malformed',
+  'issuer_wrong',
+  'audience_wrong',
+] as const
+export type TokenReason = (typeof TOKEN_REASONS)[number]
+
+export const TIME_REASONS = ['issued_ahead', 'not_yet_valid', 'expired', 'session_too_old'] as const
+export type TimeReason = (typeof TIME_REASONS)[number]
 
 export const SIGN_IN_REASONS = [
   'no_session',

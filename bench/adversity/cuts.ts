@@ -7,7 +7,7 @@ import { freePort } from '../../test/support/ports.ts'
 import { answerOf } from '../../test/support/secure-wire.ts'
 import { createTestAuthority } from '../../test/support/test-certificates.ts'
 import { RawClient } from '../../test/support/wire.ts'
-import type { Scope } from '../adversity.ts'
+import type { Scope } from './scope.ts'
 
 const HANG_MS = 10_000
 

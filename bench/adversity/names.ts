@@ -1,7 +1,7 @@
 /** A name server that is silent for ten seconds, or knows no address: for its own tenant, and others. */
 import { createUpstreamRuntime } from '../../gateway/upstream/runtime.ts'
 import { RawClient, startOrigin, startWire } from '../../test/support/wire.ts'
-import type { Scope } from '../adversity.ts'
+import type { Scope } from './scope.ts'
 import { healthText, measureHealthy } from './healthy.ts'
 
 const SLOW_MS = 10_000

@@ -1,5 +1,5 @@
 /** What the telemetry of one request costs: `npm run bench:telemetry`. */
-import { RequestContext, type Edge } from '../../gateway/request.ts'
+import { RequestContext, type Edge } from '../../gateway/request/context.ts'
 import type { Exchange } from '../../gateway/wire/exchange.ts'
 import { createLineWriter } from '../../gateway/telemetry/line-writer.ts'
 import { createWorkerTelemetry } from '../../gateway/telemetry/worker-telemetry.ts'

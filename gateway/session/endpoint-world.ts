@@ -1,6 +1,6 @@
 /** What the service's own addresses stand on. */
 import type { SignInWorld } from '../../shared/sign-in/visit.ts'
-import type { RequestContext } from '../request.ts'
+import type { RequestContext } from '../request/context.ts'
 import type { OwnSessions } from './own-sessions.ts'
 
 export interface EndpointWorld extends SignInWorld<RequestContext> {

@@ -11,7 +11,7 @@ import { logout } from '../../shared/sign-in/logout.ts'
 import { signInUnavailable } from '../../shared/sign-in/refusals.ts'
 import { reasonOf } from '../../shared/sign-in/visit.ts'
 import { respond } from '../request/respond.ts'
-import type { RequestContext } from '../request.ts'
+import type { RequestContext } from '../request/context.ts'
 import type { EndpointWorld } from './endpoint-world.ts'
 import { me } from './me.ts'
 

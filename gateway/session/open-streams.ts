@@ -10,7 +10,7 @@ import { seenIntervalSeconds } from '../../shared/enforcement/seen.ts'
 import { judgeAgain } from '../../shared/enforcement/judge-again.ts'
 import type { SessionActivity } from '../../shared/fleet/snapshot.ts'
 import type { Exchange } from '../wire/exchange.ts'
-import { RequestContext, takeBack } from '../request.ts'
+import { RequestContext } from '../request/context.ts'
 import type { CompiledTenant } from '../tenants/compiled.ts'
 import type { HostLookup } from '../tenants/registry.ts'
 import { ENDINGS } from '../upgrade/frames.ts'
@@ -23,6 +23,8 @@ export interface OpenStreamsWorld {
   webSockets(): Iterable<OpenWebSocket>
   /** Every request whose answer has not been finished, over all wires. */
   eachInFlight(visit: (exchange: Exchange) => void): void
+  /** It was forwarded and is refused now: instead of its answer, or by cutting what has begun. */
+  takeBack(context: RequestContext, refusal: Outcome<never>): void
   /** A WebSocket is in use: its session is. */
   reportActivity(activity: SessionActivity): void
   /** Of one of them; the others have been judged all the same. */
@@ -77,7 +79,7 @@ export function createOpenStreams(world: OpenStreamsWorld): OpenStreams {
     const isActive = exchange.isOpenEnded !== true
     const activeSeconds = isActive ? nowSeconds : context.nowSeconds
     const refusal = refusalOf(context, activeSeconds, nowSeconds)
-    if (refusal !== undefined) takeBack(context, refusal)
+    if (refusal !== undefined) world.takeBack(context, refusal)
   }
 
   /** What a request like this one would meet now; undefined where it would be forwarded. */

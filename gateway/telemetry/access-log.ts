@@ -5,7 +5,7 @@
  */
 import type { Exchange } from '../wire/exchange.ts'
 import type { ExchangeOutcome } from '../wire/protocol.ts'
-import { RequestContext, UnservedContext } from '../request.ts'
+import { RequestContext, UnservedContext } from '../request/context.ts'
 import type { LineSink } from './line-writer.ts'
 import { traceIdOf } from '../request/trace.ts'
 

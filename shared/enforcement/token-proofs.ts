@@ -4,7 +4,8 @@
  */
 import { flat } from './flat.ts'
 import { RecentlyUsed } from './recently-used.ts'
-import { proveToken, type TokenClaims, type TokenReason, type TokenTrust } from './token.ts'
+import { proveToken, type TokenClaims, type TokenTrust } from './token.ts'
+import type { TokenReason } from '../reasons.ts'
 
 export interface TokenProof {
   readonly token: string

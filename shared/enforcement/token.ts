@@ -5,19 +5,7 @@
  */
 import { verify, type KeyObject } from 'node:crypto'
 import { LIMITS } from '../limits.ts'
-
-export const TOKEN_REASONS = [
-  'token_malformed',
-  'token_too_long',
-  'algorithm_refused',
-  'header_refused',
-  'key_unknown',
-  'signature_wrong',
-  'claims_malformed',
-  'issuer_wrong',
-  'audience_wrong',
-] as const
-export type TokenReason = (typeof TOKEN_REASONS)[number]
+import type { TimeReason, TokenReason } from '../reasons.ts'
 
 export interface TokenClaims {
   readonly sub: string
@@ -103,9 +91,6 @@ function readClaims(claims: Record<string, unknown>, trust: TokenTrust): TokenCl
     name: textOf(claims['name']),
   }
 }
-
-export const TIME_REASONS = ['issued_ahead', 'not_yet_valid', 'expired', 'session_too_old'] as const
-export type TimeReason = (typeof TIME_REASONS)[number]
 
 /** No leeway on `exp` and `nbf`, which say when; 60 s on `iat`, for a clock behind the issuer's. */
 export function judgeTimes(

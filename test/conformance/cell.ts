@@ -3,44 +3,9 @@
  * cell is compared: with what the table requires, and between all targets.
  */
 import { isForeign } from '../../shared/enforcement/foreign-headers.ts'
+import type { Cell, Outcome, Received } from './case.ts'
 import type { Arrival, Heard } from './target.ts'
 import { isOfTheWire } from './wire-differences.ts'
-
-export type Outcome =
-  | 'forward'
-  | 'sign_in_redirect'
-  | 'sign_in_401'
-  | 'sealed_404'
-  | `refused_${number}`
-  | `service_${number}`
-
-export interface Cell {
-  readonly outcome: Outcome
-  /** The code that a person or a program is told, '' where none is. */
-  readonly reason: string
-  readonly location: string
-  readonly cacheControl: string
-  /** `service_seen` or, where it is taken away, `-service_seen`. */
-  readonly cookies: readonly string[]
-  /** Set-Cookie and, of our own answers, all other lines; what is random is replaced by its name. */
-  readonly lines: readonly string[]
-  readonly body: string
-  readonly application: Received | null
-}
-
-/** What the application was told. */
-export interface Received {
-  readonly method: string
-  readonly target: string
-  readonly user: string
-  readonly claims: string
-  readonly verified: string
-  readonly cookies: string
-  /** Names that claim an identity or another path, beside the three that are ours. */
-  readonly foreign: readonly string[]
-  /** Every other line. */
-  readonly lines: readonly string[]
-}
 
 export function cellOf({ status, headers, body, arrived }: Heard, isOurs: boolean): Cell {
   const valuesOf = (wanted: string) =>

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { LIMITS } from '../../shared/limits.ts'
-import { runTable, type Case } from './table.ts'
+import type { Case } from './case.ts'
+import { runTable } from './table.ts'
 import { headOf, HOST, startWorld, USER_AGENT } from './world.ts'
 
 /** A head that is written line by line. */

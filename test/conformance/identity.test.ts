@@ -6,7 +6,8 @@ import {
   PATH_OVERRIDES,
   PATH_PREFIXES,
 } from '../../shared/enforcement/foreign-headers.ts'
-import { runTable, type Case } from './table.ts'
+import type { Case } from './case.ts'
+import { runTable } from './table.ts'
 import { headOf, startWorld, type TenantState } from './world.ts'
 
 /** Spellings that one reader or another takes for our names: CGI and its heirs fold what is no letter. */

@@ -1,6 +1,7 @@
 /** `/service/logout`: what it ends, and whom it asks first. */
 import t from 'tap'
-import { runTable, type Case } from './table.ts'
+import type { Case } from './case.ts'
+import { runTable } from './table.ts'
 import { headOf, HOST, startWorld } from './world.ts'
 
 t.test('/service/logout', async (t) => {

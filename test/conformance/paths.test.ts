@@ -1,8 +1,8 @@
 /** Every sample of a path that tries to get round the decision, with and without a session. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import type { Outcome } from './cell.ts'
-import { runTable, type Case, type Required } from './table.ts'
+import type { Case, Outcome, Required } from './case.ts'
+import { runTable } from './table.ts'
 import { AS, headOf, HOST, startWorld, type As } from './world.ts'
 
 type Verdict = 'sealed-404' | 'reject-400' | 'session' | 'public'

@@ -4,7 +4,8 @@ import { safeReturnTo } from '../../shared/enforcement/return-to.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { deriveKey } from '../../shared/enforcement/seen.ts'
 import { openFlow } from '../../shared/sign-in/flow.ts'
-import { runTable, type Case } from './table.ts'
+import type { Case } from './case.ts'
+import { runTable } from './table.ts'
 import { AS, CLIENT_SECRET, headOf, HOST, startWorld } from './world.ts'
 
 /** Where a sign-in must never lead, and what it leads to instead. */

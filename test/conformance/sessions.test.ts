@@ -2,7 +2,8 @@
 import t from 'tap'
 import { newSigningKey } from '../support/tokens.ts'
 import type { SessionWish } from '../support/feed-service.ts'
-import { expected, runTable, type Case, type Sight } from './table.ts'
+import type { Case } from './case.ts'
+import { expected, runTable, type Sight } from './table.ts'
 import { AS, CURRENT, headOf, NEXT, startWorld } from './world.ts'
 
 /** A session in words, its Cookie header, and what comes of it. */

@@ -7,27 +7,11 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
-import { cellOf, type Cell, type Outcome, type Received } from './cell.ts'
+import type { Case, Cell, Received, Required } from './case.ts'
+import { cellOf } from './cell.ts'
 import type { Target } from './target.ts'
 import type { As } from './world.ts'
 import { DIFFERENCES } from './wire-differences.ts'
-
-export interface Required extends Partial<Omit<Cell, 'application' | 'outcome'>> {
-  /** One of several where all of them are safe; the targets still have to agree. */
-  readonly outcome?: Outcome | readonly Outcome[]
-  readonly application?: Partial<Received> | null
-}
-
-export interface Case {
-  readonly name: string
-  /** The bytes that are sent. */
-  readonly ask: string
-  readonly required: Required
-  /** The status with which Node's own parser refuses these bytes; 0: it hangs up. */
-  readonly nodeAnswers?: 0 | 400 | 431
-  /** What is required inside an application, where the edge knows no tenant of that host. */
-  readonly inside?: Required
-}
 
 /** What is to come of a request to an ordinary path: who is let in, or why nobody is. */
 export type Sight = { readonly user: string } | { readonly reason: string }

@@ -1,6 +1,7 @@
 /** Every state that a tenant can be in, alone and while it changes. */
 import t from 'tap'
-import { expected, runTable, type Case, type Required, type Sight } from './table.ts'
+import type { Case, Required } from './case.ts'
+import { expected, runTable, type Sight } from './table.ts'
 import { AS, headOf, startWorld, type As, type TenantState, type World } from './world.ts'
 
 /** What comes of a path: for nobody, and for ada. */

@@ -2,7 +2,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
 import { encode, newSigningKey, signHs256, signRaw, signRs256 } from '../support/tokens.ts'
-import type { Received } from './cell.ts'
+import type { Received } from './case.ts'
 import { CURRENT, NEXT, type World } from './world.ts'
 
 /** One way to carry out a sample: a Cookie header, and why it is refused, or that it is taken. */

@@ -1,6 +1,7 @@
 /** Cookies that a sibling host has set for the parent domain, beside or instead of one's own. */
 import t from 'tap'
-import { runTable, type Case } from './table.ts'
+import type { Case } from './case.ts'
+import { runTable } from './table.ts'
 import { AS, headOf, HOST, startWorld } from './world.ts'
 
 t.test('a session that was tossed in from a sibling host signs nobody in', async (t) => {

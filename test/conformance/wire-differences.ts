@@ -6,8 +6,7 @@
  * in next-proxy.ts.
  */
 import { CLIENT_CLAIMS } from '../../shared/enforcement/foreign-headers.ts'
-import type { Cell, Outcome } from './cell.ts'
-import type { Case, Required } from './table.ts'
+import type { Case, Cell, Outcome, Required } from './case.ts'
 
 export type Side = 'request' | 'own answer' | 'application answer' | 'refusal of the wire'
 

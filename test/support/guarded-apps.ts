@@ -9,7 +9,7 @@
  *     GET  /download   a megabyte, piece by piece
  *     GET  /error      throws
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { serve } from '@hono/node-server'
@@ -20,77 +20,16 @@ import Koa from 'koa'
 import type { Service } from '../../control-plane/downloads/sdk-node/service.ts'
 import type { TokenClaims } from '../../shared/enforcement/token.ts'
 import { nestExpress, nestFastify } from './guarded-nest.ts'
-
-export type Claimed = IncomingMessage & { serviceClaims?: TokenClaims | undefined }
-
-export interface GuardedApp {
-  readonly server: Server
-  close(): Promise<void>
-}
-
-export const DOWNLOAD_BYTES = 1024 * 1024
-
-/** Node's own view of a request, which every framework hands out as well. */
-export function whoOf(request: Claimed, shown: IncomingMessage['headers'] = request.headers) {
-  return {
-    user: request.serviceClaims?.sub ?? null,
-    url: request.url,
-    headers: shown,
-    rawHeaders: request.rawHeaders,
-    distinct: request.headersDistinct,
-  }
-}
-
-export function pieces(): Readable {
-  const piece = Buffer.alloc(64 * 1024, 'x')
-  return Readable.from(Array.from({ length: DOWNLOAD_BYTES / piece.length }, () => piece))
-}
-
-export async function trailersOf(request: IncomingMessage) {
-  await countBytes(request)
-  const { trailers, trailersDistinct, rawTrailers } = request
-  return { trailers, trailersDistinct, rawTrailers }
-}
-
-export async function countBytes(body: AsyncIterable<Uint8Array>): Promise<number> {
-  let bytes = 0
-  for await (const chunk of body) bytes += chunk.length
-  return bytes
-}
-
-export const OWN_COOKIES = ['mine=1; Path=/', 'yours=2; Path=/']
-
-function pathOf(request: IncomingMessage): string {
-  return (request.url ?? '').split('?', 1)[0] ?? ''
-}
-
-export function cacheOf(url: string | undefined): string | null {
-  return new URL(url ?? '/', 'http://host.invalid').searchParams.get('cache')
-}
-
-/** Also what other frameworks are put around. */
-export function nodeListener(request: Claimed, response: ServerResponse): void {
-  switch (pathOf(request)) {
-    case '/who':
-      response.setHeader('Content-Type', 'application/json')
-      return void response.end(JSON.stringify(whoOf(request)))
-    case '/cookies': {
-      const cache = cacheOf(request.url)
-      const fields = { 'Set-Cookie': OWN_COOKIES, ...(cache && { 'Cache-Control': cache }) }
-      return void response.writeHead(200, fields).end('cookies')
-    }
-    case '/upload':
-      return void countBytes(request).then((bytes) => response.end(String(bytes)))
-    case '/trailers':
-      return void trailersOf(request).then((seen) => response.end(JSON.stringify(seen)))
-    case '/download':
-      return void pieces().pipe(response)
-    case '/error':
-      return void response.writeHead(500).end('the application’s own')
-    default:
-      response.writeHead(404).end('nothing here')
-  }
-}
+import {
+  cacheOf,
+  countBytes,
+  nodeListener,
+  OWN_COOKIES,
+  pieces,
+  trailersOf,
+  whoOf,
+  type GuardedApp,
+} from './guarded-routes.ts'
 
 function ofServer(server: Server): GuardedApp {
   return {

@@ -15,7 +15,7 @@ import { NestFactory, type AbstractHttpAdapter } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import type { Service } from '../../control-plane/downloads/sdk-node/service.ts'
-import { nodeListener, type Claimed, type GuardedApp } from './guarded-apps.ts'
+import { nodeListener, type Claimed, type GuardedApp } from './guarded-routes.ts'
 
 /** Express hands out Node's messages themselves, Fastify wraps them. */
 type Wrapped<Message> = Message & { raw?: Message; hijack?: () => void }

@@ -5,7 +5,8 @@
  * whoever cuts the application off from the service gains nothing.
  */
 import { LIMITS } from '../../../shared/limits.ts'
-import { proveJws, type TokenReason, type TokenTrust } from '../../../shared/enforcement/token.ts'
+import { proveJws, type TokenTrust } from '../../../shared/enforcement/token.ts'
+import type { TokenReason } from '../../../shared/reasons.ts'
 import {
   PROTECTION_STATEMENT_SECONDS,
   PROTECTION_STATEMENT_TYPE,

@@ -1,5 +1,6 @@
 /** Judges the platform's probe: the nonce to answer it with when the tenant's key verifies it. */
-import { proveJws, type TokenReason, type TokenTrust } from '../../../shared/enforcement/token.ts'
+import { proveJws, type TokenTrust } from '../../../shared/enforcement/token.ts'
+import type { TokenReason } from '../../../shared/reasons.ts'
 import { PROBE_SECONDS, PROBE_TYPE } from '../../../shared/probe.ts'
 
 const CLOCK_SKEW_SECONDS = 60

@@ -7,12 +7,8 @@
  */
 import { compileExcluded, pathOf } from '../../../shared/enforcement/path.ts'
 import { TokenProofs, type TokenProof } from '../../../shared/enforcement/token-proofs.ts'
-import {
-  judgeTimes,
-  type TimeReason,
-  type TokenReason,
-  type TokenTrust,
-} from '../../../shared/enforcement/token.ts'
+import { judgeTimes, type TokenTrust } from '../../../shared/enforcement/token.ts'
+import type { TimeReason, TokenReason } from '../../../shared/reasons.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { createBeforeLive, judgeStatement } from './before-live.ts'
 import { environmentWithKeyFile } from './config.ts'

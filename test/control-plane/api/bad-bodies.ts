@@ -2,9 +2,8 @@
 import type { Declaration } from '../../../control-plane/api/endpoint.ts'
 import { sentSchema } from '../../../control-plane/api/openapi/schemas.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { MARKER, type BadCase } from './bad-input-cases.ts'
-import { callOf } from './endpoint-calls.ts'
-import type { Prepared } from './endpoint-world.ts'
+import { MARKER, type BadCase } from './bad-case.ts'
+import { callOf, type Prepared } from './endpoint-calls.ts'
 import { missingFields, wrongFields } from './wrong-fields.ts'
 
 export function bodyCases(declaration: Declaration, prepared: Prepared): readonly BadCase[] {

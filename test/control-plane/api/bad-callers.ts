@@ -2,9 +2,9 @@
 import type { Declaration } from '../../../control-plane/api/endpoint.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { OPERATOR_KEY } from '../../support/api.ts'
-import { MARKER, type BadCase } from './bad-input-cases.ts'
-import { callOf } from './endpoint-calls.ts'
-import { basic, type Otherwise, type Prepared } from './endpoint-world.ts'
+import { MARKER, type BadCase } from './bad-case.ts'
+import { callOf, type Prepared } from './endpoint-calls.ts'
+import { basic, type Otherwise } from './endpoint-world.ts'
 
 const KEY_ERRORS = {
   analyzer: 'analyzer_key_invalid',

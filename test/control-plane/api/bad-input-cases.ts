@@ -7,19 +7,8 @@ import { parametersIn } from '../../../control-plane/api/openapi/path-parameters
 import { querySchema } from '../../../control-plane/api/openapi/schemas.ts'
 import { bodyCases } from './bad-bodies.ts'
 import { callerCases } from './bad-callers.ts'
-import { callOf } from './endpoint-calls.ts'
-import type { Otherwise, Prepared } from './endpoint-world.ts'
-
-export interface BadCase {
-  readonly name: string
-  readonly otherwise: Otherwise
-  readonly status: number
-  readonly error: string | RegExp
-  readonly field?: string | undefined
-}
-
-/** None of it may come back in an answer. */
-export const MARKER = 'sent-by-mistake'
+import type { BadCase } from './bad-case.ts'
+import { callOf, type Prepared } from './endpoint-calls.ts'
 
 export function badCases(declaration: Declaration, prepared: Prepared): readonly BadCase[] {
   return [

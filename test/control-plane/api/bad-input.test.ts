@@ -8,9 +8,10 @@ import t, { type Test } from 'tap'
 import type { Declaration } from '../../../control-plane/api/endpoint.ts'
 import { refusalsOf } from '../../../control-plane/api/refusals.ts'
 import { OPERATOR_KEY, type ApiAnswer } from '../../support/api.ts'
-import { badCases, MARKER, type BadCase } from './bad-input-cases.ts'
-import { nameOf } from './endpoint-calls.ts'
-import { prepareWorld, type EndpointWorld, type Prepared } from './endpoint-world.ts'
+import { MARKER, type BadCase } from './bad-case.ts'
+import { badCases } from './bad-input-cases.ts'
+import { nameOf, type Prepared } from './endpoint-calls.ts'
+import { prepareWorld, type EndpointWorld } from './endpoint-world.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'PURGE']
 

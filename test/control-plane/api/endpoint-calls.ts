@@ -4,7 +4,25 @@
  * than that is named here; one whose success is shown by another test is named in `ELSEWHERE`.
  */
 import type { Declaration } from '../../../control-plane/api/endpoint.ts'
-import { ADDRESS, type Prepared } from './endpoint-world.ts'
+
+/** What is known of the prepared world, for the calls that speak of it. */
+export interface Prepared {
+  readonly userId: string
+  readonly factorId: string
+  readonly alertId: string
+  readonly webhookId: string
+  readonly deliveryId: string
+  readonly certificate: { readonly certificate_pem: string; readonly private_key_pem: string }
+  readonly tenants: Readonly<Record<'acme' | 'apps' | 'other', Secrets>>
+}
+
+interface Secrets {
+  readonly analyzer_key: string
+  readonly client_id: string
+  readonly client_secret: string
+}
+
+export const ADDRESS = '192.0.2.7'
 
 export interface GoodCall {
   readonly tenant: keyof Prepared['tenants']

@@ -14,33 +14,14 @@ import { startAiProvider } from '../../support/ai-provider.ts'
 import { OPERATOR_KEY, startApi, type CallOptions } from '../../support/api.ts'
 import { movableClock, temporaryFolder } from '../../support/control-plane.ts'
 import { acme as ACME } from '../../support/certificates.ts'
-import { callOf } from './endpoint-calls.ts'
+import { ADDRESS, callOf, type Prepared } from './endpoint-calls.ts'
 
 export interface Teardown {
   teardown(work: () => unknown): void
 }
 
-/** What is known of the prepared world, for the calls that speak of it. */
-export interface Prepared {
-  readonly userId: string
-  readonly factorId: string
-  readonly alertId: string
-  readonly webhookId: string
-  readonly deliveryId: string
-  readonly certificate: { readonly certificate_pem: string; readonly private_key_pem: string }
-  readonly tenants: Readonly<Record<'acme' | 'apps' | 'other', Secrets>>
-}
-
-export interface Secrets {
-  readonly analyzer_key: string
-  readonly client_id: string
-  readonly client_secret: string
-}
-
 /** Where nobody listens, so that no probe finds somebody else's gateway. */
 const nowhere = (hostname: string) => `http://${hostname}:9`
-
-export const ADDRESS = '192.0.2.7'
 
 const GUIDE = {
   guide_id: 'guide-of-acme',

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import t from 'tap'
-import { RequestContext } from '../../../gateway/request.ts'
+import { takeBack } from '../../../gateway/request.ts'
+import { RequestContext } from '../../../gateway/request/context.ts'
 import { createOpenStreams } from '../../../gateway/session/open-streams.ts'
 import { HOST, startEdge, type EdgeWorld } from '../../support/edge-world.ts'
 import { until } from '../../support/fleet.ts'
@@ -323,6 +324,7 @@ t.test('one that cannot be ended keeps none of the others, nor its worker, from 
     byHost: () => ({ kind: 'unknown' }),
     webSockets: () => all as never,
     eachInFlight: (visit) => all.forEach(({ exchange }) => visit(exchange as never)),
+    takeBack,
     reportActivity: () => undefined,
     onError: (error) => errors.push(error),
   })

@@ -2,12 +2,8 @@
 import t from 'tap'
 import { verifyClaims } from '../../../../control-plane/downloads/sdk-node/index.ts'
 import { claimsWorld, signingKey, tokenOf } from '../../../support/claims.ts'
-import {
-  DOWNLOAD_BYTES,
-  GUARDED_APPS,
-  OWN_COOKIES,
-  startGuarded,
-} from '../../../support/guarded-apps.ts'
+import { GUARDED_APPS, startGuarded } from '../../../support/guarded-apps.ts'
+import { DOWNLOAD_BYTES, OWN_COOKIES } from '../../../support/guarded-routes.ts'
 import { RawClient } from '../../../support/wire.ts'
 
 type Teardown = { teardown(work: () => unknown): void }

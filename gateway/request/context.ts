@@ -1,0 +1,152 @@
+/** What one request is to the edge: what was found out about it, and whom it can ask. */
+import type { Clock } from '../../shared/clock.ts'
+import type { AddressReader } from '../../shared/client-address.ts'
+import type { Judged, Outcome, ServiceEndpoint } from '../../shared/enforcement/decide.ts'
+import { isOwnOrigin } from '../../shared/enforcement/own-origin.ts'
+import type { RevokedView } from '../../shared/enforcement/session.ts'
+import type { Reason, RefuseReason, SignInReason } from '../../shared/reasons.ts'
+import type { Answer } from '../../shared/sign-in/answer.ts'
+import { signInRequired } from '../../shared/sign-in/refusals.ts'
+import type { Visit } from '../../shared/sign-in/visit.ts'
+import type { CompiledTenant } from '../tenants/compiled.ts'
+import type { HostLookup, Served } from '../tenants/registry.ts'
+import type { Upgrades } from '../upgrade/upgrades.ts'
+import type { Exchange, RequestHead } from '../wire/exchange.ts'
+import { valuesOf } from '../wire/websocket-request.ts'
+import { isRequestId } from './request-ids.ts'
+import type { ProvenSession, SessionReader } from './sessions.ts'
+import { isTraceparent, keptTracestate } from './trace.ts'
+
+export interface Edge {
+  byHost(host: string): HostLookup<CompiledTenant>
+  readonly sessions: SessionReader
+  readonly addresses: AddressReader
+  readonly clock: Clock
+  readonly upgrades: Pick<Upgrades, 'hasRoom' | 'upstream'>
+  nextRequestId(): string
+  /** Whether this request, if all goes well, gets a line of the access log. */
+  isRecorded(): boolean
+  startTrace(isRecorded: boolean): string
+  serve(context: RequestContext, endpoint: ServiceEndpoint): void
+  /** The session moved to another client and its tenant wants it ended. */
+  terminate(context: RequestContext): void
+  /** A live session was used: told when its companion cookie is rewritten, so not every time. */
+  active(context: RequestContext, session: ProvenSession): void
+}
+
+/** One request with what was found out about it; the tenant's snapshot is kept to its end. */
+export class RequestContext implements Visit, Judged<ProvenSession> {
+  readonly exchange: Exchange
+  readonly edge: Edge
+  readonly tenant: CompiledTenant
+  readonly revoked: RevokedView
+  readonly cookies: string
+  readonly userAgent: string
+  readonly clientAddress: string
+  readonly addressChain: string
+  readonly path: string
+  readonly query: string
+  readonly nowSeconds: number
+  readonly requestId: string
+  readonly isRecorded: boolean
+  readonly traceparent: string
+  readonly tracestate: string
+  /** With decimals, of a clock that nobody sets: for durations only. */
+  readonly startedAtMs = performance.now()
+  readonly protocol: 'http' | 'https'
+  /** The tenant's own address as browsers see it, never what a header says. */
+  readonly edgeUrl: string
+  readonly isCookieSecure: boolean
+  /** For the log line. */
+  decision: Outcome<never>['kind'] | 'probe' = 'refuse'
+  reason: Reason | '' = ''
+  /** Who the request was forwarded for, and the state of the tenant under which it still may be. */
+  session: ProvenSession | undefined = undefined
+  allowedBy: CompiledTenant
+  /** Until when the control plane knows that the session was in use. */
+  reportedSeconds: number
+
+  constructor(exchange: Exchange, edge: Edge, { tenant, revoked }: Served<CompiledTenant>) {
+    const { head } = exchange
+    const client = edge.addresses(exchange.peerAddress, head.forwardedFor)
+    const queryAt = head.target.indexOf('?')
+    exchange.context = this
+    this.exchange = exchange
+    this.edge = edge
+    this.tenant = tenant
+    this.allowedBy = tenant
+    this.revoked = revoked
+    this.cookies = head.cookies
+    this.userAgent = head.userAgent
+    this.clientAddress = client.address
+    this.addressChain = client.chain
+    this.path = queryAt === -1 ? head.target : head.target.slice(0, queryAt)
+    this.query = queryAt === -1 ? '' : head.target.slice(queryAt + 1)
+    this.nowSeconds = Math.floor(exchange.startedMs / 1000)
+    this.reportedSeconds = this.nowSeconds
+    const isKnownId = client.isPeerTrusted && isRequestId(head.requestId)
+    this.requestId = isKnownId ? head.requestId : edge.nextRequestId()
+    this.isRecorded = edge.isRecorded()
+    const isTraced = head.traceparent !== '' && isTraceparent(head.traceparent)
+    this.traceparent = isTraced ? head.traceparent : edge.startTrace(this.isRecorded)
+    this.tracestate = isTraced ? keptTracestate(head.tracestate) : ''
+    const isSecure = client.isPeerTrusted ? head.forwardedProto === 'https' : exchange.isSecure
+    this.protocol = isSecure ? 'https' : 'http'
+    this.edgeUrl = tenant.edgeUrls.get(head.host) ?? ''
+    this.isCookieSecure = this.edgeUrl.startsWith('https:')
+  }
+
+  get head(): RequestHead {
+    return this.exchange.head
+  }
+
+  header(name: string): readonly string[] {
+    return valuesOf(this.exchange.head.keptLines, name)
+  }
+
+  isOwnPage(origins: readonly string[]): boolean {
+    const { authority } = this.exchange.head
+    const edgeUrls = this.tenant.edgeUrls.values()
+    return isOwnOrigin({ origins, edgeUrls, protocol: this.protocol, authority })
+  }
+
+  /** No page of another site asked for this. */
+  get isFromOwnOrigin(): boolean {
+    return this.isOwnPage(this.header('origin'))
+  }
+
+  get isUpgrade(): boolean {
+    return this.exchange.head.isUpgrade && this.exchange.takeSocket !== undefined
+  }
+
+  /** What was good last is enforced for as long as it takes (design: last known good). */
+  get isStateLost(): boolean {
+    return false
+  }
+
+  /** Every connection at the edge has an address. */
+  get isNetworkUnknown(): boolean {
+    return false
+  }
+
+  readSession() {
+    return this.edge.sessions.read(this)
+  }
+
+  /** What a request gets whose session does not hold, or is not there. */
+  signIn(reason: SignInReason): Answer {
+    if (reason === 'binding_terminate') this.edge.terminate(this)
+    return signInRequired(this, reason)
+  }
+}
+
+/** A request without a tenant: all that its log line can tell. */
+export class UnservedContext {
+  readonly requestId: string
+  readonly reason: RefuseReason
+
+  constructor(requestId: string, reason: RefuseReason) {
+    this.requestId = requestId
+    this.reason = reason
+  }
+}
