@@ -19,6 +19,7 @@ import type { Tenant } from '../store/queries/tenants.ts'
 import { answerMessage, placeOfTenant, setSecurityHeaders, type MessageKind } from './answers.ts'
 import { createRealm } from './realm.ts'
 import { isForPeople, realmRouteOf, tooLongIn, type Counted, type RealmRoute } from './routes.ts'
+import { attemptCookieName } from './sign-in/attempt-cookie.ts'
 import { personRate } from './sign-in/person-rate.ts'
 import { createProvenAttempts } from './sign-in/proven-attempts.ts'
 import type { RealmCounts, RealmWorld } from './world.ts'
@@ -111,7 +112,9 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
     // comes as a form writes nothing and waits for its sender: it must not hold a turn meanwhile
     if (counted !== 'authorize' || request.method === 'POST') return asStranger(work)
     try {
-      const turns = wasKnown(request) || proven.isShown(request) ? known : strangers
+      const uid = path.split('/')[2] // of who is on the way back
+      const isProven = uid && proven.isShown(request, attemptCookieName(tenantId, uid, isHttps))
+      const turns = wasKnown(request) || isProven ? known : strangers
       const [site, network] = [countedWidelyAs(address), countedAs(address)]
       await turns.take((leave) => asStranger(work, leave), site, network)
     } catch (error) {

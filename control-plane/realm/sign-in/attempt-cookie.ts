@@ -20,13 +20,17 @@ export interface AttemptSecret {
 /** One per tab: the names tell them apart, and the values begin with their time. */
 const ATTEMPT_COOKIE = /^(?:__Host-)?realm_[a-z0-9-]+_attempt_[\w-]{12}$/
 
+/** The uid of a sign-in ends the address of the way back. */
+export const attemptCookieName = (tenantId: string, uid: string, isHttps: boolean) =>
+  realmCookieName(tenantId, `attempt_${uid.slice(0, 12)}`, isHttps)
+
 export function attemptCookies(
   { tenant: { tenantId } }: Pick<Realm, 'tenant'>,
   { vault, clock, baseUrl }: Pick<RealmWorld, 'vault' | 'clock' | 'baseUrl'>,
 ) {
   const isHttps = baseUrl.startsWith('https:')
   const path = sessionCookiePath(tenantId, isHttps)
-  const nameOf = (uid: string) => realmCookieName(tenantId, `attempt_${uid.slice(0, 12)}`, isHttps)
+  const nameOf = (uid: string) => attemptCookieName(tenantId, uid, isHttps)
   const hashOf = (uid: string, value: string) =>
     vault.hash(`realm.attempt/${tenantId}/${uid}/${value}`)
 

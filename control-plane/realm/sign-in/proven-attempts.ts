@@ -7,6 +7,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../shared/clock.ts'
+import { readCookie } from '../../../shared/enforcement/cookies.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
 const PROVEN = Symbol('the browser is given the secret of its sign-in')
@@ -17,25 +18,28 @@ interface Watched {
 
 export interface ProvenAttempts {
   watch(request: IncomingMessage): void
-  isShown(request: IncomingMessage): boolean
+  /** Asked before any queue: of all the cookies that are shown, one is looked at. */
+  isShown(request: IncomingMessage, cookieName: string): boolean
 }
 
-export function createProvenAttempts(clock: Clock): ProvenAttempts {
-  const provenAtMs = new LRUCache<string, number>({ max: LIMITS.knownCredentialsMax })
-  const keyOf = (pair: string) => hash('sha256', pair, 'base64')
+const sha256 = (text: string) => hash('sha256', text, 'base64')
+
+export function createProvenAttempts(clock: Clock, digest = sha256): ProvenAttempts {
+  const proven = new LRUCache<string, true>({
+    max: LIMITS.knownCredentialsMax,
+    ttl: LIMITS.knownCredentialMsMax,
+    ttlResolution: 0,
+    perf: { now: () => clock.nowMs() },
+  })
+  const keyOf = (name: string, value: string) => digest(`${name}=${value}`)
 
   return {
     watch(request) {
-      ;(request as Watched)[PROVEN] = (name, value) =>
-        void provenAtMs.set(keyOf(`${name}=${value}`), clock.nowMs())
+      ;(request as Watched)[PROVEN] = (name, value) => void proven.set(keyOf(name, value), true)
     },
-    isShown({ headers: { cookie } }) {
-      if (cookie === undefined || provenAtMs.size === 0) return false
-      return cookie.split(';').some((pair) => {
-        if (!pair.includes('_attempt_')) return false
-        const atMs = provenAtMs.get(keyOf(pair.trim()))
-        return atMs !== undefined && clock.nowMs() - atMs <= LIMITS.knownCredentialMsMax
-      })
+    isShown({ headers: { cookie = '' } }, name) {
+      const value = readCookie(cookie, name)
+      return typeof value === 'string' && proven.get(keyOf(name, value)) === true
     },
   }
 }
