@@ -351,6 +351,8 @@ export const LIMITS = {
   timeZoneCharactersMax: 64,
   /** Of what has grown without anybody looking: 60,000 at once, with their indexes, take a second. */
   rowsDeletedAtOnceMax: 250,
+  /** No request that was under way when a tenant was removed lasts so long. */
+  removedSweptAgainMs: 10 * 60 * 1000,
   auditKeptMs: 400 * 24 * 3600 * 1000,
   // the fleet link
   snapshotBytesMax: 1024 * 1024,

@@ -26,6 +26,7 @@ import {
 } from '../store/queries/attempts.ts'
 import { addFigures } from '../store/queries/figures.ts'
 import { lastSignInOf, newestSignInsOf, type SignInRow } from '../store/queries/sign-ins.ts'
+import { requireTenant } from '../store/queries/tenants.ts'
 import { findUser, isTrialId } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/sqlite.ts'
@@ -101,6 +102,7 @@ export function createAttempts({
   ): Promise<void> {
     const { failures: _counted, ...facts } = known
     const { queries, nowMs } = change
+    await requireTenant(queries, attempt.tenantId)
     const reason = state.kind === 'signed_in' ? 'signed_in' : state.reason
     const row = {
       ...attempt,

@@ -13,6 +13,7 @@ import { forgetPasswords } from '../store/queries/password-history.ts'
 import { deleteInteractionsOf, deleteRealmRecords } from '../store/queries/revocations.ts'
 import { aliveSids, deleteSessionsOf } from '../store/queries/sessions.ts'
 import { deleteSignInsOf, newestSignInOf } from '../store/queries/sign-ins.ts'
+import { requireTenant } from '../store/queries/tenants.ts'
 import { deleteTicketsOf } from '../store/queries/tickets.ts'
 import { deleteUser, insertUser, trialUsersBefore, TRIAL_PREFIX } from '../store/queries/users.ts'
 import type { Change, Store } from '../store/store.ts'
@@ -46,8 +47,9 @@ export function createTrialPeople({
       const password = randomBytes(32).toString('base64url')
       const passwordHash = await passwords.hash(password)
       const nowMs = clock.nowMs()
-      await store.change(({ queries }) =>
-        insertUser(queries, {
+      await store.change(async ({ queries }) => {
+        await requireTenant(queries, tenantId)
+        await insertUser(queries, {
           userId,
           tenantId,
           username,
@@ -63,8 +65,8 @@ export function createTrialPeople({
           passwordChangedAt: nowMs,
           emailProvenAt: null,
           unlockedAt: null,
-        }),
-      )
+        })
+      })
       return { tenantId, userId, username, password }
     },
 

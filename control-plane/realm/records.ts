@@ -11,6 +11,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { addressOf } from '../listener/client-address.ts'
 import type { Vault } from '../keys/vault.ts'
 import type { RealmRecord, RecordKey } from '../store/queries/realm-records.ts'
+import { requireTenant } from '../store/queries/tenants.ts'
 import {
   consumeRecord,
   deleteSurplusAnswered,
@@ -140,7 +141,10 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
         const expiresAt = clock.nowMs() + expiresInSeconds * SECOND_MS
         const record = sealed(keyOf(model, id), payload, expiresAt)
         if (model === 'Interaction') return openSignIn(record)
-        await store.change(({ queries }) => upsertRecord(queries, record))
+        await store.change(async ({ queries }) => {
+          await requireTenant(queries, tenantId)
+          await upsertRecord(queries, record)
+        })
       },
 
       async find(id) {
@@ -212,6 +216,7 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
     const committed = store
       .change(async ({ queries }) => {
         own.isBegun = true
+        await requireTenant(queries, tenantId)
         for (const { record, most } of own.opened) {
           await upsertRecord(queries, record)
           if (record.openedBy !== null) await deleteSurplusOpen(queries, record, most)

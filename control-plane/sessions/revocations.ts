@@ -180,6 +180,7 @@ async function endIn(
   reason: string,
 ): Promise<void> {
   const { queries } = change
+  if ((await findTenant(queries, tenantId)) === undefined) return // removed meanwhile
   if (await isOver(queries, tenantId, sid)) return
   const isIssued = (await findSession(queries, tenantId, sid)) !== undefined
   if (!isIssued) await deleteFinishedSignInsBehind(queries, tenantId, sid)

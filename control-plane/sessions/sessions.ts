@@ -17,6 +17,7 @@ import {
   type AliveFilter,
   type SessionRow,
 } from '../store/queries/sessions.ts'
+import { requireTenant } from '../store/queries/tenants.ts'
 import type { Store } from '../store/store.ts'
 
 export type Session = Readonly<SessionRow>
@@ -62,6 +63,7 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
       const { tenantId, sid, userId, issuedAtMs, signedInAtMs = issuedAtMs } = issued
       const earliest = Math.floor(Math.min(issuedAtMs, signedInAtMs) / SECOND_MS)
       await store.change(async ({ queries, nowMs }) => {
+        await requireTenant(queries, tenantId)
         const notBefore = await notBeforeOf(queries, tenantId, userId, sid)
         if (earliest < notBefore) throw new SessionRevoked()
         await upsertSession(queries, {

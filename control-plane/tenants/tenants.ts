@@ -90,7 +90,7 @@ export function clientIdOf(tenantId: string): string {
 
 export function createTenants({ store, vault, keys, clock, edgeUrlFor }: TenantsWorld) {
   const alter = createAlter(store)
-  const removal = createRemoval({ store })
+  const removal = createRemoval({ store, clock })
 
   async function get(tenantId: string): Promise<Tenant> {
     return found(await findTenant(store.read, tenantId))
@@ -140,7 +140,7 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
       const { tenantId, hostnames, ...settings } = input
       const clientSecret = newClientSecret(vault, tenantId)
       const analyzerKey = newAnalyzerKey(vault, tenantId)
-      await removal.sweep(tenantId) // of whoever had the id before
+      await removal.sweep(tenantId) // of whoever had the id before, until nothing is left
       const tenant = await store.change(async (change) => {
         const { nowMs } = change
         await insertTenant(change.queries, {

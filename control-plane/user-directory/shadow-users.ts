@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { fold, keysOf, sharedKeyOf } from '../accounts/login-keys.ts'
 import { AccountUnusable } from '../accounts/users.ts'
+import { requireTenant } from '../store/queries/tenants.ts'
 import {
   findUser,
   findUserByKey,
@@ -41,6 +42,7 @@ export async function keepShadow(
   if (known !== undefined && isUpToDate(known, person)) return known
 
   return store.change(async ({ queries, nowMs }) => {
+    await requireTenant(queries, tenantId) // its own server may have taken a while to answer
     const before = await findUser(queries, tenantId, userId)
     const { username, email, name } = person
     const keys = keysOf({ source: 'directory', userId, username, email })

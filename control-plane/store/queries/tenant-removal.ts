@@ -7,7 +7,6 @@ const { tenantTombstones: tombstones } = schema
 
 /** All that a tenant is known by, served by and decided by: without it nobody comes to the rest. */
 const AT_ONCE = [
-  schema.tenants,
   schema.tenantHostnames,
   schema.tenantCertificates,
   schema.signingKeys,
@@ -46,13 +45,17 @@ const LEFT_BEHIND = [
   schema.outbox,
 ] as const
 
-/** The tombstone tells gateways that were away, and that there is something left behind. */
+/**
+ * The tombstone tells gateways that were away, and that there is something left behind. It stands
+ * until somebody gets the id again.
+ */
 export async function deleteTenant(
   queries: Queries,
   tenantId: string,
   revision: number,
 ): Promise<void> {
-  for (const table of AT_ONCE) await queries.delete(table).where(eq(table.tenantId, tenantId))
+  for (const table of [schema.tenants, ...AT_ONCE])
+    await queries.delete(table).where(eq(table.tenantId, tenantId))
   const set = { revision, isLeftBehind: true }
   await queries
     .insert(tombstones)
@@ -71,45 +74,45 @@ export async function findLeftBehind(queries: Queries): Promise<string | undefin
   return row?.tenantId
 }
 
-export async function isLeftBehind(queries: Queries, tenantId: string): Promise<boolean> {
-  const [row] = await queries
-    .select({ isLeftBehind: tombstones.isLeftBehind })
-    .from(tombstones)
-    .where(eq(tombstones.tenantId, tenantId))
-  return row?.isLeftBehind ?? false
-}
-
 /**
- * Some of what a removed tenant has left. Only its audit trail stays, and what its analyses have
+ * Some of what a removed tenant has left, also what was under way and was written behind the last
+ * slice; answers whether that was all. Only its audit trail stays, and what its analyses have
  * cost: that counts for the whole service on, and not for who has the id next.
  */
 export async function deleteSomeLeftBehind(
   queries: Queries,
   tenantId: string,
   limit: number,
-): Promise<void> {
-  if (!(await isLeftBehind(queries, tenantId))) return // somebody else was faster
+): Promise<boolean> {
+  const isTombstone = eq(tombstones.tenantId, tenantId)
+  const [tombstone] = await queries.select().from(tombstones).where(isTombstone)
+  if (tombstone === undefined) return true // there is none of it, or somebody has the id again
   let room = limit
-  for (const table of LEFT_BEHIND) {
-    const some = sql`(SELECT rowid FROM ${table} WHERE ${table.tenantId} = ${tenantId} LIMIT ${room})`
+  for (const table of [...LEFT_BEHIND, ...AT_ONCE]) {
     const gone = await queries
       .delete(table)
-      .where(sql`rowid IN ${some}`)
+      .where(sql`rowid IN ${some(table, tenantId, room)}`)
       .returning({ tenantId: table.tenantId })
     room -= gone.length
-    if (room === 0) return
+    if (room === 0) break
   }
-  const { analyses } = schema
-  const some = sql`(SELECT rowid FROM ${analyses} WHERE ${analyses.tenantId} = ${tenantId}
-    LIMIT ${room})`
-  const kept = await queries
-    .update(analyses)
-    .set({ tenantId: '' })
-    .where(sql`rowid IN ${some}`)
-    .returning({ tenantId: analyses.tenantId })
-  if (kept.length === room) return
-  await queries
-    .update(tombstones)
-    .set({ isLeftBehind: false })
-    .where(eq(tombstones.tenantId, tenantId))
+  if (room > 0) {
+    const { analyses } = schema
+    const kept = await queries
+      .update(analyses)
+      .set({ tenantId: '' })
+      .where(sql`rowid IN ${some(analyses, tenantId, room)}`)
+      .returning({ tenantId: analyses.tenantId })
+    room -= kept.length
+  }
+  const isLeftBehind = room === 0
+  if (tombstone.isLeftBehind !== isLeftBehind)
+    await queries.update(tombstones).set({ isLeftBehind }).where(isTombstone)
+  return !isLeftBehind
 }
+
+const some = (
+  table: (typeof LEFT_BEHIND | typeof AT_ONCE)[number] | typeof schema.analyses,
+  tenantId: string,
+  limit: number,
+) => sql`(SELECT rowid FROM ${table} WHERE ${table.tenantId} = ${tenantId} LIMIT ${limit})`

@@ -1,11 +1,12 @@
 import { Refusal } from '../../../shared/errors.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { and, asc, eq, getTableColumns, gt, inArray, lte, ne, or, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
 import { refuseTaken } from './conflicts.ts'
 import { nextOf } from './counters.ts'
-import { isLeftBehind } from './tenant-removal.ts'
+import { deleteSomeLeftBehind } from './tenant-removal.ts'
 
 type TenantRow = typeof schema.tenants.$inferSelect
 type SecretColumn =
@@ -58,6 +59,17 @@ export async function findTenant(queries: Queries, tenantId: string): Promise<Te
     .from(schema.tenants)
     .where(eq(schema.tenants.tenantId, tenantId))
   return (await withHostnames(queries, rows))[0]
+}
+
+/**
+ * Asked in the change that writes for it, by whoever has waited for something before: a tenant may be
+ * removed while its people are under way, and what is written then would be of who has its id next.
+ */
+export async function requireTenant(queries: Queries, tenantId: string): Promise<void> {
+  const { tenants } = schema
+  const own = eq(tenants.tenantId, tenantId)
+  const rows = await queries.select({ number: tenants.number }).from(tenants).where(own)
+  if (rows.length === 0) throw new Refusal('tenant_not_found')
 }
 
 /** Those that there are, in no particular order. */
@@ -194,7 +206,7 @@ export async function findTenantLogo(queries: Queries, tenantId: string): Promis
 
 export async function insertTenant(queries: Queries, row: NewTenantRow): Promise<void> {
   // what the one before it has left behind must not become its own
-  if (await isLeftBehind(queries, row.tenantId))
+  if (!(await deleteSomeLeftBehind(queries, row.tenantId, LIMITS.rowsDeletedAtOnceMax)))
     throw new Refusal('tenant_taken', { field: 'tenant_id' })
   const number = await nextOf(queries, 'tenant')
   await refuseTaken(queries.insert(schema.tenants).values({ ...row, number }), [

@@ -1,16 +1,20 @@
 /** A tenant goes at once; what it has left behind goes in slices, and keeps nobody waiting. */
 import t from 'tap'
+import type { OwnFacts } from '../../../control-plane/accounts/attempts.ts'
+import { createRealmRecords } from '../../../control-plane/realm/records.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import type { Store } from '../../../control-plane/store/store.ts'
 import { createRemoval } from '../../../control-plane/tenants/removal.ts'
+import { keepShadow } from '../../../control-plane/user-directory/shadow-users.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { ACTOR, startServices, tenantNamed } from '../../support/control-plane.ts'
+import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
 
 const SLICE = LIMITS.rowsDeletedAtOnceMax
 type Scope = Parameters<typeof startServices>[0]
 
 async function start(t: Scope, records: number) {
-  const services = await startServices(t)
+  const clock = movableClock()
+  const services = await startServices(t, { clock })
   const { store, tenants } = services
   for (const tenantId of ['acme', 'bolt']) {
     await tenants.create(tenantNamed(tenantId), ACTOR)
@@ -42,7 +46,7 @@ async function start(t: Scope, records: number) {
     }
     return left
   }
-  return { ...services, countLeft }
+  return { ...services, clock, countLeft }
 }
 
 /** Everything but the first so many changes fails: as where the process ends, or the disk is full. */
@@ -73,8 +77,8 @@ void t.test('it is gone at once, and others have their turn between all slices',
 })
 
 void t.test('nobody gets its id before nothing is left, nor anything of it', async (t) => {
-  const { store, tenants, users, countLeft } = await start(t, SLICE + 1)
-  await createRemoval({ store: cutOffAfter(store, 2) }).remove('acme', ACTOR)
+  const { store, clock, tenants, users, countLeft } = await start(t, SLICE + 1)
+  await createRemoval({ store: cutOffAfter(store, 2), clock }).remove('acme', ACTOR)
   t.equal(await tenants.find('acme'), undefined)
   t.ok((await countLeft()) > 0, 'cut off')
   await t.rejects(tenants.remove('acme', ACTOR), { code: 'tenant_not_found' })
@@ -84,7 +88,7 @@ void t.test('nobody gets its id before nothing is left, nor anything of it', asy
 })
 
 void t.test('where it was cut off the jobs go on, and leave all others alone', async (t) => {
-  const { store, tenants, jobs, countLeft } = await start(t, SLICE + 1)
+  const { store, clock, tenants, jobs, countLeft } = await start(t, SLICE + 1)
   for (const tenantId of ['acme', 'bolt'])
     await store.change(({ queries, nowMs }) =>
       queries
@@ -92,10 +96,87 @@ void t.test('where it was cut off the jobs go on, and leave all others alone', a
         .values({ analysisId: tenantId, tenantId, startedAt: nowMs, outcome: 'guide', tokens: 7 })
         .then(() => undefined),
     )
-  await createRemoval({ store: cutOffAfter(store, 1) }).remove('acme', ACTOR)
+  await createRemoval({ store: cutOffAfter(store, 1), clock }).remove('acme', ACTOR)
   await jobs.run()
   t.equal(await countLeft(), 0)
   t.ok(await tenants.find('bolt'))
   const analyses = await store.read.select().from(schema.analyses)
   t.same(analyses.map(({ tenantId }) => tenantId).sort(), ['', 'bolt'])
+})
+
+const LATE = { tenantId: 'acme', model: 'Session', payloadSealed: '', expiresAt: 9e12 }
+
+/** By somebody who has not asked whether the tenant is still there. */
+const writeLate = async (store: Store, count = 1) =>
+  store.change(async ({ queries }) => {
+    const rows = Array.from({ length: count }, (_, index) => ({ ...LATE, idHash: `late${index}` }))
+    await queries.insert(schema.realmRecords).values(rows)
+    const kept = { tenantId: 'acme', name: 'network' as const, settings: {}, updatedAt: 1 }
+    await queries.insert(schema.tenantPolicies).values(kept)
+  })
+
+void t.test('what is written behind the last slice is nobody’s', async (t) => {
+  const { store, clock, tenants, jobs, countLeft } = await start(t, 0)
+  await tenants.remove('acme', ACTOR)
+  await writeLate(store, SLICE + 1)
+  await jobs.run()
+  t.equal(await countLeft(), SLICE + 2, 'nobody looks at once')
+  clock.advance(LIMITS.removedSweptAgainMs)
+  await jobs.run()
+  t.equal(await countLeft(), 0)
+
+  await writeLate(store, SLICE + 1)
+  await tenants.create(tenantNamed('acme'), ACTOR)
+  t.equal((await store.read.select().from(schema.realmRecords)).length, 0)
+  t.equal(await tenants.find('bolt').then((bolt) => bolt?.status), 'published')
+
+  await writeLate(store)
+  clock.advance(LIMITS.removedSweptAgainMs)
+  await jobs.run()
+  await t.rejects(tenants.create(tenantNamed('acme'), ACTOR), { code: 'tenant_taken' })
+  t.equal((await store.read.select().from(schema.realmRecords)).length, 1, 'its own stay')
+})
+
+void t.test('whoever has waited for something asks for the tenant before they write', async (t) => {
+  const { store, tenants, sessions, trialPeople, mails, countLeft, ...rest } = await start(t, 0)
+  const { revocations, attempts, policies, clock, vault } = rest
+  const decided = await policies.of('acme')
+  await tenants.remove('acme', ACTOR)
+  const gone = { code: 'tenant_not_found' }
+  const person = { externalId: '7', username: 'eve', email: 'eve@x.test', name: 'E' }
+  await t.rejects(
+    keepShadow(store, 'acme', { ...person, isDisabled: false }, () => undefined),
+    gone,
+  )
+  const issuedAtMs = clock.nowMs()
+  const session = { tenantId: 'acme', sid: 's', userId: 'u', ip: '192.0.2.1', userAgent: 'x' }
+  const issued = { ...session, issuedAtMs, expiresAtMs: issuedAtMs + 1000 }
+  await t.rejects(sessions.record(issued), gone)
+  await t.rejects(trialPeople.create('acme'), gone)
+  const facts: OwnFacts = {
+    at: Math.floor(clock.nowMs() / 1000),
+    address: '192.0.2.1',
+    password: 'wrong',
+    passwordChangedAt: null,
+    device: { isKnown: false, isEnrolled: false, isNetworkKnown: false },
+    factors: [],
+    proof: 'none',
+    isStepUp: false,
+    sessions: 0,
+  }
+  const attempt = { ...session, userId: undefined, loginHash: 'x', countedAs: '192.0.2.1' }
+  const settled = store.change((change) => attempts.settle(change, attempt, facts, decided))
+  await t.rejects(settled, gone)
+  await t.rejects(attempts.refuseTooMany(attempt, facts, decided), gone)
+  const mail = { to: 'eve@x.test', subject: 's', text: 't' }
+  await t.rejects(
+    store.change((change) => mails.queue(change, 'acme', mail)),
+    gone,
+  )
+  const onCodeReused = () => Promise.resolve()
+  const records = createRealmRecords({ store, vault, clock, tenantId: 'acme', onCodeReused })
+  await t.rejects(records.adapter('Grant').upsert('g', {}, 60), gone)
+  await t.rejects(records.adapter('Interaction').upsert('i', {}, 60), gone)
+  await revocations.end('acme', 's', ACTOR, 'signed_out')
+  t.equal(await countLeft(), 0)
 })
