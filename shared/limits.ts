@@ -192,6 +192,8 @@ export const LIMITS = {
   openSignInsPerTenantMax: 20_000,
   /** Alive, whatever a policy says: the oldest make room. */
   sessionsPerPersonMax: 100,
+  /** Whose sessions are counted before others have their turn. */
+  peopleCountedAtOnceMax: 200,
   /** Then others have their turn. */
   sessionsEndedPerChangeMax: 50,
   /** That browsers of a person have open, and as many again that they have answered. */

@@ -2,13 +2,15 @@
  * What a tenant's administrators have decided about signing in. The lengths of a session are the
  * tenant's own settings, which gateways enforce; the session policy shows and sets the same ones.
  */
+import { setImmediate as breathe } from 'node:timers/promises'
 import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { revokeIn } from '../sessions/revocations.ts'
 import { DEFAULT_POLICIES, type Policies, type PolicyName } from '../policy/policies.ts'
 import { changeInTurns } from '../store/change-in-turns.ts'
 import { findPolicy, policiesOf, upsertPolicy } from '../store/queries/policies.ts'
-import { surplusSids } from '../store/queries/sessions.ts'
+import { aliveCountsAfter, aliveSids } from '../store/queries/sessions.ts'
 import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
@@ -23,10 +25,18 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
   const alter = createAlter(store)
 
   /** The oldest too many; whoever is forgotten by a crash ends with that person's next sign-in. */
-  async function endSurplus(tenantId: string, settings: Policies['session']): Promise<void> {
-    const { concurrent_max: most, when_full: whenFull } = settings
-    if (most === null || whenFull === 'refuse') return
-    const sids = await surplusSids(store.read, tenantId, clock.nowMs(), most)
+  async function endSurplus(tenantId: string, most: number): Promise<void> {
+    const [{ read }, atOnce] = [store, LIMITS.peopleCountedAtOnceMax]
+    const sids: string[] = []
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const nowMs = clock.nowMs()
+      const people = await aliveCountsAfter(read, tenantId, after, nowMs, atOnce)
+      for (const { userId, alive } of people)
+        if (alive > most)
+          sids.push(...(await aliveSids(read, tenantId, userId, nowMs, alive - most)))
+      after = people.at(-1)?.userId
+      await breathe()
+    }
     await changeInTurns(store, sids, (change, sid) =>
       revokeIn(change, tenantId, { sid }, 'surplus'),
     )
@@ -47,6 +57,7 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
       actor: Actor,
     ): Promise<Policies[Name]> {
       let settings: Policies[Name] | undefined
+      let endsBeyond: number | undefined
       await alter(tenantId, actor, `policy.${name}.changed`, async (change) => {
         const before = await policiesIn(change.queries, tenantId)
         const put = (settings = putTogether(name, before, input))
@@ -57,13 +68,18 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
           settings: { ...put },
           updatedAt: change.nowMs,
         })
-        if (name === 'session') await applySession(change, tenantId, put as Policies['session'])
+        if (name === 'session') {
+          const session = put as Policies['session']
+          await applySession(change, tenantId, session)
+          const most = keptOf(session)
+          if (most < keptOf(before.session)) endsBeyond = most
+        }
         const data = { settings: { ...put } as Record<string, unknown>, changed }
         await change.emit(`policy.${name}.updated`, tenantId, data)
         return { ...data, was: { ...before[name] } }
       })
       if (settings === undefined) throw new Error(`the ${name} policy was not put`)
-      if (name === 'session') await endSurplus(tenantId, settings as Policies['session'])
+      if (endsBeyond !== undefined) await endSurplus(tenantId, endsBeyond)
       return settings
     },
   }
@@ -106,6 +122,11 @@ function lengthsOf(tenant: Tenant) {
     idle_seconds: tenant.idleSeconds,
     session_binding: tenant.sessionBinding,
   }
+}
+
+/** How many sessions of a person the policy leaves them when it begins to hold. */
+function keptOf({ concurrent_max: most, when_full: whenFull }: Policies['session']): number {
+  return most === null || whenFull === 'refuse' ? Infinity : most
 }
 
 /** Running sessions follow: a shorter length ends them at the gateways. */

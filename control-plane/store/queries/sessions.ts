@@ -301,26 +301,23 @@ export async function deleteSessionsExpiredBefore(
   return sids.length
 }
 
-/** Of everybody who has more than `most` sessions alive, the ones that began first. */
-export async function surplusSids(
+/** How many sessions so many people have alive, from one id on; also of those who have none. */
+export async function aliveCountsAfter(
   queries: Queries,
   tenantId: string,
+  afterUserId: string,
   nowMs: number,
-  most: number,
-): Promise<string[]> {
-  const ranked = queries
-    .select({
-      sid: table.sid,
-      place: sql<number>`row_number() over (
-        partition by ${table.userId} order by ${table.createdAt} desc, ${table.sid} desc)`.as(
-        'place',
-      ),
-    })
+  limit: number,
+) {
+  const isOfThem = and(eq(table.tenantId, tenantId), gt(table.userId, afterUserId))
+  const alive = sql<number>`count(case when ${isAliveIn(tenantId, nowMs)} then 1 end)`
+  return await queries
+    .select({ userId: table.userId, alive })
     .from(table)
-    .where(and(eq(table.tenantId, tenantId), isNull(table.endedAt), gt(table.expiresAt, nowMs)))
-    .as('ranked')
-  const rows = await queries.select({ sid: ranked.sid }).from(ranked).where(gt(ranked.place, most))
-  return rows.map((row) => row.sid)
+    .where(and(isOfThem, isNull(table.endedAt))) // what it walks along
+    .groupBy(table.userId)
+    .orderBy(asc(table.userId))
+    .limit(limit)
 }
 
 export async function deleteSessionsOf(
