@@ -192,6 +192,10 @@ export const LIMITS = {
   openSignInsPerTenantMax: 20_000,
   /** Alive, whatever a policy says: the oldest make room. */
   sessionsPerPersonMax: 100,
+  /** Browsers that one account is signed in to the realm with, and as many grants. */
+  realmRecordsPerPersonMax: 200,
+  /** Of whatever kind, by one revocation: more than these, with the codes and tokens of some minutes. */
+  realmRecordsEndedAtOnceMax: 500,
   /** Whose sessions are counted before others have their turn. */
   peopleCountedAtOnceMax: 200,
   /** Then others have their turn. */

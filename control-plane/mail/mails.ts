@@ -17,7 +17,6 @@ import {
   tenantsWithDueMails,
   type MailRow,
 } from '../store/queries/mails.ts'
-import { requireTenant } from '../store/queries/tenants.ts'
 import type { Change, Store } from '../store/store.ts'
 
 export interface Mail {
@@ -109,7 +108,6 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
       expiresAt: number | null = null,
     ): Promise<void> {
       const mailId = randomUUID()
-      await requireTenant(change.queries, tenantId)
       await insertMail(change.queries, {
         mailId,
         tenantId,

@@ -5,16 +5,26 @@ import { Refusal } from '../../shared/errors.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import { addressOf } from '../listener/client-address.ts'
+import { notBeforeOf } from '../store/queries/revocations.ts'
 import { isSessionOver } from './session-over.ts'
 import { wantsSecondFactor } from './sign-in/visit.ts'
 import type { RealmWorld } from './world.ts'
 
-export async function findAccount(world: RealmWorld, tenantId: string, userId: string) {
+/** `token`: by which it is asked for. One from before a revocation may still be kept for a while. */
+export async function findAccount(
+  world: RealmWorld,
+  tenantId: string,
+  userId: string,
+  token?: { readonly kind: string; readonly iat: number },
+) {
   const user = await world.users.get(tenantId, userId).catch((error: unknown) => {
     if (error instanceof Refusal && error.code === 'user_not_found') return undefined
     throw error
   })
   if (user === undefined || user.isDisabled) return undefined
+  if (token?.kind === 'AccessToken') {
+    if (token.iat < (await notBeforeOf(world.store.read, tenantId, userId))) return undefined
+  }
   return {
     accountId: userId,
     claims: (use: string) => ({

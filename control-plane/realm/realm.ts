@@ -80,7 +80,7 @@ export async function createRealm(
         const host = typeof uri === 'string' ? new URL(uri).host : ''
         return `${issuer}/sign-in/${uid}?app=${encodeURIComponent(host)}`
       },
-      findAccount: (_ctx, userId) => findAccount(world, tenantId, userId),
+      findAccount: (_ctx, userId, token) => findAccount(world, tenantId, userId, token),
       loadExistingGrant: (ctx) => loadGrant(ctx, clientId),
       mustSignInAgain: (ctx) => mustSignInAgain(ctx, world, tenant, clientId),
       mustStepUp: (ctx) => mustStepUp(ctx, world, tenant),

@@ -14,7 +14,7 @@ import type { RealmRecord, RecordKey } from '../store/queries/realm-records.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
 import {
   consumeRecord,
-  deleteSurplusAnswered,
+  deleteSurplusOfAccount,
   deleteSurplusOfSite,
   deleteSurplusOpen,
   deleteRecord,
@@ -95,6 +95,7 @@ const OPEN_LIMITS: OpenLimits = {
 
 export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
   const { store, vault, clock, tenantId, openLimits = OPEN_LIMITS } = world
+  const { realmRecordsPerPersonMax: recordsPerPersonMax } = LIMITS
   const { perAddressMax, perSiteMax, perPersonMax, perTenantMax, tenantEvery } = openLimits
   let unlooked = 0
   let batch: Batch | undefined
@@ -144,6 +145,9 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
         await store.change(async ({ queries }) => {
           await requireTenant(queries, tenantId)
           await upsertRecord(queries, record)
+          if (model !== 'Grant') return // of which each sign-in makes one
+          for (const model of ['Grant', 'Session'])
+            await deleteSurplusOfAccount(queries, { ...record, model }, recordsPerPersonMax)
         })
       },
 
@@ -251,7 +255,7 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
       const expiresAt = nowMs + SIGN_IN_SECONDS * SECOND_MS
       const record = sealed(key, { ...payload, consumed: undefined, exp }, expiresAt)
       await upsertSignIn(queries, record)
-      await deleteSurplusAnswered(queries, record, perPersonMax)
+      await deleteSurplusOfAccount(queries, record, perPersonMax)
     },
   }
 }

@@ -27,6 +27,9 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
   jobs.tidies('removedTenants', (limit) => tenants.sweepLeftBehind(limit))
   jobs.tidies('secretOverlaps', (limit) => tenants.endSecretOverlaps(limit))
   const policies = createPolicies({ store, clock })
+  const revocations = jobs.tidied('revocations', createRevocations({ store }))
+  const failure = 'ending all sessions of a tenant is not finished, trying again later'
+  jobs.follows(revocations.finishEndings, failure)
   return {
     store,
     vault,
@@ -37,7 +40,7 @@ export async function openTenants(world: ServicesWorld, jobs: Jobs) {
     protectionStatements: createProtectionStatements({ tenants, keys, clock, baseUrl }),
     replayPolicy: createPolicyReplay({ store, policies, clock }),
     sessions: jobs.tidied('sessions', createSessions({ store, clock })),
-    revocations: jobs.tidied('revocations', createRevocations({ store })),
+    revocations,
     auditTrail: jobs.tidied('auditTrail', createAuditTrail({ store })),
   }
 }

@@ -12,7 +12,6 @@ import { changeInTurns } from '../store/change-in-turns.ts'
 import { noteLogouts } from '../store/queries/logout-notices.ts'
 import { deleteFinishedSignInsBehind } from '../store/queries/realm-records.ts'
 import {
-  deleteAccessTokens,
   deleteMootRevocations,
   deleteRealmRecords,
   endingsOfAll,
@@ -74,7 +73,6 @@ export function createRevocations({ store }: { store: Store }) {
       const times = { notBefore, createdAt: nowMs, keptUntil: alive.expiresAt }
       const row: RevocationRow = { tenantId, kind: 'all', target: '', ...times }
       await upsertRevocation(queries, row)
-      await deleteAccessTokens(queries, tenantId)
       const said = { all: true, not_before: notBefore, reason } as const
       await change.emit('session.revoked', tenantId, { ...said, sessions: alive.count })
       await change.audit(actor, { action: 'sessions.revoked', tenantId, content: said })
@@ -82,13 +80,14 @@ export function createRevocations({ store }: { store: Store }) {
       return { notBefore, sessions: alive.count, enforced: change.enforced }
     })
     unfinished.set(tenantId, { notBefore: result.notBefore, reason })
-    await finish(tenantId)
+    // it holds, whatever becomes of this: the jobs go on with it
+    await finish(tenantId, () => false).catch(() => undefined)
     return result
   }
 
-  async function finish(tenantId: string): Promise<void> {
+  async function finish(tenantId: string, isClosed: () => boolean): Promise<void> {
     const most = LIMITS.sessionsEndedPerChangeMax
-    for (let ending; (ending = unfinished.get(tenantId)) !== undefined;) {
+    for (let ending; !isClosed() && (ending = unfinished.get(tenantId)) !== undefined;) {
       const ended = await endSome(tenantId, ending.notBefore, ending.reason, most)
       if (ended < most && unfinished.get(tenantId) === ending) unfinished.delete(tenantId)
     }
@@ -106,17 +105,6 @@ export function createRevocations({ store }: { store: Store }) {
       }
       return sids.length
     })
-  }
-
-  /** What a request did not come to, or a process that ended. */
-  async function finishAll(): Promise<void> {
-    if (!isRead)
-      for (const { tenantId, notBefore } of await store.change(({ queries, nowMs }) =>
-        endingsOfAll(queries, nowMs),
-      ))
-        if (!unfinished.has(tenantId)) unfinished.set(tenantId, { notBefore, reason: 'revoked' })
-    isRead = true
-    for (const tenantId of [...unfinished.keys()]) await finish(tenantId)
   }
 
   return {
@@ -165,8 +153,21 @@ export function createRevocations({ store }: { store: Store }) {
       return toRevoked(await revocationsOf(store.read, tenantId))
     },
 
+    /** What a request did not come to, or a process that ended. No tenant waits for another one's. */
+    async finishEndings(isClosed: () => boolean): Promise<void> {
+      if (!isRead)
+        for (const { tenantId, notBefore } of await store.change(({ queries, nowMs }) =>
+          endingsOfAll(queries, nowMs),
+        ))
+          if (!unfinished.has(tenantId)) unfinished.set(tenantId, { notBefore, reason: 'revoked' })
+      isRead = true
+      const failures: unknown[] = []
+      for (const tenantId of [...unfinished.keys()])
+        await finish(tenantId, isClosed).catch((error: unknown) => failures.push(error))
+      if (failures.length > 0) throw failures[0]
+    },
+
     async prune(limit: number): Promise<number> {
-      await finishAll()
       return store.change(({ queries, nowMs }) => deleteMootRevocations(queries, nowMs, limit))
     },
   }

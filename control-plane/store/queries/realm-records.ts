@@ -233,8 +233,8 @@ export async function deleteSurplusOfSite(
   )
 }
 
-/** The same of those that one person has answered, finished ones among them. */
-export async function deleteSurplusAnswered(
+/** The same of what is one person's, finished sign-ins among it. */
+export async function deleteSurplusOfAccount(
   queries: Queries,
   { tenantId, model, accountId }: Pick<RealmRecord, 'tenantId' | 'model' | 'accountId'>,
   most: number,

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, inArray, lt, max, ne, or, sql } from '../drizzle.ts'
 import { SECOND_MS } from '../../../shared/clock.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import type { SessionTargetOfPerson } from './sessions.ts'
@@ -68,7 +69,9 @@ export async function isSidRevoked(
 
 /**
  * What the realm keeps for these sessions: no code or provider session makes a new token. A sign-in
- * page that somebody is looking at stays: what follows from it is judged by its own time.
+ * page that somebody is looking at stays: what follows from it is judged by its own time. Beyond so
+ * many (`deleteSurplusOfAccount` holds a person to fewer) what is left is dead by its time as well,
+ * and expires.
  */
 export async function deleteRealmRecords(
   queries: Queries,
@@ -78,15 +81,10 @@ export async function deleteRealmRecords(
   const records = schema.realmRecords
   const areMeant =
     'sid' in target ? eq(records.sid, target.sid) : eq(records.accountId, target.subject)
-  const isSession = ne(records.model, 'Interaction')
-  await queries.delete(records).where(and(eq(records.tenantId, tenantId), isSession, areMeant))
-}
-
-/** They live for minutes, and nothing else that the realm keeps opens anything by itself. */
-export async function deleteAccessTokens(queries: Queries, tenantId: string): Promise<void> {
-  const records = schema.realmRecords
-  const areMeant = and(eq(records.tenantId, tenantId), eq(records.model, 'AccessToken'))
-  await queries.delete(records).where(areMeant)
+  const isSession = and(eq(records.tenantId, tenantId), areMeant, ne(records.model, 'Interaction'))
+  const some = sql`(SELECT rowid FROM ${records} WHERE ${isSession}
+    LIMIT ${LIMITS.realmRecordsEndedAtOnceMax})`
+  await queries.delete(records).where(sql`rowid IN ${some}`)
 }
 
 /**

@@ -1,8 +1,6 @@
 /** What the provider expects of its adapter, on the real store; and what it must not find there. */
-import { randomBytes } from 'node:crypto'
 import type { AdapterPayload } from 'oidc-provider'
 import t, { type Test } from 'tap'
-import { createVault } from '../../../control-plane/keys/vault.ts'
 import { createRealmRecords, FINISHED_MS } from '../../../control-plane/realm/records.ts'
 import {
   beginState,
@@ -10,15 +8,14 @@ import {
   withState,
 } from '../../../control-plane/realm/sign-in/attempt-state.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
-import { openSqlite } from '../../../control-plane/store/sqlite.ts'
-import { openStore } from '../../../control-plane/store/store.ts'
-import { movableClock } from '../../support/control-plane.ts'
+import { deleteRealmRecords } from '../../../control-plane/store/queries/revocations.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
 
 async function startRecords(t: Test) {
   const clock = movableClock()
-  const store = await openStore(openSqlite(`${t.testdir()}/records.db`), clock)
-  t.teardown(() => store.close())
-  const vault = createVault(randomBytes(32))
+  const { store, vault, tenants } = await startServices(t, { clock })
+  await tenants.create(tenantNamed('acme'), ACTOR)
   const reused: string[] = []
   const recordsOf = (tenantId: string) =>
     createRealmRecords({
@@ -166,4 +163,46 @@ t.test('who has shown a password counts no more among the open ones', async (t) 
   t.same(await openedBy(), [null])
   await interactions.upsert('x1', {}, 3600)
   t.same(await openedBy(), [null])
+})
+
+t.test('one account has so many sessions and grants, and the newest stay', async (t) => {
+  const { records, store, clock } = await startRecords(t)
+  const { realmRecordsPerPersonMax: most, realmRecordsEndedAtOnceMax: atOnce } = LIMITS
+  const rowOf = (model: string, at: number, accountId = 'ada') => ({
+    ...{ tenantId: 'acme', model, idHash: `${accountId}-${at}`, accountId, payloadSealed: '' },
+    expiresAt: clock.nowMs() + 1000 + at,
+  })
+  const insert = (rows: ReturnType<typeof rowOf>[]) =>
+    store.change(async ({ queries }) => {
+      for (let at = 0; at < rows.length; at += 100)
+        await queries.insert(schema.realmRecords).values(rows.slice(at, at + 100))
+    })
+  const count = async () => {
+    const rows = await store.read.select().from(schema.realmRecords)
+    return Object.fromEntries(
+      [...Map.groupBy(rows, ({ model, accountId }) => `${accountId} ${model}`)].map(
+        ([name, own]) => [name, own.length],
+      ),
+    )
+  }
+  const grant = (id: string) =>
+    records.adapter('Grant').upsert(id, { jti: id, accountId: 'ada' }, 60)
+  const times = Array.from({ length: most + 1 }, (_, at) => at)
+  await insert(times.flatMap((at) => [rowOf('Session', at), rowOf('Grant', at)]))
+  await insert([rowOf('Session', 0, 'bob'), rowOf('AccessToken', 0)])
+  await grant('g1')
+  const others = { 'bob Session': 1, 'ada AccessToken': 1 }
+  t.same(await count(), { 'ada Session': most, 'ada Grant': most, ...others })
+  t.ok(await records.adapter('Grant').find('g1'))
+  const kept = await store.read.select().from(schema.realmRecords)
+  t.notOk(
+    kept.some(({ model, idHash }) => model === 'Session' && idHash === 'ada-0'),
+    'the oldest went',
+  )
+
+  await insert(Array.from({ length: atOnce }, (_, at) => rowOf('AccessToken', at + 1)))
+  const all = Object.values(await count()).reduce((sum, own) => sum + own, 0)
+  await store.change(({ queries }) => deleteRealmRecords(queries, 'acme', { subject: 'ada' }))
+  const left = Object.values(await count()).reduce((sum, own) => sum + own, 0)
+  t.equal(all - left, atOnce, 'so many by one revocation, of a person who has more')
 })

@@ -11,17 +11,22 @@ import {
   sidOf,
   signIn,
   startWorld,
+  userinfoStatus,
   type World,
   ADA,
 } from './realm-world.ts'
 
 /** Writes the not-before time and nothing else, as if a request had been under way meanwhile. */
-async function revokeBehindItsBack(world: World, userId: string) {
+async function revokeBehindItsBack(
+  world: World,
+  userId: string,
+  kind: 'subject' | 'all' = 'subject',
+) {
   await world.store.change(({ queries, nowMs }) =>
     upsertRevocation(queries, {
       tenantId: 'acme',
-      kind: 'subject',
-      target: userId,
+      kind,
+      target: kind === 'all' ? '' : userId,
       notBefore: Math.floor(nowMs / 1000) + 1,
       createdAt: nowMs,
     }),
@@ -67,6 +72,22 @@ t.test('a code from before a revocation makes no token', async (t) => {
     t.match(await flow.finish(url).catch((error: unknown) => error), { error: 'invalid_grant' })
   }
 })
+
+t.test(
+  'an access token from before a revocation answers nothing, however many are kept',
+  async (t) => {
+    for (const kind of ['subject', 'all'] as const) {
+      const world = await startWorld(t)
+      const acme = await world.tenant('acme')
+      const { tokens } = await signIn(new Browser(world.baseUrl), acme)
+      t.equal(await userinfoStatus(acme, tokens.access_token), 200)
+      await revokeBehindItsBack(world, acme.ada.userId, kind)
+      t.equal(await userinfoStatus(acme, tokens.access_token), 401, kind)
+      const again = await signIn(new Browser(world.baseUrl), acme)
+      t.equal(await userinfoStatus(acme, again.tokens.access_token), 200)
+    }
+  },
+)
 
 t.test('a revocation that commits while a token is made keeps it from leaving', async (t) => {
   // The clock stands at S.999; the token is made as the revocation commits and S+1 begins

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { createRevocations } from '../../../control-plane/sessions/revocations.ts'
 import { ENFORCED_BY_NOBODY } from '../../../control-plane/store/enforced.ts'
+import { sql } from '../../../control-plane/store/drizzle.ts'
+import { upsertRevocation } from '../../../control-plane/store/queries/revocations.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR, movableClock, startServices, tenantNamed } from '../../support/control-plane.ts'
@@ -311,7 +313,8 @@ void t.test(
         ++changes > 1 ? Promise.reject(new Error('the store is closed')) : store.change(work),
     }
     const before = createRevocations({ store: cut })
-    await t.rejects(before.revoke('acme', { all: true }, ACTOR), /closed/)
+    const { sessions: ended } = await before.revoke('acme', { all: true }, ACTOR)
+    t.equal(ended, 2 * most, 'it holds, whatever becomes of the rest')
     t.equal((await alive()).length, 2 * most, 'nothing is written down of them')
     t.equal(await sessions.countAlive('acme'), 0)
     t.same(await sessions.aliveOf('acme', 'ada'), [], 'who comes back is not one too many')
@@ -319,9 +322,52 @@ void t.test(
     clock.advance(2000)
     await issue('since')
     t.equal(await sessions.countAlive('acme'), 1)
-    await t.rejects(before.prune(10), /closed/, 'as long as it cannot')
-    await createRevocations({ store }).prune(10)
+    await t.rejects(before.finishEndings(isOpen), /closed/, 'as long as it cannot')
+    await createRevocations({ store }).finishEndings(isOpen)
     t.same(await alive(), ['since'])
     t.same(await records(), [])
   },
 )
+
+void t.test('a process that ends does not wait for what is to be written down', async (t) => {
+  const { store, issue, alive } = await startAccounts(t)
+  const most = LIMITS.sessionsEndedPerChangeMax
+  for (let at = 0; at < 3 * most; at++) await issue(`s${at}`)
+  let changes = 0
+  const cut: typeof store = {
+    ...store,
+    change: (work) =>
+      ++changes > 1 ? Promise.reject(new Error('the store is closed')) : store.change(work),
+  }
+  await createRevocations({ store: cut }).revoke('acme', { all: true }, ACTOR)
+  const next = createRevocations({ store })
+  let asked = 0
+  await next.finishEndings(() => asked++ > 0)
+  t.equal((await alive()).length, 2 * most)
+  await next.finishEndings(() => true)
+  t.equal((await alive()).length, 2 * most)
+  await next.finishEndings(isOpen)
+  t.same(await alive(), [])
+})
+
+void t.test('a tenant of which nothing can be written holds up no other one', async (t) => {
+  const { store, revocations, clock, issue, alive } = await startAccounts(t)
+  for (const tenantId of ['acme', 'other']) await issue(`of-${tenantId}`, 'ada', tenantId)
+  await store.change(async ({ queries, nowMs }) => {
+    await queries.run(sql`CREATE TRIGGER full BEFORE UPDATE ON sessions WHEN OLD.tenant_id = 'acme'
+      BEGIN SELECT RAISE(ABORT, 'disk full'); END`)
+    const times = { createdAt: nowMs, keptUntil: nowMs + HOUR_MS }
+    const all = { kind: 'all', target: '', notBefore: Math.floor(nowMs / 1000) + 1 } as const
+    for (const tenantId of ['acme', 'other'])
+      await upsertRevocation(queries, { tenantId, ...all, ...times })
+    const moot = { kind: 'sid', target: 'x', notBefore: 1, createdAt: 1, keptUntil: 1 } as const
+    await upsertRevocation(queries, { tenantId: 'acme', ...moot })
+  })
+  await t.rejects(revocations.finishEndings(isOpen), /disk full/, 'and the log says so')
+  t.same(await alive('acme'), ['of-acme'])
+  t.same(await alive('other'), [])
+  clock.advance(1000)
+  t.equal(await revocations.prune(10), 1, 'nor what is tidied')
+})
+
+const isOpen = () => false

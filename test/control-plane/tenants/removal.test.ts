@@ -138,7 +138,7 @@ void t.test('what is written behind the last slice is nobody’s', async (t) => 
 })
 
 void t.test('whoever has waited for something asks for the tenant before they write', async (t) => {
-  const { store, tenants, sessions, trialPeople, mails, countLeft, ...rest } = await start(t, 0)
+  const { store, tenants, sessions, trialPeople, countLeft, ...rest } = await start(t, 0)
   const { revocations, attempts, policies, clock, vault } = rest
   const decided = await policies.of('acme')
   await tenants.remove('acme', ACTOR)
@@ -168,11 +168,6 @@ void t.test('whoever has waited for something asks for the tenant before they wr
   const settled = store.change((change) => attempts.settle(change, attempt, facts, decided))
   await t.rejects(settled, gone)
   await t.rejects(attempts.refuseTooMany(attempt, facts, decided), gone)
-  const mail = { to: 'eve@x.test', subject: 's', text: 't' }
-  await t.rejects(
-    store.change((change) => mails.queue(change, 'acme', mail)),
-    gone,
-  )
   const onCodeReused = () => Promise.resolve()
   const records = createRealmRecords({ store, vault, clock, tenantId: 'acme', onCodeReused })
   await t.rejects(records.adapter('Grant').upsert('g', {}, 60), gone)
