@@ -26,6 +26,8 @@ export function logOptions(program: string, isTerminal: boolean): LoggerOptions 
           },
         }
       : {}),
+    errorKey: 'error',
+    // libraries say `err`; none of our lines does (test/tidy/log-fields.test.ts)
     serializers: { error: describeError, err: describeError },
     hooks: { logMethod: withoutOwnWords },
   }
@@ -34,7 +36,7 @@ export function logOptions(program: string, isTerminal: boolean): LoggerOptions 
 /** An error that is logged by itself would lend its message to the line. */
 function withoutOwnWords(this: Logger, given: Parameters<LogFn>, method: LogFn) {
   const [first] = given as unknown[]
-  if (first instanceof Error && given.length === 1) method.call(this, { err: first }, 'error')
+  if (first instanceof Error && given.length === 1) method.call(this, { error: first }, 'error')
   else method.apply(this, given)
 }
 

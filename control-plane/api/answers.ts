@@ -24,7 +24,10 @@ export function answerError(log: Logger) {
     if (error instanceof Refusal) return answerRefusal(c, error)
     const requestId = c.get('requestId')
     if (!isHangUp(error, c.env?.incoming))
-      log.error({ error: describeError(error), requestId, path: c.req.path }, 'request failed')
+      log.error(
+        { error: describeError(error), request_id: requestId, path: c.req.path },
+        'request failed',
+      )
     return answerRefusal(c, new Refusal('internal'))
   }
 }

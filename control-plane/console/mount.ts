@@ -118,7 +118,7 @@ async function answer(
     const requestId = c.get('requestId')
     if (!isHangUp(error, c.env?.incoming))
       world.log.error(
-        { error: describeError(error), requestId, path: c.req.path },
+        { error: describeError(error), request_id: requestId, path: c.req.path },
         'console failed',
       )
     return answerRefusal(c, new Refusal('internal'), show)

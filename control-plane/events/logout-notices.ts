@@ -57,7 +57,7 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
     tenantsWithDue: () => tenantsWithDueLogoutNotices(store.read, clock.nowMs()),
     nextOf: (tenantId) => nextDueLogoutNotice(store.read, tenantId, clock.nowMs()),
     claim,
-    onError: (error) => log.error({ err: error }, 'logout notices wait for the next round'),
+    onError: (error) => log.error({ error }, 'logout notices wait for the next round'),
   })
   store.onCommit(({ revoked }) => {
     if (revoked.size > 0) void rotation.deliver()
@@ -72,7 +72,10 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
   async function claim(row: LogoutNoticeRow) {
     const { noticeId, tenantId, createdAt, attempts } = row
     if (createdAt + LIMITS.logoutNoticeKeptMs <= clock.nowMs()) {
-      log.warn({ tenantId }, 'logout notice given up: the application was too slow for too long')
+      log.warn(
+        { tenant_id: tenantId },
+        'logout notice given up: the application was too slow for too long',
+      )
       return store.change(async ({ queries }) => {
         await deleteLogoutNotice(queries, noticeId)
         return undefined
@@ -88,7 +91,8 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
     const uri = (await tenants.find(tenantId))?.backchannelLogoutUri
     const problem = uri == null ? undefined : await tell(uri, row)
     const pauseMs = problem === undefined ? undefined : PAUSES_MS[attempts - 1]
-    if (problem !== undefined) log.warn({ tenantId, attempts, problem }, 'logout notice not taken')
+    if (problem !== undefined)
+      log.warn({ tenant_id: tenantId, attempts, problem }, 'logout notice not taken')
     await store.change(async ({ queries }) => {
       if (pauseMs === undefined) return deleteLogoutNotice(queries, noticeId)
       await claimLogoutNotice(queries, row, { attempts, nextAt: clock.nowMs() + pauseMs })

@@ -92,7 +92,7 @@ export function converse(options: ConversationOptions): void {
   }
 
   function refuse(reason: string) {
-    log.error({ gatewayId, reason }, 'gateway refused')
+    log.error({ gateway_id: gatewayId, reason }, 'gateway refused')
     socket.send(write({ type: 'refused', reason }))
     socket.close(4003, 'refused')
   }

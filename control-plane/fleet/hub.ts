@@ -147,7 +147,7 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     const { tenantId, revision, problem } = outgoing
     if (problem === null) unsendable.delete(tenantId)
     else if (unsendable.get(tenantId)?.revision !== revision) {
-      log.error({ tenantId, revision, reason: problem }, 'a snapshot cannot be sent')
+      log.error({ tenant_id: tenantId, revision, reason: problem }, 'a snapshot cannot be sent')
       const at = new Date(clock.nowMs()).toISOString()
       unsendable.set(tenantId, { tenant_id: tenantId, revision, reason: problem, at })
     }
@@ -187,11 +187,14 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
         return link.consumed(message.messages)
       case 'rejected': {
         const { tenant_id: tenantId, revision, reason } = message
-        log.error({ gatewayId, tenantId, revision, reason }, 'a gateway rejected a snapshot')
+        log.error(
+          { gateway_id: gatewayId, tenant_id: tenantId, revision, reason },
+          'a gateway rejected a snapshot',
+        )
         return book.rejected(gatewayId, tenantId.slice(0, 100), revision, reason)
       }
       case 'resync':
-        log.warn({ gatewayId, reason: message.reason }, 'a gateway asks for everything')
+        log.warn({ gateway_id: gatewayId, reason: message.reason }, 'a gateway asks for everything')
         return link.resync()
       case 'activity':
         return options.onActivity?.(gatewayId, message.sessions)

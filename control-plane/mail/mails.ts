@@ -69,7 +69,7 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
     expiresAt !== null && expiresAt - LINK_MS_MIN <= clock.nowMs()
 
   async function giveUpLink({ mailId, tenantId }: MailRow): Promise<undefined> {
-    log.warn({ tenantId, mail_id: mailId }, 'mail given up: its link is too old by now')
+    log.warn({ tenant_id: tenantId, mail_id: mailId }, 'mail given up: its link is too old by now')
     await store.change(({ queries }) => deleteMail(queries, mailId))
   }
 
@@ -82,7 +82,7 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
       return failed(row, error)
     }
     await store.change(({ queries }) => deleteMail(queries, mailId))
-    log.info({ tenantId, mail_id: mailId }, 'mail handed on')
+    log.info({ tenant_id: tenantId, mail_id: mailId }, 'mail handed on')
   }
 
   /** What a mail server says may repeat the address, but nothing of the text. */
@@ -90,9 +90,9 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
     const { mailId, tenantId, attempts } = row
     const pauseMs = PAUSES_MS[attempts - 1]
     const problem = error instanceof Error ? error.message : String(error)
-    log.warn({ tenantId, mail_id: mailId, attempts, problem }, 'mail not handed on')
+    log.warn({ tenant_id: tenantId, mail_id: mailId, attempts, problem }, 'mail not handed on')
     if (pauseMs === undefined)
-      log.error({ tenantId, mail_id: mailId }, 'mail given up: check the mail server')
+      log.error({ tenant_id: tenantId, mail_id: mailId }, 'mail given up: check the mail server')
     await store.change(async ({ queries }) => {
       if (pauseMs === undefined) return deleteMail(queries, mailId)
       await claimMail(queries, row, { attempts, nextAt: clock.nowMs() + pauseMs })

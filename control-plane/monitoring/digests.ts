@@ -46,7 +46,7 @@ export function createDigests({ store, clock, log }: DigestsWorld) {
     async send(isClosed: () => boolean = () => false): Promise<void> {
       for (const timeZone of await timeZonesInUse(store.read))
         await tellZone(timeZone, isClosed).catch((error: unknown) =>
-          log.error({ error, timeZone }, 'digests wait for the next round'),
+          log.error({ error, time_zone: timeZone }, 'digests wait for the next round'),
         )
     },
 

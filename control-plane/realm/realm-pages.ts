@@ -57,7 +57,7 @@ function failurePages(realm: Realm, world: RealmWorld): Middleware {
     } catch (error) {
       if (isHangUp(error, ctx.req)) return
       const { tenantId } = realm.tenant
-      world.log.error({ tenantId, request_id: requestIdOf(ctx), err: error }, 'realm failed')
+      world.log.error({ tenant_id: tenantId, request_id: requestIdOf(ctx), error }, 'realm failed')
       await showMessage(ctx, world, realm, 'internal')
     }
   }

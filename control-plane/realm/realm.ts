@@ -52,7 +52,10 @@ export async function createRealm(
     tenantId,
     personAt: (ctx) => personAt(ctx, world, tenantId),
     onCodeReused: async (sids) => {
-      log.warn({ tenantId, sids }, 'an authorization code came twice, ending what was made from it')
+      log.warn(
+        { tenant_id: tenantId, sids },
+        'an authorization code came twice, ending what was made from it',
+      )
       const requestId = Provider.ctx === undefined ? '' : requestIdOf(Provider.ctx)
       await Promise.all(
         sids.map((sid) => endSession(world, tenantId, sid, 'code_reused', requestId)),
@@ -116,16 +119,19 @@ function logProblems(provider: OidcProvider, tenantId: string, log: RealmWorld['
   const failures: EventEmitter = provider // Koa's own event, which would go to the console
   failures.on('error', (error: unknown, ctx?: KoaContextWithOIDC) => {
     if (ctx !== undefined && isHangUp(error, ctx.req)) return
-    log.error({ tenantId, err: error }, 'realm failed')
+    log.error({ tenant_id: tenantId, error }, 'realm failed')
   })
   provider.on('server_error', (ctx, error) => {
     if (isHangUp(error, ctx.req)) return
-    log.error({ tenantId, request_id: requestIdOf(ctx), err: error }, 'realm failed')
+    log.error({ tenant_id: tenantId, request_id: requestIdOf(ctx), error }, 'realm failed')
   })
   const refused = (ctx: KoaContextWithOIDC, problem: Problem) => {
     const { message: error, error_description, error_detail } = problem
     const request_id = requestIdOf(ctx)
-    log.info({ tenantId, request_id, error, error_description, error_detail }, 'request refused')
+    log.info(
+      { tenant_id: tenantId, request_id, error, error_description, error_detail },
+      'request refused',
+    )
   }
   provider.on('authorization.error', refused)
   provider.on('grant.error', refused)

@@ -142,7 +142,7 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
       await handler(request, response)
     } catch (error) {
       if (isHangUp(error, request)) return void response.destroy()
-      log.error({ tenantId, err: error }, 'realm failed')
+      log.error({ tenant_id: tenantId, error }, 'realm failed')
       if (!response.headersSent) await refuse('internal')
       else response.destroy()
     }
@@ -155,7 +155,7 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
         await answer(request, response)
       } catch (error) {
         if (isHangUp(error, request)) return void response.destroy()
-        log.error({ err: error }, 'realm failed')
+        log.error({ error }, 'realm failed')
         if (!response.headersSent) response.writeHead(500)
         response.end()
       }

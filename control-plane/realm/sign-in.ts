@@ -69,7 +69,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
     if (form.fields.has('restart')) return restart(ctx, visit)
     const outcome = await outcomeOf(ctx, visit, form.fields)
     const { tenantId } = tenant
-    const from = { tenantId, request_id: requestIdOf(ctx), ip: addressOf(ctx.req) }
+    const from = { tenant_id: tenantId, request_id: requestIdOf(ctx), ip: addressOf(ctx.req) }
     log.info({ ...from, outcome: outcome.kind, reason: reasonOf(outcome) }, 'sign-in')
     return showOutcome(ctx, visit, outcome)
   }

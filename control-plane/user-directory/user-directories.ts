@@ -105,7 +105,7 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
         return await toAuthentication(tenantId, answer)
       } catch (error) {
         if (!(error instanceof DirectoryFault)) throw error
-        log.warn({ tenantId, fault: error.kind }, 'user directory does not answer')
+        log.warn({ tenant_id: tenantId, fault: error.kind }, 'user directory does not answer')
         throw new Refusal('directory_unavailable', { retry_after: RETRY_SECONDS })
       }
     },
@@ -117,7 +117,10 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
   ): Promise<Authentication> {
     if (answer.kind === 'ok') {
       const user = await keepShadow(store, tenantId, answer.person, (conflict, userId) =>
-        log.warn({ tenantId, conflict, userId }, 'a person of the user directory is in the way'),
+        log.warn(
+          { tenant_id: tenantId, conflict, user_id: userId },
+          'a person of the user directory is in the way',
+        ),
       )
       // an operator has disabled the account here, whatever the directory says
       return user.isDisabled ? { kind: 'refused', reason: 'disabled', user } : { kind: 'ok', user }
@@ -125,7 +128,10 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
     const { reason, rowId } = answer
     const subject = rowId === undefined ? undefined : shadowIdOf(tenantId, rowId)
     if (reason !== 'unknown_user' && reason !== 'wrong_password')
-      log.info({ tenantId, reason, userId: subject }, 'user directory refuses a sign-in')
+      log.info(
+        { tenant_id: tenantId, reason, user_id: subject },
+        'user directory refuses a sign-in',
+      )
     if (reason === 'row_unusable') throw new AccountUnusable(subject ?? '')
     if (subject === undefined) return { kind: 'refused', reason }
     const user = await findUser(store.read, tenantId, subject)

@@ -98,7 +98,7 @@ export function createIntegration(world: IntegrationWorld) {
     } finally {
       if (trial.person !== undefined)
         await people.remove(trial.person).catch((error: unknown) => {
-          log.error({ error, tenant: tenant.tenantId }, 'a trial person is left for the jobs')
+          log.error({ error, tenant_id: tenant.tenantId }, 'a trial person is left for the jobs')
         })
     }
   }

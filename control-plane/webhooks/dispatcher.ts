@@ -66,7 +66,7 @@ export function createDispatcher(world: DispatcherWorld) {
   let signal = Promise.withResolvers<void>()
   let isStopped = false
 
-  const rounds = createRounds(work, (error) => log.error({ err: error }, 'deliveries wait'))
+  const rounds = createRounds(work, (error) => log.error({ error }, 'deliveries wait'))
 
   store.onCommit((committed) => {
     if (!committed.hasEvents) return
@@ -107,7 +107,7 @@ export function createDispatcher(world: DispatcherWorld) {
     try {
       return await turn()
     } catch (error) {
-      log.error({ err: error }, 'deliveries could not be written down; trying again')
+      log.error({ error }, 'deliveries could not be written down; trying again')
       if (isStopped)
         results.length = 0 // their leases end, and somebody sends them again
       else await pause(AFTER_FAILURE_MS)
@@ -193,7 +193,7 @@ export function createDispatcher(world: DispatcherWorld) {
       const headers = deliveryHeaders(delivery, signature)
       return await receiver.post({ url: webhook.url, headers, body })
     } catch (error) {
-      log.error({ err: error, webhook_id: webhook.webhookId }, 'a delivery could not be sent')
+      log.error({ error, webhook_id: webhook.webhookId }, 'a delivery could not be sent')
       const problem = 'the service could not send this delivery'
       return { status: undefined, milliseconds: 0, firstBytes: '', problem }
     }

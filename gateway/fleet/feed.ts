@@ -151,7 +151,7 @@ export function openFeed(options: FeedOptions): Feed {
     lastProblem = reason
     if (isKeyRefused)
       log.error(
-        { url, gatewayId },
+        { url, gateway_id: gatewayId },
         'the control plane refuses the key of this gateway: make one for it (Fleet in the console, or POST /api/v1/operator/gateways) and set SERVICE_FLEET_KEY',
       )
     else log.warn({ url, reason }, 'cannot reach the control plane, trying again')

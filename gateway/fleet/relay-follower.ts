@@ -78,7 +78,10 @@ export function followRelay<T extends ServedTenant>(
       const rank = { sync, revision: snapshot.revision }
       registry.reserve(tenantId, Object.keys(snapshot.edge_urls), rank)
       const reason = error instanceof Error ? error.message : String(error)
-      log.error({ tenantId, revision: snapshot.revision, reason }, 'a tenant cannot be compiled')
+      log.error(
+        { tenant_id: tenantId, revision: snapshot.revision, reason },
+        'a tenant cannot be compiled',
+      )
       port.send({ channel: 'tenants', type: 'failed', tenantId, reason })
     }
   }

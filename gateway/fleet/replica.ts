@@ -122,7 +122,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   }
 
   function welcome({ epoch, revision, is_full }: Down<'welcome'>) {
-    log.info({ epoch, revision, isFull: is_full }, 'the control plane sends what is missing')
+    log.info({ epoch, revision, is_full }, 'the control plane sends what is missing')
     mentioned = null
     if (!is_full && position?.epoch === epoch) return
     if (!is_full) return askForEverything('the epoch is another one')
@@ -213,7 +213,7 @@ export function createReplica(options: ReplicaOptions): Replica {
 
   function receiveRevokedSynced({ sequence }: Down<'revoked_synced'>) {
     for (const tenantId of held) {
-      log.info({ tenantId }, 'the revocations of this tenant are complete again')
+      log.info({ tenant_id: tenantId }, 'the revocations of this tenant are complete again')
       const saved = disk.saveRevoked(tenantId, revokedOf(tenantId))
       revokedServed = Promise.all([revokedServed, saved, relay({ type: 'release', tenantId })])
     }
@@ -299,7 +299,10 @@ export function createReplica(options: ReplicaOptions): Replica {
   function reject(tenantId: string, revision: number, reason: string) {
     const short = reason.slice(0, 500)
     rejected.add(tenantId)
-    log.error({ tenantId, revision, reason: short }, 'snapshot rejected, keeping the last good one')
+    log.error(
+      { tenant_id: tenantId, revision, reason: short },
+      'snapshot rejected, keeping the last good one',
+    )
     send({ type: 'rejected', tenant_id: tenantId, revision, reason: short })
   }
 

@@ -153,8 +153,13 @@ function report(log: Logger, tenants: readonly Recovered[]): void {
   const damaged = tenants.filter((tenant) => tenant.problems.length > 0)
   for (const { tenantId, tenant, problems } of damaged.slice(0, PROBLEMS_LOGGED_MAX)) {
     const revision = tenant?.rank.revision
-    if (tenant === null) log.error({ tenantId, problems }, 'a kept tenant cannot be served')
-    else log.warn({ tenantId, revision, problems }, 'a kept tenant is served from what is left')
+    if (tenant === null)
+      log.error({ tenant_id: tenantId, problems }, 'a kept tenant cannot be served')
+    else
+      log.warn(
+        { tenant_id: tenantId, revision, problems },
+        'a kept tenant is served from what is left',
+      )
   }
   if (damaged.length > 0 && damaged.length === tenants.length)
     log.error(

@@ -30,7 +30,7 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
   const { id, workers } = settings
   const unlock = lockInstance(settings.dataDir, id)
   if (isPlainToElsewhere(settings.fleetUrl, ownAddresses()))
-    log.warn({ controlPlane: settings.fleetUrl }, PLAIN_ADVICE)
+    log.warn({ control_plane: settings.fleetUrl }, PLAIN_ADVICE)
   const link = startFleetLink({
     controlPlaneUrl: settings.fleetUrl,
     fleetKey: settings.fleetKey,
@@ -70,7 +70,7 @@ export function runPrimary(settings: GatewaySettings, log: Logger): Promise<numb
       })
     },
     onListening(address) {
-      log.info({ id, address: address.address, port: address.port }, 'gateway listens')
+      log.info({ gateway_id: id, address: address.address, port: address.port }, 'gateway listens')
       process.send?.({ ready: true, address, ...(status && { status: status.address }) })
     },
     onFailed: (line) => void stop(1, line),

@@ -32,7 +32,7 @@ export function createServiceEndpoints(
     )
     answering.catch((error: unknown) => {
       world.log.warn(
-        { reason: reasonOf(error), tenant: context.tenant.tenantId, endpoint },
+        { reason: reasonOf(error), tenant_id: context.tenant.tenantId, endpoint },
         'failed',
       )
       respond(context.exchange, signInUnavailable())

@@ -92,7 +92,7 @@ export function createOwnSessions({ dispatcher, clock, log }: OwnSessionsWorld):
       if (answer.statusCode !== 200) throw new Error(`the realm answered ${answer.statusCode}`)
       return { kind: 'listed', listed: v.parse(Listed, JSON.parse(text)) }
     } catch (error) {
-      log.warn({ reason: reasonOf(error), tenant: tenantId }, 'own sessions not to be had')
+      log.warn({ reason: reasonOf(error), tenant_id: tenantId }, 'own sessions not to be had')
       return UNAVAILABLE
     } finally {
       asking--

@@ -63,7 +63,7 @@ function beginning(kept: Map<string, Beginning>, context: RequestContext): strin
   )
     return last.text
   const text =
-    `{"level":30,"program":"gateway","kind":"request","tenant":"${tenant.tenantId}"` +
+    `{"level":30,"program":"gateway","kind":"request","tenant_id":"${tenant.tenantId}"` +
     `,"decision":"${decision}"${reason === '' ? '' : `,"reason":"${reason}"`}` +
     `,"method":"${method}","host":"${escaped(host)}","path":"`
   if (kept.size >= BEGINNINGS_MAX) kept.clear()

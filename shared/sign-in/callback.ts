@@ -42,13 +42,13 @@ export async function callback<V extends Visit>(visit: V, world: SignInWorld<V>)
     const callbackUrl = `${visit.edgeUrl}/service/callback?${query}`
     token = await relyingParty.finish(tenant, { callbackUrl, ...flow })
   } catch (failure) {
-    log.warn({ reason: reasonOf(failure), tenant: tenant.tenantId }, 'code exchange failed')
+    log.warn({ reason: reasonOf(failure), tenant_id: tenant.tenantId }, 'code exchange failed')
     return signInEnded(visit, flow.returnTo, [flowCleared])
   }
   const claims = proveToken(token, tenant.trust)
   const problem = typeof claims === 'string' ? claims : problemOf(claims, flow, visit, world)
   if (typeof claims === 'string' || problem !== undefined) {
-    log.warn({ reason: problem, tenant: tenant.tenantId }, 'issued token refused')
+    log.warn({ reason: problem, tenant_id: tenant.tenantId }, 'issued token refused')
     return signInEnded(visit, flow.returnTo, [flowCleared])
   }
   return redirection(303, flow.returnTo, [

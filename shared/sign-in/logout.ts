@@ -39,7 +39,10 @@ export async function logout<V extends Visit>(visit: V, world: SignInWorld<V>): 
     })
     return redirection(303, location, cleared)
   } catch (error) {
-    world.log.warn({ reason: reasonOf(error), tenant: tenant.tenantId }, 'realm logout not reached')
+    world.log.warn(
+      { reason: reasonOf(error), tenant_id: tenant.tenantId },
+      'realm logout not reached',
+    )
     return isUnproven ? notSignedOut(visit) : signedOut(visit, cleared)
   }
 }

@@ -20,8 +20,8 @@ export function seldomWarnings(log: Warnings, clock: Clock): Warnings {
   return {
     warn(fields, text) {
       const nowMs = clock.nowMs()
-      const { tenant = '' } = fields as { readonly tenant?: string }
-      const key = `${tenant} ${text}`
+      const { tenant_id: tenantId = '' } = fields as { readonly tenant_id?: string }
+      const key = `${tenantId} ${text}`
       const last = told.get(key)
       if (last !== undefined && Math.abs(nowMs - last.atMs) < MINUTE_MS) {
         last.repeated++

@@ -60,7 +60,7 @@ export function recoveryPages(realm: Realm, world: RealmWorld) {
       accountMail
         .forgotten(tenantId, login, actor, place.texts.language)
         .catch((error: unknown) => {
-          log.error({ tenantId, err: error }, 'a link for a new password was not written')
+          log.error({ tenant_id: tenantId, error }, 'a link for a new password was not written')
         })
     })
     return showPage(ctx, 200, mailSentPage(place, applicationUrl))

@@ -57,7 +57,7 @@ async function afterDamage(
 
 const isFull = ({ replica }: Restarted) => replica.hello().revision === 0
 const problemsOf = ({ lines }: Restarted) =>
-  lines.filter(({ level, tenantId }) => level >= 40 && tenantId === 'ada')
+  lines.filter(({ level, tenant_id }) => level >= 40 && tenant_id === 'ada')
 
 t.test('a disk that is whole gives back exactly what was written', async (t) => {
   const restarted = await afterDamage(t, WENT_LIVE, [], () => {})

@@ -138,7 +138,7 @@ t.test('a line tells who, what and why, and how long each of us took', async (t)
   await ask('GET /work?api_key=hush HTTP/1.1\r\nHost: elsewhere.localhost\r\n\r\n')
   const [forwarded, refused, unknown] = edge.lines.filter(({ kind }) => kind === 'request')
   t.match(forwarded, {
-    tenant: 'app',
+    tenant_id: 'app',
     method: 'GET',
     host: 'app.localhost',
     path: '/work',

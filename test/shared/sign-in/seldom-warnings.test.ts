@@ -12,20 +12,20 @@ t.test('one line a minute of each tenant, with how many there were since', (t) =
   const clock = movableClock()
   const log = { warn: (fields: object, text: string) => void lines.push({ ...fields, text }) }
   const { warn } = seldomWarnings(log, clock)
-  for (let count = 0; count < 5; count++) warn({ tenant: 'acme', reason: 'away' }, 'failed')
-  warn({ tenant: 'bolt' }, 'failed')
-  warn({ tenant: 'acme' }, 'refused')
+  for (let count = 0; count < 5; count++) warn({ tenant_id: 'acme', reason: 'away' }, 'failed')
+  warn({ tenant_id: 'bolt' }, 'failed')
+  warn({ tenant_id: 'acme' }, 'refused')
   t.same(lines.splice(0), [
-    { tenant: 'acme', reason: 'away', text: 'failed' },
-    { tenant: 'bolt', text: 'failed' },
-    { tenant: 'acme', text: 'refused' },
+    { tenant_id: 'acme', reason: 'away', text: 'failed' },
+    { tenant_id: 'bolt', text: 'failed' },
+    { tenant_id: 'acme', text: 'refused' },
   ])
   clock.advance(60_000)
-  warn({ tenant: 'bolt' }, 'failed')
-  warn({ tenant: 'acme', reason: 'slow' }, 'failed')
+  warn({ tenant_id: 'bolt' }, 'failed')
+  warn({ tenant_id: 'acme', reason: 'slow' }, 'failed')
   t.same(lines, [
-    { tenant: 'bolt', text: 'failed' },
-    { tenant: 'acme', reason: 'slow', repeated: 4, text: 'failed' },
+    { tenant_id: 'bolt', text: 'failed' },
+    { tenant_id: 'acme', reason: 'slow', repeated: 4, text: 'failed' },
   ])
   t.end()
 })
