@@ -24,8 +24,26 @@ interface EventDefinition {
 }
 
 const policyUpdated = v.strictObject({
-  settings: described(v.record(v.string(), v.unknown()), 'The whole policy, as it is now.'),
+  settings: described(
+    v.record(v.string(), v.unknown()),
+    'The policy as it is now, but for lists of more than a few entries.',
+  ),
   changed: described(v.array(v.string()), 'Which of the settings are other than before.'),
+  lists: v.optional(
+    described(
+      v.record(
+        v.string(),
+        v.strictObject({
+          count: described(count, 'How many entries there are now.'),
+          added: described(v.array(v.unknown()), 'The first few of those that came.'),
+          added_count: count,
+          removed: described(v.array(v.unknown()), 'The first few of those that went.'),
+          removed_count: count,
+        }),
+      ),
+      'Of each list among them, what came and what went.',
+    ),
+  ),
 })
 
 const policyEvent = <const Example extends v.InferInput<typeof policyUpdated>>(
@@ -138,6 +156,15 @@ export const EVENTS = {
   'policy.network.updated': policyEvent('Network', {
     settings: { allow: ['192.0.2.0/24'], deny: [] },
     changed: ['allow'],
+    lists: {
+      allow: {
+        count: 1,
+        added: ['192.0.2.0/24'],
+        added_count: 1,
+        removed: [],
+        removed_count: 0,
+      },
+    },
   }),
   'policy.password.updated': policyEvent('Password', {
     settings: {

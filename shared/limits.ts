@@ -125,6 +125,8 @@ export const LIMITS = {
   mailboxMailsMax: 100,
   // policies
   networksPerPolicyMax: 1000,
+  /** Of what came to a list, and of what went: in events and in the audit trail. */
+  listEntriesToldMax: 10,
   replayDaysMax: 31,
   replaySignInsMax: 200_000,
   /** After which the rest is left out, and that is said. */

@@ -16,7 +16,6 @@ export const WEBHOOK_LIMITS = {
   webhookSendsPerTenantMax: 64,
   webhookSendsPerWebhookMax: 8,
   webhookEventsAtOnceMax: 200,
-  /** One event of a tenant with all its webhooks is always taken. */
   webhookDeliveriesAtOnceMax: 500,
   /** Failed ones that one change looks at, to send them again. */
   webhookReplayedAtOnceMax: 100,

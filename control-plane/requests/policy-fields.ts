@@ -53,7 +53,10 @@ export const POLICY_ANSWERS = {
   }),
   mfa: v.strictObject({
     mode: oneOf(MFA_MODES),
-    risks: v.array(oneOf(MFA_RISKS), 'a list of risks'),
+    risks: v.pipe(
+      v.array(oneOf(MFA_RISKS), 'a list of risks'),
+      v.maxLength(MFA_RISKS.length, 'each risk once'),
+    ),
   }),
   network: v.strictObject({ allow: networks, deny: networks }),
   device: v.strictObject({ require: oneOf(DEVICE_DEMANDS), notify_new: flag }),

@@ -15,6 +15,7 @@ import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { createAlter } from './alter.ts'
+import { toldChange, withoutLongLists } from './told-changes.ts'
 
 export type TenantPolicies = ReturnType<typeof createPolicies>
 
@@ -62,6 +63,8 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
         const before = await policiesIn(change.queries, tenantId)
         const put = (settings = putTogether(name, before, input))
         const changed = Object.keys(put).filter((key) => isOther(before[name], put, key))
+        const isDecided = (await findPolicy(change.queries, tenantId, name)) !== undefined
+        if (changed.length === 0 && isDecided) return undefined
         await upsertPolicy(change.queries, {
           tenantId,
           name,
@@ -74,9 +77,11 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
           const most = keptOf(session)
           if (most < keptOf(before.session)) endsBeyond = most
         }
-        const data = { settings: { ...put } as Record<string, unknown>, changed }
+        const { from: was, to, lists } = toldChange({ ...before[name] }, { ...put })
+        const told = { changed, ...(lists && { lists }) }
+        const data = { settings: withoutLongLists({ ...put }), ...told }
         await change.emit(`policy.${name}.updated`, tenantId, data)
-        return { ...data, was: { ...before[name] } }
+        return { settings: to, ...told, was }
       })
       if (settings === undefined) throw new Error(`the ${name} policy was not put`)
       if (endsBeyond !== undefined) await endSurplus(tenantId, endsBeyond)

@@ -31,6 +31,7 @@ import { policiesIn } from './policies.ts'
 import { createRemoval } from './removal.ts'
 import { newAnalyzerKey, newClientSecret } from './secrets.ts'
 import { createTenantStates, type ProtectionState } from './tenant-states.ts'
+import { toldChange } from './told-changes.ts'
 
 export type { ProtectionState, Tenant }
 
@@ -206,7 +207,7 @@ export function createTenants({ store, vault, keys, clock, edgeUrlFor }: Tenants
           const data = { settings: { ...session }, changed: sessionSettings }
           await change.emit('policy.session.updated', tenantId, data)
         }
-        return { changed: names, ...fromAndTo(before, changed) }
+        return { changed: names, ...toldChange({ ...before }, Object.fromEntries(changed)) }
       })
     },
   }
@@ -239,13 +240,6 @@ function checkLogoutUri(
 }
 
 /** For the audit trail; a picture is only named. */
-function fromAndTo(before: Tenant, changed: readonly (readonly [string, unknown])[]) {
-  return {
-    from: Object.fromEntries(changed.map(([name]) => [name, before[name as keyof Tenant]])),
-    to: Object.fromEntries(changed),
-  }
-}
-
 function isOther(before: unknown, after: unknown): boolean {
   return after !== undefined && JSON.stringify(before) !== JSON.stringify(after)
 }

@@ -2,6 +2,7 @@
  * Who sends what: a delivery is leased to one dispatcher, with the attempt counted, before it is
  * sent. Whoever dies meanwhile is followed by somebody else when the lease has ended.
  */
+import { LIMITS } from '../../shared/limits.ts'
 import {
   insertAttempts,
   leaseDeliveries,
@@ -48,10 +49,16 @@ export async function claim(
   )
   const due: DeliveryRow[] = []
   const untilMs = nowMs + LEASE_MS
+  let bytes = 0
   for (const { webhookId, limit } of wanted) {
+    if (bytes > LIMITS.webhookBytesAtOnceMax) {
+      nextDue.set(webhookId, nowMs) // in the next turn
+      continue
+    }
     const next = await pendingOf(queries, webhookId, limit + 1)
     const own = next.slice(0, limit).filter(({ nextAt }) => nextAt <= nowMs)
     due.push(...own)
+    for (const { body } of own) bytes += body.length
     nextDue.set(webhookId, next[own.length]?.nextAt ?? (own.length > 0 ? untilMs : undefined))
   }
   const put = await putOffAbandoned(change, due, random)

@@ -8,7 +8,6 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
-import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
 import { createRounds } from '../concurrency/coalescing-runner.ts'
 import { pendingWebhooks } from '../store/queries/webhook-deliveries.ts'
@@ -18,7 +17,7 @@ import { claim, type Claimed, type Claims } from './claims.ts'
 import { fanOut, NOTHING, type FannedOut } from './fan-out.ts'
 import { createPaces } from './pace.ts'
 import type { ReceiverAnswer, ReceiverClient } from './receiver.ts'
-import { isDelivered, record, type Recorded, type Result } from './results.ts'
+import { countAtOnce, isDelivered, record, type Recorded, type Result } from './results.ts'
 import { openSecrets } from './secrets.ts'
 import { deliveryHeaders, signatureOf } from './signature.ts'
 
@@ -119,7 +118,7 @@ export function createDispatcher(world: DispatcherWorld) {
   async function turn(): Promise<boolean> {
     const isLongAgo = Math.abs(clock.nowMs() - searchedMs) >= SEARCH_MS
     if ((isSearchDue || isLongAgo) && !isStopped) await search()
-    const settled = results.splice(0, LIMITS.webhookResultsAtOnceMax)
+    const settled = results.splice(0, countAtOnce(results))
     const isFanningOut = hasEvents && !isStopped
     const chosen = isStopped ? [] : agenda.choose(clock.nowMs())
     if (settled.length === 0 && !isFanningOut && chosen.length === 0) return false

@@ -16,7 +16,12 @@ import {
   insertDeliveries,
   type DeliveryRow,
 } from '../store/queries/webhook-deliveries.ts'
-import { findWebhooks, listeningWebhooks, updateWebhook } from '../store/queries/webhooks.ts'
+import {
+  findWebhooks,
+  hearFrom,
+  listeningWebhooks,
+  updateWebhook,
+} from '../store/queries/webhooks.ts'
 import type { Change } from '../store/store.ts'
 import { newDelivery } from './deliveries.ts'
 import { countFailures, SERVICE } from './failures.ts'
@@ -52,24 +57,31 @@ export async function fanOut(change: Change): Promise<FannedOut> {
   let taken = 0
   let bytes = 0
   for (const row of rows) {
-    const own = (webhooks.get(row.tenantId) ?? [])
-      .filter(
-        ({ events, fromSequence }) => fromSequence < row.sequence && events.includes(row.event),
-      )
-      .map((webhook) => {
-        const { event, content: data, createdAt: happenedAtMs } = row
-        return newDelivery(webhook, { event, data, happenedAtMs }, nowMs)
-      })
-    for (const { body } of own) bytes += Buffer.byteLength(body)
-    // a hundred webhooks of one tenant must not hold the writer for as long as all others' events
-    const isTooMany = made.length + own.length > LIMITS.webhookDeliveriesAtOnceMax
-    if (taken > 0 && (isTooMany || bytes > LIMITS.webhookBytesAtOnceMax)) break
-    made.push(...own)
+    const { sequence, event, content: data, createdAt: happenedAtMs } = row
+    const own = (webhooks.get(row.tenantId) ?? []).filter(
+      ({ events, fromSequence }) => fromSequence < sequence && events.includes(event),
+    )
+    const told: string[] = []
+    for (const webhook of own) {
+      const delivery = newDelivery(webhook, { event, data, happenedAtMs }, nowMs)
+      bytes += Buffer.byteLength(delivery.body)
+      const isTooMany = made.length === LIMITS.webhookDeliveriesAtOnceMax
+      if (made.length > 0 && (isTooMany || bytes > LIMITS.webhookBytesAtOnceMax)) break
+      made.push(delivery)
+      told.push(webhook.webhookId)
+    }
+    // a hundred webhooks of one tenant must not hold the writer for as long as all others' events:
+    // those that are told already hear from there on, and the others are told next time
+    if (told.length < own.length) {
+      if (told.length > 0) await hearFrom(queries, told, sequence)
+      break
+    }
     taken++
   }
   const { deliveries, failed, dropped } = await withinBounds(queries, made)
   await insertDeliveries(queries, deliveries)
-  await moveOutboxPosition(queries, rows[taken - 1]?.sequence ?? last.sequence)
+  const whole = rows[taken - 1]
+  if (whole !== undefined) await moveOutboxPosition(queries, whole.sequence)
   await countDropped(change, dropped)
   const paused = await countFailures(change, failed)
   const givenUp = [...failed.values()].reduce((sum, count) => sum + count, 0)

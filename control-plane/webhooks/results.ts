@@ -35,6 +35,16 @@ export interface Recorded {
 export const isDelivered = ({ answer: { status, problem } }: Pick<Result, 'answer'>) =>
   status !== undefined && status >= 200 && status <= 299 && problem === ''
 
+/** How many one change takes, by count and by bytes: what is written of a delivery is written with its body. One at least. */
+export function countAtOnce(results: readonly Result[]): number {
+  let bytes = 0
+  const end = results.findIndex(({ delivery }, at) => {
+    bytes += delivery.body.length
+    return at === LIMITS.webhookResultsAtOnceMax || (at > 0 && bytes > LIMITS.webhookBytesAtOnceMax)
+  })
+  return end === -1 ? results.length : end
+}
+
 export async function record(
   change: Change,
   results: readonly Result[],

@@ -69,19 +69,41 @@ const isRecord = (value: unknown): value is Content =>
 
 export function differencesOf({ content }: Pick<AuditRow, 'content'>): Difference[] {
   const { from, to, was, settings, changed, user_id: userId } = content
+  const listed = listDifferences(content['lists'])
   if (isRecord(from) && isRecord(to))
     return [
       ...(userId === undefined ? [] : [{ name: 'user_id', about: userId }]),
       ...fromTo(from, to),
+      ...listed,
       ...(Array.isArray(changed) && changed.includes('password')
         ? [{ name: 'password', about: 'a new one' }]
         : []),
     ]
-  if (isRecord(was) && isRecord(settings)) return fromTo(was, settings)
+  if (isRecord(was) && isRecord(settings)) return [...fromTo(was, settings), ...listed]
   const { plan } = content
   if (typeof plan === 'string' && typeof was === 'string')
     return [{ name: 'plan', from: was, to: plan }]
   return Object.entries(content)
     .filter(([name]) => name !== 'changed' || !isRecord(content['settings']))
     .map(([name, value]) => ({ name, about: value }))
+}
+
+/** Of which a few are told, and how many there were. */
+function listDifferences(lists: unknown): Difference[] {
+  if (!isRecord(lists)) return []
+  return Object.entries(lists).map(([name, told]) => {
+    const change = isRecord(told) ? told : {}
+    const few = (items: unknown, count: unknown): unknown => {
+      if (!Array.isArray(items) || items.length === 0) return undefined
+      const more = Number(count) - items.length
+      return more > 0 ? [...(items as unknown[]), `and ${more} more`] : items
+    }
+    const isOnlyOrder = change['removed_count'] === 0 && change['added_count'] === 0
+    return {
+      name,
+      about: isOnlyOrder ? 'another order' : undefined,
+      from: few(change['removed'], change['removed_count']),
+      to: few(change['added'], change['added_count']),
+    }
+  })
 }

@@ -104,7 +104,19 @@ export async function forgetFailures(
     .where(and(inArray(webhooks.webhookId, [...webhookIds]), gt(webhooks.failedCount, 0)))
 }
 
-/** What has happened so far is none of theirs. */
+/** What has happened up to there is none of theirs. */
+export async function hearFrom(
+  queries: Queries,
+  webhookIds: readonly string[],
+  sequence: number,
+): Promise<void> {
+  await queries
+    .update(webhooks)
+    .set({ fromSequence: sequence })
+    .where(inArray(webhooks.webhookId, [...webhookIds]))
+}
+
+/** The same for all of a tenant, and all that has happened so far. */
 export async function listenFromNow(queries: Queries, tenantId: string): Promise<void> {
   await queries
     .update(webhooks)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { DEFAULT_POLICIES } from '../../../control-plane/policy/policies.ts'
-import { eq } from '../../../control-plane/store/drizzle.ts'
+import { desc, eq } from '../../../control-plane/store/drizzle.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startApi } from '../../support/api.ts'
@@ -51,7 +51,9 @@ void t.test('each policy is set, read again, told as an event and written down',
     t.strictSame((await api.operator('GET', `/tenants/acme/policies/${name}`)).body, now)
     const event = (await eventsOf(api)).at(-1)
     t.equal(event?.event, `policy.${name}.updated`)
-    t.strictSame(event?.content, { settings: now, changed: Object.keys(policy) })
+    const { lists, ...told } = event?.content as Record<string, unknown>
+    t.strictSame(told, { settings: now, changed: Object.keys(policy) })
+    t.equal(lists !== undefined, name === 'network')
   }
   t.match((await api.operator('GET', '/audit')).items[0], { action: 'policy.session.changed' })
   t.match((await api.operator('GET', '/tenants/acme')).body, { max_session_seconds: 60 })
@@ -259,4 +261,99 @@ void t.test('a network policy says so where a proxy hides everybody’s address'
       t.equal(warning?.includes('control_plane.trusted_proxies') ?? false, isHidden)
     t.equal(await of('GET', '/lockout'), null)
   }
+})
+
+const netsFrom = (second: number, count: number) =>
+  Array.from({ length: count }, (_, at) => `10.${second}.${at >> 8}.${at & 255}`)
+
+void t.test('a policy that holds already is no change, whoever says it again', async (t) => {
+  const api = await startApi(t)
+  await api.tenant('acme')
+  const { store } = api.services
+  const settings = {
+    network: { deny: netsFrom(1, 1000), allow: netsFrom(2, 1000) },
+    session: { max_session_seconds: 60, concurrent_max: 2 },
+    mfa: { mode: 'required', risks: ['new_device'] },
+  }
+  for (const [name, policy] of Object.entries(settings)) {
+    const put = () => api.operator('PUT', `/tenants/acme/policies/${name}`, policy)
+    const first = await put()
+    const trail = (await api.operator('GET', '/audit')).items.length
+    const revision = await store.revision()
+    const events = (await eventsOf(api)).length
+    const again = await put()
+    t.strictSame({ ...again.body, enforced: 0 }, { ...first.body, enforced: 0 }, name)
+    t.equal((await eventsOf(api)).length, events, `${name}: nobody is told`)
+    t.equal(await store.revision(), revision, `${name}: nothing for gateways`)
+    t.equal((await api.operator('GET', '/audit')).items.length, trail, `${name}: nothing written`)
+  }
+  const defaults = { ...DEFAULT_POLICIES.password }
+  const given = () => api.operator('PUT', '/tenants/acme/policies/password', defaults)
+  const before = (await eventsOf(api)).length
+  await given()
+  await given()
+  t.equal((await eventsOf(api)).length, before + 1, 'defaults that somebody decides are decided')
+})
+
+void t.test('of long lists what came and what went is told, and how much', async (t) => {
+  const api = await startApi(t)
+  await api.tenant('acme')
+  const put = (policy: object) => api.operator('PUT', '/tenants/acme/policies/network', policy)
+  const most = LIMITS.listEntriesToldMax
+  const [deny, allow] = [netsFrom(1, 1000), netsFrom(2, 1000)]
+  await put({ deny, allow })
+  const said = async () => {
+    const event = (await eventsOf(api)).at(-1)?.content as Record<string, unknown>
+    const [entry] = await api.services.store.read
+      .select()
+      .from(schema.audit)
+      .orderBy(desc(schema.audit.sequence))
+      .limit(1)
+    return { event, audit: entry!.content }
+  }
+  const first = await said()
+  const came = (all: readonly string[]) => ({
+    ...{ count: 1000, added: all.slice(0, most), added_count: 1000 },
+    ...{ removed: [], removed_count: 0 },
+  })
+  const told = { changed: ['allow', 'deny'], lists: { allow: came(allow), deny: came(deny) } }
+  t.strictSame(first.event, { settings: {}, ...told })
+  t.strictSame(first.audit, { settings: {}, ...told, was: {} })
+
+  await put({ allow, deny: [...deny.slice(1), '192.0.2.1'] })
+  const { event, audit } = await said()
+  const changed = {
+    changed: ['deny'],
+    lists: {
+      deny: {
+        ...{ count: 1000, added: ['192.0.2.1'], added_count: 1 },
+        ...{ removed: ['10.1.0.0'], removed_count: 1 },
+      },
+    },
+  }
+  t.strictSame(event, { settings: {}, ...changed })
+  t.strictSame(audit, { settings: {}, ...changed, was: {} })
+
+  await put({ allow: [], deny: ['192.0.2.1'] })
+  t.match(
+    (await said()).event,
+    { settings: { allow: [], deny: ['192.0.2.1'] } },
+    'a short one whole',
+  )
+  for (const row of await api.services.store.read.select().from(schema.outbox))
+    t.ok(JSON.stringify(row.content).length < 4096)
+  for (const row of await api.services.store.read.select().from(schema.audit))
+    t.ok(JSON.stringify(row.content).length < 4096)
+})
+
+void t.test('the trail of long lists of paths is as short', async (t) => {
+  const api = await startApi(t)
+  await api.tenant('acme')
+  const paths = Array.from({ length: 200 }, (_, at) => `/${'x'.repeat(400)}-${at}`)
+  t.equal((await api.operator('PATCH', '/tenants/acme', { sealed: paths })).status, 200)
+  const entries = await api.services.store.read.select().from(schema.audit)
+  const changed = entries.findLast(({ action }) => action === 'tenant.changed')
+  const lists = { sealed: { count: 200, added_count: 200, removed_count: 1 } }
+  t.match(changed?.content, { changed: ['sealed'], from: {}, to: {}, lists })
+  t.ok(JSON.stringify(changed).length < 16 * 1024)
 })

@@ -74,3 +74,16 @@ void t.test('a page of long lists holds nobody up', async (t) => {
   t.notMatch(text, /part-42</)
   t.equal(written, 0, 'a list is compared item by item')
 })
+
+void t.test('of a list that changed it shows what is told of it, and how many more', async (t) => {
+  const { services, person } = await startConsole(t)
+  const deny = Array.from({ length: 30 }, (_, at) => `10.1.0.${at}`)
+  const actor = { name: 'operator', requestId: 'r1' }
+  await services.policies.put('acme', 'network', { deny }, actor)
+  await services.policies.put('acme', 'network', { deny: deny.slice(1).reverse() }, actor)
+  await services.policies.put('acme', 'network', { deny: deny.slice(1) }, actor)
+  const { text } = await (await person('acme')).get('/console/tenants/acme/audit')
+  t.match(text, /<dt>deny<\/dt>[\s\S]*?10\.1\.0\.9[\s\S]*?and 20 more/)
+  t.match(text, /<del>[^<]*<span[^>]*>was <\/span>10\.1\.0\.0<\/del>/)
+  t.match(text, /<dt>deny<\/dt>\s*<dd>\s*another order/)
+})
