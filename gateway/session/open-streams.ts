@@ -38,7 +38,7 @@ export interface OpenStreams {
   close(): void
 }
 
-const SWEEP_MS = 500
+export const SWEEP_MS = 500
 /** A burst of revocations is one pass. */
 const GATHER_MS = 10
 

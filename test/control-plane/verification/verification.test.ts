@@ -169,14 +169,17 @@ void t.test(
     t.match(JSON.stringify(silent.body), /no answer in time/)
     t.equal(silent.statuses['hostname_routed'], 'fail')
 
+    let pieces = 0
     scene.application = (_request, response) => {
       response.writeHead(200)
-      const talk = setInterval(() => response.write('x'.repeat(100_000)), 1)
+      const talk = setInterval(() => {
+        pieces++
+        response.write('x'.repeat(100_000))
+      }, 1)
       response.on('close', () => clearInterval(talk))
     }
-    const started = performance.now()
     t.equal((await probe()).statuses['application_reached'], 'pass')
-    t.ok(performance.now() - started < 4000, 'the body is not waited for')
+    t.ok(pieces < 300, `the body is not waited for: ${pieces} pieces`)
   },
 )
 

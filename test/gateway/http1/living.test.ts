@@ -1,6 +1,8 @@
 /** Time-outs, limits per connection and address, and the end of the process. */
 import t from 'tap'
+import { createDeadlines } from '../../../gateway/wire/deadlines.ts'
 import type { Exchange } from '../../../gateway/wire/exchange.ts'
+import { until } from '../../support/fleet.ts'
 import { RawClient, startOrigin, startRawOrigin, startWire, talk } from '../../support/wire.ts'
 import type { WireOptions } from '../../support/wire.ts'
 
@@ -20,9 +22,8 @@ t.test('a head that trickles in is cut off, however busily it trickles', async (
   client.send('GET / HTTP/1.1\r\n')
   const trickle = setInterval(() => client.send('X: a\r\n'), 10)
   t.teardown(() => clearInterval(trickle))
-  const startMs = performance.now()
+  // Were its time to run from its last byte, this would not end.
   t.match(await client.answer(), { status: 408, head: /Connection: close/ })
-  t.ok(performance.now() - startMs < SHORT * 10, 'its time runs from its first byte')
 })
 
 t.test('a connection that never says a word is closed without one', async (t) => {
@@ -34,16 +35,28 @@ t.test('a connection that never says a word is closed without one', async (t) =>
 })
 
 t.test('an idle connection is closed after its time, not before', async (t) => {
-  const { port } = await startWire(t, 'http://127.0.0.1:1', {
-    ...timeouts({ keepAliveMs: SHORT, headMs: 10 }),
+  let nowMs = 0
+  const deadlines = createDeadlines({ nowMs: () => nowMs }, 5)
+  t.teardown(() => deadlines.close())
+  const { port, server } = await startWire(t, 'http://127.0.0.1:1', {
+    ...timeouts({ keepAliveMs: SHORT, headMs: SHORT - 10 }),
+    deadlines,
     decide: own(200),
   })
-  const client = new RawClient(port)
+  const [client, late] = [new RawClient(port), new RawClient(port)]
   client.send(GET)
   await client.answer()
-  const startMs = performance.now()
+  late.send('GET / HTTP/1.1\r\n')
+  await until(() => server.connections() === 2)
+  nowMs = SHORT - 5
+  await late.closed // so deadlines have been looked at
+  late.close()
+  let isClosed = false
+  void client.closed.then(() => (isClosed = true))
+  await until(() => server.connections() === 1)
+  t.notOk(isClosed)
+  nowMs = SHORT + 5
   await client.closed
-  t.ok(performance.now() - startMs >= SHORT - 10)
 })
 
 t.test('a body that stops arriving is answered with 408 and reaches no origin', async (t) => {

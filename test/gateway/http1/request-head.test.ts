@@ -369,10 +369,14 @@ t.test('the time to read a head grows with its length and no faster', (t) => {
     get('/', `TE: ${', '.repeat(bytes / 2)}`),
   ]
   for (const [index, text] of worst(15_000).entries()) {
-    const startMs = performance.now()
-    parse(text)
-    const tookMs = performance.now() - startMs
-    t.ok(tookMs < 50, `case ${index} took ${tookMs.toFixed(1)} ms`)
+    // The least of several: a busy machine holds up some of them.
+    const times = Array.from({ length: 10 }, () => {
+      const startMs = performance.now()
+      parse(text)
+      return performance.now() - startMs
+    })
+    const leastMs = Math.min(...times)
+    t.ok(leastMs < 50, `case ${index} took ${leastMs.toFixed(1)} ms`)
   }
   t.end()
 })

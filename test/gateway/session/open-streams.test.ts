@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { takeBack } from '../../../gateway/request.ts'
 import { RequestContext } from '../../../gateway/request/context.ts'
-import { createOpenStreams } from '../../../gateway/session/open-streams.ts'
+import { createOpenStreams, SWEEP_MS } from '../../../gateway/session/open-streams.ts'
 import { HOST, startEdge, type EdgeWorld } from '../../support/edge-world.ts'
 import { until } from '../../support/fleet.ts'
 import { connect, startWebSocketApplication } from '../../support/websockets.ts'
@@ -20,7 +20,16 @@ const HANDSHAKE = [
 ]
 const ENDED = { code: 1008, reason: 'session ended' }
 
+/** Whatever ends without a sweep has been judged for its own sake. */
+function withoutSweeps(t: Test) {
+  const { setInterval } = globalThis
+  t.teardown(() => void (globalThis.setInterval = setInterval))
+  globalThis.setInterval = ((run: () => void, ms: number) =>
+    setInterval(run, ms === SWEEP_MS ? 2 ** 30 : ms)) as typeof setInterval
+}
+
 t.test('a revocation closes the WebSockets of the session, and no others', async (t) => {
+  withoutSweeps(t)
   const application = await startWebSocketApplication(t)
   const edge = await startEdge(t, application.url)
   const bob = await connect(t, edge, '/live', { cookie: edge.session({ sub: 'bob', sid: 'b' }) })
@@ -28,13 +37,10 @@ t.test('a revocation closes the WebSockets of the session, and no others', async
     const cookie = edge.session()
     const clients = await Promise.all([1, 2, 3].map(() => connect(t, edge, '/live', { cookie })))
     const told = application.closed.length
-    const startMs = performance.now()
     const notBefore = edge.nowSeconds() + 1
     if (kind === 'all') edge.revoke({ all: notBefore })
     else edge.revoke({ [kind]: { [kind === 'sids' ? 'sid-1' : 'ada']: notBefore } })
     for (const { closed } of clients) t.same(await closed, ENDED, kind)
-    const tookMs = performance.now() - startMs
-    t.ok(tookMs < 250, `${kind}: closed after ${Math.round(tookMs)} ms`)
     await until(() => application.closed.length - told >= 3)
     t.same(application.closed[told], ENDED, 'the application hears the same')
     if (kind !== 'all') t.equal(bob.socket.readyState, bob.socket.OPEN)
@@ -143,13 +149,6 @@ t.test('what happens to its tenant happens to a WebSocket', async (t) => {
   t.same(await health.closed, ENDED, 'its path needs a session from now on')
 
   edge.put({ excluded: ['/health'] })
-  const suspended = await openBoth()
-  const startMs = performance.now()
-  edge.put({ status: 'suspended' })
-  for (const { closed } of suspended) t.match(await closed, { code: 1008 })
-  t.ok(performance.now() - startMs < 250, 'a suspension is not waited for')
-
-  edge.put({ status: 'published' })
   const rotated = await openBoth()
   edge.put({ keys: [] })
   t.same(await rotated[0].closed, ENDED, 'its key is worth nothing any more')
@@ -168,17 +167,28 @@ t.test('a WebSocket without a session outlives every revocation', async (t) => {
   t.equal((await client.next()).toString(), 'open')
 })
 
+t.test('a suspension does not wait for the next sweep', async (t) => {
+  withoutSweeps(t)
+  const application = await startWebSocketApplication(t)
+  const edge = await startEdge(t, application.url, { excluded: ['/health'] })
+  const open = [
+    await connect(t, edge, '/live', { cookie: edge.session() }),
+    await connect(t, edge, '/health'),
+  ]
+  edge.put({ status: 'suspended' })
+  for (const { closed } of open) t.match(await closed, { code: 1008 })
+})
+
 t.test('an event stream and a download are cut when their session is revoked', async (t) => {
+  withoutSweeps(t)
   const application = await startStreams(t)
   const edge = await startEdge(t, application)
   const events = open(t, edge, '/events')
   await events.until((received) => received.includes('data: 1'))
   const download = open(t, edge, '/download')
   await download.until((received) => received.length > 100_000)
-  const startMs = performance.now()
   edge.revoke({ sids: { 'sid-1': edge.nowSeconds() + 1 } })
   await Promise.all([events.closed, download.closed])
-  t.ok(performance.now() - startMs < 250)
   t.match(await events.answer(), { status: 200, isWhole: false }, 'it does not look whole')
   t.match(await download.answer(), { status: 200, isWhole: false })
   await until(
