@@ -1,5 +1,5 @@
 /** Does `work` for every item, so many at a time; results in the order of the items. */
-export async function atMostAtOnce<Item, Result>(
+export async function boundedMap<Item, Result>(
   limit: number,
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,

@@ -1,14 +1,14 @@
 /** Work that runs one round at a time; who asks while it runs gets another round behind it. */
-export interface Rounds {
+export interface CoalescingRunner {
   /** Never rejects: what fails has been told, and waits for the next round. */
   run(): Promise<void>
   close(): Promise<void>
 }
 
-export function createRounds(
+export function createCoalescingRunner(
   work: (isClosed: () => boolean) => Promise<void>,
   onError: (error: unknown) => void,
-): Rounds {
+): CoalescingRunner {
   let running: Promise<void> | undefined
   let isAskedAgain = false
   let isClosed = false

@@ -4,7 +4,7 @@
  * whenever one has ended, another begins.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createRounds } from './coalescing-runner.ts'
+import { createCoalescingRunner } from './coalescing-runner.ts'
 
 export interface DueWork<Item> {
   readonly underWayMax: number
@@ -28,9 +28,9 @@ export function createDueRotation<Item>(due: DueWork<Item>): DueRotation {
   /** Those whose turn is still to come before anybody has another. */
   let rotation: string[] = []
   const underWay = new Set<{ readonly tenantId: string; readonly done: Promise<void> }>()
-  const rounds = createRounds(beginDue, due.onError)
+  const runner = createCoalescingRunner(beginDue, due.onError)
   /** Not on behalf of whoever asked first, who may be a stranger: their changes come last. */
-  const run = AsyncLocalStorage.bind(() => rounds.run())
+  const run = AsyncLocalStorage.bind(() => runner.run())
   let asked = 0
   let settling: Promise<void> | undefined
   /** One for all who ask: nothing of their requests is kept while a server takes its time. */
@@ -95,7 +95,7 @@ export function createDueRotation<Item>(due: DueWork<Item>): DueRotation {
       return settled()
     },
     async close() {
-      await rounds.close()
+      await runner.close()
       await untilNoneIsUnderWay()
     },
   }

@@ -1,5 +1,5 @@
 /**
- * Turns for work that costs a core and much memory. Tenants are served in rotation, each first
+ * A semaphore for work that costs a core and much memory. Tenants are served in rotation, each first
  * come, first served, so that a flood at one realm costs the others one turn and not a queue. Who
  * comes when their queue is full is sent away; when all are, the last of the longest gives way to
  * who has less.
@@ -8,7 +8,7 @@ import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { Rotation } from './rotation.ts'
 
-export interface Turns {
+export interface FairSemaphore {
   /** `leave` gives the turn on before the work is done: for what waits for others and costs nothing. */
   readonly take: <T>(
     work: (leave: () => void) => Promise<T>,
@@ -18,7 +18,7 @@ export interface Turns {
   ) => Promise<T>
 }
 
-export interface TurnLimits {
+export interface SemaphoreLimits {
   readonly concurrency?: number
   readonly waitingMax?: number
   readonly waitingPerTenantMax?: number
@@ -32,11 +32,11 @@ interface Waiting {
 /** What belongs to no tenant has a queue of its own, which only the whole limits. */
 const NOBODY = ''
 
-export function createTurns({
+export function createFairSemaphore({
   concurrency = 2,
   waitingMax = LIMITS.passwordQueueMax,
   waitingPerTenantMax = LIMITS.passwordQueuePerTenantMax,
-}: TurnLimits = {}): Turns {
+}: SemaphoreLimits = {}): FairSemaphore {
   const waiting = new Rotation<Waiting>()
   let running = 0
 

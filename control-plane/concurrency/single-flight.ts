@@ -1,11 +1,11 @@
 /** One run at a time for each tenant: whoever asks while it is under way gets its result. */
-export interface SharedRuns<Result> {
+export interface SingleFlight<Result> {
   run(tenantId: string, work: () => Promise<Result>): Promise<Result>
   /** When nothing is under way any more. */
   settled(): Promise<unknown>
 }
 
-export function createSharedRuns<Result>(): SharedRuns<Result> {
+export function createSingleFlight<Result>(): SingleFlight<Result> {
   const running = new Map<string, Promise<Result>>()
 
   return {

@@ -20,8 +20,8 @@ export interface ChangeTailOptions {
   readonly source: FleetSource
   readonly log: Logger
   readonly pollMs: number
-  /** `order` never decreases; it is the change's revision, or less for one from the future. */
-  readonly onChange: (change: TenantChange, order: number) => void
+  /** `revision` never decreases: that of the change, or less for one from the future. */
+  readonly onChange: (change: TenantChange, revision: number) => void
   /** The database was replaced or restored: all that is known of it is void. */
   readonly onRestart: (position: FleetPosition) => void
 }
@@ -50,7 +50,7 @@ export function followChanges(options: ChangeTailOptions): ChangeTail {
       const page = await pageAfter(source, known.revision, newest.revision)
       for (const change of page.changes)
         onChange(change, Math.min(change.revision, newest.revision))
-      known = { epoch: newest.epoch, revision: page.upTo }
+      known = { epoch: newest.epoch, revision: page.revision }
     }
   }
 
@@ -94,7 +94,7 @@ export interface Page {
   /** In the order of revisions. Some may already be newer than `newest`. */
   readonly changes: readonly TenantChange[]
   /** Every change up to here is among them, or was superseded by one that comes later. */
-  readonly upTo: number
+  readonly revision: number
 }
 
 /**
@@ -107,9 +107,9 @@ export async function pageAfter(source: FleetSource, after: number, newest: numb
   for (let limit: number = LIMITS.fleetPageItemsMax; ; limit *= 2) {
     const changes = [...(await source.changedSince(after, limit))]
     changes.sort((a, b) => a.revision - b.revision)
-    if (changes.length < limit) return { changes, upTo: newest }
+    if (changes.length < limit) return { changes, revision: newest }
     const last = changes.findLast((change) => change.revision <= newest)?.revision ?? 0
     const whole = changes.filter((change) => change.revision < last || change.revision > newest)
-    if (last - 1 > after) return { changes: whole, upTo: last - 1 }
+    if (last - 1 > after) return { changes: whole, revision: last - 1 }
   }
 }

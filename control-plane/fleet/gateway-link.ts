@@ -32,7 +32,7 @@ export interface LinkContext {
 export interface GatewayLink {
   readonly socket: WebSocket
   /** A tenant has a newer state, in the order of the hub's reading. Only the newest is sent. */
-  changed(tenantId: string, order: number): void
+  changed(tenantId: string, revision: number): void
   /** Written messages, the same for every gateway. */
   revoked(texts: readonly string[]): void
   settingsChanged(): void
@@ -119,11 +119,11 @@ export function openGatewayLink(
 
   async function sendDirty(onProgress?: () => void) {
     let sent = 0
-    for (const [tenantId, order] of dirty) {
+    for (const [tenantId, revision] of dirty) {
       const outgoing = await context.newest(tenantId)
       if (outgoing !== undefined) await window.room(outgoing.bytes)
       if (!isOpen() || isResyncDue) return
-      if (dirty.get(tenantId) !== order) continue // changed meanwhile, and waits at the end
+      if (dirty.get(tenantId) !== revision) continue // changed meanwhile, and waits at the end
       dirty.delete(tenantId)
       if (outgoing !== undefined) await push(outgoing)
       sent += 1
@@ -151,7 +151,7 @@ export function openGatewayLink(
   function sendSynced() {
     const { epoch, revision } = context.position()
     const oldest = dirty.values().next().value
-    const upTo = oldest === undefined ? revision : oldest - 1
+    const sentRevision = oldest === undefined ? revision : oldest - 1
     const state = isCompareDue ? context.stateHash() : undefined
     const isComparable =
       state !== undefined &&
@@ -159,7 +159,7 @@ export function openGatewayLink(
       revision >= Math.max(state.revision, sentRevisionMax)
     if (isComparable) isCompareDue = false
     const hash = isComparable ? { state_hash: state.hash } : {}
-    tell({ type: 'synced', epoch, revision: upTo, ...hash })
+    tell({ type: 'synced', epoch, revision: sentRevision, ...hash })
   }
 
   async function run() {
@@ -181,9 +181,9 @@ export function openGatewayLink(
 
   return {
     socket,
-    changed(tenantId, order) {
+    changed(tenantId, revision) {
       dirty.delete(tenantId)
-      dirty.set(tenantId, order)
+      dirty.set(tenantId, revision)
       wakeUp()
     },
     revoked: (texts) => texts.forEach(send),
@@ -228,7 +228,7 @@ async function* changesBetween(
   for (let at = after; at < until;) {
     const page = await pageAfter(source, at, until)
     for (const change of page.changes) if (change.revision <= until) yield change
-    at = page.upTo
+    at = page.revision
   }
 }
 

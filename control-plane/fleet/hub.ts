@@ -101,12 +101,12 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     source,
     log,
     pollMs: timing.pollMs,
-    onChange(change, order) {
+    onChange(change, revision) {
       const outgoing = prepare(change)
       remember(outgoing)
       index.follow(outgoing)
       book.forgive(change.tenant_id)
-      for (const link of links.values()) link.changed(change.tenant_id, order)
+      for (const link of links.values()) link.changed(change.tenant_id, revision)
     },
     onRestart(position) {
       log.warn({ ...position }, 'the database was replaced or restored, gateways start over')

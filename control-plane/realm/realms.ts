@@ -9,7 +9,7 @@ import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits, type Rate } from '../../shared/rate-limits.ts'
 import { TENANT_ID } from '../../shared/fleet/snapshot.ts'
-import { createTurns } from '../concurrency/fair-semaphore.ts'
+import { createFairSemaphore } from '../concurrency/fair-semaphore.ts'
 import { addressRates } from '../http/address-rates.ts'
 import { addressOf } from '../listener/client-address.ts'
 import { isHangUp } from '../listener/hang-up.ts'
@@ -68,9 +68,9 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
     waitingMax: LIMITS.strangersWaitingMax,
     waitingPerTenantMax: LIMITS.strangersWaitingPerAddressMax,
   }
-  const strangers = createTurns(limits)
+  const strangers = createFairSemaphore(limits)
   // with a session, or on the way back after a proof: no flood of strangers stands before them
-  const known = createTurns(limits)
+  const known = createFairSemaphore(limits)
   const proven = createProvenAttempts(world.clock)
   const cache = new LRUCache<string, CachedRealm>({ max: LIMITS.realmsCachedMax })
   store.onCommit(({ tenantIds }) => tenantIds.forEach((tenantId) => cache.delete(tenantId)))
@@ -114,9 +114,9 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
     try {
       const uid = path.split('/')[2] // of who is on the way back
       const isProven = uid && proven.isShown(request, attemptCookieName(tenantId, uid, isHttps))
-      const turns = wasKnown(request) || isProven ? known : strangers
+      const semaphore = wasKnown(request) || isProven ? known : strangers
       const [site, network] = [countedWidelyAs(address), countedAs(address)]
-      await turns.take((leave) => asStranger(work, leave), site, network)
+      await semaphore.take((leave) => asStranger(work, leave), site, network)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       await answerMessage(request, response, 'unavailable', place, isPage)

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import { SECOND_MS } from '../../shared/clock.ts'
-import { createRounds, type Rounds } from '../concurrency/coalescing-runner.ts'
+import { createCoalescingRunner, type CoalescingRunner } from '../concurrency/coalescing-runner.ts'
 
 export interface Jobs {
   /** Whoever leaves rows behind: `prune` takes away so many of them, and answers how many. */
@@ -31,7 +31,8 @@ const BATCH = 500
 export function createJobs(log: Pick<Logger, 'error'>): Jobs {
   const prunes = new Map<string, (limit: number) => Promise<number>>()
   const begun: (() => Promise<void>)[] = []
-  const following: { readonly rounds: Rounds; readonly everyMs: number | undefined }[] = []
+  const following: { readonly runner: CoalescingRunner; readonly everyMs: number | undefined }[] =
+    []
   const timers: NodeJS.Timeout[] = []
   let isClosed = false
   let running: Promise<void> | undefined
@@ -45,7 +46,7 @@ export function createJobs(log: Pick<Logger, 'error'>): Jobs {
         log.error({ error, job: name }, 'tidying up failed, trying again later')
       }
     }
-    for (const { rounds } of following) await rounds.run()
+    for (const { runner } of following) await runner.run()
   }
 
   function every(milliseconds: number, work: () => Promise<void>) {
@@ -69,22 +70,22 @@ export function createJobs(log: Pick<Logger, 'error'>): Jobs {
     },
     begins: (work) => void begun.push(work),
     follows(work, failure, everyMs) {
-      const rounds = createRounds(work, (error) => log.error({ error }, failure))
-      following.push({ rounds, everyMs })
+      const runner = createCoalescingRunner(work, (error) => log.error({ error }, failure))
+      following.push({ runner, everyMs })
     },
     get tidying() {
       return [...prunes.keys()]
     },
     start(everyMs = EVERY_MS) {
       every(everyMs, run)
-      for (const { rounds, everyMs: ownMs } of following)
-        if (ownMs !== undefined) every(ownMs, () => rounds.run())
+      for (const { runner, everyMs: ownMs } of following)
+        if (ownMs !== undefined) every(ownMs, () => runner.run())
     },
     run,
     async close() {
       isClosed = true
       for (const timer of timers) clearInterval(timer)
-      await Promise.all(following.map(({ rounds }) => rounds.close()))
+      await Promise.all(following.map(({ runner }) => runner.close()))
       await running
     },
   }

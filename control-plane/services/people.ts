@@ -12,7 +12,7 @@ import { createStrength } from '../accounts/passwords/strength.ts'
 import { createTickets } from '../accounts/tickets.ts'
 import { createTrialPeople } from '../accounts/trial-people.ts'
 import { createUsers } from '../accounts/users.ts'
-import { createTurns } from '../concurrency/fair-semaphore.ts'
+import { createFairSemaphore } from '../concurrency/fair-semaphore.ts'
 import { createMails } from '../mail/mails.ts'
 import { createAddresses } from '../user-directory/addresses.ts'
 import { createUserDirectories } from '../user-directory/user-directories.ts'
@@ -28,10 +28,10 @@ export function createPeople(
   jobs: Jobs,
 ) {
   const { breaches = noBreachList, baseUrl, clock, log } = world
-  const turns = createTurns()
-  const passwords = createPasswordHasher({}, turns, world.passwordCost)
+  const semaphore = createFairSemaphore()
+  const passwords = createPasswordHasher({}, semaphore, world.passwordCost)
   const addresses = createAddresses(world.directoryAddresses)
-  const directories = createUserDirectories({ store, vault, log, turns, addresses })
+  const directories = createUserDirectories({ store, vault, log, semaphore, addresses })
   const strength = createStrength()
   const passwordRules = createPasswordRules({ store, passwords, strength, breaches })
   const users = createUsers({ store, passwords, passwordRules, policies, clock, directories })

@@ -2,7 +2,7 @@
  * One sign-in against a tenant's database. The look-up waits in the tenant's own pool, and only
  * its hash takes one of the turns that all tenants share.
  */
-import type { Turns } from '../concurrency/fair-semaphore.ts'
+import type { FairSemaphore } from '../concurrency/fair-semaphore.ts'
 import type { Decoys } from './decoys.ts'
 import { isRightPassword } from './hashes/hash-check.ts'
 import type { BcryptThreads } from './hashes/bcrypt-threads.ts'
@@ -26,13 +26,13 @@ export interface OpenDirectory {
 }
 
 export interface LookUpWorld {
-  readonly turns: Turns
+  readonly semaphore: FairSemaphore
   readonly threads: BcryptThreads
 }
 
 export async function lookUp(
   { settings, pool, decoys }: OpenDirectory,
-  { turns, threads }: LookUpWorld,
+  { semaphore, threads }: LookUpWorld,
   tenantId: string,
   login: string,
   password: string,
@@ -44,7 +44,7 @@ export async function lookUp(
   const { hash } = found ?? {}
   if (hash !== undefined) decoys.learn(hash.shape)
   const tried = hash ?? decoys.for(login)
-  const isEqual = await turns.take(() => isRightPassword(password, tried, threads), tenantId)
+  const isEqual = await semaphore.take(() => isRightPassword(password, tried, threads), tenantId)
   const isRight = isEqual && hash !== undefined
   if (found === undefined) {
     const reason = rows.length > 1 ? 'ambiguous' : 'unknown_user'

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { Turns } from '../concurrency/fair-semaphore.ts'
+import type { FairSemaphore } from '../concurrency/fair-semaphore.ts'
 import { AccountUnusable, type Authentication, type UserSource } from '../accounts/users.ts'
 import type { Vault } from '../keys/vault.ts'
 import { findTenant } from '../store/queries/tenants.ts'
@@ -40,7 +40,7 @@ export interface UserDirectoriesWorld {
   readonly vault: Vault
   readonly log: Logger
   /** Shared with all other passwords. */
-  readonly turns: Turns
+  readonly semaphore: FairSemaphore
   readonly addresses: Addresses
 }
 
@@ -72,7 +72,7 @@ export type UserDirectories = ReturnType<typeof createUserDirectories>
 const RETRY_SECONDS = 30
 
 export function createUserDirectories(world: UserDirectoriesWorld) {
-  const { store, vault, log, turns, addresses } = world
+  const { store, vault, log, semaphore, addresses } = world
   const threads = createBcryptThreads()
   const opened = new LRUCache<string, Open>({
     max: LIMITS.directoriesOpenMax,
@@ -101,7 +101,7 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
       const row = await findUserDirectory(store.read, tenantId)
       if (row === undefined) return undefined
       try {
-        const answer = await lookUp(openOf(row), { turns, threads }, tenantId, login, password)
+        const answer = await lookUp(openOf(row), { semaphore, threads }, tenantId, login, password)
         return await toAuthentication(tenantId, answer)
       } catch (error) {
         if (!(error instanceof DirectoryFault)) throw error

@@ -14,7 +14,7 @@ import { draftRefusal, REQUIRED_CHECKS } from '../tenants/protection.ts'
 import { issuerOf } from '../../shared/issuer.ts'
 import type { Tenant, Tenants } from '../tenants/tenants.ts'
 import type { CheckResult } from './checks.ts'
-import { createSharedRuns } from '../concurrency/single-flight.ts'
+import { createSingleFlight } from '../concurrency/single-flight.ts'
 import { trySignIn } from './sign-in-trial.ts'
 import type { Trial } from './trial.ts'
 import { createTrialAgent, createTrialBrowser } from './trial-browser.ts'
@@ -56,7 +56,7 @@ export function createIntegration(world: IntegrationWorld) {
   const { store, tenants, people, log, timing = TIMING } = world
   const agent = createTrialAgent(timing.pageMsMax)
   const closing = new AbortController()
-  const runs = createSharedRuns<IntegrationResult>()
+  const singleFlight = createSingleFlight<IntegrationResult>()
 
   async function check(tenantId: string, actor: Actor): Promise<IntegrationResult> {
     const tenant = await tenants.get(tenantId)
@@ -125,12 +125,13 @@ export function createIntegration(world: IntegrationWorld) {
 
   return {
     /** One at a time per tenant; asked again, it looks again. */
-    complete: (tenantId: string, actor: Actor) => runs.run(tenantId, () => check(tenantId, actor)),
+    complete: (tenantId: string, actor: Actor) =>
+      singleFlight.run(tenantId, () => check(tenantId, actor)),
 
     async close(): Promise<void> {
       closing.abort()
       await agent.destroy()
-      await runs.settled()
+      await singleFlight.settled()
     },
   }
 }

@@ -18,13 +18,13 @@ import type { Store } from '../store/store.ts'
 import { draftRefusal, REQUIRED_CHECKS } from '../tenants/protection.ts'
 import { issuerOf } from '../../shared/issuer.ts'
 import { clientIdOf, type Tenant, type Tenants } from '../tenants/tenants.ts'
-import { atMostAtOnce } from '../concurrency/bounded-map.ts'
+import { boundedMap } from '../concurrency/bounded-map.ts'
 import { inOrder, overallOf, type OverallStatus } from './checks.ts'
 import { judge } from './judge.ts'
 import type { FeedObservation, Observations } from './observations.ts'
 import type { Answer, ProbeClient } from './probe-client.ts'
 import { namesOfSealed } from './sealed-names.ts'
-import { createSharedRuns } from '../concurrency/single-flight.ts'
+import { createSingleFlight } from '../concurrency/single-flight.ts'
 import { signProbes, type ProbePair } from './probe-tokens.ts'
 
 export interface VerificationStatus {
@@ -47,7 +47,7 @@ export type Verification = ReturnType<typeof createVerification>
 
 export function createVerification(world: VerificationWorld) {
   const { store, tenants, client } = world
-  const runs = createSharedRuns<VerificationStatus>()
+  const singleFlight = createSingleFlight<VerificationStatus>()
 
   async function status(tenantId: string): Promise<VerificationStatus> {
     const checks = await checksOf(store.read, tenantId)
@@ -79,11 +79,11 @@ export function createVerification(world: VerificationWorld) {
   return {
     status,
 
-    probe: (tenantId: string) => runs.run(tenantId, () => run(tenantId)),
+    probe: (tenantId: string) => singleFlight.run(tenantId, () => run(tenantId)),
 
     async close(): Promise<void> {
       await client.close()
-      await runs.settled()
+      await singleFlight.settled()
     },
   }
 }
@@ -126,9 +126,9 @@ async function observe(world: VerificationWorld, tenant: Tenant): Promise<Observ
 
   const isProtected = tenant.protection === 'on'
   const [addresses, keyAnswers, sealedAnswers] = await Promise.all([
-    atMostAtOnce(LIMITS.probesAtOnceMax, bases, askAddress),
-    atMostAtOnce(LIMITS.probesAtOnceMax, probes, askKey),
-    isProtected ? atMostAtOnce(LIMITS.probesAtOnceMax, sealed, askSealed) : undefined,
+    boundedMap(LIMITS.probesAtOnceMax, bases, askAddress),
+    boundedMap(LIMITS.probesAtOnceMax, probes, askKey),
+    isProtected ? boundedMap(LIMITS.probesAtOnceMax, sealed, askSealed) : undefined,
   ])
   return {
     tenantId: tenant.tenantId,

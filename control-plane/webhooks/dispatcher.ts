@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import type { Vault } from '../keys/vault.ts'
-import { createRounds } from '../concurrency/coalescing-runner.ts'
+import { createCoalescingRunner } from '../concurrency/coalescing-runner.ts'
 import { pendingWebhooks } from '../store/queries/webhook-deliveries.ts'
 import type { Store } from '../store/store.ts'
 import { createAgenda, type Wanted } from './agenda.ts'
@@ -65,7 +65,7 @@ export function createDispatcher(world: DispatcherWorld) {
   let signal = Promise.withResolvers<void>()
   let isStopped = false
 
-  const rounds = createRounds(work, (error) => log.error({ error }, 'deliveries wait'))
+  const runner = createCoalescingRunner(work, (error) => log.error({ error }, 'deliveries wait'))
 
   store.onCommit((committed) => {
     if (!committed.hasEvents) return
@@ -75,7 +75,7 @@ export function createDispatcher(world: DispatcherWorld) {
 
   function wake() {
     signal.resolve()
-    if (!isStopped) void rounds.run()
+    if (!isStopped) void runner.run()
   }
 
   /** Until nothing is due and nothing under way. */
@@ -212,7 +212,7 @@ export function createDispatcher(world: DispatcherWorld) {
     async run(): Promise<void> {
       isSearchDue = true
       signal.resolve()
-      await rounds.run()
+      await runner.run()
     },
 
     counts: (): DispatchCounts => ({ ...counts, underWay: agenda.underWay }),
@@ -222,7 +222,7 @@ export function createDispatcher(world: DispatcherWorld) {
       isStopped = true
       clearTimeout(timer)
       signal.resolve()
-      await rounds.close()
+      await runner.close()
       await receiver.close()
     },
   }

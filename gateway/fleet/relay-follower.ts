@@ -49,7 +49,7 @@ export function followRelay<T extends ServedTenant>(
       case 'remove':
         return registry.remove(change.tenantId)
       case 'reserve':
-        return registry.reserve(change.tenantId, change.hostnames, change.rank)
+        return registry.reserve(change.tenantId, change.hostnames, change.synced)
       case 'hold':
         return registry.hold(change.tenantId)
       case 'release':
@@ -75,8 +75,8 @@ export function followRelay<T extends ServedTenant>(
       registry.apply(snapshot, sync)
     } catch (error) {
       // What is served stays; where nothing is served yet, its hosts must not look unknown.
-      const rank = { sync, revision: snapshot.revision }
-      registry.reserve(tenantId, Object.keys(snapshot.edge_urls), rank)
+      const synced = { sync, revision: snapshot.revision }
+      registry.reserve(tenantId, Object.keys(snapshot.edge_urls), synced)
       const reason = error instanceof Error ? error.message : String(error)
       log.error(
         { tenant_id: tenantId, revision: snapshot.revision, reason },

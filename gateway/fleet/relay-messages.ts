@@ -5,7 +5,7 @@ import type {
   Revoked,
   SessionActivity,
 } from '../../shared/fleet/snapshot.ts'
-import type { RegistryStatus, Rank } from '../tenants/registry.ts'
+import type { RegistryStatus, SyncedRevision } from '../tenants/registry.ts'
 
 /** What changes in a worker. The primary has checked it all. */
 export type RelayChange =
@@ -21,7 +21,7 @@ export type RelayChange =
       readonly type: 'reserve'
       readonly tenantId: string
       readonly hostnames: readonly string[]
-      readonly rank: Rank
+      readonly synced: SyncedRevision
     }
   | { readonly type: 'hold'; readonly tenantId: string }
   | { readonly type: 'release'; readonly tenantId: string }

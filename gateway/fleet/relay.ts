@@ -35,8 +35,8 @@ interface Worker {
   /** Has everything, or is about to: from here on it is waited for. */
   isServing: boolean
   isReady: boolean
-  /** In the order of `upTo`. */
-  readonly waiting: { readonly upTo: number; readonly settle: () => void }[]
+  /** Who waits until so many changes are handled, the fewest first. */
+  readonly waiting: { readonly changes: number; readonly settle: () => void }[]
   roomMade: () => void
   watchdog: NodeJS.Timeout | undefined
 }
@@ -57,7 +57,7 @@ export function createRelay(options: RelayOptions): Relay {
     clearTimeout(worker.watchdog)
     worker.watchdog = undefined
     if (worker.handled < worker.sent) watch(worker)
-    while (worker.waiting.length > 0 && worker.waiting[0]!.upTo <= worker.handled)
+    while (worker.waiting.length > 0 && worker.waiting[0]!.changes <= worker.handled)
       worker.waiting.shift()!.settle()
     worker.roomMade()
   }
@@ -134,8 +134,8 @@ export function createRelay(options: RelayOptions): Relay {
         push(worker, change)
         // One that is still starting does not serve yet, and will have this when it does.
         if (!worker.isServing || worker.handled === 0) continue
-        const upTo = worker.sent
-        waits.push(new Promise((settle) => worker.waiting.push({ upTo, settle })))
+        const changes = worker.sent
+        waits.push(new Promise((settle) => worker.waiting.push({ changes, settle })))
       }
       await Promise.all(waits)
     },

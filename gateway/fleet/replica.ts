@@ -18,7 +18,7 @@ import {
   type TenantSnapshot,
   type UpMessage,
 } from '../../shared/fleet/snapshot.ts'
-import { isNewer, type RegistryStatus, type Rank } from '../tenants/registry.ts'
+import { isNewer, type RegistryStatus, type SyncedRevision } from '../tenants/registry.ts'
 import { addToRoster, type StoredState } from '../last-known-good/kept-state.ts'
 import type { LastKnownGood } from '../last-known-good/last-known-good.ts'
 import type { RelayChange } from './relay-messages.ts'
@@ -27,7 +27,7 @@ import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 type Down<Type extends DownMessage['type']> = DownMessage & { type: Type }
 
 interface Kept {
-  readonly rank: Rank
+  readonly synced: SyncedRevision
   readonly hash: string
   /** The checked snapshot as JSON, for workers that are still to come. */
   readonly text: string
@@ -71,7 +71,7 @@ export interface ReplicaOptions {
 export function createReplica(options: ReplicaOptions): Replica {
   const { clock, log, disk, relay, send } = options
   const tenants = new Map<string, Kept>()
-  const reserved = new Map<string, { hostnames: readonly string[]; rank: Rank }>()
+  const reserved = new Map<string, { hostnames: readonly string[]; synced: SyncedRevision }>()
   const revokedById = new Map<string, RevokedState>()
   const held = new Set<string>()
   /** What was received, rejected snapshots too: compared with what the control plane has sent. */
@@ -79,7 +79,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   const rejected = new Set<string>()
   const roster = new StateDigest()
   /** Removed since the last `synced`: an older state that was read before must not return. */
-  const removed = new Map<string, Rank>()
+  const removed = new Map<string, SyncedRevision>()
 
   let settings: FleetSettings | null = null
   let status: RegistryStatus = { isConfigured: false, isDamaged: false }
@@ -135,13 +135,13 @@ export function createReplica(options: ReplicaOptions): Replica {
   function receiveTenant(message: Down<'tenant'>): Promise<unknown> | null {
     const { tenant_id: tenantId, revision, hash } = message
     mentioned?.tenants.add(tenantId)
-    const rank = { sync, revision }
+    const synced = { sync, revision }
     const kept = tenants.get(tenantId)
-    const known = kept?.rank ?? removed.get(tenantId)
-    if (known !== undefined && !isNewer(rank, known)) return null
+    const known = kept?.synced ?? removed.get(tenantId)
+    if (known !== undefined && !isNewer(synced, known)) return null
     received.set(tenantId, hash)
-    if (kept?.hash === hash && kept.rank.revision === revision) {
-      tenants.set(tenantId, { ...kept, rank })
+    if (kept?.hash === hash && kept.synced.revision === revision) {
+      tenants.set(tenantId, { ...kept, synced })
       return null
     }
     let snapshot: TenantSnapshot
@@ -153,7 +153,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       return null
     }
     const text = canonicalJson(snapshot)
-    tenants.set(tenantId, { rank, hash, text })
+    tenants.set(tenantId, { synced, hash, text })
     addToRoster(roster, tenantId)
     reserved.delete(tenantId)
     removed.delete(tenantId)
@@ -162,7 +162,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     const served = relay({ type: 'tenant', tenantId, sync, text })
     const saved = disk.saveTenant({
       tenantId,
-      rank,
+      synced,
       hash,
       snapshot: message.snapshot,
       hostnames: Object.keys(snapshot.edge_urls),
@@ -174,11 +174,11 @@ export function createReplica(options: ReplicaOptions): Replica {
   }
 
   function receiveRemoval({ tenant_id: tenantId, revision }: Down<'remove'>) {
-    const rank = { sync, revision }
-    const known = tenants.get(tenantId)?.rank ?? removed.get(tenantId)
-    if (known !== undefined && !isNewer(rank, known)) return null
+    const synced = { sync, revision }
+    const known = tenants.get(tenantId)?.synced ?? removed.get(tenantId)
+    if (known !== undefined && !isNewer(synced, known)) return null
     mentioned?.tenants.delete(tenantId)
-    removed.set(tenantId, rank)
+    removed.set(tenantId, synced)
     return remove(tenantId)
   }
 
@@ -326,8 +326,8 @@ export function createReplica(options: ReplicaOptions): Replica {
       for (const recovered of state.tenants) {
         const { tenantId, tenant, reserved: hosts, revoked, isRevokedLost, problems } = recovered
         if (tenant !== null) {
-          const { rank, hash, snapshot } = tenant
-          tenants.set(tenantId, { rank, hash, text: canonicalJson(snapshot) })
+          const { synced, hash, snapshot } = tenant
+          tenants.set(tenantId, { synced, hash, text: canonicalJson(snapshot) })
           received.set(tenantId, hash)
           revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
         }
@@ -357,8 +357,8 @@ export function createReplica(options: ReplicaOptions): Replica {
       for (const [tenantId, state] of revokedById)
         yield { type: 'revoked', tenantId, revoked: state.whole() }
       for (const [tenantId, hosts] of reserved) yield { type: 'reserve', tenantId, ...hosts }
-      for (const [tenantId, { rank, text }] of tenants)
-        yield { type: 'tenant', tenantId, sync: rank.sync, text }
+      for (const [tenantId, { synced, text }] of tenants)
+        yield { type: 'tenant', tenantId, sync: synced.sync, text }
     },
     endSession(tenantId, sid, issuedSeconds) {
       if (!tenants.has(tenantId)) return
@@ -366,7 +366,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       const notBefore = endedFrom(nowSeconds(clock), issuedSeconds)
       revoke(tenantId, { all: 0, subjects: {}, sids: { [sid]: notBefore } })
     },
-    revisionOf: (tenantId) => tenants.get(tenantId)?.rank.revision,
+    revisionOf: (tenantId) => tenants.get(tenantId)?.synced.revision,
     settled: () => everythingServed.then(() => {}),
     status: () => ({
       ...status,

@@ -108,7 +108,7 @@ function judge(tenants: readonly Recovered[], kept: PositionRecord | null) {
   const roster = new StateDigest()
   let sync = kept?.sync ?? 0
   for (const { tenantId, tenant, reserved } of tenants) {
-    sync = Math.max(sync, tenant?.rank.sync ?? 0, reserved?.rank.sync ?? 0)
+    sync = Math.max(sync, tenant?.synced.sync ?? 0, reserved?.synced.sync ?? 0)
     if (tenant !== null || reserved !== null) addToRoster(roster, tenantId)
   }
   const isWhole = kept === null ? tenants.length === 0 : kept.roster === roster.hex()
@@ -152,7 +152,7 @@ function tenantIdsOf(listing: Listing): string[] {
 function report(log: Logger, tenants: readonly Recovered[]): void {
   const damaged = tenants.filter((tenant) => tenant.problems.length > 0)
   for (const { tenantId, tenant, problems } of damaged.slice(0, PROBLEMS_LOGGED_MAX)) {
-    const revision = tenant?.rank.revision
+    const revision = tenant?.synced.revision
     if (tenant === null)
       log.error({ tenant_id: tenantId, problems }, 'a kept tenant cannot be served')
     else

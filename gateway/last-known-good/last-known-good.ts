@@ -12,7 +12,7 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { EnforcementEvent, FleetSettings } from '../../shared/fleet/snapshot.ts'
-import type { Rank } from '../tenants/registry.ts'
+import type { SyncedRevision } from '../tenants/registry.ts'
 import { COPIES, FOLDERS, readKeptState, type Folder, type StoredState } from './kept-state.ts'
 import { GENERATIONS } from './recovery.ts'
 import type { RevokedState } from '../../shared/enforcement/revoked-state.ts'
@@ -33,7 +33,7 @@ const CLOSE_MS_MAX = 1_000
 
 export interface StoredTenant {
   readonly tenantId: string
-  readonly rank: Rank
+  readonly synced: SyncedRevision
   readonly hash: string
   /** As received. */
   readonly snapshot: unknown
@@ -131,16 +131,16 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
   }
 
   /** The guard goes first: a change that is half written is then already in force. */
-  async function writeTenant({ tenantId, rank, hash, snapshot, ...tenant }: StoredTenant) {
+  async function writeTenant({ tenantId, synced, hash, snapshot, ...tenant }: StoredTenant) {
     await writeGuard(tenantId, {
-      ...rank,
+      ...synced,
       hostnames: [...tenant.hostnames],
       is_protected: tenant.isProtected,
       is_suspended: tenant.isSuspended,
       has_revoked: withRevoked.has(tenantId),
     })
     const path = at('tenants', tenantId)
-    await files.write(`${path}.next`, 'tenant', tenantId, { ...rank, hash, snapshot })
+    await files.write(`${path}.next`, 'tenant', tenantId, { ...synced, hash, snapshot })
     if (!badCurrent.has(tenantId)) await renameIfThere(`${path}.current`, `${path}.previous`)
     await rename(`${path}.next`, `${path}.current`)
     badCurrent.delete(tenantId)

@@ -11,7 +11,7 @@ import {
   type Revoked,
   type TenantSnapshot,
 } from '../../shared/fleet/snapshot.ts'
-import { isNewer, type Rank } from '../tenants/registry.ts'
+import { isNewer, type SyncedRevision } from '../tenants/registry.ts'
 import type { GuardRecord, RecordRead, TenantRecord } from './stored-records.ts'
 
 /** The newest first. `next` is complete but was not renamed yet when the process died. */
@@ -27,7 +27,7 @@ export interface TenantFiles {
 }
 
 export interface RecoveredTenant {
-  readonly rank: Rank
+  readonly synced: SyncedRevision
   /** '' when it is not what the control plane sent, so that it does not count as the same. */
   readonly hash: string
   readonly snapshot: TenantSnapshot
@@ -37,7 +37,10 @@ export interface Recovered {
   readonly tenantId: string
   readonly tenant: RecoveredTenant | null
   /** Hosts that are known to be this tenant's, while nothing of it can be served. */
-  readonly reserved: { readonly hostnames: readonly string[]; readonly rank: Rank } | null
+  readonly reserved: {
+    readonly hostnames: readonly string[]
+    readonly synced: SyncedRevision
+  } | null
   /** Not even all of its hosts are known. */
   readonly isLost: boolean
   readonly revoked: Revoked | null
@@ -50,7 +53,7 @@ export interface Recovered {
 
 interface Readable {
   readonly generation: Generation
-  readonly rank: Rank
+  readonly synced: SyncedRevision
   readonly hash: string
   readonly snapshot: TenantSnapshot
 }
@@ -75,22 +78,23 @@ function nothingReadable({ generations, guard: file }: TenantFiles, guard: Guard
 }
 
 function serve(newest: Readable, guard: GuardRecord | null, problems: string[]): Outcome {
-  const { snapshot, rank, hash } = newest
+  const { snapshot, synced, hash } = newest
   if (guard === null) {
     // Whether it was suspended since, nobody can say any more.
-    if (newest.generation !== 'current') return reserve(Object.keys(snapshot.edge_urls), rank, true)
+    if (newest.generation !== 'current')
+      return reserve(Object.keys(snapshot.edge_urls), synced, true)
     problems.push('protection is on, as the guard is not there to say otherwise')
-    return serveAs({ ...snapshot, protection: 'on' }, rank)
+    return serveAs({ ...snapshot, protection: 'on' }, synced)
   }
   const isForced = guard.is_protected && snapshot.protection !== 'on'
   const isSuspended = guard.is_suspended && snapshot.status !== 'suspended'
   if (isForced) problems.push('protection stays on, the readable generation says pass-through')
   if (isSuspended)
     problems.push('the tenant stays suspended, the readable generation says otherwise')
-  const isOld = isNewer(guard, rank)
-  if (isOld) problems.push(`revision ${rank.revision} is served, ${guard.revision} is lost`)
+  const isOld = isNewer(guard, synced)
+  if (isOld) problems.push(`revision ${synced.revision} is served, ${guard.revision} is lost`)
   if (!isForced && !isSuspended && !isOld && newest.generation === 'current')
-    return { tenant: { rank, hash, snapshot }, reserved: null, isLost: false, isExact: true }
+    return { tenant: { synced, hash, snapshot }, reserved: null, isLost: false, isExact: true }
 
   const edgeUrls = Object.entries(snapshot.edge_urls)
   return serveAs(
@@ -101,18 +105,18 @@ function serve(newest: Readable, guard: GuardRecord | null, problems: string[]):
       // A host that it has given up may be another tenant's by now.
       edge_urls: Object.fromEntries(edgeUrls.filter(([host]) => guard.hostnames.includes(host))),
     },
-    rank,
+    synced,
   )
 }
 
-function serveAs(snapshot: TenantSnapshot, rank: Rank): Outcome {
-  const tenant = { rank, hash: '', snapshot }
+function serveAs(snapshot: TenantSnapshot, synced: SyncedRevision): Outcome {
+  const tenant = { synced, hash: '', snapshot }
   return { tenant, reserved: null, isLost: false, isExact: false }
 }
 
-function reserve(hostnames: readonly string[], rank: Rank, isLost: boolean): Outcome {
-  const { sync, revision } = rank
-  const reserved = { hostnames, rank: { sync, revision } }
+function reserve(hostnames: readonly string[], synced: SyncedRevision, isLost: boolean): Outcome {
+  const { sync, revision } = synced
+  const reserved = { hostnames, synced: { sync, revision } }
   return { tenant: null, reserved, isLost, isExact: false }
 }
 
@@ -128,8 +132,8 @@ function newestReadable(files: TenantFiles, problems: string[]): Readable | unde
       continue
     }
     const { sync, revision, hash } = record
-    const readable = { generation, rank: { sync, revision }, hash, snapshot: parsed.output }
-    if (newest === undefined || isNewer(readable.rank, newest.rank)) newest = readable
+    const readable = { generation, synced: { sync, revision }, hash, snapshot: parsed.output }
+    if (newest === undefined || isNewer(readable.synced, newest.synced)) newest = readable
   }
   return newest
 }

@@ -17,7 +17,7 @@ export interface ServedTenant {
  * When a state was made. Revisions only compare within one full synchronisation, since a restored
  * database counts from a lower one again.
  */
-export interface Rank {
+export interface SyncedRevision {
   readonly sync: number
   readonly revision: number
 }
@@ -43,7 +43,7 @@ export interface TenantRegistry<T extends ServedTenant> {
   apply(snapshot: TenantSnapshot, sync: number): boolean
   remove(tenantId: string): void
   /** A tenant that is known to exist and cannot be read: its hosts answer 503 until it comes. */
-  reserve(tenantId: string, hostnames: readonly string[], rank: Rank): void
+  reserve(tenantId: string, hostnames: readonly string[], synced: SyncedRevision): void
   /** 503 for the tenant whatever it compiles to, until `release`. */
   hold(tenantId: string): void
   release(tenantId: string): void
@@ -75,7 +75,7 @@ export interface RegistryOptions<T extends ServedTenant> {
 
 interface Entry<T> {
   readonly tenantId: string
-  rank: Rank
+  synced: SyncedRevision
   served: Served<T> | undefined
   hostnames: Set<string>
   /** What a request for one of its hosts finds. */
@@ -98,17 +98,22 @@ export function createTenantRegistry<T extends ServedTenant>(
     return revoked
   }
 
-  function place(tenantId: string, rank: Rank, tenant: T | undefined, hostnames: Iterable<string>) {
+  function place(
+    tenantId: string,
+    synced: SyncedRevision,
+    tenant: T | undefined,
+    hostnames: Iterable<string>,
+  ) {
     const served = tenant && { tenant, revoked: revokedOf(tenantId) }
     const entry = entryById.get(tenantId) ?? {
       tenantId,
-      rank,
+      synced,
       served,
       hostnames: new Set(),
       found: STATE_LOST,
     }
     entryById.set(tenantId, entry)
-    entry.rank = rank
+    entry.synced = synced
     entry.served = served
     judge(entry)
     claim(entry, new Set(hostnames))
@@ -130,7 +135,7 @@ export function createTenantRegistry<T extends ServedTenant>(
     entry.hostnames = new Set()
     for (const host of hostnames) {
       const holder = entryByHost.get(host)
-      if (holder !== undefined && holder !== entry && isNewer(holder.rank, entry.rank)) continue
+      if (holder !== undefined && holder !== entry && isNewer(holder.synced, entry.synced)) continue
       entryByHost.set(host, entry)
       entry.hostnames.add(host)
     }
@@ -139,13 +144,13 @@ export function createTenantRegistry<T extends ServedTenant>(
   return {
     apply(snapshot, sync) {
       const { tenant_id: tenantId, revision } = snapshot
-      const rank = { sync, revision }
+      const synced = { sync, revision }
       const entry = entryById.get(tenantId)
-      if (entry !== undefined && !isNewer(rank, entry.rank)) return false
+      if (entry !== undefined && !isNewer(synced, entry.synced)) return false
       const next = compile(snapshot)
       revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
       const old = entry?.served?.tenant
-      place(tenantId, rank, next, next.hostnames)
+      place(tenantId, synced, next, next.hostnames)
       if (old !== undefined) onRetire?.(old, next)
       return true
     },
@@ -158,8 +163,8 @@ export function createTenantRegistry<T extends ServedTenant>(
       entryById.delete(tenantId)
       if (entry.served !== undefined) onRetire?.(entry.served.tenant, undefined)
     },
-    reserve(tenantId, hostnames, rank) {
-      if (!entryById.has(tenantId)) place(tenantId, rank, undefined, hostnames)
+    reserve(tenantId, hostnames, synced) {
+      if (!entryById.has(tenantId)) place(tenantId, synced, undefined, hostnames)
     },
     hold(tenantId) {
       heldIds.add(tenantId)
@@ -191,6 +196,6 @@ export function createTenantRegistry<T extends ServedTenant>(
   }
 }
 
-export function isNewer(a: Rank, b: Rank): boolean {
+export function isNewer(a: SyncedRevision, b: SyncedRevision): boolean {
   return a.sync > b.sync || (a.sync === b.sync && a.revision > b.revision)
 }

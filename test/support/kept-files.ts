@@ -52,7 +52,7 @@ export async function fillDisk(folder: string, { tenants, revoked = {} }: KeptSt
 export function storedOf(snapshot: TenantSnapshot): StoredTenant {
   return {
     tenantId: snapshot.tenant_id,
-    rank: { sync: 1, revision: snapshot.revision },
+    synced: { sync: 1, revision: snapshot.revision },
     hash: `hash-${snapshot.revision}`,
     snapshot,
     hostnames: Object.keys(snapshot.edge_urls),

@@ -6,7 +6,11 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { createTurns, type TurnLimits, type Turns } from '../../concurrency/fair-semaphore.ts'
+import {
+  createFairSemaphore,
+  type SemaphoreLimits,
+  type FairSemaphore,
+} from '../../concurrency/fair-semaphore.ts'
 
 export interface PasswordHasher {
   readonly hash: (plain: string) => Promise<string>
@@ -35,8 +39,8 @@ const PHC =
 const compute = promisify(argon2)
 
 export function createPasswordHasher(
-  limits: TurnLimits = {},
-  turns: Turns = createTurns(limits),
+  limits: SemaphoreLimits = {},
+  semaphore: FairSemaphore = createFairSemaphore(limits),
   cost: PasswordCost = OURS,
 ): PasswordHasher {
   const decoy = encode(cost, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES))
@@ -46,7 +50,7 @@ export function createPasswordHasher(
       const message = normalized(plain)
       if (message === undefined) throw new Refusal('field_invalid', { field: 'password' })
       const salt = randomBytes(SALT_BYTES)
-      const tag = await turns.take(() => derive(message, cost, salt, TAG_BYTES))
+      const tag = await semaphore.take(() => derive(message, cost, salt, TAG_BYTES))
       return encode(cost, salt, tag)
     },
     async verify(plain, encoded, tenantId) {
@@ -55,7 +59,7 @@ export function createPasswordHasher(
       const { parameters, salt, tag } = known
       const message = normalized(plain)
       if (message === undefined) return false // no account has it: that tells of none
-      const computed = await turns.take(
+      const computed = await semaphore.take(
         () => derive(message, parameters, salt, tag.length),
         tenantId,
       )

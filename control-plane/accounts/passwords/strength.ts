@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { createTurns } from '../../concurrency/fair-semaphore.ts'
+import { createFairSemaphore } from '../../concurrency/fair-semaphore.ts'
 
 export interface StrengthQuestion {
   readonly id: number
@@ -37,7 +37,7 @@ export function createStrength({
   timeoutMs = LIMITS.passwordStrengthMsMax,
   waitMsMax = LIMITS.passwordStrengthWaitMsMax,
 }: { readonly timeoutMs?: number; readonly waitMsMax?: number } = {}) {
-  const turns = createTurns({ concurrency: 1 })
+  const semaphore = createFairSemaphore({ concurrency: 1 })
   const askedBy = new Map<string, number>()
   let worker: Worker | undefined
   let lastId = 0
@@ -91,7 +91,7 @@ export function createStrength({
       const startedAt = performance.now()
       const seen = plain.slice(0, LIMITS.passwordStrengthCharactersMax)
       try {
-        return await turns.take(async () => {
+        return await semaphore.take(async () => {
           if (performance.now() - startedAt > waitMsMax) throw unavailable() // nobody waits for it
           return ask(seen, words)
         }, tenantId)

@@ -1,35 +1,37 @@
 import t from 'tap'
-import { createTurns } from '../../../control-plane/concurrency/fair-semaphore.ts'
+import { createFairSemaphore } from '../../../control-plane/concurrency/fair-semaphore.ts'
 
 t.test('a tenant that waits alone is next, however many wait at another one', async (t) => {
-  const turns = createTurns({ concurrency: 1 })
+  const semaphore = createFairSemaphore({ concurrency: 1 })
   const served: string[] = []
   const running = Promise.withResolvers<void>()
-  const first = turns.take(() => running.promise)
+  const first = semaphore.take(() => running.promise)
   const flood = ['a1', 'a2', 'a3', 'a4'].map((name) =>
-    turns.take(async () => void served.push(name), 'a'),
+    semaphore.take(async () => void served.push(name), 'a'),
   )
-  const other = turns.take(async () => void served.push('b1'), 'b')
+  const other = semaphore.take(async () => void served.push('b1'), 'b')
   running.resolve()
   await Promise.all([first, ...flood, other])
   t.same(served, ['a1', 'b1', 'a2', 'a3', 'a4'])
 })
 
 t.test('work that fails hands its turn on', async (t) => {
-  const turns = createTurns({ concurrency: 1 })
-  const failing = turns.take(() => Promise.reject(new Error('no')), 'a')
-  const next = turns.take(async () => 'served', 'a')
+  const semaphore = createFairSemaphore({ concurrency: 1 })
+  const failing = semaphore.take(() => Promise.reject(new Error('no')), 'a')
+  const next = semaphore.take(async () => 'served', 'a')
   await t.rejects(failing, { message: 'no' })
   t.equal(await next, 'served')
 })
 
 t.test('when all is full, the last of the longest queue gives way to who has less', async (t) => {
-  const turns = createTurns({ concurrency: 1, waitingMax: 6, waitingPerTenantMax: 3 })
+  const semaphore = createFairSemaphore({ concurrency: 1, waitingMax: 6, waitingPerTenantMax: 3 })
   const served: string[] = []
   const running = Promise.withResolvers<void>()
-  const first = turns.take(() => running.promise)
+  const first = semaphore.take(() => running.promise)
   const ask = (name: string) =>
-    turns.take(async () => void served.push(name), name.charAt(0)).catch(() => `${name} refused`)
+    semaphore
+      .take(async () => void served.push(name), name.charAt(0))
+      .catch(() => `${name} refused`)
   const asked = ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'd1', 'a4', 'c2', 'e1'].map(ask)
   running.resolve()
   const refused = (await Promise.all([first, ...asked])).filter((told) => told !== undefined)
@@ -39,7 +41,7 @@ t.test('when all is full, the last of the longest queue gives way to who has les
 })
 
 t.test('who waits for others gives the turn on before the work is done', async (t) => {
-  const { take } = createTurns({ concurrency: 1 })
+  const { take } = createFairSemaphore({ concurrency: 1 })
   const enforced = Promise.withResolvers<void>()
   const begun: string[] = []
   const first = take(async (leave) => {
@@ -59,12 +61,12 @@ t.test('who waits for others gives the turn on before the work is done', async (
 })
 
 t.test('a site with many networks has one turn, and its networks take turns in it', async (t) => {
-  const turns = createTurns({ concurrency: 1, waitingMax: 5, waitingPerTenantMax: 4 })
+  const semaphore = createFairSemaphore({ concurrency: 1, waitingMax: 5, waitingPerTenantMax: 4 })
   const served: string[] = []
   const running = Promise.withResolvers<void>()
-  const first = turns.take(() => running.promise)
+  const first = semaphore.take(() => running.promise)
   const ask = (site: string, network: string, name: string) =>
-    turns.take(async () => void served.push(name), site, network).catch(() => `${name} refused`)
+    semaphore.take(async () => void served.push(name), site, network).catch(() => `${name} refused`)
   const asked = [
     ask('s', 's1', 's1 a'),
     ask('s', 's1', 's1 b'),

@@ -21,13 +21,13 @@ function sourceOf(changes: readonly TenantChange[]): FleetSource {
 
 t.test('a page that is not full holds everything up to the newest known revision', async (t) => {
   const page = await pageAfter(sourceOf(changesAt(3, 5)), 2, 7)
-  t.same(page, { changes: changesAt(3, 5), upTo: 7 })
+  t.same(page, { changes: changesAt(3, 5), revision: 7 })
 })
 
 t.test('a full page ends before its last revision, which may have more tenants', async (t) => {
   const revisions = Array.from({ length: PAGE + 5 }, (_, at) => Math.min(at + 1, PAGE))
   const page = await pageAfter(sourceOf(changesAt(...revisions)), 0, 1_000)
-  t.equal(page.upTo, PAGE - 1)
+  t.equal(page.revision, PAGE - 1)
   t.equal(page.changes.length, PAGE - 1)
 })
 
@@ -35,7 +35,7 @@ t.test('a page that one transaction fills is read again with more room', async (
   const revisions = Array.from({ length: PAGE * 3 }, () => 4)
   const page = await pageAfter(sourceOf(changesAt(...revisions)), 3, 4)
   t.equal(page.changes.length, PAGE * 3)
-  t.equal(page.upTo, 4)
+  t.equal(page.revision, 4)
 })
 
 t.test(
@@ -44,7 +44,7 @@ t.test(
     // Read as 1 … 200, but the last one has become 999 meanwhile; 201 … are still to be read.
     const revisions = [...Array.from({ length: PAGE - 1 }, (_, at) => at + 1), 999]
     const page = await pageAfter(sourceOf(changesAt(...revisions)), 0, PAGE + 50)
-    t.equal(page.upTo, PAGE - 2)
+    t.equal(page.revision, PAGE - 2)
     t.equal(page.changes.at(-1)?.revision, 999)
     t.ok(page.changes.every(({ revision }) => revision <= PAGE - 2 || revision === 999))
   },
@@ -63,14 +63,14 @@ t.test('no change is lost while tenants change under the reader', async (t) => {
     return rows.map((row) => (row.tenant_id === 'ada' ? { ...row, revision: newer } : row))
   }
   const seen: string[] = []
-  const orders: number[] = []
+  const revisions: number[] = []
   const tail = followChanges({
     source,
     log: createTestLog().log,
     pollMs: 60_000,
-    onChange(change, order) {
+    onChange(change, revision) {
       seen.push(`${change.tenant_id}@${change.revision}`)
-      orders.push(order)
+      revisions.push(revision)
     },
     onRestart: () => t.fail('nothing was restored'),
   })
@@ -84,7 +84,7 @@ t.test('no change is lost while tenants change under the reader', async (t) => {
   tail.wake()
   await until(() => tail.position().revision === 4)
   t.same(seen, ['bob@1', 'ada@4', 'late@3', 'ada@4'])
-  t.same(orders, [1, 2, 3, 4])
+  t.same(revisions, [1, 2, 3, 4])
 })
 
 t.test('a source that fails is asked again', async (t) => {

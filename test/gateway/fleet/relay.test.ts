@@ -72,7 +72,7 @@ t.test('a new worker has the whole state before it is ready', async (t) => {
       type: 'reserve',
       tenantId: 'lost',
       hostnames: ['lost.example'],
-      rank: { sync: 0, revision: 1 },
+      synced: { sync: 0, revision: 1 },
     },
     ...Array.from({ length: 500 }, (_, at) => tenant(`t${at}`, at + 1)),
     tenant('held', 900),

@@ -41,11 +41,11 @@ void t.test('with the key before, everything is there, and is sealed anew', asyn
   t.match(second.state.tenants, [
     {
       tenantId: 'ada',
-      tenant: { rank: { revision: 2 } },
+      tenant: { synced: { revision: 2 } },
       revoked: { sids: { s: 9 } },
       problems: [],
     },
-    { tenantId: 'bob', tenant: { rank: { revision: 3 } }, problems: [] },
+    { tenantId: 'bob', tenant: { synced: { revision: 3 } }, problems: [] },
   ])
   await second.disk.close()
   const old = createSealedFiles(FLEET_KEY, null)

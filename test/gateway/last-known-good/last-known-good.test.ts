@@ -87,7 +87,7 @@ t.test('a burst for one tenant is written as its newest', async (t) => {
   t.ok((await Promise.all(saves)).every((isSaved) => isSaved))
   await disk.close()
   const again = open(folder).disk.load()
-  t.match(again.tenants, [{ tenantId: 'ada', tenant: { rank: { revision: 200 } } }])
+  t.match(again.tenants, [{ tenantId: 'ada', tenant: { synced: { revision: 200 } } }])
   const previous = readFileSync(join(folder, 'tenants/ada.previous'))
   t.ok(previous.length > 0)
 })
@@ -116,7 +116,9 @@ t.test('a tenant that is removed and comes back at once is there', async (t) => 
   void disk.removeTenant('ada')
   t.equal(await disk.saveTenant(storedOf(snapshotOf('ada', { revision: 3 }))), true)
   await disk.close()
-  t.match(open(folder).disk.load().tenants, [{ tenant: { rank: { revision: 3 } }, isExact: true }])
+  t.match(open(folder).disk.load().tenants, [
+    { tenant: { synced: { revision: 3 } }, isExact: true },
+  ])
 })
 
 t.test('a damaged current file does not push out the good generation before it', async (t) => {
@@ -133,7 +135,7 @@ t.test('a damaged current file does not push out the good generation before it',
   await disk.saveTenant(storedOf(snapshotOf('ada', { revision: 3 })))
   await disk.close()
   rmSync(join(folder, 'tenants/ada.current'))
-  t.match(open(folder).disk.load().tenants, [{ tenant: { rank: { revision: 1 } } }])
+  t.match(open(folder).disk.load().tenants, [{ tenant: { synced: { revision: 1 } } }])
 })
 
 t.test(
