@@ -146,6 +146,10 @@ export const ERRORS = {
     detail: 'The plan of this tenant has no webhooks: they come with premium.',
   },
   webhook_paused: { status: 409, detail: 'The webhook is paused: set it to active first.' },
+  replay_running: {
+    status: 409,
+    detail: 'This tenant is sending again already what was given up; ask again once that is done.',
+  },
   webhooks_exhausted: { status: 409, detail: 'The tenant has as many webhooks as it may have.' },
   deliveries_exhausted: {
     status: 409,

@@ -17,8 +17,9 @@ export const WEBHOOK_LIMITS = {
   webhookSendsPerWebhookMax: 8,
   webhookEventsAtOnceMax: 200,
   webhookDeliveriesAtOnceMax: 500,
-  /** Failed ones that one change looks at, to send them again. */
+  /** Failed ones that are sent again in one change, and changes for each time that somebody asks. */
   webhookReplayedAtOnceMax: 100,
+  webhookReplayTurnsMax: 100,
   /** Of events, or of the bodies made of them, that one change takes; one is always taken. */
   webhookBytesAtOnceMax: 1024 * 1024,
   webhookResultsAtOnceMax: 500,

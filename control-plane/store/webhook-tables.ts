@@ -58,6 +58,8 @@ export function defineWebhookTables(c: Columns) {
       updatedAt: c.whole('updated_at').notNull(),
       /** That of its webhook when it was made. */
       generation: c.whole('generation').notNull(),
+      /** There is another one that repeats it. */
+      isSentAgain: c.flag('is_sent_again').notNull(),
     },
     (table) => [
       c
@@ -69,7 +71,8 @@ export function defineWebhookTables(c: Columns) {
         .on(table.webhookId, table.state, table.createdAt, table.deliveryId),
       c.index('webhook_deliveries_tenant').on(table.tenantId, table.state, table.updatedAt),
       c.index('webhook_deliveries_settled').on(table.state, table.updatedAt),
-      c.index('webhook_deliveries_replayed').on(table.replayedFrom),
+      // only of those that have failed and were not sent again
+      c.index('webhook_deliveries_given_up').on(table.webhookId, table.updatedAt, table.deliveryId),
     ],
   )
 

@@ -30,6 +30,7 @@ export function newDelivery(
     }),
     ...waiting(nowMs),
     replayedFrom: null,
+    isSentAgain: false,
   }
 }
 
@@ -48,6 +49,7 @@ export function replayOf(
     body: JSON.stringify({ ...said, id: deliveryId }),
     ...waiting(nowMs),
     replayedFrom: original.deliveryId,
+    isSentAgain: false,
   }
 }
 

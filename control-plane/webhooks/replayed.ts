@@ -6,10 +6,11 @@ import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import {
   countPending,
-  failedAfter,
   findDeliveries,
+  givenUpWithin,
   insertDeliveries,
-  type FailedDelivery,
+  updateDeliveries,
+  type GivenUp,
 } from '../store/queries/webhook-deliveries.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { replayOf } from './deliveries.ts'
@@ -26,36 +27,33 @@ interface Asked {
   readonly webhookId: string
   readonly sinceMs: number
   readonly actor: Actor
+  /** Whoever asked is not there any more. */
+  readonly isGone: () => boolean
 }
-
-type Place = readonly [createdAt: number, deliveryId: string]
 
 interface Turn {
   readonly count: number
-  /** Up to where it has looked; undefined: to the end. */
-  readonly place: Place | undefined
+  readonly hasMore: boolean
 }
 
-/** Answers how many; those that were sent again already are not among them. */
+const NOTHING: Turn = { count: 0, hasMore: false }
+
+/** Answers how many; of very many it leaves some for the next time. */
 export async function replayFailed(world: World, asked: Asked): Promise<number> {
   const { tenantId, webhookId } = asked
   let sent = 0
-  let startedMs: number | undefined
-  for (let place: Place | undefined = [0, '']; place !== undefined;) {
-    const from: Place = place
-    const turn: Turn = await world.store
-      .change((change) => {
-        startedMs ??= change.nowMs
-        return takeTurn(change, asked, { from, untilMs: startedMs, isFirst: sent === 0 })
-      })
+  let untilMs: number | undefined
+  for (let turn = 0; turn < LIMITS.webhookReplayTurnsMax && !asked.isGone(); turn++) {
+    const { count, hasMore } = await world.store
+      .change((change) => takeTurn(change, asked, (untilMs ??= change.nowMs), sent === 0))
       .catch((error: unknown) => {
         // paused, deleted or out of its plan in between: what is on its way was told of
         if (sent === 0 || !(error instanceof Refusal)) throw error
-        return { count: 0, place: undefined }
+        return NOTHING
       })
-    if (turn.count > 0) world.dispatcher.noted(webhookId, tenantId)
-    sent += turn.count
-    place = turn.place
+    if (count > 0) world.dispatcher.noted(webhookId, tenantId)
+    sent += count
+    if (!hasMore) break
   }
   return sent
 }
@@ -66,62 +64,41 @@ export async function requireSendable(change: Change, tenantId: string, webhookI
   return webhook
 }
 
-interface Stretch {
-  readonly from: Place
-  /** What is made from then on is no failure of before. */
-  readonly untilMs: number
-  readonly isFirst: boolean
-}
-
+/** `untilMs`: what is given up from then on is no failure of before. */
 async function takeTurn(
   change: Change,
   { tenantId, webhookId, sinceMs, actor }: Asked,
-  { from, untilMs, isFirst }: Stretch,
+  untilMs: number,
+  isFirst: boolean,
 ): Promise<Turn> {
   const { queries, nowMs } = change
   const webhook = await requireSendable(change, tenantId, webhookId)
   if (webhook.state === 'paused') throw new Refusal('webhook_paused')
-  const most = LIMITS.webhookReplayedAtOnceMax
-  const failed = await failedAfter(queries, webhookId, from, most)
   const room = LIMITS.webhookPendingMax - (await countPending(queries, webhookId))
-  const isMeant = ({ createdAt, updatedAt, isSentAgain }: FailedDelivery) =>
-    createdAt <= untilMs && updatedAt >= sinceMs && !isSentAgain
-  const taken = withinBytes(failed, isMeant, room)
-  const last = failed[taken.looked - 1]
-  const ids = taken.meant.map(({ deliveryId }) => deliveryId)
-  if (ids.length > 0) {
-    const originals = await findDeliveries(queries, ids)
-    const made = originals.map((original) => replayOf(original, webhook, nowMs))
-    await insertDeliveries(queries, made)
-  }
-  if (ids.length > 0 && isFirst) {
+  const most = Math.min(room, LIMITS.webhookReplayedAtOnceMax)
+  if (most <= 0) return NOTHING
+  const some = await givenUpWithin(queries, webhookId, sinceMs, untilMs, most)
+  const ids = withinBytes(some)
+  if (ids.length === 0) return NOTHING
+  const originals = await findDeliveries(queries, ids)
+  await insertDeliveries(
+    queries,
+    originals.map((original) => replayOf(original, webhook, nowMs)),
+  )
+  await updateDeliveries(queries, ids, { isSentAgain: true })
+  if (isFirst) {
     const content = { webhook_id: webhookId, failed_since: new Date(sinceMs).toISOString() }
     await change.audit(actor, { action: 'webhook.replayed', tenantId, content })
   }
-  const isOver = room <= ids.length || (taken.looked === failed.length && failed.length < most)
-  const place: Place | undefined =
-    isOver || last === undefined || last.createdAt > untilMs
-      ? undefined
-      : [last.createdAt, last.deliveryId]
-  return { count: ids.length, place }
+  return { count: ids.length, hasMore: some.length === most || ids.length < some.length }
 }
 
-function withinBytes(
-  failed: readonly FailedDelivery[],
-  isMeant: (one: FailedDelivery) => boolean,
-  room: number,
-) {
-  const meant: FailedDelivery[] = []
-  let looked = 0
+/** One at least. */
+function withinBytes(some: readonly GivenUp[]): string[] {
   let bytes = 0
-  for (const one of failed) {
-    if (isMeant(one)) {
-      bytes += one.bodyBytes
-      const isTooMuch = bytes > LIMITS.webhookBytesAtOnceMax && meant.length > 0
-      if (isTooMuch || meant.length >= room) break
-      meant.push(one)
-    }
-    looked++
-  }
-  return { meant, looked }
+  const end = some.findIndex(({ bodyBytes }, at) => {
+    bytes += bodyBytes
+    return at > 0 && bytes > LIMITS.webhookBytesAtOnceMax
+  })
+  return some.slice(0, end === -1 ? some.length : end).map(({ deliveryId }) => deliveryId)
 }

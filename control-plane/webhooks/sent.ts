@@ -13,6 +13,7 @@ import {
   findDelivery,
   findDeliveryStates,
   insertDeliveries,
+  updateDeliveries,
   type AttemptRow,
   type DeliveryRow,
   type DeliveryState,
@@ -39,6 +40,9 @@ export function createDeliveries({
   readonly store: Store
   readonly dispatcher: Pick<Dispatcher, 'noted'>
 }) {
+  /** Tenants with failures that are being sent again just now: one webhook after the other. */
+  const replaying = new Set<string>()
+
   /** `make` answers what is to be sent; the audit trail tells of it. */
   async function send(
     tenantId: string,
@@ -134,19 +138,29 @@ export function createDeliveries({
         const original = await findDelivery(change.queries, webhookId, deliveryId)
         if (original === undefined) throw new Refusal('delivery_not_found')
         if (webhook.state === 'paused') throw new Refusal('webhook_paused')
+        await updateDeliveries(change.queries, [deliveryId], { isSentAgain: true })
         return [replayOf(original, webhook, change.nowMs)]
       })
       return fresh(made)
     },
 
     /** All that have failed since then and were not sent again; answers how many. */
-    replayFailed: (
+    async replayFailed(
       tenantId: string,
       webhookId: string,
       sinceMs: number,
       actor: Actor,
-    ): Promise<number> =>
-      replayFailed({ store, dispatcher }, { tenantId, webhookId, sinceMs, actor }),
+      isGone = () => false,
+    ): Promise<number> {
+      if (replaying.has(tenantId)) throw new Refusal('replay_running')
+      replaying.add(tenantId)
+      try {
+        const asked = { tenantId, webhookId, sinceMs, actor, isGone }
+        return await replayFailed({ store, dispatcher }, asked)
+      } finally {
+        replaying.delete(tenantId)
+      }
+    },
 
     async prune(limit: number): Promise<number> {
       return store.change(({ queries, nowMs }) =>

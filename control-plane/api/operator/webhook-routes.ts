@@ -239,12 +239,19 @@ function deliveryEndpoints({ deliveries }: WebhookEndpointsWorld): readonly Endp
           'plan_without_webhooks',
           'webhook_paused',
           'deliveries_exhausted',
+          'replay_running',
         ],
       },
       async (c, { path, body }) => {
         const { tenant_id: tenantId, webhook_id: webhookId } = path
         const sinceMs = Date.parse(body.failed_since)
-        const replayed = await deliveries.replayFailed(tenantId, webhookId, sinceMs, c.var.actor)
+        const replayed = await deliveries.replayFailed(
+          tenantId,
+          webhookId,
+          sinceMs,
+          c.var.actor,
+          () => c.req.raw.signal.aborted,
+        )
         return c.json({ replayed }, 202)
       },
     ),

@@ -5,7 +5,6 @@ import {
   desc,
   eq,
   getTableColumns,
-  gt,
   gte,
   inArray,
   lt,
@@ -240,40 +239,34 @@ type Owner = { readonly tenantId: string } | { readonly webhookId: string }
 const isOf = (whose: Owner) =>
   'webhookId' in whose ? eq(table.webhookId, whose.webhookId) : eq(table.tenantId, whose.tenantId)
 
-export interface FailedDelivery {
+export interface GivenUp {
   readonly deliveryId: string
-  readonly createdAt: number
-  readonly updatedAt: number
   readonly bodyBytes: number
-  readonly isSentAgain: boolean
 }
 
-/** The next ones, the oldest first, along the index: what is looked at is what was asked for. */
-export async function failedAfter(
+/** Not sent again yet, the oldest first; both ends are among them. */
+export async function givenUpWithin(
   queries: Queries,
   webhookId: string,
-  [createdAt, deliveryId]: readonly [number, string],
+  fromMs: number,
+  untilMs: number,
   limit: number,
-): Promise<FailedDelivery[]> {
+): Promise<GivenUp[]> {
   return await queries
     .select({
       deliveryId: table.deliveryId,
-      createdAt: table.createdAt,
-      updatedAt: table.updatedAt,
       bodyBytes: sql<number>`octet_length(${table.body})`,
-      isSentAgain: sql`EXISTS (SELECT 1 FROM webhook_deliveries AS again
-        WHERE again.replayed_from = webhook_deliveries.delivery_id)`.mapWith(Boolean),
     })
     .from(table)
     .where(
       and(
         eq(table.webhookId, webhookId),
-        eq(table.state, 'failed'),
-        gte(table.createdAt, createdAt),
-        or(gt(table.createdAt, createdAt), gt(table.deliveryId, deliveryId)),
+        sql`state = 'failed' AND is_sent_again = 0`, // in these words: the index is of no others
+        gte(table.updatedAt, fromMs),
+        lte(table.updatedAt, untilMs),
       ),
     )
-    .orderBy(asc(table.createdAt), asc(table.deliveryId))
+    .orderBy(asc(table.updatedAt), asc(table.deliveryId))
     .limit(limit)
 }
 

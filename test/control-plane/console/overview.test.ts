@@ -197,7 +197,13 @@ void t.test('all that waits in the queue of webhooks is counted', async (t) => {
     ...{ deliveryId: `${webhookId}-${count}`, webhookId, tenantId: 'acme', body: '{}' },
     ...({ event: 'signin.denied', isTest: false, state: 'pending', problem: null } as const),
     ...{ attempts: 0, nextAt: nowMs, leaseOwner: null, leaseUntil: null },
-    ...{ replayedFrom: null, createdAt: nowMs, updatedAt: nowMs, generation: 0 },
+    ...{
+      replayedFrom: null,
+      createdAt: nowMs,
+      updatedAt: nowMs,
+      generation: 0,
+      isSentAgain: false,
+    },
   })
   const most = LIMITS.webhookPendingMax
   for (const [webhookId, count] of Object.entries({ one: most, other: most, third: 1 }))

@@ -181,6 +181,7 @@ t.test('every metric counts its own, and nothing else', async (t) => {
     attempts: 6,
     nextAt: 0,
     generation: 0,
+    isSentAgain: false,
     createdAt: 0,
     updatedAt: clock.nowMs() - (number > 5 ? HOUR_MS : 0),
   })

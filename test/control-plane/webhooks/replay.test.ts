@@ -1,5 +1,6 @@
 import t from 'tap'
 import { HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
+import { eq } from '../../../control-plane/store/drizzle.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { insertDeliveries } from '../../../control-plane/store/queries/webhook-deliveries.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -174,4 +175,77 @@ void t.test('as many wait as may, and one more is told to come back', async (t) 
   await world.dispatcher.run()
   const failed = await world.deliveries.list('acme', id, { limit: 10 }, 'failed')
   t.match(failed.items, [{ problem: /more than 10000/, attempts: 0 }], 'an event too many is seen')
+})
+
+/** So many were given up so long ago, and nothing is sent of itself. */
+async function failedAgo(t: Parameters<typeof startWebhooks>[0], counts: [number, number][]) {
+  const { world, id } = await givenUp(t, 1)
+  await world.dispatcher.close()
+  const [row] = await world.rows()
+  const nowMs = world.clock.nowMs()
+  await world.store.change(async ({ queries }) => {
+    for (const [count, ago] of counts)
+      await insertDeliveries(
+        queries,
+        Array.from({ length: count }, (_, at) => {
+          const updatedAt = nowMs - ago
+          return { ...row!, updatedAt, createdAt: 0, deliveryId: `dlv_${ago}_${at}` }
+        }),
+      )
+  })
+  const press = (ago: number, isGone?: () => boolean) =>
+    world.deliveries.replayFailed('acme', id, nowMs - ago, ACTOR, isGone)
+  let changes = 0
+  world.store.onCommit(() => changes++)
+  return { ...world, id, press, changes: () => changes }
+}
+
+void t.test('it begins at the age that is meant, and passes what was sent again', async (t) => {
+  const most = LIMITS.webhookReplayedAtOnceMax
+  const { press, changes } = await failedAgo(t, [
+    [10 * most, 5 * HOUR_MS],
+    [2 * most, HOUR_MS],
+  ])
+  t.equal(await press(MINUTE_MS), 1, 'the one of just now')
+  t.equal(changes(), 1)
+  t.equal(await press(MINUTE_MS), 0)
+  t.equal(changes(), 2)
+  t.equal(await press(2 * HOUR_MS), 2 * most)
+  t.equal(changes(), 5, 'two, and a look for more')
+  t.equal(await press(2 * HOUR_MS), 0)
+  t.equal(changes(), 6)
+})
+
+void t.test('one at a time for a tenant, and it ends with its asker', async (t) => {
+  const most = LIMITS.webhookReplayedAtOnceMax
+  const { press, changes, deliveries } = await failedAgo(t, [[10 * most, HOUR_MS]])
+  let turns = 0
+  const first = press(2 * HOUR_MS, () => turns++ === 3)
+  await t.rejects(press(2 * HOUR_MS), { code: 'replay_running' })
+  await t.rejects(deliveries.replayFailed('acme', 'whk_other', 0, ACTOR), {
+    code: 'replay_running',
+  })
+  t.equal(await first, 3 * most, 'and says how many there were')
+  t.equal(changes(), 3)
+  t.equal(await press(2 * HOUR_MS), 7 * most + 1, 'the next one takes the rest')
+})
+
+void t.test('so many changes each time that somebody asks', async (t) => {
+  const most = LIMITS.webhookReplayedAtOnceMax * LIMITS.webhookReplayTurnsMax
+  const { press, changes, store } = await failedAgo(t, [[most + 50, HOUR_MS]])
+  const { change } = store
+  // they arrive at once, so that there is always room
+  store.change = (work) =>
+    change(async (one) => {
+      const result = await work(one)
+      const isPending = eq(schema.webhookDeliveries.state, 'pending')
+      await one.queries
+        .update(schema.webhookDeliveries)
+        .set({ state: 'delivered' })
+        .where(isPending)
+      return result
+    })
+  t.equal(await press(2 * HOUR_MS), most)
+  t.equal(changes(), LIMITS.webhookReplayTurnsMax)
+  t.equal(await press(2 * HOUR_MS), 51)
 })

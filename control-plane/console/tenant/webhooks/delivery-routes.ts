@@ -51,9 +51,14 @@ export function deliveryRoutes(
         body: ReplayForm,
         isOnce: true,
       },
-      async ({ tenant: { tenantId }, path, actor, nowMs }, { age }) => {
-        const sinceMs = nowMs - AGES[age].ms
-        const count = await deliveries.replayFailed(tenantId, path.webhook_id, sinceMs, actor)
+      async ({ tenant: { tenantId }, path, actor, nowMs, request }, { age }) => {
+        const count = await deliveries.replayFailed(
+          tenantId,
+          path.webhook_id,
+          nowMs - AGES[age].ms,
+          actor,
+          () => request.signal.aborted,
+        )
         return done(
           webhookAt(tenantId, path.webhook_id),
           count === 0
