@@ -144,13 +144,13 @@ export function createReplica(options: ReplicaOptions): Replica {
       tenants.set(tenantId, { ...kept, synced })
       return null
     }
-    let snapshot: TenantSnapshot
+    let snapshot: TenantSnapshot | undefined
     try {
       snapshot = check(message)
       options.validate(snapshot)
     } catch (error) {
       reject(tenantId, revision, error instanceof Error ? error.message : String(error))
-      return null
+      return kept === undefined && snapshot !== undefined ? hold(snapshot, synced) : null
     }
     const text = canonicalJson(snapshot)
     tenants.set(tenantId, { synced, hash, text })
@@ -171,6 +171,13 @@ export function createReplica(options: ReplicaOptions): Replica {
     })
     settle(served, saved)
     return served
+  }
+
+  /** Nothing of it can be served, and its hosts must not look unknown. */
+  function hold({ tenant_id: tenantId, edge_urls }: TenantSnapshot, synced: SyncedRevision) {
+    const hostnames = Object.keys(edge_urls)
+    reserved.set(tenantId, { hostnames, synced })
+    return relay({ type: 'reserve', tenantId, hostnames, synced })
   }
 
   function receiveRemoval({ tenant_id: tenantId, revision }: Down<'remove'>) {

@@ -105,6 +105,12 @@ t.test('hostile messages neither end the gateway nor change what it serves', asy
   t.ok(rejected().some(({ reason }) => reason.startsWith('revision')))
   t.equal(({} as Record<string, unknown>)['protection'], undefined)
 
+  t.equal(statusOf(gateway.registry, 'eve.example'), 404)
+  control.say(tenantMessage('eve', 1, 'uncompilable'))
+  await until(() => statusOf(gateway.registry, 'eve.example') === 503)
+  control.say(tenantMessage('eve', 2))
+  await until(() => statusOf(gateway.registry, 'eve.example') === 200)
+
   control.say(tenantMessage('ada', 9, 'Good again'))
   await until(() => servedAt(gateway.registry, 'ada.example')?.name === 'Good again')
 })
