@@ -342,6 +342,7 @@ export const LIMITS = {
   /** Forms that are sent, by one person and about one tenant: each writes, and for long. */
   rateConsoleSaves: { burst: 120, perSecond: 1 },
   rateConsoleSavesOfTenant: { burst: 480, perSecond: 4 },
+  rateConsoleFormsShownAgain: { burst: 10, perSecond: 0.1 },
   // monitoring
   figureMinutesKeptMs: 25 * 3600 * 1000,
   /** A digest that is told of late begins up to 14 days and 11 hours ago. */

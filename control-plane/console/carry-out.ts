@@ -19,12 +19,14 @@ interface Asked {
   readonly show: (view: View) => Promise<Response>
   /** Counts it; what there is to say where it was one too many. */
   readonly tooOften: () => Refusal | undefined
+  /** Counts as well how often a form is drawn again that was sent too late or too often. */
+  readonly isShownAgain: () => boolean
 }
 
 export async function carryOut(
   c: ApiContext,
   route: ConsoleRoute,
-  { visit, viewer, lacksProof, show, tooOften }: Asked,
+  { visit, viewer, lacksProof, show, tooOften, isShownAgain }: Asked,
   world: ConsoleWorld,
 ): Promise<Outcome> {
   const { declaration, handle, again } = route
@@ -38,10 +40,19 @@ export async function carryOut(
   if (formId === FORGED) {
     const stale = new Refusal('form_stale')
     const shown =
-      isSurelyOwn(c, world.baseUrl) && !lacksProof
+      isSurelyOwn(c, world.baseUrl) && !lacksProof && isShownAgain()
         ? await showAgain(refusedAttempt(form, sent, stale), 409)
         : undefined
     if (shown === undefined) throw new Refusal('cross_site_form')
+    return shown
+  }
+  const refusal = tooOften() // what is kept of a form is written as well
+  if (refusal !== undefined) {
+    const shown =
+      !lacksProof && isShownAgain()
+        ? await showAgain(refusedAttempt(form, sent, refusal), 429)
+        : undefined
+    if (shown === undefined) throw refusal
     return shown
   }
   if (lacksProof) {
@@ -50,12 +61,6 @@ export async function carryOut(
       ? await keepForm(c, route, sent, viewer.userId, 'fresh_sign_in', world)
       : undefined
     return answerRefusal(c, new Refusal('fresh_sign_in_needed'), show, keptAt)
-  }
-  const refusal = tooOften()
-  if (refusal !== undefined) {
-    const shown = await showAgain(refusedAttempt(form, sent, refusal), 429)
-    if (shown === undefined) throw refusal
-    return shown
   }
   const checked = checkForm(form, schema, sent)
   if (checked.kind === 'wrong') {

@@ -14,6 +14,7 @@ export async function keepSignedOut(
   c: ApiContext,
   route: ConsoleRoute,
   world: ConsoleWorld,
+  isTooOften: (userId: string) => boolean,
 ): Promise<string | undefined> {
   if (isForScripts(c) || route.again === undefined) return undefined
   refuseForeignForm(c, world.baseUrl)
@@ -23,6 +24,7 @@ export async function keepSignedOut(
   const userId = proofs.csrfHolder(sent.values.get(CSRF_FIELD) ?? '')
   if (userId === undefined) return undefined
   if (!proofs.isFormId(userId, sent.values.get(FORM_ID_FIELD) ?? '')) return undefined
+  if (isTooOften(userId)) return undefined
   return keepForm(c, route, sent, userId, 'session_over', world)
 }
 

@@ -25,7 +25,7 @@ import { keepSignedOut } from './keep-form.ts'
 import { signInAddress } from './access/return-address.ts'
 import { answerRefusal, answerView } from './answers.ts'
 import { ASSETS_PATH } from './assets.ts'
-import { savesTooOften } from './save-rate.ts'
+import { isShownAgain, savesTooOften } from './save-rate.ts'
 import type { ConsoleRoute, Declaration, Done, View, Visit } from './route.ts'
 import type { ConsoleWorld } from './world.ts'
 
@@ -90,7 +90,7 @@ async function answer(
     const { declaration } = route
     const isForm = declaration.method === 'POST'
     if (declaration.role !== 'anyone' && viewer === undefined)
-      return await askToSignIn(c, show, isForm ? await keepSignedOut(c, route, world) : undefined)
+      return await askToSignIn(c, show, isForm ? await keepTyped(c, route, world) : undefined)
     if (isForm) refuseForeignForm(c, world.baseUrl)
     tenant = await entering(declaration.role, c.req.param(), viewer, world.tenants)
     const visit = visitOf(c, declaration, viewer, tenant, world)
@@ -106,6 +106,7 @@ async function answer(
             lacksProof,
             show,
             tooOften: () => savesTooOften(world.rates, viewer, tenant?.tenantId),
+            isShownAgain: () => isShownAgain(world.rates, viewer),
           },
           world,
         )
@@ -123,6 +124,14 @@ async function answer(
       )
     return answerRefusal(c, new Refusal('internal'), show)
   }
+}
+
+/** Among what they save, though nobody is signed in. */
+function keepTyped(c: ApiContext, route: ConsoleRoute, world: MountWorld) {
+  return keepSignedOut(c, route, world, (userId) => {
+    const person = { userId, isOperator: false }
+    return savesTooOften(world.rates, person, undefined) !== undefined
+  })
 }
 
 /** A response that was made elsewhere carries what all of ours do. */

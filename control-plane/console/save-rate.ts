@@ -10,7 +10,7 @@ import type { Viewer } from '../console-access/console-sessions.ts'
 
 export function savesTooOften(
   rates: RateLimits,
-  viewer: Viewer | undefined,
+  viewer: Pick<Viewer, 'userId' | 'isOperator'> | undefined,
   tenantId: string | undefined,
 ): Refusal | undefined {
   if (viewer === undefined) return undefined
@@ -24,4 +24,11 @@ export function savesTooOften(
   const when = wait === 1 ? 'a second' : `${wait} seconds`
   const detail = `That was a lot of changes at once, and this one was not made. Wait ${when}, then send it again.`
   return new Refusal('rate_limited', { retry_after: wait }, detail)
+}
+
+/** Whether the whole form is drawn once more for whoever is refused so fast; else it says less. */
+export function isShownAgain(rates: RateLimits, viewer: Viewer | undefined): boolean {
+  if (viewer === undefined) return true
+  const wait = rates.waitSeconds('console forms', viewer.userId, LIMITS.rateConsoleFormsShownAgain)
+  return wait === undefined
 }
