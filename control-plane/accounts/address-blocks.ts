@@ -1,4 +1,5 @@
 /** Addresses that lockout refuses, for the operator who looks at them and lifts them. */
+import { countedAs, countedWidelyAs } from '../../shared/client-address.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LOCKOUT_MEMORY_SECONDS } from '../policy/lockout.ts'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
@@ -14,15 +15,7 @@ import type { Actor, Store } from '../store/store.ts'
 export type AddressBlock = Readonly<AddressBlockRow>
 export type AddressBlocks = ReturnType<typeof createAddressBlocks>
 
-export function createAddressBlocks({
-  store,
-  clock,
-  countedAs,
-}: {
-  readonly store: Store
-  readonly clock: Clock
-  readonly countedAs: (address: string) => string
-}) {
+export function createAddressBlocks({ store, clock }: { store: Store; clock: Clock }) {
   return {
     async list(tenantId: string, page: PageRequest): Promise<Page<AddressBlock>> {
       const [after] = decodeCursor(page.cursor, 'string') ?? ['']
@@ -31,11 +24,13 @@ export function createAddressBlocks({
       return toPage(rows, page.limit, (block) => [block.address])
     },
 
-    /** `address` as the list names it, or any address of that network. */
+    /** `address` as the list names it, or any address of that network, or else of that site. */
     async lift(tenantId: string, address: string, actor: Actor): Promise<void> {
       await store.change(async (change) => {
         const { queries, nowMs } = change
-        const lifted = await liftAddressBlock(queries, tenantId, countedAs(address), nowMs)
+        const lifted =
+          (await liftAddressBlock(queries, tenantId, countedAs(address), nowMs)) ??
+          (await liftAddressBlock(queries, tenantId, countedWidelyAs(address), nowMs))
         if (lifted === undefined) throw new Refusal('address_block_not_found')
         const content = { address: lifted.address, failures: lifted.failures }
         await change.emit('ip.block.lifted', tenantId, content)

@@ -3,12 +3,13 @@
  * once is judged one after the other, so that lockout counts each of them.
  */
 import { randomUUID } from 'node:crypto'
+import { countedWidelyAs } from '../../shared/client-address.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
 import { ofSignIn, tally } from '../monitoring/outcomes.ts'
-import { LOCKOUT_MEMORY_SECONDS, pausedUntil } from '../policy/lockout.ts'
+import { LOCKOUT_MEMORY_SECONDS, pausedUntil, siteFailuresMax } from '../policy/lockout.ts'
 import type { Policies } from '../policy/policies.ts'
 import { judge, type SignInState } from '../policy/sign-in.ts'
 import type { AttemptReason, SignInFacts } from '../policy/verdict.ts'
@@ -18,6 +19,7 @@ import {
   deleteSignInsBefore,
   failuresOfAddress,
   failuresOfLogin,
+  failuresOfSite,
   findAddressBlock,
   insertSignIn,
   mayRepeat,
@@ -81,14 +83,22 @@ export function createAttempts({
     const { tenantId } = attempt
     const sinceMs = clock.nowMs() - MEMORY_MS
     const most = LIMITS.failuresLookedAtMax
-    const block = await findAddressBlock(queries, tenantId, attempt.countedAs)
-    const addressSinceMs = Math.max(sinceMs, block?.liftedAt ?? 0)
+    const sinceLiftedMs = async (address: string) =>
+      Math.max(sinceMs, (await findAddressBlock(queries, tenantId, address))?.liftedAt ?? 0)
+    const addressSinceMs = await sinceLiftedMs(attempt.countedAs)
+    const site = siteOf(attempt)
     const userSinceMs = Math.max(sinceMs, await unlockedAtOf(queries, attempt))
     return {
       user: toSeconds(
         await failuresOfLogin(queries, { ...attempt, isKnownDevice }, userSinceMs, most),
       ),
       address: toSeconds(await failuresOfAddress(queries, attempt, addressSinceMs, most)),
+      site:
+        site === null
+          ? []
+          : toSeconds(
+              await failuresOfSite(queries, { tenantId, site }, await sinceLiftedMs(site), most),
+            ),
     }
   }
 
@@ -107,6 +117,7 @@ export function createAttempts({
     const row = {
       ...attempt,
       signInId: randomUUID(),
+      site: siteOf(attempt),
       at: nowMs,
       userId: attempt.userId ?? null,
       ip: attempt.ip.slice(0, LIMITS.addressTextMax),
@@ -163,7 +174,7 @@ export function createAttempts({
 
     /** Whom all policies let in, and who has come too often: the person and administrators see it. */
     async refuseTooMany(attempt: Attempt, facts: OwnFacts, policies: Policies): Promise<void> {
-      const known = { ...facts, failures: { user: [], address: [] } } // none of them matters
+      const known = { ...facts, failures: { user: [], address: [], site: [] } } // none of them matters
       const state = { kind: 'refused', reason: 'too_many_sign_ins' } as const
       await store.change((change) => record(change, attempt, known, state, policies))
     },
@@ -235,7 +246,8 @@ function begunPauses({ failures, at }: SignInFacts, { lockout }: Policies): Atte
   const isBegun = (times: readonly number[], most: number) =>
     pausedUntil([...times, at], most, lockout) > at
   const begun: AttemptReason[] = []
-  if (isBegun(failures.address, lockout.address_failures)) begun.push('address_blocked')
+  const isOfAddress = isBegun(failures.address, lockout.address_failures)
+  if (isOfAddress || isBegun(failures.site, siteFailuresMax(lockout))) begun.push('address_blocked')
   if (isBegun(failures.user, lockout.user_failures)) begun.push('user_paused')
   return begun
 }
@@ -257,20 +269,32 @@ async function notePause(
   await change.audit(LOCKOUT, { action: 'console.account_locked', content })
 }
 
-/** The failure that fills the count begins a block, which operators can see and lift. */
+/** The failure that fills a count begins a block, which operators can see and lift. */
 async function blockAddress(
   { queries, nowMs }: Change,
-  { tenantId, countedAs }: Attempt,
+  attempt: Attempt,
   { failures, at }: SignInFacts,
   { lockout }: Policies,
 ) {
-  const times = [...failures.address, at]
-  const until = pausedUntil(times, lockout.address_failures, lockout)
-  if (until <= at) return
-  const blockedUntil = until * SECOND_MS
-  const count = times.length
-  const block = { tenantId, address: countedAs, failures: count, createdAt: nowMs, blockedUntil }
-  await upsertAddressBlock(queries, block)
+  const { tenantId, countedAs } = attempt
+  const counts = [
+    [countedAs, failures.address, lockout.address_failures],
+    [siteOf(attempt), failures.site, siteFailuresMax(lockout)],
+  ] as const
+  for (const [address, before, most] of counts) {
+    const times = [...before, at]
+    const until = pausedUntil(times, most, lockout)
+    if (address === null || until <= at) continue
+    const blockedUntil = until * SECOND_MS
+    const block = { tenantId, address, failures: times.length, createdAt: nowMs, blockedUntil }
+    await upsertAddressBlock(queries, block)
+  }
+}
+
+/** null where the address is all that there is to count, as with IPv4. */
+function siteOf({ ip }: Pick<Attempt, 'ip'>): string | null {
+  const site = countedWidelyAs(ip)
+  return site === ip ? null : site
 }
 
 /** What a guesser has failed at before an administrator looked into it is over. */

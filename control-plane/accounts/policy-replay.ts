@@ -91,8 +91,8 @@ async function* pastSignIns(store: Store, tenantId: string, sinceMs: number) {
 }
 
 function toPast(row: SignInRow): PastSignIn {
-  const { signInId: id, userId, loginHash, ip, countedAs, isFailure, isKnownDevice } = row
+  const { signInId: id, userId, loginHash, ip, countedAs, site, isFailure, isKnownDevice } = row
   const at = Math.floor(row.at / SECOND_MS)
   const facts = row.facts as unknown as PastSignIn['facts']
-  return { id, at, userId, loginHash, ip, countedAs, isFailure, isKnownDevice, facts }
+  return { id, at, userId, loginHash, ip, countedAs, site, isFailure, isKnownDevice, facts }
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../shared/limits.ts'
 import type { LockoutPolicy, Policies } from './policies.ts'
 import { PASS, type SignInFacts, type Verdict } from './verdict.ts'
 
@@ -5,20 +6,28 @@ import { PASS, type SignInFacts, type Verdict } from './verdict.ts'
 export const LOCKOUT_MEMORY_SECONDS = 86_400
 
 /**
- * Have there been too many failures, for this account or from this address? Failures from browsers
- * that have signed in to the account before are counted apart (the realm loads only those that
- * count), so that strangers who guess cannot keep a person out who comes from their own.
+ * Have there been too many failures, for this account, from this address or from its site? Failures
+ * from browsers that have signed in to the account before are counted apart (the realm loads only
+ * those that count), so that strangers who guess cannot keep a person out who comes from their own.
+ * Nor can their site: a carrier's customers share one.
  */
 export function lockout(
-  { at, failures }: SignInFacts,
+  { at, failures, device }: SignInFacts,
   { lockout }: Pick<Policies, 'lockout'>,
 ): Verdict {
-  const addressUntil = pausedUntil(failures.address, lockout.address_failures, lockout)
+  const addressUntil = Math.max(
+    pausedUntil(failures.address, lockout.address_failures, lockout),
+    device.isKnown ? 0 : pausedUntil(failures.site, siteFailuresMax(lockout), lockout),
+  )
   if (addressUntil > at) return { kind: 'refuse', reason: 'address_blocked', until: addressUntil }
   const userUntil = pausedUntil(failures.user, lockout.user_failures, lockout)
   if (userUntil > at) return { kind: 'refuse', reason: 'user_paused', until: userUntil }
   return PASS
 }
+
+/** From all networks of a site some times as many as from one, and no more than are looked at. */
+export const siteFailuresMax = ({ address_failures: ofAddress }: LockoutPolicy): number =>
+  Math.min(ofAddress * LIMITS.rateSiteFactor, LIMITS.failuresLookedAtMax)
 
 /**
  * When the newest pause ends; 0 where there was none. A pause begins with the failure that makes

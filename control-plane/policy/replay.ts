@@ -19,6 +19,8 @@ export interface PastSignIn {
   readonly ip: string
   /** What lockout counts an address as: one of IPv4, a /64 of IPv6. */
   readonly countedAs: string
+  /** The /48, of IPv6. */
+  readonly site: string | null
   readonly isFailure: boolean
   readonly isKnownDevice: boolean
   readonly facts: Omit<SignInFacts, 'failures'>
@@ -52,7 +54,8 @@ export interface Replay {
 const EXAMPLES_PER_DIFFERENCE = 5
 
 export function createReplay(current: Policies, proposed: Policies) {
-  const failures = { user: new Map<string, number[]>(), address: new Map<string, number[]>() }
+  const times = () => new Map<string, number[]>()
+  const failures = { user: times(), address: times(), site: times() }
   const differences = new Map<string, { -readonly [Key in keyof Difference]: Difference[Key] }>()
   const examples: Example[] = []
   let signIns = 0
@@ -68,6 +71,7 @@ export function createReplay(current: Policies, proposed: Policies) {
           failures: {
             user: recent(failures.user, userKey, past.at),
             address: recent(failures.address, past.countedAs, past.at),
+            site: past.site === null ? [] : recent(failures.site, past.site, past.at),
           },
         }
         const before = outcomeOf(judge(facts, current))
@@ -79,6 +83,7 @@ export function createReplay(current: Policies, proposed: Policies) {
       if (!past.isFailure) return
       remember(failures.user, userKey, past.at)
       remember(failures.address, past.countedAs, past.at)
+      if (past.site !== null) remember(failures.site, past.site, past.at)
     },
 
     result(): Replay {

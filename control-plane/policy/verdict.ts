@@ -56,7 +56,12 @@ export interface SignInFacts {
   /** One spelling per address (a mapped one as IPv4); null where it cannot be read. */
   readonly address: string | null
   /** When others failed here before, oldest first: for this account, and from this address. */
-  readonly failures: { readonly user: readonly number[]; readonly address: readonly number[] }
+  readonly failures: {
+    readonly user: readonly number[]
+    readonly address: readonly number[]
+    /** From all networks of a site; none where an address is all that is counted. */
+    readonly site: readonly number[]
+  }
   readonly password: PasswordFact
   /** null where nobody knows, as for passwords in a tenant's own database. */
   readonly passwordChangedAt: number | null

@@ -1,5 +1,4 @@
 /** People: how they are found and prove who they are, and what they are written. */
-import { countedAs } from '../../shared/client-address.ts'
 import { createAccountMail } from '../accounts/account-mail.ts'
 import { createAddressBlocks } from '../accounts/address-blocks.ts'
 import { createAttempts } from '../accounts/attempts.ts'
@@ -47,7 +46,7 @@ export function createPeople(
     mails,
     accountMail: createAccountMail({ store, tickets, mails, users, baseUrl, clock }),
     attempts: jobs.tidied('attempts', createAttempts({ store, vault, clock })),
-    addressBlocks: jobs.tidied('addressBlocks', createAddressBlocks({ store, clock, countedAs })),
+    addressBlocks: jobs.tidied('addressBlocks', createAddressBlocks({ store, clock })),
     devices: jobs.tidied('devices', createDevices({ store, vault, clock })),
     factors: createFactors({ store, vault }),
     trialPeople: jobs.tidied('trialPeople', createTrialPeople({ store, passwords, clock })),

@@ -30,6 +30,8 @@ export function defineSignInTables(c: Columns) {
       ip: c.text('ip').notNull(),
       /** What lockout counts the address as: one of IPv4, a /64 of IPv6. */
       countedAs: c.text('counted_as').notNull().default(''),
+      /** The /48 of an IPv6 address, whose failures count together as well. */
+      site: c.text('site'),
       userAgent: c.text('user_agent').notNull(),
       /** Wrong password or wrong code: what lockout counts. */
       isFailure: c.flag('is_failure').notNull(),
@@ -48,6 +50,7 @@ export function defineSignInTables(c: Columns) {
         .index('sign_ins_login')
         .on(table.tenantId, table.loginHash, table.isKnownDevice, table.isFailure, table.at),
       c.index('sign_ins_address').on(table.tenantId, table.countedAs, table.isFailure, table.at),
+      c.index('sign_ins_site').on(table.tenantId, table.site, table.at), // only failures
       c.index('sign_ins_user').on(table.tenantId, table.userId, table.outcome, table.at),
       c.index('sign_ins_at').on(table.at),
     ],

@@ -24,6 +24,7 @@ import { dueMails } from './0023-due-mails.ts'
 import { noticeTurns } from './0024-notice-turns.ts'
 import { removedTenants } from './0025-removed-tenants.ts'
 import { webhookGenerations } from './0026-webhook-generations.ts'
+import { sites } from './0027-sites.ts'
 import { sentAgain } from './0028-sent-again.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
@@ -54,5 +55,6 @@ export const migrations = [
   noticeTurns,
   removedTenants,
   webhookGenerations,
+  sites,
   sentAgain,
 ] as const

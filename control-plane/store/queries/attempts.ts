@@ -64,6 +64,29 @@ export async function failuresOfAddress(
   return failuresWhere(queries, isMeant, sinceMs, limit)
 }
 
+/** The same of a whole site; `is_failure = 1` is what its index holds, as it stands. */
+export async function failuresOfSite(
+  queries: Queries,
+  from: { readonly tenantId: string; readonly site: string },
+  sinceMs: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await queries
+    .select({ at: signIns.at })
+    .from(signIns)
+    .where(
+      and(
+        eq(signIns.tenantId, from.tenantId),
+        eq(signIns.site, from.site),
+        gt(signIns.at, sinceMs),
+        sql`${signIns.isFailure} = 1`,
+      ),
+    )
+    .orderBy(desc(signIns.at))
+    .limit(limit)
+  return rows.map(({ at }) => at).reverse()
+}
+
 /** Whatever name is typed there: names cost nothing to invent. */
 const OF_ADDRESSES: ReadonlySet<string> = new Set<AttemptReason>([
   'address_blocked',

@@ -9,7 +9,7 @@ export function facts(others: Partial<SignInFacts> = {}): SignInFacts {
   return {
     at: NOW,
     address: '192.0.2.7',
-    failures: { user: [], address: [] },
+    failures: { user: [], address: [], site: [] },
     password: 'right',
     passwordChangedAt: NOW - 1000,
     device: { isKnown: true, isEnrolled: false, isNetworkKnown: true },

@@ -78,6 +78,7 @@ t.test('an effect looks at as many failures as a sign-in does', async (t) => {
       loginHash: 'a',
       ip: '',
       countedAs: '',
+      site: null,
       isKnownDevice: true,
     }
     for (let count = 0; count < most + 500; count++) {

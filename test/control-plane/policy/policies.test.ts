@@ -1,6 +1,7 @@
 import t from 'tap'
+import { LIMITS } from '../../../shared/limits.ts'
 import { device } from '../../../control-plane/policy/device.ts'
-import { lockout, pausedUntil } from '../../../control-plane/policy/lockout.ts'
+import { lockout, pausedUntil, siteFailuresMax } from '../../../control-plane/policy/lockout.ts'
 import { mfa } from '../../../control-plane/policy/mfa.ts'
 import { network } from '../../../control-plane/policy/network.ts'
 import { parseNetwork } from '../../../shared/networks.ts'
@@ -72,8 +73,13 @@ t.test('lockout: pauses grow, end, and are the account’s or the address’s', 
   const day = Array.from({ length: 90_000 }, (_item, index) => index)
   t.ok(until(day) <= 90_000 + 86_400, 'no pause is longer than a day')
 
-  const judged = (user: number[], address: number[]) =>
-    lockout(facts({ failures: { user, address } }), policies({ lockout: rules }))
+  const judged = (user: number[], address: number[], site: number[] = [], isKnown = false) => {
+    const device = { isKnown, isEnrolled: false, isNetworkKnown: false }
+    return lockout(
+      facts({ failures: { user, address, site }, device }),
+      policies({ lockout: rules }),
+    )
+  }
   t.same(judged([NOW - 2, NOW - 1], []), PASS)
   t.same(judged([NOW - 3, NOW - 2, NOW - 1], []), {
     kind: 'refuse',
@@ -83,6 +89,11 @@ t.test('lockout: pauses grow, end, and are the account’s or the address’s', 
   const five = [NOW - 5, NOW - 4, NOW - 3, NOW - 2, NOW - 1]
   t.match(judged([], five), { kind: 'refuse', reason: 'address_blocked', until: NOW + 99 })
   t.same(judged([NOW - 203, NOW - 202, NOW - 201], []), PASS, 'a pause ends')
+  const ofSite = Array.from({ length: 5 * LIMITS.rateSiteFactor }, () => NOW - 1)
+  t.match(judged([], [], ofSite), { kind: 'refuse', reason: 'address_blocked', until: NOW + 99 })
+  t.same(judged([], [], ofSite.slice(1)), PASS)
+  t.same(judged([], [], ofSite, true), PASS, 'in their own browser a neighbor keeps nobody out')
+  t.equal(siteFailuresMax({ ...rules, address_failures: 1000 }), LIMITS.failuresLookedAtMax)
 })
 
 t.test('password: age', async (t) => {

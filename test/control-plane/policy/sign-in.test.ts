@@ -59,14 +59,14 @@ t.test('the order is network, lockout, password, device, mfa, session', async (t
     session: { concurrent_max: 1, when_full: 'refuse' },
   })
   const all = facts({
-    failures: { user: failing, address: [] },
+    failures: { user: failing, address: [], site: [] },
     password: 'wrong',
     factors: ['totp'],
     sessions: 1,
   })
   const mended: [string, object][] = [
     ['network_denied', { address: '198.51.100.1' }],
-    ['user_paused', { failures: { user: [], address: [] } }],
+    ['user_paused', { failures: { user: [], address: [], site: [] } }],
     ['credentials_wrong', { password: 'right' }],
     ['device_not_enrolled', { device: { isKnown: true, isEnrolled: true, isNetworkKnown: true } }],
     ['second_factor_needed', { proof: 'totp' }],

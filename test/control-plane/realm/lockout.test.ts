@@ -2,8 +2,11 @@
 import t from 'tap'
 import { createApp } from '../../../control-plane/app.ts'
 import { createPasswordHasher } from '../../../control-plane/accounts/passwords/hasher.ts'
+import { createReplay, type PastSignIn } from '../../../control-plane/policy/replay.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { ADA, Browser, signIn, startWorld, type TestTenant, type World } from './realm-world.ts'
+import { signIns } from '../../support/sign-ins.ts'
 import { begin, eventsOf, recordedSignIns, setPolicy } from './steps.ts'
 
 const WRONG = { ...ADA, password: 'wrong' }
@@ -173,6 +176,43 @@ t.test('a network of IPv6 is named by any of its addresses', async (t) => {
     const path = `/tenants/acme/address-blocks/${encodeURIComponent(name)}`
     t.equal((await operator(world)('DELETE', path)).status, 204, name)
   }
+})
+
+t.test('whoever changes networks within a site is counted by the site as well', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  await setPolicy(world, 'lockout', { address_failures: 2, user_failures: 1000 })
+  const who = { tenantId: 'acme', userId: acme.ada.userId }
+  const reasons = async (ip: string, isKnown = false, password: 'right' | 'wrong' = 'wrong') => {
+    const device = { isKnown, isEnrolled: false, isNetworkKnown: false }
+    const states = await signIns(world, who, 1, { ip, facts: { password, device } })
+    return states.map((state) => (state.kind === 'signed_in' ? 'in' : state.reason))
+  }
+  const most = 2 * LIMITS.rateSiteFactor
+  for (let network = 1; network <= most; network++)
+    t.same(await reasons(`2001:db8:1:${network}::1`), ['credentials_wrong'])
+  t.same(await reasons('2001:db8:1:ff::1'), ['address_blocked'], 'one from which nobody came')
+  t.same(await reasons('2001:db8:1:ff::1', true, 'right'), ['in'], 'in a browser that is known')
+  for (const ip of ['2001:db8:11::1', '192.0.2.1'])
+    t.same(await reasons(ip), ['credentials_wrong'], 'another site')
+
+  const path = '/tenants/acme/address-blocks'
+  const listed = await (await operator(world)('GET', path)).json()
+  t.match(listed, { items: [{ address: '2001:db8:1::/48', failures: most }] })
+  const rows = await recordedSignIns(world)
+  t.same([...new Set(rows.map(({ site }) => site))].sort(), [
+    '2001:db8:11::/48',
+    '2001:db8:1::/48',
+    null,
+  ])
+  const past = rows.map((row) => ({ ...row, id: '', at: Math.floor(row.at / 1000) }))
+  const now = await world.policies.of('acme')
+  const replay = createReplay(now, { ...now, lockout: { ...now.lockout, address_failures: 1 } })
+  for (const row of past) replay.add(row as unknown as PastSignIn, true)
+  t.match(replay.result().differences, [{ before: 'credentials_wrong', after: 'address_blocked' }])
+
+  t.equal((await operator(world)('DELETE', `${path}/2001:db8:1:77::1`)).status, 204)
+  t.same(await reasons('2001:db8:1:ff::2'), ['credentials_wrong'], 'nothing is left of it')
 })
 
 t.test('refusals are events, once a minute, and say nothing of what was typed', async (t) => {
