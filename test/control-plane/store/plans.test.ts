@@ -10,7 +10,12 @@ import { fetch } from 'undici'
 import { DAY_MS } from '../../../shared/clock.ts'
 import { tenantsWithRevocationsAfter } from '../../../control-plane/store/queries/fleet.ts'
 import { nextDueMail, tenantsWithDueMails } from '../../../control-plane/store/queries/mails.ts'
-import { hasEndedSince, usersOfSessions } from '../../../control-plane/store/queries/sessions.ts'
+import { failuresOfSite } from '../../../control-plane/store/queries/attempts.ts'
+import {
+  aliveCountsAfter,
+  hasEndedSince,
+  usersOfSessions,
+} from '../../../control-plane/store/queries/sessions.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { personAt } from '../realm/account-visit.ts'
 import { ADA, Browser, signIn, startWorld, type TestTenant } from '../realm/realm-world.ts'
@@ -136,6 +141,8 @@ void t.test('no statement of a sign-in reads a whole tenant', async (t) => {
   const { read } = world.store
   await hasEndedSince(read, 'acme', userId, clock.nowMs())
   await usersOfSessions(read, 'acme', ['one'])
+  await aliveCountsAfter(read, 'acme', '', clock.nowMs(), 10)
+  await failuresOfSite(read, { tenantId: 'acme', site: '2001:db8:1::/48' }, 0, 10)
   await tenantsWithRevocationsAfter(read, '', 10)
   await tenantsWithDueMails(read, clock.nowMs())
   await nextDueMail(read, 'acme', clock.nowMs())
