@@ -64,8 +64,9 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
     reader: Reader,
   ): Promise<DoneNote> {
     if (enforced !== undefined) {
-      const tookMs = clock.nowMs() - startedMs
-      return { said, tookMs, revoked: revokedBy(await enforced, reader) }
+      const known = await enforced
+      const tookMs = (known.atMs ?? clock.nowMs()) - startedMs
+      return { said, tookMs, revoked: revokedBy(known, reader) }
     }
     if (changed !== undefined && goneBy !== undefined)
       return arrived({ said, tenantId: changed, revision: goneBy, startedMs })

@@ -20,9 +20,16 @@ export interface ReceiptSources {
 }
 
 export function createReceipts(sources: ReceiptSources): Receipts {
-  const waiting = new Set<{ look: () => void; finish: () => void }>()
+  type Waiting = Set<{ look: () => void; finish: () => void }>
+  const changes: Waiting = new Set()
+  // apart: however many wait to be told of a change, nobody is told of a revocation too early
+  const revocations: Waiting = new Set()
 
-  function wait(has: (gatewayId: string) => boolean, timeoutMs: number): Promise<Receipt> {
+  function wait(
+    waiting: Waiting,
+    has: (gatewayId: string) => boolean,
+    timeoutMs: number,
+  ): Promise<Receipt> {
     const read = (): Receipt => {
       const connected = sources.connected()
       return {
@@ -49,21 +56,22 @@ export function createReceipts(sources: ReceiptSources): Receipts {
 
   return {
     applied: (revision, timeoutMs) =>
-      wait((gatewayId) => sources.hasApplied(gatewayId, revision), timeoutMs),
+      wait(changes, (gatewayId) => sources.hasApplied(gatewayId, revision), timeoutMs),
     taken: (tenantId, revision, timeoutMs) =>
       wait(
+        changes,
         (gatewayId) =>
           sources.hasApplied(gatewayId, revision) &&
           !sources.hasRejected(gatewayId, tenantId, revision),
         timeoutMs,
       ),
     revoked: (sequence, timeoutMs) =>
-      wait((gatewayId) => sources.hasRevoked(gatewayId, sequence), timeoutMs),
+      wait(revocations, (gatewayId) => sources.hasRevoked(gatewayId, sequence), timeoutMs),
     check() {
-      for (const waiter of waiting) waiter.look()
+      for (const waiting of [revocations, changes]) for (const waiter of waiting) waiter.look()
     },
     close() {
-      for (const waiter of waiting) waiter.finish()
+      for (const waiting of [revocations, changes]) for (const waiter of waiting) waiter.finish()
     },
   }
 }

@@ -12,6 +12,8 @@ export interface Enforced extends Receipt {
   readonly notDurable: readonly string[]
   /** Not connected: they serve what they have, and hear of it when they are back. */
   readonly unreachable: readonly string[]
+  /** When it was known: what is written down behind it takes its own time. */
+  readonly atMs?: number
 }
 
 export const ENFORCED_BY_NOBODY: Enforced = {

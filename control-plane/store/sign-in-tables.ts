@@ -30,8 +30,6 @@ export function defineSignInTables(c: Columns) {
       ip: c.text('ip').notNull(),
       /** What lockout counts the address as: one of IPv4, a /64 of IPv6. */
       countedAs: c.text('counted_as').notNull().default(''),
-      /** The /48 of an IPv6 address, whose failures count together as well. */
-      site: c.text('site'),
       userAgent: c.text('user_agent').notNull(),
       /** Wrong password or wrong code: what lockout counts. */
       isFailure: c.flag('is_failure').notNull(),
@@ -42,6 +40,8 @@ export function defineSignInTables(c: Columns) {
       facts: c.json('facts').$type<Record<string, unknown>>().notNull(),
       /** How often the same was refused again within the minute, beside this once. */
       repeated: c.whole('repeated').notNull().default(0),
+      /** The /48 of an IPv6 address, whose failures count together as well. */
+      site: c.text('site'),
     },
     (table) => [
       c.index('sign_ins_tenant').on(table.tenantId, table.at),

@@ -95,8 +95,9 @@ export async function openStore(engine: Engine, clock: Clock): Promise<Store> {
         })
       const committed: Committed = { ...gathered, revoked: gathered.revoked.whole() }
       for (const listener of listeners) listener(committed)
-      if (committed.revoked.size > 0) enforced.resolve(await enforce(committed.revoked))
-      else enforced.resolve(ENFORCED_BY_NOBODY)
+      const isRevoking = committed.revoked.size > 0
+      const answer = isRevoking ? await enforce(committed.revoked) : ENFORCED_BY_NOBODY
+      enforced.resolve({ ...answer, atMs: clock.nowMs() })
       return result
     },
     enforceBy: (next) => void (enforce = next),

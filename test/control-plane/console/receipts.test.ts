@@ -100,6 +100,21 @@ void t.test('nobody follows the change of somebody else', async (t) => {
   t.equal((await ada.get(`/console/receipt?of=${note}`)).status, 404)
 })
 
+void t.test('a revocation took as long as gateways took', async (t) => {
+  const { services } = await startConsole(t)
+  const startedMs = services.clock.nowMs() - 8000
+  const receipts = createConsoleReceipts(services)
+  const known = { applied: ['edge-1'], pending: [], notDurable: [], unreachable: [] }
+  const enforced = Promise.resolve({ ...known, atMs: startedMs + 100 })
+  const reader = { isOperator: true }
+  const note = await receipts.noteOf(
+    { kind: 'done', said: '', location: '', enforced },
+    startedMs,
+    reader,
+  )
+  t.match(receipts.stateOf(note, reader), { sentence: 'Refused on 1 of 1 in 0.1 s.' })
+})
+
 void t.test('names of gateways are for operators: a tenant sees how many they are', async (t) => {
   const { services, person, gateway } = await startWorld(t)
   const late = await gateway('rack-7.example')

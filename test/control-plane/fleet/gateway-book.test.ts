@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import t from 'tap'
 import { createGatewayBook } from '../../../control-plane/fleet/gateway-book.ts'
 import { createReceipts } from '../../../control-plane/fleet/receipts.ts'
@@ -63,16 +64,27 @@ t.test('a rejection of a gateway that is not known is left out', async (t) => {
 })
 
 t.test('so many callers can wait for a receipt, the next one is answered at once', async (t) => {
+  let hasRevoked = false
   const receipts = createReceipts({
     connected: () => ['edge-1'],
     hasApplied: () => false,
     hasRejected: () => false,
-    hasRevoked: () => false,
+    hasRevoked: () => hasRevoked,
   })
   const waiting = Array.from({ length: LIMITS.fleetReceiptsWaitingMax }, () =>
     receipts.applied(1, 60_000),
   )
   t.same(await receipts.applied(1, 60_000), { applied: [], pending: ['edge-1'] })
+  let isSettled = false
+  const revoked = receipts.revoked(1, 60_000).then((receipt) => {
+    isSettled = true
+    return receipt
+  })
+  await breathe()
+  t.notOk(isSettled, 'a revocation has places of its own')
+  hasRevoked = true
+  receipts.check()
+  t.same(await revoked, { applied: ['edge-1'], pending: [] })
   receipts.close()
   t.equal((await Promise.all(waiting)).length, LIMITS.fleetReceiptsWaitingMax)
 })

@@ -280,16 +280,23 @@ void t.test(
     for (const sid of sids) await issue(sid)
     await record('of-s0', { accountId: 'ada', sid: 's0' })
     let commits = 0
-    store.onCommit(() => void commits++)
+    let refusedMs = Infinity
+    store.onCommit(() => {
+      commits++
+      clock.advance(1)
+    })
     const leftThen: number[] = []
     store.enforceBy(async () => {
       leftThen.push((await store.read.select().from(schema.sessions)).filter(isAlive).length)
       clock.advance(2000)
       await issue('since') // who signs in again meanwhile
+      refusedMs = clock.nowMs()
       return ENFORCED_BY_NOBODY
     })
-    const { sessions } = await revocations.revoke('acme', { all: true }, ACTOR)
+    const { sessions, enforced } = await revocations.revoke('acme', { all: true }, ACTOR)
     t.equal(sessions, sids.length)
+    t.match(await enforced, { atMs: refusedMs }, 'what is written down behind it counts for itself')
+    t.ok(clock.nowMs() > refusedMs)
     t.same(leftThen, [sids.length])
     t.ok(commits >= 5, 'the revocation, the new session, and three of what is written down')
     t.same(await alive(), ['since'])
