@@ -112,6 +112,13 @@ void t.test('whoever can tidy up is asked to', async (t) => {
     able.filter((name) => !services.jobs.tidying.includes(name)),
     [],
   )
-  const others = ['events', 'licences', 'realmRecords', 'removedTenants', 'secretOverlaps']
+  const others = [
+    'endedDeliveries',
+    'events',
+    'licences',
+    'realmRecords',
+    'removedTenants',
+    'secretOverlaps',
+  ]
   t.strictSame([...services.jobs.tidying].sort(), [...able, ...others].sort())
 })
