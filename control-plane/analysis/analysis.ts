@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { Refusal, type ErrorCode } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { AnalysisOutcome } from '../store/analysis-tables.ts'
+import { numberOf } from '../store/queries/tenants.ts'
 import type { Actor, Store } from '../store/store.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { AnalysisMeter, Budgets } from './budgets.ts'
@@ -94,10 +95,15 @@ export function createAnalysis(world: AnalysisWorld) {
     try {
       const written = await writeGuide(ai, tenant, project, meter)
       const guide = guideOf(written, provider, project)
-      return await store.change(async (change) => {
+      const kept = await store.change(async (change) => {
+        // what is said of somebody's code is for nobody who has been given their id meanwhile
+        if ((await numberOf(change.queries, tenantId)) !== tenant.number)
+          return meter.finish(change, 'guide')
         await finish(change, 'guide', { guide_id: guide.guide_id, edits: guide.edits.length })
         return guides.keep(change, tenantId, guide)
       })
+      if (kept === undefined) throw new Refusal('tenant_not_found')
+      return kept
     } catch (error) {
       const refusal = refusalOf(error)
       log.warn(

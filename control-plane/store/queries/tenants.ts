@@ -66,10 +66,15 @@ export async function findTenant(queries: Queries, tenantId: string): Promise<Te
  * removed while its people are under way, and what is written then would be of who has its id next.
  */
 export async function requireTenant(queries: Queries, tenantId: string): Promise<void> {
+  if ((await numberOf(queries, tenantId)) === undefined) throw new Refusal('tenant_not_found')
+}
+
+/** Whose id it is by now: whoever has waited for minutes asks whether it is the same one's still. */
+export async function numberOf(queries: Queries, tenantId: string): Promise<number | undefined> {
   const { tenants } = schema
   const own = eq(tenants.tenantId, tenantId)
-  const rows = await queries.select({ number: tenants.number }).from(tenants).where(own)
-  if (rows.length === 0) throw new Refusal('tenant_not_found')
+  const [row] = await queries.select({ number: tenants.number }).from(tenants).where(own)
+  return row?.number
 }
 
 /** Those that there are, in no particular order. */

@@ -1,7 +1,9 @@
 import t from 'tap'
 import type { StoredGuide } from '../../../control-plane/analysis/guides.ts'
-import { AI_KEY, USAGE } from '../../support/ai-provider.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
+import { AI_KEY, message, USAGE } from '../../support/ai-provider.ts'
 import { startApi } from '../../support/api.ts'
+import { ACTOR } from '../../support/control-plane.ts'
 import { FILES, GOOD, PACKAGE_JSON, SERVER, startAnalysis } from './analysis-world.ts'
 
 for (const kind of ['anthropic', 'openai'] as const)
@@ -43,6 +45,29 @@ for (const kind of ['anthropic', 'openai'] as const)
       },
     ])
   })
+
+void t.test('a guide is not for whoever has been given the id meanwhile', async (t) => {
+  const { analyse, provider, services, guide, tenant } = await startAnalysis(t)
+  const { tenants, store } = services
+  let key = ''
+  provider.says((response) => {
+    void tenants.remove('acme', ACTOR).then(async () => {
+      key = (await tenant('acme')).analyzer_key
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(message(JSON.stringify(GOOD))))
+    })
+  })
+  t.match(await analyse(), { status: 404, body: { error: 'tenant_not_found' } })
+  t.match(await guide(key), { status: 404 })
+  t.match(await store.read.select().from(schema.analyses), [
+    { tenantId: '', outcome: 'guide', tokens: USAGE.input + USAGE.output },
+  ])
+  const { items } = await services.auditTrail.list(
+    { limit: 9, cursor: undefined },
+    { tenantId: 'acme' },
+  )
+  t.notOk(items.some(({ action }) => action === 'analysis.run'))
+})
 
 void t.test('the model is told the rules, the code of the contract and the files', async (t) => {
   const { analyse, provider } = await startAnalysis(t)
