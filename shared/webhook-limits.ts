@@ -32,6 +32,8 @@ export const WEBHOOK_LIMITS = {
   webhookFailuresBeforePauseMin: 20,
   webhookFailingMsBeforePause: 3 * 24 * 3600 * 1000,
   webhookDeliveryKeptMs: 30 * 24 * 3600 * 1000,
+  /** Of deliveries with what was sent and answered: beyond it the oldest that are over go. */
+  webhookKeptBytesPerTenantMax: 200 * 1024 * 1024,
   outboxKeptMs: 7 * 24 * 3600 * 1000,
   // deliveries of webhooks, to receivers that tenants name
   webhookUrlCharactersMax: 2000,

@@ -26,6 +26,7 @@ export function createNotices(world: ServicesWorld, { store, vault }: TenantServ
   const dispatcher = createDispatcher({ store, vault, receiver, clock, log })
   jobs.begins(() => dispatcher.run())
   const deliveries = jobs.tidied('deliveries', createDeliveries({ store, dispatcher }))
+  jobs.tidies('largestDeliveries', (limit) => deliveries.pruneLargest(limit))
   jobs.tidies('endedDeliveries', (limit) => deliveries.writeEndings(limit))
   jobs.tidies('events', (limit) => deliveries.pruneEvents(limit))
   const digests = jobs.tidied('digests', createDigests({ store, clock, log }))

@@ -112,5 +112,11 @@ export function defineWebhookTables(c: Columns) {
     ],
   )
 
-  return { webhooks, webhookDeliveries, webhookEndings, webhookAttempts }
+  /** Of deliveries with their bodies and answers, whatever their state. */
+  const webhookKept = c.table('webhook_kept', {
+    tenantId: c.text('tenant_id').primaryKey(),
+    bytes: c.whole('bytes').notNull(),
+  })
+
+  return { webhooks, webhookDeliveries, webhookEndings, webhookAttempts, webhookKept }
 }

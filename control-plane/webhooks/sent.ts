@@ -8,6 +8,7 @@ import { deleteOutboxBefore } from '../store/queries/outbox.ts'
 import {
   attemptsOf,
   countPending,
+  deleteOldestSettledOf,
   deleteSettledBefore,
   deliveriesBefore,
   findDelivery,
@@ -19,6 +20,7 @@ import {
   type DeliveryState,
   type ListedDelivery,
 } from '../store/queries/webhook-deliveries.ts'
+import { tenantsKeepingMore } from '../store/queries/webhook-kept.ts'
 import { writeEndings } from '../store/queries/webhook-endings.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { newDelivery, replayOf } from './deliveries.ts'
@@ -166,6 +168,16 @@ export function createDeliveries({
       return store.change(({ queries, nowMs }) =>
         deleteSettledBefore(queries, nowMs - LIMITS.webhookDeliveryKeptMs, limit),
       )
+    },
+
+    /** Of tenants that keep more than they may; as many as the limit: there may be more. */
+    async pruneLargest(limit: number): Promise<number> {
+      return store.change(async ({ queries }) => {
+        const bytesMax = LIMITS.webhookKeptBytesPerTenantMax
+        for (const tenantId of await tenantsKeepingMore(queries, bytesMax))
+          if ((await deleteOldestSettledOf(queries, tenantId, limit)) > 0) return limit
+        return 0
+      })
     },
 
     /** What waited, and is over. As many as the limit: there may be more. */

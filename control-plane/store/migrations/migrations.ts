@@ -26,6 +26,7 @@ import { removedTenants } from './0025-removed-tenants.ts'
 import { webhookGenerations } from './0026-webhook-generations.ts'
 import { sites } from './0027-sites.ts'
 import { sentAgain } from './0028-sent-again.ts'
+import { keptDeliveries } from './0029-kept-deliveries.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -57,4 +58,5 @@ export const migrations = [
   webhookGenerations,
   sites,
   sentAgain,
+  keptDeliveries,
 ] as const

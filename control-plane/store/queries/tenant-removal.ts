@@ -29,6 +29,7 @@ const LEFT_BEHIND = [
   schema.logoutNotices,
   schema.webhookAttempts,
   schema.webhookDeliveries,
+  schema.webhookKept,
   schema.realmRecords,
   schema.sessions,
   schema.revocations,

@@ -15,6 +15,7 @@ import {
 } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { countKept, DELIVERY_ROW_BYTES } from './webhook-kept.ts'
 
 const table = schema.webhookDeliveries
 const { webhookAttempts } = schema
@@ -34,6 +35,13 @@ export async function insertDeliveries(
 ): Promise<void> {
   for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
     await queries.insert(table).values(rows.slice(at, at + ROWS_PER_INSERT))
+  await countKept(
+    queries,
+    rows.map(({ tenantId, body }) => ({
+      tenantId,
+      bytes: Buffer.byteLength(body) + DELIVERY_ROW_BYTES,
+    })),
+  )
 }
 
 export async function findDelivery(
@@ -232,6 +240,10 @@ export async function insertAttempts(queries: Queries, rows: readonly AttemptRow
           problem: sql`excluded.problem`,
         },
       })
+  await countKept(
+    queries,
+    rows.map(({ tenantId, firstBytes }) => ({ tenantId, bytes: Buffer.byteLength(firstBytes) })),
+  )
 }
 
 type Owner = { readonly tenantId: string } | { readonly webhookId: string }
@@ -300,15 +312,42 @@ export async function deleteSettledBefore(
   return deleteSome(queries, and(isOver, lt(table.updatedAt, beforeMs)), limit)
 }
 
-async function deleteSome(queries: Queries, isMeant: SQL | undefined, limit: number) {
+/** Of one tenant the oldest that are over, those first that nobody would send again. */
+export async function deleteOldestSettledOf(
+  queries: Queries,
+  tenantId: string,
+  limit: number,
+): Promise<number> {
+  for (const state of ['delivered', 'cancelled', 'failed'] as const) {
+    const isMeant = and(eq(table.tenantId, tenantId), eq(table.state, state))
+    const deleted = await deleteSome(queries, isMeant, limit, asc(table.updatedAt))
+    if (deleted > 0) return deleted
+  }
+  return 0
+}
+
+async function deleteSome(
+  queries: Queries,
+  isMeant: SQL | undefined,
+  limit: number,
+  ...order: SQL[]
+) {
   const some = await queries
-    .select({ deliveryId: table.deliveryId })
+    .select({
+      deliveryId: table.deliveryId,
+      tenantId: table.tenantId,
+      bytes: sql<number>`-${DELIVERY_ROW_BYTES} - octet_length(body) -
+        (SELECT coalesce(sum(octet_length(first_bytes)), 0) FROM webhook_attempts
+          WHERE webhook_attempts.delivery_id = webhook_deliveries.delivery_id)`,
+    })
     .from(table)
     .where(isMeant)
+    .orderBy(...order)
     .limit(limit)
   const ids = some.map(({ deliveryId }) => deliveryId)
   if (ids.length === 0) return 0
   await queries.delete(webhookAttempts).where(inArray(webhookAttempts.deliveryId, ids))
   await queries.delete(table).where(inArray(table.deliveryId, ids))
+  await countKept(queries, some)
   return ids.length
 }
