@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { CHECKS, runCheck } from './checks.ts'
+import { memoryFolder } from './memory-folder.ts'
 import { planned } from './plan.ts'
 import { createReport } from './report.ts'
 import { runUnit, stopUnits } from './unit.ts'
@@ -21,11 +22,12 @@ const { values, positionals } = parseArgs({
 const part = values.long === true ? 'long' : 'first'
 const units = planned(ROOT, part, positionals)
 const isWhole = part === 'first' && positionals.length === 0
+const temporary = memoryFolder()
 const report = createReport({ isVerbose: values.verbose === true })
 
 const work = [
   ...(isWhole ? CHECKS.map((check) => () => runCheck(check, ROOT, report)) : []),
-  ...units.map((unit) => () => runUnit(unit, ROOT, report)),
+  ...units.map((unit) => () => runUnit(unit, ROOT, report, temporary)),
 ]
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => {
@@ -33,8 +35,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.kill(process.pid, signal)
   })
 
-// half of their time tests wait: for a program to start, for a disk, for a clock
-const LANES_PER_CORE = 2
+// much of their time tests wait: for a program to start, for an answer, for a clock
+const LANES_PER_CORE = 3
 const lanes = Array.from({ length: availableParallelism() * LANES_PER_CORE }, async () => {
   for (let next = work.shift(); next !== undefined; next = work.shift()) await next()
 })

@@ -27,11 +27,17 @@ const outside = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('TAP')),
 )
 
-export async function runUnit({ name, files }: Unit, root: string, report: Report): Promise<void> {
+export async function runUnit(
+  { name, files }: Unit,
+  root: string,
+  report: Report,
+  temporary?: string,
+): Promise<void> {
   const child = spawn(process.execPath, [ROOM, ...files], {
     cwd: root,
     env: {
       ...outside,
+      ...(temporary !== undefined && { TMPDIR: temporary }),
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? COMPILE_CACHE_FOLDER,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
