@@ -1,4 +1,5 @@
 /** Whoever is told that a session has ended can rely on it, whichever program is killed next. */
+// long: a series of kills, with everything started anew after each
 import t, { type Test } from 'tap'
 import { addUser, PASSWORD, startApplication, startTenant } from '../support/application.ts'
 import { startFleet } from '../support/programs.ts'

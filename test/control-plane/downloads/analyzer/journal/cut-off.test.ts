@@ -1,4 +1,5 @@
 /** A process that is killed at any step, and a machine that fails at any step. */
+// long: cut off at each of some hundred steps
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
