@@ -9,7 +9,11 @@ import { startFleet } from '../support/programs.ts'
 const NARROW = { width: 320, height: 640 }
 const LONG = 'W'.repeat(200)
 
-async function startStory(t: Parameters<typeof startFleet>[0]) {
+let story: ReturnType<typeof newStory> | undefined
+/** One for all tests: what each of them does is another tenant's, or another page's. */
+const startStory = () => (story ??= newStory())
+
+async function newStory() {
   const gatewayConfig = 'webhooks: { allow_private: ["127.0.0.0/8"] }'
   const fleet = await startFleet(t, { gatewayConfig })
   await fleet.operator('POST', '/tenants', {
@@ -50,7 +54,7 @@ async function isInSight(page: Page, selector: string): Promise<boolean> {
 }
 
 t.test('hasty hands', { skip: WITHOUT_CHROMIUM }, async (t) => {
-  const { fleet, page, at, also } = await startStory(t)
+  const { fleet, page, at, also } = await startStory()
 
   // a double click, with the script and without
   const plain = await also({ viewport: PHONE, javaScriptEnabled: false })
@@ -102,7 +106,7 @@ t.test('hasty hands', { skip: WITHOUT_CHROMIUM }, async (t) => {
 })
 
 t.test('a small screen', { skip: WITHOUT_CHROMIUM }, async (t) => {
-  const { page, at, also } = await startStory(t)
+  const { page, at, also } = await startStory()
   const phone = await also({ viewport: PHONE })
   await phone.goto(at('/tenants/acme/keys'))
   t.ok(await isInSight(phone, '.side [aria-current]'), 'where one is, in the navigation')
@@ -130,7 +134,7 @@ t.test('a small screen', { skip: WITHOUT_CHROMIUM }, async (t) => {
 })
 
 t.test('long names', { skip: WITHOUT_CHROMIUM }, async (t) => {
-  const { fleet, at, also } = await startStory(t)
+  const { fleet, at, also } = await startStory()
   const named = { ...tenantBody('long', 'http://127.0.0.1:9002'), name: LONG.slice(0, 100) }
   t.equal((await fleet.operator('POST', '/tenants', named)).status, 201)
   const email = `${LONG.slice(0, 60)}@${LONG.slice(0, 60)}.test`

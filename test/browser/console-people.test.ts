@@ -24,17 +24,19 @@ async function start(t: Test) {
     await tab.page.goto(served.at(path))
     return tab
   }
-  /** At a desk in the dark, and on a phone. */
+  /** At a desk in the dark, and as on a phone: opened once, and seen in both ways. */
   const look = async (person: Person, path: string, name: string) => {
-    for (const [where, options] of [
-      ['desk-dark', { viewport: DESK, colorScheme: 'dark' }],
-      ['phone-light', { viewport: PHONE }],
+    const { page, context } = await open(person, path, { javaScriptEnabled: true })
+    for (const [where, viewport, colorScheme] of [
+      ['desk-dark', DESK, 'dark'],
+      ['phone-light', PHONE, 'light'],
     ] as const) {
-      const { page, context } = await open(person, path, { ...options, javaScriptEnabled: true })
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize(viewport)
       t.same(await violations(page), [], `${name}, ${where}`)
       await keep(page, `${name}-${where}`)
-      await context.close()
     }
+    await context.close()
   }
   return { ...served, chromium, open, look }
 }

@@ -1,12 +1,11 @@
 /** Policies in Chromium: the effect is looked at, then saved; who would be locked out is warned. */
 import t from 'tap'
 import { PASSWORD } from '../support/application.ts'
-import { WITHOUT_CHROMIUM } from '../support/chromium.ts'
+import { PHONE, WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { startConsoleStory } from '../support/console-story.ts'
 
 t.test('no policy is saved unseen', { skip: WITHOUT_CHROMIUM }, async (t) => {
-  const { fleet, tenant, chromium, desk, phone, plain, at, look, lookAt } =
-    await startConsoleStory(t)
+  const { fleet, tenant, chromium, desk, plain, at, look, lookAt } = await startConsoleStory(t)
   const application = `${tenant.edge()}/dashboard`
   const visitor = await chromium.page()
   await visitor.page.goto(application)
@@ -38,6 +37,8 @@ t.test('no policy is saved unseen', { skip: WITHOUT_CHROMIUM }, async (t) => {
   t.match(await page.textContent('.receipt'), 'The policy for networks is saved.')
   t.match(await page.textContent('main'), '198.51.100.0/24, 127.0.0.0/8')
 
+  const phone = await chromium.page({ viewport: PHONE })
+  await phone.context.addCookies(await desk.context.cookies())
   for (const [one, width] of [
     [desk.page, 'desk-dark'],
     [phone.page, 'phone-light'],

@@ -23,19 +23,20 @@ t.test(
     const chromium = await startChromium(t)
     const phone = await chromium.page({ viewport: PHONE, javaScriptEnabled: false })
     await becomeOperator(phone.page, await linkForOperator(fleet))
-    const desk = await chromium.page({ viewport: DESK, colorScheme: 'dark' })
+    const desk = await chromium.page({ viewport: DESK })
     await desk.context.addCookies(await phone.context.cookies())
-    const light = await chromium.page({ viewport: PHONE })
-    await light.context.addCookies(await phone.context.cookies())
     const at = (path: string) => `${fleet.baseUrl}/console/tenants/acme${path}`
 
-    /** As it looks at a desk in the dark, and on a phone in the light. */
+    /** As it looks at a desk in the dark, and on a phone in the light: opened once. */
     const look = async (name: string, url: string) => {
-      for (const [{ page }, how] of [
-        [desk, 'desk-dark'],
-        [light, 'phone-light'],
+      const { page } = desk
+      await page.goto(url)
+      for (const [how, viewport, colorScheme] of [
+        ['desk-dark', DESK, 'dark'],
+        ['phone-light', PHONE, 'light'],
       ] as const) {
-        await page.goto(url)
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize(viewport)
         t.same(await violations(page), [], `${name}, ${how}`)
         await keep(page, `${name}-${how}`)
       }
