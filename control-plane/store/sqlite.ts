@@ -45,7 +45,6 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
   let turnStartedMs = 0
 
   async function alone<T>(work: (queries: Queries) => Promise<T>, busyUntilMs: number): Promise<T> {
-    if (isClosed) throw new Error('the store is closed')
     await begin(busyUntilMs)
     try {
       const result = await work(writerQueries)
@@ -83,12 +82,14 @@ export function openSqlite(file: string, busyMsMax: number = LIMITS.storeBusyMsM
   return {
     reader: drizzle(readerConnection, { schema }) as unknown as Queries,
     transaction(work) {
+      // what was asked for before is carried out; whoever goes on and on ends here
+      if (isClosed) return Promise.reject(new Error('the store is closed'))
       const busyUntilMs = performance.now() + busyMsMax // whoever asks does not wait for others' waits
       return queue.enter(() => alone(work, busyUntilMs))
     },
     async close() {
-      await queue.settled()
       isClosed = true
+      await queue.settled()
       readerConnection.close()
       writer.close()
     },

@@ -203,3 +203,25 @@ void t.test('every way of being busy is waited for', async (t) => {
   t.equal(await store.change(() => Promise.resolve('done')), 'done')
   t.strictSame(codes, [])
 })
+
+void t.test('who changes one thing after the other does not hold up the end', async (t) => {
+  const file = join(temporaryFolder(t), 'service.db')
+  const store = await openStore(openSqlite(file), movableClock())
+  const most = 200
+  let changes = 0
+  const first = Promise.withResolvers<void>()
+  const loop = async () => {
+    while (changes < most)
+      await store.change(async () => {
+        if (changes++ === 1) first.resolve()
+      })
+  }
+  const looping = loop()
+  await first.promise
+  const asked = store.change(async () => 'asked for before')
+  const closing = store.close()
+  await t.rejects(looping, /closed/)
+  t.equal(await asked, 'asked for before')
+  await closing
+  t.ok(changes < most, `${changes} changes`)
+})
