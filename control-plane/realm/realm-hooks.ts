@@ -15,7 +15,7 @@ export async function findAccount(
   world: RealmWorld,
   tenantId: string,
   userId: string,
-  token?: { readonly kind: string; readonly iat: number },
+  token?: { readonly kind: string; readonly iat: number; readonly sid?: string | undefined },
 ) {
   const user = await world.users.get(tenantId, userId).catch((error: unknown) => {
     if (error instanceof Refusal && error.code === 'user_not_found') return undefined
@@ -23,7 +23,8 @@ export async function findAccount(
   })
   if (user === undefined || user.isDisabled) return undefined
   if (token?.kind === 'AccessToken') {
-    if (token.iat < (await notBeforeOf(world.store.read, tenantId, userId))) return undefined
+    const notBefore = await notBeforeOf(world.store.read, tenantId, userId, token.sid)
+    if (token.iat < notBefore) return undefined
   }
   return {
     accountId: userId,

@@ -20,13 +20,14 @@ import {
 async function revokeBehindItsBack(
   world: World,
   userId: string,
-  kind: 'subject' | 'all' = 'subject',
+  kind: 'subject' | 'all' | 'sid' = 'subject',
+  target = userId,
 ) {
   await world.store.change(({ queries, nowMs }) =>
     upsertRevocation(queries, {
       tenantId: 'acme',
       kind,
-      target: kind === 'all' ? '' : userId,
+      target,
       notBefore: Math.floor(nowMs / 1000) + 1,
       createdAt: nowMs,
     }),
@@ -76,12 +77,13 @@ t.test('a code from before a revocation makes no token', async (t) => {
 t.test(
   'an access token from before a revocation answers nothing, however many are kept',
   async (t) => {
-    for (const kind of ['subject', 'all'] as const) {
+    for (const kind of ['subject', 'all', 'sid'] as const) {
       const world = await startWorld(t)
       const acme = await world.tenant('acme')
       const { tokens } = await signIn(new Browser(world.baseUrl), acme)
       t.equal(await userinfoStatus(acme, tokens.access_token), 200)
-      await revokeBehindItsBack(world, acme.ada.userId, kind)
+      const targets = { subject: acme.ada.userId, all: '', sid: sidOf(tokens) }
+      await revokeBehindItsBack(world, acme.ada.userId, kind, targets[kind])
       t.equal(await userinfoStatus(acme, tokens.access_token), 401, kind)
       const again = await signIn(new Browser(world.baseUrl), acme)
       t.equal(await userinfoStatus(acme, again.tokens.access_token), 200)

@@ -79,7 +79,7 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
     entries: lockout.entries,
     fields: (settings, attempt) => html`
       ${wholeField({ name: 'user_failures', label: 'Failures of one account', value: text(settings.user_failures), attempt })}
-      ${wholeField({ name: 'address_failures', label: 'Failures from one address', hint: 'Whole offices share one: leave room for many people.', value: text(settings.address_failures), attempt })}
+      ${wholeField({ name: 'address_failures', label: 'Failures from one address', hint: `Whole offices share one: leave room for many people. All networks of one IPv6 site together have ${LIMITS.rateSiteFactor} times as many.`, value: text(settings.address_failures), attempt })}
       ${wholeField({ name: 'window_seconds', label: 'Counted within', hint: 'Seconds; 900 are 15 minutes.', value: text(settings.window_seconds), attempt })}
       ${wholeField({ name: 'pause_seconds', label: 'First pause', hint: 'Seconds; 900 are 15 minutes.', value: text(settings.pause_seconds), attempt })}
     `,
