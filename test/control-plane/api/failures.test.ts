@@ -24,7 +24,7 @@ void t.test('what went wrong inside stays in the log, beside the request id', as
   t.match(await broken.json(), { error: 'internal', detail: /request id/ })
   t.equal(lines.length, 1)
   t.match(JSON.parse(lines[0] ?? ''), {
-    requestId: broken.headers.get('x-request-id'),
+    request_id: broken.headers.get('x-request-id'),
     path: '/broken',
     error: { cause: 'Error: disk full', message: 'Failed query', stack: /failures\.test/ },
   })

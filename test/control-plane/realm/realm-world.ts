@@ -17,6 +17,7 @@ import { openSqlite } from '../../../control-plane/store/sqlite.ts'
 import type { NewTenant } from '../../../control-plane/tenants/tenants.ts'
 import type { ReceiverWorld } from '../../../control-plane/webhooks/receiver-client.ts'
 import { systemClock, type Clock } from '../../../shared/clock.ts'
+import { describeError } from '../../../shared/log.ts'
 import { ACTOR, cheapSecrets, tenantNamed } from '../../support/control-plane.ts'
 import { newDatabase } from '../../support/databases.ts'
 
@@ -65,7 +66,8 @@ export async function startWorld(t: TestScope, options: WorldOptions = {}) {
   const address = `http://${options.hostname ?? '127.0.0.1'}:${port}`
   const baseUrl = options.baseUrl ?? address
   const logged: string[] = []
-  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) })
+  const written = { write: (line: string) => void logged.push(line) }
+  const log = pino({ level: 'info', serializers: { error: describeError } }, written)
   const sentMails: Mail[] = []
   const services = await createServices({
     engine: openSqlite(file),
