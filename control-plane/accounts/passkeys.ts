@@ -1,4 +1,5 @@
 /** Passkeys as second factors (WebAuthn), checked by @simplewebauthn/server. */
+import { isLocalhost } from '../../shared/hosts.ts'
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import {
@@ -26,7 +27,7 @@ export interface PasskeySite {
 /** Browsers have passkeys for names, over HTTPS or on the machine itself. */
 export function passkeySite(baseUrl: string): PasskeySite | undefined {
   const { origin, hostname, protocol } = new URL(baseUrl)
-  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost')
+  const isLocal = isLocalhost(hostname)
   if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return undefined
   return protocol === 'https:' || isLocal ? { origin, rpId: hostname } : undefined
 }

@@ -1,4 +1,5 @@
 /** Mail by SMTP. A server that does not offer TLS is only spoken to where the address says so. */
+import { isLoopbackHost } from '../../shared/hosts.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { MailTransport } from './mails.ts'
 
@@ -13,7 +14,7 @@ const TIMEOUT_MS = 20_000
 export function createSmtp({ url, from }: SmtpSettings): MailTransport {
   const { protocol, hostname, port, username, password } = new URL(url)
   const isTls = protocol === 'smtps:'
-  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+  const isLocal = isLoopbackHost(hostname)
   const transporter = import('nodemailer').then(({ createTransport }) =>
     createTransport({
       pool: true,

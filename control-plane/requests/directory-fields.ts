@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { X509Certificate } from 'node:crypto'
 import * as v from 'valibot'
+import { endsInNumber, SERVER_NAME } from '../../shared/hosts.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { isPlausibleQuery, QUERY_WISH } from '../user-directory/query.ts'
 import { DIRECTORY_KINDS, TLS_MODES } from '../user-directory/settings.ts'
@@ -20,15 +21,11 @@ const text = (max: number) => {
 }
 
 const HOST_WISH = 'a DNS name in full, like db.example.com, or an IP address'
-const NAME =
-  /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?)*$/
-/** A name that ends in a number would be read as an address by some and not by others. */
 const host = v.pipe(
   v.string(HOST_WISH),
   v.toLowerCase(),
   v.check(
-    (value) =>
-      isIP(value) !== 0 || (NAME.test(value) && !/(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(value)),
+    (value) => isIP(value) !== 0 || (SERVER_NAME.test(value) && !endsInNumber(value)),
     HOST_WISH,
   ),
   v.check((value) => !value.includes('%'), HOST_WISH),

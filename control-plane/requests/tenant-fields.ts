@@ -2,14 +2,8 @@
 import * as v from 'valibot'
 import { excludedProblem, normalPrefix } from '../../shared/enforcement/path.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import {
-  HOSTNAME,
-  LICENCES,
-  MODES,
-  PLANS,
-  SESSION_BINDINGS,
-  TENANT_ID,
-} from '../../shared/fleet/snapshot.ts'
+import { LICENCES, MODES, PLANS, SESSION_BINDINGS, TENANT_ID } from '../../shared/fleet/snapshot.ts'
+import { endsInNumber, HOSTNAME } from '../../shared/hosts.ts'
 import { timeZoneNamed } from '../monitoring/weeks.ts'
 import { isReserved } from '../store/reserved.ts'
 import type { LicenceInput } from '../tenants/licences.ts'
@@ -37,12 +31,11 @@ const tenantId = v.pipe(
 )
 
 const HOSTNAME_WISH = 'DNS names like app.example.com'
-/** A name whose last label is a number would be read as an IP address. */
 const hostname = v.pipe(
   v.string(HOSTNAME_WISH),
   v.toLowerCase(),
   v.regex(HOSTNAME, HOSTNAME_WISH),
-  v.check((value) => !/(?:^|\.)\d+$/.test(value), HOSTNAME_WISH),
+  v.check((value) => !endsInNumber(value), HOSTNAME_WISH),
 )
 const hostnames = v.pipe(
   v.array(hostname, 'a list of DNS names'),

@@ -3,6 +3,7 @@
  * follows no redirect by itself, since each of them is something to be judged.
  */
 import { Agent, getSetCookies } from 'undici'
+import { isThisMachine } from '../../shared/hosts.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { lookupLocalhost, problemOf, PROBLEMS, type Problem } from './probe-client.ts'
 
@@ -126,9 +127,7 @@ export function createTrialBrowser(
 
 /** Where browsers keep Secure cookies: encrypted, or on the machine itself. */
 function isTrustworthy({ protocol, hostname }: URL): boolean {
-  return (
-    protocol === 'https:' || /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
-  )
+  return protocol === 'https:' || isThisMachine(hostname)
 }
 
 /** RFC 6265, section 5.1.4. */

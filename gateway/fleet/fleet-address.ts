@@ -1,5 +1,6 @@
 /** Whether what goes to the control plane can be read on its way. */
 import { networkInterfaces } from 'node:os'
+import { isLocalhost } from '../../shared/hosts.ts'
 import { isLoopback } from '../../shared/networks.ts'
 
 export const PLAIN_ADVICE =
@@ -10,7 +11,7 @@ export function isPlainToElsewhere(url: string, own: readonly string[]): boolean
   const { protocol, hostname } = new URL(url)
   if (protocol !== 'http:') return false
   const host = hostname.replace(/^\[|\]$/g, '')
-  if (host === 'localhost' || host.endsWith('.localhost')) return false
+  if (isLocalhost(host)) return false
   const isUnspecified = host === '0.0.0.0' || host === '::'
   return !isUnspecified && !isLoopback(host) && !own.includes(host)
 }

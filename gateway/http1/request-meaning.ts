@@ -1,11 +1,7 @@
 /** What the lines of a head mean together: whose it is, how long its body is, what happens after. */
 import { flat } from '../../shared/enforcement/flat.ts'
-import {
-  agreesWith,
-  hostOfAuthority,
-  isOriginForm,
-  readAbsoluteForm,
-} from '../../shared/enforcement/target.ts'
+import { agreesWith, isOriginForm, readAbsoluteForm } from '../../shared/enforcement/target.ts'
+import { hostOfAuthority } from '../../shared/hosts.ts'
 import { connectionOptions, withoutNominated } from '../wire/connection-options.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'

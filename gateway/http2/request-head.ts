@@ -4,7 +4,8 @@
  * grammar, one table of names and one set of limits, and nothing can be meant in two ways.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import { hostOfAuthority, isOriginForm } from '../../shared/enforcement/target.ts'
+import { isOriginForm } from '../../shared/enforcement/target.ts'
+import { hostOfAuthority, portOfAuthority } from '../../shared/hosts.ts'
 import { isServed } from '../wire/grammar.ts'
 import { REFUSALS } from '../wire/refusals.ts'
 import type { Refusal } from '../wire/refusals.ts'
@@ -111,7 +112,6 @@ function headText(fields: readonly string[], isWhole: boolean): string | Refusal
 function isSameAuthority(a: string, b: string): boolean {
   if (a === b) return true
   const host = hostOfAuthority(a)
-  return host !== undefined && host === hostOfAuthority(b) && portOf(a) === portOf(b)
+  if (host === undefined || host !== hostOfAuthority(b)) return false
+  return portOfAuthority(a, '443') === portOfAuthority(b, '443')
 }
-
-const portOf = (authority: string): string => /:([0-9]+)$/.exec(authority)?.[1] ?? '443'

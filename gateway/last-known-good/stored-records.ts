@@ -3,10 +3,10 @@ import * as v from 'valibot'
 import {
   EnforcementEventSchema,
   FleetSettingsSchema,
-  HOSTNAME,
   RevokedSchema,
   type Revoked,
 } from '../../shared/fleet/snapshot.ts'
+import { HOSTNAME } from '../../shared/hosts.ts'
 import type { SealedRead } from './sealed-file.ts'
 
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0))

@@ -5,7 +5,7 @@
  */
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { createServer, type SecureContext, type TLSSocket } from 'node:tls'
-import { HOSTNAME } from '../../shared/fleet/snapshot.ts'
+import { hostOfSni } from '../../shared/hosts.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { AddressCounts } from '../wire/address-counts.ts'
@@ -239,12 +239,5 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
 /** Both ends of a connection: what a raw socket and the secure one around it have in common. */
 const keyOf = (socket: Socket): string =>
   `${socket.remoteAddress} ${socket.remotePort} ${socket.localAddress} ${socket.localPort}`
-
-/** RFC 6066 section 3: a DNS name, no address, no trailing dot. '' for anything else. */
-export function hostOfSni(name: string | boolean | null | undefined): string {
-  if (typeof name !== 'string') return ''
-  const host = name.toLowerCase()
-  return HOSTNAME.test(host) && !/^[0-9.]+$/.test(host) ? host : ''
-}
 
 const ignore = (): void => undefined

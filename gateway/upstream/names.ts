@@ -8,6 +8,7 @@ import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { LookupFunction } from 'node:net'
 import { LRUCache } from 'lru-cache'
+import { isLocalhost } from '../../shared/hosts.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 
@@ -92,7 +93,7 @@ function createResolve() {
   const resolve: Resolve = async (name) => {
     const listed = hostsFileEntries(readText(HOSTS_FILE), name)
     if (listed.length > 0) return listed
-    if (name === 'localhost' || name.endsWith('.localhost'))
+    if (isLocalhost(name))
       return [
         { address: '127.0.0.1', family: 4 },
         { address: '::1', family: 6 },

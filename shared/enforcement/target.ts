@@ -2,7 +2,7 @@
  * The target of a request and the authority that it is for, as accept-lists: the edge and the
  * middleware refuse the same ones. Every expression is linear.
  */
-import { LIMITS } from '../limits.ts'
+import { hostOfAuthority, portOfAuthority } from '../hosts.ts'
 
 /**
  * What browsers really send: RFC 3986 plus the few characters that WHATWG URLs leave raw. In the
@@ -15,8 +15,6 @@ export const ORIGIN_FORM = `\\/[${PATH}]*(?:\\?[${QUERY}]*)?`
 const ORIGIN_FORM_ONLY = new RegExp(`^${ORIGIN_FORM}$`)
 const PERCENT_TRAP = /%(?:00|(?![0-9A-Fa-f]{2}))/
 const ABSOLUTE_FORM = /^(https?):\/\/([^/?#]*)(.*)$/i
-const AUTHORITY =
-  /^(?:([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)|\[([0-9A-Fa-f:.]+)\])(?::([1-9][0-9]{0,4}))?$/
 const DEFAULT_PORTS: Record<string, string> = { http: '80', https: '443' }
 
 export const isOriginForm = (target: string): boolean => ORIGIN_FORM_ONLY.test(target)
@@ -26,20 +24,6 @@ export function hasBrokenEscape(target: string): boolean {
   if (target.indexOf('%') === -1) return false
   const query = target.indexOf('?')
   return PERCENT_TRAP.test(query === -1 ? target : target.slice(0, query))
-}
-
-/**
- * `Example.com:8443` → `example.com`; undefined where the grammar is not met. A trailing dot, an
- * empty port and user information are refused: two spellings of one host are one too many.
- */
-export function hostOfAuthority(authority: string): string | undefined {
-  if (authority.length > LIMITS.authorityBytesMax) return undefined
-  const parts = AUTHORITY.exec(authority)
-  if (parts === null) return undefined
-  const [, name, literal, port] = parts
-  if (port !== undefined && Number(port) > 65535) return undefined
-  if (literal === undefined) return name!.toLowerCase()
-  return URL.canParse(`http://[${literal}]/`) ? `[${literal.toLowerCase()}]` : undefined
 }
 
 export interface AbsoluteForm {
@@ -76,9 +60,7 @@ export function readAbsoluteForm(target: string, method: string): AbsoluteForm |
 /** Whether a Host value names the same host and port. */
 export function agreesWith({ authority, host, defaultPort }: AbsoluteForm, other: string): boolean {
   return (
-    host === hostOfAuthority(other) && portOf(authority, defaultPort) === portOf(other, defaultPort)
+    host === hostOfAuthority(other) &&
+    portOfAuthority(authority, defaultPort) === portOfAuthority(other, defaultPort)
   )
 }
-
-const portOf = (authority: string, otherwise: string): string =>
-  /:([0-9]+)$/.exec(authority)?.[1] ?? otherwise

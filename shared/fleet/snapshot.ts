@@ -3,14 +3,13 @@
  * Both ends speak JSON messages over one WebSocket that the gateway opens.
  */
 import * as v from 'valibot'
+import { HOSTNAME } from '../hosts.ts'
 import { LIMITS } from '../limits.ts'
 
 /** Raised when a message changes its meaning; a gateway of another format is told so. */
 export const FLEET_FORMAT = 1
 
 export const TENANT_ID = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-export const HOSTNAME =
-  /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
 
 export const MODES = ['gateway', 'connector', 'sdk'] as const
 export type Mode = (typeof MODES)[number]

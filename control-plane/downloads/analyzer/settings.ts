@@ -1,4 +1,5 @@
 /** Where the service is, and with which key it is asked. The key is a secret: no message holds it. */
+import { isThisMachine } from '../../../shared/hosts.ts'
 import { EXIT, Problem } from './exit.ts'
 
 /** Put in by the bundle: the address that the program was fetched from. */
@@ -73,7 +74,3 @@ export const keyMissing = () =>
     "It is on your tenant's integration page. Save it once: service-analyzer login",
     'In a pipeline, set it as a secret: SERVICE_ANALYZER_KEY',
   )
-
-function isThisMachine(hostname: string): boolean {
-  return /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
-}

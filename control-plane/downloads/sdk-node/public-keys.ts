@@ -8,6 +8,7 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
+import { isLoopbackHost } from '../../../shared/hosts.ts'
 import { readBounded } from './bounded-text.ts'
 
 export type Keys = ReadonlyMap<string, KeyObject>
@@ -110,7 +111,7 @@ export function createPublicKeys(world: PublicKeysWorld): PublicKeys {
 
 function isSafeOnTheWay(url: string): boolean {
   const { protocol, hostname } = new URL(url)
-  return protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+  return protocol === 'https:' || isLoopbackHost(hostname)
 }
 
 function pause(ms: number, closing: AbortSignal): Promise<void> {

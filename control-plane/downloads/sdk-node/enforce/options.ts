@@ -1,5 +1,6 @@
 /** What `enforce()` is told, each option checked where it is given; the error names it. */
 import { hostname } from 'node:os'
+import { isThisMachine } from '../../../../shared/hosts.ts'
 import { isNameless } from '../../../../shared/client-address.ts'
 import { networkList } from '../../../../shared/networks.ts'
 import { HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
@@ -94,7 +95,7 @@ export function readEnforceOptions(
 /** On the way to this very machine there is nobody who could read along. */
 function isInTheClear(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl)
-  return protocol === 'http:' && !/^(?:127\.[\d.]+|\[::1\]|(?:.+\.)?localhost)$/.test(hostname)
+  return protocol === 'http:' && !isThisMachine(hostname)
 }
 
 function secretsOf(

@@ -4,7 +4,7 @@
  * absolute target that disagrees with Host.
  */
 import type { NavigationFacts } from '../../../../shared/enforcement/navigation.ts'
-import { hostOfAuthority } from '../../../../shared/enforcement/target.ts'
+import { hostOfAuthority } from '../../../../shared/hosts.ts'
 import type { GuardedRequest } from '../guard.ts'
 import { isTargetProblem, readTarget } from '../target.ts'
 
