@@ -39,8 +39,6 @@ export interface GatewayWorld {
   readonly clock: Clock
 }
 
-export type Gateway = ReturnType<typeof createGateway>
-
 const REALM_CONNECT_MS = 5000
 const REALM_ANSWER_MS = 10_000
 

@@ -2,7 +2,7 @@
  * Why a request was not simply forwarded. The same code reaches the page, the log, the metric and
  * the event, so a person who quotes one can be helped.
  */
-export const TOKEN_REASONS = [
+const TOKEN_REASONS = [
   'token_malformed',
   'token_too_long',
   'algorithm_refused',
@@ -15,7 +15,7 @@ export const TOKEN_REASONS = [
 ] as const
 export type TokenReason = (typeof TOKEN_REASONS)[number]
 
-export const TIME_REASONS = ['issued_ahead', 'not_yet_valid', 'expired', 'session_too_old'] as const
+const TIME_REASONS = ['issued_ahead', 'not_yet_valid', 'expired', 'session_too_old'] as const
 export type TimeReason = (typeof TIME_REASONS)[number]
 
 export const SIGN_IN_REASONS = [

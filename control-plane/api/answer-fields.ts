@@ -190,7 +190,7 @@ export const Factor = v.strictObject({
   last_used_at: v.nullable(time),
 })
 
-export const GatewayKey = v.strictObject({
+const GatewayKey = v.strictObject({
   key_id: v.string(),
   created_at: time,
   last_used_at: described(v.nullable(time), 'When the gateway last connected with it.'),

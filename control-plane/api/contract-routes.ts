@@ -7,7 +7,7 @@ import { integrationContract } from '../../shared/integration/contract.ts'
 
 const Snippet = v.strictObject({ install: v.string(), file: v.string(), code: v.string() })
 
-export const ContractAnswer = v.strictObject({
+const ContractAnswer = v.strictObject({
   contract_version: v.string(),
   transport: v.strictObject({
     session_cookie: v.string(),

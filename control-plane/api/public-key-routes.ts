@@ -11,7 +11,7 @@ import { KeysAnswer } from './answer-fields.ts'
 import type { ApiContext } from '../http/context.ts'
 import { endpoint, file, type Endpoint } from './endpoint.ts'
 
-export const PEM_TYPE = 'application/x-pem-file'
+const PEM_TYPE = 'application/x-pem-file'
 
 export interface PublicKeyEndpointsWorld {
   readonly keys: Pick<SigningKeys, 'publicKeys'>

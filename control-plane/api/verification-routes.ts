@@ -17,7 +17,7 @@ export interface VerificationEndpointsWorld {
   readonly changesSettled: () => Promise<unknown>
 }
 
-export const VerificationAnswer = v.strictObject({
+const VerificationAnswer = v.strictObject({
   status: described(
     v.picklist(['pass', 'fail', 'unknown']),
     '`fail` if the newest result of one check fails; `unknown` while none has run.',

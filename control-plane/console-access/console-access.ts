@@ -17,8 +17,6 @@ export type ConsoleAccessWorld = ConsoleRealmWorld &
   ConsolePeopleWorld &
   InvitationsWorld
 
-export type ConsoleAccess = ReturnType<typeof createConsoleAccess>
-
 export function createConsoleAccess(world: ConsoleAccessWorld) {
   const roles = createConsoleRoles(world)
   const sessions = createConsoleSessions({ ...world, roles })

@@ -54,8 +54,6 @@ const ID = /^[A-Za-z0-9_-]{43}$/
 /** That somebody is there is written down so often. */
 const SEEN_EVERY_MS = MINUTE_MS
 
-export type ConsoleSessions = ReturnType<typeof createConsoleSessions>
-
 export function createConsoleSessions(world: ConsoleSessionsWorld) {
   const { store, vault, users, sessions, clock } = world
 

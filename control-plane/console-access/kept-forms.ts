@@ -25,8 +25,6 @@ export interface KeptForm {
 
 const ID = /^[A-Za-z0-9_-]{32}$/
 
-export type KeptForms = ReturnType<typeof createKeptForms>
-
 export function createKeptForms(world: {
   readonly store: Store
   readonly vault: Pick<Vault, 'hash' | 'seal' | 'open'>

@@ -8,8 +8,6 @@ import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { isSameSecret, type Vault } from '../keys/vault.ts'
 
-export type Proofs = ReturnType<typeof createProofs>
-
 /** When the page was made, for whom, and that it was us. */
 const TOKEN = /^([0-9a-z]{1,11})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{22})$/
 const FORM_ID = /^([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22})$/

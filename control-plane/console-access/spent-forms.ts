@@ -9,8 +9,6 @@ import {
 } from '../store/queries/console-forms.ts'
 import type { Store } from '../store/store.ts'
 
-export type SpentForms = ReturnType<typeof createSpentForms>
-
 export function createSpentForms(world: {
   readonly store: Store
   readonly vault: Pick<Vault, 'hash'>

@@ -70,7 +70,7 @@ function happened(
  * No inline script or style at all. Forms go to ourselves alone: the realm, where a sign-out and a
  * sign-in lead, is of the same origin.
  */
-export function pageHeaders(
+function pageHeaders(
   { style, script, charts }: AssetUrls,
   baseUrl: string,
   hasCharts: boolean,

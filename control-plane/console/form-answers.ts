@@ -16,8 +16,6 @@ interface Kept {
   readonly sinceMs: number
 }
 
-export type FormAnswers = ReturnType<typeof createFormAnswers>
-
 export function createFormAnswers({ clock }: { readonly clock: Clock }) {
   const kept = new LRUCache<string, Kept>({ max: LIMITS.consoleFormAnswersMax })
   const isOver = ({ sinceMs }: Kept) => clock.nowMs() - sinceMs > LIMITS.consoleFormAnswerMs

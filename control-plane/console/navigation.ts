@@ -1,6 +1,6 @@
 /** What there is to go to. An entry is shown once its page is in the table of routes. */
 
-export const TENANT_ENTRIES = {
+const TENANT_ENTRIES = {
   start: { label: 'Start', path: '' },
   integration: { label: 'Integration', path: '/integration' },
   overview: { label: 'Overview', path: '/overview' },

@@ -53,8 +53,6 @@ const IDS_IN_NOTE_MAX = 5
 /** How often somebody who waits is told; gateways that come further are told of at once. */
 const LOOK_EVERY_MS = 1000
 
-export type ConsoleReceipts = ReturnType<typeof createConsoleReceipts>
-
 export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) {
   const seconds = (ms: number) => `${(Math.max(ms, 50) / 1000).toFixed(1)} s`
 

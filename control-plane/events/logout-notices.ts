@@ -24,8 +24,6 @@ import {
 import type { Store } from '../store/store.ts'
 import { clientIdOf, type Tenants } from '../tenants/tenants.ts'
 
-export type LogoutNotices = ReturnType<typeof createLogoutNotices>
-
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 const TOKEN_SECONDS = 120
 const TIMEOUT_MS = 5 * SECOND_MS

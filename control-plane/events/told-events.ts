@@ -21,8 +21,6 @@ export interface ToldPage extends Page<ToldEvent> {
   readonly looked: number
 }
 
-export type ToldEvents = ReturnType<typeof createToldEvents>
-
 /** An event may hold long lists: others have their turn between so many. */
 const AT_ONCE = { rows: 100, bytes: 128 * 1024 }
 

@@ -11,8 +11,6 @@ interface OfTenant {
   seconds: number
 }
 
-export type Polling = ReturnType<typeof createPolling>
-
 export function createPolling() {
   /** Until when each counts; who came last is last. */
   const untilMs = new Map<{ readonly tenantId: string }, number>()

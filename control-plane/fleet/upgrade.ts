@@ -7,7 +7,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { answerAndEnd } from '../listener/early-answers.ts'
 import type { Admission, Credential } from './admission.ts'
 
-export const FLEET_PATH = '/fleet'
+const FLEET_PATH = '/fleet'
 
 /** How long the other end may take over its own goodbye. */
 const GOODBYE_MS = 1000

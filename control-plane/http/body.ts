@@ -20,7 +20,7 @@ export async function readJson<Schema extends v.GenericSchema>(
   return parseFields(schema, bytes.length === 0 ? {} : parseStrictJson(bytes, areElementsApart))
 }
 
-export function parseFields<Schema extends v.GenericSchema>(
+function parseFields<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
 ): v.InferOutput<Schema> {

@@ -15,8 +15,6 @@ export interface LatestRefusal {
   readonly repeated?: number
 }
 
-export type Refusals = ReturnType<typeof createRefusals>
-
 /** What gateways and middlewares report one by one. */
 const REPORTED = ['sealed', 'refused', 'terminate'] as const
 

@@ -1,14 +1,12 @@
 import type { PasswordPolicy } from './policies.ts'
 
 /** Why a password may not be chosen; the page and the API say it in a sentence. */
-export const PASSWORD_PROBLEMS = [
-  'password_too_short',
-  'password_too_long',
-  'password_too_weak',
-  'password_breached',
-  'password_used_before',
-] as const
-export type PasswordProblem = (typeof PASSWORD_PROBLEMS)[number]
+export type PasswordProblem =
+  | 'password_too_short'
+  | 'password_too_long'
+  | 'password_too_weak'
+  | 'password_breached'
+  | 'password_used_before'
 
 /** What was found out about a password that somebody wants to have. */
 export interface PasswordFindings {

@@ -11,7 +11,7 @@ import type { Policies } from './policies.ts'
 import { session } from './session.ts'
 import type { Policy, SignInFacts, AttemptReason, SignInStep } from './verdict.ts'
 
-export const ORDER = [network, lockout, password, device, mfa, session] as const satisfies Policy[]
+const ORDER = [network, lockout, password, device, mfa, session] as const satisfies Policy[]
 
 export type SignInState =
   | { readonly kind: 'asking'; readonly step: SignInStep; readonly reason: AttemptReason }

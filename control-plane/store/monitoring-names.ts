@@ -1,7 +1,6 @@
 /** What is counted and what is watched: every name that a row of figures or an alert may have. */
 
-export const FIGURE_STEPS = ['minute', 'hour', 'day'] as const
-export type FigureStep = (typeof FIGURE_STEPS)[number]
+export type FigureStep = 'minute' | 'hour' | 'day'
 /** Quarters of an hour are for digests alone: the weeks of some places end in the middle of an hour. */
 export type KeptStep = FigureStep | 'quarter'
 

@@ -3,6 +3,6 @@
 /** The accounts of operators and administrators, who sign in to the console with it. */
 export const CONSOLE_REALM = 'console'
 
-export const RESERVED_TENANT_IDS: readonly string[] = [CONSOLE_REALM]
+const RESERVED_TENANT_IDS: readonly string[] = [CONSOLE_REALM]
 
 export const isReserved = (tenantId: string) => RESERVED_TENANT_IDS.includes(tenantId)

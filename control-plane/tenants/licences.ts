@@ -51,7 +51,7 @@ const WISHES = {
 } as const
 
 /** A date that has passed, or that no licence of this state comes to, is a mistake. */
-export function checkTerms(nowMs: number, { state, graceFrom, expiresAt }: LicenceTerms): void {
+function checkTerms(nowMs: number, { state, graceFrom, expiresAt }: LicenceTerms): void {
   if (graceFrom !== null) {
     if (AGES[state] >= AGES.grace) refuse('grace_from', 'grace')
     if (graceFrom <= nowMs) refuse('grace_from', 'past')

@@ -7,7 +7,7 @@ interface FaultText {
   readonly detail: string
 }
 
-export const FAULTS = {
+const FAULTS = {
   name_unknown: { field: 'host', detail: 'There is no address for this host. Check its spelling.' },
   address_refused: {
     field: 'host',

@@ -6,7 +6,7 @@ export { fail, pass, skip, warn, type CheckResult } from '../../shared/integrati
 export type OverallStatus = 'pass' | 'fail' | 'unknown'
 
 /** In the order in which a person should put them right. */
-export const PLATFORM_CHECKS = [
+const PLATFORM_CHECKS = [
   'hostname_routed',
   'application_reached',
   'middleware_mounted',

@@ -5,7 +5,7 @@
  */
 import { createHmac } from 'node:crypto'
 
-export const USER_AGENT = 'Service-Webhooks/1'
+const USER_AGENT = 'Service-Webhooks/1'
 
 /** `secrets` in the order in which they were made. */
 export function signatureOf(secrets: readonly string[], unixTime: number, body: Buffer): string {

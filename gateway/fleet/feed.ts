@@ -15,7 +15,7 @@ import {
   type UpMessage,
 } from '../../shared/fleet/snapshot.ts'
 
-export const FEED_TIMING = {
+const FEED_TIMING = {
   heartbeatMs: 5 * SECOND_MS,
   silenceMsMax: 15 * SECOND_MS,
   connectMsMax: 5 * SECOND_MS,

@@ -17,7 +17,7 @@ export interface MePage {
   readonly done: keyof typeof DONE | undefined
 }
 
-export const DONE = {
+const DONE = {
   session: 'The session has ended. Whoever used it is signed out.',
   device: 'The device is forgotten. Its next sign-in is one from a new device.',
 } as const

@@ -28,7 +28,7 @@ export interface LineWriterWorld {
 }
 
 /** POSIX: up to here a write to a pipe is never mixed with another process's (PIPE_BUF). */
-export const PIPE_BATCH_CHARACTERS = 4096
+const PIPE_BATCH_CHARACTERS = 4096
 /** A file keeps any write together, and each costs a trip to another thread and back. */
 export const FILE_BATCH_CHARACTERS = 64 * 1024
 const FLUSH_MS = 100

@@ -21,8 +21,6 @@ export interface MetricsOptions {
   readonly nowMs: () => number
 }
 
-export type Metrics = ReturnType<typeof createMetrics>
-
 export function createMetrics({ id, version, nowMs }: MetricsOptions) {
   const registry = new Registry()
   const registers = [registry]

@@ -13,7 +13,7 @@ export interface Readiness {
   readonly workersServing: number
 }
 
-export const NOT_READY_REASONS = {
+const NOT_READY_REASONS = {
   draining: 'The gateway is stopping.',
   not_configured: 'The control plane has not been reached yet.',
   workers_starting: 'Not every worker has the whole state yet.',

@@ -68,8 +68,6 @@ export interface RunningTotals {
   readonly linesDropped: number
 }
 
-export type WorkerCounter = ReturnType<typeof createWorkerCounter>
-
 export function createWorkerCounter(totals: () => RunningTotals) {
   let rows = new Map<string, Uint32Array>()
   let upstreamErrors: Record<string, number> = {}

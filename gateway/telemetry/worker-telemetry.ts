@@ -19,8 +19,6 @@ export interface WorkerTelemetryWorld {
   readonly verifyStats: { readonly hits: number; readonly misses: number }
 }
 
-export type WorkerTelemetry = ReturnType<typeof createWorkerTelemetry>
-
 export function createWorkerTelemetry(world: WorkerTelemetryWorld) {
   const { clock, lines, sample, random, verifyStats } = world
   const nowMs = () => clock.nowMs()

@@ -17,8 +17,6 @@ export interface CarriedCalls {
   onError(error: NodeJS.ErrnoException): void
 }
 
-export type Carrier = ReturnType<typeof createCarrier>
-
 export function createCarrier({ lookup }: { readonly lookup: LookupFunction }) {
   const proxy = createProxyServer({})
   const agent = new Agent({ lookup })

@@ -27,7 +27,7 @@ export interface UpstreamFailure {
   readonly detail: string
 }
 
-export const UPSTREAM_FAILURES = {
+const UPSTREAM_FAILURES = {
   upstream_closed: 503,
   upstream_busy: 503,
   upstream_unresolved: 502,

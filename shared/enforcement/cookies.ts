@@ -1,6 +1,6 @@
 /** Cookie names of the service, and a reader that never guesses. */
 export const SESSION_COOKIE = 'service_session'
-export const SEEN_COOKIE = 'service_seen'
+const SEEN_COOKIE = 'service_seen'
 export const HOPS_COOKIE = 'service_hops'
 /** One per sign-in under way: `service_flow_<id>`. */
 export const FLOW_COOKIE_PREFIX = 'service_flow_'

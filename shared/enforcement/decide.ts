@@ -14,7 +14,7 @@ export interface TenantRules {
   readonly excluded: ExcludedMatcher
 }
 
-export const SERVICE_ENDPOINTS = ['login', 'callback', 'logout', 'me'] as const
+const SERVICE_ENDPOINTS = ['login', 'callback', 'logout', 'me'] as const
 export type ServiceEndpoint = (typeof SERVICE_ENDPOINTS)[number]
 
 /** What the caller found out about the session of this request. */

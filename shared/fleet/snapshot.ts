@@ -37,7 +37,7 @@ const prefixes = v.pipe(
 )
 
 /** One public signing key as the tenant's application and our gateways accept it. */
-export const PublicKeySchema = v.object({
+const PublicKeySchema = v.object({
   kid: text(200),
   kty: v.literal('RSA'),
   alg: v.literal('RS256'),
@@ -192,7 +192,7 @@ export type DecisionCount = v.InferOutput<typeof DecisionCountSchema>
  * A batch of counts. `run` and `batch` name it for good: it is sent until `figures_received`, and
  * added once. The gateway's clock may be wrong, so it says how long ago it began to count.
  */
-export const DecisionFiguresSchema = v.object({
+const DecisionFiguresSchema = v.object({
   run: text(50),
   batch: sequence,
   age_seconds: second,
@@ -264,10 +264,6 @@ export function sessionSecondsOf(
 ): Pick<Revoked, 'session_seconds'> {
   const longest = Math.max(...said.map((seconds = 0) => seconds))
   return longest === 0 ? {} : { session_seconds: longest }
-}
-
-export function nothingRevoked(): Revoked {
-  return { all: 0, subjects: {}, sids: {} }
 }
 
 function mergeByMaximum(a: Record<string, number>, b: Record<string, number>) {

@@ -27,7 +27,7 @@ export function textProblem(before: string | null, after: string): string | null
   return null
 }
 
-export const linesOf = (text: string) => text.split(/\r?\n/)
+const linesOf = (text: string) => text.split(/\r?\n/)
 
 /** For a page that shows code of a stranger: what is not seen is written out, as git and less do. */
 export const visibleText = (text: string): string =>

@@ -1,7 +1,7 @@
 /** Every sample of a token, as the session cookie: who it lets in, and with what reason it does not. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { nothingRevoked } from '../../shared/fleet/snapshot.ts'
+import { nothingRevoked } from '../support/fleet-source.ts'
 import { newSigningKey } from '../support/tokens.ts'
 import type { Case, Cell } from './case.ts'
 import { runTable } from './table.ts'

@@ -1,6 +1,6 @@
 /** One worker's gateway in this process, with real sockets on both sides and sessions of its own. */
 import { createGateway } from '../../gateway/gateway.ts'
-import { createPortPair } from '../../gateway/fleet/ports.ts'
+import { createPortPair } from './port-pair.ts'
 import type { ToWorker } from '../../gateway/fleet/relay-messages.ts'
 import { systemClock } from '../../shared/clock.ts'
 import { seenCookieName } from '../../shared/enforcement/cookies.ts'

@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { seenCookieName } from '../../shared/enforcement/cookies.ts'
 import { fingerprintOf } from '../../shared/enforcement/fingerprint.ts'
 import { deriveKey, writeSeen } from '../../shared/enforcement/seen.ts'
-import { nothingRevoked, type Revoked } from '../../shared/fleet/snapshot.ts'
+import type { Revoked } from '../../shared/fleet/snapshot.ts'
+import { nothingRevoked } from './fleet-source.ts'
 import { newSigningKey, signRs256, type SigningKey } from './tokens.ts'
 
 interface Teardown {

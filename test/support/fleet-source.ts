@@ -1,11 +1,6 @@
 /** A store of tenants in memory, for tests and benches of the fleet link. */
 import type { FleetSource, TenantChange } from '../../control-plane/fleet/source.ts'
-import {
-  mergeRevoked,
-  nothingRevoked,
-  type Revoked,
-  type TenantSnapshot,
-} from '../../shared/fleet/snapshot.ts'
+import { mergeRevoked, type Revoked, type TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 
 export interface MemorySource extends FleetSource {
   put(tenantId: string, change?: Partial<TenantSnapshot>): number
@@ -104,4 +99,8 @@ export function snapshotOf(tenantId: string, change: Partial<TenantSnapshot> = {
     certificates: [],
     ...change,
   }
+}
+
+export function nothingRevoked(): Revoked {
+  return { all: 0, subjects: {}, sids: {} }
 }

@@ -16,7 +16,7 @@ import {
   type TenantRegistry,
 } from '../../gateway/tenants/registry.ts'
 import { startFleetLink, type FleetLink } from '../../gateway/fleet/fleet-link.ts'
-import { createPortPair } from '../../gateway/fleet/ports.ts'
+import { createPortPair } from './port-pair.ts'
 import { followRelay, type RelayFollower } from '../../gateway/fleet/relay-follower.ts'
 import { systemClock } from '../../shared/clock.ts'
 import type { Revoked, TenantSnapshot } from '../../shared/fleet/snapshot.ts'

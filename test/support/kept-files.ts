@@ -8,7 +8,7 @@ import {
 import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import { createReplica, type Replica } from '../../gateway/fleet/replica.ts'
 import { createTenantRegistry, type TenantRegistry } from '../../gateway/tenants/registry.ts'
-import { createPortPair } from '../../gateway/fleet/ports.ts'
+import { createPortPair } from './port-pair.ts'
 import { createRelay } from '../../gateway/fleet/relay.ts'
 import { followRelay } from '../../gateway/fleet/relay-follower.ts'
 import { systemClock } from '../../shared/clock.ts'

@@ -19,6 +19,10 @@ function importsOf(file: string): string[] {
   )
 }
 
+/** Names and where from; `import('…')` takes all there is. */
+const IMPORT =
+  /(?:import|export)\s+(?:type\s+)?(\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\s*'(\.[^']+)'|import\(\s*'(\.[^']+)'/g
+
 function offenders(files: readonly string[], isWrong: (imported: string) => boolean): string[] {
   return files.flatMap((file) =>
     importsOf(file)
@@ -190,6 +194,28 @@ t.test('every error code is asked for somewhere', async (t) => {
     Object.keys(ERRORS).filter((code) => !asked.includes(`'${code}'`)),
     [],
   )
+})
+
+t.test('what is exported is imported by somebody', async (t) => {
+  const imported = new Map<string, Set<string>>()
+  const importedFrom = (file: string) => imported.get(file) ?? new Set()
+  const benches = globSync('bench/**/*.ts', { cwd: ROOT })
+  for (const file of [...sources, ...tests, ...benches])
+    for (const [, names = '*', by, lazily] of read(file).matchAll(IMPORT)) {
+      const from = relative(ROOT, join(ROOT, dirname(file), by ?? lazily ?? ''))
+      const all = names.startsWith('*') ? ['*'] : (names.match(/\w+/g) ?? [])
+      imported.set(from, new Set([...importedFrom(from), ...all]))
+    }
+  // browsers and installed packages take theirs in other ways
+  const isElsewhere = (file: string) => /\/browser\/|\/package\/|events-page\.ts$/.test(file)
+  const unused = sources
+    .filter((file) => !isElsewhere(file) && !isText(file) && !importedFrom(file).has('*'))
+    .flatMap((file) =>
+      [...read(file).matchAll(/^export (?:async )?(?:const|function|class) (\w+)/gm)]
+        .filter(([, name = '']) => !importedFrom(file).has(name))
+        .map(([, name = '']) => `${file}: ${name}`),
+    )
+  t.same(unused, [])
 })
 
 t.test(

@@ -5,7 +5,7 @@ import type { Html } from '../../pages/html.ts'
 import type { ApiCall } from '../route.ts'
 import { copyable } from './text.ts'
 
-export function curlOf({ method, path, body }: ApiCall, baseUrl: string): string {
+function curlOf({ method, path, body }: ApiCall, baseUrl: string): string {
   const parts = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(baseUrl + path)}`,
     '-H "Authorization: Bearer $SERVICE_OPERATOR_KEY"',

@@ -12,7 +12,7 @@ import { outcomeText, reasonText } from './wording.ts'
 const REASONS_DRAWN_MAX = 5
 
 const REFUSALS: ReadonlySet<string> = new Set(REFUSAL_OUTCOMES)
-export const isRefusal = ({ outcome }: Pick<Line, 'outcome'>) => REFUSALS.has(outcome)
+const isRefusal = ({ outcome }: Pick<Line, 'outcome'>) => REFUSALS.has(outcome)
 
 type Which = (line: Line) => boolean
 const isOf = (source: FigureSource, ...outcomes: FigureOutcome[]): Which => {
@@ -20,7 +20,7 @@ const isOf = (source: FigureSource, ...outcomes: FigureOutcome[]): Which => {
   return (line) => (line.source === 'realm') === (source === 'realm') && wanted.has(line.outcome)
 }
 
-export function totalOf({ lines }: Series, isMeant: Which): number {
+function totalOf({ lines }: Series, isMeant: Which): number {
   return lines.filter(isMeant).reduce((sum, { total }) => sum + total, 0)
 }
 
@@ -89,7 +89,7 @@ export function refusalLines(series: Series): ChartLine[] {
   return [...lines, { label: 'All other reasons', values: added(series, isLeft) }]
 }
 
-export function lineName({ outcome, reason }: Pick<Line, 'outcome' | 'reason'>): string {
+function lineName({ outcome, reason }: Pick<Line, 'outcome' | 'reason'>): string {
   const text = reasonText(reason)
   return reason === '' || reason === outcome
     ? outcomeText(outcome)

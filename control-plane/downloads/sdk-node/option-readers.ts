@@ -1,8 +1,6 @@
 /** How options are read: each checked where it is given, and the error names it, never its value. */
 import { TENANT_ID } from '../../../shared/fleet/snapshot.ts'
 
-export type OptionReaders = ReturnType<typeof optionReaders>
-
 export function optionReaders(caller: 'enforce' | 'verifyClaims') {
   /** Without the value: somebody may have put a secret where an address belongs. */
   const wrong = (name: string, wish: string) => new TypeError(`${caller}: ${name} ${wish}`)

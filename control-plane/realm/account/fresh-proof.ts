@@ -19,7 +19,7 @@ import { callerOf, type Visit } from '../sign-in/visit.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import type { Holder } from './holder.ts'
 
-export const PROOF_KEPT_MS = 10 * MINUTE_MS
+const PROOF_KEPT_MS = 10 * MINUTE_MS
 /** What a passkey signs stays the same for so long, and then once more. */
 const CHALLENGE_MS = 10 * MINUTE_MS
 

@@ -36,7 +36,7 @@ export const PASSWORD_KEPT_MS = 30 * MINUTE_MS
 /** For the second click; behind it a finished sign-in proves nothing to whoever finds the tab. */
 const FINISHED_KEPT_MS = MINUTE_MS
 /** Then the password is asked for once more, whatever an administrator lets through. */
-export const WRONG_CODES_MAX = 10
+const WRONG_CODES_MAX = 10
 /** A browser that was left open must not be enough to take an account over. */
 const SESSION_SETS_UP_MS = 10 * MINUTE_MS
 

@@ -11,8 +11,6 @@ import { wantsSecondFactor, type Caller, type Visit } from './visit.ts'
 /** With this browser's own; nobody keeps more. */
 const COUNTED = LIMITS.sessionsPerPersonMax + 1
 
-export type Facts = ReturnType<typeof factsAbout>
-
 export function factsAbout(realm: Realm, world: RealmWorld) {
   const { tenantId } = realm.tenant
   const { attempts, devices, factors, sessions, clock } = world

@@ -35,8 +35,6 @@ export interface Finished {
   readonly signedIn: SignInState & { readonly kind: 'signed_in' }
 }
 
-export type Finishing = ReturnType<typeof finishing>
-
 export function finishing(realm: Realm, world: RealmWorld) {
   const { tenant, provider, records, personRate } = realm
   const { tenantId } = tenant

@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createPortPair } from '../../../gateway/fleet/ports.ts'
+import { createPortPair } from '../../support/port-pair.ts'
 import { openLastKnownGood } from '../../../gateway/last-known-good/last-known-good.ts'
 import {
   createTestLog,

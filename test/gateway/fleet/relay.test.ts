@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createTenantRegistry } from '../../../gateway/tenants/registry.ts'
-import { createPortPair } from '../../../gateway/fleet/ports.ts'
+import { createPortPair } from '../../support/port-pair.ts'
 import { createRelay, type RelayOptions } from '../../../gateway/fleet/relay.ts'
 import { followRelay } from '../../../gateway/fleet/relay-follower.ts'
 import type { RelayChange, Report } from '../../../gateway/fleet/relay-messages.ts'

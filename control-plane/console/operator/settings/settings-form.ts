@@ -68,7 +68,7 @@ const BINDING_LABELS = {
 } as const
 
 /** As the fields show them. */
-export function shownSettings(tenant: Tenant): Record<Setting, string> {
+function shownSettings(tenant: Tenant): Record<Setting, string> {
   return {
     name: tenant.name,
     mode: tenant.mode,

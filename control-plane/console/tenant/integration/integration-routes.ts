@@ -126,7 +126,7 @@ export function integrationRoutes(world: IntegrationPageWorld): readonly Console
 }
 
 /** As it is typed; the address is in the program that is installed. */
-export function toolCommands(baseUrl: string) {
+function toolCommands(baseUrl: string) {
   return [
     ['Install it', `curl -fsSL ${baseUrl}/api/v1/cli/install | sh`],
     ['Give it the analyzer key, once', 'service-analyzer login'],

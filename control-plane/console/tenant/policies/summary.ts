@@ -9,7 +9,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** `28800` → `8 hours`; what is no whole number of a unit is told in the next smaller one. */
-export function durationText(seconds: number): string {
+function durationText(seconds: number): string {
   for (const [length, name] of [
     [DAY, 'day'],
     [HOUR, 'hour'],

@@ -20,7 +20,7 @@ export function deliveryBadge({ state }: Pick<Delivery, 'state'>): Html {
 }
 
 /** The last thing that was heard of it, in one line. */
-export function outcomeOf({ tries, problem, state }: Delivery): string {
+function outcomeOf({ tries, problem, state }: Delivery): string {
   const last = tries.at(-1)
   if (problem !== null) return problem
   if (last === undefined) return state === 'pending' ? 'not tried yet' : ''

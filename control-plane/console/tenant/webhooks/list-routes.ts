@@ -116,6 +116,6 @@ function eventsOf(events: Webhook['events']) {
 const URL_SHOWN = 80
 
 /** A list shows whose address it is; the page of the webhook shows all of it. */
-export function shortened(url: string): string {
+function shortened(url: string): string {
   return url.length <= URL_SHOWN ? url : `${url.slice(0, URL_SHOWN)}…`
 }

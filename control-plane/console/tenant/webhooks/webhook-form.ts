@@ -16,7 +16,7 @@ import { webhookAt } from './addresses.ts'
 
 export const WEBHOOK_FORM = { url: 'text', events: 'choices', description: 'text' } as const
 
-export const EVENT_OPTIONS = EVENT_NAMES.map((value) => ({
+const EVENT_OPTIONS = EVENT_NAMES.map((value) => ({
   value,
   label: value,
   hint: EVENTS[value].sentWhen,

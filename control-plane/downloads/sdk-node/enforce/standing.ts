@@ -19,8 +19,6 @@ import { createServiceClock } from './service-clock.ts'
 import { createWatch, type Admitted } from './watch.ts'
 import { compileTenant, sealingKeys, type EnforcedTenant, type State } from './state.ts'
 
-export type Standing = ReturnType<typeof createStanding>
-
 export function createStanding(settings: EnforceSettings) {
   const { baseUrl, tenantId, secrets, nowMs } = settings
   const clock = createServiceClock(nowMs)
