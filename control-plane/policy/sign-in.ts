@@ -9,13 +9,13 @@ import { network } from './network.ts'
 import { password } from './password.ts'
 import type { Policies } from './policies.ts'
 import { session } from './session.ts'
-import type { Policy, SignInFacts, AttemptReason, SignInStep } from './verdict.ts'
+import type { AttemptReason, Policy, RefusalReason, SignInFacts, SignInStep } from './verdict.ts'
 
 const ORDER = [network, lockout, password, device, mfa, session] as const satisfies Policy[]
 
 export type SignInState =
   | { readonly kind: 'asking'; readonly step: SignInStep; readonly reason: AttemptReason }
-  | { readonly kind: 'refused'; readonly reason: AttemptReason; readonly until?: number }
+  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly until?: number }
   | { readonly kind: 'signed_in'; readonly amr: readonly string[]; readonly acr: string }
 
 /** The first policy that does not let the attempt pass decides; the strongest proof names the level. */

@@ -1,7 +1,7 @@
 /** What one request has led to; `show-outcome.ts` makes the answer of it. */
 import type { User } from '../../accounts/users.ts'
 import type { PasswordProblem } from '../../policy/new-password.ts'
-import type { AttemptReason, FactorKind } from '../../policy/verdict.ts'
+import type { AttemptReason, FactorKind, RefusalReason } from '../../policy/verdict.ts'
 import type { AttemptState } from './attempt-state.ts'
 
 /** What follows after the password. */
@@ -16,7 +16,7 @@ export type Outcome =
       /** The session of this browser that the new one takes the place of. */
       readonly replaced?: string | undefined
     }
-  | { readonly kind: 'refused'; readonly reason: AttemptReason; readonly until?: number }
+  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly until?: number }
   | {
       readonly kind: 'password'
       readonly problem: AttemptReason

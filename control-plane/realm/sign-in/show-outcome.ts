@@ -4,7 +4,7 @@ import { SECOND_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import { authenticationOptions, passkeySite, registrationOptions } from '../../accounts/passkeys.ts'
 import { enrolmentUri } from '../../accounts/totp.ts'
 import type { PasswordProblem } from '../../policy/new-password.ts'
-import { ATTEMPT_REASONS, type AttemptReason } from '../../policy/verdict.ts'
+import { ATTEMPT_REASONS, type AttemptReason, type RefusalReason } from '../../policy/verdict.ts'
 import { FORM_PAGE_HEADERS, type MessageKind } from '../answers.ts'
 import { authorizeAgainUrl } from '../onward.ts'
 import { enrolPage } from '../pages/enrol-page.ts'
@@ -22,7 +22,10 @@ import { passkeyScriptUrl } from './passkey-script.ts'
 import { whereFrom, type Visit } from './visit.ts'
 
 /** What a refusal is told as; the reason itself is in the log and in the events. */
-const REFUSALS: Partial<Record<AttemptReason, MessageKind>> = {
+const REFUSAL_PAGES: Record<RefusalReason, MessageKind> = {
+  address_unreadable: 'network_denied',
+  network_denied: 'network_denied',
+  network_not_allowed: 'network_denied',
   user_paused: 'user_paused',
   address_blocked: 'address_blocked',
   device_not_enrolled: 'device_refused',
@@ -163,7 +166,7 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
       ctx.set('Retry-After', String(Math.ceil(waitMs / SECOND_MS)))
       details.unshift(textsOf(ctx, visit).waitMinutes(Math.ceil(waitMs / MINUTE_MS)))
     }
-    const kind = REFUSALS[reason] ?? 'network_denied'
+    const kind = REFUSAL_PAGES[reason]
     return showMessage(ctx, world, realm, kind, { ...whereFrom(visit), details })
   }
 
