@@ -114,6 +114,7 @@ void t.test('whoever can tidy up is asked to', async (t) => {
   )
   const others = [
     'endedDeliveries',
+    'largestDeliveries',
     'events',
     'licences',
     'realmRecords',
