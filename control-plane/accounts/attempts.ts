@@ -11,7 +11,7 @@ import type { Vault } from '../keys/vault.ts'
 import { ofSignIn, tally } from '../monitoring/outcomes.ts'
 import { LOCKOUT_MEMORY_SECONDS, pausedUntil, siteFailuresMax } from '../policy/lockout.ts'
 import type { Policies } from '../policy/policies.ts'
-import { judge, type SignInState } from '../policy/sign-in.ts'
+import { judge, type RecordedState, type SignInState } from '../policy/sign-in.ts'
 import type { AttemptReason, SignInFacts } from '../policy/verdict.ts'
 import {
   addressesOfUser,
@@ -107,7 +107,7 @@ export function createAttempts({
     change: Change,
     attempt: Attempt,
     known: SignInFacts,
-    state: SignInState,
+    state: RecordedState,
     policies: Policies,
   ): Promise<void> {
     const { failures: _counted, ...facts } = known

@@ -3,7 +3,7 @@
  * whatever a middleware or a gateway of another version reports.
  */
 import { FORWARD_REASONS, REFUSE_REASONS, SIGN_IN_REASONS } from '../../shared/reasons.ts'
-import type { SignInState } from '../policy/sign-in.ts'
+import type { RecordedState } from '../policy/sign-in.ts'
 import {
   FIGURE_OUTCOMES,
   type Counted,
@@ -59,7 +59,7 @@ export function ofApplication({ outcome, reason = '' }: Reported): Counted {
 
 /** `begun`: the pauses that this failure has begun. */
 export function ofSignIn(
-  state: SignInState,
+  state: RecordedState,
   isFailure: boolean,
   begun: readonly AttemptReason[],
 ): readonly Counted[] {
@@ -67,7 +67,7 @@ export function ofSignIn(
   return [signInOutcome(state, isFailure), ...lockouts]
 }
 
-function signInOutcome(state: SignInState, isFailure: boolean): Counted {
+function signInOutcome(state: RecordedState, isFailure: boolean): Counted {
   if (state.kind === 'signed_in') return { outcome: 'signed_in', reason: '' }
   const { kind, reason } = state
   if (kind === 'refused') return { outcome: 'denied', reason }

@@ -18,6 +18,10 @@ export type SignInState =
   | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly until?: number }
   | { readonly kind: 'signed_in'; readonly amr: readonly string[]; readonly acr: string }
 
+/** What is written down of an attempt: where all policies let it pass, a rate may not. */
+export type RecordedState =
+  SignInState | { readonly kind: 'refused'; readonly reason: 'too_many_sign_ins' }
+
 /** The first policy that does not let the attempt pass decides; the strongest proof names the level. */
 export function judge(
   facts: SignInFacts,
