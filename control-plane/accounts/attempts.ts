@@ -10,7 +10,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
 import { ofSignIn, tally } from '../monitoring/outcomes.ts'
 import { LOCKOUT_MEMORY_SECONDS, pausedUntil, siteFailuresMax } from '../policy/lockout.ts'
-import type { Policies } from '../policy/policies.ts'
+import type { LockoutPolicy, Policies } from '../policy/policies.ts'
 import { judge, type RecordedState, type SignInState } from '../policy/sign-in.ts'
 import type { AttemptReason, SignInFacts } from '../policy/verdict.ts'
 import {
@@ -241,10 +241,10 @@ function isFailed({ password, proof }: OwnFacts): boolean {
   return password === 'wrong' || password === 'right_but_disabled' || proof === 'wrong'
 }
 
-/** A failure is only looked at while there is no pause: if there is one now, it has just begun. */
+/** The pauses that a failure begins. */
 function begunPauses({ failures, at }: SignInFacts, { lockout }: Policies): AttemptReason[] {
-  const isBegun = (times: readonly number[], most: number) =>
-    pausedUntil([...times, at], most, lockout) > at
+  const isBegun = (before: readonly number[], most: number) =>
+    pauseBegunBy(at, before, most, lockout) !== undefined
   const begun: AttemptReason[] = []
   const isOfAddress = isBegun(failures.address, lockout.address_failures)
   if (isOfAddress || isBegun(failures.site, siteFailuresMax(lockout))) begun.push('address_blocked')
@@ -269,6 +269,17 @@ async function notePause(
   await change.audit(LOCKOUT, { action: 'console.account_locked', content })
 }
 
+/** Its end, where this failure begins one: in a browser that is known, a site's may be under way. */
+function pauseBegunBy(
+  at: number,
+  before: readonly number[],
+  most: number,
+  lockout: LockoutPolicy,
+): number | undefined {
+  const until = pausedUntil([...before, at], most, lockout)
+  return until > at && pausedUntil(before, most, lockout) <= at ? until : undefined
+}
+
 /** The failure that fills a count begins a block, which operators can see and lift. */
 async function blockAddress(
   { queries, nowMs }: Change,
@@ -282,11 +293,11 @@ async function blockAddress(
     [siteOf(attempt), failures.site, siteFailuresMax(lockout)],
   ] as const
   for (const [address, before, most] of counts) {
-    const times = [...before, at]
-    const until = pausedUntil(times, most, lockout)
-    if (address === null || until <= at) continue
+    const until = pauseBegunBy(at, before, most, lockout)
+    if (address === null || until === undefined) continue
     const blockedUntil = until * SECOND_MS
-    const block = { tenantId, address, failures: times.length, createdAt: nowMs, blockedUntil }
+    const count = before.length + 1
+    const block = { tenantId, address, failures: count, createdAt: nowMs, blockedUntil }
     await upsertAddressBlock(queries, block)
   }
 }

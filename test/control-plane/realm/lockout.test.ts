@@ -3,6 +3,7 @@ import t from 'tap'
 import { createApp } from '../../../control-plane/app.ts'
 import { createPasswordHasher } from '../../../control-plane/accounts/passwords/hasher.ts'
 import { createReplay, type PastSignIn } from '../../../control-plane/policy/replay.ts'
+import { schema } from '../../../control-plane/store/schema.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { ADA, Browser, signIn, startWorld, type TestTenant, type World } from './realm-world.ts'
@@ -195,6 +196,14 @@ t.test('whoever changes networks within a site is counted by the site as well', 
   t.same(await reasons('2001:db8:1:ff::1', true, 'right'), ['in'], 'in a browser that is known')
   for (const ip of ['2001:db8:11::1', '192.0.2.1'])
     t.same(await reasons(ip), ['credentials_wrong'], 'another site')
+  t.same(await reasons('2001:db8:1:fe::1', true), ['credentials_wrong'])
+  const figures = await world.store.read.select().from(schema.figures)
+  const blocks = figures.filter((one) => one.step === 'minute' && one.reason === 'address_blocked')
+  t.match(
+    blocks.filter(({ outcome }) => outcome === 'lockout'),
+    [{ count: 1 }],
+    'begun once',
+  )
 
   const path = '/tenants/acme/address-blocks'
   const listed = await (await operator(world)('GET', path)).json()
