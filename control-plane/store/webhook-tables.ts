@@ -18,7 +18,7 @@ export function defineWebhookTables(c: Columns) {
       previousSecretUntil: c.whole('previous_secret_until'),
       state: c.text('state').$type<'active' | 'paused'>().notNull(),
       pausedReason: c.text('paused_reason').$type<'operator' | 'failing'>(),
-      /** Events up to this one are none of its: they were before it, or while it was not served. */
+      /** Events up to this one are none of its: from before it, or while not served, or told already. */
       fromSequence: c.whole('from_sequence').notNull(),
       /** Deliveries that were given up since the last one that arrived, and since when. */
       failedCount: c.whole('failed_count').notNull(),
