@@ -2,7 +2,10 @@ import { EDGE_LIMITS } from './edge-limits.ts'
 import { PROJECT_LIMITS } from './project-limits.ts'
 import { WEBHOOK_LIMITS } from './webhook-limits.ts'
 
-/** Every limit of the service in one place. Each is tested at N and at N + 1. */
+/**
+ * What clients, tenants, machines and their files may use of us, in one place. What only one file can
+ * mean (a pause, a time-out of its own) stands there, beside what it bounds.
+ */
 export const LIMITS = {
   ...EDGE_LIMITS,
   ...PROJECT_LIMITS,

@@ -4,11 +4,14 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { ERRORS } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { VERSION } from '../../shared/version.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const sources = globSync('{shared,gateway,control-plane}/**/*.ts', { cwd: ROOT }).sort()
 const tests = globSync('test/**/*.ts', { cwd: ROOT }).filter((file) => !file.includes('fixtures'))
+/** Is called as the tables of limits are, and is none. */
+const RATES = 'shared/rate-limits.ts'
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
 /** `from '…'` and `import('…')`, resolved to paths from the root; packages stay as they are. */
@@ -180,9 +183,20 @@ t.test('there are no drawers, and a room fits a head', async (t) => {
   )
 })
 
-t.test('no test waits for time or is left focused', async (t) => {
+t.test('no test is left focused, or for later', async (t) => {
   for (const file of tests.filter((file) => file.endsWith('.test.ts')))
     t.notMatch(read(file), /\.only\(|t\.todo\(/, file)
+})
+
+t.test('every limit is asked for somewhere', async (t) => {
+  const asked = sources.filter(
+    (file) => !/^shared\/[a-z-]*limits\.ts$/.test(file) || file === RATES,
+  )
+  const text = asked.map(read).join('\n')
+  t.same(
+    Object.keys(LIMITS).filter((name) => !new RegExp(`\\b${name}\\b`).test(text)),
+    [],
+  )
 })
 
 t.test('every error code is asked for somewhere', async (t) => {
