@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { nowSeconds, type Clock } from '../../shared/clock.ts'
 import { endedFrom } from '../../shared/enforcement/session.ts'
-import { canonicalJson, snapshotHash, StateDigest } from '../../shared/fleet/digest.ts'
+import { canonicalJson, snapshotHash } from '../../shared/fleet/digest.ts'
 import { issueReason } from '../../shared/fleet/parse.ts'
 import {
   TenantSnapshotSchema,
@@ -19,19 +19,13 @@ import {
   type UpMessage,
 } from '../../shared/fleet/snapshot.ts'
 import { isNewer, type RegistryStatus, type SyncedRevision } from '../tenants/registry.ts'
-import { addToRoster, type StoredState } from '../last-known-good/kept-state.ts'
+import type { StoredState } from '../last-known-good/kept-state.ts'
 import type { LastKnownGood } from '../last-known-good/last-known-good.ts'
 import type { RelayChange } from './relay-messages.ts'
-import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
+import { createAcknowledgements } from './acknowledgements.ts'
+import { ReplicatedTenants, type Mentioned } from './replicated-tenants.ts'
 
 type Down<Type extends DownMessage['type']> = DownMessage & { type: Type }
-
-interface Kept {
-  readonly synced: SyncedRevision
-  readonly hash: string
-  /** The checked snapshot as JSON, for workers that are still to come. */
-  readonly text: string
-}
 
 export interface Replica {
   restore(state: StoredState): void
@@ -70,39 +64,27 @@ export interface ReplicaOptions {
 
 export function createReplica(options: ReplicaOptions): Replica {
   const { clock, log, disk, relay, send } = options
-  const tenants = new Map<string, Kept>()
-  const reserved = new Map<string, { hostnames: readonly string[]; synced: SyncedRevision }>()
-  const revokedById = new Map<string, RevokedState>()
-  const held = new Set<string>()
-  /** What was received, rejected snapshots too: compared with what the control plane has sent. */
-  const received = new StateDigest()
-  const rejected = new Set<string>()
-  const roster = new StateDigest()
-  /** Removed since the last `synced`: an older state that was read before must not return. */
-  const removed = new Map<string, SyncedRevision>()
-
+  const tenants = new ReplicatedTenants()
+  const acknowledgements = createAcknowledgements({ disk, send })
   let settings: FleetSettings | null = null
   let status: RegistryStatus = { isConfigured: false, isDamaged: false }
   let position: { epoch: string; revision: number } | null = null
   let sync = 0
-  /** Who has been mentioned since a full synchronisation began. */
-  let mentioned: { tenants: Set<string>; revoked: Set<string> } | null = null
-  let everythingServed: Promise<unknown> = Promise.resolve()
-  let revokedServed: Promise<unknown> = Promise.resolve()
-  let consumed = 0
+  /** While a full synchronisation is under way. */
+  let mentioned: Mentioned | null = null
 
   function receive(message: DownMessage): void {
     switch (message.type) {
       case 'welcome':
         return welcome(message)
       case 'tenant':
-        return consume(receiveTenant(message))
+        return acknowledgements.consume(receiveTenant(message))
       case 'remove':
-        return consume(receiveRemoval(message))
+        return acknowledgements.consume(receiveRemoval(message))
       case 'keep':
-        received.set(message.tenant_id, message.hash)
+        tenants.received.set(message.tenant_id, message.hash)
         mentioned?.tenants.add(message.tenant_id)
-        return consume(null)
+        return acknowledgements.consume(null)
       case 'revoked':
         return receiveRevoked(message)
       case 'revoked_synced':
@@ -136,12 +118,12 @@ export function createReplica(options: ReplicaOptions): Replica {
     const { tenant_id: tenantId, revision, hash } = message
     mentioned?.tenants.add(tenantId)
     const synced = { sync, revision }
-    const kept = tenants.get(tenantId)
-    const known = kept?.synced ?? removed.get(tenantId)
+    const known = tenants.knownOf(tenantId)
     if (known !== undefined && !isNewer(synced, known)) return null
-    received.set(tenantId, hash)
+    tenants.received.set(tenantId, hash)
+    const kept = tenants.kept.get(tenantId)
     if (kept?.hash === hash && kept.synced.revision === revision) {
-      tenants.set(tenantId, { ...kept, synced })
+      tenants.kept.set(tenantId, { ...kept, synced })
       return null
     }
     let snapshot: TenantSnapshot | undefined
@@ -153,12 +135,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       return kept === undefined && snapshot !== undefined ? hold(snapshot, synced) : null
     }
     const text = canonicalJson(snapshot)
-    tenants.set(tenantId, { synced, hash, text })
-    addToRoster(roster, tenantId)
-    reserved.delete(tenantId)
-    removed.delete(tenantId)
-    rejected.delete(tenantId)
-    revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
+    tenants.keep(tenantId, { synced, hash, text }, snapshot.max_session_seconds)
     const served = relay({ type: 'tenant', tenantId, sync, text })
     const saved = disk.saveTenant({
       tenantId,
@@ -169,71 +146,57 @@ export function createReplica(options: ReplicaOptions): Replica {
       isProtected: snapshot.protection === 'on',
       isSuspended: snapshot.status === 'suspended',
     })
-    settle(served, saved)
+    acknowledgements.settle(served, saved)
     return served
   }
 
   /** Nothing of it can be served, and its hosts must not look unknown. */
   function hold({ tenant_id: tenantId, edge_urls }: TenantSnapshot, synced: SyncedRevision) {
     const hostnames = Object.keys(edge_urls)
-    reserved.set(tenantId, { hostnames, synced })
+    tenants.reserved.set(tenantId, { hostnames, synced })
     return relay({ type: 'reserve', tenantId, hostnames, synced })
   }
 
   function receiveRemoval({ tenant_id: tenantId, revision }: Down<'remove'>) {
     const synced = { sync, revision }
-    const known = tenants.get(tenantId)?.synced ?? removed.get(tenantId)
+    const known = tenants.knownOf(tenantId)
     if (known !== undefined && !isNewer(synced, known)) return null
     mentioned?.tenants.delete(tenantId)
-    removed.set(tenantId, synced)
+    tenants.removed.set(tenantId, synced)
     return remove(tenantId)
   }
 
   function remove(tenantId: string) {
-    tenants.delete(tenantId)
-    rejected.delete(tenantId)
-    reserved.delete(tenantId)
-    revokedById.delete(tenantId)
-    held.delete(tenantId)
-    received.delete(tenantId)
-    roster.delete(tenantId)
+    tenants.forget(tenantId)
     const served = relay({ type: 'remove', tenantId })
-    settle(served, disk.removeTenant(tenantId))
+    acknowledgements.settle(served, disk.removeTenant(tenantId))
     return served
   }
 
   function receiveRevoked({ tenant_id: tenantId, revoked, sequence }: Down<'revoked'>) {
     mentioned?.revoked.add(tenantId)
     revoke(tenantId, revoked)
-    acknowledgeRevoked(sequence)
+    acknowledgements.revokedApplied(sequence)
   }
 
   function revoke(tenantId: string, revoked: Revoked) {
-    const state = revokedOf(tenantId)
+    const state = tenants.revokedOf(tenantId)
     const news = state.merge(revoked, nowSeconds(clock))
     if (news === null) return
     const served = relay({ type: 'revoked', tenantId, revoked: news })
     const saved = disk.saveRevoked(tenantId, state)
-    revokedServed = Promise.all([revokedServed, served, saved])
-    settle(served, saved)
+    acknowledgements.settleRevoked(served, saved)
+    acknowledgements.settle(served, saved)
   }
 
   function receiveRevokedSynced({ sequence }: Down<'revoked_synced'>) {
-    for (const tenantId of held) {
+    for (const tenantId of tenants.held) {
       log.info({ tenant_id: tenantId }, 'the revocations of this tenant are complete again')
-      const saved = disk.saveRevoked(tenantId, revokedOf(tenantId))
-      revokedServed = Promise.all([revokedServed, saved, relay({ type: 'release', tenantId })])
+      const saved = disk.saveRevoked(tenantId, tenants.revokedOf(tenantId))
+      acknowledgements.settleRevoked(relay({ type: 'release', tenantId }), saved)
     }
-    held.clear()
-    acknowledgeRevoked(sequence)
-  }
-
-  /** Only now is anybody told that a session has ended: it stays so, whoever is killed next. */
-  function acknowledgeRevoked(sequence: number) {
-    if (sequence === 0) return
-    void revokedServed.then(() =>
-      send({ type: 'revoked_applied', sequence, is_durable: disk.isHealthy() }),
-    )
+    tenants.held.clear()
+    acknowledgements.revokedApplied(sequence)
   }
 
   function receiveSettings(message: Down<'settings'>) {
@@ -244,15 +207,15 @@ export function createReplica(options: ReplicaOptions): Replica {
   }
 
   function receiveSynced({ epoch, revision, state_hash }: Down<'synced'>) {
-    removed.clear()
+    tenants.removed.clear()
     const isFull = mentioned !== null
     if (mentioned !== null) {
-      forgetUnmentioned(mentioned)
+      for (const tenantId of tenants.notAmong(mentioned)) void remove(tenantId)
       mentioned = null
     } else if (position === null) {
       return // a resync is asked for and has not begun
     }
-    if (state_hash !== undefined && state_hash !== received.hex()) {
+    if (state_hash !== undefined && state_hash !== tenants.received.hex()) {
       log.error({ epoch, revision }, 'the state differs from that of the control plane')
       return askForEverything('the state hash differs')
     }
@@ -266,46 +229,18 @@ export function createReplica(options: ReplicaOptions): Replica {
     send({ type: 'resync', reason })
   }
 
-  function forgetUnmentioned({ tenants: known, revoked }: NonNullable<typeof mentioned>) {
-    for (const tenantId of [...received.tenantIds(), ...tenants.keys(), ...reserved.keys()])
-      if (!known.has(tenantId)) void remove(tenantId)
-    for (const tenantId of revokedById.keys())
-      if (!known.has(tenantId) && !revoked.has(tenantId)) void remove(tenantId)
-  }
-
   function acknowledge(reached: { epoch: string; revision: number }) {
     const reachedSync = sync
-    void everythingServed.then(() => {
-      const isDurable = disk.isHealthy()
-      send({ type: 'applied', ...reached, is_durable: isDurable })
+    acknowledgements.applied(reached, () => {
       // Only what is on the disk may be claimed by the next start.
-      if (isDurable && position !== null && sync === reachedSync)
-        void disk.savePosition({ ...reached, sync: reachedSync, roster: roster.hex() })
-    })
-  }
-
-  function settle(served: Promise<void>, saved: Promise<boolean>) {
-    everythingServed = Promise.all([everythingServed, served, saved])
-  }
-
-  /** The control plane may send as much again, once the workers have dealt with it. */
-  function consume(served: Promise<unknown> | null) {
-    if (served === null) return countConsumed()
-    void served.then(countConsumed)
-  }
-
-  function countConsumed() {
-    consumed += 1
-    if (consumed > 1) return
-    setImmediate(() => {
-      send({ type: 'consumed', messages: consumed })
-      consumed = 0
+      if (position !== null && sync === reachedSync)
+        void disk.savePosition({ ...reached, sync: reachedSync, roster: tenants.roster.hex() })
     })
   }
 
   function reject(tenantId: string, revision: number, reason: string) {
     const short = reason.slice(0, 500)
-    rejected.add(tenantId)
+    tenants.rejected.add(tenantId)
     log.error(
       { tenant_id: tenantId, revision, reason: short },
       'snapshot rejected, keeping the last good one',
@@ -319,32 +254,13 @@ export function createReplica(options: ReplicaOptions): Replica {
     void relay({ type: 'status', status })
   }
 
-  function revokedOf(tenantId: string): RevokedState {
-    let state = revokedById.get(tenantId)
-    if (state === undefined) revokedById.set(tenantId, (state = new RevokedState()))
-    return state
-  }
-
   return {
     receive,
     restore(state) {
       ;({ settings, position, sync } = state)
       status = { isConfigured: state.isConfigured, isDamaged: state.isDamaged }
-      for (const recovered of state.tenants) {
-        const { tenantId, tenant, reserved: hosts, revoked, isRevokedLost, problems } = recovered
-        if (tenant !== null) {
-          const { synced, hash, snapshot } = tenant
-          tenants.set(tenantId, { synced, hash, text: canonicalJson(snapshot) })
-          received.set(tenantId, hash)
-          revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
-        }
-        if (hosts !== null) reserved.set(tenantId, hosts)
-        if (tenant !== null || hosts !== null) addToRoster(roster, tenantId)
-        if (revoked !== null) revokedOf(tenantId).merge(revoked, nowSeconds(clock))
-        if (revoked !== null && problems.length > 0)
-          void disk.saveRevoked(tenantId, revokedOf(tenantId)) // one of its two copies may be bad
-        if (isRevokedLost) held.add(tenantId)
-      }
+      for (const tenantId of tenants.restore(state.tenants, nowSeconds(clock)))
+        void disk.saveRevoked(tenantId, tenants.revokedOf(tenantId))
     },
     malformed(type, reason, content) {
       log.error({ type, reason }, 'a message of the control plane cannot be read')
@@ -352,35 +268,30 @@ export function createReplica(options: ReplicaOptions): Replica {
       const { tenant_id, revision, hash } = (content ?? {}) as Record<string, unknown>
       const tenantId = typeof tenant_id === 'string' ? tenant_id.slice(0, 100) : ''
       mentioned?.tenants.add(tenantId)
-      if (typeof hash === 'string') received.set(tenantId, hash)
+      if (typeof hash === 'string') tenants.received.set(tenantId, hash)
       reject(tenantId, Number.isSafeInteger(revision) ? Math.max(0, Number(revision)) : 0, reason)
-      countConsumed()
+      acknowledgements.consume(null)
     },
     hello: () => ({ epoch: position?.epoch ?? '', revision: position?.revision ?? 0 }),
     *state() {
       yield { type: 'status', status }
       if (settings !== null) yield { type: 'settings', settings }
-      for (const tenantId of held) yield { type: 'hold', tenantId }
-      for (const [tenantId, state] of revokedById)
-        yield { type: 'revoked', tenantId, revoked: state.whole() }
-      for (const [tenantId, hosts] of reserved) yield { type: 'reserve', tenantId, ...hosts }
-      for (const [tenantId, { synced, text }] of tenants)
-        yield { type: 'tenant', tenantId, sync: synced.sync, text }
+      yield* tenants.changes()
     },
     endSession(tenantId, sid, issuedSeconds) {
-      if (!tenants.has(tenantId)) return
+      if (!tenants.kept.has(tenantId)) return
       mentioned?.revoked.add(tenantId)
       const notBefore = endedFrom(nowSeconds(clock), issuedSeconds)
       revoke(tenantId, { all: 0, subjects: {}, sids: { [sid]: notBefore } })
     },
-    revisionOf: (tenantId) => tenants.get(tenantId)?.synced.revision,
-    settled: () => everythingServed.then(() => {}),
+    revisionOf: (tenantId) => tenants.kept.get(tenantId)?.synced.revision,
+    settled: acknowledgements.settled,
     status: () => ({
       ...status,
       epoch: position?.epoch ?? '',
       revision: position?.revision ?? 0,
-      tenants: tenants.size,
-      rejected: rejected.size,
+      tenants: tenants.kept.size,
+      rejected: tenants.rejected.size,
     }),
   }
 }

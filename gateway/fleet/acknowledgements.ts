@@ -1,0 +1,70 @@
+/**
+ * What the control plane is told about what it has sent: how far this gateway has come, what it
+ * enforces, and how much more it takes. Nothing is claimed before all workers serve it.
+ */
+import type { UpMessage } from '../../shared/fleet/snapshot.ts'
+import type { LastKnownGood } from '../last-known-good/last-known-good.ts'
+
+export interface AcknowledgementsWorld {
+  readonly disk: Pick<LastKnownGood, 'isHealthy'>
+  readonly send: (message: UpMessage) => void
+}
+
+export interface Acknowledgements {
+  /** Something has been handed on, to the workers and to the disk. */
+  settle(served: Promise<void>, saved: Promise<boolean>): void
+  /** The same, of what ends sessions. */
+  settleRevoked(served: Promise<void>, saved: Promise<boolean>): void
+  /** Once all that was handed on is served: tells of it, and then whether it lies on the disk. */
+  applied(
+    reached: { readonly epoch: string; readonly revision: number },
+    whenDurable: () => void,
+  ): void
+  revokedApplied(sequence: number): void
+  /** The control plane may send as much again, once the workers have dealt with it. */
+  consume(served: Promise<unknown> | null): void
+  settled(): Promise<void>
+}
+
+export function createAcknowledgements({ disk, send }: AcknowledgementsWorld): Acknowledgements {
+  let everythingServed: Promise<unknown> = Promise.resolve()
+  let revokedServed: Promise<unknown> = Promise.resolve()
+  let consumed = 0
+
+  function countConsumed() {
+    consumed += 1
+    if (consumed > 1) return
+    setImmediate(() => {
+      send({ type: 'consumed', messages: consumed })
+      consumed = 0
+    })
+  }
+
+  return {
+    settle(served, saved) {
+      everythingServed = Promise.all([everythingServed, served, saved])
+    },
+    settleRevoked(served, saved) {
+      revokedServed = Promise.all([revokedServed, served, saved])
+    },
+    applied(reached, whenDurable) {
+      void everythingServed.then(() => {
+        const isDurable = disk.isHealthy()
+        send({ type: 'applied', ...reached, is_durable: isDurable })
+        if (isDurable) whenDurable()
+      })
+    },
+    /** Only now is anybody told that a session has ended: it stays so, whoever is killed next. */
+    revokedApplied(sequence) {
+      if (sequence === 0) return
+      void revokedServed.then(() =>
+        send({ type: 'revoked_applied', sequence, is_durable: disk.isHealthy() }),
+      )
+    },
+    consume(served) {
+      if (served === null) return countConsumed()
+      void served.then(countConsumed)
+    },
+    settled: () => everythingServed.then(() => {}),
+  }
+}

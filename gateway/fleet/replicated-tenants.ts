@@ -1,0 +1,101 @@
+/** What this gateway knows of each tenant: what it serves, what is revoked, and what it has received. */
+import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
+import { canonicalJson, StateDigest } from '../../shared/fleet/digest.ts'
+import { addToRoster, type StoredState } from '../last-known-good/kept-state.ts'
+import type { SyncedRevision } from '../tenants/registry.ts'
+import type { RelayChange } from './relay-messages.ts'
+
+interface Kept {
+  readonly synced: SyncedRevision
+  readonly hash: string
+  /** The checked snapshot as JSON, for workers that are still to come. */
+  readonly text: string
+}
+
+/** Who has been mentioned since a full synchronisation began. */
+export interface Mentioned {
+  readonly tenants: Set<string>
+  readonly revoked: Set<string>
+}
+
+export class ReplicatedTenants {
+  readonly kept = new Map<string, Kept>()
+  /** Known, and not to be read: their hosts answer 503. */
+  readonly reserved = new Map<string, { hostnames: readonly string[]; synced: SyncedRevision }>()
+  /** Their revocations are not whole: 503 until they are. */
+  readonly held = new Set<string>()
+  readonly rejected = new Set<string>()
+  /** What was received, rejected snapshots too: compared with what the control plane has sent. */
+  readonly received = new StateDigest()
+  readonly roster = new StateDigest()
+  /** Removed since the last `synced`: an older state that was read before must not return. */
+  readonly removed = new Map<string, SyncedRevision>()
+  readonly #revokedById = new Map<string, RevokedState>()
+
+  /** The newest that is known of a tenant, its end too. */
+  knownOf(tenantId: string): SyncedRevision | undefined {
+    return this.kept.get(tenantId)?.synced ?? this.removed.get(tenantId)
+  }
+
+  revokedOf(tenantId: string): RevokedState {
+    let state = this.#revokedById.get(tenantId)
+    if (state === undefined) this.#revokedById.set(tenantId, (state = new RevokedState()))
+    return state
+  }
+
+  keep(tenantId: string, kept: Kept, sessionSecondsMax: number): void {
+    this.kept.set(tenantId, kept)
+    addToRoster(this.roster, tenantId)
+    this.reserved.delete(tenantId)
+    this.removed.delete(tenantId)
+    this.rejected.delete(tenantId)
+    this.revokedOf(tenantId).expectSessionSeconds(sessionSecondsMax)
+  }
+
+  forget(tenantId: string): void {
+    this.kept.delete(tenantId)
+    this.rejected.delete(tenantId)
+    this.reserved.delete(tenantId)
+    this.#revokedById.delete(tenantId)
+    this.held.delete(tenantId)
+    this.received.delete(tenantId)
+    this.roster.delete(tenantId)
+  }
+
+  /** Those of whom a full synchronisation has said nothing: they are gone. */
+  notAmong({ tenants, revoked }: Mentioned): string[] {
+    const known = [...this.received.tenantIds(), ...this.kept.keys(), ...this.reserved.keys()]
+    const isGone = (tenantId: string) => !tenants.has(tenantId)
+    const ofRevoked = [...this.#revokedById.keys()].filter((tenantId) => !revoked.has(tenantId))
+    return [...new Set([...known, ...ofRevoked].filter(isGone))]
+  }
+
+  /** What lay on the disk. Answers whose revocations are better written anew: a copy may be bad. */
+  restore(stored: StoredState['tenants'], nowSeconds: number): string[] {
+    const doubtful: string[] = []
+    for (const { tenantId, tenant, reserved, revoked, isRevokedLost, problems } of stored) {
+      if (tenant !== null) {
+        const { synced, hash, snapshot } = tenant
+        this.kept.set(tenantId, { synced, hash, text: canonicalJson(snapshot) })
+        this.received.set(tenantId, hash)
+        this.revokedOf(tenantId).expectSessionSeconds(snapshot.max_session_seconds)
+      }
+      if (reserved !== null) this.reserved.set(tenantId, reserved)
+      if (tenant !== null || reserved !== null) addToRoster(this.roster, tenantId)
+      if (revoked !== null) this.revokedOf(tenantId).merge(revoked, nowSeconds)
+      if (revoked !== null && problems.length > 0) doubtful.push(tenantId)
+      if (isRevokedLost) this.held.add(tenantId)
+    }
+    return doubtful
+  }
+
+  /** All that a new worker needs of them, read step by step. */
+  *changes(): Iterable<RelayChange> {
+    for (const tenantId of this.held) yield { type: 'hold', tenantId }
+    for (const [tenantId, state] of this.#revokedById)
+      yield { type: 'revoked', tenantId, revoked: state.whole() }
+    for (const [tenantId, hosts] of this.reserved) yield { type: 'reserve', tenantId, ...hosts }
+    for (const [tenantId, { synced, text }] of this.kept)
+      yield { type: 'tenant', tenantId, sync: synced.sync, text }
+  }
+}
