@@ -3,7 +3,7 @@
  * disk, and what a program has written outlives its SIGKILL as it would on one.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
@@ -18,6 +18,7 @@ export function memoryFolder(): string | undefined {
     const { bavail, bsize } = statfsSync(MEMORY)
     if (bavail * bsize < BYTES_MIN) return undefined
     folder = mkdtempSync(join(MEMORY, 'tests-'))
+    chmodSync(folder, 0o711) // databases run as somebody else, in folders of their own below it
     const made = folder
     process.once('exit', () => rmSync(made, { recursive: true, force: true, maxRetries: 5 }))
     const program = join(folder, 'program')
