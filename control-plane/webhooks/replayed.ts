@@ -4,13 +4,13 @@
  */
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import { countFitting } from '../store/fitting.ts'
 import {
   countPending,
   findDeliveries,
   givenUpWithin,
   insertDeliveries,
   updateDeliveries,
-  type GivenUp,
 } from '../store/queries/webhook-deliveries.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { replayOf } from './deliveries.ts'
@@ -78,8 +78,12 @@ async function takeTurn(
   const most = Math.min(room, LIMITS.webhookReplayedAtOnceMax)
   if (most <= 0) return NOTHING
   const some = await givenUpWithin(queries, webhookId, sinceMs, untilMs, most)
-  const ids = withinBytes(some)
-  if (ids.length === 0) return NOTHING
+  const count = countFitting(
+    some.map(({ bodyBytes }) => bodyBytes),
+    LIMITS.webhookBytesAtOnceMax,
+  )
+  const ids = some.slice(0, count).map(({ deliveryId }) => deliveryId)
+  if (count === 0) return NOTHING
   const originals = await findDeliveries(queries, ids)
   await insertDeliveries(
     queries,
@@ -90,15 +94,5 @@ async function takeTurn(
     const content = { webhook_id: webhookId, failed_since: new Date(sinceMs).toISOString() }
     await change.audit(actor, { action: 'webhook.replayed', tenantId, content })
   }
-  return { count: ids.length, hasMore: some.length === most || ids.length < some.length }
-}
-
-/** One at least. */
-function withinBytes(some: readonly GivenUp[]): string[] {
-  let bytes = 0
-  const end = some.findIndex(({ bodyBytes }, at) => {
-    bytes += bodyBytes
-    return at > 0 && bytes > LIMITS.webhookBytesAtOnceMax
-  })
-  return some.slice(0, end === -1 ? some.length : end).map(({ deliveryId }) => deliveryId)
+  return { count, hasMore: some.length === most || count < some.length }
 }

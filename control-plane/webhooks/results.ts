@@ -1,5 +1,6 @@
 /** What came of attempts: many at a time in one change, since each change waits for the disk. */
 import { LIMITS } from '../../shared/limits.ts'
+import { countFitting } from '../store/fitting.ts'
 import {
   findDeliveryStates,
   insertAttempts,
@@ -36,14 +37,11 @@ export const isDelivered = ({ answer: { status, problem } }: Pick<Result, 'answe
   status !== undefined && status >= 200 && status <= 299 && problem === ''
 
 /** How many one change takes, by count and by bytes: what is written of a delivery is written with its body. One at least. */
-export function countAtOnce(results: readonly Result[]): number {
-  let bytes = 0
-  const end = results.findIndex(({ delivery }, at) => {
-    bytes += delivery.body.length
-    return at === LIMITS.webhookResultsAtOnceMax || (at > 0 && bytes > LIMITS.webhookBytesAtOnceMax)
-  })
-  return end === -1 ? results.length : end
-}
+export const countAtOnce = (results: readonly Result[]): number =>
+  countFitting(
+    results.slice(0, LIMITS.webhookResultsAtOnceMax).map(({ delivery }) => delivery.body.length),
+    LIMITS.webhookBytesAtOnceMax,
+  )
 
 export async function record(
   change: Change,

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, getTableColumns, gt, inArray, lt, lte, sql } from '../drizzle.ts'
+import { countFitting } from '../fitting.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
@@ -79,14 +80,12 @@ async function readFitting(
   sizes: readonly { readonly sequence: number; readonly bytes: number }[],
   bytesMax: number,
 ): Promise<SizedOutboxRow[]> {
-  const fitting: number[] = []
-  let left = bytesMax
-  for (const { sequence, bytes } of sizes) {
-    left -= bytes
-    if (left < 0 && fitting.length > 0) break
-    fitting.push(sequence)
-  }
-  if (fitting.length === 0) return []
+  if (sizes.length === 0) return []
+  const count = countFitting(
+    sizes.map(({ bytes }) => bytes),
+    bytesMax,
+  )
+  const fitting = sizes.slice(0, count).map(({ sequence }) => sequence)
   return await queries
     .select({ ...getTableColumns(outbox), bytes })
     .from(outbox)

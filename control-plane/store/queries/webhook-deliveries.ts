@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../shared/limits.ts'
 import {
   and,
   asc,
@@ -13,6 +14,7 @@ import {
   sql,
   type SQL,
 } from '../drizzle.ts'
+import { countFitting } from '../fitting.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { countKept, DELIVERY_ROW_BYTES } from './webhook-kept.ts'
@@ -326,6 +328,7 @@ export async function deleteOldestSettledOf(
   return 0
 }
 
+/** By count and by bytes. As many as the limit: there may be more. */
 async function deleteSome(
   queries: Queries,
   isMeant: SQL | undefined,
@@ -344,10 +347,15 @@ async function deleteSome(
     .where(isMeant)
     .orderBy(...order)
     .limit(limit)
-  const ids = some.map(({ deliveryId }) => deliveryId)
-  if (ids.length === 0) return 0
+  if (some.length === 0) return 0
+  const count = countFitting(
+    some.map(({ bytes }) => -bytes),
+    LIMITS.webhookBytesAtOnceMax,
+  )
+  const gone = some.slice(0, count)
+  const ids = gone.map(({ deliveryId }) => deliveryId)
   await queries.delete(webhookAttempts).where(inArray(webhookAttempts.deliveryId, ids))
   await queries.delete(table).where(inArray(table.deliveryId, ids))
-  await countKept(queries, some)
-  return ids.length
+  await countKept(queries, gone)
+  return count < some.length ? limit : count
 }

@@ -106,6 +106,28 @@ void t.test('what is kept is counted exactly, whatever becomes of it', async (t)
   t.equal(await kept(), 0)
 })
 
+void t.test('what goes goes by bytes as well, a few in a change', async (t) => {
+  const world = await startWebhooks(t, receivers)
+  const { url } = await receivers.start(t)
+  const { id } = await world.webhook(url)
+  await world.emit(1)
+  await world.dispatcher.run()
+  const [row] = await world.rows()
+  const body = 'x'.repeat(92_000)
+  const large = Array.from({ length: 30 }, (_, at) => ({ ...row!, body, deliveryId: `dlv_${at}` }))
+  await world.store.change(({ queries }) => insertDeliveries(queries, large))
+  world.clock.advance(LIMITS.webhookDeliveryKeptMs + 1)
+  const left: number[] = []
+  for (let most = 500; most === 500;) {
+    most = await world.deliveries.prune(500)
+    left.push((await world.rows()).length)
+  }
+  t.same(left, [19, 8, 0])
+  await world.store.change(({ queries }) => insertDeliveries(queries, large))
+  await world.webhooks.remove('acme', id, ACTOR)
+  t.same(await world.rows(), [])
+})
+
 void t.test('events are kept for a while, and never go before they were looked at', async (t) => {
   const world = await startWebhooks(t, receivers)
   await world.emit(2)
