@@ -3,9 +3,10 @@
  * second factors and revocations work for them as for all others. It has no password.
  */
 import { createHash } from 'node:crypto'
+import { Refusal } from '../../shared/errors.ts'
 import { fold, keysOf, sharedKeyOf } from '../accounts/login-keys.ts'
 import { AccountUnusable } from '../accounts/users.ts'
-import { requireTenant } from '../store/queries/tenants.ts'
+import { numberOf } from '../store/queries/tenants.ts'
 import {
   findUser,
   findUserByKey,
@@ -30,11 +31,15 @@ export type ShadowObstacle = 'email_taken' | 'id_of_somebody_else'
 export type ShadowLikeness = 'email_alike' | 'username_alike'
 export type ShadowConflict = ShadowObstacle | ShadowLikeness
 
-/** `conflict` is told about before a refusal: it names what an operator has to look at. */
+/**
+ * `conflict` is told about before a refusal: it names what an operator has to look at. `number`: of the
+ * tenant whose directory was asked, which may have taken a while to answer.
+ */
 export async function keepShadow(
   store: Store,
   tenantId: string,
   person: Person,
+  number: number | undefined,
   conflict: (kind: ShadowConflict, userId: string) => void,
 ): Promise<UserRow> {
   const userId = shadowIdOf(tenantId, person.externalId)
@@ -42,7 +47,8 @@ export async function keepShadow(
   if (known !== undefined && isUpToDate(known, person)) return known
 
   return store.change(async ({ queries, nowMs }) => {
-    await requireTenant(queries, tenantId) // its own server may have taken a while to answer
+    if (number === undefined || (await numberOf(queries, tenantId)) !== number)
+      throw new Refusal('tenant_not_found')
     const before = await findUser(queries, tenantId, userId)
     const { username, email, name } = person
     const keys = keysOf({ source: 'directory', userId, username, email })

@@ -9,7 +9,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { FairSemaphore } from '../concurrency/fair-semaphore.ts'
 import { AccountUnusable, type Authentication, type UserSource } from '../accounts/users.ts'
 import type { Vault } from '../keys/vault.ts'
-import { findTenant } from '../store/queries/tenants.ts'
+import { findTenant, numberOf } from '../store/queries/tenants.ts'
 import {
   deleteUserDirectory,
   findUserDirectory,
@@ -100,9 +100,10 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
     async authenticate(tenantId, login, password) {
       const row = await findUserDirectory(store.read, tenantId)
       if (row === undefined) return undefined
+      const number = await numberOf(store.read, tenantId)
       try {
         const answer = await lookUp(openOf(row), { semaphore, threads }, tenantId, login, password)
-        return await toAuthentication(tenantId, answer)
+        return await toAuthentication(tenantId, number, answer)
       } catch (error) {
         if (!(error instanceof DirectoryFault)) throw error
         log.warn({ tenant_id: tenantId, fault: error.kind }, 'user directory does not answer')
@@ -113,10 +114,11 @@ export function createUserDirectories(world: UserDirectoriesWorld) {
 
   async function toAuthentication(
     tenantId: string,
+    number: number | undefined,
     answer: DirectoryAnswer,
   ): Promise<Authentication> {
     if (answer.kind === 'ok') {
-      const user = await keepShadow(store, tenantId, answer.person, (conflict, userId) =>
+      const user = await keepShadow(store, tenantId, answer.person, number, (conflict, userId) =>
         log.warn(
           { tenant_id: tenantId, conflict, user_id: userId },
           'a person of the user directory is in the way',

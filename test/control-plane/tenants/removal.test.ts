@@ -141,13 +141,13 @@ void t.test('whoever has waited for something asks for the tenant before they wr
   const { store, tenants, sessions, trialPeople, countLeft, ...rest } = await start(t, 0)
   const { revocations, attempts, policies, clock, vault } = rest
   const decided = await policies.of('acme')
+  const { number } = await tenants.get('acme')
   await tenants.remove('acme', ACTOR)
   const gone = { code: 'tenant_not_found' }
   const person = { externalId: '7', username: 'eve', email: 'eve@x.test', name: 'E' }
-  await t.rejects(
-    keepShadow(store, 'acme', { ...person, isDisabled: false }, () => undefined),
-    gone,
-  )
+  const keep = () =>
+    keepShadow(store, 'acme', { ...person, isDisabled: false }, number, () => undefined)
+  await t.rejects(keep(), gone)
   const issuedAtMs = clock.nowMs()
   const session = { tenantId: 'acme', sid: 's', userId: 'u', ip: '192.0.2.1', userAgent: 'x' }
   const issued = { ...session, issuedAtMs, expiresAtMs: issuedAtMs + 1000 }
@@ -174,4 +174,6 @@ void t.test('whoever has waited for something asks for the tenant before they wr
   await t.rejects(records.adapter('Interaction').upsert('i', {}, 60), gone)
   await revocations.end('acme', 's', ACTOR, 'signed_out')
   t.equal(await countLeft(), 0)
+  await tenants.create(tenantNamed('acme'), ACTOR)
+  await t.rejects(keep(), gone, 'nor is it whoever has been given the id meanwhile')
 })

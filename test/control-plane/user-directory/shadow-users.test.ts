@@ -5,6 +5,7 @@ import { sharedKeyOf } from '../../../control-plane/accounts/login-keys.ts'
 import type { Person } from '../../../control-plane/user-directory/person.ts'
 import { keepShadow, shadowIdOf } from '../../../control-plane/user-directory/shadow-users.ts'
 import { migrations } from '../../../control-plane/store/migrations/migrations.ts'
+import { numberOf } from '../../../control-plane/store/queries/tenants.ts'
 import { updateUser } from '../../../control-plane/store/queries/users.ts'
 import { startApi } from '../../support/api.ts'
 import { ACTOR } from '../../support/control-plane.ts'
@@ -13,12 +14,13 @@ async function startShadows(t: Test) {
   const api = await startApi(t)
   await api.tenant('acme')
   const { store } = api.services
+  const number = await numberOf(store.read, 'acme')
 
   /** What came of it: the id of our user or the refusal, behind what the operator was told. */
   async function keep(externalId: string, username: string, email: string, name = 'N') {
     const told: string[] = []
     const person: Person = { externalId, username, email, name, isDisabled: false }
-    const kept = keepShadow(store, 'acme', person, (kind) => void told.push(kind))
+    const kept = keepShadow(store, 'acme', person, number, (kind) => void told.push(kind))
     const answer = await kept.then(
       ({ userId }) => (userId === shadowIdOf('acme', externalId) ? 'in' : 'somebody else'),
       (error: unknown) => (error as { code?: string }).code ?? String(error),
