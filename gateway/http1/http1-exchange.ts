@@ -18,6 +18,8 @@ import type { Refusal } from '../wire/refusals.ts'
 import type { ParsedHead } from '../wire/parsed-head.ts'
 import type { ClientWriter } from '../wire/client-writer.ts'
 import type { AnswerStall } from './answer-stall.ts'
+import { upstreamRequest } from './forwarded.ts'
+import { connectionLine, mayStayOpen } from './persistence.ts'
 import type { RequestBody } from './request-body.ts'
 import type { Http1World } from './world.ts'
 import { framingLine, responseLines, STRICT_TRANSPORT_LINE } from '../wire/response-lines.ts'
@@ -94,12 +96,8 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     if (this.#isDecided) return
     this.#isDecided = true
     const { body } = this.#connection
-    // What is short and on its way is read, so that the connection can stay.
-    const isDrained =
-      !body.isDone &&
-      !body.isChunked &&
-      body.left <= LIMITS.drainedBodyBytesMax &&
-      (!this.head.expectsContinue || this.#connection.hasBytes)
+    const isOnItsWay = !this.head.expectsContinue || this.#connection.hasBytes
+    const isDrained = body.isWorthDraining && isOnItsWay
     if (isDrained) this.#bodyUse = BODY_USE.discarded
     this.#answer(answer, this.#mayStayOpen() && (body.isDone || isDrained))
     if (isDrained) this.#connection.pump()
@@ -111,7 +109,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#plan = plan
     const { body } = this.#connection
     if (body.isDone) return this.#startCall('')
-    if (this.#isSmall()) {
+    if (body.isSmall) {
       const text = this.#connection.takeBody(this.head.bodyText)
       if (text !== undefined) return this.#startCall(text)
     }
@@ -120,7 +118,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#sendContinue()
     // What is here goes with the head; a small body is waited for, which also keeps a slow
     // client from holding an upstream connection.
-    if (!this.#connection.hasBytes && !this.#isSmall()) this.#startGathered()
+    if (!this.#connection.hasBytes && !body.isSmall) this.#startGathered()
     this.#connection.pump()
   }
 
@@ -165,11 +163,6 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     return this.#connection.release()
   }
 
-  #isSmall(): boolean {
-    const { isChunked, left } = this.#connection.body
-    return !isChunked && left <= LIMITS.smallBodyBytesMax
-  }
-
   #sendContinue(): void {
     if (!this.head.expectsContinue || this.#connection.hasBytes) return
     this.#connection.writer.text('HTTP/1.1 100 Continue\r\n\r\n')
@@ -177,21 +170,12 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   }
 
   #mayStayOpen(): boolean {
-    const { world, served } = this.#connection
-    return (
-      this.head.keepsAlive &&
-      world.drainGraceMs < 0 &&
-      served < world.limits.requestsPerConnectionMax
-    )
-  }
-
-  #connectionLine(): string {
-    if (!this.#staysOpen) return 'Connection: close\r\n'
-    return this.head.isHttp10 ? 'Connection: keep-alive\r\n' : ''
+    return mayStayOpen(this.head, this.#connection.served, this.#connection.world)
   }
 
   #lastLines(): string {
-    return (this.isSecure ? STRICT_TRANSPORT_LINE : '') + this.#connectionLine()
+    const line = connectionLine(this.head, this.#staysOpen)
+    return this.isSecure ? STRICT_TRANSPORT_LINE + line : line
   }
 
   #answer(asked: OwnAnswer, staysOpen: boolean): void {
@@ -213,24 +197,11 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
   // The body of the request
 
   #startCall(firstBody: string): void {
-    const { head } = this
-    const plan = this.#plan!
+    const isBodyWhole = this.#connection.body.isDone && this.#gathered === null
+    const request = upstreamRequest(this.head, this.#plan!, firstBody, isBodyWhole)
     this.#bodyUse = BODY_USE.forwarded
     this.#sentAtMs = performance.now()
-    this.#call = plan.upstream.request(
-      {
-        method: head.method,
-        target: head.target,
-        client: plan.client,
-        lines: plan.requestLines + head.keptLines,
-        bodyLength: head.bodyLength,
-        hasLength: head.hasLength,
-        firstBody,
-        isBodyWhole: this.#connection.body.isDone && this.#gathered === null,
-        isRawChunked: true,
-      },
-      this,
-    )
+    this.#call = this.#plan!.upstream.request(request, this)
   }
 
   /** With what has arrived so far: joined with the head if it is little. */
@@ -320,7 +291,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     const framing = framingLine(head, this.head.isHttp10)
     const lines = responseLines(head, this.#plan!, this.isSecure, world.dateLine)
     const start = `HTTP/1.1 ${head.status} ${head.reason}\r\n`
-    writer.text(`${start}${lines}${framing}${this.#connectionLine()}\r\n`)
+    writer.text(`${start}${lines}${framing}${connectionLine(this.head, this.#staysOpen)}\r\n`)
   }
 
   onData(buffer: Buffer, from: number, to: number): void {

@@ -1,4 +1,5 @@
 /** How far the body of the current request has been read, in either framing. */
+import { LIMITS } from '../../shared/limits.ts'
 import { ChunkedReader } from '../wire/chunked.ts'
 import type { ChunkedSink } from '../wire/chunked.ts'
 import type { HeldBytes } from './held-bytes.ts'
@@ -19,6 +20,16 @@ export class RequestBody {
     this.isBroken = false
     this.hasBegun = false
     if (this.isChunked) this.chunked.reset(true)
+  }
+
+  /** Such a body is waited for, and costs the application nothing before it is whole. */
+  get isSmall(): boolean {
+    return !this.isChunked && this.left <= LIMITS.smallBodyBytesMax
+  }
+
+  /** Little is still to come: it is read, though nobody wants it, so that the connection can stay. */
+  get isWorthDraining(): boolean {
+    return !this.isDone && !this.isChunked && this.left <= LIMITS.drainedBodyBytesMax
   }
 
   /** For readers that want the content and not its framing. */

@@ -45,7 +45,3 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 /** Such a body is waited for, and costs the application nothing before it is whole. */
 export const isSmall = ({ bodyLength }: ParsedHead): boolean =>
   bodyLength >= 0 && bodyLength <= LIMITS.smallBodyBytesMax
-
-export function joinedPieces(pieces: readonly Buffer[]): Buffer | null {
-  return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? null)
-}

@@ -20,7 +20,7 @@ import type { ResponseHead } from '../wire/response-head.ts'
 import { AnswerProgress } from './answer-progress.ts'
 import { BodyTurn } from './body-turn.ts'
 import { fieldsObject, trailerLines } from './field-lists.ts'
-import { answerFields, isSmall, joinedPieces, upstreamRequest } from './forwarded.ts'
+import { answerFields, isSmall, upstreamRequest } from './forwarded.ts'
 import type { ExchangeConnection } from './world.ts'
 import { closeWhenSent, sendAnswer } from './own-answer.ts'
 import { UnwantedBody } from './unwanted-body.ts'
@@ -45,8 +45,6 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #plan: ForwardPlan | null = null
   #call: UpstreamCall | null = null
   #response: ResponseHead | null = null
-  /** Of the response, until the read that brought it is over. */
-  #pieces: Buffer[] = []
   /** The stream has had enough for now. */
   #isFull = false
   /** To be forwarded as soon as the connection has room for an answer. */
@@ -56,7 +54,6 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #isHeadSent = false
   #isAnswered = false
   #status = 0
-  #bytes = 0
   #failure: UpstreamFailure | null = null
   #sentAtMs = 0
   #upstreamMs = -1
@@ -126,7 +123,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
       this.#cut()
       return false
     }
-    this.#pieces = []
+    this.#progress.drop()
     this.#gathered = null
     if (!this.#isHeld) this.#bodyUse = BODY_USE.discarded // else nobody reads it yet
     this.#isHeld = false
@@ -137,7 +134,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #answer(answer: OwnAnswer): void {
     this.#isHeadSent = true
     this.#isAnswered = true
-    this.#bytes = answer.body.length
+    this.#progress.bytes = answer.body.length
     this.#attempt((stream) => {
       this.#status = sendAnswer(stream, answer, this.#connection.world.dateLine())
     })
@@ -248,11 +245,11 @@ export class Http2Exchange implements Exchange, ResponseSink {
 
   onData(buffer: Buffer, from: number, to: number): void {
     // The bytes are borrowed for the time of the call.
-    this.#pieces.push(Buffer.from(buffer.subarray(from, to)))
+    this.#progress.add(Buffer.from(buffer.subarray(from, to)))
   }
 
   onText(text: string): void {
-    this.#pieces.push(Buffer.from(text, 'latin1'))
+    this.#progress.add(Buffer.from(text, 'latin1'))
   }
 
   onReadEnd(): void {
@@ -260,7 +257,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     // Trailers are only known at the end; a stream that may have some must be told to ask for them.
     const waitForTrailers = this.#response!.framing === BODY.chunked
     if (!this.#isHeadSent) this.#sendHead({ waitForTrailers })
-    const body = this.#takePieces()
+    const body = this.#progress.take()
     if (body === null || stream.writableEnded) return
     this.#isFull = !stream.write(body, this.#connection.onTaken)
     if (this.#progress.deadlineMs === Infinity) this.#awaitTaking()
@@ -290,19 +287,18 @@ export class Http2Exchange implements Exchange, ResponseSink {
   #awaitTaking(): void {
     const { world, progress } = this.#connection
     this.#connection.onWaiting(this)
-    this.#progress.await(world.deadlines.nowMs, progress.idleMs, this.#bytes - this.unsentBytes)
+    this.#progress.await(world.deadlines.nowMs, progress.idleMs, this.unsentBytes)
   }
 
   #checkTaking(nowMs: number): void {
     const { unsentBytes } = this
     if (unsentBytes === 0 && !this.#isAnswered) this.#progress.deadlineMs = Infinity
-    else if (!this.#progress.check(nowMs, this.#bytes - unsentBytes, this.#connection.progress))
-      this.#cut()
+    else if (!this.#progress.check(nowMs, unsentBytes, this.#connection.progress)) this.#cut()
   }
 
   onEnd(trailers: string): void {
     const stream = this.#stream
-    const body = this.#takePieces()
+    const body = this.#progress.take()
     if (trailers !== '')
       stream.once('wantTrailers', () =>
         this.#attempt((to) => to.sendTrailers(fieldsObject(trailers))),
@@ -336,18 +332,10 @@ export class Http2Exchange implements Exchange, ResponseSink {
     }
   }
 
-  #takePieces(): Buffer | null {
-    const body = joinedPieces(this.#pieces)
-    if (body === null) return null
-    this.#pieces = []
-    this.#bytes += body.length
-    return body
-  }
-
   onError(failure: UpstreamFailure): void {
     this.#failure = failure
     if (this.#isHeadSent) return this.#cut()
-    this.#pieces = []
+    this.#progress.drop()
     const answer = this.#connection.world.failureAnswer(failure, this)
     this.#answer(withLines(answer, this.#plan!.responseLines))
   }
@@ -391,7 +379,7 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#collector?.fail(new BodyUnreadable('the client is gone'))
     const isCut = !this.#isAnswered || this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR
     const { guard, options } = this.#connection.world
-    const [status, bytes, failure] = [this.#status, this.#bytes, this.#failure]
+    const [status, bytes, failure] = [this.#status, this.#progress.bytes, this.#failure]
     const outcome = { status, bytes, isCut, failure, upstreamMs: this.#upstreamMs }
     guard(() => options.onExchangeEnd?.(this, outcome))
     // What the application has broken is not the client's doing.
