@@ -116,7 +116,6 @@ void t.test('whoever can tidy up is asked to', async (t) => {
     'endedDeliveries',
     'largestDeliveries',
     'events',
-    'largestDeliveries',
     'licences',
     'realmRecords',
     'removedTenants',
