@@ -23,7 +23,7 @@ export const LIMITS = {
   cookiePathBytesMax: 1024,
   /** Code exchanges that one client can cause, an office behind one address among them. */
   rateCallback: { burst: 200, perSecond: 20 },
-  /** Of each network of IPv6, free of what its site may. */
+  /** Of each network of IPv6, free of what its site may; all of them together have as much again. */
   rateCallbackFew: { burst: 5, perSecond: 0.2 },
   /** Flows that a worker remembers as used, each until its cookie is too old. */
   usedFlowsMax: 50_000,

@@ -164,7 +164,10 @@ export function createTenantRegistry<T extends ServedTenant>(
       if (entry.served !== undefined) onRetire?.(entry.served.tenant, undefined)
     },
     reserve(tenantId, hostnames, synced) {
-      if (!entryById.has(tenantId)) place(tenantId, synced, undefined, hostnames)
+      const entry = entryById.get(tenantId)
+      const isNew = entry === undefined
+      if (isNew || (entry.served === undefined && isNewer(synced, entry.synced)))
+        place(tenantId, synced, undefined, hostnames)
     },
     hold(tenantId) {
       heldIds.add(tenantId)

@@ -34,7 +34,8 @@ export function createCallbackAdmission(
       const site = countedWidelyAs(clientAddress)
       // One phone of a carrier could else use up what all others of its /48 have.
       const isFew = () =>
-        rates.waitSeconds('callback of a network', network, LIMITS.rateCallbackFew) === undefined
+        rates.waitSeconds('few of a network', network, LIMITS.rateCallbackFew) === undefined &&
+        rates.waitSeconds('few of a site', site, LIMITS.rateCallback) === undefined
       if (network !== site && isFew()) return undefined
       return rates.waitSeconds('callback', site, LIMITS.rateCallback)
     },

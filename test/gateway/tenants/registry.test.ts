@@ -144,8 +144,14 @@ t.test('reserved hosts answer 503 until their tenant comes', async (t) => {
   t.same(registry.byHost('a.example'), { kind: 'held', reason: 'state_lost' })
   registry.apply(at('bob', 3, 'a.example'), 0)
   t.equal(statusOf(registry, 'a.example'), 503, 'an older claim is void here too')
-  registry.apply(at('ada', 6, 'a.example'), 0)
+  registry.reserve('ada', ['a.example', 'new.example'], { sync: 0, revision: 6 })
+  t.equal(statusOf(registry, 'new.example'), 503)
+  registry.reserve('ada', [], { sync: 0, revision: 5 })
+  t.equal(statusOf(registry, 'new.example'), 503)
+  registry.apply(at('ada', 7, 'a.example'), 0)
+  registry.reserve('ada', [], { sync: 0, revision: 8 })
   t.equal(statusOf(registry, 'a.example'), 200)
+  t.equal(statusOf(registry, 'new.example'), 404)
 })
 
 t.test('a tenant on hold answers 503, whatever arrives, until it is released', async (t) => {
