@@ -4,20 +4,26 @@ import type { Report } from './report.ts'
 
 export interface Check {
   readonly name: string
-  /** A script of package.json. */
-  readonly script: string
+  readonly command: readonly string[]
 }
 
+const FORMATTED = ['{gateway,control-plane,shared,test,bench}/**/*.ts', '!test/fixtures/**']
+
 export const CHECKS: readonly Check[] = [
-  { name: 'lint', script: 'lint' },
-  { name: 'types', script: 'types' },
+  { name: 'lint and types', command: [process.execPath, 'test/runner/read-code.ts'] },
+  {
+    name: 'formatting',
+    command: [
+      'node_modules/.bin/prettier',
+      ...['--config', '.config/prettier.json', '--check', '--log-level', 'warn'],
+      ...FORMATTED,
+    ],
+  },
 ]
 
-export async function runCheck({ name, script }: Check, root: string, report: Report) {
-  const child = spawn('npm', ['run', '--silent', script], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+export async function runCheck({ name, command }: Check, root: string, report: Report) {
+  const [file = '', ...args] = command
+  const child = spawn(file, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   const said: string[] = []
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => void said.push(text))
