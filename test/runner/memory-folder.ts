@@ -11,16 +11,22 @@ const MEMORY = '/dev/shm'
 /** Of all lanes together, packages that are installed and database clusters among it. */
 const BYTES_MIN = 4 * 1024 ** 3
 
+let made: string | undefined
+
+/** Also when the run is stopped: nobody else gives that memory back. */
+export function removeMemoryFolder(): void {
+  if (made !== undefined) rmSync(made, { recursive: true, force: true, maxRetries: 5 })
+}
+
 /** Undefined where it is small, or takes no programs, as in many a container. */
 export function memoryFolder(): string | undefined {
-  let folder: string | undefined
   try {
     const { bavail, bsize } = statfsSync(MEMORY)
     if (bavail * bsize < BYTES_MIN) return undefined
-    folder = mkdtempSync(join(MEMORY, 'tests-'))
+    const folder = mkdtempSync(join(MEMORY, 'tests-'))
+    made = folder
+    process.once('exit', removeMemoryFolder)
     chmodSync(folder, 0o711) // databases run as somebody else, in folders of their own below it
-    const made = folder
-    process.once('exit', () => rmSync(made, { recursive: true, force: true, maxRetries: 5 }))
     const program = join(folder, 'program')
     writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })
     execFileSync(program)

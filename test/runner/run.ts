@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { CHECKS, runCheck } from './checks.ts'
-import { memoryFolder } from './memory-folder.ts'
+import { memoryFolder, removeMemoryFolder } from './memory-folder.ts'
 import { planned } from './plan.ts'
 import { createReport } from './report.ts'
 import { runUnit, stopUnits } from './unit.ts'
@@ -32,6 +32,7 @@ const work = [
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => {
     stopUnits()
+    removeMemoryFolder()
     process.kill(process.pid, signal)
   })
 
