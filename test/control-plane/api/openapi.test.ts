@@ -118,20 +118,30 @@ void t.test('a user directory answers as the document says', { skip: NO_POSTGRES
   }
 })
 
+/** One shell runs a line for each argument: to start one from here costs more than what it does. */
+const inShells = (script: string, lines: readonly string[], env: Record<string, string>) =>
+  execFileSync('sh', ['-c', `for line do ${script}; printf '\\036'; done`, 'sh', ...lines], {
+    env: { PATH: process.env['PATH'], ...env },
+    encoding: 'utf8',
+  })
+    .split('\u001e')
+    .slice(0, -1)
+
 void t.test('a line for a shell is one that a shell takes, and holds no secret', async (t) => {
   const { declarations } = await world.copy(t)
-  for (const declaration of declarations) {
-    const line = curlLine(declaration, 'http://localhost:8080')
-    t.doesNotThrow(() =>
-      execFileSync('sh', ['-n'], { input: line, stdio: ['pipe', 'pipe', 'pipe'] }),
-    )
-    const words = execFileSync('sh', ['-c', line.replace(/^curl/, 'printf "%s\\n"')], {
-      env: { SERVICE_OPERATOR_KEY: 'the-key', SERVICE_ANALYZER_KEY: 'the-key' },
-      encoding: 'utf8',
-    })
-    if (declaration.caller === 'operator') t.match(words, /^Authorization: Bearer the-key$/m, line)
+  const lines = declarations.map((declaration) => curlLine(declaration, 'http://localhost:8080'))
+  const isTaken = inShells(`printf %s "$line" | sh -n 2>&1 && echo taken`, lines, {})
+  const keys = { SERVICE_OPERATOR_KEY: 'the-key', SERVICE_ANALYZER_KEY: 'the-key' }
+  const printing = lines.map((line) => line.replace(/^curl/, 'printf "%s\\n"'))
+  const said = inShells('sh -c "$line"', printing, keys)
+  t.equal(said.length, declarations.length)
+  for (const [at, declaration] of declarations.entries()) {
+    const line = lines[at] ?? ''
+    t.equal(isTaken[at], 'taken\n', line)
+    if (declaration.caller === 'operator')
+      t.match(said[at], /^Authorization: Bearer the-key$/m, line)
     if (declaration.example !== undefined)
-      t.match(words, JSON.stringify(declaration.example), 'the body arrives as one word')
+      t.match(said[at], JSON.stringify(declaration.example), 'the body arrives as one word')
   }
 })
 
