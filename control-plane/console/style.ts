@@ -2,32 +2,15 @@
  * How the console looks: of one family with the realm's own pages (realm/pages/style.ts), but made
  * for tables and forms at a desk. Light and dark by the system, one column on a phone.
  */
-import { GROUNDS } from '../pages/accents.ts'
+import { palette } from '../pages/palette.ts'
 
-export const STYLE = `
-:root {
-  color-scheme: light dark;
-  --ground: ${GROUNDS.light.ground}; --card: ${GROUNDS.light.card}; --line: #dfe2e8; --field: #fff; --field-line: #8a92a3;
-  --text: #171b26; --quiet: #565e70; --accent: #2450c8; --accent-strong: #1b3fa3; --on-accent: #fff;
-  --tint: #e8edfb; --on-tint: #1f45ae;
-  --bad: #9f1f18; --bad-ground: #fdf0ee; --bad-line: #eab9b4;
-  --good: #17603a; --good-ground: #ecf7f0; --good-line: #b0d9c0;
-  --warm: #7a4a00; --warm-ground: #fdf4e3;
+const LIGHT = `
   --shadow: 0 1px 2px rgb(20 26 40 / 5%);
-  --mono: ui-monospace, 'SF Mono', Menlo, Consolas, monospace;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: ${GROUNDS.dark.ground}; --card: ${GROUNDS.dark.card}; --line: #2b303d; --field: #10131a; --field-line: #747d90;
-    --text: #eceef4; --quiet: #a6aebf; --accent: #8fadff; --accent-strong: #adc3ff; --on-accent: #0c1430;
-    --tint: #222c4c; --on-tint: #b9ccff;
-    --bad: #ffb9b1; --bad-ground: #33191a; --bad-line: #6b312d;
-    --good: #9fe0ba; --good-ground: #12291c; --good-line: #2c5a40;
-    --warm: #f3cf91; --warm-ground: #33270f;
-    --shadow: none;
-  }
-}
-*, *::before, *::after { box-sizing: border-box }
+  --mono: ui-monospace, 'SF Mono', Menlo, Consolas, monospace;`
+const DARK = `
+  --shadow: none;`
+
+export const STYLE = `${palette(LIGHT, DARK)}*, *::before, *::after { box-sizing: border-box }
 [hidden] { display: none !important }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; scroll-padding-top: 1rem }
 body {

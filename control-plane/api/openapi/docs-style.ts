@@ -32,7 +32,7 @@ dd { margin: 0 0 .25rem; color: var(--quiet); overflow-wrap: anywhere }
 section > dl dt, .inside > dl:not(.fields) > dt { font-weight: 600 }
 dd dl.fields { margin-top: .25rem; padding-left: .75rem; border-left: 2px solid var(--line) }
 .fields > div { margin-top: .4rem }
-.fields dt { margin: 0; color: var(--ink) }
+.fields dt { margin: 0; color: var(--text) }
 .fields dt code { font-weight: 600 }
 .fields dt span { color: var(--quiet); font-size: .9rem }
 .refusals { margin-top: .75rem; color: var(--quiet) }

@@ -2,32 +2,17 @@
  * One style sheet for all pages of a realm, written into each page and allowed by its hash: a page
  * needs no second request, also where the realm that it speaks of does not exist.
  */
-import { GROUNDS } from '../../pages/accents.ts'
+import { palette } from '../../pages/palette.ts'
 import { sourceOf } from './brand.ts'
 
-const STYLE = `
-:root {
-  color-scheme: light dark;
-  --ground: ${GROUNDS.light.ground}; --card: ${GROUNDS.light.card}; --line: #dfe2e8; --field: #ffffff; --field-line: #8a92a3;
-  --text: #171b26; --quiet: #565e70; --accent: #2450c8; --accent-strong: #1b3fa3;
+const LIGHT = `
   --accent-edge: #2450c8; --link: #2450c8;
-  --on-accent: #ffffff; --tint: #e8edfb; --on-tint: #1f45ae;
-  --bad: #9f1f18; --bad-ground: #fdf0ee; --bad-line: #eab9b4;
-  --good: #17603a; --good-ground: #ecf7f0; --good-line: #b0d9c0;
-  --shadow: 0 1px 2px rgb(20 26 40 / 5%), 0 12px 40px -12px rgb(20 26 40 / 14%);
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: ${GROUNDS.dark.ground}; --card: ${GROUNDS.dark.card}; --line: #282d39; --field: #10131a; --field-line: #747d90;
-    --text: #eceef4; --quiet: #a6aebf; --accent: #8fadff; --accent-strong: #adc3ff;
-    --accent-edge: #8fadff; --link: #8fadff;
-    --on-accent: #0c1430; --tint: #222c4c; --on-tint: #b9ccff;
-    --bad: #ffb9b1; --bad-ground: #33191a; --bad-line: #6b312d;
-    --good: #9fe0ba; --good-ground: #12291c; --good-line: #2c5a40;
-    --shadow: 0 1px 2px rgb(0 0 0 / 40%);
-  }
-}
-*, *::before, *::after { box-sizing: border-box; }
+  --shadow: 0 1px 2px rgb(20 26 40 / 5%), 0 12px 40px -12px rgb(20 26 40 / 14%);`
+const DARK = `
+  --accent-edge: #8fadff; --link: #8fadff;
+  --shadow: 0 1px 2px rgb(0 0 0 / 40%);`
+
+const STYLE = `${palette(LIGHT, DARK)}*, *::before, *::after { box-sizing: border-box; }
 [hidden] { display: none !important; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body {
