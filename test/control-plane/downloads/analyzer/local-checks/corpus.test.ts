@@ -1,4 +1,5 @@
 /** What apply writes is what verify looks for: every project of the corpus, before and after. */
+// long: every project of the corpus, integrated in both modes and checked
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
