@@ -128,8 +128,10 @@ export const LIMITS = {
   mailboxMailsMax: 100,
   // policies
   networksPerPolicyMax: 1000,
-  /** Of what came to a list, and of what went: in events and in the audit trail. */
+  /** Of what came to a list, and of what went, in events and on a page. */
   listEntriesToldMax: 10,
+  /** The same in the audit trail. */
+  auditListBytesMax: 16 * 1024,
   replayDaysMax: 31,
   replaySignInsMax: 200_000,
   /** After which the rest is left out, and that is said. */

@@ -15,7 +15,7 @@ import { findTenant, updateTenant, type Tenant } from '../store/queries/tenants.
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { createAlter } from './alter.ts'
-import { toldChange, withoutLongLists } from './told-changes.ts'
+import { toldChange, withFewEntries, withoutLongLists } from './told-changes.ts'
 
 export type TenantPolicies = ReturnType<typeof createPolicies>
 
@@ -78,10 +78,12 @@ export function createPolicies({ store, clock }: { store: Store; clock: Clock })
           if (most < keptOf(before.session)) endsBeyond = most
         }
         const { from: was, to, lists } = toldChange({ ...before[name] }, { ...put })
-        const told = { changed, ...(lists && { lists }) }
-        const data = { settings: withoutLongLists({ ...put }), ...told }
-        await change.emit(`policy.${name}.updated`, tenantId, data)
-        return { settings: to, ...told, was }
+        await change.emit(`policy.${name}.updated`, tenantId, {
+          settings: withoutLongLists({ ...put }),
+          changed,
+          ...(lists && { lists: withFewEntries(lists) }),
+        })
+        return { settings: to, changed, ...(lists && { lists }), was }
       })
       if (settings === undefined) throw new Error(`the ${name} policy was not put`)
       if (endsBeyond !== undefined) await endSurplus(tenantId, endsBeyond)

@@ -1,6 +1,7 @@
 /**
  * What is told of a change: it is kept for long, and sent to many. Of a list, which may be a hundred
- * kilobytes, that is what came and what went, a few of each, and how many.
+ * kilobytes, that is what came and what went, and how many: in an event a few of each. The audit trail
+ * has all that fits, short ones first, so that nobody hides one entry behind others of their choice.
  */
 import { LIMITS } from '../../shared/limits.ts'
 
@@ -36,9 +37,9 @@ export function toldChange(from: Settings, to: Settings): ToldChange {
     const removed = missingIn(after, before)
     lists[name] = {
       count: after.length,
-      added: added.slice(0, most),
+      added: fitting(added),
       added_count: added.length,
-      removed: removed.slice(0, most),
+      removed: fitting(removed),
       removed_count: removed.length,
     }
   }
@@ -50,6 +51,16 @@ export function toldChange(from: Settings, to: Settings): ToldChange {
   }
 }
 
+/** For an event. */
+export function withFewEntries(lists: Readonly<Record<string, ListChange>>) {
+  return Object.fromEntries(
+    Object.entries(lists).map(([name, { added, removed, ...counts }]) => [
+      name,
+      { ...counts, added: added.slice(0, most), removed: removed.slice(0, most) },
+    ]),
+  )
+}
+
 /** As they are now, but for lists of more than a few. */
 export function withoutLongLists(settings: Settings): Record<string, unknown> {
   const isShort = ([, value]: [string, unknown]) => !Array.isArray(value) || value.length <= most
@@ -59,4 +70,17 @@ export function withoutLongLists(settings: Settings): Record<string, unknown> {
 function missingIn(list: readonly unknown[], items: readonly unknown[]): unknown[] {
   const known = new Set(list)
   return [...new Set(items)].filter((item) => !known.has(item))
+}
+
+/** In their order where all fit. */
+function fitting(items: unknown[]): unknown[] {
+  const texts = new Map(items.map((item) => [item, JSON.stringify(item)]))
+  const bytesOf = (item: unknown) => Buffer.byteLength(texts.get(item)!)
+  let left = LIMITS.auditListBytesMax
+  const kept = new Set(
+    items
+      .toSorted((one, other) => bytesOf(one) - bytesOf(other))
+      .filter((item) => (left -= bytesOf(item)) >= 0),
+  )
+  return items.filter((item) => kept.has(item))
 }

@@ -1,4 +1,5 @@
 /** One entry of the audit trail in words, and as a diff. Pure. */
+import { LIMITS } from '../../../shared/limits.ts'
 import type { AuditRow } from '../../store/queries/audit.ts'
 import { fromTo, type Difference } from '../blocks/diff.ts'
 
@@ -95,8 +96,9 @@ function listDifferences(lists: unknown): Difference[] {
     const change = isRecord(told) ? told : {}
     const few = (items: unknown, count: unknown): unknown => {
       if (!Array.isArray(items) || items.length === 0) return undefined
-      const more = Number(count) - items.length
-      return more > 0 ? [...(items as unknown[]), `and ${more} more`] : items
+      const shown: unknown[] = items.slice(0, LIMITS.listEntriesToldMax)
+      const more = Number(count) - shown.length
+      return more > 0 ? [...shown, `and ${more} more`] : shown
     }
     const isOnlyOrder = change['removed_count'] === 0 && change['added_count'] === 0
     return {

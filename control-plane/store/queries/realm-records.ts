@@ -193,7 +193,7 @@ export async function deleteSurplusOpen(
       : eq(realmRecords.openedBy, openedBy),
     isNull(realmRecords.consumedAt),
   )
-  await deleteSurplus(queries, { tenantId, model }, isOpen, most)
+  await deleteSurplus(queries, { tenantId, model }, isOpen, desc(realmRecords.expiresAt), most)
 }
 
 /** Up to where all networks of a site agree: `2001:db8:1:` of `2001:db8:1:2::/64`. */
@@ -240,13 +240,16 @@ export async function deleteSurplusOfAccount(
   most: number,
 ): Promise<void> {
   if (accountId === null) return
-  await deleteSurplus(queries, { tenantId, model }, eq(realmRecords.accountId, accountId), most)
+  const isTheirs = eq(realmRecords.accountId, accountId)
+  // As they came, not as they end: how long they live follows a setting, and the newest is needed.
+  await deleteSurplus(queries, { tenantId, model }, isTheirs, sql`rowid DESC`, most)
 }
 
 async function deleteSurplus(
   queries: Queries,
   { tenantId, model }: Pick<RealmRecord, 'tenantId' | 'model'>,
   areMeant: SQL | undefined,
+  newestFirst: SQL,
   most: number,
 ) {
   const isOfModel = and(eq(realmRecords.tenantId, tenantId), eq(realmRecords.model, model))
@@ -254,7 +257,7 @@ async function deleteSurplus(
     .select({ idHash: realmRecords.idHash })
     .from(realmRecords)
     .where(and(isOfModel, areMeant))
-    .orderBy(desc(realmRecords.expiresAt))
+    .orderBy(newestFirst)
     .limit(SURPLUS_AT_ONCE)
     .offset(most)
   if (surplus.length === 0) return

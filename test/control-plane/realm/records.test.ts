@@ -170,7 +170,7 @@ t.test('one account has so many sessions and grants, and the newest stay', async
   const { realmRecordsPerPersonMax: most, realmRecordsEndedAtOnceMax: atOnce } = LIMITS
   const rowOf = (model: string, at: number, accountId = 'ada') => ({
     ...{ tenantId: 'acme', model, idHash: `${accountId}-${at}`, accountId, payloadSealed: '' },
-    expiresAt: clock.nowMs() + 1000 + at,
+    expiresAt: clock.nowMs() + 1_000_000 - at, // a tenant's sessions have become shorter meanwhile
   })
   const insert = (rows: ReturnType<typeof rowOf>[]) =>
     store.change(async ({ queries }) => {
