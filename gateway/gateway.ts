@@ -90,7 +90,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     clock,
     byHost: registry.byHost,
     webSockets: upgrades.open,
-    eachInFlight: (visit) => server.eachInFlight(visit),
+    eachInFlight: (callback) => server.eachInFlight(callback),
     takeBack,
     reportActivity: (activity) => follower.reportActivity(activity),
     onError: (error) => log.error({ error }, 'something open could not be judged'),

@@ -38,7 +38,7 @@ export interface Http1Server {
   close(): void
   connections(): number
   /** Every request whose answer has not been finished. */
-  eachInFlight(visit: (exchange: Exchange) => void): void
+  eachInFlight(callback: (exchange: Exchange) => void): void
   connectionsOf(address: string): number
 }
 
@@ -128,8 +128,8 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
       if (options.deadlines === undefined) world.deadlines.close()
     },
     connections: () => connections.size,
-    eachInFlight(visit) {
-      for (const { exchange } of connections) if (exchange !== null) visit(exchange)
+    eachInFlight(callback) {
+      for (const { exchange } of connections) if (exchange !== null) callback(exchange)
     },
     connectionsOf: addresses.of,
   }

@@ -265,8 +265,8 @@ export class Http2Connection implements Deadlined, Idling {
     return this.#hasMoved
   }
 
-  eachInFlight(visit: (exchange: Exchange) => void): void {
-    for (const exchange of this.#exchanges) visit(exchange)
+  eachInFlight(callback: (exchange: Exchange) => void): void {
+    for (const exchange of this.#exchanges) callback(exchange)
   }
 
   #rest(): void {

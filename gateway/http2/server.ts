@@ -20,7 +20,7 @@ export interface Http2Server {
   close(): void
   connections(): number
   /** Every request whose answer has not been finished. */
-  eachInFlight(visit: (exchange: Exchange) => void): void
+  eachInFlight(callback: (exchange: Exchange) => void): void
 }
 
 export function createHttp2Server(options: Http2ServerOptions): Http2Server {
@@ -67,8 +67,8 @@ export function createHttp2Server(options: Http2ServerOptions): Http2Server {
       if (options.deadlines === undefined) world.deadlines.close()
     },
     connections: () => connections.size,
-    eachInFlight(visit) {
-      for (const connection of connections) connection.eachInFlight(visit)
+    eachInFlight(callback) {
+      for (const connection of connections) connection.eachInFlight(callback)
     },
   }
 }

@@ -37,7 +37,7 @@ export interface ServedConnection extends Idling {
   /** No new streams. */
   drain(): void
   destroy(): void
-  eachInFlight(visit: (exchange: Exchange) => void): void
+  eachInFlight(callback: (exchange: Exchange) => void): void
 }
 
 /** What the connections see of their server. */

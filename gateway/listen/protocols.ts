@@ -39,7 +39,7 @@ export interface Protocols {
   /** What session tickets are derived from at all gateways; undefined: each from its own key. */
   shareTickets(secret: string | undefined): void
   /** Every request whose answer has not been finished. */
-  eachInFlight(visit: (exchange: Exchange) => void): void
+  eachInFlight(callback: (exchange: Exchange) => void): void
   connections(): number
   /** Settles when every connection has had its last answer. */
   drain(graceMs?: number): Promise<void>
@@ -78,9 +78,9 @@ export function createProtocols(options: ProtocolsOptions): Protocols {
     createListener: http1.createListener,
     createTlsListener: tls.createListener,
     shareTickets: tickets.share,
-    eachInFlight(visit) {
-      http1.eachInFlight(visit)
-      http2.eachInFlight(visit)
+    eachInFlight(callback) {
+      http1.eachInFlight(callback)
+      http2.eachInFlight(callback)
     },
     connections: () => tls.handshakes() + http1.connections() + http2.connections(),
     async drain(graceMs) {

@@ -22,7 +22,7 @@ export interface OpenStreamsWorld {
   byHost(host: string): HostLookup<CompiledTenant>
   webSockets(): Iterable<OpenWebSocket>
   /** Every request whose answer has not been finished, over all wires. */
-  eachInFlight(visit: (exchange: Exchange) => void): void
+  eachInFlight(callback: (exchange: Exchange) => void): void
   /** It was forwarded and is refused now: instead of its answer, or by cutting what has begun. */
   takeBack(context: RequestContext, refusal: Outcome<never>): void
   /** A WebSocket is in use: its session is. */
