@@ -12,6 +12,7 @@ import {
   insertDeliveries,
   updateDeliveries,
 } from '../store/queries/webhook-deliveries.ts'
+import { writeEndings } from '../store/queries/webhook-endings.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { replayOf } from './deliveries.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -37,6 +38,7 @@ interface Turn {
 }
 
 const NOTHING: Turn = { count: 0, hasMore: false }
+const MORE: Turn = { count: 0, hasMore: true }
 
 /** Answers how many; of very many it leaves some for the next time. */
 export async function replayFailed(world: World, asked: Asked): Promise<number> {
@@ -45,7 +47,11 @@ export async function replayFailed(world: World, asked: Asked): Promise<number> 
   let untilMs: number | undefined
   for (let turn = 0; turn < LIMITS.webhookReplayTurnsMax && !asked.isGone(); turn++) {
     const { count, hasMore } = await world.store
-      .change((change) => takeTurn(change, asked, (untilMs ??= change.nowMs), sent === 0))
+      .change(async (change) => {
+        // What a pause has ended is to be sent again as well, written down or not.
+        if (await writeEndings(change.queries, change.nowMs, tenantId)) return MORE
+        return takeTurn(change, asked, (untilMs ??= change.nowMs), sent === 0)
+      })
       .catch((error: unknown) => {
         // paused, deleted or out of its plan in between: what is on its way was told of
         if (sent === 0 || !(error instanceof Refusal)) throw error

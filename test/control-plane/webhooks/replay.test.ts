@@ -2,6 +2,7 @@ import t from 'tap'
 import { HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import { eq } from '../../../control-plane/store/drizzle.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
+import { endWaiting } from '../../../control-plane/store/queries/webhook-endings.ts'
 import { insertDeliveries } from '../../../control-plane/store/queries/webhook-deliveries.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ACTOR } from '../../support/control-plane.ts'
@@ -50,6 +51,19 @@ void t.test('all that failed since then are sent once more, and only once', asyn
   t.equal(await world.deliveries.replayFailed('acme', id, nowMs - HOUR_MS, ACTOR), 0)
   const states = (await world.deliveriesOf(id)).map(({ state }) => state).sort()
   t.strictSame(states, [...Array<string>(3).fill('delivered'), ...Array<string>(3).fill('failed')])
+})
+
+void t.test('what a pause of our own has ended a moment ago is sent again', async (t) => {
+  const world = await startWebhooks(t, receivers)
+  const receiver = await receivers.start(t, () => 500)
+  const { id } = await world.webhook(receiver.url)
+  await world.emit(3)
+  await world.dispatcher.run()
+  receiver.answerWith(() => 200)
+  const as = { state: 'failed', problem: 'the webhook was paused' } as const
+  await world.store.change(({ queries }) => endWaiting(queries, { webhookId: id }, as))
+  const ago = world.clock.nowMs() - HOUR_MS
+  t.equal(await world.deliveries.replayFailed('acme', id, ago, ACTOR), 3)
 })
 
 void t.test('many are sent again a few in a change, by count and by bytes', async (t) => {
