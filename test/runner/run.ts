@@ -36,8 +36,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.kill(process.pid, signal)
   })
 
-// much of their time tests wait: for a program to start, for an answer, for a clock
-const LANES_PER_CORE = 3
+// much of their time tests wait: for a program to start, for an answer, for a clock; with three of
+// them a password is estimated for longer than anybody would wait
+const LANES_PER_CORE = 2
 const lanes = Array.from({ length: availableParallelism() * LANES_PER_CORE }, async () => {
   for (let next = work.shift(); next !== undefined; next = work.shift()) await next()
 })
