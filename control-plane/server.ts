@@ -16,7 +16,7 @@ import { hasTooManyFields } from '../shared/form-fields.ts'
 import { LIMITS } from '../shared/limits.ts'
 import type { createApp } from './app.ts'
 import { isSameSecret } from './keys/vault.ts'
-import { createAdmission, type Rank } from './listener/admission.ts'
+import { createAdmission, type Priority } from './listener/admission.ts'
 import { addressOf, nameClient } from './listener/client-address.ts'
 import { guardConnections, type ConnectionLimits } from './listener/connections.ts'
 import { answerAndEnd, continueWhenRead, drainAfterAnswer } from './listener/early-answers.ts'
@@ -103,7 +103,7 @@ export function createPublicServer(world: ServerWorld): Server {
     }
   }
 
-  function rankOf(request: IncomingMessage): Rank {
+  function rankOf(request: IncomingMessage): Priority {
     const { authorization, cookie } = request.headers
     const [, key] = BEARER.exec(authorization ?? '') ?? []
     const isOperator = key !== undefined && operatorKey !== undefined

@@ -1,7 +1,7 @@
 /** How far a change has come: told at once where it is, and as it comes to be where it is not. */
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { GatewayStatus } from '../fleet/gateway-book.ts'
+import type { GatewayStatus } from '../fleet/gateway-registry.ts'
 import type { FleetHub } from '../fleet/hub.ts'
 import type { Enforced } from '../store/enforced.ts'
 import { isServed } from '../tenants/snapshot.ts'

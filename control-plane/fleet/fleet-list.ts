@@ -1,6 +1,6 @@
 /** Every gateway that there is: those that have connected, and those that only have a key yet. */
 import type { GatewayKey } from '../keys/gateway-keys.ts'
-import type { GatewayStatus } from './gateway-book.ts'
+import type { GatewayStatus } from './gateway-registry.ts'
 
 export interface ListedKey {
   readonly key_id: string

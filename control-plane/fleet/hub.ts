@@ -24,7 +24,7 @@ import {
 } from './admission.ts'
 import { followChanges } from './change-tail.ts'
 import { FLEET_TIMING, type FleetTiming } from './fleet-timing.ts'
-import { createGatewayBook, type GatewayStatus, type Rejection } from './gateway-book.ts'
+import { createGatewayRegistry, type GatewayStatus, type Rejection } from './gateway-registry.ts'
 import {
   needsEverything,
   openGatewayLink,
@@ -33,7 +33,7 @@ import {
 } from './gateway-link.ts'
 import { writeChange, writeRevoked, type Outgoing } from './outgoing.ts'
 import { converse, type Hello } from './conversation.ts'
-import { createReceipts } from './receipts.ts'
+import { createAcknowledgements } from './acknowledgements.ts'
 import type { Enforced, Receipt } from '../store/enforced.ts'
 import type { FleetSource, TenantChange } from './source.ts'
 import { createStateIndex } from './state-index.ts'
@@ -88,7 +88,7 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
   const timing = { ...FLEET_TIMING, ...options.timing }
   const links = new Map<string, GatewayLink>()
   const credentials = new Map<WebSocket, Credential>()
-  const book = createGatewayBook(clock)
+  const registry = createGatewayRegistry(clock)
   const index = createStateIndex(source, log)
   const unsendable = new Map<string, Rejection>()
   const recent = new LRUCache<string, Outgoing>({
@@ -105,7 +105,7 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
       const outgoing = prepare(change)
       remember(outgoing)
       index.follow(outgoing)
-      book.forgive(change.tenant_id)
+      registry.forgive(change.tenant_id)
       for (const link of links.values()) link.changed(change.tenant_id, revision)
     },
     onRestart(position) {
@@ -116,12 +116,12 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     },
   })
 
-  const receipts = createReceipts({
+  const acknowledgements = createAcknowledgements({
     connected: () => [...links.keys()],
-    hasApplied: (gatewayId, revision) => book.revisionOf(gatewayId) >= revision,
+    hasApplied: (gatewayId, revision) => registry.revisionOf(gatewayId) >= revision,
     hasRejected: (gatewayId, tenantId, revision) =>
       (unsendable.get(tenantId)?.revision ?? -1) >= revision ||
-      book.hasRejected(gatewayId, tenantId, revision),
+      registry.hasRejected(gatewayId, tenantId, revision),
     hasRevoked: (gatewayId, sequence) => links.get(gatewayId)?.hasRevoked(sequence) ?? false,
   })
 
@@ -168,7 +168,7 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     credentials.set(socket, credential)
     socket.once('close', () => credentials.delete(socket))
     const refusalOf = (gatewayId: string) => admission.refusalOf(credential, gatewayId)
-    const onSeen = (gatewayId: string) => book.seen(gatewayId)
+    const onSeen = (gatewayId: string) => registry.seen(gatewayId)
     const talk = { socket, log: log.child({ address }), timing, onSeen, onMessage }
     converse({ ...talk, refusalOf, welcome: (hello) => welcome(hello, credential) })
   }
@@ -178,11 +178,11 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     switch (message.type) {
       case 'applied':
         if (message.epoch !== tail.position().epoch) return
-        book.applied(gatewayId, message.revision, message.is_durable)
-        return receipts.check()
+        registry.applied(gatewayId, message.revision, message.is_durable)
+        return acknowledgements.check()
       case 'revoked_applied':
         link.revokedApplied(message.sequence, message.is_durable)
-        return receipts.check()
+        return acknowledgements.check()
       case 'consumed':
         return link.consumed(message.messages)
       case 'rejected': {
@@ -191,7 +191,7 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
           { gateway_id: gatewayId, tenant_id: tenantId, revision, reason },
           'a gateway rejected a snapshot',
         )
-        return book.rejected(gatewayId, tenantId.slice(0, 100), revision, reason)
+        return registry.rejected(gatewayId, tenantId.slice(0, 100), revision, reason)
       }
       case 'resync':
         log.warn({ gateway_id: gatewayId, reason: message.reason }, 'a gateway asks for everything')
@@ -222,14 +222,14 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
     }
     const isBehind = needsEverything(hello, tail.position())
     const keyId = credential.kind === 'own' ? credential.keyId : null
-    book.connected(id, version, isBehind ? 0 : hello.revision, keyId)
+    registry.connected(id, version, isBehind ? 0 : hello.revision, keyId)
     const link = openGatewayLink(socket, hello, { ...context, log: hello.log })
     links.set(id, link)
     socket.once('close', () => {
       if (links.get(id) !== link) return
       links.delete(id)
-      book.disconnected(id)
-      receipts.check()
+      registry.disconnected(id)
+      acknowledgements.check()
     })
     if (index.current() === undefined) void index.rebuild().then(compareAll)
     return link
@@ -238,7 +238,7 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
   /** With whom a restart may make forget it, and who is not there to be asked. */
   async function tellAll(receipt: Receipt, isDurable: (id: string) => boolean): Promise<Enforced> {
     const notDurable = receipt.applied.filter((id) => !isDurable(id))
-    const known = new Set([...book.away(), ...(await keys.seen())])
+    const known = new Set([...registry.away(), ...(await keys.seen())])
     const unreachable = [...known].filter((id) => !links.has(id)).sort()
     return { ...receipt, notDurable, unreachable }
   }
@@ -265,28 +265,28 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
       settings = next
       for (const link of links.values()) link.settingsChanged()
     },
-    gateways: () => book.list(tail.position().revision, [...unsendable.values()]),
-    settled: (revision, timeoutMs) => receipts.applied(revision, timeoutMs),
+    gateways: () => registry.list(tail.position().revision, [...unsendable.values()]),
+    settled: (revision, timeoutMs) => acknowledgements.applied(revision, timeoutMs),
     async enforced(tenantId, revision, timeoutMs) {
-      const receipt = await receipts.taken(tenantId, revision, timeoutMs)
-      return tellAll(receipt, (gatewayId) => book.isDurable(gatewayId))
+      const receipt = await acknowledgements.taken(tenantId, revision, timeoutMs)
+      return tellAll(receipt, (gatewayId) => registry.isDurable(gatewayId))
     },
     async revocationsSettled(timeoutMs) {
-      const receipt = await receipts.revoked(revokedSequence, timeoutMs)
+      const receipt = await acknowledgements.revoked(revokedSequence, timeoutMs)
       return tellAll(receipt, (gatewayId) => links.get(gatewayId)?.isRevokedDurable() !== false)
     },
     cut(keyIds) {
       for (const [socket, credential] of credentials)
         if (credential.kind === 'own' && keyIds.includes(credential.keyId)) socket.terminate()
     },
-    forget: (gatewayId) => book.forget(gatewayId),
+    forget: (gatewayId) => registry.forget(gatewayId),
     async close() {
       clearInterval(comparing)
       clearInterval(rebuilding)
       index.close()
       door.close()
       for (const link of links.values()) link.close(1001, 'the control plane stops')
-      receipts.close()
+      acknowledgements.close()
       await tail.close()
     },
   }

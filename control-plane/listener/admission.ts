@@ -11,7 +11,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { Rotation } from '../concurrency/rotation.ts'
 
 /** `keyed`: shows something that has yet to be checked; so may a flood. */
-export type Rank = 'operator' | 'known' | 'keyed' | 'stranger'
+export type Priority = 'operator' | 'known' | 'keyed' | 'stranger'
 
 export interface AdmissionLimits {
   readonly perTurn: number
@@ -29,7 +29,7 @@ const ADMISSION_LIMITS: AdmissionLimits = {
 
 export interface Admission {
   /** Now or later. False: too many of this address wait already. */
-  enter(rank: Rank, address: string, begin: () => void): boolean
+  enter(priority: Priority, address: string, begin: () => void): boolean
 }
 
 type Line = Rotation<() => void>
@@ -86,9 +86,9 @@ export function createAdmission(
   }
 
   return {
-    enter(rank, address, begin) {
-      if (rank !== 'operator') {
-        if (waiting > 0 || begun >= perTurn) return wait(rank, address, begin)
+    enter(priority, address, begin) {
+      if (priority !== 'operator') {
+        if (waiting > 0 || begun >= perTurn) return wait(priority, address, begin)
         begun++
         lookAhead()
       }
@@ -97,20 +97,24 @@ export function createAdmission(
     },
   }
 
-  function isFull(rank: Rank): boolean {
-    return (rank === 'known' ? knownWaiting : waiting - knownWaiting) >= waitingMax
+  function isFull(priority: Priority): boolean {
+    return (priority === 'known' ? knownWaiting : waiting - knownWaiting) >= waitingMax
   }
 
-  function wait(rank: Exclude<Rank, 'operator'>, address: string, begin: () => void): boolean {
-    const line = { known, keyed, stranger: strangers }[rank]
+  function wait(
+    priority: Exclude<Priority, 'operator'>,
+    address: string,
+    begin: () => void,
+  ): boolean {
+    const line = { known, keyed, stranger: strangers }[priority]
     const [site, network] = [countedWidelyAs(address), countedAs(address)]
     const ofNetwork = line.countWithin(site, network)
     // a flood fills its own room; a network of which nobody waits is let in all the same
-    if (ofNetwork > 0 && (ofNetwork >= waitingPerAddressMax || isFull(rank))) return false
+    if (ofNetwork > 0 && (ofNetwork >= waitingPerAddressMax || isFull(priority))) return false
     if (line.countOf(site) >= waitingPerSiteMax) return false
     line.push(site, network, begin)
     waiting++
-    if (rank === 'known') knownWaiting++
+    if (priority === 'known') knownWaiting++
     lookAhead()
     return true
   }

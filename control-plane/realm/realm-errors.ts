@@ -1,6 +1,6 @@
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider'
 import { errors } from './oidc.ts'
-import { authorizeAgainUrl } from './onward.ts'
+import { authorizeAgainUrl } from './return-urls.ts'
 import { requestIdOf, showMessage } from './show.ts'
 import type { Realm, RealmWorld } from './world.ts'
 

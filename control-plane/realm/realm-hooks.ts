@@ -7,7 +7,7 @@ import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import { addressOf } from '../listener/client-address.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import { isSessionOver } from './session-over.ts'
-import { wantsSecondFactor } from './sign-in/visit.ts'
+import { wantsSecondFactor } from './sign-in/browser-sign-in.ts'
 import type { RealmWorld } from './world.ts'
 
 /** `token`: by which it is asked for. One from before a revocation may still be kept for a while. */

@@ -6,7 +6,7 @@ import type { AdapterPayload } from 'oidc-provider'
 import { addressOf } from '../listener/client-address.ts'
 import { ACR_SECOND_FACTOR } from '../policy/verdict.ts'
 import { isFromOwnPage, readForm } from '../http/form.ts'
-import { authorizeAgainUrl } from './onward.ts'
+import { authorizeAgainUrl } from './return-urls.ts'
 import type { Texts } from './pages/texts/english.ts'
 import { requestIdOf, showMessage } from './show.ts'
 import { exhausted, isOfAnother } from './sign-in/attempt-state.ts'
@@ -15,7 +15,13 @@ import type { Outcome } from './sign-in/outcome.ts'
 import { passwordStep } from './sign-in/password-step.ts'
 import type { Input } from './sign-in/proofs.ts'
 import { showingOutcomes } from './sign-in/show-outcome.ts'
-import { isOnlyMissing, isOnlyStepUp, visitOf, whereFrom, type Visit } from './sign-in/visit.ts'
+import {
+  isOnlyMissing,
+  isOnlyStepUp,
+  browserSignInOf,
+  whereFrom,
+  type BrowserSignIn,
+} from './sign-in/browser-sign-in.ts'
 import type { Realm, RealmContext, RealmWorld } from './world.ts'
 
 const SIGN_IN_PATH = /^\/sign-in\/([A-Za-z0-9_-]{20,64})$/
@@ -27,7 +33,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
   const tryPassword = passwordStep(realm, world)
   const goOn = laterSteps(realm, world)
 
-  return async function signIn(ctx: RealmContext, next: () => Promise<unknown>) {
+  return async function signInPages(ctx: RealmContext, next: () => Promise<unknown>) {
     const uid = SIGN_IN_PATH.exec(ctx.path)?.[1]
     if (uid === undefined) return next()
     if (ctx.method === 'GET' || ctx.method === 'HEAD') return open(ctx, uid)
@@ -35,63 +41,63 @@ export function signInPages(realm: Realm, world: RealmWorld) {
   }
 
   async function open(ctx: RealmContext, uid: string) {
-    const visit = await visitOf(ctx, realm, world, uid)
-    if (visit === undefined) return
-    const { interaction, isFinished } = visit
+    const signIn = await browserSignInOf(ctx, realm, world, uid)
+    if (signIn === undefined) return
+    const { interaction, isFinished } = signIn
     const session = await provider.Session.get(ctx)
-    const isSteppedUp = isOnlyStepUp(visit) && session.acr === ACR_SECOND_FACTOR
-    const isAnswered = isFinished || isOnlyMissing(visit) || isSteppedUp
+    const isSteppedUp = isOnlyStepUp(signIn) && session.acr === ACR_SECOND_FACTOR
+    const isAnswered = isFinished || isOnlyMissing(signIn) || isSteppedUp
     if (session.accountId !== undefined && isAnswered && !hasCodesToKeep(interaction))
       return ctx.redirect(authorizeAgainUrl(realm, interaction, session.loginTs)) // another tab did
-    if (isFinished) return showMessage(ctx, world, realm, 'expired', whereFrom(visit))
+    if (isFinished) return showMessage(ctx, world, realm, 'expired', whereFrom(signIn))
     if (tenant.licenceBlocksSignin)
-      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(visit))
-    const outcome = await goOn(ctx, visit, { kind: 'none' })
-    if (outcome !== undefined) return showOutcome(ctx, visit, outcome)
-    if (isOfAnother(interaction, visit.browserHash, clock.nowMs()))
-      return showOutcome(ctx, visit, { kind: 'other_browser' })
-    const problem = problemBefore(interaction, textsOf(ctx, visit))
-    return showPassword(ctx, visit, { status: 200, problem })
+      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
+    const outcome = await goOn(ctx, signIn, { kind: 'none' })
+    if (outcome !== undefined) return showOutcome(ctx, signIn, outcome)
+    if (isOfAnother(interaction, signIn.browserHash, clock.nowMs()))
+      return showOutcome(ctx, signIn, { kind: 'other_browser' })
+    const problem = problemBefore(interaction, textsOf(ctx, signIn))
+    return showPassword(ctx, signIn, { status: 200, problem })
   }
 
   async function submit(ctx: RealmContext, uid: string) {
     if (!isFromOwnPage(ctx.req.headers, new URL(baseUrl).origin))
       return showMessage(ctx, world, realm, 'cross_site')
-    const visit = await visitOf(ctx, realm, world, uid)
-    if (visit === undefined) return
+    const signIn = await browserSignInOf(ctx, realm, world, uid)
+    if (signIn === undefined) return
     if (tenant.licenceBlocksSignin)
-      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(visit))
+      return showMessage(ctx, world, realm, 'licence_blocked', whereFrom(signIn))
     const form = await readForm(ctx.req)
     if (form.kind === 'refused') {
       const status = form.reason === 'too_large' ? 413 : 400
-      return showPassword(ctx, visit, { status, problem: textsOf(ctx, visit).formTooLong })
+      return showPassword(ctx, signIn, { status, problem: textsOf(ctx, signIn).formTooLong })
     }
-    if (form.fields.has('restart')) return restart(ctx, visit)
-    const outcome = await outcomeOf(ctx, visit, form.fields)
+    if (form.fields.has('restart')) return restart(ctx, signIn)
+    const outcome = await outcomeOf(ctx, signIn, form.fields)
     const { tenantId } = tenant
     const from = { tenant_id: tenantId, request_id: requestIdOf(ctx), ip: addressOf(ctx.req) }
     log.info({ ...from, outcome: outcome.kind, reason: reasonOf(outcome) }, 'sign-in')
-    return showOutcome(ctx, visit, outcome)
+    return showOutcome(ctx, signIn, outcome)
   }
 
   async function outcomeOf(
     ctx: RealmContext,
-    visit: Visit,
+    signIn: BrowserSignIn,
     fields: ReadonlyMap<string, string>,
   ): Promise<Outcome> {
     const login = fields.get('username')
     const password = fields.get('password')
     if (login !== undefined || password !== undefined)
-      return tryPassword(ctx, visit, login ?? '', password ?? '')
-    const outcome = await goOn(ctx, visit, inputOf(fields))
+      return tryPassword(ctx, signIn, login ?? '', password ?? '')
+    const outcome = await goOn(ctx, signIn, inputOf(fields))
     if (outcome !== undefined) return outcome
-    return isOfAnother(visit.interaction, visit.browserHash, clock.nowMs())
+    return isOfAnother(signIn.interaction, signIn.browserHash, clock.nowMs())
       ? { kind: 'other_browser' }
       : { kind: 'password', problem: 'password_needed' }
   }
 
-  async function restart(ctx: RealmContext, visit: Visit) {
-    const { uid, browserHash } = visit
+  async function restart(ctx: RealmContext, signIn: BrowserSignIn) {
+    const { uid, browserHash } = signIn
     // somebody else's goes on until a password is given here
     await store.change(async ({ queries, nowMs }) => {
       const known = await records.signInIn(queries, uid)
@@ -99,7 +105,7 @@ export function signInPages(realm: Realm, world: RealmWorld) {
       if (!isOfAnother(known.payload, browserHash, nowMs))
         await records.saveSignIn(queries, uid, exhausted(known.payload))
     })
-    return showPassword(ctx, visit, { status: 200 })
+    return showPassword(ctx, signIn, { status: 200 })
   }
 }
 

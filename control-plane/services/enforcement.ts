@@ -3,7 +3,7 @@ import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createEnforcement } from '../events/enforcement.ts'
 import { createLogoutNotices } from '../events/logout-notices.ts'
-import { createToldEvents } from '../events/told-events.ts'
+import { createEventLog } from '../events/event-log.ts'
 import { createClients } from '../feed/clients.ts'
 import { createFeed } from '../feed/feed.ts'
 import { openInstances } from '../feed/instances.ts'
@@ -82,7 +82,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     feed,
     figures,
     enforcement,
-    toldEvents: createToldEvents({ store }),
+    eventLog: createEventLog({ store }),
     gatewayKeys,
     fleetSource,
     fleet,

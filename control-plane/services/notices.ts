@@ -10,7 +10,7 @@ import {
   createReceiverClient,
   type ReceiverWorld,
 } from '../webhooks/receiver-client.ts'
-import { createDeliveries } from '../webhooks/sent.ts'
+import { createDeliveries } from '../webhooks/deliveries.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 import type { Jobs } from './jobs.ts'
 import type { TenantServices } from './tenants.ts'

@@ -12,7 +12,7 @@ import {
 } from '../store/queries/webhook-deliveries.ts'
 import { findWebhooks, type WebhookRow } from '../store/queries/webhooks.ts'
 import type { Change } from '../store/store.ts'
-import type { Wanted } from './agenda.ts'
+import type { Wanted } from './due-queue.ts'
 import { LEASE_MS, retryAtMs } from './schedule.ts'
 
 export interface Claimed {

@@ -2,7 +2,7 @@
  * The life of a delivery: an event becomes deliveries (fan-out.ts), each is leased with its attempt
  * counted (claims.ts), sent, and what came of it is written down (results.ts). One turn does all
  * three for many deliveries in one change, because a change costs a wait for the disk; sending
- * goes on meanwhile. Whose turn it is, says agenda.ts; how much at a time, pace.ts.
+ * goes on meanwhile. Whose turn it is, says due-queue.ts; how much at a time, pace.ts.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import type { Vault } from '../keys/vault.ts'
 import { createCoalescingRunner } from '../concurrency/coalescing-runner.ts'
 import { pendingWebhooks } from '../store/queries/webhook-deliveries.ts'
 import type { Store } from '../store/store.ts'
-import { createAgenda, type Wanted } from './agenda.ts'
+import { createDueQueue, type Wanted } from './due-queue.ts'
 import { claim, type Claimed, type Claims } from './claims.ts'
 import { fanOut, NOTHING, type FannedOut } from './fan-out.ts'
 import { createPaces } from './pace.ts'
@@ -55,7 +55,7 @@ export function createDispatcher(world: DispatcherWorld) {
   /** Of this process, for its leases. */
   const owner = randomUUID()
   const paces = createPaces()
-  const agenda = createAgenda(paces)
+  const dueQueue = createDueQueue(paces)
   const results: Result[] = []
   const counts = { delivered: 0, failedAttempts: 0, givenUp: 0, paused: 0 }
   let hasEvents = true // of whoever ran before
@@ -85,7 +85,7 @@ export function createDispatcher(world: DispatcherWorld) {
       signal = Promise.withResolvers()
       const isMore = await turnSafely()
       if (isMore) continue
-      if (agenda.underWay === 0 && results.length === 0) break
+      if (dueQueue.underWay === 0 && results.length === 0) break
       sleep() // what becomes due meanwhile does not wait for those that are under way
       await signal.promise
       clearTimeout(timer)
@@ -97,7 +97,7 @@ export function createDispatcher(world: DispatcherWorld) {
   /** Never for long: clocks are set, and others may have died over something. */
   function sleep() {
     if (isStopped) return
-    const dueMs = (agenda.nextMs() ?? Infinity) - clock.nowMs()
+    const dueMs = (dueQueue.nextMs() ?? Infinity) - clock.nowMs()
     timer = setTimeout(wake, Math.min(SLEEP_MS_MAX, Math.max(SLEEP_MS_MIN, dueMs)))
     timer.unref()
   }
@@ -120,7 +120,7 @@ export function createDispatcher(world: DispatcherWorld) {
     if ((isSearchDue || isLongAgo) && !isStopped) await search()
     const settled = results.splice(0, countAtOnce(results))
     const isFanningOut = hasEvents && !isStopped
-    const chosen = isStopped ? [] : agenda.choose(clock.nowMs())
+    const chosen = isStopped ? [] : dueQueue.choose(clock.nowMs())
     if (settled.length === 0 && !isFanningOut && chosen.length === 0) return false
     hasEvents &&= isStopped
     try {
@@ -133,12 +133,12 @@ export function createDispatcher(world: DispatcherWorld) {
       hasEvents ||= done.fannedOut.hasMore
       begin(chosen, done.claims)
       for (const { webhookId, tenantId, state } of done.fannedOut.deliveries)
-        if (state === 'pending') agenda.note(webhookId, tenantId, 0)
+        if (state === 'pending') dueQueue.note(webhookId, tenantId, 0)
       return true
     } catch (error) {
       results.unshift(...settled)
       hasEvents ||= isFanningOut
-      for (const { webhookId, limit } of chosen) agenda.release(webhookId, limit)
+      for (const { webhookId, limit } of chosen) dueQueue.release(webhookId, limit)
       throw error
     }
   }
@@ -148,7 +148,7 @@ export function createDispatcher(world: DispatcherWorld) {
     searchedMs = clock.nowMs()
     hasEvents = true // whoever emitted may have died before this program heard of it
     for (const { webhookId, tenantId, dueMs } of await pendingWebhooks(store.read))
-      agenda.note(webhookId, tenantId, dueMs)
+      dueQueue.note(webhookId, tenantId, dueMs)
   }
 
   function takeIn(settled: readonly Result[], recorded: Recorded, fannedOut: FannedOut) {
@@ -158,7 +158,7 @@ export function createDispatcher(world: DispatcherWorld) {
     counts.givenUp += recorded.givenUp + fannedOut.givenUp
     counts.paused += paused.length
     for (const { webhookId, tenantId, dueMs } of recorded.retries)
-      agenda.note(webhookId, tenantId, dueMs)
+      dueQueue.note(webhookId, tenantId, dueMs)
     for (const webhookId of paused)
       log.warn({ webhook_id: webhookId }, 'webhook paused: it has failed for days')
   }
@@ -166,8 +166,8 @@ export function createDispatcher(world: DispatcherWorld) {
   function begin(chosen: readonly Wanted[], { claimed, nextDue }: Claims) {
     const taken = Map.groupBy(claimed, ({ delivery }) => delivery.webhookId)
     for (const { webhookId, limit } of chosen) {
-      agenda.looked(webhookId, nextDue.get(webhookId))
-      agenda.release(webhookId, limit - (taken.get(webhookId)?.length ?? 0))
+      dueQueue.looked(webhookId, nextDue.get(webhookId))
+      dueQueue.release(webhookId, limit - (taken.get(webhookId)?.length ?? 0))
     }
     for (const one of claimed) void send(one)
   }
@@ -179,7 +179,7 @@ export function createDispatcher(world: DispatcherWorld) {
     const result = { ...claimed, answer, startedAtMs }
     paces.learn(webhookId, isDelivered(result), answer.milliseconds)
     results.push(result)
-    agenda.release(webhookId, 1)
+    dueQueue.release(webhookId, 1)
     signal.resolve()
   }
 
@@ -204,7 +204,7 @@ export function createDispatcher(world: DispatcherWorld) {
 
     /** Something of this webhook is due now; to be called after the commit. */
     noted(webhookId: string, tenantId: string) {
-      agenda.note(webhookId, tenantId, 0)
+      dueQueue.note(webhookId, tenantId, 0)
       wake()
     },
 
@@ -215,7 +215,7 @@ export function createDispatcher(world: DispatcherWorld) {
       await runner.run()
     },
 
-    counts: (): DispatchCounts => ({ ...counts, underWay: agenda.underWay }),
+    counts: (): DispatchCounts => ({ ...counts, underWay: dueQueue.underWay }),
 
     /** Takes nothing new, and writes down what comes of what is under way. */
     async close(): Promise<void> {

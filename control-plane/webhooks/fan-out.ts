@@ -23,7 +23,7 @@ import {
   updateWebhook,
 } from '../store/queries/webhooks.ts'
 import type { Change } from '../store/store.ts'
-import { newDelivery } from './deliveries.ts'
+import { newDelivery } from './new-delivery.ts'
 import { countFailures, SERVICE } from './failures.ts'
 
 export interface FannedOut {

@@ -14,7 +14,7 @@ import {
 } from '../store/queries/webhook-deliveries.ts'
 import { writeEndings } from '../store/queries/webhook-endings.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
-import { replayOf } from './deliveries.ts'
+import { replayOf } from './new-delivery.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { requirePlan, requireWebhook } from './webhooks.ts'
 

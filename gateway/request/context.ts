@@ -7,7 +7,7 @@ import type { RevokedView } from '../../shared/enforcement/session.ts'
 import type { Reason, RefuseReason, SignInReason } from '../../shared/reasons.ts'
 import type { Answer } from '../../shared/sign-in/answer.ts'
 import { signInRequired } from '../../shared/sign-in/refusals.ts'
-import type { Visit } from '../../shared/sign-in/visit.ts'
+import type { ServiceRequest } from '../../shared/sign-in/service-request.ts'
 import type { CompiledTenant } from '../tenants/compiled.ts'
 import type { HostLookup, Served } from '../tenants/registry.ts'
 import type { Upgrades } from '../upgrade/upgrades.ts'
@@ -35,7 +35,7 @@ export interface Edge {
 }
 
 /** One request with what was found out about it; the tenant's snapshot is kept to its end. */
-export class RequestContext implements Visit, Judged<ProvenSession> {
+export class RequestContext implements ServiceRequest, Judged<ProvenSession> {
   readonly exchange: Exchange
   readonly edge: Edge
   readonly tenant: CompiledTenant

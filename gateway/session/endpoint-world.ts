@@ -1,5 +1,5 @@
 /** What the service's own addresses stand on. */
-import type { SignInWorld } from '../../shared/sign-in/visit.ts'
+import type { SignInWorld } from '../../shared/sign-in/service-request.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { OwnSessions } from './own-sessions.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '../../shared/sign-in/answer.ts'
 import { logout } from '../../shared/sign-in/logout.ts'
 import { FORM_PAGE_HEADER_LINES } from '../../shared/sign-in/pages.ts'
-import { isRead, onlyParameter } from '../../shared/sign-in/visit.ts'
+import { isRead, onlyParameter } from '../../shared/sign-in/service-request.ts'
 import { BodyTooLarge } from '../wire/exchange.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { EndpointWorld } from './endpoint-world.ts'

@@ -9,7 +9,7 @@ import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
 import type { CompiledTenant } from '../tenants/compiled.ts'
-import { reasonOf } from '../../shared/sign-in/visit.ts'
+import { reasonOf } from '../../shared/sign-in/service-request.ts'
 
 const Text = v.pipe(v.string(), v.maxLength(LIMITS.userAgentTextMax))
 const Time = v.pipe(v.string(), v.isoTimestamp())

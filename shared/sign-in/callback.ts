@@ -15,47 +15,55 @@ import { cookieLines, methodRefused, pageAnswer, redirection, type Answer } from
 import { flowCookieName, flowCookiePath, flowIdOf, openFlow, type Flow } from './flow.ts'
 import { hopsCookie } from './hops.ts'
 import { othersCleared } from './stray-sessions.ts'
-import { onlyParameter, reasonOf, type SignInWorld, type Visit } from './visit.ts'
+import {
+  onlyParameter,
+  reasonOf,
+  type SignInWorld,
+  type ServiceRequest,
+} from './service-request.ts'
 
-export async function callback<V extends Visit>(visit: V, world: SignInWorld<V>): Promise<Answer> {
-  const { tenant, query, isCookieSecure: isSecure } = visit
+export async function callback<V extends ServiceRequest>(
+  request: V,
+  world: SignInWorld<V>,
+): Promise<Answer> {
+  const { tenant, query, isCookieSecure: isSecure } = request
   const { relyingParty, callbacks, log } = world
-  if (visit.head.method !== 'GET') return methodRefused('GET')
+  if (request.head.method !== 'GET') return methodRefused('GET')
   const state = onlyParameter(query, 'state') ?? ''
   const flowId = flowIdOf(state)
-  if (flowId === undefined) return startAgain(visit, world)
+  if (flowId === undefined) return startAgain(request, world)
   const cookieName = flowCookieName(flowId, isSecure)
-  const sealed = readCookie(visit.cookies, cookieName)
+  const sealed = readCookie(request.cookies, cookieName)
   const flow =
-    typeof sealed === 'string' ? openFlow(sealed, tenant.flowKeys, visit.nowSeconds) : undefined
-  if (flow === undefined || flow.state !== state) return startAgain(visit, world)
+    typeof sealed === 'string' ? openFlow(sealed, tenant.flowKeys, request.nowSeconds) : undefined
+  if (flow === undefined || flow.state !== state) return startAgain(request, world)
 
   const flowCleared = clearCookie(cookieName, isSecure, flowCookiePath(isSecure))
-  if (callbacks.isUsed(flow.state)) return startAgain(visit, world, [flowCleared])
-  const waitSeconds = hasCode(query) ? callbacks.waitSeconds(visit.clientAddress) : undefined
+  if (callbacks.isUsed(flow.state)) return startAgain(request, world, [flowCleared])
+  const waitSeconds = hasCode(query) ? callbacks.waitSeconds(request.clientAddress) : undefined
   if (waitSeconds !== undefined) return tooManySignIns(waitSeconds)
   callbacks.use(flow.state)
-  if (!hasCode(query)) return signInEnded(visit, flow.returnTo, [flowCleared])
+  if (!hasCode(query)) return signInEnded(request, flow.returnTo, [flowCleared])
 
   let token: string
   try {
-    const callbackUrl = `${visit.edgeUrl}/service/callback?${query}`
+    const callbackUrl = `${request.edgeUrl}/service/callback?${query}`
     token = await relyingParty.finish(tenant, { callbackUrl, ...flow })
   } catch (failure) {
     log.warn({ reason: reasonOf(failure), tenant_id: tenant.tenantId }, 'code exchange failed')
-    return signInEnded(visit, flow.returnTo, [flowCleared])
+    return signInEnded(request, flow.returnTo, [flowCleared])
   }
   const claims = proveToken(token, tenant.trust)
-  const problem = typeof claims === 'string' ? claims : problemOf(claims, flow, visit, world)
+  const problem = typeof claims === 'string' ? claims : problemOf(claims, flow, request, world)
   if (typeof claims === 'string' || problem !== undefined) {
     log.warn({ reason: problem, tenant_id: tenant.tenantId }, 'issued token refused')
-    return signInEnded(visit, flow.returnTo, [flowCleared])
+    return signInEnded(request, flow.returnTo, [flowCleared])
   }
   return redirection(303, flow.returnTo, [
     flowCleared,
-    ...othersCleared(visit),
-    ...sessionCookies(visit, world, token, claims),
-    hopsCookie(visit),
+    ...othersCleared(request),
+    ...sessionCookies(request, world, token, claims),
+    hopsCookie(request),
   ])
 }
 
@@ -68,7 +76,7 @@ function hasCode(query: string): boolean {
 function problemOf(
   claims: TokenClaims,
   flow: Flow,
-  { tenant, revoked }: Visit,
+  { tenant, revoked }: ServiceRequest,
   { clock }: Pick<SignInWorld, 'clock'>,
 ): string | undefined {
   // whoever dropped `prompt=login` on the way to the realm comes back with an old sign-in
@@ -78,12 +86,12 @@ function problemOf(
 }
 
 function sessionCookies(
-  visit: Visit,
+  request: ServiceRequest,
   { clock }: Pick<SignInWorld, 'clock'>,
   token: string,
   claims: TokenClaims,
 ): string[] {
-  const { tenant, clientAddress, userAgent, isCookieSecure: isSecure } = visit
+  const { tenant, clientAddress, userAgent, isCookieSecure: isSecure } = request
   const seconds = nowSeconds(clock)
   const fingerprint = fingerprintOf(userAgent, clientAddress)
   const maxAgeSeconds = Math.max(1, claims.exp - seconds)
@@ -96,12 +104,12 @@ function sessionCookies(
 
 /** An old link, a restart, a cleared cookie: whoever is signed in goes on, others begin anew. */
 function startAgain(
-  visit: Visit,
+  request: ServiceRequest,
   { sessions }: Pick<SignInWorld, 'sessions'>,
   cookies: readonly string[] = [],
 ): Answer {
-  if (sessions.read(visit).kind === 'valid') return redirection(303, '/', cookies)
-  return redirection(303, '/service/login?returnTo=%2F', [...cookies, hopsCookie(visit)])
+  if (sessions.read(request).kind === 'valid') return redirection(303, '/', cookies)
+  return redirection(303, '/service/login?returnTo=%2F', [...cookies, hopsCookie(request)])
 }
 
 /** The flow is not used by that, so the same address can be asked again. */
@@ -114,7 +122,11 @@ function tooManySignIns(waitSeconds: number): Answer {
   return pageAnswer(429, page, [`Retry-After: ${waitSeconds}`])
 }
 
-function signInEnded(visit: Visit, returnTo: string, cookies: readonly string[]): Answer {
+function signInEnded(
+  request: ServiceRequest,
+  returnTo: string,
+  cookies: readonly string[],
+): Answer {
   return pageAnswer(
     400,
     {
@@ -126,6 +138,6 @@ function signInEnded(visit: Visit, returnTo: string, cookies: readonly string[])
         label: 'Sign in again',
       },
     },
-    cookieLines([...cookies, hopsCookie(visit)]),
+    cookieLines([...cookies, hopsCookie(request)]),
   )
 }

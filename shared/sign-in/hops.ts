@@ -1,10 +1,10 @@
 /** Sign-ins that lead nowhere, counted in a cookie, so that a loop ends on a page. */
 import { hopsCookieName, readCookie, setCookie } from '../enforcement/cookies.ts'
-import type { Visit } from './visit.ts'
+import type { ServiceRequest } from './service-request.ts'
 
 const HOPS_SECONDS = 60
 
-type HopsFacts = Pick<Visit, 'cookies' | 'isCookieSecure'>
+type HopsFacts = Pick<ServiceRequest, 'cookies' | 'isCookieSecure'>
 
 /** How often a sign-in has just been completed without a request that was then let through. */
 export function hopsOf({ cookies, isCookieSecure }: HopsFacts): number {

@@ -8,28 +8,37 @@ import { methodRefused, pageAnswer, redirection, type Answer } from './answer.ts
 import { flowCookieName, flowCookiePath, newFlowId, sealFlow, type Flow } from './flow.ts'
 import { hopsOf } from './hops.ts'
 import { strayCleared } from './stray-sessions.ts'
-import { isRead, onlyParameter, terminate, type SignInWorld, type Visit } from './visit.ts'
+import {
+  isRead,
+  onlyParameter,
+  terminate,
+  type SignInWorld,
+  type ServiceRequest,
+} from './service-request.ts'
 
-export async function login<V extends Visit>(visit: V, world: SignInWorld<V>): Promise<Answer> {
-  const { tenant, cookies, isCookieSecure: isSecure } = visit
-  if (!isRead(visit.head.method)) return methodRefused('GET, HEAD')
-  const verdict = world.sessions.read(visit)
+export async function login<V extends ServiceRequest>(
+  request: V,
+  world: SignInWorld<V>,
+): Promise<Answer> {
+  const { tenant, cookies, isCookieSecure: isSecure } = request
+  if (!isRead(request.head.method)) return methodRefused('GET, HEAD')
+  const verdict = world.sessions.read(request)
   const reason = verdict.kind === 'invalid' ? verdict.reason : undefined
-  if (hopsOf(visit) >= LIMITS.signInHopsMax) return loopPage(visit, reason ?? 'no_session')
+  if (hopsOf(request) >= LIMITS.signInHopsMax) return loopPage(request, reason ?? 'no_session')
   if (tenant.isSignInBlocked)
-    return reason === undefined ? redirection(303, returnToOf(visit)) : signInBlocked(tenant)
-  const flowId = newFlowId(visit.nowSeconds)
+    return reason === undefined ? redirection(303, returnToOf(request)) : signInBlocked(tenant)
+  const flowId = newFlowId(request.nowSeconds)
   const state = `${flowId}.${randomBytes(16).toString('base64url')}`
-  if (reason === 'binding_terminate') terminate(visit, world)
+  if (reason === 'binding_terminate') terminate(request, world)
   const isMoved = reason === 'binding_terminate' || reason === 'binding_step_up'
-  const redirectUri = `${visit.edgeUrl}/service/callback`
+  const redirectUri = `${request.edgeUrl}/service/callback`
   const start = await world.relyingParty.start(tenant, { redirectUri, state, isFresh: isMoved })
   const flow = {
     state,
     nonce: start.nonce,
     codeVerifier: start.codeVerifier,
-    returnTo: returnToOf(visit),
-    startedSeconds: visit.nowSeconds,
+    returnTo: returnToOf(request),
+    startedSeconds: request.nowSeconds,
     isFresh: isMoved,
   }
   const path = flowCookiePath(isSecure)
@@ -40,12 +49,12 @@ export async function login<V extends Visit>(visit: V, world: SignInWorld<V>): P
   })
   const surplus = flowCookies(cookies).slice(0, -(LIMITS.flowCookiesMax - 1))
   const cleared = surplus.map(({ name }) => clearCookie(name, isSecure, path))
-  return redirection(302, start.location, [...strayCleared(visit), ...cleared, cookie])
+  return redirection(302, start.location, [...strayCleared(request), ...cleared, cookie])
 }
 
-const returnToOf = ({ query }: Visit) => safeReturnTo(onlyParameter(query, 'returnTo'))
+const returnToOf = ({ query }: ServiceRequest) => safeReturnTo(onlyParameter(query, 'returnTo'))
 
-function signInBlocked({ name }: Visit['tenant']): Answer {
+function signInBlocked({ name }: ServiceRequest['tenant']): Answer {
   return pageAnswer(403, {
     title: 'Nobody can sign in at the moment',
     text: `New sign-ins to ${name} are closed. Whoever runs it can tell you more.`,
@@ -61,7 +70,7 @@ function sealShort(flow: Flow, key: Buffer): string {
     : sealFlow({ ...flow, returnTo: '/' }, key)
 }
 
-function loopPage({ isCookieSecure }: Visit, reason: SignInReason): Answer {
+function loopPage({ isCookieSecure }: ServiceRequest, reason: SignInReason): Answer {
   const cause =
     reason === 'no_session'
       ? 'Your browser did not keep the session cookie. Allow cookies for this site.'

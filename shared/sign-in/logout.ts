@@ -14,28 +14,32 @@ import { languageOf, type Language } from './language.ts'
 import { isLogoutMeant } from './logout-intent.ts'
 import { FORM_PAGE_HEADER_LINES, pageHtml } from './pages.ts'
 import { strayCleared } from './stray-sessions.ts'
-import { reasonOf, type SignInWorld, type Visit } from './visit.ts'
+import { reasonOf, type SignInWorld, type ServiceRequest } from './service-request.ts'
 
-export async function logout<V extends Visit>(visit: V, world: SignInWorld<V>): Promise<Answer> {
-  const { head, tenant } = visit
+export async function logout<V extends ServiceRequest>(
+  request: V,
+  world: SignInWorld<V>,
+): Promise<Answer> {
+  const { head, tenant } = request
   const { method } = head
   if (method !== 'GET' && method !== 'POST') return methodRefused('GET, POST')
-  if (!isLogoutMeant(visit)) return confirmLogout(visit)
-  const { isCookieSecure: isSecure } = visit
+  if (!isLogoutMeant(request)) return confirmLogout(request)
+  const { isCookieSecure: isSecure } = request
   const names = [SESSION_COOKIE, seenCookieName(isSecure), hopsCookieName(isSecure)]
   const own = names.map((name) => clearCookie(name, isSecure))
-  const cleared = [...own, ...strayCleared(visit)]
+  const cleared = [...own, ...strayCleared(request)]
   // whoever holds a token may end it, so of several all end: none is left to whoever knows it
-  const sessions = world.sessions.allOf(visit)
-  const isUnproven = sessions.length === 0 && readCookie(visit.cookies, SESSION_COOKIE) === REPEATED
-  if (sessions.length === 0 && !isUnproven) return signedOut(visit, cleared)
+  const sessions = world.sessions.allOf(request)
+  const isUnproven =
+    sessions.length === 0 && readCookie(request.cookies, SESSION_COOKIE) === REPEATED
+  if (sessions.length === 0 && !isUnproven) return signedOut(request, cleared)
   // who is out already, a moment or a year ago, is not put out again with every request
   for (const { claims } of sessions)
-    if (!isOver(claims, visit)) world.endSession(visit, claims, 'logout')
+    if (!isOver(claims, request)) world.endSession(request, claims, 'logout')
   try {
     const location = await world.relyingParty.endSessionLocation(tenant, {
       idToken: sessions.find(({ isOwn }) => isOwn)?.token,
-      returnUrl: `${visit.edgeUrl}/`,
+      returnUrl: `${request.edgeUrl}/`,
     })
     return redirection(303, location, cleared)
   } catch (error) {
@@ -43,11 +47,11 @@ export async function logout<V extends Visit>(visit: V, world: SignInWorld<V>): 
       { reason: reasonOf(error), tenant_id: tenant.tenantId },
       'realm logout not reached',
     )
-    return isUnproven ? notSignedOut(visit) : signedOut(visit, cleared)
+    return isUnproven ? notSignedOut(request) : signedOut(request, cleared)
   }
 }
 
-function isOver(claims: TokenClaims, { tenant, revoked, nowSeconds }: Visit): boolean {
+function isOver(claims: TokenClaims, { tenant, revoked, nowSeconds }: ServiceRequest): boolean {
   const { sessionSecondsMax } = tenant.sessionRules
   return (
     isRevoked(claims, revoked) || judgeTimes(claims, nowSeconds, sessionSecondsMax) !== undefined
@@ -55,25 +59,25 @@ function isOver(claims: TokenClaims, { tenant, revoked, nowSeconds }: Visit): bo
 }
 
 /** The form has to say where it comes from, so its page lets the browser say so. */
-function confirmLogout(visit: Visit): Answer {
-  const { language, texts } = spokenTo(visit)
+function confirmLogout(request: ServiceRequest): Answer {
+  const { language, texts } = spokenTo(request)
   const { title, ask, button } = texts
   const body = pageHtml({
     language,
     title,
-    text: ask(visit.tenant.name),
+    text: ask(request.tenant.name),
     code: 'confirm_logout',
     form: { action: '/service/logout', label: button },
   })
   return { status: 200, headerLines: FORM_PAGE_HEADER_LINES, body }
 }
 
-function signedOut(visit: Visit, cookies: readonly string[]): Answer {
-  const { language, texts } = spokenTo(visit)
+function signedOut(request: ServiceRequest, cookies: readonly string[]): Answer {
+  const { language, texts } = spokenTo(request)
   const page = {
     language,
     title: texts.done,
-    text: texts.ended(visit.tenant.name),
+    text: texts.ended(request.tenant.name),
     code: 'signed_out',
     action: { href: '/', label: texts.again },
   }
@@ -81,19 +85,19 @@ function signedOut(visit: Visit, cookies: readonly string[]): Answer {
 }
 
 /** The cookies stay, so that the next try finds them. */
-function notSignedOut(visit: Visit): Answer {
-  const { language, texts } = spokenTo(visit)
+function notSignedOut(request: ServiceRequest): Answer {
+  const { language, texts } = spokenTo(request)
   return pageAnswer(503, {
     language,
     title: texts.open,
-    text: texts.tryAgain(visit.tenant.name),
+    text: texts.tryAgain(request.tenant.name),
     code: 'sign_out_incomplete',
     action: { href: '/service/logout', label: texts.button },
   })
 }
 
-function spokenTo(visit: Visit) {
-  const language = languageOf(visit.header('accept-language').join())
+function spokenTo(request: ServiceRequest) {
+  const language = languageOf(request.header('accept-language').join())
   return { language, texts: TEXTS[language] }
 }
 

@@ -6,9 +6,9 @@ import { REASON_TEXTS, REFUSAL_TEXTS, type RefuseReason, type SignInReason } fro
 import type { NavigationFacts } from '../enforcement/navigation.ts'
 import { cookieLines, jsonAnswer, pageAnswer, redirection, type Answer } from './answer.ts'
 import { clearedVariants } from './stray-sessions.ts'
-import type { Visit } from './visit.ts'
+import type { ServiceRequest } from './service-request.ts'
 
-type Asker = Pick<Visit, 'tenant' | 'edgeUrl' | 'cookies' | 'isCookieSecure'> & {
+type Asker = Pick<ServiceRequest, 'tenant' | 'edgeUrl' | 'cookies' | 'isCookieSecure'> & {
   /** With the path and query of the request. */
   readonly head: NavigationFacts & { readonly target: string }
 }

@@ -6,9 +6,9 @@
 import { readCookie, REPEATED, SESSION_COOKIE } from '../enforcement/cookies.ts'
 import { LIMITS } from '../limits.ts'
 import { hopsOf } from './hops.ts'
-import type { Visit } from './visit.ts'
+import type { ServiceRequest } from './service-request.ts'
 
-type Sender = Pick<Visit, 'cookies' | 'edgeUrl' | 'isCookieSecure'>
+type Sender = Pick<ServiceRequest, 'cookies' | 'edgeUrl' | 'isCookieSecure'>
 
 /** Under `/service/`, where a request has more than one. */
 export function strayCleared(sender: Sender): string[] {

@@ -1,6 +1,6 @@
 /** The gateways, how far each has come, and their keys. */
 import { fleetOf } from '../../fleet/fleet-list.ts'
-import type { GatewayStatus } from '../../fleet/gateway-book.ts'
+import type { GatewayStatus } from '../../fleet/gateway-registry.ts'
 import type { GatewayKeys } from '../../keys/gateway-keys.ts'
 import { Gateway, NewGatewayKeyAnswer } from '../answer-fields.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'

@@ -1,7 +1,7 @@
 /** Webhooks: who is told of what, and what came of it. */
 import { LIMITS } from '../../../shared/limits.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
-import type { Deliveries, Delivery } from '../../webhooks/sent.ts'
+import type { Deliveries, Delivery } from '../../webhooks/deliveries.ts'
 import type { Webhook, WebhookPatch, Webhooks } from '../../webhooks/webhooks.ts'
 import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'

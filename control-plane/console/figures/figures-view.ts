@@ -5,7 +5,7 @@ import { chart } from '../blocks/chart.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { card } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
-import { outcomesAndReasons, refusalLines, requestLines, signInLines } from './drawn.ts'
+import { outcomesAndReasons, refusalLines, requestLines, signInLines } from './chart-lines.ts'
 import { outcomeHint, outcomeText, reasonText } from './wording.ts'
 
 const REASONS_LISTED_MAX = 30

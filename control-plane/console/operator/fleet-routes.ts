@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { MINUTE_MS } from '../../../shared/clock.ts'
 import { fleetOf, type ListedGateway } from '../../fleet/fleet-list.ts'
-import type { Rejection } from '../../fleet/gateway-book.ts'
+import type { Rejection } from '../../fleet/gateway-registry.ts'
 import { notice } from '../blocks/notice.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { age, badge, card, moment } from '../blocks/text.ts'

@@ -5,7 +5,7 @@ import { EVENT_NAMES, EVENTS, type EventName } from '../../../shared/events.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { KeptEvent } from '../../events/enforcement.ts'
-import type { ToldEvent, ToldPage } from '../../events/told-events.ts'
+import type { LoggedEvent, EventPage } from '../../events/event-log.ts'
 import { selectField, textField, type Option } from '../blocks/field.ts'
 import { linkButton } from '../blocks/form.ts'
 import { notice } from '../blocks/notice.ts'
@@ -38,9 +38,9 @@ const PEOPLE = { ...PAGE_QUERY, subject: searched, address: searched } as const
 
 export function eventsRoutes({
   enforcement,
-  toldEvents,
+  eventLog,
   gateways,
-}: Pick<ConsoleWorld, 'enforcement' | 'toldEvents' | 'gateways'>) {
+}: Pick<ConsoleWorld, 'enforcement' | 'eventLog' | 'gateways'>) {
   /** Instances of the application are the tenant's own; gateways are the operator's. */
   function instanceShownTo({ viewer, tenant }: Pick<TenantVisit, 'viewer' | 'tenant'>) {
     if (viewer.isOperator) return () => true
@@ -95,7 +95,7 @@ export function eventsRoutes({
       async ({ tenant: { tenantId }, query, address }) => {
         const { type, subject, address: ip, limit, cursor } = query
         const filter = { event: type, subject, ip }
-        const found = await toldEvents.list(tenantId, { limit, cursor }, filter)
+        const found = await eventLog.list(tenantId, { limit, cursor }, filter)
         const path = tenantPath(tenantId, 'events')
         const types = EVENT_NAMES.map((value) => ({ value, label: value }))
         return {
@@ -152,7 +152,7 @@ function filters(path: string, types: readonly Option[], { type, subject, addres
   </form>`
 }
 
-function stillMore({ items, looked }: ToldPage) {
+function stillMore({ items, looked }: EventPage) {
   const found = items.length
   return notice(
     'info',
@@ -193,7 +193,7 @@ function seenColumns(path: string, isShown: (instance: string) => boolean): Colu
   ]
 }
 
-function toldColumns(path: string): Column<ToldEvent>[] {
+function toldColumns(path: string): Column<LoggedEvent>[] {
   return [
     { label: 'When', cell: ({ createdAt }) => moment(createdAt) },
     {

@@ -15,7 +15,7 @@ import type { FactorKind } from '../../policy/verdict.ts'
 import { pathCookieName } from '../realm-cookies.ts'
 import { factsAbout } from '../sign-in/facts.ts'
 import { passkeyScriptUrl } from '../sign-in/passkey-script.ts'
-import { callerOf, type Visit } from '../sign-in/visit.ts'
+import { callerOf, type BrowserSignIn } from '../sign-in/browser-sign-in.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import type { Holder } from './holder.ts'
 
@@ -35,7 +35,12 @@ export type Proven =
   | { readonly kind: 'refused' | 'wrong_password' | 'wrong_code' | 'code_missing' | 'busy' }
 
 /** No sign-in is under way: nothing was asked for by the application. */
-const NO_VISIT: Visit = { uid: '', interaction: {}, isFinished: false, browserHash: undefined }
+const NO_VISIT: BrowserSignIn = {
+  uid: '',
+  interaction: {},
+  isFinished: false,
+  browserHash: undefined,
+}
 
 export function freshProofs(realm: Realm, world: RealmWorld) {
   const { tenant, issuer } = realm

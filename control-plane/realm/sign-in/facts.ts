@@ -6,7 +6,7 @@ import type { Attempt, OwnFacts } from '../../accounts/attempts.ts'
 import type { User } from '../../accounts/users.ts'
 import type { PasswordFact } from '../../policy/verdict.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
-import { wantsSecondFactor, type Caller, type Visit } from './visit.ts'
+import { wantsSecondFactor, type Caller, type BrowserSignIn } from './browser-sign-in.ts'
 
 /** With this browser's own; nobody keeps more. */
 const COUNTED = LIMITS.sessionsPerPersonMax + 1
@@ -39,7 +39,7 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
     /** Asks the store the same about somebody who does not exist: neither shows in the time. */
     async ownFacts(
       ctx: RealmContext,
-      visit: Visit,
+      signIn: BrowserSignIn,
       caller: Caller,
       user: User | undefined,
       password: PasswordFact,
@@ -62,7 +62,7 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
         },
         factors: await factors.kindsOf(owner),
         proof: 'none',
-        isStepUp: wantsSecondFactor(visit.interaction.params?.acr_values),
+        isStepUp: wantsSecondFactor(signIn.interaction.params?.acr_values),
         // This browser's own session makes room for the one that begins
         sessions: alive.filter((sid) => sid !== own).length,
       }

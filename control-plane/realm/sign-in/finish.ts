@@ -18,7 +18,7 @@ import { endSession } from '../session-end.ts'
 import { requestIdOf } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { withState, type AttemptState } from './attempt-state.ts'
-import type { Caller, Visit } from './visit.ts'
+import type { Caller, BrowserSignIn } from './browser-sign-in.ts'
 
 /** Timers keep a clock of their own, which may be so much ahead of the wall's. */
 const TIMER_EARLY_MS = 2
@@ -61,7 +61,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
      */
     async commit(
       change: Change,
-      { uid, interaction }: Visit,
+      { uid, interaction }: BrowserSignIn,
       { deviceTokens: tokens, userAgent, ip }: Caller,
       { user, state, facts, policies, signedIn, language }: Finished,
     ): Promise<string> {
@@ -85,7 +85,7 @@ export function finishing(realm: Realm, world: RealmWorld) {
 
     async answer(
       ctx: RealmContext,
-      { uid, interaction }: Visit,
+      { uid, interaction }: BrowserSignIn,
       deviceCookie: string,
       replaced: string | undefined,
     ) {

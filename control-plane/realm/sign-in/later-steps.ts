@@ -31,7 +31,13 @@ import { LATER_STEPS, type LaterStep, type Outcome } from './outcome.ts'
 import { unlessTooOften } from './person-rate.ts'
 import { proofs, type Input, type Proof } from './proofs.ts'
 import { usableUser } from './still-good.ts'
-import { callerOf, isOnlyMissing, isOnlyStepUp, languageOf, type Visit } from './visit.ts'
+import {
+  callerOf,
+  isOnlyMissing,
+  isOnlyStepUp,
+  languageOf,
+  type BrowserSignIn,
+} from './browser-sign-in.ts'
 
 export function laterSteps(realm: Realm, world: RealmWorld) {
   const { tenant, records, provider } = realm
@@ -46,17 +52,17 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
   /** undefined: there is nothing to go on with, the password is asked for. */
   return async function goOn(
     ctx: RealmContext,
-    visit: Visit,
+    signIn: BrowserSignIn,
     input: Input,
   ): Promise<Outcome | undefined> {
     const session = await provider.Session.get(ctx)
-    const begun = stateOf(visit.interaction, visit.browserHash, clock.nowMs())
+    const begun = stateOf(signIn.interaction, signIn.browserHash, clock.nowMs())
     const sid = session.sidFor(realm.clientId)
-    const secret = cookies.mint(visit.uid)
+    const secret = cookies.mint(signIn.uid)
     const state = begun ?? (await stateOfSession())
     if (state === undefined) return undefined
     const { userId } = state
-    if (isOnlyMissing(visit) && session.accountId === userId && state.recoveryCodes === undefined)
+    if (isOnlyMissing(signIn) && session.accountId === userId && state.recoveryCodes === undefined)
       return { kind: 'go_on' }
     if (state.sessionTs !== undefined && !(await isAlive(state))) return undefined
     const user = await usableUser(store.read, tenantId, state, sid)
@@ -64,9 +70,9 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
 
     const caller = callerOf(ctx, realm, baseUrl)
     const decided = await policies.of(tenantId)
-    const language = languageOf(ctx, world, realm, visit)
+    const language = languageOf(ctx, world, realm, signIn)
     const attempt = attemptOf(caller, { user, login: user.username })
-    const known = await ownFacts(ctx, visit, caller, user, 'right')
+    const known = await ownFacts(ctx, signIn, caller, user, 'right')
     const proven = { ...known, proof: state.proof ?? 'none' } as const
     const before = await attempts.preview(attempt, proven, decided)
 
@@ -91,17 +97,17 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     }
     const changed = store.change(async (change): Promise<Outcome | undefined> => {
       const { queries, nowMs } = change
-      const record = await records.signInIn(queries, visit.uid)
+      const record = await records.signInIn(queries, signIn.uid)
       if (record === undefined) return undefined // a sign-out has ended it meanwhile
       const { payload: interaction } = record
-      const held = stateOf(interaction, visit.browserHash, nowMs)
+      const held = stateOf(interaction, signIn.browserHash, nowMs)
       const current = held ?? (isFirst(interaction) ? state : undefined)
       if (current?.userId !== userId) return undefined
       const now = await usableUser(queries, tenantId, current, sid)
       if (now?.passwordHash !== user.passwordHash) return undefined
       const { next, facts, isNewFactor } = await shown(current)
       const judged = judge(await attempts.withFailures(queries, attempt, facts), decided)
-      const save = () => records.saveSignIn(queries, visit.uid, withState(interaction, next))
+      const save = () => records.saveSignIn(queries, signIn.uid, withState(interaction, next))
 
       // Whom the last policy refuses has the factor all the same
       const isShowing = judged.kind === 'signed_in' || (judged.kind === 'refused' && isNewFactor)
@@ -115,7 +121,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       if (judged.kind === 'refused') return judged
       if (judged.kind === 'signed_in') {
         const signed = { user, state: next, facts, policies: decided, language, signedIn: judged }
-        const place = { ...visit, interaction }
+        const place = { ...signIn, interaction }
         const deviceCookie = await finish.commit(change, place, caller, signed)
         return { kind: 'signed_in', deviceCookie }
       }
@@ -151,17 +157,17 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       attempts.refuseTooMany(attempt, proven, decided),
     )
     accountMail.deliver()
-    if (begun === undefined && isKept(outcome)) cookies.give(ctx, visit.uid, secret)
+    if (begun === undefined && isKept(outcome)) cookies.give(ctx, signIn.uid, secret)
     if (outcome?.kind !== 'signed_in' || decided.session.concurrent_max === null) return outcome
     return { ...outcome, replaced: await ownSid(ctx, userId) }
 
     /** A session that is asked for more has given its password already. */
     async function stateOfSession(): Promise<AttemptState | undefined> {
       const { accountId, loginTs } = session
-      if (!isOnlyStepUp(visit) || visit.isFinished || isExhausted(visit.interaction))
+      if (!isOnlyStepUp(signIn) || signIn.isFinished || isExhausted(signIn.interaction))
         return undefined
       if (accountId === undefined || loginTs === undefined) return undefined
-      if (accountId !== visit.interaction.session?.accountId) return undefined
+      if (accountId !== signIn.interaction.session?.accountId) return undefined
       return { ...beginState(accountId, clock.nowMs(), secret.hash), sessionTs: loginTs }
     }
 
@@ -174,16 +180,16 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
       const actor = { name: 'realm', requestId: requestIdOf(ctx) }
       const alongside = async (change: Change, before: User) => {
         const { queries, nowMs } = change
-        const record = await records.signInIn(queries, visit.uid)
+        const record = await records.signInIn(queries, signIn.uid)
         if (record === undefined) throw new Overtaken()
         const { payload } = record
-        const current = stateOf(payload, visit.browserHash, nowMs)
+        const current = stateOf(payload, signIn.browserHash, nowMs)
         const isSame = current?.userId === userId && before.passwordHash === passwordHash
         if (!isSame || !(await usableUser(queries, tenantId, current, sid))) throw new Overtaken()
         const passwordAt = (Math.floor(nowMs / SECOND_MS) + 1) * SECOND_MS // the revocation's
         const { sessionTs: _replaced, ...rest } = current
-        const next = { ...rest, passwordAt, chosenHash: chosenHashOf(visit.uid, plain) }
-        await records.saveSignIn(queries, visit.uid, withState(payload, next))
+        const next = { ...rest, passwordAt, chosenHash: chosenHashOf(signIn.uid, plain) }
+        await records.saveSignIn(queries, signIn.uid, withState(payload, next))
         await accountMail.tellPasswordChanged(change, before, language)
       }
       try {
@@ -202,12 +208,12 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
     /** This click, or an earlier one at the same page, has set the password that it brings. */
     async function goOnWithChosen(): Promise<Outcome | undefined> {
       if (input.kind !== 'new_password') return undefined
-      const record = await records.signIn(visit.uid)
-      const state = record && stateOf(record.payload, visit.browserHash, clock.nowMs())
-      if (record === undefined || state?.chosenHash !== chosenHashOf(visit.uid, input.value))
+      const record = await records.signIn(signIn.uid)
+      const state = record && stateOf(record.payload, signIn.browserHash, clock.nowMs())
+      if (record === undefined || state?.chosenHash !== chosenHashOf(signIn.uid, input.value))
         return undefined
       const { payload: interaction, isFinished } = record
-      return goOn(ctx, { ...visit, interaction, isFinished }, { kind: 'none' })
+      return goOn(ctx, { ...signIn, interaction, isFinished }, { kind: 'none' })
     }
   }
 

@@ -20,7 +20,7 @@ import { finishing } from './finish.ts'
 import { LATER_STEPS, type Outcome } from './outcome.ts'
 import { unlessTooOften } from './person-rate.ts'
 import { isOver } from './still-good.ts'
-import { callerOf, isOnlyMissing, languageOf, type Visit } from './visit.ts'
+import { callerOf, isOnlyMissing, languageOf, type BrowserSignIn } from './browser-sign-in.ts'
 
 export const LOGIN_CHARACTERS_MAX = 320
 
@@ -34,7 +34,7 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
 
   return async function tryPassword(
     ctx: RealmContext,
-    visit: Visit,
+    signIn: BrowserSignIn,
     login: string,
     plain: string,
   ): Promise<Outcome> {
@@ -42,11 +42,11 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
       return { kind: 'password', problem: 'password_needed', username: login }
     const caller = callerOf(ctx, realm, baseUrl)
     const decided = await policies.of(tenantId)
-    const language = languageOf(ctx, world, realm, visit)
+    const language = languageOf(ctx, world, realm, signIn)
     const isPossible = login.length <= LOGIN_CHARACTERS_MAX
     const user = isPossible ? await users.byLogin(tenantId, login) : undefined
     let attempt = attemptOf(caller, { user, login })
-    const unproven = await ownFacts(ctx, visit, caller, user, 'not_given')
+    const unproven = await ownFacts(ctx, signIn, caller, user, 'not_given')
     const record = async (facts: OwnFacts) =>
       store.change((change) => attempts.settle(change, attempt, facts, decided))
 
@@ -62,7 +62,7 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     // A directory knows people by more names than we do: their own failures and factors count
     if (about !== undefined && about.userId !== user?.userId) {
       attempt = attemptOf(caller, { user: about, login })
-      facts = await ownFacts(ctx, visit, caller, about, password)
+      facts = await ownFacts(ctx, signIn, caller, about, password)
     } else if (about === undefined && subject !== undefined)
       attempt = attemptOf(caller, { user: undefined, login, subject })
     if (tried.isUnusable === true) {
@@ -78,12 +78,12 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
     async function goOn(user: User, own: OwnFacts): Promise<Outcome> {
       personRate.takePassword(tenantId, user.userId, own.device.isKnown)
       if (!(await finish.untilIssuable(user.userId))) return { kind: 'unavailable' }
-      const secret = cookies.mint(visit.uid)
+      const secret = cookies.mint(signIn.uid)
       const judged = await store.change(async (change) => {
         const { queries, nowMs } = change
-        const current = await records.signInIn(queries, visit.uid)
-        const interaction = current?.payload ?? visit.interaction
-        const known = stateOf(interaction, visit.browserHash, nowMs)
+        const current = await records.signInIn(queries, signIn.uid)
+        const interaction = current?.payload ?? signIn.interaction
+        const known = stateOf(interaction, signIn.browserHash, nowMs)
         const isEnded = known !== undefined && (await isOver(queries, tenantId, known))
         const begun = beginState(user.userId, passwordAt, secret.hash)
         const state = isEnded ? begun : continued(known, begun)
@@ -94,18 +94,18 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
           const finished = { user, state, facts, policies: decided, language, signedIn: settled }
           const deviceCookie = await finish.commit(
             change,
-            { ...visit, interaction },
+            { ...signIn, interaction },
             caller,
             finished,
           )
           return { settled, state, deviceCookie }
         }
         const isSaved = settled.kind === 'asking' && settled.step !== 'password'
-        if (isSaved) await records.saveSignIn(queries, visit.uid, withState(interaction, state))
+        if (isSaved) await records.saveSignIn(queries, signIn.uid, withState(interaction, state))
         return { settled, state, isSaved }
       })
       const { settled, state, deviceCookie, isSaved } = judged
-      if (isSaved || deviceCookie !== undefined) cookies.give(ctx, visit.uid, secret)
+      if (isSaved || deviceCookie !== undefined) cookies.give(ctx, signIn.uid, secret)
       if (deviceCookie !== undefined) {
         const isCounted = decided.session.concurrent_max !== null
         const replaced = isCounted ? await ownSid(ctx, user.userId) : undefined
@@ -113,7 +113,7 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
       }
       const step = settled.kind === 'asking' && LATER_STEPS.find((one) => one === settled.step)
       if (!step) return toOutcome(settled, login)
-      if (step === 'second_factor' && (await hasShownFactor(ctx, visit, user.userId)))
+      if (step === 'second_factor' && (await hasShownFactor(ctx, signIn, user.userId)))
         return { kind: 'go_on' }
       return { kind: 'step', step, state, user, factors: own.factors }
     }
@@ -160,9 +160,9 @@ export function passwordStep(realm: Realm, world: RealmWorld) {
   }
 
   /** Another tab of this browser has shown the factor already: nobody is asked for it twice. */
-  async function hasShownFactor(ctx: RealmContext, visit: Visit, userId: string) {
+  async function hasShownFactor(ctx: RealmContext, signIn: BrowserSignIn, userId: string) {
     const { accountId, acr } = await provider.Session.get(ctx)
-    return isOnlyMissing(visit) && accountId === userId && acr === ACR_SECOND_FACTOR
+    return isOnlyMissing(signIn) && accountId === userId && acr === ACR_SECOND_FACTOR
   }
 }
 

@@ -6,7 +6,7 @@ import { enrolmentUri } from '../../accounts/totp.ts'
 import type { PasswordProblem } from '../../policy/new-password.ts'
 import { ATTEMPT_REASONS, type AttemptReason, type RefusalReason } from '../../policy/verdict.ts'
 import { FORM_PAGE_HEADERS, type MessageKind } from '../answers.ts'
-import { authorizeAgainUrl } from '../onward.ts'
+import { authorizeAgainUrl } from '../return-urls.ts'
 import { enrolPage } from '../pages/enrol-page.ts'
 import { newPasswordPage } from '../pages/new-password-page.ts'
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts'
@@ -19,7 +19,7 @@ import { finishing } from './finish.ts'
 import type { Outcome } from './outcome.ts'
 import { LOGIN_CHARACTERS_MAX } from './password-step.ts'
 import { passkeyScriptUrl } from './passkey-script.ts'
-import { whereFrom, type Visit } from './visit.ts'
+import { whereFrom, type BrowserSignIn } from './browser-sign-in.ts'
 
 /** What a refusal is told as; the reason itself is in the log and in the events. */
 const REFUSAL_PAGES: Record<RefusalReason, MessageKind> = {
@@ -44,22 +44,22 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
   const finish = finishing(realm, world)
   const site = passkeySite(baseUrl)
 
-  function textsOf(ctx: RealmContext, visit: Visit): Texts {
-    return placeFor(ctx, visit).texts
+  function textsOf(ctx: RealmContext, signIn: BrowserSignIn): Texts {
+    return placeFor(ctx, signIn).texts
   }
 
-  function placeFor(ctx: RealmContext, { interaction }: Visit) {
+  function placeFor(ctx: RealmContext, { interaction }: BrowserSignIn) {
     return placeOf(ctx, world, realm, interaction.params?.ui_locales)
   }
 
-  async function showPassword(ctx: RealmContext, visit: Visit, view: PasswordPage) {
-    const { login_hint: loginHint } = visit.interaction.params ?? {}
+  async function showPassword(ctx: RealmContext, signIn: BrowserSignIn, view: PasswordPage) {
+    const { login_hint: loginHint } = signIn.interaction.params ?? {}
     const { status, problem, username = typeof loginHint === 'string' ? loginHint : '' } = view
     ctx.set(FORM_PAGE_HEADERS)
     const page = signInPage({
-      place: placeFor(ctx, visit),
-      applicationHost: hostOf(visit),
-      action: actionOf(visit),
+      place: placeFor(ctx, signIn),
+      applicationHost: hostOf(signIn),
+      action: actionOf(signIn),
       username: username.slice(0, LOGIN_CHARACTERS_MAX),
       problem,
       forgottenUrl: `${realm.issuer}/account/forgotten`,
@@ -68,60 +68,64 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
   }
 
   /** `isAnswer`: something was sent, so that asking once more means that it was not enough. */
-  async function showOutcome(ctx: RealmContext, visit: Visit, outcome: Outcome) {
-    const texts = textsOf(ctx, visit)
+  async function showOutcome(ctx: RealmContext, signIn: BrowserSignIn, outcome: Outcome) {
+    const texts = textsOf(ctx, signIn)
     switch (outcome.kind) {
       case 'signed_in':
-        return finish.answer(ctx, visit, outcome.deviceCookie, outcome.replaced)
+        return finish.answer(ctx, signIn, outcome.deviceCookie, outcome.replaced)
       case 'go_on': {
         const session = await provider.Session.get(ctx)
         ctx.status = 303
-        return ctx.redirect(authorizeAgainUrl(realm, visit.interaction, session.loginTs))
+        return ctx.redirect(authorizeAgainUrl(realm, signIn.interaction, session.loginTs))
       }
       case 'refused':
-        return showRefusal(ctx, visit, outcome)
+        return showRefusal(ctx, signIn, outcome)
       case 'password': {
         const { username, problem } = outcome
-        return showPassword(ctx, visit, { status: 422, username, problem: texts.attempt[problem] })
+        return showPassword(ctx, signIn, { status: 422, username, problem: texts.attempt[problem] })
       }
       case 'busy':
         ctx.set('Retry-After', '5')
-        return showPassword(ctx, visit, {
+        return showPassword(ctx, signIn, {
           status: 503,
           username: outcome.username,
           problem: texts.busy,
         })
       case 'other_browser':
-        return showMessage(ctx, world, realm, 'cookie_missing', whereFrom(visit))
+        return showMessage(ctx, world, realm, 'cookie_missing', whereFrom(signIn))
       case 'too_often': {
         const { waitSeconds } = outcome
         ctx.set('Retry-After', String(waitSeconds))
         const wait = texts.waitMinutes(Math.ceil((waitSeconds * SECOND_MS) / MINUTE_MS))
         const details = [wait, requestIdOf(ctx)]
-        return showMessage(ctx, world, realm, 'too_often', { ...whereFrom(visit), details })
+        return showMessage(ctx, world, realm, 'too_often', { ...whereFrom(signIn), details })
       }
       case 'unavailable':
       case 'directory_down':
       case 'account_unusable':
-        return showMessage(ctx, world, realm, outcome.kind, whereFrom(visit))
+        return showMessage(ctx, world, realm, outcome.kind, whereFrom(signIn))
       case 'recovery_codes': {
         ctx.set(FORM_PAGE_HEADERS)
         const { codes } = outcome
-        const view = { place: placeFor(ctx, visit), action: actionOf(visit), codes }
+        const view = { place: placeFor(ctx, signIn), action: actionOf(signIn), codes }
         return showPage(ctx, 200, recoveryCodesPage(view))
       }
       case 'step':
-        return showStep(ctx, visit, outcome)
+        return showStep(ctx, signIn, outcome)
     }
   }
 
-  async function showStep(ctx: RealmContext, visit: Visit, outcome: Outcome & { kind: 'step' }) {
+  async function showStep(
+    ctx: RealmContext,
+    signIn: BrowserSignIn,
+    outcome: Outcome & { kind: 'step' },
+  ) {
     const { step, state, user, factors: kinds } = outcome
     const { username, userId } = user
     const owner = { tenantId: tenant.tenantId, userId }
-    const place = placeFor(ctx, visit)
+    const place = placeFor(ctx, signIn)
     const problem = sentenceOf(place.texts, outcome.problem)
-    const action = actionOf(visit)
+    const action = actionOf(signIn)
     const scriptUrl = passkeyScriptUrl(realm)
     const { challenge, seed } = state
     const isBusy = outcome.problem === 'busy'
@@ -157,21 +161,21 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
 
   async function showRefusal(
     ctx: RealmContext,
-    visit: Visit,
+    signIn: BrowserSignIn,
     { reason, until }: Outcome & { kind: 'refused' },
   ) {
     const details = [requestIdOf(ctx)]
     if (until !== undefined) {
       const waitMs = Math.max(SECOND_MS, until * SECOND_MS - clock.nowMs())
       ctx.set('Retry-After', String(Math.ceil(waitMs / SECOND_MS)))
-      details.unshift(textsOf(ctx, visit).waitMinutes(Math.ceil(waitMs / MINUTE_MS)))
+      details.unshift(textsOf(ctx, signIn).waitMinutes(Math.ceil(waitMs / MINUTE_MS)))
     }
     const kind = REFUSAL_PAGES[reason]
-    return showMessage(ctx, world, realm, kind, { ...whereFrom(visit), details })
+    return showMessage(ctx, world, realm, kind, { ...whereFrom(signIn), details })
   }
 
-  function actionOf(visit: Visit): string {
-    return `${issuer}/sign-in/${visit.uid}?app=${encodeURIComponent(hostOf(visit))}`
+  function actionOf(signIn: BrowserSignIn): string {
+    return `${issuer}/sign-in/${signIn.uid}?app=${encodeURIComponent(hostOf(signIn))}`
   }
 
   return { showOutcome, showPassword, textsOf }
@@ -190,6 +194,6 @@ function sentenceOf(
   return texts.steps.passwordProblem[problem as PasswordProblem]
 }
 
-function hostOf({ interaction }: Visit): string {
+function hostOf({ interaction }: BrowserSignIn): string {
   return new URL(String(interaction.params?.redirect_uri)).host
 }

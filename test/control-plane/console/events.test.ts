@@ -127,7 +127,7 @@ void t.test('large events are read a few at a time, and shown short', async (t) 
     if (!isDone) setImmediate(count)
   }
   setImmediate(count)
-  const page = await services.toldEvents.list('acme', { limit: 200 }, { subject: 'nobody' })
+  const page = await services.eventLog.list('acme', { limit: 200 }, { subject: 'nobody' })
   isDone = true
   t.ok(page.isCut && page.looked < 40, `${page.looked} of 40`)
   t.ok(page.looked * 92_000 < LIMITS.eventBytesLookedThroughMax + 128 * 1024)

@@ -1,6 +1,6 @@
 /** Fleet: what operators see of gateways that are there, away, behind, or reject something. */
 import t, { type Test } from 'tap'
-import { createGatewayBook } from '../../../control-plane/fleet/gateway-book.ts'
+import { createGatewayRegistry } from '../../../control-plane/fleet/gateway-registry.ts'
 import { fleetRoutes } from '../../../control-plane/console/operator/fleet-routes.ts'
 import type { Html } from '../../../control-plane/pages/html.ts'
 import type { View } from '../../../control-plane/console/route.ts'
@@ -8,14 +8,14 @@ import { HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import { movableClock } from '../../support/control-plane.ts'
 import { startConsole } from '../../support/console.ts'
 
-/** The page over a book that is written as the fleet's own connections write it. */
+/** The page over a registry that is written as the fleet's own connections write it. */
 async function startFleetPage(t: Test) {
   const clock = movableClock()
   const { services } = await startConsole(t, { clock })
-  const book = createGatewayBook(clock)
+  const registry = createGatewayRegistry(clock)
   const revision = await services.store.revision()
   const { store, gatewayKeys } = services
-  const gateways = () => book.list(revision, [])
+  const gateways = () => registry.list(revision, [])
   const [route] = fleetRoutes({ store, gatewayKeys, gateways })
   const show = async () => {
     const handle = route!.handle as (visit: unknown) => Promise<View>
@@ -24,7 +24,7 @@ async function startFleetPage(t: Test) {
     const { content } = await handle({ nowMs, viewer, address: '/console/fleet', csrf: '' })
     return String(await (content as Html))
   }
-  return { book, clock, revision, show }
+  return { registry, clock, revision, show }
 }
 
 void t.test('nobody is there yet, and what that means', async (t) => {
@@ -35,27 +35,27 @@ void t.test('nobody is there yet, and what that means', async (t) => {
 })
 
 void t.test('gateways that serve the newest revision are said to in one sentence', async (t) => {
-  const { book, clock, revision, show } = await startFleetPage(t)
+  const { registry, clock, revision, show } = await startFleetPage(t)
   for (const id of ['edge-1', 'edge-2']) {
-    book.connected(id, '1.2.3', 0)
-    book.applied(id, revision, true)
+    registry.connected(id, '1.2.3', 0)
+    registry.applied(id, revision, true)
   }
   clock.advance(5 * MINUTE_MS)
-  for (const id of ['edge-1', 'edge-2']) book.seen(id)
+  for (const id of ['edge-1', 'edge-2']) registry.seen(id)
   const text = await show()
   t.match(text, /All 2 gateways serve the newest revision/)
   t.match(text, /edge-1.*version 1\.2\.3.*Up to date.*5 minutes ago.*now.*edge-2/s)
 })
 
 void t.test('who is away, behind, or not on its disk is seen at once', async (t) => {
-  const { book, clock, revision, show } = await startFleetPage(t)
-  book.connected('away', '1', 0)
-  book.applied('away', revision, true)
-  book.disconnected('away')
+  const { registry, clock, revision, show } = await startFleetPage(t)
+  registry.connected('away', '1', 0)
+  registry.applied('away', revision, true)
+  registry.disconnected('away')
   clock.advance(2 * HOUR_MS)
-  book.connected('behind', '1', revision - 1)
-  book.connected('forgetful', '1', 0)
-  book.applied('forgetful', revision, false)
+  registry.connected('behind', '1', revision - 1)
+  registry.connected('forgetful', '1', 0)
+  registry.applied('forgetful', revision, false)
   const text = await show()
   t.match(text, /1 of 3 is away: .*1 of 3 is behind\./)
   t.match(text, /away .*Away.*2 hours ago/s)
@@ -64,13 +64,13 @@ void t.test('who is away, behind, or not on its disk is seen at once', async (t)
 })
 
 void t.test('a rejection stands there once with its reason and who it is from', async (t) => {
-  const { book, revision, show } = await startFleetPage(t)
+  const { registry, revision, show } = await startFleetPage(t)
   for (const id of ['edge-1', 'edge-2']) {
-    book.connected(id, '1', 0)
-    book.applied(id, revision, true)
-    book.rejected(id, 'acme', 7, 'sealed[0]: <b>not a path</b>')
+    registry.connected(id, '1', 0)
+    registry.applied(id, revision, true)
+    registry.rejected(id, 'acme', 7, 'sealed[0]: <b>not a path</b>')
   }
-  book.rejected('edge-2', 'other', 8, 'too large')
+  registry.rejected('edge-2', 'other', 8, 'too large')
   const text = await show()
   t.match(text, /2 tenants are served in an older state/)
   t.equal(text.match(/&lt;b&gt;not a path/g)?.length, 1)

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
-import { createAdmission, type Rank } from '../../../control-plane/listener/admission.ts'
+import { createAdmission, type Priority } from '../../../control-plane/listener/admission.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { SECRETS } from '../../support/programs.ts'
 import { REALM, startListener } from './served.ts'
@@ -20,7 +20,7 @@ function admission(
     (turn) => void turns.push(turn),
   )
   return {
-    enter: (rank: Rank, address: string, name = address) =>
+    enter: (rank: Priority, address: string, name = address) =>
       enter(rank, address, () => void begun.push(name)),
     /** Whose were begun since. */
     begun: () => begun.splice(0),

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { hasTooManyFields } from '../../../shared/form-fields.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { onlyParameter } from '../../../shared/sign-in/visit.ts'
+import { onlyParameter } from '../../../shared/sign-in/service-request.ts'
 
 t.test('fields are counted as every reader separates them', (t) => {
   const separators = (count: number) => '&'.repeat(count)

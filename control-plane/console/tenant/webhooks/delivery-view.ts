@@ -1,7 +1,7 @@
 /** How a delivery is written: its state, its attempts, and what comes next. */
 import { html } from 'hono/html'
 import type { AttemptRow } from '../../../store/queries/webhook-deliveries.ts'
-import type { Delivery } from '../../../webhooks/sent.ts'
+import type { Delivery } from '../../../webhooks/deliveries.ts'
 import { emptyState, table } from '../../blocks/table.ts'
 import { badge, moment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'

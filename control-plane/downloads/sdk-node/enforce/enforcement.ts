@@ -19,7 +19,11 @@ import { logout } from '../../../../shared/sign-in/logout.ts'
 import { createRelyingParty } from '../../../../shared/sign-in/relying-party.ts'
 import { refusal, signInRequired, signInUnavailable } from '../../../../shared/sign-in/refusals.ts'
 import { seldomWarnings } from '../../../../shared/sign-in/seldom-warnings.ts'
-import { reasonOf, terminate, type SignInWorld } from '../../../../shared/sign-in/visit.ts'
+import {
+  reasonOf,
+  terminate,
+  type SignInWorld,
+} from '../../../../shared/sign-in/service-request.ts'
 import { isIP } from 'node:net'
 import type { CustomFetch } from 'openid-client'
 import { environment } from '../config.ts'
@@ -29,9 +33,9 @@ import { Admission } from './admission.ts'
 import { readEnforceOptions, type EnforceOptions } from './options.ts'
 import { createRecentMoves } from './recent-moves.ts'
 import { BAD_REQUESTS, readFacts, type RequestFacts } from './request-facts.ts'
-import { createStanding } from './standing.ts'
+import { createEnforcementState } from './enforcement-state.ts'
 import type { EnforcedTenant } from './state.ts'
-import { Visitor, type Session, type VisitorWorld } from './visitor.ts'
+import { EnforcedRequest, type Session, type EnforcedRequestWorld } from './enforced-request.ts'
 
 /** How long a request waits for the first state after the start, before it is told to come back. */
 const START_WAIT_MS = 5000
@@ -39,8 +43,8 @@ const START_WAIT_MS = 5000
 export function createEnforcement(options: EnforceOptions = {}): Guard {
   const settings = readEnforceOptions(options, environment())
   const warn = (text: string) => settings.onWarning(`service-node: ${text}`)
-  const standing = createStanding(settings)
-  const { clock, events, revoked } = standing
+  const state = createEnforcementState(settings)
+  const { clock, events, revoked } = state
   const moves = createRecentMoves()
   let isAddressMissed = false
   const addressOf = createAddressReader(settings.trustedProxies)
@@ -48,20 +52,20 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
     entriesMax: LIMITS.enforcedSessionsRememberedMax,
     carry: (token, claims) => new Admission(token, claims),
   })
-  const world: VisitorWorld = { sessions, revoked, isStateLost: standing.isTooOld }
+  const world: EnforcedRequestWorld = { sessions, revoked, isStateLost: state.isTooOld }
   const relyingParty = createRelyingParty({
     fetch: settings.fetch as CustomFetch,
     nowMs: settings.nowMs,
   })
-  const signIn: SignInWorld<Visitor> = {
+  const signIn: SignInWorld<EnforcedRequest> = {
     sessions,
     relyingParty,
     callbacks: createCallbackAdmission(clock),
     clock,
-    endSession(visit, claims, outcome) {
+    endSession(enforced, claims, outcome) {
       const { sub: subject, sid, iat: issued_at } = claims
-      standing.endSession(claims)
-      events.add({ outcome, subject, sid, issued_at, ...placeOf(visit) })
+      state.endSession(claims)
+      events.add({ outcome, subject, sid, issued_at, ...placeOf(enforced) })
     },
     log: seldomWarnings(
       { warn: (fields, text) => warn(`${text}: ${JSON.stringify(fields)}`) },
@@ -72,62 +76,66 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
   function judge(request: GuardedRequest): Outcome | Promise<Outcome> {
     const facts = readFacts(request)
     if (typeof facts === 'string') return answered(badRequest(facts))
-    if (!standing.isStarted()) return judgeLater(request, facts)
+    if (!state.isStarted()) return judgeLater(request, facts)
     return judgeNow(request, facts)
   }
 
   /** The first requests after the start wait for the first state, for a while. */
   async function judgeLater(request: GuardedRequest, facts: RequestFacts): Promise<Outcome> {
-    await standing.started(START_WAIT_MS)
-    return standing.isStarted()
-      ? judgeNow(request, facts)
-      : answered(refusal(facts, 'not_ready', 503))
+    await state.started(START_WAIT_MS)
+    return state.isStarted() ? judgeNow(request, facts) : answered(refusal(facts, 'not_ready', 503))
   }
 
   function judgeNow(request: GuardedRequest, facts: RequestFacts): Outcome | Promise<Outcome> {
-    const tenant = standing.tenant()
+    const tenant = state.tenant()
     const peer = plainAddress(request.peerAddress) ?? request.peerAddress
     const { address } = addressOf(peer, facts.forwardedFor)
     const arrived = { head: facts, clientAddress: address, peer, nowSeconds: nowSeconds(clock) }
-    const visit = new Visitor(arrived, tenant, world)
-    if (facts.probe !== '' && visit.path === tenant.health && tenant.status === 'published')
+    const enforced = new EnforcedRequest(arrived, tenant, world)
+    if (facts.probe !== '' && enforced.path === tenant.health && tenant.status === 'published')
       return probed(facts.probe)
-    const decision = decide(tenant, visit)
-    const looking = isOfUnknownKey(decision) ? standing.lookForKeys() : undefined
-    if (looking === undefined) return carryOut(visit, decision)
-    return looking.then(() => judgeVisit(visit.under(standing.tenant())))
+    const decision = decide(tenant, enforced)
+    const looking = isOfUnknownKey(decision) ? state.lookForKeys() : undefined
+    if (looking === undefined) return carryOut(enforced, decision)
+    return looking.then(() => decideAnew(enforced.under(state.tenant())))
   }
 
-  function judgeVisit(visit: Visitor) {
-    return carryOut(visit, decide(visit.tenant, visit))
+  function decideAnew(enforced: EnforcedRequest) {
+    return carryOut(enforced, decide(enforced.tenant, enforced))
   }
 
-  function carryOut(visit: Visitor, decision: Decision<Session>): Outcome | Promise<Outcome> {
+  function carryOut(
+    enforced: EnforcedRequest,
+    decision: Decision<Session>,
+  ): Outcome | Promise<Outcome> {
     switch (decision.kind) {
       case 'forward':
-        return forward(visit, decision)
+        return forward(enforced, decision)
       case 'service':
-        return serve(visit, decision.endpoint)
+        return serve(enforced, decision.endpoint)
       case 'sign_in':
-        return answered(askToSignIn(visit, decision.reason))
+        return answered(askToSignIn(enforced, decision.reason))
       case 'refuse':
-        if (decision.reason === 'sealed') events.add({ outcome: 'sealed', ...placeOf(visit) })
-        if (decision.reason === 'client_unreadable') tellOfMissingAddress(visit.peer)
-        return answered(refusal(visit.head, decision.reason, decision.status))
+        if (decision.reason === 'sealed') events.add({ outcome: 'sealed', ...placeOf(enforced) })
+        if (decision.reason === 'client_unreadable') tellOfMissingAddress(enforced.peer)
+        return answered(refusal(enforced.head, decision.reason, decision.status))
     }
   }
 
-  function forward(visit: Visitor, { session, cookies, isForeignPage }: Forward<Session>): Outcome {
-    const { target } = visit.head
-    if (session !== undefined) session.carried.usedSeconds = visit.nowSeconds
+  function forward(
+    enforced: EnforcedRequest,
+    { session, cookies, isForeignPage }: Forward<Session>,
+  ): Outcome {
+    const { target } = enforced.head
+    if (session !== undefined) session.carried.usedSeconds = enforced.nowSeconds
     const identity = session?.carried
     return { kind: 'forward', target, isForeignPage, identity, privateCookies: cookies }
   }
 
-  function askToSignIn(visit: Visitor, reason: SignInReason): Answer {
-    if (reason === 'binding_terminate') terminate(visit, signIn)
-    if (reason === 'binding_step_up') noteMove(visit)
-    return signInRequired(visit, reason)
+  function askToSignIn(enforced: EnforcedRequest, reason: SignInReason): Answer {
+    if (reason === 'binding_terminate') terminate(enforced, signIn)
+    if (reason === 'binding_step_up') noteMove(enforced)
+    return signInRequired(enforced, reason)
   }
 
   /** Once: every request of such a process is the same, but those of clients that are gone. */
@@ -141,16 +149,16 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
   }
 
   /** One session that moved is one event, however often its new place asks. */
-  function noteMove(visit: Visitor) {
-    const claims = sessions.claimsOf(visit)?.claims
-    if (claims === undefined || !moves.isNew(claims.sid, visit.nowSeconds)) return
+  function noteMove(enforced: EnforcedRequest) {
+    const claims = sessions.claimsOf(enforced)?.claims
+    if (claims === undefined || !moves.isNew(claims.sid, enforced.nowSeconds)) return
     const { sub: subject, sid } = claims
-    events.add({ outcome: 'step_up', reason: 'binding', subject, sid, ...placeOf(visit) })
+    events.add({ outcome: 'step_up', reason: 'binding', subject, sid, ...placeOf(enforced) })
   }
 
-  async function serve(visit: Visitor, endpoint: ServiceEndpoint): Promise<Outcome> {
+  async function serve(enforced: EnforcedRequest, endpoint: ServiceEndpoint): Promise<Outcome> {
     try {
-      return answered(await ENDPOINTS[endpoint](visit, signIn))
+      return answered(await ENDPOINTS[endpoint](enforced, signIn))
     } catch (error) {
       signIn.log.warn({ reason: reasonOf(error) }, 'sign-in is not available')
       return answered(signInUnavailable())
@@ -159,10 +167,10 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
 
   async function probed(probe: string): Promise<Outcome> {
     const judgeWith = ({ trust }: EnforcedTenant) => judgeProbe(probe, trust, nowSeconds(clock))
-    let verdict = judgeWith(standing.tenant())
+    let verdict = judgeWith(state.tenant())
     if (verdict.kind === 'refused' && verdict.reason === 'key_unknown') {
-      await standing.lookForKeys()
-      verdict = judgeWith(standing.tenant())
+      await state.lookForKeys()
+      verdict = judgeWith(state.tenant())
     }
     return verdict.kind === 'genuine' ? probeAnswer(204, verdict.nonce) : probeAnswer(401, '')
   }
@@ -170,18 +178,19 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
   return {
     judge,
     watch: ({ identity, target }, open) =>
-      identity instanceof Admission
-        ? standing.watch(identity, pathOf(target), open)
-        : () => undefined,
-    ready: () => standing.ready(),
+      identity instanceof Admission ? state.watch(identity, pathOf(target), open) : () => undefined,
+    ready: () => state.ready(),
     async close() {
-      await standing.close()
+      await state.close()
     },
   }
 }
 
 const ENDPOINTS: Readonly<
-  Record<ServiceEndpoint, (visit: Visitor, world: SignInWorld<Visitor>) => Promise<Answer> | Answer>
+  Record<
+    ServiceEndpoint,
+    (enforced: EnforcedRequest, world: SignInWorld<EnforcedRequest>) => Promise<Answer> | Answer
+  >
 > = {
   login,
   callback,
@@ -210,8 +219,8 @@ function badRequest(problem: keyof typeof BAD_REQUESTS): Answer {
 }
 
 /** Where no address can be read there is none to tell of. */
-function placeOf(visit: Visitor) {
-  const { clientAddress: ip, head } = visit
+function placeOf(enforced: EnforcedRequest) {
+  const { clientAddress: ip, head } = enforced
   return isIP(ip) === 0 ? { app_host: head.host } : { ip, app_host: head.host }
 }
 

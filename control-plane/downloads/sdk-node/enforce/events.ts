@@ -5,7 +5,7 @@
 import { SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { Credentials } from './credentials.ts'
-import { createLane } from './lane.ts'
+import { createBatchSender } from './batch-sender.ts'
 
 export interface EnforcedEvent {
   readonly outcome: 'sealed' | 'step_up' | 'terminate' | 'logout'
@@ -43,8 +43,8 @@ export function createEvents({ credentials, onWarning, random }: EventsWorld): E
   let refusedCount = 0
   const world = { post, onGone, random }
   /** They end sessions elsewhere: nothing that anybody can cause by asking may hold them up. */
-  const urgent = createLane(world)
-  const ordinary = createLane(world)
+  const urgent = createBatchSender(world)
+  const ordinary = createBatchSender(world)
 
   async function post(texts: readonly string[]): Promise<number> {
     const answer = await credentials.fetch(PATH, {

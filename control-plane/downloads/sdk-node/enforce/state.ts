@@ -8,7 +8,7 @@ import type { TenantRules } from '../../../../shared/enforcement/decide.ts'
 import { compileExcluded, compileSealed } from '../../../../shared/enforcement/path.ts'
 import { deriveKey, type SealingKeys } from '../../../../shared/enforcement/seen.ts'
 import type { TokenTrust } from '../../../../shared/enforcement/token.ts'
-import type { SignInTenant } from '../../../../shared/sign-in/visit.ts'
+import type { SignInTenant } from '../../../../shared/sign-in/service-request.ts'
 import { RevokedSchema, SESSION_BINDINGS } from '../../../../shared/fleet/snapshot.ts'
 
 const seconds = v.pipe(v.number(), v.integer(), v.minValue(1))

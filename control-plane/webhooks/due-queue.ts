@@ -10,7 +10,7 @@ export interface Wanted {
   readonly limit: number
 }
 
-export interface Agenda {
+export interface DueQueue {
   /** Something of this webhook is due at that time, or earlier than was known. */
   note(webhookId: string, tenantId: string, dueMs: number): void
   /** Whose turn it is, and for how many; what is chosen is under way until it is released. */
@@ -33,7 +33,7 @@ interface Entry {
   underWay: number
 }
 
-export function createAgenda(paces: Pick<Paces, 'of'>): Agenda {
+export function createDueQueue(paces: Pick<Paces, 'of'>): DueQueue {
   /** Who was served longest ago comes first. */
   const entries = new Map<string, Entry>()
   const underWayOfTenant = new Map<string, number>()

@@ -1,17 +1,17 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import t from 'tap'
-import { createGatewayBook } from '../../../control-plane/fleet/gateway-book.ts'
-import { createReceipts } from '../../../control-plane/fleet/receipts.ts'
+import { createGatewayRegistry } from '../../../control-plane/fleet/gateway-registry.ts'
+import { createAcknowledgements } from '../../../control-plane/fleet/acknowledgements.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 
 const clock = { nowMs: () => Date.UTC(2026, 0, 2) }
 
 t.test('a gateway that has left stays on the list with its last revision', async (t) => {
-  const book = createGatewayBook(clock)
-  book.connected('edge-1', '1.2.3', 4)
-  book.applied('edge-1', 7, false)
-  book.disconnected('edge-1')
-  t.same(book.list(9, []), [
+  const registry = createGatewayRegistry(clock)
+  registry.connected('edge-1', '1.2.3', 4)
+  registry.applied('edge-1', 7, false)
+  registry.disconnected('edge-1')
+  t.same(registry.list(9, []), [
     {
       gateway_id: 'edge-1',
       version: '1.2.3',
@@ -29,43 +29,43 @@ t.test('a gateway that has left stays on the list with its last revision', async
 })
 
 t.test('so many gateways are known, the least recent one is forgotten', async (t) => {
-  const book = createGatewayBook(clock)
+  const registry = createGatewayRegistry(clock)
   const max = LIMITS.fleetGatewaysKnownMax
-  for (let count = 0; count < max; count += 1) book.connected(`edge-${count}`, '1', 0)
-  t.equal(book.list(0, []).length, max)
-  book.connected('one-more', '1', 0)
-  const known = book.list(0, []).map(({ gateway_id }) => gateway_id)
+  for (let count = 0; count < max; count += 1) registry.connected(`edge-${count}`, '1', 0)
+  t.equal(registry.list(0, []).length, max)
+  registry.connected('one-more', '1', 0)
+  const known = registry.list(0, []).map(({ gateway_id }) => gateway_id)
   t.equal(known.length, max)
   t.ok(known.includes('one-more'))
   t.notOk(known.includes('edge-0'))
 })
 
 t.test('so many rejections are kept per gateway, the oldest is forgotten', async (t) => {
-  const book = createGatewayBook(clock)
+  const registry = createGatewayRegistry(clock)
   const max = LIMITS.fleetRejectionsKeptMax
-  book.connected('edge-1', '1', 0)
-  for (let count = 0; count < max; count += 1) book.rejected('edge-1', `t${count}`, 1, 'bad')
-  const rejections = () => book.list(0, [])[0]!.rejections
+  registry.connected('edge-1', '1', 0)
+  for (let count = 0; count < max; count += 1) registry.rejected('edge-1', `t${count}`, 1, 'bad')
+  const rejections = () => registry.list(0, [])[0]!.rejections
   t.equal(rejections().length, max)
-  book.rejected('edge-1', 't0', 2, 'bad again')
+  registry.rejected('edge-1', 't0', 2, 'bad again')
   t.equal(rejections().length, max)
-  book.rejected('edge-1', 'one-more', 1, 'bad')
+  registry.rejected('edge-1', 'one-more', 1, 'bad')
   t.equal(rejections().length, max)
   t.match(rejections()[0], { tenant_id: 't2' })
   t.match(rejections().at(-2), { tenant_id: 't0', revision: 2, reason: 'bad again' })
-  book.forgive('t0')
+  registry.forgive('t0')
   t.notOk(rejections().some(({ tenant_id }) => tenant_id === 't0'))
 })
 
 t.test('a rejection of a gateway that is not known is left out', async (t) => {
-  const book = createGatewayBook(clock)
-  book.rejected('__proto__', 'ada', 1, 'bad')
-  t.same(book.list(0, []), [])
+  const registry = createGatewayRegistry(clock)
+  registry.rejected('__proto__', 'ada', 1, 'bad')
+  t.same(registry.list(0, []), [])
 })
 
 t.test('so many callers can wait for a receipt, the next one is answered at once', async (t) => {
   let hasRevoked = false
-  const receipts = createReceipts({
+  const receipts = createAcknowledgements({
     connected: () => ['edge-1'],
     hasApplied: () => false,
     hasRejected: () => false,

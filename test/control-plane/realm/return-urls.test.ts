@@ -1,5 +1,5 @@
 import t from 'tap'
-import { authorizeAgainUrl } from '../../../control-plane/realm/onward.ts'
+import { authorizeAgainUrl } from '../../../control-plane/realm/return-urls.ts'
 
 const realm = { issuer: 'https://id.example/auth/realms/acme' }
 const login = { accountId: 'ada', ts: 1000 }

@@ -2,7 +2,7 @@
 import { LIMITS } from '../../shared/limits.ts'
 import type { Receipt } from '../store/enforced.ts'
 
-export interface Receipts {
+export interface Acknowledgements {
   applied(revision: number, timeoutMs: number): Promise<Receipt>
   /** The same, by those who have not rejected what it says of this tenant. */
   taken(tenantId: string, revision: number, timeoutMs: number): Promise<Receipt>
@@ -12,14 +12,14 @@ export interface Receipts {
   close(): void
 }
 
-export interface ReceiptSources {
+export interface AcknowledgementSources {
   connected(): readonly string[]
   hasApplied(gatewayId: string, revision: number): boolean
   hasRejected(gatewayId: string, tenantId: string, revision: number): boolean
   hasRevoked(gatewayId: string, sequence: number): boolean
 }
 
-export function createReceipts(sources: ReceiptSources): Receipts {
+export function createAcknowledgements(sources: AcknowledgementSources): Acknowledgements {
   type Waiting = Set<{ look: () => void; finish: () => void }>
   const changes: Waiting = new Set()
   // apart: however many wait to be told of a change, nobody is told of a revocation too early

@@ -41,7 +41,7 @@ interface Entry {
   readonly rejections: Map<string, Rejection>
 }
 
-export interface GatewayBook {
+export interface GatewayRegistry {
   /** `revision` is what it surely serves already. */
   connected(gatewayId: string, version: string, revision: number, keyId?: string | null): void
   disconnected(gatewayId: string): void
@@ -62,7 +62,7 @@ export interface GatewayBook {
   list(newestRevision: number, unsendable: readonly Rejection[]): GatewayStatus[]
 }
 
-export function createGatewayBook(clock: Clock): GatewayBook {
+export function createGatewayRegistry(clock: Clock): GatewayRegistry {
   const entries = new LRUCache<string, Entry>({ max: LIMITS.fleetGatewaysKnownMax })
   const iso = (ms: number) => new Date(ms).toISOString()
 

@@ -4,14 +4,14 @@ import { isSameNetwork } from '../../../../shared/enforcement/fingerprint.ts'
 import { isOwnOrigin } from '../../../../shared/enforcement/own-origin.ts'
 import type { ProvenSession, SessionReader } from '../../../../shared/enforcement/read-session.ts'
 import type { RevokedView } from '../../../../shared/enforcement/session.ts'
-import type { Visit } from '../../../../shared/sign-in/visit.ts'
+import type { ServiceRequest } from '../../../../shared/sign-in/service-request.ts'
 import type { Admission } from './admission.ts'
 import type { RequestFacts } from './request-facts.ts'
 import type { EnforcedTenant } from './state.ts'
 
 export type Session = ProvenSession<Admission>
 
-export interface VisitorWorld {
+export interface EnforcedRequestWorld {
   readonly sessions: SessionReader<Admission>
   readonly revoked: RevokedView
   isStateLost(): boolean
@@ -25,7 +25,7 @@ export interface Arrived {
   readonly nowSeconds: number
 }
 
-export class Visitor implements Visit, Judged<Session> {
+export class EnforcedRequest implements ServiceRequest, Judged<Session> {
   readonly head: RequestFacts
   readonly tenant: EnforcedTenant
   readonly revoked: RevokedView
@@ -36,9 +36,9 @@ export class Visitor implements Visit, Judged<Session> {
   /** Whoever is at the other end of the connection; `clientAddress` may be another. */
   readonly peer: string
   readonly #arrived: Arrived
-  readonly #world: VisitorWorld
+  readonly #world: EnforcedRequestWorld
 
-  constructor(arrived: Arrived, tenant: EnforcedTenant, world: VisitorWorld) {
+  constructor(arrived: Arrived, tenant: EnforcedTenant, world: EnforcedRequestWorld) {
     const { head } = arrived
     const queryAt = head.target.indexOf('?')
     this.head = head
@@ -102,7 +102,7 @@ export class Visitor implements Visit, Judged<Session> {
   }
 
   /** The same request under another state of the tenant. */
-  under(tenant: EnforcedTenant): Visitor {
-    return new Visitor(this.#arrived, tenant, this.#world)
+  under(tenant: EnforcedTenant): EnforcedRequest {
+    return new EnforcedRequest(this.#arrived, tenant, this.#world)
   }
 }

@@ -6,15 +6,15 @@ import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../stor
 import { outboxBefore, type OutboxRow } from '../store/queries/outbox.ts'
 import type { Store } from '../store/store.ts'
 
-export type ToldEvent = Readonly<OutboxRow>
+export type LoggedEvent = Readonly<OutboxRow>
 
-export interface ToldFilter {
+export interface EventFilter {
   readonly event?: EventName | undefined
   readonly subject?: string | undefined
   readonly ip?: string | undefined
 }
 
-export interface ToldPage extends Page<ToldEvent> {
+export interface EventPage extends Page<LoggedEvent> {
   /** There is more, but this page has looked at as many as it may. */
   readonly isCut: boolean
   /** As many as it has looked at. */
@@ -24,14 +24,14 @@ export interface ToldPage extends Page<ToldEvent> {
 /** An event may hold long lists: others have their turn between so many. */
 const AT_ONCE = { rows: 100, bytes: 128 * 1024 }
 
-export function createToldEvents({ store }: { readonly store: Pick<Store, 'read'> }) {
+export function createEventLog({ store }: { readonly store: Pick<Store, 'read'> }) {
   return {
     /**
      * Newest first. People and addresses stand in the content, which has no index; so a page looks
      * through a bounded number, of bytes as well, and the next one goes on where it stopped.
      */
-    async list(tenantId: string, page: PageRequest, filter: ToldFilter): Promise<ToldPage> {
-      const items: ToldEvent[] = []
+    async list(tenantId: string, page: PageRequest, filter: EventFilter): Promise<EventPage> {
+      const items: LoggedEvent[] = []
       let [before] = decodeCursor(page.cursor, 'number') ?? []
       let looked = 0
       let bytes = 0
@@ -54,7 +54,7 @@ export function createToldEvents({ store }: { readonly store: Pick<Store, 'read'
   }
 }
 
-function isMeant({ content }: OutboxRow, { subject, ip }: ToldFilter): boolean {
+function isMeant({ content }: OutboxRow, { subject, ip }: EventFilter): boolean {
   const isOfPerson = subject === undefined || content['subject'] === subject
   const isOfAddress = ip === undefined || content['ip'] === ip || content['address'] === ip
   return isOfPerson && isOfAddress

@@ -20,7 +20,7 @@ export interface SignInTenant extends SessionTenant {
   readonly isSignInBlocked: boolean
 }
 
-export interface Visit extends SessionRequest {
+export interface ServiceRequest extends SessionRequest {
   readonly tenant: SignInTenant
   readonly head: NavigationFacts & { readonly secFetchSite: string }
   /** Behind the `?`, as received. */
@@ -33,20 +33,20 @@ export interface Visit extends SessionRequest {
   isOwnPage(origins: readonly string[]): boolean
 }
 
-export interface SignInWorld<V extends Visit = Visit> {
+export interface SignInWorld<V extends ServiceRequest = ServiceRequest> {
   readonly sessions: SessionReader
   readonly relyingParty: RelyingParty
   readonly callbacks: CallbackAdmission
   readonly clock: Clock
   /** The session ends here and now; the control plane ends it everywhere. */
-  endSession(visit: V, claims: TokenClaims, outcome: 'logout' | 'terminate'): void
+  endSession(request: V, claims: TokenClaims, outcome: 'logout' | 'terminate'): void
   readonly log: { warn(fields: object, text: string): void }
 }
 
 /** The session moved to another client, and its tenant wants it ended. */
-export function terminate<V extends Visit>(visit: V, world: SignInWorld<V>): void {
-  const session = world.sessions.claimsOf(visit)
-  if (session !== undefined) world.endSession(visit, session.claims, 'terminate')
+export function terminate<V extends ServiceRequest>(request: V, world: SignInWorld<V>): void {
+  const session = world.sessions.claimsOf(request)
+  if (session !== undefined) world.endSession(request, session.claims, 'terminate')
 }
 
 /** A parameter that is given twice is given by nobody (CVE-2026-9689). */

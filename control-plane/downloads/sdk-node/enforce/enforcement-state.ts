@@ -19,7 +19,7 @@ import { createServiceClock } from './service-clock.ts'
 import { createWatch, type Admitted } from './watch.ts'
 import { compileTenant, sealingKeys, type EnforcedTenant, type State } from './state.ts'
 
-export function createStanding(settings: EnforceSettings) {
+export function createEnforcementState(settings: EnforceSettings) {
   const { baseUrl, tenantId, secrets, nowMs } = settings
   const clock = createServiceClock(nowMs)
   const credentials = createCredentials(settings)

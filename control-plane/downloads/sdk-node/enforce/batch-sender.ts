@@ -1,11 +1,11 @@
 /**
  * Texts on their way, in order and in bounded batches, kept until it is known what became of them.
- * A lane waits only for itself: what is refused on one does not hold up another.
+ * A sender waits only for itself: what is refused on one does not hold up another.
  */
 import { SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 
-export interface Lane {
+export interface BatchSender {
   push(text: string, delayMs: number): void
   /** Characters of the oldest text that was still waiting; undefined where none was. */
   giveUpOldest(): number | undefined
@@ -14,7 +14,7 @@ export interface Lane {
   close(): Promise<void>
 }
 
-export interface LaneWorld {
+export interface BatchSenderWorld {
   /** The status of the answer, 0 where there was none. */
   post(texts: readonly string[]): Promise<number>
   /** These need not be kept any longer; `isTaken` says whether anybody has them. */
@@ -24,7 +24,7 @@ export interface LaneWorld {
 
 const RETRY_MS_MAX = 60 * SECOND_MS
 
-export function createLane({ post, onGone, random }: LaneWorld): Lane {
+export function createBatchSender({ post, onGone, random }: BatchSenderWorld): BatchSender {
   const queue: string[] = []
   let inFlight = 0
   let failures = 0

@@ -6,7 +6,7 @@ import { addressOf } from '../../listener/client-address.ts'
 import { noteGood } from '../../listener/known-credentials.ts'
 import { ACR_SECOND_FACTOR } from '../../policy/verdict.ts'
 import { applicationHomeOf } from '../../tenants/application-home.ts'
-import { applicationUrlOf } from '../onward.ts'
+import { applicationUrlOf } from '../return-urls.ts'
 import { cookieValues, pathCookieName } from '../realm-cookies.ts'
 import { placeOf, showMessage } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
@@ -14,7 +14,7 @@ import { attemptCookies } from './attempt-cookie.ts'
 import { isAnswered, isOfBrowser } from './attempt-state.ts'
 
 /** A sign-in that this browser may see: still open, or finished a short while ago. */
-export interface Visit {
+export interface BrowserSignIn {
   readonly uid: string
   readonly interaction: AdapterPayload
   readonly isFinished: boolean
@@ -39,12 +39,12 @@ export function callerOf(ctx: RealmContext, { tenant }: Realm, baseUrl: string):
 }
 
 /** Only the browser that began a sign-in may go on with it; the others learn what to do. */
-export async function visitOf(
+export async function browserSignInOf(
   ctx: RealmContext,
   realm: Realm,
   world: RealmWorld,
   uid: string,
-): Promise<Visit | undefined> {
+): Promise<BrowserSignIn | undefined> {
   const { provider, records } = realm
   const held = ctx.cookies.get(provider.cookieName('interaction'), { signed: true })
   const known = await records.signIn(uid)
@@ -67,7 +67,7 @@ export async function visitOf(
   return undefined
 }
 
-export function whereFrom({ interaction }: Visit) {
+export function whereFrom({ interaction }: BrowserSignIn) {
   const { redirect_uri: redirectUri, ui_locales: uiLocales } = interaction.params ?? {}
   return { applicationUrl: applicationHomeOf(String(redirectUri)), uiLocales }
 }
@@ -76,7 +76,7 @@ export function languageOf(
   ctx: RealmContext,
   world: RealmWorld,
   realm: Realm,
-  { interaction }: Visit,
+  { interaction }: BrowserSignIn,
 ): string {
   return placeOf(ctx, world, realm, interaction.params?.ui_locales).texts.language
 }
@@ -88,11 +88,11 @@ export function wantsSecondFactor(acrValues: unknown): boolean {
 }
 
 /** Nothing stood in the way but a session that another tab has opened since. */
-export function isOnlyMissing({ interaction }: Visit): boolean {
+export function isOnlyMissing({ interaction }: BrowserSignIn): boolean {
   return interaction.prompt?.reasons.join() === 'no_session'
 }
 
 /** The person is signed in, and only asked for more. */
-export function isOnlyStepUp({ interaction }: Visit): boolean {
+export function isOnlyStepUp({ interaction }: BrowserSignIn): boolean {
   return interaction.prompt?.reasons.join() === 'step_up'
 }
