@@ -7,7 +7,10 @@ import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Analysis } from '../analysis/analysis.ts'
 import type { Guides } from '../analysis/guides.ts'
 import { described, time } from '../requests/described.ts'
-import { endpoint, json, type Endpoint } from './endpoint.ts'
+import { endpointsOf, json, type Endpoint } from './endpoint.ts'
+
+const analyzer = endpointsOf('analysis', 'analyzer')
+const analyzerInQuery = endpointsOf('analysis', 'analyzer_in_query')
 
 export interface AnalysisEndpointsWorld {
   readonly baseUrl: string
@@ -54,36 +57,30 @@ const GuideAnswer = v.strictObject({
 export function analysisEndpoints(world: AnalysisEndpointsWorld): readonly Endpoint[] {
   const { baseUrl, rates, analysis, guides } = world
   return [
-    endpoint(
-      {
-        method: 'POST',
-        path: '/api/v1/ai-analyze',
-        group: 'analysis',
-        caller: 'analyzer',
-        summary: 'Has a model write a guide for the files that are sent, and keeps it.',
-        description: `Secrets are masked before anything goes to the provider that the operator has chosen; files of secrets (\`.env\`, \`*.pem\`, \`id_rsa\` …) are refused. Every edit of the guide has passed the rules that \`apply\` holds against it once more: a guide that breaks one is refused whole, with its \`problems\`. ${LIMITS.analysesPerHourMax} an hour for each tenant, beyond 429 with \`Retry-After\`: an analysis counts from when the provider is asked, also where that fails; what was refused before does not count. It may take a few minutes. What a model may read is bounded by the operator (413 with \`characters_max\`).`,
-        body: AnalysisBody,
-        bodyBytesMax: LIMITS.analysisBodyBytesMax,
-        atOncePerTenantMax: LIMITS.analysesAtOncePerTenantMax,
-        example: {
-          files: { 'server.mjs': "import express from 'express'\n\nconst app = express()\n" },
-          package_json: { dependencies: { express: '^5.0.0' } },
-        },
-        answers: { 200: json(AnalysisAnswer, 'The guide, as it was kept.') },
-        refusals: [
-          'ai_not_configured',
-          'ai_busy',
-          'ai_budget_spent',
-          'ai_unavailable',
-          'ai_timeout',
-          'ai_provider_refused',
-          'ai_answer_unusable',
-          'ai_answer_cut',
-          'ai_declined',
-          'ai_edits_refused',
-        ],
+    analyzer.post('/api/v1/ai-analyze', {
+      summary: 'Has a model write a guide for the files that are sent, and keeps it.',
+      description: `Secrets are masked before anything goes to the provider that the operator has chosen; files of secrets (\`.env\`, \`*.pem\`, \`id_rsa\` …) are refused. Every edit of the guide has passed the rules that \`apply\` holds against it once more: a guide that breaks one is refused whole, with its \`problems\`. ${LIMITS.analysesPerHourMax} an hour for each tenant, beyond 429 with \`Retry-After\`: an analysis counts from when the provider is asked, also where that fails; what was refused before does not count. It may take a few minutes. What a model may read is bounded by the operator (413 with \`characters_max\`).`,
+      body: AnalysisBody,
+      bodyBytesMax: LIMITS.analysisBodyBytesMax,
+      atOncePerTenantMax: LIMITS.analysesAtOncePerTenantMax,
+      example: {
+        files: { 'server.mjs': "import express from 'express'\n\nconst app = express()\n" },
+        package_json: { dependencies: { express: '^5.0.0' } },
       },
-      async (c, { body }) => {
+      answers: { 200: json(AnalysisAnswer, 'The guide, as it was kept.') },
+      refusals: [
+        'ai_not_configured',
+        'ai_busy',
+        'ai_budget_spent',
+        'ai_unavailable',
+        'ai_timeout',
+        'ai_provider_refused',
+        'ai_answer_unusable',
+        'ai_answer_cut',
+        'ai_declined',
+        'ai_edits_refused',
+      ],
+      handle: async (c, { body }) => {
         const { tenant, actor } = c.var
         const { tenantId } = tenant
         rates.take('analysis', tenantId, LIMITS.rateAnalysis)
@@ -92,24 +89,17 @@ export function analysisEndpoints(world: AnalysisEndpointsWorld): readonly Endpo
         const url = `${baseUrl}/console/tenants/${tenantId}/integration`
         return c.json({ guide_id, framework, summary, edits, warnings, url })
       },
-    ),
-    endpoint(
-      {
-        method: 'GET',
-        path: '/api/v1/guide',
-        group: 'analysis',
-        caller: 'analyzer_in_query',
-        summary:
-          'The newest guide of the tenant, in the form that `service-analyzer apply` writes.',
-        answers: { 200: json(GuideAnswer, 'The guide.') },
-        refusals: ['no_guide'],
-      },
-      async (c) => {
+    }),
+    analyzerInQuery.get('/api/v1/guide', {
+      summary: 'The newest guide of the tenant, in the form that `service-analyzer apply` writes.',
+      answers: { 200: json(GuideAnswer, 'The guide.') },
+      refusals: ['no_guide'],
+      handle: async (c) => {
         const guide = await guides.latest(c.var.tenant.tenantId)
         if (guide === undefined) throw new Refusal('no_guide')
         const { guide_id, framework, created_at, edits, commands, notes } = guide
         return c.json({ guide_id, framework, created_at, edits, commands, notes })
       },
-    ),
+    }),
   ]
 }

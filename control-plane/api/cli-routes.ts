@@ -2,8 +2,10 @@
 import { VERSION } from '../../shared/version.ts'
 import { createAnalyzerDownloads } from '../downloads/analyzer/program-download.ts'
 import { sendTarball, TARBALL_TYPE } from './download-routes.ts'
-import { endpoint, file, nothing, type Endpoint } from './endpoint.ts'
+import { endpointsOf, file, nothing, type Endpoint } from './endpoint.ts'
 import type { SendLarge } from '../http/large-answers.ts'
+
+const anyone = endpointsOf('integration', 'anyone')
 
 export interface CliEndpointsWorld {
   readonly baseUrl: string
@@ -18,56 +20,38 @@ export function cliEndpoints(
 ): readonly Endpoint[] {
   const downloads = createAnalyzerDownloads(baseUrl)
   return [
-    endpoint(
-      {
-        method: 'GET',
-        path: '/api/v1/cli/install',
-        group: 'integration',
-        caller: 'anyone',
-        summary: 'A shell script that installs `service-analyzer`: pipe it into `sh`.',
-        description:
-          'It checks the SHA-256 of what it downloads before it installs anything, into `${SERVICE_INSTALL_DIR:-$HOME/.local/bin}`. `SERVICE_BASE_URL` names another address of the same service. `| sh -s -- uninstall` removes it.',
-        answers: { 200: file(SCRIPT_TYPE, 'A POSIX shell script.') },
-      },
-      async (c) => {
+    anyone.get('/api/v1/cli/install', {
+      summary: 'A shell script that installs `service-analyzer`: pipe it into `sh`.',
+      description:
+        'It checks the SHA-256 of what it downloads before it installs anything, into `${SERVICE_INSTALL_DIR:-$HOME/.local/bin}`. `SERVICE_BASE_URL` names another address of the same service. `| sh -s -- uninstall` removes it.',
+      answers: { 200: file(SCRIPT_TYPE, 'A POSIX shell script.') },
+      handle: async (c) => {
         const { bytes } = await downloads.installer()
         return c.body(new Uint8Array(bytes), 200, {
           'Content-Type': `${SCRIPT_TYPE}; charset=utf-8`,
         })
       },
-    ),
-    endpoint(
-      {
-        method: 'GET',
-        path: '/api/v1/cli/service-analyzer.mjs',
-        group: 'integration',
-        caller: 'anyone',
-        summary: 'The command line tool: one file for Node 20 and later.',
-        answers: { 200: file(PROGRAM_TYPE, 'What the script installs.') },
-      },
-      async (c) => {
+    }),
+    anyone.get('/api/v1/cli/service-analyzer.mjs', {
+      summary: 'The command line tool: one file for Node 20 and later.',
+      answers: { 200: file(PROGRAM_TYPE, 'What the script installs.') },
+      handle: async (c) => {
         const { bytes } = await downloads.program()
         return sendLarge(c, bytes, { 'Content-Type': `${PROGRAM_TYPE}; charset=utf-8` })
       },
-    ),
-    endpoint(
-      {
-        method: 'GET',
-        path: '/api/v1/cli/node',
-        group: 'integration',
-        caller: 'anyone',
-        summary: 'The same tool as an npm package: `npm install` takes this very address.',
-        headers: { 'If-None-Match': 'The last ETag received.' },
-        answers: {
-          200: {
-            ...file(TARBALL_TYPE, 'The npm package `service-analyzer`, with the program in it.'),
-            headers: { ETag: 'Of these bytes: the same as long as the version is.' },
-          },
-          304: nothing('Nothing has changed.'),
+    }),
+    anyone.get('/api/v1/cli/node', {
+      summary: 'The same tool as an npm package: `npm install` takes this very address.',
+      headers: { 'If-None-Match': 'The last ETag received.' },
+      answers: {
+        200: {
+          ...file(TARBALL_TYPE, 'The npm package `service-analyzer`, with the program in it.'),
+          headers: { ETag: 'Of these bytes: the same as long as the version is.' },
         },
+        304: nothing('Nothing has changed.'),
       },
-      async (c) =>
+      handle: async (c) =>
         sendTarball(c, await downloads.package(), `service-analyzer-${VERSION}.tgz`, sendLarge),
-    ),
+    }),
   ]
 }

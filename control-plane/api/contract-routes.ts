@@ -1,9 +1,11 @@
 /** The integration contract as an endpoint. */
 import * as v from 'valibot'
 import { described } from '../requests/described.ts'
-import { endpoint, json, type Endpoint } from './endpoint.ts'
+import { endpointsOf, json, type Endpoint } from './endpoint.ts'
 import { sendShared } from '../http/large-answers.ts'
 import { integrationContract } from '../../shared/integration/contract.ts'
+
+const anyone = endpointsOf('integration', 'anyone')
 
 const Snippet = v.strictObject({ install: v.string(), file: v.string(), code: v.string() })
 
@@ -31,16 +33,10 @@ const ContractAnswer = v.strictObject({
 export function contractEndpoints(baseUrl: string): readonly Endpoint[] {
   const contract = Buffer.from(JSON.stringify(integrationContract(baseUrl)))
   return [
-    endpoint(
-      {
-        method: 'GET',
-        path: '/api/v1/contract',
-        group: 'integration',
-        caller: 'anyone',
-        summary: 'The names that applications and tools may rely on, and code to paste.',
-        answers: { 200: json(ContractAnswer, 'The contract; the same for all tenants.') },
-      },
-      (c) => sendShared(c, contract, { 'Content-Type': 'application/json' }),
-    ),
+    anyone.get('/api/v1/contract', {
+      summary: 'The names that applications and tools may rely on, and code to paste.',
+      answers: { 200: json(ContractAnswer, 'The contract; the same for all tenants.') },
+      handle: (c) => sendShared(c, contract, { 'Content-Type': 'application/json' }),
+    }),
   ]
 }

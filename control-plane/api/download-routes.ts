@@ -4,31 +4,28 @@ import type { Download } from '../downloads/bundling/made-once.ts'
 import { sdkTarball } from '../downloads/sdk-node/tarball.ts'
 import { isNoneMatch } from '../feed/poll-headers.ts'
 import type { ApiContext } from '../http/context.ts'
-import { endpoint, file, nothing, type Endpoint } from './endpoint.ts'
+import { endpointsOf, file, nothing, type Endpoint } from './endpoint.ts'
 import type { SendLarge } from '../http/large-answers.ts'
+
+const anyone = endpointsOf('integration', 'anyone')
 
 export const TARBALL_TYPE = 'application/gzip'
 
 export function downloadEndpoints(sendLarge: SendLarge): readonly Endpoint[] {
   return [
-    endpoint(
-      {
-        method: 'GET',
-        path: '/api/v1/sdk/node',
-        group: 'integration',
-        caller: 'anyone',
-        summary: 'The Node middleware: `npm install` takes this very address.',
-        headers: { 'If-None-Match': 'The last ETag received.' },
-        answers: {
-          200: {
-            ...file(TARBALL_TYPE, 'The npm package `service-node`, of the version that runs here.'),
-            headers: { ETag: 'Of these bytes: the same as long as the version is.' },
-          },
-          304: nothing('Nothing has changed.'),
+    anyone.get('/api/v1/sdk/node', {
+      summary: 'The Node middleware: `npm install` takes this very address.',
+      headers: { 'If-None-Match': 'The last ETag received.' },
+      answers: {
+        200: {
+          ...file(TARBALL_TYPE, 'The npm package `service-node`, of the version that runs here.'),
+          headers: { ETag: 'Of these bytes: the same as long as the version is.' },
         },
+        304: nothing('Nothing has changed.'),
       },
-      async (c) => sendTarball(c, await sdkTarball(), `service-node-${VERSION}.tgz`, sendLarge),
-    ),
+      handle: async (c) =>
+        sendTarball(c, await sdkTarball(), `service-node-${VERSION}.tgz`, sendLarge),
+    }),
   ]
 }
 

@@ -3,22 +3,18 @@
  * is let in, path, query and body are read by it. The OpenAPI document, its page and the walk of
  * bad input (test/control-plane/api/bad-input.test.ts) are made of the same declaration. To add one:
  *
+ *     const client = endpointsOf('enforcement', 'client') // then c.var.tenant and c.var.actor are set
+ *
  *     export function feedEndpoints({ feed }: FeedEndpointsWorld): readonly Endpoint[] {
  *       return [
- *         endpoint(
- *           {
- *             method: 'POST',
- *             path: '/api/v1/enforcement/events', // whole; parameters as {tenant_id}
- *             group: 'enforcement',
- *             caller: 'client', // then c.var.tenant and c.var.actor are set
- *             summary: 'Takes what the middleware has enforced.',
- *             body: EventsBody, // a strictObject; a message completes «"field" must be …»
- *             example: { events: [{ outcome: 'sealed' }] }, // a body that is taken
- *             answers: { 200: json(BatchResult, 'How many were taken.') },
- *             refusals: ['mode_not_sdk'], // its own; those of caller, query and body are added
- *           },
- *           async (c, { body }) => c.json(await feed.take(c.var.tenant, body.events)),
- *         ),
+ *         client.post('/api/v1/enforcement/events', { // whole; parameters as {tenant_id}
+ *           summary: 'Takes what the middleware has enforced.',
+ *           body: EventsBody, // a strictObject; a message completes «"field" must be …»
+ *           example: { events: [{ outcome: 'sealed' }] }, // a body that is taken
+ *           answers: { 200: json(BatchResult, 'How many were taken.') },
+ *           refusals: ['mode_not_sdk'], // its own; those of caller, query and body are added
+ *           handle: async (c, { body }) => c.json(await feed.take(c.var.tenant, body.events)),
+ *         }),
  *       ]
  *     }
  *
@@ -111,29 +107,57 @@ interface Sent<Path extends string, Body extends v.GenericSchema, Query extends 
   readonly body: v.InferOutput<Body>
 }
 
-export function endpoint<
-  const Path extends string,
-  Body extends v.GenericSchema = v.GenericSchema<undefined>,
-  const Query extends QueryFields = Record<never, never>,
->(
-  declaration: Declaration & { readonly path: Path; readonly body?: Body; readonly query?: Query },
-  answer: (c: ApiContext, sent: Sent<Path, Body, Query>) => Response | Promise<Response>,
-): Endpoint {
-  const { query = {}, body, bodyBytesMax, elements } = declaration
+type Method = Declaration['method']
+
+/** What an endpoint says of itself, and what it does. */
+type Described<Path extends string, Body extends v.GenericSchema, Query extends QueryFields> = Omit<
+  Declaration,
+  'method' | 'path' | 'group' | 'caller' | 'body' | 'query'
+> & {
+  readonly body?: Body
+  readonly query?: Query
+  readonly handle: (c: ApiContext, sent: Sent<Path, Body, Query>) => Response | Promise<Response>
+}
+
+/** By method, as `operator.post(path, {…})`: endpoints of one group that the same may call. */
+export function endpointsOf(
+  group: Declaration['group'],
+  caller: Caller,
+  { isUnlimited = false } = {},
+) {
+  const declares =
+    (method: Method) =>
+    <
+      const Path extends string,
+      Body extends v.GenericSchema = v.GenericSchema<undefined>,
+      const Query extends QueryFields = Record<never, never>,
+    >(
+      path: Path,
+      { handle, ...described }: Described<Path, Body, Query>,
+    ): Endpoint => {
+      const { query = {}, body, bodyBytesMax, elements } = described
+      return {
+        declaration: { method, path, group, caller, isUnlimited, ...described },
+        async handle(c) {
+          const { tenant_id: tenantId } = c.req.param() as { tenant_id?: string }
+          if (tenantId !== undefined && isReserved(tenantId)) throw new Refusal('tenant_not_found')
+          return handle(c, {
+            path: c.req.param() as Sent<Path, Body, Query>['path'],
+            query: readQuery(c, query) as QueryValues<Query>,
+            body:
+              body === undefined
+                ? undefined
+                : await readJson(c, body, bodyBytesMax, elements !== undefined),
+          })
+        },
+      }
+    }
   return {
-    declaration,
-    async handle(c) {
-      const { tenant_id: tenantId } = c.req.param() as { tenant_id?: string }
-      if (tenantId !== undefined && isReserved(tenantId)) throw new Refusal('tenant_not_found')
-      return answer(c, {
-        path: c.req.param() as Sent<Path, Body, Query>['path'],
-        query: readQuery(c, query) as QueryValues<Query>,
-        body:
-          body === undefined
-            ? undefined
-            : await readJson(c, body, bodyBytesMax, elements !== undefined),
-      })
-    },
+    get: declares('GET'),
+    post: declares('POST'),
+    put: declares('PUT'),
+    patch: declares('PATCH'),
+    delete: declares('DELETE'),
   }
 }
 

@@ -14,7 +14,7 @@ import { EnforcementEventBody, readBatch } from '../events/event-batch.ts'
 import { requireFeed, type Feed } from '../feed/feed.ts'
 import { POLL_HEADERS, readPoll } from '../feed/poll-headers.ts'
 import { count, described } from '../requests/described.ts'
-import { endpoint, json, nothing, type Endpoint } from './endpoint.ts'
+import { endpointsOf, json, nothing, type Endpoint } from './endpoint.ts'
 
 export interface FeedEndpointsWorld {
   readonly feed: Feed
@@ -61,29 +61,24 @@ const EventsBody = v.strictObject({
   ),
 })
 
-const client = { group: 'enforcement', caller: 'client' } as const
+const client = endpointsOf('enforcement', 'client')
 
 export function feedEndpoints({ feed, enforcement }: FeedEndpointsWorld): readonly Endpoint[] {
   return [
-    endpoint(
-      {
-        ...client,
-        method: 'GET',
-        path: '/api/v1/enforcement/state',
-        isUnlimited: true, // but by instance and tenant: below
-        summary: 'What to enforce in sdk mode, and which sessions are revoked.',
-        description: 'A suspended tenant is told so; a draft, and one whose edge enforces, is not.',
-        headers: POLL_HEADERS,
-        answers: {
-          200: {
-            ...json(FeedState, 'The whole state.'),
-            headers: { ETag: 'Of this state: send it with the next poll.' },
-          },
-          304: nothing('Nothing has changed.'),
+    client.get('/api/v1/enforcement/state', {
+      isUnlimited: true, // but by instance and tenant: below
+      summary: 'What to enforce in sdk mode, and which sessions are revoked.',
+      description: 'A suspended tenant is told so; a draft, and one whose edge enforces, is not.',
+      headers: POLL_HEADERS,
+      answers: {
+        200: {
+          ...json(FeedState, 'The whole state.'),
+          headers: { ETag: 'Of this state: send it with the next poll.' },
         },
-        refusals: ['mode_not_sdk', 'tenant_draft', 'rate_limited'],
+        304: nothing('Nothing has changed.'),
       },
-      async (c) => {
+      refusals: ['mode_not_sdk', 'tenant_draft', 'rate_limited'],
+      handle: async (c) => {
         const header = (name: string) => c.req.header(name)
         const poll = readPoll(header)
         feed.admit(c.var.tenant, poll.name)
@@ -91,27 +86,22 @@ export function feedEndpoints({ feed, enforcement }: FeedEndpointsWorld): readon
         if (body === undefined) return c.body(null, 304, { ETag: etag })
         return c.body(body, 200, { 'Content-Type': 'application/json', ETag: etag })
       },
-    ),
-    endpoint(
-      {
-        ...client,
-        method: 'POST',
-        path: '/api/v1/enforcement/events',
-        summary: 'Takes what a middleware has enforced.',
-        description:
-          'The time of an event is that of its arrival. `terminate` and `logout` with a `sid` end ' +
-          'that session everywhere, also where the rest of the batch is too much. With 429 the ' +
-          'batch should be kept and sent again.',
-        headers: { 'X-Service-Instance': POLL_HEADERS['X-Service-Instance'] },
-        body: EventsBody,
-        elements: { events: EnforcementEventBody },
-        example: { events: [{ outcome: 'sealed', ip: '192.0.2.1', app_host: 'app.example.com' }] },
-        answers: {
-          200: json(v.strictObject({ accepted: count, rejected: count }), 'How many were taken.'),
-        },
-        refusals: ['mode_not_sdk', 'tenant_draft'],
+    }),
+    client.post('/api/v1/enforcement/events', {
+      summary: 'Takes what a middleware has enforced.',
+      description:
+        'The time of an event is that of its arrival. `terminate` and `logout` with a `sid` end ' +
+        'that session everywhere, also where the rest of the batch is too much. With 429 the ' +
+        'batch should be kept and sent again.',
+      headers: { 'X-Service-Instance': POLL_HEADERS['X-Service-Instance'] },
+      body: EventsBody,
+      elements: { events: EnforcementEventBody },
+      example: { events: [{ outcome: 'sealed', ip: '192.0.2.1', app_host: 'app.example.com' }] },
+      answers: {
+        200: json(v.strictObject({ accepted: count, rejected: count }), 'How many were taken.'),
       },
-      async (c, { body }) => {
+      refusals: ['mode_not_sdk', 'tenant_draft'],
+      handle: async (c, { body }) => {
         const { tenant } = c.var
         requireFeed(tenant)
         if (body.events.length > LIMITS.eventsPerBatchMax)
@@ -125,6 +115,6 @@ export function feedEndpoints({ feed, enforcement }: FeedEndpointsWorld): readon
         await enforcement.take(tenant.tenantId, name, events, rejected)
         return c.json({ accepted: events.length, rejected })
       },
-    ),
+    }),
   ]
 }

@@ -12,10 +12,13 @@ import type { CheckResult } from '../verification/checks.ts'
 import type { Integration } from '../verification/integration.ts'
 import type { SelfReports } from '../verification/self-reports.ts'
 import { count, described, time } from '../requests/described.ts'
-import { endpoint, json, type Endpoint } from './endpoint.ts'
+import { endpointsOf, json, type Endpoint } from './endpoint.ts'
 import { SelfReportBody } from './integration-fields.ts'
 import { NothingBody } from '../requests/fields.ts'
 import { iso, tenantView, type ViewWorld } from './operator/views.ts'
+
+const analyzer = endpointsOf('integration', 'analyzer')
+const verification = endpointsOf('verification', 'analyzer')
 
 export interface IntegrationEndpointsWorld extends ViewWorld {
   readonly rates: RateLimits
@@ -65,56 +68,38 @@ const IntegrationAnswer = v.strictObject({
 export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly Endpoint[] {
   const { rates, selfReports, integration } = world
   return [
-    endpoint(
-      {
-        method: 'GET',
-        path: '/api/v1/integration',
-        group: 'integration',
-        caller: 'analyzer',
-        summary: 'What an application and its tools have to know of their tenant.',
-        answers: { 200: json(FactsAnswer, 'No secret is among it.') },
+    analyzer.get('/api/v1/integration', {
+      summary: 'What an application and its tools have to know of their tenant.',
+      answers: { 200: json(FactsAnswer, 'No secret is among it.') },
+      handle: async (c) => c.json(factsView(c.var.tenant, world)),
+    }),
+    verification.post('/api/v1/verify/local', {
+      summary: 'Records what the command line tool has found on the local machine.',
+      description:
+        'As a self-report: `verify/status` labels it as one, it never counts for going live, and it never hides what the platform has seen. The newest result of a check replaces the one before.',
+      body: SelfReportBody,
+      example: {
+        cli_version: '0.1.0',
+        project: { framework: 'express', language: 'typescript' },
+        checks: [{ check: 'config_found', status: 'pass', detail: '', next_action: '' }],
       },
-      async (c) => c.json(factsView(c.var.tenant, world)),
-    ),
-    endpoint(
-      {
-        method: 'POST',
-        path: '/api/v1/verify/local',
-        group: 'verification',
-        caller: 'analyzer',
-        summary: 'Records what the command line tool has found on the local machine.',
-        description:
-          'As a self-report: `verify/status` labels it as one, it never counts for going live, and it never hides what the platform has seen. The newest result of a check replaces the one before.',
-        body: SelfReportBody,
-        example: {
-          cli_version: '0.1.0',
-          project: { framework: 'express', language: 'typescript' },
-          checks: [{ check: 'config_found', status: 'pass', detail: '', next_action: '' }],
-        },
-        answers: { 200: json(RecordedAnswer, 'What was recorded.') },
-      },
-      async (c, { body }) => {
+      answers: { 200: json(RecordedAnswer, 'What was recorded.') },
+      handle: async (c, { body }) => {
         const { tenantId } = c.var.tenant
         rates.take('self_report', tenantId, LIMITS.rateProbe)
         const { cli_version: cliVersion, project, checks } = body
         const report = { cliVersion, ...project, checks: checks.map(toResult) }
         return c.json({ recorded: await selfReports.record(tenantId, report, c.var.actor) })
       },
-    ),
-    endpoint(
-      {
-        method: 'POST',
-        path: '/api/v1/integration-complete',
-        group: 'verification',
-        caller: 'analyzer',
-        summary: 'Tries one sign-in from end to end, and marks the integration complete.',
-        description:
-          'As a browser would, with a person who exists for this alone: front page, sign-in page, callback, application, sign-out. Besides, the platform must have confirmed the middleware and the key. What a policy leaves to a person is skipped. Otherwise 409 `not_complete` names the checks that are `missing`. Asked again, it looks again. The application sees the person, `sign-in-check-…`, at every call: one that adds users on sight keeps one for each, so it is ten calls and then one a minute; beyond, 429 with `Retry-After`.',
-        body: NothingBody,
-        answers: { 200: json(IntegrationAnswer, 'The integration is complete.') },
-        refusals: ['not_complete', 'tenant_draft', 'tenant_suspended', 'changed_meanwhile'],
-      },
-      async (c) => {
+    }),
+    verification.post('/api/v1/integration-complete', {
+      summary: 'Tries one sign-in from end to end, and marks the integration complete.',
+      description:
+        'As a browser would, with a person who exists for this alone: front page, sign-in page, callback, application, sign-out. Besides, the platform must have confirmed the middleware and the key. What a policy leaves to a person is skipped. Otherwise 409 `not_complete` names the checks that are `missing`. Asked again, it looks again. The application sees the person, `sign-in-check-…`, at every call: one that adds users on sight keeps one for each, so it is ten calls and then one a minute; beyond, 429 with `Retry-After`.',
+      body: NothingBody,
+      answers: { 200: json(IntegrationAnswer, 'The integration is complete.') },
+      refusals: ['not_complete', 'tenant_draft', 'tenant_suspended', 'changed_meanwhile'],
+      handle: async (c) => {
         const { tenantId } = c.var.tenant
         rates.take('integration', tenantId, LIMITS.rateIntegration)
         const result = await integration.complete(tenantId, c.var.actor)
@@ -123,7 +108,7 @@ export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly
         if (completedAtMs === null) throw new Refusal('not_complete', { missing, checks })
         return c.json({ completed_at: iso(completedAtMs), checks })
       },
-    ),
+    }),
   ]
 }
 

@@ -9,7 +9,10 @@ import type { ProtectionStatements } from '../tenants/protection-statements.ts'
 import type { Tenants } from '../tenants/tenants.ts'
 import { KeysAnswer } from './answer-fields.ts'
 import type { ApiContext } from '../http/context.ts'
-import { endpoint, file, type Endpoint } from './endpoint.ts'
+import { endpointsOf, file, type Endpoint } from './endpoint.ts'
+
+const analyzerInQuery = endpointsOf('integration', 'analyzer_in_query')
+const anyone = endpointsOf('integration', 'anyone')
 
 const PEM_TYPE = 'application/x-pem-file'
 
@@ -22,42 +25,30 @@ export interface PublicKeyEndpointsWorld {
 export function publicKeyEndpoints(world: PublicKeyEndpointsWorld): readonly Endpoint[] {
   const { keys, tenants, protectionStatements } = world
   return [
-    endpoint(
-      {
-        method: 'GET',
-        path: '/api/v1/public-key',
-        group: 'integration',
-        caller: 'analyzer_in_query',
-        summary: "The tenant's public keys as one PEM file.",
-        answers: { 200: file(PEM_TYPE, 'Each key that is accepted now, the current one first.') },
-        refusals: ['not_published'],
-      },
-      async (c) => {
+    analyzerInQuery.get('/api/v1/public-key', {
+      summary: "The tenant's public keys as one PEM file.",
+      answers: { 200: file(PEM_TYPE, 'Each key that is accepted now, the current one first.') },
+      refusals: ['not_published'],
+      handle: async (c) => {
         const published = await keys.publicKeys(c.var.tenant.tenantId)
         if (published.length === 0) throw new Refusal('not_published')
         return pemFile(c, published)
       },
-    ),
-    endpoint(
-      {
-        method: 'GET',
-        path: '/tenants/{tenant_id}/public-key',
-        group: 'integration',
-        caller: 'anyone',
-        summary: 'Every public key that the application should accept now, usable as a JWKS.',
-        description:
-          'During a rotation there are two: the one in use and the one about to be. With ' +
-          `\`Accept: ${PEM_TYPE}\` they come as one PEM file.`,
-        headers: { Accept: `\`${PEM_TYPE}\` for PEM; anything else for JSON.` },
-        answers: {
-          200: {
-            description: 'The keys.',
-            content: { 'application/json': KeysAnswer, [PEM_TYPE]: null },
-          },
+    }),
+    anyone.get('/tenants/{tenant_id}/public-key', {
+      summary: 'Every public key that the application should accept now, usable as a JWKS.',
+      description:
+        'During a rotation there are two: the one in use and the one about to be. With ' +
+        `\`Accept: ${PEM_TYPE}\` they come as one PEM file.`,
+      headers: { Accept: `\`${PEM_TYPE}\` for PEM; anything else for JSON.` },
+      answers: {
+        200: {
+          description: 'The keys.',
+          content: { 'application/json': KeysAnswer, [PEM_TYPE]: null },
         },
-        refusals: ['not_published'],
       },
-      async (c, { path }) => {
+      refusals: ['not_published'],
+      handle: async (c, { path }) => {
         const tenant = await tenants.get(path.tenant_id)
         const published = await keys.publicKeys(tenant.tenantId)
         if (published.length === 0) throw new Refusal('not_published')
@@ -65,29 +56,23 @@ export function publicKeyEndpoints(world: PublicKeyEndpointsWorld): readonly End
         c.header('Vary', 'Accept')
         return wantsPem(c) ? pemFile(c, published) : c.json({ keys: published })
       },
-    ),
-    endpoint(
-      {
-        method: 'GET',
-        path: '/tenants/{tenant_id}/protection',
-        group: 'integration',
-        caller: 'anyone',
-        summary: 'Whether the tenant is protected, signed with its current key.',
-        description:
-          'A JWT with `typ` `service-protection+jwt`, `iss`, `aud`, `iat`, `exp` (30 seconds) and ' +
-          '`protection`: `on` or `pass-through`. While it says `pass-through`, the edge adds no ' +
-          'identity, so the middleware lets requests without claims pass; without it, none.',
-        answers: { 200: file('application/jwt', 'The statement.') },
-        refusals: ['not_published'],
-      },
-      async (c, { path }) => {
+    }),
+    anyone.get('/tenants/{tenant_id}/protection', {
+      summary: 'Whether the tenant is protected, signed with its current key.',
+      description:
+        'A JWT with `typ` `service-protection+jwt`, `iss`, `aud`, `iat`, `exp` (30 seconds) and ' +
+        '`protection`: `on` or `pass-through`. While it says `pass-through`, the edge adds no ' +
+        'identity, so the middleware lets requests without claims pass; without it, none.',
+      answers: { 200: file('application/jwt', 'The statement.') },
+      refusals: ['not_published'],
+      handle: async (c, { path }) => {
         const statement = await protectionStatements.statement(path.tenant_id)
         return c.body(statement, 200, {
           'Content-Type': 'application/jwt',
           'Cache-Control': 'no-store',
         })
       },
-    ),
+    }),
   ]
 }
 

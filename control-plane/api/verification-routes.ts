@@ -6,9 +6,11 @@ import type { Tenants } from '../tenants/tenants.ts'
 import type { Verification, VerificationStatus } from '../verification/verification.ts'
 import { ProtectionAnswer } from './answer-fields.ts'
 import { count, described, time } from '../requests/described.ts'
-import { endpoint, json, type Endpoint } from './endpoint.ts'
+import { endpointsOf, json, type Endpoint } from './endpoint.ts'
 import { NothingBody } from '../requests/fields.ts'
 import { iso, protectionView } from './operator/views.ts'
+
+const analyzer = endpointsOf('verification', 'analyzer')
 
 export interface VerificationEndpointsWorld {
   readonly rates: RateLimits
@@ -41,70 +43,46 @@ const VerificationAnswer = v.strictObject({
 export function verificationEndpoints(world: VerificationEndpointsWorld): readonly Endpoint[] {
   const { rates, tenants, verification } = world
   return [
-    endpoint(
-      {
-        method: 'GET',
-        path: '/api/v1/verify/status',
-        group: 'verification',
-        caller: 'analyzer',
-        summary: 'What the checks have found.',
-        answers: { 200: json(VerificationAnswer, 'The newest result of each check.') },
-      },
-      async (c) => c.json(statusView(await verification.status(c.var.tenant.tenantId))),
-    ),
-    endpoint(
-      {
-        method: 'POST',
-        path: '/api/v1/verify/probe',
-        group: 'verification',
-        caller: 'analyzer',
-        summary: "Runs the platform's checks: probes, true and forged, through the service.",
-        body: NothingBody,
-        answers: { 200: json(VerificationAnswer, 'The results, as `verify/status` shows them.') },
-        refusals: ['tenant_draft', 'not_published', 'changed_meanwhile'],
-      },
-      async (c) => {
+    analyzer.get('/api/v1/verify/status', {
+      summary: 'What the checks have found.',
+      answers: { 200: json(VerificationAnswer, 'The newest result of each check.') },
+      handle: async (c) => c.json(statusView(await verification.status(c.var.tenant.tenantId))),
+    }),
+    analyzer.post('/api/v1/verify/probe', {
+      summary: "Runs the platform's checks: probes, true and forged, through the service.",
+      body: NothingBody,
+      answers: { 200: json(VerificationAnswer, 'The results, as `verify/status` shows them.') },
+      refusals: ['tenant_draft', 'not_published', 'changed_meanwhile'],
+      handle: async (c) => {
         const { tenantId } = c.var.tenant
         rates.take('probe', tenantId, LIMITS.rateProbe)
         return c.json(statusView(await verification.probe(tenantId)))
       },
-    ),
-    endpoint(
-      {
-        method: 'POST',
-        path: '/api/v1/go-live',
-        group: 'verification',
-        caller: 'analyzer',
-        summary: 'Turns protection on, once verification has confirmed the middleware and the key.',
-        description:
-          'From then on every request goes through sign-in. Asked again, it answers the same.',
-        body: NothingBody, // `force` is the operator's alone, and audited
-        answers: { 200: json(ProtectionAnswer, 'Protection is on.') },
-        refusals: ['not_verified', 'tenant_draft', 'licence_blocked'],
-      },
-      async (c) => {
+    }),
+    analyzer.post('/api/v1/go-live', {
+      summary: 'Turns protection on, once verification has confirmed the middleware and the key.',
+      description:
+        'From then on every request goes through sign-in. Asked again, it answers the same.',
+      body: NothingBody, // `force` is the operator's alone, and audited
+      answers: { 200: json(ProtectionAnswer, 'Protection is on.') },
+      refusals: ['not_verified', 'tenant_draft', 'licence_blocked'],
+      handle: async (c) => {
         const state = await tenants.goLive(c.var.tenant.tenantId, { force: false }, c.var.actor)
         await world.changesSettled()
         return c.json(protectionView(state))
       },
-    ),
+    }),
     /** No rate, and no body that could be wrong. */
-    endpoint(
-      {
-        method: 'POST',
-        path: '/api/v1/go-back',
-        group: 'verification',
-        caller: 'analyzer',
-        isUnlimited: true,
-        summary: 'Returns to pass-through. Never refused.',
-        answers: { 200: json(ProtectionAnswer, 'Protection is off: all requests pass through.') },
-      },
-      async (c) => {
+    analyzer.post('/api/v1/go-back', {
+      isUnlimited: true,
+      summary: 'Returns to pass-through. Never refused.',
+      answers: { 200: json(ProtectionAnswer, 'Protection is off: all requests pass through.') },
+      handle: async (c) => {
         const state = await tenants.goBack(c.var.tenant.tenantId, c.var.actor)
         await world.changesSettled()
         return c.json(protectionView(state))
       },
-    ),
+    }),
   ]
 }
 

@@ -2,11 +2,13 @@
 import * as v from 'valibot'
 import { styledPageHeaders } from '../../pages/look.ts'
 import { described } from '../../requests/described.ts'
-import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { sendShared } from '../../http/large-answers.ts'
 import { DOCS_STYLE } from '../openapi/docs-style.ts'
 import { describedEvents } from './described-events.ts'
 import { eventsPage } from './events-page.ts'
+
+const anyone = endpointsOf('events', 'anyone')
 
 const EventsAnswer = v.strictObject({
   items: v.array(
@@ -27,30 +29,24 @@ export function eventEndpoints(): readonly Endpoint[] {
   const items = describedEvents()
   const list = Buffer.from(JSON.stringify({ items, next: null }))
   return [
-    endpoint(
-      {
-        method: 'GET',
-        path: '/api/v1/events',
-        group: 'events',
-        caller: 'anyone',
-        summary: 'What webhooks tell of: every event with its data and an example.',
-        description: 'For a browser it is a page, which says how to check the signature as well.',
-        headers: { Accept: '`text/html` asks for the page.' },
-        answers: {
-          200: {
-            ...json(EventsAnswer, 'All of them.'),
-            content: { 'application/json': EventsAnswer, 'text/html': null },
-            headers: { Vary: 'What the answer depends on.' },
-          },
+    anyone.get('/api/v1/events', {
+      summary: 'What webhooks tell of: every event with its data and an example.',
+      description: 'For a browser it is a page, which says how to check the signature as well.',
+      headers: { Accept: '`text/html` asks for the page.' },
+      answers: {
+        200: {
+          ...json(EventsAnswer, 'All of them.'),
+          content: { 'application/json': EventsAnswer, 'text/html': null },
+          headers: { Vary: 'What the answer depends on.' },
         },
       },
-      async (c) => {
+      handle: async (c) => {
         c.header('Vary', 'Accept')
         const isBrowser = c.req.header('accept')?.includes('text/html') === true
         if (!isBrowser) return sendShared(c, list, { 'Content-Type': 'application/json' })
         page ??= eventsPage(items).then((html) => Buffer.from(html))
         return sendShared(c, await page, { ...headers, 'Content-Type': 'text/html; charset=UTF-8' })
       },
-    ),
+    }),
   ]
 }

@@ -17,7 +17,7 @@ import {
   Session,
   User,
 } from '../answer-fields.ts'
-import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
 import { NothingBody } from '../../requests/fields.ts'
@@ -33,7 +33,7 @@ export interface AccountEndpointsWorld extends EnforcedAnswersWorld {
   readonly clock: Clock
 }
 
-const operator = { group: 'people', caller: 'operator' } as const
+const operator = endpointsOf('people', 'operator')
 const TENANT = '/api/v1/operator/tenants/{tenant_id}'
 const USERS = `${TENANT}/users` as const
 const USER = `${USERS}/{user_id}` as const
@@ -58,18 +58,13 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
   const enforcement = enforcedAnswers(world)
 
   return [
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: USERS,
-        summary: 'Creates a user, with a password or with an invitation to choose one.',
-        body: NewUserBody,
-        example: { username: 'bob', email: 'bob@acme.example', name: 'Bob', invite: true },
-        answers: { 201: json(User, 'The user.') },
-        refusals: ['username_taken', 'email_taken', 'user_elsewhere', 'unavailable'],
-      },
-      async (c, { path, body: { invite, password = '', ...same } }) => {
+    operator.post(USERS, {
+      summary: 'Creates a user, with a password or with an invitation to choose one.',
+      body: NewUserBody,
+      example: { username: 'bob', email: 'bob@acme.example', name: 'Bob', invite: true },
+      answers: { 201: json(User, 'The user.') },
+      refusals: ['username_taken', 'email_taken', 'user_elsewhere', 'unavailable'],
+      handle: async (c, { path, body: { invite, password = '', ...same } }) => {
         const tenant = await tenants.get(path.tenant_id)
         if (password === '' && !invite)
           throw new Refusal(
@@ -86,18 +81,13 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
         accountMail.deliver()
         return c.json(userView(user), 201)
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: USERS,
-        summary: 'Lists the users.',
-        description: 'With `q` only the first whose username or address begins so, on one page.',
-        query: { ...PAGE_QUERY, q: beginning },
-        answers: { 200: json(pageOf(User), 'One page of them.') },
-      },
-      async (c, { path, query }) => {
+    }),
+    operator.get(USERS, {
+      summary: 'Lists the users.',
+      description: 'With `q` only the first whose username or address begins so, on one page.',
+      query: { ...PAGE_QUERY, q: beginning },
+      answers: { 200: json(pageOf(User), 'One page of them.') },
+      handle: async (c, { path, query }) => {
         const tenant = await tenants.get(path.tenant_id)
         const { q, ...page } = query
         if (q === undefined)
@@ -105,22 +95,17 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
         const items = await users.search(tenant.tenantId, q, page.limit)
         return c.json({ items: items.map(userView), next: null })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'PATCH',
-        path: USER,
-        summary: 'Changes a user. A new password, or being disabled, ends all their sessions.',
-        description:
-          'Of a new password or address the person is told by mail, at the address they had until then, in the language of Accept-Language.',
-        headers: { 'Accept-Language': 'The language of the mail.' },
-        body: UserPatchBody,
-        example: { name: 'Robert' },
-        answers: { 200: json(PatchedUserAnswer, 'The user as it is now.') },
-        refusals: ['username_taken', 'email_taken', 'user_elsewhere', 'unavailable'],
-      },
-      async (c, { path, body }) => {
+    }),
+    operator.patch(USER, {
+      summary: 'Changes a user. A new password, or being disabled, ends all their sessions.',
+      description:
+        'Of a new password or address the person is told by mail, at the address they had until then, in the language of Accept-Language.',
+      headers: { 'Accept-Language': 'The language of the mail.' },
+      body: UserPatchBody,
+      example: { name: 'Robert' },
+      answers: { 200: json(PatchedUserAnswer, 'The user as it is now.') },
+      refusals: ['username_taken', 'email_taken', 'user_elsewhere', 'unavailable'],
+      handle: async (c, { path, body }) => {
         const patch = toPatch(body)
         const { user, ended } = await users.patch(
           path.tenant_id,
@@ -135,66 +120,46 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
         const enforced = await enforcement.view(path.tenant_id, await ended.enforced)
         return c.json({ ...userView(user), enforced })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'DELETE',
-        path: USER,
-        summary: 'Removes a user and ends all their sessions.',
-        answers: {
-          202: json(RemovedUserAnswer, 'The user is gone, and a gateway does not know it yet.'),
-          204: nothing('The user is gone, and every gateway refuses their sessions.'),
-        },
+    }),
+    operator.delete(USER, {
+      summary: 'Removes a user and ends all their sessions.',
+      answers: {
+        202: json(RemovedUserAnswer, 'The user is gone, and a gateway does not know it yet.'),
+        204: nothing('The user is gone, and every gateway refuses their sessions.'),
       },
-      async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
+      handle: async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
         const ended = await users.remove(tenantId, userId, c.var.actor)
         return enforcement.gone(c, tenantId, await ended.enforced, { user_id: userId })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${USER}/unlock`,
-        summary: 'Ends a pause that too many failures have begun.',
-        body: NothingBody,
-        answers: { 200: json(User, 'The user, who may try again at once.') },
-      },
-      async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
+    }),
+    operator.post(`${USER}/unlock`, {
+      summary: 'Ends a pause that too many failures have begun.',
+      body: NothingBody,
+      answers: { 200: json(User, 'The user, who may try again at once.') },
+      handle: async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
         await users.unlock(tenantId, userId, c.var.actor)
         return c.json(userView(await users.get(tenantId, userId)))
       },
-    ),
+    }),
     /** The link in the mail is for a first password, or for another one that the person chooses. */
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${USER}/invite`,
-        summary: 'Mails a user a link to choose a password, in the language of Accept-Language.',
-        headers: { 'Accept-Language': 'The language of the mail.' },
-        body: NothingBody,
-        answers: { 200: json(InvitationAnswer, 'The mail is on its way.') },
-        refusals: ['user_elsewhere'],
-      },
-      async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
+    operator.post(`${USER}/invite`, {
+      summary: 'Mails a user a link to choose a password, in the language of Accept-Language.',
+      headers: { 'Accept-Language': 'The language of the mail.' },
+      body: NothingBody,
+      answers: { 200: json(InvitationAnswer, 'The mail is on its way.') },
+      refusals: ['user_elsewhere'],
+      handle: async (c, { path: { tenant_id: tenantId, user_id: userId } }) => {
         await accountMail.invite(tenantId, userId, c.var.actor, mailLanguage(c.req.raw))
         return c.json({ user_id: userId, invited: true })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: `${TENANT}/sessions`,
-        summary: 'Lists the sessions, newest first.',
-        description:
-          'With `state=active` only those that are alive, the one that lasts longest first; with `user_id` or `ip` besides, those of one person or from one address.',
-        query: { ...PAGE_QUERY, ...SESSION_FILTER },
-        answers: { 200: json(pageOf(Session), 'One page of them.') },
-      },
-      async (c, { path, query }) => {
+    }),
+    operator.get(`${TENANT}/sessions`, {
+      summary: 'Lists the sessions, newest first.',
+      description:
+        'With `state=active` only those that are alive, the one that lasts longest first; with `user_id` or `ip` besides, those of one person or from one address.',
+      query: { ...PAGE_QUERY, ...SESSION_FILTER },
+      answers: { 200: json(pageOf(Session), 'One page of them.') },
+      handle: async (c, { path, query }) => {
         const tenant = await tenants.get(path.tenant_id)
         const { state, user_id: userId, ip, ...wanted } = query
         const page =
@@ -203,31 +168,26 @@ export function accountEndpoints(world: AccountEndpointsWorld): readonly Endpoin
             : await sessions.listAlive(tenant.tenantId, aliveFilter(userId, ip), wanted)
         return c.json(mapPage(page, (session) => sessionView(session, clock.nowMs())))
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${TENANT}/revocations`,
-        summary: 'Ends sessions everywhere: all, those of one user, or one.',
-        description: [
-          'Exactly one of `all`, `subject` and `sid`. Signing in again works.',
-          'The answer waits until every connected gateway refuses the sessions in all of its workers and has written that down, at most a second; `enforced` says how many do, and names those that do not.',
-          'In `sdk` mode the instances of the application ask by themselves: `enforced.instances` says how soon.',
-        ].join(' '),
-        body: RevocationBody,
-        example: { all: true },
-        answers: { 200: json(RevocationAnswer, 'From when on sessions count again.') },
-        refusals: ['user_not_found', 'session_not_found'],
-      },
-      async (c, { path, body }) => {
+    }),
+    operator.post(`${TENANT}/revocations`, {
+      summary: 'Ends sessions everywhere: all, those of one user, or one.',
+      description: [
+        'Exactly one of `all`, `subject` and `sid`. Signing in again works.',
+        'The answer waits until every connected gateway refuses the sessions in all of its workers and has written that down, at most a second; `enforced` says how many do, and names those that do not.',
+        'In `sdk` mode the instances of the application ask by themselves: `enforced.instances` says how soon.',
+      ].join(' '),
+      body: RevocationBody,
+      example: { all: true },
+      answers: { 200: json(RevocationAnswer, 'From when on sessions count again.') },
+      refusals: ['user_not_found', 'session_not_found'],
+      handle: async (c, { path, body }) => {
         const target = toTarget(body)
         const result = await revocations.revoke(path.tenant_id, target, c.var.actor)
         const enforced = await enforcement.view(path.tenant_id, await result.enforced)
         const { notBefore: not_before, sessions } = result
         return c.json({ ...target, not_before, sessions, enforced })
       },
-    ),
+    }),
   ]
 }
 

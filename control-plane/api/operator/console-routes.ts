@@ -4,10 +4,12 @@ import type { OperatorLinks } from '../../console-access/operator-links.ts'
 import type { ConsolePeople, ConsolePerson } from '../../console-access/people.ts'
 import { mailLanguage } from '../../http/mail-language.ts'
 import { described, time } from '../../requests/described.ts'
-import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { InvitationBody, OF_TENANT } from '../../requests/people-fields.ts'
 import { iso } from './views.ts'
+
+const operator = endpointsOf('fleet', 'operator')
 
 export interface ConsoleEndpointsWorld {
   readonly consoleAccess: {
@@ -40,7 +42,7 @@ const personView = ({ user: { userId, email, name }, role, since }: ConsolePerso
 })
 
 const PEOPLE = '/api/v1/operator/console/people'
-const fleet = { group: 'fleet', caller: 'operator' } as const
+const fleet = endpointsOf('fleet', 'operator')
 
 const OperatorLink = v.strictObject({
   url: described(v.string(), 'Whoever opens it first becomes an operator: a secret.'),
@@ -50,73 +52,52 @@ const OperatorLink = v.strictObject({
 export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): readonly Endpoint[] {
   const { people } = consoleAccess
   return [
-    endpoint(
-      {
-        method: 'POST',
-        path: '/api/v1/operator/console/operator-links',
-        group: 'fleet',
-        caller: 'operator',
-        summary: 'Makes a link that lets one person become an operator of the console.',
-        description:
-          'For one use within 15 minutes; the link before it is void. Refused where there is an ' +
-          'operator already, unless forced.',
-        body: OperatorLinkBody,
-        example: { force: true },
-        answers: { 201: json(OperatorLink, 'The link.') },
-        refusals: ['operator_exists'],
-      },
-      async (c, { body }) => {
+    operator.post('/api/v1/operator/console/operator-links', {
+      summary: 'Makes a link that lets one person become an operator of the console.',
+      description:
+        'For one use within 15 minutes; the link before it is void. Refused where there is an ' +
+        'operator already, unless forced.',
+      body: OperatorLinkBody,
+      example: { force: true },
+      answers: { 201: json(OperatorLink, 'The link.') },
+      refusals: ['operator_exists'],
+      handle: async (c, { body }) => {
         const { url, expiresAtMs } = await consoleAccess.links.make(body.force, c.var.actor)
         return c.json({ url, expires_at: iso(expiresAtMs) }, 201)
       },
-    ),
-    endpoint(
-      {
-        ...fleet,
-        method: 'GET',
-        path: PEOPLE,
-        summary: 'Lists the operators, or the administrators of one tenant.',
-        query: { ...PAGE_QUERY, tenant_id: OF_TENANT },
-        answers: { 200: json(pageOf(Person), 'A page of them.') },
-      },
-      async (c, { query }) =>
+    }),
+    fleet.get(PEOPLE, {
+      summary: 'Lists the operators, or the administrators of one tenant.',
+      query: { ...PAGE_QUERY, tenant_id: OF_TENANT },
+      answers: { 200: json(pageOf(Person), 'A page of them.') },
+      handle: async (c, { query }) =>
         c.json(mapPage(await people.list(query.tenant_id, query), personView)),
-    ),
-    endpoint(
-      {
-        ...fleet,
-        method: 'POST',
-        path: PEOPLE,
-        summary: 'Invites an operator, or an administrator of one tenant, to the console.',
-        description:
-          'By mail, in the language of Accept-Language; who has a password of the console already ' +
-          'gets the role with their account, and no mail.',
-        body: InvitationBody,
-        example: { email: 'bob@acme.example', name: 'Bob', tenant_id: 'acme' },
-        answers: { 201: json(v.strictObject({ user_id: v.string() }), 'Whose account it is.') },
-        refusals: ['tenant_not_found'],
-      },
-      async (c, { body: { email, name = email, tenant_id: tenantId } }) => {
+    }),
+    fleet.post(PEOPLE, {
+      summary: 'Invites an operator, or an administrator of one tenant, to the console.',
+      description:
+        'By mail, in the language of Accept-Language; who has a password of the console already ' +
+        'gets the role with their account, and no mail.',
+      body: InvitationBody,
+      example: { email: 'bob@acme.example', name: 'Bob', tenant_id: 'acme' },
+      answers: { 201: json(v.strictObject({ user_id: v.string() }), 'Whose account it is.') },
+      refusals: ['tenant_not_found'],
+      handle: async (c, { body: { email, name = email, tenant_id: tenantId } }) => {
         const wish = { email, name, ...(tenantId !== undefined && { tenantId }) }
         const language = mailLanguage(c.req.raw)
         const { user } = await people.invite(wish, c.var.actor, language)
         return c.json({ user_id: user.userId }, 201)
       },
-    ),
-    endpoint(
-      {
-        ...fleet,
-        method: 'DELETE',
-        path: `${PEOPLE}/{user_id}`,
-        summary: 'Takes a role in the console away; with the last one the account goes.',
-        query: { tenant_id: OF_TENANT },
-        answers: { 204: nothing('It is gone, with the next request of that person.') },
-        refusals: ['last_operator'],
-      },
-      async (c, { path, query }) => {
+    }),
+    fleet.delete(`${PEOPLE}/{user_id}`, {
+      summary: 'Takes a role in the console away; with the last one the account goes.',
+      query: { tenant_id: OF_TENANT },
+      answers: { 204: nothing('It is gone, with the next request of that person.') },
+      refusals: ['last_operator'],
+      handle: async (c, { path, query }) => {
         await people.letGo(path.user_id, query.tenant_id, c.var.actor)
         return c.body(null, 204)
       },
-    ),
+    }),
   ]
 }

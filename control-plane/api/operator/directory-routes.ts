@@ -5,7 +5,7 @@ import { DIRECTORY_KINDS, TLS_MODES } from '../../user-directory/settings.ts'
 import type { StoredDirectory, UserDirectories } from '../../user-directory/user-directories.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { count, described, time } from '../../requests/described.ts'
-import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { DryRunBody, toDirectory, UserDirectoryBody } from '../../requests/directory-fields.ts'
 import { iso } from './views.ts'
 
@@ -44,40 +44,34 @@ const Directory = v.strictObject({
 
 const TriedDirectory = v.strictObject({ ...Directory.entries, ...Tried.entries })
 
-const operator = { group: 'directory', caller: 'operator' } as const
+const operator = endpointsOf('directory', 'operator')
 const DIRECTORY = '/api/v1/operator/tenants/{tenant_id}/user-directory'
 
 export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly Endpoint[] {
   const { tenants, directories } = world
   return [
-    endpoint(
-      {
-        ...operator,
-        method: 'PUT',
-        path: DIRECTORY,
-        summary:
-          "Has sign-ins look people up in the tenant's own database, once it has been tried.",
-        body: UserDirectoryBody,
-        example: {
-          kind: 'postgres',
-          host: 'db.acme.example',
-          database: 'app',
-          username: 'sign_in',
-          password: '<DATABASE_PASSWORD>',
-          query: 'SELECT id, username, email, name, hash FROM users WHERE email = $1',
-          columns: {
-            id: 'id',
-            username: 'username',
-            email: 'email',
-            name: 'name',
-            password_hash: 'hash',
-          },
-          login: 'ada@acme.example',
+    operator.put(DIRECTORY, {
+      summary: "Has sign-ins look people up in the tenant's own database, once it has been tried.",
+      body: UserDirectoryBody,
+      example: {
+        kind: 'postgres',
+        host: 'db.acme.example',
+        database: 'app',
+        username: 'sign_in',
+        password: '<DATABASE_PASSWORD>',
+        query: 'SELECT id, username, email, name, hash FROM users WHERE email = $1',
+        columns: {
+          id: 'id',
+          username: 'username',
+          email: 'email',
+          name: 'name',
+          password_hash: 'hash',
         },
-        answers: { 200: json(TriedDirectory, 'The settings without the password, and the trial.') },
-        refusals: ['directory_refused', 'changed_meanwhile', 'unavailable'],
+        login: 'ada@acme.example',
       },
-      async (c, { path, body: { login, ...body } }) => {
+      answers: { 200: json(TriedDirectory, 'The settings without the password, and the trial.') },
+      refusals: ['directory_refused', 'changed_meanwhile', 'unavailable'],
+      handle: async (c, { path, body: { login, ...body } }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         const result = await directories.put(
           tenantId,
@@ -88,53 +82,38 @@ export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly End
         )
         return c.json({ ...directoryView(result.stored), ...triedView(result.tried) })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: DIRECTORY,
-        summary: 'Shows the settings, without the password.',
-        answers: { 200: json(Directory, 'The settings.') },
-        refusals: ['directory_not_found'],
-      },
-      async (c, { path }) => {
+    }),
+    operator.get(DIRECTORY, {
+      summary: 'Shows the settings, without the password.',
+      answers: { 200: json(Directory, 'The settings.') },
+      refusals: ['directory_not_found'],
+      handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         return c.json(directoryView(await directories.get(tenantId)))
       },
-    ),
+    }),
     /** Answers 200 also where something is wrong: that is what was asked for. */
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${DIRECTORY}/dry-run`,
-        summary: 'Tries all that a sign-in needs, step by step, and changes nothing.',
-        body: DryRunBody,
-        example: { login: 'ada@acme.example' },
-        answers: { 200: json(Tried, 'What came of each step; also where one fails.') },
-        refusals: ['directory_not_found'],
-      },
-      async (c, { path, body }) => {
+    operator.post(`${DIRECTORY}/dry-run`, {
+      summary: 'Tries all that a sign-in needs, step by step, and changes nothing.',
+      body: DryRunBody,
+      example: { login: 'ada@acme.example' },
+      answers: { 200: json(Tried, 'What came of each step; also where one fails.') },
+      refusals: ['directory_not_found'],
+      handle: async (c, { path, body }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         return c.json(triedView(await directories.dryRun(tenantId, body.login)))
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'DELETE',
-        path: DIRECTORY,
-        summary: 'Has sign-ins look no further than the users that are kept here.',
-        answers: { 204: nothing('The settings are gone.') },
-        refusals: ['directory_not_found'],
-      },
-      async (c, { path }) => {
+    }),
+    operator.delete(DIRECTORY, {
+      summary: 'Has sign-ins look no further than the users that are kept here.',
+      answers: { 204: nothing('The settings are gone.') },
+      refusals: ['directory_not_found'],
+      handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         await directories.remove(tenantId, c.var.actor)
         return c.body(null, 204)
       },
-    ),
+    }),
   ]
 }
 

@@ -4,7 +4,7 @@ import type { Enforcement, KeptEvent } from '../../events/enforcement.ts'
 import type { FeedInstance, Instances } from '../../feed/instances.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { described, time } from '../../requests/described.ts'
-import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { iso } from './views.ts'
 
@@ -37,40 +37,30 @@ const EnforcementEvent = v.strictObject({
   instance: described(v.string(), 'The instance, or the gateway, that enforced.'),
 })
 
-const operator = { group: 'tenants', caller: 'operator' } as const
+const operator = endpointsOf('tenants', 'operator')
 const TENANT = '/api/v1/operator/tenants/{tenant_id}'
 
 export function operatorFeedEndpoints(world: OperatorFeedEndpointsWorld): readonly Endpoint[] {
   const { tenants, instances, enforcement } = world
   return [
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: `${TENANT}/instances`,
-        summary: 'Lists the instances of the application that poll the enforcement feed, by name.',
-        query: PAGE_QUERY,
-        answers: { 200: json(pageOf(Instance), 'One page of them.') },
-      },
-      async (c, { path, query }) => {
+    operator.get(`${TENANT}/instances`, {
+      summary: 'Lists the instances of the application that poll the enforcement feed, by name.',
+      query: PAGE_QUERY,
+      answers: { 200: json(pageOf(Instance), 'One page of them.') },
+      handle: async (c, { path, query }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         return c.json(mapPage(await instances.list(tenantId, query), instanceView))
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: `${TENANT}/enforcement-events`,
-        summary: 'Lists what gateways and middlewares have enforced, newest first.',
-        query: PAGE_QUERY,
-        answers: { 200: json(pageOf(EnforcementEvent), 'One page of it.') },
-      },
-      async (c, { path, query }) => {
+    }),
+    operator.get(`${TENANT}/enforcement-events`, {
+      summary: 'Lists what gateways and middlewares have enforced, newest first.',
+      query: PAGE_QUERY,
+      answers: { 200: json(pageOf(EnforcementEvent), 'One page of it.') },
+      handle: async (c, { path, query }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         return c.json(mapPage(await enforcement.list(tenantId, query), eventView))
       },
-    ),
+    }),
   ]
 }
 

@@ -10,7 +10,7 @@ import {
   ClientSecretAnswer,
   KeysAnswer,
 } from '../answer-fields.ts'
-import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import {
   AnalyzerKeyRotationBody,
@@ -29,75 +29,54 @@ export interface KeyEndpointsWorld {
   readonly certificates: Pick<Certificates, 'put'>
 }
 
-const operator = { group: 'keys', caller: 'operator' } as const
+const operator = endpointsOf('keys', 'operator')
 const ONE = '/api/v1/operator/tenants/{tenant_id}'
 const CONSOLE_KEYS = '/api/v1/operator/console/keys'
 
 export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
   const { tenants, keys, certificates } = world
   return [
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${ONE}/keys/rotate`,
-        summary: 'Takes the signing keys one step on: prepare, promote, retire.',
-        description:
-          'With `prepare` an RSA key of your own can be brought along. `retire` is refused while ' +
-          'a session of that key can still be alive, unless it is forced.',
-        body: RotationBody,
-        example: { phase: 'prepare' },
-        answers: { 200: json(KeysAnswer, 'All keys that are published now.') },
-        refusals: ['tenant_draft', 'rotation_state', 'key_still_used', 'key_taken'],
-      },
-      async (c, { path, body: { private_key_pem: privateKeyPem, ...rotation } }) => {
+    operator.post(`${ONE}/keys/rotate`, {
+      summary: 'Takes the signing keys one step on: prepare, promote, retire.',
+      description:
+        'With `prepare` an RSA key of your own can be brought along. `retire` is refused while ' +
+        'a session of that key can still be alive, unless it is forced.',
+      body: RotationBody,
+      example: { phase: 'prepare' },
+      answers: { 200: json(KeysAnswer, 'All keys that are published now.') },
+      refusals: ['tenant_draft', 'rotation_state', 'key_still_used', 'key_taken'],
+      handle: async (c, { path, body: { private_key_pem: privateKeyPem, ...rotation } }) => {
         const wish = { ...rotation, privateKeyPem }
         return c.json({ keys: await keys.rotate(path.tenant_id, wish, c.var.actor) })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: CONSOLE_KEYS,
-        summary: 'Lists the signing keys of the realm that the console signs in by.',
-        answers: { 200: json(KeysAnswer, 'All of its keys.') },
-      },
-      async (c) => c.json({ keys: await keys.publicKeys(CONSOLE_REALM) }),
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${CONSOLE_KEYS}/rotate`,
-        summary: "Takes the console's own signing keys one step on: prepare, promote, retire.",
-        description:
-          'As for a tenant. Existing sessions of the console continue through each step.',
-        body: RotationBody,
-        example: { phase: 'prepare' },
-        answers: { 200: json(KeysAnswer, 'All of its keys as they are now.') },
-        refusals: ['rotation_state', 'key_still_used', 'key_taken'],
-      },
-      async (c, { body: { private_key_pem: privateKeyPem, ...rotation } }) => {
+    }),
+    operator.get(CONSOLE_KEYS, {
+      summary: 'Lists the signing keys of the realm that the console signs in by.',
+      answers: { 200: json(KeysAnswer, 'All of its keys.') },
+      handle: async (c) => c.json({ keys: await keys.publicKeys(CONSOLE_REALM) }),
+    }),
+    operator.post(`${CONSOLE_KEYS}/rotate`, {
+      summary: "Takes the console's own signing keys one step on: prepare, promote, retire.",
+      description: 'As for a tenant. Existing sessions of the console continue through each step.',
+      body: RotationBody,
+      example: { phase: 'prepare' },
+      answers: { 200: json(KeysAnswer, 'All of its keys as they are now.') },
+      refusals: ['rotation_state', 'key_still_used', 'key_taken'],
+      handle: async (c, { body: { private_key_pem: privateKeyPem, ...rotation } }) => {
         const wish = { ...rotation, privateKeyPem }
         return c.json({ keys: await keys.rotate(CONSOLE_REALM, wish, c.var.actor) })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'PUT',
-        path: `${ONE}/certificates/{hostname}`,
-        summary: 'Sets the TLS certificate of one hostname.',
-        body: CertificateBody,
-        example: {
-          certificate_pem: '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n',
-          private_key_pem: '-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----\n',
-        },
-        answers: { 200: json(CertificateAnswer, 'What the certificate says.') },
-        refusals: ['hostname_not_found', 'certificates_too_large'],
+    }),
+    operator.put(`${ONE}/certificates/{hostname}`, {
+      summary: 'Sets the TLS certificate of one hostname.',
+      body: CertificateBody,
+      example: {
+        certificate_pem: '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n',
+        private_key_pem: '-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----\n',
       },
-      async (c, { path, body }) => {
+      answers: { 200: json(CertificateAnswer, 'What the certificate says.') },
+      refusals: ['hostname_not_found', 'certificates_too_large'],
+      handle: async (c, { path, body }) => {
         const certificate = {
           hostname: path.hostname.toLowerCase(),
           certificatePem: body.certificate_pem,
@@ -111,67 +90,47 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
           fingerprint_sha256: facts.fingerprintSha256,
         })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${ONE}/analyzer-key/rotate`,
-        summary: 'Makes another analyzer key.',
-        description: 'The old one is worth nothing from the answer on, or after `overlap_seconds`.',
-        body: AnalyzerKeyRotationBody,
-        answers: { 200: json(AnalyzerKeyAnswer, 'The new key.') },
-      },
-      async (c, { path: { tenant_id: tenantId }, body: { overlap_seconds: seconds } }) => {
+    }),
+    operator.post(`${ONE}/analyzer-key/rotate`, {
+      summary: 'Makes another analyzer key.',
+      description: 'The old one is worth nothing from the answer on, or after `overlap_seconds`.',
+      body: AnalyzerKeyRotationBody,
+      answers: { 200: json(AnalyzerKeyAnswer, 'The new key.') },
+      handle: async (c, { path: { tenant_id: tenantId }, body: { overlap_seconds: seconds } }) => {
         const rotated = await tenants.rotateAnalyzerKey(tenantId, seconds, c.var.actor)
         return c.json(analyzerKeyView(tenantId, rotated))
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${ONE}/analyzer-key/show`,
-        summary: 'Shows the analyzer key once more; the audit trail says to whom.',
-        body: NothingBody,
-        answers: { 200: json(AnalyzerKeyAnswer, 'The key, as it is.') },
-      },
-      async (c, { path: { tenant_id: tenantId } }) => {
+    }),
+    operator.post(`${ONE}/analyzer-key/show`, {
+      summary: 'Shows the analyzer key once more; the audit trail says to whom.',
+      body: NothingBody,
+      answers: { 200: json(AnalyzerKeyAnswer, 'The key, as it is.') },
+      handle: async (c, { path: { tenant_id: tenantId } }) => {
         const shown = await tenants.showAnalyzerKey(tenantId, c.var.actor)
         return c.json(analyzerKeyView(tenantId, shown))
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${ONE}/client-secret/rotate`,
-        summary: 'Makes another client secret; the one before it counts as well for a while.',
-        description:
-          'Time to give the application the new one: nobody is signed out. Another rotation ' +
-          'within that time ends the oldest at once; so does `overlap_seconds: 0` with all others.',
-        body: SecretRotationBody,
-        answers: { 200: json(ClientSecretAnswer, 'The new secret.') },
-      },
-      async (c, { path: { tenant_id: tenantId }, body: { overlap_seconds: seconds } }) => {
+    }),
+    operator.post(`${ONE}/client-secret/rotate`, {
+      summary: 'Makes another client secret; the one before it counts as well for a while.',
+      description:
+        'Time to give the application the new one: nobody is signed out. Another rotation ' +
+        'within that time ends the oldest at once; so does `overlap_seconds: 0` with all others.',
+      body: SecretRotationBody,
+      answers: { 200: json(ClientSecretAnswer, 'The new secret.') },
+      handle: async (c, { path: { tenant_id: tenantId }, body: { overlap_seconds: seconds } }) => {
         const rotated = await tenants.rotateClientSecret(tenantId, seconds, c.var.actor)
         return c.json(clientSecretView(tenantId, rotated))
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${ONE}/client-secret/show`,
-        summary: 'Shows the client secret once more; the audit trail says to whom.',
-        body: NothingBody,
-        answers: { 200: json(ClientSecretAnswer, 'The secret, as it is.') },
-      },
-      async (c, { path: { tenant_id: tenantId } }) => {
+    }),
+    operator.post(`${ONE}/client-secret/show`, {
+      summary: 'Shows the client secret once more; the audit trail says to whom.',
+      body: NothingBody,
+      answers: { 200: json(ClientSecretAnswer, 'The secret, as it is.') },
+      handle: async (c, { path: { tenant_id: tenantId } }) => {
         const shown = await tenants.showClientSecret(tenantId, c.var.actor)
         return c.json(clientSecretView(tenantId, shown))
       },
-    ),
+    }),
   ]
 }
 

@@ -15,7 +15,7 @@ import { wholeSteps } from '../../monitoring/series.ts'
 import { STEP_MS } from '../../store/queries/figures.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { count, described, time } from '../../requests/described.ts'
-import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { AlertPatchBody, NewAlertBody, SPAN_QUERY } from '../../requests/monitoring-fields.ts'
 import { iso, isoOrNull } from './views.ts'
@@ -65,7 +65,7 @@ const Alert = v.strictObject({
   updated_at: time,
 })
 
-const operator = { group: 'monitoring', caller: 'operator' } as const
+const operator = endpointsOf('monitoring', 'operator')
 const TENANT = '/api/v1/operator/tenants/{tenant_id}'
 const ALERTS = `${TENANT}/alerts` as const
 const ONE = `${ALERTS}/{alert_id}` as const
@@ -77,18 +77,13 @@ export function monitoringEndpoints(world: MonitoringEndpointsWorld): readonly E
 }
 
 function figuresEndpoint({ tenants, figures, clock }: MonitoringEndpointsWorld): Endpoint {
-  return endpoint(
-    {
-      ...operator,
-      method: 'GET',
-      path: `${TENANT}/figures`,
-      summary: 'Shows how often was what decided, hour by hour or day by day.',
-      description:
-        'Hours are kept for 14 days, days for 400. Gateways report what they count every few seconds.',
-      query: SPAN_QUERY,
-      answers: { 200: json(FiguresAnswer, 'A line for each outcome and reason that there was.') },
-    },
-    async (c, { path, query: { from, to, step } }) => {
+  return operator.get(`${TENANT}/figures`, {
+    summary: 'Shows how often was what decided, hour by hour or day by day.',
+    description:
+      'Hours are kept for 14 days, days for 400. Gateways report what they count every few seconds.',
+    query: SPAN_QUERY,
+    answers: { 200: json(FiguresAnswer, 'A line for each outcome and reason that there was.') },
+    handle: async (c, { path, query: { from, to, step } }) => {
       const { tenantId } = await tenants.get(path.tenant_id)
       const toMs = to === undefined ? clock.nowMs() : Date.parse(to)
       const spanMs = step === 'hour' ? HOUR_SPAN_MS : DAY_SPAN_MS
@@ -109,32 +104,27 @@ function figuresEndpoint({ tenants, figures, clock }: MonitoringEndpointsWorld):
         series: lines,
       })
     },
-  )
+  })
 }
 
 function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly Endpoint[] {
   const theAlert = { 200: json(Alert, 'The alert as it is now.') }
   return [
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: ALERTS,
-        summary: 'Creates an alert: `alert.triggered` is sent when a number reaches a threshold.',
-        description:
-          'Once per crossing: it has to fall below before it is told of again, and not within the ' +
-          'cool-down. The window is counted in whole minutes.',
-        body: NewAlertBody,
-        example: {
-          metric: 'refused_sign_ins',
-          threshold: 100,
-          window_seconds: 300,
-          cool_down_seconds: 3600,
-        },
-        answers: { 201: json(Alert, 'The alert.') },
-        refusals: ['alerts_exhausted'],
+    operator.post(ALERTS, {
+      summary: 'Creates an alert: `alert.triggered` is sent when a number reaches a threshold.',
+      description:
+        'Once per crossing: it has to fall below before it is told of again, and not within the ' +
+        'cool-down. The window is counted in whole minutes.',
+      body: NewAlertBody,
+      example: {
+        metric: 'refused_sign_ins',
+        threshold: 100,
+        window_seconds: 300,
+        cool_down_seconds: 3600,
       },
-      async (c, { path, body }) => {
+      answers: { 201: json(Alert, 'The alert.') },
+      refusals: ['alerts_exhausted'],
+      handle: async (c, { path, body }) => {
         const input: NewAlert = {
           metric: body.metric,
           threshold: body.threshold,
@@ -144,48 +134,33 @@ function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly
         }
         return c.json(alertView(await alerts.create(path.tenant_id, input, c.var.actor)), 201)
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: ALERTS,
-        summary: 'Lists the alerts of a tenant.',
-        query: PAGE_QUERY,
-        answers: { 200: json(pageOf(Alert), 'One page of them.') },
-      },
-      async (c, { path, query }) => {
+    }),
+    operator.get(ALERTS, {
+      summary: 'Lists the alerts of a tenant.',
+      query: PAGE_QUERY,
+      answers: { 200: json(pageOf(Alert), 'One page of them.') },
+      handle: async (c, { path, query }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         return c.json(mapPage(await alerts.list(tenantId, query), alertView))
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: ONE,
-        summary: 'Shows one alert.',
-        answers: theAlert,
-        refusals: ['alert_not_found'],
-      },
-      async (c, { path }) => {
+    }),
+    operator.get(ONE, {
+      summary: 'Shows one alert.',
+      answers: theAlert,
+      refusals: ['alert_not_found'],
+      handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         return c.json(alertView(await alerts.get(tenantId, path.alert_id)))
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'PATCH',
-        path: ONE,
-        summary: 'Changes an alert; what is left out stays.',
-        description: 'Another question, as another threshold, may be told of anew.',
-        body: AlertPatchBody,
-        example: { threshold: 50, is_enabled: true },
-        answers: theAlert,
-        refusals: ['alert_not_found'],
-      },
-      async (c, { path, body }) => {
+    }),
+    operator.patch(ONE, {
+      summary: 'Changes an alert; what is left out stays.',
+      description: 'Another question, as another threshold, may be told of anew.',
+      body: AlertPatchBody,
+      example: { threshold: 50, is_enabled: true },
+      answers: theAlert,
+      refusals: ['alert_not_found'],
+      handle: async (c, { path, body }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         const patch: AlertPatch = {
           ...(body.metric !== undefined && { metric: body.metric }),
@@ -196,22 +171,17 @@ function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly
         }
         return c.json(alertView(await alerts.patch(tenantId, path.alert_id, patch, c.var.actor)))
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'DELETE',
-        path: ONE,
-        summary: 'Removes an alert.',
-        answers: { 204: nothing('It is gone.') },
-        refusals: ['alert_not_found'],
-      },
-      async (c, { path }) => {
+    }),
+    operator.delete(ONE, {
+      summary: 'Removes an alert.',
+      answers: { 204: nothing('It is gone.') },
+      refusals: ['alert_not_found'],
+      handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         await alerts.remove(tenantId, path.alert_id, c.var.actor)
         return c.body(null, 204)
       },
-    ),
+    }),
   ]
 }
 

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { AuditTrail } from '../../accounts/audit-trail.ts'
 import { AuditEntry } from '../answer-fields.ts'
 import { described } from '../../requests/described.ts'
-import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { accountEndpoints, type AccountEndpointsWorld } from './account-routes.ts'
 import { consoleEndpoints, type ConsoleEndpointsWorld } from './console-routes.ts'
@@ -18,6 +18,8 @@ import { signInEndpoints, type SignInEndpointsWorld } from './sign-in-routes.ts'
 import { tenantEndpoints, type TenantEndpointsWorld } from './tenant-routes.ts'
 import { auditView } from './views.ts'
 import { webhookEndpoints, type WebhookEndpointsWorld } from './webhook-routes.ts'
+
+const operator = endpointsOf('fleet', 'operator')
 
 export type OperatorEndpointsWorld = TenantEndpointsWorld &
   KeyEndpointsWorld &
@@ -46,26 +48,20 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
     ...consoleEndpoints(world),
     ...personEndpoints(world),
     ...gatewayEndpoints(world),
-    endpoint(
-      {
-        method: 'GET',
-        path: '/api/v1/operator/audit',
-        group: 'fleet',
-        caller: 'operator',
-        summary: 'Lists who has changed what, newest first.',
-        query: {
-          ...PAGE_QUERY,
-          tenant_id: v.optional(
-            described(
-              v.string(),
-              'Only what was about this tenant, and about any that had its id before.',
-            ),
+    operator.get('/api/v1/operator/audit', {
+      summary: 'Lists who has changed what, newest first.',
+      query: {
+        ...PAGE_QUERY,
+        tenant_id: v.optional(
+          described(
+            v.string(),
+            'Only what was about this tenant, and about any that had its id before.',
           ),
-        },
-        answers: { 200: json(pageOf(AuditEntry), 'One page of it.') },
+        ),
       },
-      async (c, { query: { tenant_id: tenantId, ...page } }) =>
+      answers: { 200: json(pageOf(AuditEntry), 'One page of it.') },
+      handle: async (c, { query: { tenant_id: tenantId, ...page } }) =>
         c.json(mapPage(await world.auditTrail.list(page, { tenantId }), auditView)),
-    ),
+    }),
   ]
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../../../shared/clock.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { AuditEntry, Factor, Session } from '../answer-fields.ts'
 import { count, described, time } from '../../requests/described.ts'
-import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mailLanguage } from '../../http/mail-language.ts'
 import { pageOf } from '../../requests/paging.ts'
 import { NothingBody } from '../../requests/fields.ts'
@@ -28,7 +28,7 @@ export interface PersonEndpointsWorld {
 const PERSON = '/api/v1/operator/console/people/{user_id}'
 const INVITATIONS = '/api/v1/operator/tenants/{tenant_id}/console-invitations'
 const INVITATION = `${INVITATIONS}/{invitation_id}` as const
-const operator = { group: 'fleet', caller: 'operator' } as const
+const operator = endpointsOf('fleet', 'operator')
 
 const InvitationAnswer = v.strictObject({
   invitation_id: v.string(),
@@ -79,157 +79,108 @@ export function personEndpoints({
 }: PersonEndpointsWorld): readonly Endpoint[] {
   const { people, persons, invitations } = consoleAccess
   return [
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: PERSON,
-        summary: 'Shows one person of the console.',
-        description: 'Their roles, sessions, second factors, invitations, and what was done.',
-        answers: { 200: json(PersonAnswer, 'The person.') },
-      },
-      async (c, { path }) => c.json(personView(await persons.view(path.user_id), clock.nowMs())),
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${PERSON}/sign-out`,
-        summary: 'Ends every session of one person of the console.',
-        body: NothingBody,
-        answers: { 200: json(SignedOutAnswer, 'They can sign in again.') },
-      },
-      async (c, { path: { user_id: userId } }) => {
+    operator.get(PERSON, {
+      summary: 'Shows one person of the console.',
+      description: 'Their roles, sessions, second factors, invitations, and what was done.',
+      answers: { 200: json(PersonAnswer, 'The person.') },
+      handle: async (c, { path }) =>
+        c.json(personView(await persons.view(path.user_id), clock.nowMs())),
+    }),
+    operator.post(`${PERSON}/sign-out`, {
+      summary: 'Ends every session of one person of the console.',
+      body: NothingBody,
+      answers: { 200: json(SignedOutAnswer, 'They can sign in again.') },
+      handle: async (c, { path: { user_id: userId } }) => {
         const { sessions } = await persons.signOut(userId, c.var.actor)
         return c.json({ user_id: userId, sessions })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${PERSON}/unlock`,
-        summary: 'Unlocks an account of the console after too many failed sign-ins.',
-        body: NothingBody,
-        answers: { 200: json(Done, 'They can sign in again now.') },
-      },
-      async (c, { path: { user_id: userId } }) => {
+    }),
+    operator.post(`${PERSON}/unlock`, {
+      summary: 'Unlocks an account of the console after too many failed sign-ins.',
+      body: NothingBody,
+      answers: { 200: json(Done, 'They can sign in again now.') },
+      handle: async (c, { path: { user_id: userId } }) => {
         await persons.unlock(userId, c.var.actor)
         return c.json({ user_id: userId })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${PERSON}/reset-factors`,
-        summary: 'Removes all second factors of a person of the console, and ends their sessions.',
-        description: 'They are told by mail, and set up a new one at the next sign-in.',
-        body: NothingBody,
-        answers: { 200: json(Done, 'They are removed.') },
-        refusals: ['factor_not_found'],
-      },
-      async (c, { path: { user_id: userId } }) => {
+    }),
+    operator.post(`${PERSON}/reset-factors`, {
+      summary: 'Removes all second factors of a person of the console, and ends their sessions.',
+      description: 'They are told by mail, and set up a new one at the next sign-in.',
+      body: NothingBody,
+      answers: { 200: json(Done, 'They are removed.') },
+      refusals: ['factor_not_found'],
+      handle: async (c, { path: { user_id: userId } }) => {
         await persons.resetFactors(userId, c.var.actor)
         return c.json({ user_id: userId })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${PERSON}/resend-invitation`,
-        summary: 'Mails a new link to a person of the console who has not accepted yet.',
-        headers: { 'Accept-Language': 'The language of the mail.' },
-        body: NothingBody,
-        answers: { 200: json(Done, 'The mail is on its way.') },
-        refusals: ['invitation_accepted'],
-      },
-      async (c, { path: { user_id: userId } }) => {
+    }),
+    operator.post(`${PERSON}/resend-invitation`, {
+      summary: 'Mails a new link to a person of the console who has not accepted yet.',
+      headers: { 'Accept-Language': 'The language of the mail.' },
+      body: NothingBody,
+      answers: { 200: json(Done, 'The mail is on its way.') },
+      refusals: ['invitation_accepted'],
+      handle: async (c, { path: { user_id: userId } }) => {
         await persons.resendInvitation(userId, c.var.actor, mailLanguage(c.req.raw))
         return c.json({ user_id: userId })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${PERSON}/revoke-access`,
-        summary: 'Removes every role of a person of the console, and the account.',
-        body: NothingBody,
-        answers: { 200: json(Done, 'They have no access from their next request on.') },
-        refusals: ['last_operator'],
-      },
-      async (c, { path: { user_id: userId } }) => {
+    }),
+    operator.post(`${PERSON}/revoke-access`, {
+      summary: 'Removes every role of a person of the console, and the account.',
+      body: NothingBody,
+      answers: { 200: json(Done, 'They have no access from their next request on.') },
+      refusals: ['last_operator'],
+      handle: async (c, { path: { user_id: userId } }) => {
         await people.revokeAccess(userId, c.var.actor)
         return c.json({ user_id: userId })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: INVITATIONS,
-        summary: 'Lists the open invitations to administer a tenant.',
-        answers: { 200: json(pageOf(InvitationAnswer), 'All of them.') },
-      },
-      async (c, { path }) => {
+    }),
+    operator.get(INVITATIONS, {
+      summary: 'Lists the open invitations to administer a tenant.',
+      answers: { 200: json(pageOf(InvitationAnswer), 'All of them.') },
+      handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         const items = await invitations.list(tenantId)
         return c.json({ items: items.map(invitationView), next: null })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: INVITATIONS,
-        summary: 'Invites a person to administer a tenant; the role begins when they accept.',
-        description:
-          'By mail, in the language of Accept-Language. Once more to the same address is a new link.',
-        headers: { 'Accept-Language': 'The language of the mail.' },
-        body: ColleagueBody,
-        example: { email: 'bob@acme.example' },
-        answers: { 201: json(v.strictObject({ invitation_id: v.string() }), 'The invitation.') },
-        refusals: ['invitations_full'],
-      },
-      async (c, { path, body }) => {
+    }),
+    operator.post(INVITATIONS, {
+      summary: 'Invites a person to administer a tenant; the role begins when they accept.',
+      description:
+        'By mail, in the language of Accept-Language. Once more to the same address is a new link.',
+      headers: { 'Accept-Language': 'The language of the mail.' },
+      body: ColleagueBody,
+      example: { email: 'bob@acme.example' },
+      answers: { 201: json(v.strictObject({ invitation_id: v.string() }), 'The invitation.') },
+      refusals: ['invitations_full'],
+      handle: async (c, { path, body }) => {
         const inviter = inviterOf(c.var.actor, c.req.raw)
         const { invitationId } = await invitations.invite(path.tenant_id, body.email, inviter)
         return c.json({ invitation_id: invitationId }, 201)
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${INVITATION}/resend`,
-        summary: 'Mails a new link of an invitation; the one before is void.',
-        headers: { 'Accept-Language': 'The language of the mail.' },
-        body: NothingBody,
-        answers: { 200: json(v.strictObject({ invitation_id: v.string() }), 'On its way.') },
-        refusals: ['invitation_not_found'],
-      },
-      async (c, { path }) => {
+    }),
+    operator.post(`${INVITATION}/resend`, {
+      summary: 'Mails a new link of an invitation; the one before is void.',
+      headers: { 'Accept-Language': 'The language of the mail.' },
+      body: NothingBody,
+      answers: { 200: json(v.strictObject({ invitation_id: v.string() }), 'On its way.') },
+      refusals: ['invitation_not_found'],
+      handle: async (c, { path }) => {
         const inviter = inviterOf(c.var.actor, c.req.raw)
         await invitations.resend(path.tenant_id, path.invitation_id, inviter)
         return c.json({ invitation_id: path.invitation_id })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'DELETE',
-        path: INVITATION,
-        summary: 'Withdraws an invitation to administer a tenant.',
-        answers: { 204: nothing('Its link opens nothing any more.') },
-        refusals: ['invitation_not_found'],
-      },
-      async (c, { path }) => {
+    }),
+    operator.delete(INVITATION, {
+      summary: 'Withdraws an invitation to administer a tenant.',
+      answers: { 204: nothing('Its link opens nothing any more.') },
+      refusals: ['invitation_not_found'],
+      handle: async (c, { path }) => {
         await invitations.withdraw(path.tenant_id, path.invitation_id, c.var.actor)
         return c.body(null, 204)
       },
-    ),
+    }),
   ]
 }
 

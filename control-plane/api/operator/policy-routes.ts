@@ -6,7 +6,7 @@ import { DEFAULT_POLICIES, POLICY_NAMES, type PolicyName } from '../../policy/po
 import type { PolicyInput, TenantPolicies } from '../../tenants/policies.ts'
 import { Enforced } from '../answer-fields.ts'
 import { count, described, time } from '../../requests/described.ts'
-import { endpoint, json, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
 import { POLICY_ANSWERS, POLICY_BODIES } from '../../requests/policy-fields.ts'
 
@@ -48,7 +48,7 @@ const ReplayAnswer = v.strictObject({
   truncated: described(v.boolean(), 'Only the oldest of these days were looked at.'),
 })
 
-const operator = { group: 'policies', caller: 'operator' } as const
+const operator = endpointsOf('policies', 'operator')
 const POLICIES = '/api/v1/operator/tenants/{tenant_id}/policies'
 
 /** Said with each answer about it, and not in it: what was shown can be put again as it is. */
@@ -66,16 +66,12 @@ export function policyEndpoints(world: PolicyEndpointsWorld) {
   const warnOf = (name: PolicyName): Record<string, string> =>
     name === 'network' && clientsHidden ? { Warning: HIDDEN } : {}
 
-  const all = endpoint(
-    {
-      ...operator,
-      method: 'GET',
-      path: POLICIES,
-      summary: 'Shows all policies of a tenant.',
-      answers: { 200: json(v.strictObject(POLICY_ANSWERS), 'Each as it holds now.') },
-    },
-    async (c, { path }) => c.json(await policies.of(path.tenant_id), 200, warnOf('network')),
-  )
+  const all = operator.get(POLICIES, {
+    summary: 'Shows all policies of a tenant.',
+    answers: { 200: json(v.strictObject(POLICY_ANSWERS), 'Each as it holds now.') },
+    handle: async (c, { path }) =>
+      c.json(await policies.of(path.tenant_id), 200, warnOf('network')),
+  })
 
   const each = POLICY_NAMES.flatMap((name): Endpoint[] => {
     const policy = POLICY_BODIES[name]
@@ -84,48 +80,34 @@ export function policyEndpoints(world: PolicyEndpointsWorld) {
     const headers = { Warning: 'Why it cannot work, where it cannot.' }
     const answers = { 200: name === 'network' ? { ...answer, headers } : answer }
     return [
-      endpoint(
-        {
-          ...operator,
-          method: 'GET',
-          path: `${POLICIES}/${name}`,
-          summary: `Shows the ${name} policy.`,
-          answers,
-        },
-        async (c, { path }) => c.json((await policies.of(path.tenant_id))[name], 200, warnOf(name)),
-      ),
-      endpoint(
-        {
-          ...operator,
-          method: 'PUT',
-          path: `${POLICIES}/${name}`,
-          summary: `Sets the ${name} policy; what is left out gets its default.`,
-          body: policy,
-          example,
-          answers:
-            name === 'session'
-              ? { 200: json(SessionPolicyAnswer, 'The policy, and which gateways go by it.') }
-              : answers,
-        },
-        async (c, { path, body }) => {
+      operator.get(`${POLICIES}/${name}`, {
+        summary: `Shows the ${name} policy.`,
+        answers,
+        handle: async (c, { path }) =>
+          c.json((await policies.of(path.tenant_id))[name], 200, warnOf(name)),
+      }),
+      operator.put(`${POLICIES}/${name}`, {
+        summary: `Sets the ${name} policy; what is left out gets its default.`,
+        body: policy,
+        example,
+        answers:
+          name === 'session'
+            ? { 200: json(SessionPolicyAnswer, 'The policy, and which gateways go by it.') }
+            : answers,
+        handle: async (c, { path, body }) => {
           const input = body as PolicyInput<typeof name>
           const put = await policies.put(path.tenant_id, name, input, c.var.actor)
           // what the others say is asked for here, at the next sign-in, and not at any gateway
           if (name !== 'session') return c.json(put, 200, warnOf(name))
           return c.json({ ...put, enforced: await enforcement.change(path.tenant_id) })
         },
-      ),
-      endpoint(
-        {
-          ...operator,
-          method: 'POST',
-          path: `${POLICIES}/${name}/replay`,
-          summary: `Tells what another ${name} policy would have decided; changes nothing.`,
-          body: v.strictObject({ days, policy }),
-          example: { days: 7, policy: example },
-          answers: { 200: json(ReplayAnswer, 'The sign-ins of these days, decided anew.') },
-        },
-        async (c, { path, body }) => {
+      }),
+      operator.post(`${POLICIES}/${name}/replay`, {
+        summary: `Tells what another ${name} policy would have decided; changes nothing.`,
+        body: v.strictObject({ days, policy }),
+        example: { days: 7, policy: example },
+        answers: { 200: json(ReplayAnswer, 'The sign-ins of these days, decided anew.') },
+        handle: async (c, { path, body }) => {
           const input = body.policy as PolicyInput<typeof name>
           const result = await replayPolicy(path.tenant_id, name, input, body.days)
           return c.json({
@@ -143,7 +125,7 @@ export function policyEndpoints(world: PolicyEndpointsWorld) {
             truncated: result.isCut,
           })
         },
-      ),
+      }),
     ]
   })
 

@@ -5,7 +5,7 @@ import type { Factor as OwnFactor, Factors } from '../../accounts/factors.ts'
 import type { Users } from '../../accounts/users.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { AddressBlock, Factor } from '../answer-fields.ts'
-import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { iso } from './views.ts'
 
@@ -17,67 +17,47 @@ export interface SignInEndpointsWorld {
   readonly accountMail: Pick<AccountMail, 'tellFactorsChanged' | 'deliver'>
 }
 
-const operator = { group: 'people', caller: 'operator' } as const
+const operator = endpointsOf('people', 'operator')
 const BLOCKS = '/api/v1/operator/tenants/{tenant_id}/address-blocks'
 const FACTORS = '/api/v1/operator/tenants/{tenant_id}/users/{user_id}/factors'
 
 export function signInEndpoints(world: SignInEndpointsWorld): readonly Endpoint[] {
   const { tenants, users, addressBlocks, factors, accountMail } = world
   return [
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: BLOCKS,
-        summary: 'Lists the addresses that have failed too often and have to wait.',
-        query: PAGE_QUERY,
-        answers: { 200: json(pageOf(AddressBlock), 'One page of them.') },
-      },
-      async (c, { path, query }) => {
+    operator.get(BLOCKS, {
+      summary: 'Lists the addresses that have failed too often and have to wait.',
+      query: PAGE_QUERY,
+      answers: { 200: json(pageOf(AddressBlock), 'One page of them.') },
+      handle: async (c, { path, query }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         return c.json(mapPage(await addressBlocks.list(tenantId, query), blockView))
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'DELETE',
-        path: `${BLOCKS}/{address}`,
-        summary: 'Lifts the block of one address.',
-        answers: { 204: nothing('It may try again at once.') },
-        refusals: ['address_block_not_found'],
-      },
-      async (c, { path }) => {
+    }),
+    operator.delete(`${BLOCKS}/{address}`, {
+      summary: 'Lifts the block of one address.',
+      answers: { 204: nothing('It may try again at once.') },
+      refusals: ['address_block_not_found'],
+      handle: async (c, { path }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
         await addressBlocks.lift(tenantId, path.address, c.var.actor)
         return c.body(null, 204)
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: FACTORS,
-        summary: "Lists a user's second factors.",
-        answers: { 200: json(pageOf(Factor), 'All of them.') },
-      },
-      async (c, { path }) => {
+    }),
+    operator.get(FACTORS, {
+      summary: "Lists a user's second factors.",
+      answers: { 200: json(pageOf(Factor), 'All of them.') },
+      handle: async (c, { path }) => {
         const { tenantId, userId } = await users.get(path.tenant_id, path.user_id)
         const items = await factors.list({ tenantId, userId })
         return c.json({ items: items.map(factorView), next: null })
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'DELETE',
-        path: `${FACTORS}/{factor_id}`,
-        summary: 'Removes a second factor that somebody has lost.',
-        description: 'The next sign-in goes on as the policy has it without one.',
-        answers: { 204: nothing('It is gone.') },
-        refusals: ['factor_not_found'],
-      },
-      async (c, { path }) => {
+    }),
+    operator.delete(`${FACTORS}/{factor_id}`, {
+      summary: 'Removes a second factor that somebody has lost.',
+      description: 'The next sign-in goes on as the policy has it without one.',
+      answers: { 204: nothing('It is gone.') },
+      refusals: ['factor_not_found'],
+      handle: async (c, { path }) => {
         const user = await users.get(path.tenant_id, path.user_id)
         await factors.remove(user, path.factor_id, c.var.actor, {
           alongside: async (change, { kind }) => {
@@ -88,7 +68,7 @@ export function signInEndpoints(world: SignInEndpointsWorld): readonly Endpoint[
         accountMail.deliver()
         return c.body(null, 204)
       },
-    ),
+    }),
   ]
 }
 

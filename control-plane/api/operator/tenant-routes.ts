@@ -9,7 +9,7 @@ import {
   RemovedTenantAnswer,
   Tenant,
 } from '../answer-fields.ts'
-import { endpoint, json, nothing, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
 import { NothingBody } from '../../requests/fields.ts'
@@ -29,7 +29,7 @@ export interface TenantEndpointsWorld extends ViewWorld, EnforcedAnswersWorld {
   readonly tenants: Tenants
 }
 
-const operator = { group: 'tenants', caller: 'operator' } as const
+const operator = endpointsOf('tenants', 'operator')
 const ONE = '/api/v1/operator/tenants/{tenant_id}'
 const theTenant = { 200: json(Tenant, 'The tenant as it is now.') }
 const changedTenant = { 200: json(ChangedTenantAnswer, 'The tenant, and which gateways know.') }
@@ -61,31 +61,26 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
     enforced: await enforcement.change(state.tenantId),
   })
   return [
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: '/api/v1/operator/tenants',
-        summary: 'Creates a tenant: a draft, until it is published.',
-        body: NewTenantBody,
-        example: {
-          tenant_id: 'acme',
-          name: 'Acme',
-          mode: 'gateway',
-          plan: 'standard',
-          hostnames: ['app.acme.example'],
-          origin: 'http://10.0.0.5:3000',
-          sealed: ['/internal'],
-          excluded: ['/assets'],
-          health: '/health',
-          max_session_seconds: 28_800,
-          idle_seconds: 900,
-          session_binding: 'off',
-        },
-        answers: { 201: json(NewTenantAnswer, 'The tenant, with its secrets.') },
-        refusals: ['tenant_taken', 'hostname_taken'],
+    operator.post('/api/v1/operator/tenants', {
+      summary: 'Creates a tenant: a draft, until it is published.',
+      body: NewTenantBody,
+      example: {
+        tenant_id: 'acme',
+        name: 'Acme',
+        mode: 'gateway',
+        plan: 'standard',
+        hostnames: ['app.acme.example'],
+        origin: 'http://10.0.0.5:3000',
+        sealed: ['/internal'],
+        excluded: ['/assets'],
+        health: '/health',
+        max_session_seconds: 28_800,
+        idle_seconds: 900,
+        session_binding: 'off',
       },
-      async (c, { body }) => {
+      answers: { 201: json(NewTenantAnswer, 'The tenant, with its secrets.') },
+      refusals: ['tenant_taken', 'hostname_taken'],
+      handle: async (c, { body }) => {
         const created = await tenants.create(toNewTenant(body), c.var.actor)
         const secrets = {
           analyzer_key: created.analyzerKey,
@@ -94,136 +89,91 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
         }
         return c.json({ ...tenantView(created.tenant, world), ...secrets }, 201)
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: '/api/v1/operator/tenants',
-        summary: 'Lists the tenants, by their ids.',
-        query: PAGE_QUERY,
-        answers: { 200: json(pageOf(Tenant), 'One page of them.') },
-      },
-      async (c, { query }) =>
+    }),
+    operator.get('/api/v1/operator/tenants', {
+      summary: 'Lists the tenants, by their ids.',
+      query: PAGE_QUERY,
+      answers: { 200: json(pageOf(Tenant), 'One page of them.') },
+      handle: async (c, { query }) =>
         c.json(mapPage(await tenants.list(query), (tenant) => tenantView(tenant, world))),
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'GET',
-        path: ONE,
-        summary: 'Shows one tenant.',
-        answers: { 200: json(Tenant, 'The tenant.') },
-      },
-      async (c, { path }) => c.json(tenantView(await tenants.get(path.tenant_id), world)),
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'PATCH',
-        path: ONE,
-        summary: 'Changes settings of a tenant; what is left out stays.',
-        description: WAITS,
-        body: TenantPatchBody,
-        example: { name: 'Acme', sealed: ['/internal', '/admin'] },
-        answers: changedTenant,
-        refusals: ['hostname_taken'],
-      },
-      async (c, { path, body }) => {
+    }),
+    operator.get(ONE, {
+      summary: 'Shows one tenant.',
+      answers: { 200: json(Tenant, 'The tenant.') },
+      handle: async (c, { path }) => c.json(tenantView(await tenants.get(path.tenant_id), world)),
+    }),
+    operator.patch(ONE, {
+      summary: 'Changes settings of a tenant; what is left out stays.',
+      description: WAITS,
+      body: TenantPatchBody,
+      example: { name: 'Acme', sealed: ['/internal', '/admin'] },
+      answers: changedTenant,
+      refusals: ['hostname_taken'],
+      handle: async (c, { path, body }) => {
         const tenant = await tenants.patch(path.tenant_id, toPatch(body), c.var.actor)
         return c.json(await changed(tenant))
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'DELETE',
-        path: ONE,
-        summary: 'Removes a tenant with everything that belongs to it.',
-        description: WAITS,
-        answers: {
-          202: json(RemovedTenantAnswer, 'It is gone, and a gateway does not know it yet.'),
-          204: nothing('It is gone, and no gateway serves it.'),
-        },
+    }),
+    operator.delete(ONE, {
+      summary: 'Removes a tenant with everything that belongs to it.',
+      description: WAITS,
+      answers: {
+        202: json(RemovedTenantAnswer, 'It is gone, and a gateway does not know it yet.'),
+        204: nothing('It is gone, and no gateway serves it.'),
       },
-      async (c, { path: { tenant_id: tenantId } }) => {
+      handle: async (c, { path: { tenant_id: tenantId } }) => {
         await tenants.remove(tenantId, c.var.actor)
         const enforced = await world.changeEnforced(tenantId)
         return enforcement.gone(c, tenantId, enforced, { tenant_id: tenantId })
       },
-    ),
+    }),
     ...(['publish', 'suspend', 'activate'] as const).map((state) =>
-      endpoint(
-        {
-          ...operator,
-          ...STATES[state],
-          method: 'POST',
-          path: `${ONE}/${state}`,
-          description: WAITS,
-          body: NothingBody,
-          answers: changedTenant,
-        },
-        async (c, { path }) =>
+      operator.post(`${ONE}/${state}`, {
+        ...STATES[state],
+        description: WAITS,
+        body: NothingBody,
+        answers: changedTenant,
+        handle: async (c, { path }) =>
           c.json(await changed(await tenants[state](path.tenant_id, c.var.actor))),
-      ),
+      }),
     ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${ONE}/go-live`,
-        summary: 'Turns protection on; with `force`, without a verification.',
-        description: WAITS,
-        body: GoLiveBody,
-        example: { force: false },
-        answers: { 200: json(ChangedProtection, 'Protection is on.') },
-        refusals: ['not_verified', 'tenant_draft', 'licence_blocked'],
-      },
-      async (c, { path, body }) =>
+    operator.post(`${ONE}/go-live`, {
+      summary: 'Turns protection on; with `force`, without a verification.',
+      description: WAITS,
+      body: GoLiveBody,
+      example: { force: false },
+      answers: { 200: json(ChangedProtection, 'Protection is on.') },
+      refusals: ['not_verified', 'tenant_draft', 'licence_blocked'],
+      handle: async (c, { path, body }) =>
         c.json(await turned(await tenants.goLive(path.tenant_id, body, c.var.actor))),
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'POST',
-        path: `${ONE}/go-back`,
-        summary: 'Returns to pass-through. Never refused.',
-        description: WAITS,
-        answers: { 200: json(ChangedProtection, 'Protection is off.') },
-      },
-      async (c, { path }) =>
+    }),
+    operator.post(`${ONE}/go-back`, {
+      summary: 'Returns to pass-through. Never refused.',
+      description: WAITS,
+      answers: { 200: json(ChangedProtection, 'Protection is off.') },
+      handle: async (c, { path }) =>
         c.json(await turned(await tenants.goBack(path.tenant_id, c.var.actor))),
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'PUT',
-        path: `${ONE}/licence`,
-        summary: 'Sets the state of the licence, and when it goes on by itself.',
-        description:
-          'Active, grace, expired: with dates it goes on at its time, with `licence.changed`. What is ' +
-          'put says everything. Running sessions go on in every state.',
-        body: LicenceBody,
-        example: { state: 'active', blocks_signin: false, expires_at: '2099-12-31T23:00:00Z' },
-        answers: theTenant,
-      },
-      async (c, { path, body }) => {
+    }),
+    operator.put(`${ONE}/licence`, {
+      summary: 'Sets the state of the licence, and when it goes on by itself.',
+      description:
+        'Active, grace, expired: with dates it goes on at its time, with `licence.changed`. What is ' +
+        'put says everything. Running sessions go on in every state.',
+      body: LicenceBody,
+      example: { state: 'active', blocks_signin: false, expires_at: '2099-12-31T23:00:00Z' },
+      answers: theTenant,
+      handle: async (c, { path, body }) => {
         const tenant = await tenants.setLicence(path.tenant_id, toLicence(body), c.var.actor)
         return c.json(tenantView(tenant, world))
       },
-    ),
-    endpoint(
-      {
-        ...operator,
-        method: 'PUT',
-        path: `${ONE}/plan`,
-        summary: 'Sets the plan.',
-        body: PlanBody,
-        example: { plan: 'premium' },
-        answers: theTenant,
-      },
-      async (c, { path, body }) =>
+    }),
+    operator.put(`${ONE}/plan`, {
+      summary: 'Sets the plan.',
+      body: PlanBody,
+      example: { plan: 'premium' },
+      answers: theTenant,
+      handle: async (c, { path, body }) =>
         c.json(tenantView(await tenants.setPlan(path.tenant_id, body.plan, c.var.actor), world)),
-    ),
+    }),
   ]
 }

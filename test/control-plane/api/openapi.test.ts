@@ -53,7 +53,11 @@ void t.test('every route is declared, and every declaration is a route', async (
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
   const undeclared = [...new Set(routes)].filter((route) => !documented.includes(route))
-  t.same(undeclared, [], 'declare it with endpoint() and name it in control-plane/api/endpoints.ts')
+  t.same(
+    undeclared,
+    [],
+    'declare it with endpointsOf() and name it in control-plane/api/endpoints.ts',
+  )
   t.same(
     documented.filter((route) => !routes.includes(route)),
     [],
