@@ -3,7 +3,7 @@
  * them everybody else has their turn, and its connections go on one after the other, with a few each:
  * a neighbour behind the same NAT does not wait for all that they have.
  *
- * A turn's end is asked for once some of them are taken, by whoever takes the next: to ask for it in
+ * A turn's end is asked for once some of them are taken, by whoever takes the last of these: to ask for it in
  * each turn would cost an ordinary request a trip to the kernel, and never to ask would have every
  * second batch of an honest crowd wait, each with its bytes copied and its socket paused.
  */
