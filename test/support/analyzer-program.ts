@@ -1,8 +1,10 @@
-/** The command line tool as it is downloaded, run as a program in folders and homes of its own. */
+/** The command line tool as it is downloaded, run in folders and homes of its own. */
 import { execFile, spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { analyzerHere, type CallHere } from './analyzer-here.ts'
 import { newTenant } from './api.ts'
 import { temporaryFolder, type ServicesOptions } from './control-plane.ts'
 import { nodesHere } from './installed-sdk.ts'
@@ -19,7 +21,7 @@ export interface RunWish {
   readonly folder?: string
   /** Standard input; without it there is none. */
   readonly input?: string
-  /** Which Node; the one that runs the tests, unless it is said. */
+  /** As a program of its own, by this Node; here in this process, unless it is said. */
   readonly node?: string
 }
 
@@ -28,6 +30,10 @@ export function plainEnvironment(home: string): Record<string, string> {
   return { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, LANG: 'C.UTF-8' }
 }
 
+const compiled = mkdtempSync(join(tmpdir(), 'compiled-'))
+process.once('exit', () => rmSync(compiled, { recursive: true, force: true }))
+const COMPILED_ONCE = { NODE_COMPILE_CACHE: compiled }
+
 /** One service and one download for a whole file of tests; each of them has a tenant of its own. */
 export async function startAnalyzer(t: Test, options: ServicesOptions = {}) {
   const server = await startPublicServer(t, options)
@@ -35,8 +41,7 @@ export async function startAnalyzer(t: Test, options: ServicesOptions = {}) {
   const answer = await fetch(`${baseUrl}/api/v1/cli/service-analyzer.mjs`)
   const downloads = temporaryFolder(t)
   const program = join(downloads, 'service-analyzer.mjs')
-  // it is run hundreds of times, and compiled once
-  const cache = { NODE_COMPILE_CACHE: join(downloads, 'compiled') }
+  const runHere = await analyzerHere(baseUrl)
   writeFileSync(program, await answer.text(), { mode: 0o755 })
   let count = 0
 
@@ -51,17 +56,9 @@ export async function startAnalyzer(t: Test, options: ServicesOptions = {}) {
 
     async function run(args: readonly string[], wish: RunWish = {}): Promise<Ended> {
       const { environment = { SERVICE_ANALYZER_KEY: key }, folder = project, input, node } = wish
-      const ended = await new Promise<Ended>((resolve) => {
-        const env = { ...plainEnvironment(home), ...cache, ...environment }
-        const child = execFile(
-          node ?? process.execPath,
-          [program, ...args],
-          { env, cwd: folder, maxBuffer: 64 * 1024 * 1024 },
-          (error, out, err) => resolve({ code: Number(error?.code ?? 0), out, err }),
-        )
-        child.stdin?.on('error', () => {}) // who needs no input does not read it
-        child.stdin?.end(input ?? '')
-      })
+      const env = { ...plainEnvironment(home), ...environment }
+      const call = { environment: env, folder, home, input: input ?? '', program }
+      const ended = await (node === undefined ? runHere(args, call) : asProgram(node, args, call))
       t.notOk((ended.out + ended.err).includes(key), 'the key is never printed')
       return ended
     }
@@ -78,6 +75,22 @@ export async function startAnalyzer(t: Test, options: ServicesOptions = {}) {
   }
 
   return { ...server, program, answer, nodes: nodesHere(), tenant }
+}
+
+function asProgram(
+  node: string,
+  args: readonly string[],
+  { program, environment, folder, input }: CallHere,
+): Promise<Ended> {
+  const env = { ...COMPILED_ONCE, ...environment }
+  const options = { env, cwd: folder, maxBuffer: 64 * 1024 * 1024 }
+  return new Promise((resolve) => {
+    const child = execFile(node, [program, ...args], options, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out, err }),
+    )
+    child.stdin?.on('error', () => {}) // who needs no input does not read it
+    child.stdin?.end(input)
+  })
 }
 
 export interface Session {
@@ -97,7 +110,7 @@ export function atTerminal(
 ): Session {
   const { columns, environment, folder } = wish
   const child = spawn('script', ['-qefc', `stty cols ${columns} rows 24; ${line}`, '/dev/null'], {
-    env: { TERM: 'xterm', ...environment, SHELL: '/bin/sh' },
+    env: { ...COMPILED_ONCE, TERM: 'xterm', ...environment, SHELL: '/bin/sh' },
     cwd: folder,
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -11,6 +11,7 @@ import {
   ended,
   serverFile,
   serverFolder,
+  setUpOnce,
   type ServerCertificate,
   type Teardown,
 } from './postgres.ts'
@@ -20,10 +21,7 @@ const SET_UP = '/usr/bin/mariadb-install-db'
 const isThere = existsSync(PROGRAM) && existsSync(SET_UP)
 export const NO_MARIADB = !isThere && 'MariaDB is not installed here'
 
-export async function startMariaDb(t: Teardown, certificate?: ServerCertificate) {
-  const folder = serverFolder(t, 'mariadb-')
-  const data = join(folder, 'data')
-  const port = await freePort()
+const newData = setUpOnce('mariadb-set-up-', (data, folder) => {
   execFileSync(
     SET_UP,
     [
@@ -36,6 +34,12 @@ export async function startMariaDb(t: Teardown, certificate?: ServerCertificate)
     ],
     { ...asNobody, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
   )
+})
+
+export async function startMariaDb(t: Teardown, certificate?: ServerCertificate) {
+  const folder = serverFolder(t, 'mariadb-')
+  const data = newData(folder)
+  const port = await freePort()
   const admin = `'${ADMIN.user}'@'%' IDENTIFIED BY '${ADMIN.password}'`
   const first = serverFile(
     folder,

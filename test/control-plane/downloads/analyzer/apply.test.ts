@@ -46,7 +46,9 @@ void t.test('analyze looks and writes nothing, without a key and on every Node h
 void t.test(
   'apply shows every change, writes, has nothing left to do, and undo takes it back',
   async (t) => {
-    const { run, document, folder, here, key, tenantId } = await start(t)
+    const { run, document, folder, key, tenantId, ...own } = await start(t)
+    const node = process.execPath // all of it once as the program that it is
+    const here = (environment?: Record<string, string>) => ({ ...own.here(environment), node })
     const before = treeOf(folder)
     const dry = await run(['apply', '--dry-run'], here())
     t.match(dry, { code: 0, out: '+app.use(service.express())' })
@@ -214,10 +216,13 @@ void t.test('install runs the package manager, which is given no key', async (t)
   writeFileSync(npm, `#!/bin/sh\n{ echo "$@"; pwd; env; } > '${log}'\necho on-stdout\nexit \${NPM_ENDS:-0}\n`) // prettier-ignore
   chmodSync(npm, 0o755)
   const environment = { SERVICE_ANALYZER_KEY: key, PATH: `${home}:/usr/local/bin:/usr/bin:/bin` }
-  const failed = await run(['apply', '--yes', '--install'], here({ ...environment, NPM_ENDS: '7' }))
+  const node = process.execPath // what npm prints goes to the standard error of a process
+  const failing = here({ ...environment, NPM_ENDS: '7' })
+  const failed = await run(['apply', '--yes', '--install'], { ...failing, node })
   t.match(failed, { code: 1, err: /npm ended with 7; what was written stays/ })
   await run(['undo'], here())
-  const done = await run(['apply', '--yes', '--install', '--json'], here(environment))
+  const wish = { ...here(environment), node }
+  const done = await run(['apply', '--yes', '--install', '--json'], wish)
   t.match(JSON.parse(done.out), { exit_code: 0, installed: 'npm install' })
   t.match(done.err, 'on-stdout', 'its output is beside the document')
   const said = readFileSync(log, 'utf8')

@@ -1,7 +1,8 @@
 /**
  * What strangers' machines are like: the real program, bundled as it is downloaded, in folders that
  * are too large, broken, hostile or not a project at all. It never hangs, never crashes, never
- * writes where it was not asked to, and says what to do.
+ * writes where it was not asked to, and says what to do. What could hang or crash a process has one
+ * of its own.
  */
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import {
@@ -29,6 +30,8 @@ import { temporaryFolder } from '../../../support/control-plane.ts'
 import { everything, isForPeople, SHOP, shop } from '../../../support/strange-shop.ts'
 
 t.setTimeout(240_000)
+
+const node = process.execPath
 
 const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 const skipped = process.getuid?.() !== 0 && 'only root can become somebody else'
@@ -88,10 +91,10 @@ void t.test('the program and its service', async (t) => {
     const sparse = 5 * 1024 ** 3
     for (const path of ['data/a.js', 'dump.sql', 'huge.js'])
       truncateSync(join(folder, path), sparse)
-    const ended = await run(['analyze'], { folder })
+    const ended = await run(['analyze'], { folder, node })
     t.match(ended, { code: 0, out: /express/ })
     isForPeople(t, ended)
-    t.match(await run(['apply', '--yes'], { folder }), { code: 0 })
+    t.match(await run(['apply', '--yes'], { folder, node }), { code: 0 })
     t.match(readFileSync(join(folder, 'server.js'), 'utf8'), 'verifyClaims')
   })
 
@@ -112,7 +115,8 @@ void t.test('the program and its service', async (t) => {
       const folder = shop(t)
       writeFileSync(join(folder, 'package.json'), content)
       for (const args of [['analyze'], ['apply', '--yes']]) {
-        const ended = await run(args, { folder, environment: {} })
+        const own = name === 'deep' ? { node } : {}
+        const ended = await run(args, { folder, environment: {}, ...own })
         t.ok([0, 1].includes(ended.code), `${name}: ${ended.code} ${ended.err}`)
         isForPeople(t, ended)
         t.notMatch(ended.out + ended.err, /\u001b[\][]/, name)
@@ -128,7 +132,7 @@ void t.test('the program and its service', async (t) => {
       const folder = shop(t)
       spawnSync('rm', ['-f', join(folder, name)])
       execFileSync('mkfifo', [join(folder, name)])
-      const ended = await run(['analyze'], { folder, environment: {} })
+      const ended = await run(['analyze'], { folder, environment: {}, node })
       t.ok([0, 1].includes(ended.code), `${name}: ${ended.code} ${ended.err}`)
       isForPeople(t, ended)
     }
@@ -146,10 +150,10 @@ void t.test('the program and its service', async (t) => {
     symlinkSync('/nowhere', join(folder, 'gone.js'))
     symlinkSync(join(outside, 'server.js'), join(folder, 'out.js'))
     symlinkSync('/dev/zero', join(folder, 'zero.js'))
-    const ended = await run(['analyze'], { folder })
+    const ended = await run(['analyze'], { folder, node })
     t.match(ended, { code: 0, out: /express/ })
     isForPeople(t, ended)
-    t.match(await run(['apply', '--yes'], { folder }), { code: 0 })
+    t.match(await run(['apply', '--yes'], { folder, node }), { code: 0 })
     t.equal(readFileSync(join(outside, 'server.js'), 'utf8'), SHOP['server.js'], 'theirs stays')
 
     const linked = shop(t)
@@ -177,7 +181,7 @@ void t.test('the program and its service', async (t) => {
     t.match(await run(['undo'], { folder: empty }), { code: 0, out: /Nothing has been applied/ })
     t.strictSame(readdirSync(empty), [])
     for (const folder of ['/nowhere/at/all', '/etc/passwd', '/proc/self/mem'])
-      t.match(await run(['analyze', folder]), { code: 2, err: /folder/ }, folder)
+      t.match(await run(['analyze', folder], { node }), { code: 2, err: /folder/ }, folder)
   })
 
   await t.test('a home folder and the whole disk are asked about first', async (t) => {
@@ -255,7 +259,7 @@ void t.test('the program and its service', async (t) => {
     t.teardown(() => spawnSync('umount', [folder]))
     if (!isMounted) return t.comment('nothing can be mounted here')
     const before = everything(folder)
-    const ended = await run(['apply', '--yes'], { folder, environment: {} })
+    const ended = await run(['apply', '--yes'], { folder, environment: {}, node })
     t.match(ended, { code: 1, err: /read-only/ })
     t.equal(everything(folder), before)
     isForPeople(t, ended)
@@ -273,7 +277,7 @@ void t.test('the program and its service', async (t) => {
       mkdirSync(below, { recursive: true })
       for (let file = 0; file < 100; file++) writeFileSync(join(below, `${file}.txt`), '')
     }
-    const ended = await run(['analyze'], { folder, environment: {} })
+    const ended = await run(['analyze'], { folder, environment: {}, node })
     t.match(ended, { code: 0, out: /express/ })
     t.match(ended.err, /Looking at the project/)
     isForPeople(t, ended)

@@ -49,7 +49,10 @@ function toolbox(t: Test, tools: readonly string[], made: Record<string, string>
   return folder
 }
 
-async function start(t: Test) {
+/** One service for all of them. */
+const service = start()
+
+async function start() {
   const { baseUrl } = await startPublicServer(t)
   const answer = await fetch(`${baseUrl}/api/v1/cli/install`)
   return { baseUrl, answer, script: await answer.text() }
@@ -100,7 +103,7 @@ const runInstalled = (folder: string, ...args: string[]) =>
 const WHOLE = ['service-analyzer', 'service-analyzer.mjs']
 
 void t.test('every shell installs a program that runs', async (t) => {
-  const { answer, script, baseUrl } = await start(t)
+  const { answer, script, baseUrl } = await service
   t.equal(answer.status, 200)
   t.match(answer.headers.get('content-type'), /^text\/x-shellscript/)
   t.equal(answer.headers.get('cache-control'), 'no-store')
@@ -128,7 +131,7 @@ void t.test('every shell installs a program that runs', async (t) => {
 })
 
 void t.test('any one tool to fetch and any one to check is enough', async (t) => {
-  const { script } = await start(t)
+  const { script } = await service
   for (const fetcher of ['curl', 'wget'])
     for (const checker of ['sha256sum', 'shasum', 'openssl']) {
       const tools = ['node', fetcher, checker]
@@ -141,7 +144,7 @@ void t.test('any one tool to fetch and any one to check is enough', async (t) =>
 })
 
 void t.test('busybox alone is enough', { skip: !find('busybox') && 'no busybox' }, async (t) => {
-  const { script } = await start(t)
+  const { script } = await service
   const applet = (name: string) => [name, `#!/bin/sh\nexec ${find('busybox')} ${name} "$@"\n`]
   const applets = [...BASICS, 'wget', 'sha256sum'].map(applet)
   const path = toolbox(t, ['node'], Object.fromEntries(applets) as Record<string, string>)
@@ -149,7 +152,7 @@ void t.test('busybox alone is enough', { skip: !find('busybox') && 'no busybox' 
 })
 
 void t.test('who stops it finds nothing of it', async (t) => {
-  const { script } = await start(t)
+  const { script } = await service
   const slow = createServer() // takes the request and says nothing
   const asked = new Promise<void>((resolve) => slow.once('request', () => resolve()))
   await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
@@ -179,7 +182,7 @@ void t.test('who stops it finds nothing of it', async (t) => {
 })
 
 void t.test('who stops it while it is being put in place finds no half of it', async (t) => {
-  const { script } = await start(t)
+  const { script } = await service
   for (const [step, signal] of [
     ['chmod', 'INT'],
     ['mv', 'TERM'],
@@ -196,7 +199,7 @@ void t.test('who stops it while it is being put in place finds no half of it', a
 })
 
 void t.test('uninstalling takes away what was installed, and nothing of others', async (t) => {
-  const { script } = await start(t)
+  const { script } = await service
   const shell = ['/bin/sh', '-s', '--', 'uninstall'] as const
   const nothing = await install(t, script, { shell })
   t.match(nothing, { code: 0, out: /is not in .*; there is nothing to remove/ })
@@ -229,12 +232,12 @@ void t.test('uninstalling takes away what was installed, and nothing of others',
 })
 
 void t.test('it asks for no other rights', async (t) => {
-  const { script } = await start(t)
+  const { script } = await service
   t.notMatch(script, /\b(?:sudo|doas|su) /)
 })
 
 void t.test('a download that is not the one it was made for is not installed', async (t) => {
-  const { script, baseUrl } = await start(t)
+  const { script, baseUrl } = await service
   const change: { of: (bytes: Buffer) => Buffer } = { of: (bytes) => bytes }
   const between = createServer((request, response) => {
     void fetch(`${baseUrl}${request.url}`).then(async (answer) => {
@@ -263,7 +266,7 @@ void t.test('a download that is not the one it was made for is not installed', a
 })
 
 void t.test('what is missing is named, and nothing is installed', async (t) => {
-  const { script } = await start(t)
+  const { script } = await service
   const node = (says: string) => ({ node: `#!/bin/sh\necho '${says}'\n` })
   const cases: readonly (readonly [Wish, RegExp])[] = [
     [{ path: toolbox(t, ['node', 'curl']) }, /cannot be checked: there is no sha256sum/],
@@ -290,7 +293,7 @@ void t.test('what is missing is named, and nothing is installed', async (t) => {
 })
 
 void t.test('a second installation takes the place of the first as a whole', async (t) => {
-  const { script } = await start(t)
+  const { script } = await service
   const { home, folder } = await install(t, script)
   writeFileSync(join(folder, 'service-analyzer.mjs'), 'an older one')
   t.match(await install(t, script, { home }), { code: 0, installed: WHOLE })
@@ -309,7 +312,7 @@ void t.test('a second installation takes the place of the first as a whole', asy
 })
 
 void t.test('goes where it is told, and says whether that is on the PATH', async (t) => {
-  const { script } = await start(t)
+  const { script } = await service
   const away = `${temporaryFolder(t)}/it's a "good" $place`
   const told = await install(t, script, { environment: { SERVICE_INSTALL_DIR: `${away}/` } })
   t.strictSame(told.installed, [])
@@ -330,7 +333,7 @@ void t.test('goes where it is told, and says whether that is on the PATH', async
 })
 
 void t.test('where it cannot write it says so, and leaves nothing half done', async (t) => {
-  const { script } = await start(t)
+  const { script } = await service
   const place = temporaryFolder(t)
   writeFileSync(join(place, 'file'), '')
   const inFile = { environment: { SERVICE_INSTALL_DIR: join(place, 'file/bin') } }
@@ -347,7 +350,7 @@ void t.test('where it cannot write it says so, and leaves nothing half done', as
 })
 
 void t.test('a script that arrives only in part does nothing', async (t) => {
-  const { script } = await start(t)
+  const { script } = await service
   const end = script.lastIndexOf('\nmain')
   for (const share of [0.25, 0.5, 0.75, 0.9]) {
     const part = script.slice(0, end * share)
@@ -359,7 +362,7 @@ void t.test(
   'shellcheck has nothing to say',
   { skip: !find('shellcheck') && 'no shellcheck' },
   async (t) => {
-    const { script } = await start(t)
+    const { script } = await service
     const file = join(temporaryFolder(t), 'install')
     writeFileSync(file, script)
     const said = await new Promise<string>((resolve) =>

@@ -44,6 +44,7 @@ void t.test('an address where nobody answers is told from one that says no', asy
   const { run, key } = await start(t)
   const at = (url: string, more = {}) => ({
     environment: { SERVICE_ANALYZER_KEY: key, SERVICE_BASE_URL: url, ...more },
+    node: process.execPath,
   })
   const empty = `http://127.0.0.1:${await freePort()}`
   const nobody = await run(['go-back'], at(empty))
@@ -154,6 +155,7 @@ void t.test('a certificate that is not accepted is told with what to do', async 
   const { port } = server.address() as AddressInfo
   const at = (url: string) => ({
     environment: { SERVICE_ANALYZER_KEY: key, SERVICE_BASE_URL: url },
+    node: process.execPath,
   })
   const refused = await run(['go-back'], at(`https://localhost:${port}`))
   t.match(refused, { code: 3, err: /certificate is not accepted.*NODE_EXTRA_CA_CERTS/s })

@@ -1,4 +1,4 @@
-/** The command line tool as it is downloaded, run as a program against a real control plane. */
+/** The command line tool as it is downloaded, against a real control plane. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
@@ -159,14 +159,15 @@ void t.test('goes live and back, or says what is missing', async (t) => {
 void t.test('a key from standard input is tried, saved for its owner, and used', async (t) => {
   const { run, document, key, home, tenantId } = await start(t, { mode: 'connector' })
   const environment = {}
-  const refused = await run(['login'], { environment, input: 'sak_wrong\n' })
+  const node = process.execPath
+  const refused = await run(['login'], { environment, input: 'sak_wrong\n', node })
   t.match(refused, { code: 2, err: /does not accept the analyzer key/ })
-  t.match(await run(['login'], { environment, input: '' }), { code: 2, err: /there is none/ })
-  const large = await run(['login'], { environment, input: 'x'.repeat(100_000) })
+  t.match(await run(['login'], { environment, input: '', node }), { code: 2, err: /there is none/ })
+  const large = await run(['login'], { environment, input: 'x'.repeat(100_000), node })
   t.match(large, { code: 2, err: /is no key/ })
   t.match(await run(['status'], { environment }), { code: 2, err: /there is none/ })
 
-  const saved = await document(['login'], { environment, input: `${key}\r\n` })
+  const saved = await document(['login'], { environment, input: `${key}\r\n`, node })
   const profile = join(home, '.config/service-analyzer/profile.json')
   t.match(saved.read, { tenant_id: tenantId, mode: 'connector', profile })
   t.equal(statSync(profile).mode & 0o777, 0o600)
@@ -182,7 +183,7 @@ void t.test('a key from standard input is tried, saved for its owner, and used',
 
 void t.test('quiet says what is wrong and nothing else', async (t) => {
   const { run, operator, tenantId } = await start(t)
-  const failing = await run(['status', '--quiet'])
+  const failing = await run(['status', '--quiet'], { node: process.execPath })
   t.match(failing, { code: 1, out: /Verification: unknown/, err: '' })
   await operator('POST', `/tenants/${tenantId}/go-live`, { force: true })
   t.strictSame(await run(['go-live', '-q']), { code: 0, out: '', err: '' })
