@@ -1,6 +1,7 @@
 /**
  * What pages of the console load: one style sheet, one script, and another pair where something is
- * plotted. Each has its hash in its name, so browsers keep it for good. Made when first asked for.
+ * plotted. Each has its hash in its name, so browsers keep it for good. Made when first asked for,
+ * and once in a process: they are made of the code.
  */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -31,29 +32,10 @@ export interface Assets {
 
 export const ASSETS_PATH = '/console/assets/'
 
+let made: Promise<Made> | undefined
+
 export function createAssets({ log }: { readonly log: Pick<Logger, 'error'> }): Assets {
-  let made: Promise<Made> | undefined
-
-  async function load(): Promise<Made> {
-    const style = assetOf('console', 'css', STYLE)
-    try {
-      const [script, charts, chartsStyle] = await Promise.all([
-        scriptOf('console'),
-        scriptOf('charts'),
-        readFile(fileURLToPath(import.meta.resolve('uplot/dist/uPlot.min.css')), 'utf8'),
-      ])
-      return {
-        style,
-        script,
-        charts: { script: charts, style: assetOf('charts', 'css', chartsStyle) },
-      }
-    } catch (error) {
-      log.error({ error }, 'the scripts of the console cannot be made, pages go without')
-      return { style, script: undefined, charts: undefined }
-    }
-  }
-
-  const all = () => (made ??= load())
+  const all = () => (made ??= make(log))
   return {
     async urls() {
       const { style, script, charts } = await all()
@@ -74,6 +56,25 @@ interface Made {
   readonly style: Asset
   readonly script: Asset | undefined
   readonly charts: { readonly style: Asset; readonly script: Asset } | undefined
+}
+
+async function make(log: Pick<Logger, 'error'>): Promise<Made> {
+  const style = assetOf('console', 'css', STYLE)
+  try {
+    const [script, charts, chartsStyle] = await Promise.all([
+      scriptOf('console'),
+      scriptOf('charts'),
+      readFile(fileURLToPath(import.meta.resolve('uplot/dist/uPlot.min.css')), 'utf8'),
+    ])
+    return {
+      style,
+      script,
+      charts: { script: charts, style: assetOf('charts', 'css', chartsStyle) },
+    }
+  } catch (error) {
+    log.error({ error }, 'the scripts of the console cannot be made, pages go without')
+    return { style, script: undefined, charts: undefined }
+  }
 }
 
 async function scriptOf(name: string): Promise<Asset> {

@@ -28,15 +28,18 @@ export function createKnownCredentials({
   readonly clock: Clock
   readonly max?: number
 }): KnownCredentials {
-  const goodAtMs = new LRUCache<string, number>({ max })
+  let goodAtMs: LRUCache<string, number> | undefined // it takes all of its room at once
 
   return {
     isKnown(request) {
       const { authorization, cookie } = request.headers
       if (authorization === undefined && cookie === undefined) return false
       const shown = hash('sha256', `${authorization ?? ''}\n${cookie ?? ''}`, 'base64')
-      ;(request as Judged)[FOUND_GOOD] = () => void goodAtMs.set(shown, clock.nowMs())
-      const atMs = goodAtMs.get(shown)
+      ;(request as Judged)[FOUND_GOOD] = () => {
+        goodAtMs ??= new LRUCache<string, number>({ max })
+        goodAtMs.set(shown, clock.nowMs())
+      }
+      const atMs = goodAtMs?.get(shown)
       const isKnown = atMs !== undefined && clock.nowMs() - atMs <= LIMITS.knownCredentialMsMax
       ;(request as Judged)[IS_KNOWN] = isKnown
       return isKnown

@@ -25,11 +25,13 @@ const SLOW_MS = SECOND_MS
 const KEPT = 20_000
 
 export function createPaces(): Paces {
-  const paces = new LRUCache<string, Pace>({ max: KEPT })
+  let paces: LRUCache<string, Pace> | undefined // it takes all of its room at once
+  const of = (webhookId: string) => paces?.get(webhookId) ?? FIRST
   return {
-    of: (webhookId) => paces.get(webhookId) ?? FIRST,
+    of,
     learn(webhookId, isDelivered, milliseconds) {
-      paces.set(webhookId, next(paces.get(webhookId) ?? FIRST, isDelivered, milliseconds))
+      paces ??= new LRUCache<string, Pace>({ max: KEPT })
+      paces.set(webhookId, next(of(webhookId), isDelivered, milliseconds))
     },
   }
 }

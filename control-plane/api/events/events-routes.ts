@@ -25,9 +25,8 @@ const EventsAnswer = v.strictObject({
 
 export function eventEndpoints(): readonly Endpoint[] {
   const headers = styledPageHeaders(DOCS_STYLE)
+  let list: Buffer | undefined
   let page: Promise<Buffer> | undefined
-  const items = describedEvents()
-  const list = Buffer.from(JSON.stringify({ items, next: null }))
   return [
     anyone.get('/api/v1/events', {
       summary: 'What webhooks tell of: every event with its data and an example.',
@@ -43,8 +42,11 @@ export function eventEndpoints(): readonly Endpoint[] {
       handle: async (c) => {
         c.header('Vary', 'Accept')
         const isBrowser = c.req.header('accept')?.includes('text/html') === true
-        if (!isBrowser) return sendShared(c, list, { 'Content-Type': 'application/json' })
-        page ??= eventsPage(items).then((html) => Buffer.from(html))
+        if (!isBrowser) {
+          list ??= Buffer.from(JSON.stringify({ items: describedEvents(), next: null }))
+          return sendShared(c, list, { 'Content-Type': 'application/json' })
+        }
+        page ??= eventsPage(describedEvents()).then((html) => Buffer.from(html))
         return sendShared(c, await page, { ...headers, 'Content-Type': 'text/html; charset=UTF-8' })
       },
     }),

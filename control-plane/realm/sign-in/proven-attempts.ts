@@ -25,21 +25,24 @@ export interface ProvenAttempts {
 const sha256 = (text: string) => hash('sha256', text, 'base64')
 
 export function createProvenAttempts(clock: Clock, digest = sha256): ProvenAttempts {
-  const proven = new LRUCache<string, true>({
-    max: LIMITS.knownCredentialsMax,
-    ttl: LIMITS.knownCredentialMsMax,
-    ttlResolution: 0,
-    perf: { now: () => clock.nowMs() },
-  })
+  let proven: LRUCache<string, true> | undefined // it takes all of its room at once
+  const begin = () =>
+    new LRUCache<string, true>({
+      max: LIMITS.knownCredentialsMax,
+      ttl: LIMITS.knownCredentialMsMax,
+      ttlResolution: 0,
+      perf: { now: () => clock.nowMs() },
+    })
   const keyOf = (name: string, value: string) => digest(`${name}=${value}`)
 
   return {
     watch(request) {
-      ;(request as Watched)[PROVEN] = (name, value) => void proven.set(keyOf(name, value), true)
+      ;(request as Watched)[PROVEN] = (name, value) =>
+        void (proven ??= begin()).set(keyOf(name, value), true)
     },
     isShown({ headers: { cookie = '' } }, name) {
       const value = readCookie(cookie, name)
-      return typeof value === 'string' && proven.get(keyOf(name, value)) === true
+      return typeof value === 'string' && proven?.get(keyOf(name, value)) === true
     },
   }
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { apiEndpoints } from '../../../control-plane/api/endpoints.ts'
 import type { Caller, Declaration } from '../../../control-plane/api/endpoint.ts'
+import type { AiSettings } from '../../../control-plane/analysis/provider.ts'
 import { upsertAddressBlock } from '../../../control-plane/store/queries/attempts.ts'
 import { createRateLimits } from '../../../shared/rate-limits.ts'
 import { startAiProvider } from '../../support/ai-provider.ts'
@@ -91,24 +92,29 @@ export async function prepareWorld(t: Teardown) {
     certificate: { certificate_pem: ACME.certificatePem, private_key_pem: ACME.privateKeyPem },
     tenants,
   }
+  const provider = await startAiProvider(t)
+  provider.says({ framework: 'express', summary: 'A start.', edits: [], notes: [], warnings: [] })
   let copies = 0
   return {
     prepared,
     async copy(t: Teardown) {
       const own = join(folder, `copy-${copies++}.db`)
       copyFileSync(file, own)
-      return startCopy(t, own, masterKey, prepared)
+      return startCopy(t, own, masterKey, prepared, provider.settings())
     },
   }
 }
 
 export type EndpointWorld = Awaited<ReturnType<Awaited<ReturnType<typeof prepareWorld>>['copy']>>
 
-async function startCopy(t: Teardown, file: string, masterKey: Buffer, prepared: Prepared) {
+async function startCopy(
+  t: Teardown,
+  file: string,
+  masterKey: Buffer,
+  prepared: Prepared,
+  ai: AiSettings,
+) {
   const clock = movableClock()
-  const provider = await startAiProvider(t)
-  provider.says({ framework: 'express', summary: 'A start.', edits: [], notes: [], warnings: [] })
-  const ai = provider.settings()
   const api = await startApi(t, { file, masterKey, clock, edgeUrlFor: nowhere, ai })
   const looking = new Database(file, { readonly: true })
   t.teardown(() => looking.close())
@@ -120,13 +126,15 @@ async function startCopy(t: Teardown, file: string, masterKey: Buffer, prepared:
   const version = looking.prepare('PRAGMA data_version').pluck()
   let known = { version: undefined as unknown, rows: '' }
   const rates = createRateLimits(clock)
-  const endpoints = apiEndpoints({ ...api.services, rates })
   let calls = 0
 
   return {
     ...api,
     clock,
-    declarations: endpoints.map(({ declaration }) => declaration),
+    /** The same of every copy, and most do not ask. */
+    get declarations() {
+      return apiEndpoints({ ...api.services, rates }).map(({ declaration }) => declaration)
+    },
 
     /** As the endpoint takes it, but for what is said otherwise; each from an address of its own. */
     async ask(declaration: Declaration, otherwise: Otherwise = {}) {
