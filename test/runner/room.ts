@@ -17,7 +17,6 @@ const END_TIMEOUT_MS = 15_000
 
 // taken out of the command line: tap names its folders for tests by that
 const files = process.argv.splice(2)
-const { default: t } = await import('tap')
 
 const scopes = new Map<string, Test>()
 let running: Test | undefined
@@ -38,16 +37,21 @@ const OF_WHO_RUNS = `export default new Proxy({}, {
   },
 })`
 
+const OF_THIS_ROOM = new URL('error-domain.ts', import.meta.url).href
+
 registerHooks({
   resolve(specifier, context, next) {
     const { parentURL = '' } = context
-    if (specifier !== 'tap' || parentURL.includes('/node_modules/')) return next(specifier, context)
+    if (specifier === 'async-hook-domain') return next(OF_THIS_ROOM, context)
+    const isOfATest = parentURL !== import.meta.url && !parentURL.includes('/node_modules/')
+    if (specifier !== 'tap' || !isOfATest) return next(specifier, context)
     const code = scopes.has(parentURL) ? ofFile(parentURL) : OF_WHO_RUNS
     const url = `data:text/javascript,${encodeURIComponent(code)}`
     return { url, format: 'module', shortCircuit: true }
   },
 })
 
+const { default: t } = await import('tap')
 t.setTimeout(0)
 for (const file of files) {
   const { href } = pathToFileURL(resolve(file))

@@ -85,6 +85,7 @@ async function outcome(t: Test, sources: Record<string, string>) {
   return { verdicts, said, failures, counted }
 }
 
+const TURN = 'await new Promise(setImmediate)'
 const FINE = `t.test('fine', async (t) => t.ok(true))`
 
 t.test('a failure is told of its own file, with what was found', async (t) => {
@@ -108,6 +109,27 @@ t.test('a failure is told of its own file, with what was found', async (t) => {
   t.match(said('c.test.ts'), 'not even read')
   t.match(said('d.test.ts'), 'missing')
   t.same(counted, [3, 3], 'assertions, as tap counts them')
+  t.same(failures, [])
+})
+
+t.test('an error that nobody catches fails the test that has made it', async (t) => {
+  const throwing = `setImmediate(() => { throw new Error('out of nowhere') })`
+  const { verdicts, said, failures } = await outcome(t, {
+    'a.test.ts': `t.test('timer', async (t) => { ${throwing}; ${TURN}; ${TURN} })\n${FINE}`,
+    'b.test.ts': `t.test('promise', async () => { void Promise.reject(Error('not awaited')); ${TURN} })\n${FINE}`,
+    'c.test.ts': `t.test('outer', async (t) => t.test('inner', async () => { ${throwing}; ${TURN}; ${TURN} }))\n${FINE}`,
+    'd.test.ts': `
+      t.test('its own', async (t) => {
+        const caught = new Promise((resolve) => process.once('uncaughtException', resolve))
+        ${throwing}
+        t.match(await caught, /out of nowhere/)
+      })\n${FINE}`,
+  })
+  const [a, b, c, d] = [false, false, false, true]
+  t.same(verdicts, { 'a.test.ts': a, 'b.test.ts': b, 'c.test.ts': c, 'd.test.ts': d })
+  t.match(said('a.test.ts'), /not ok 1 - out of nowhere[^]*not ok 1 - timer[^]*ok 2 - fine/)
+  t.match(said('b.test.ts'), /not ok 1 - not awaited[^]*not ok 1 - promise[^]*ok 2 - fine/)
+  t.match(said('c.test.ts'), /out of nowhere[^]*not ok 1 - inner[^]*not ok 1 - outer[^]*ok 2/)
   t.same(failures, [])
 })
 
