@@ -7,7 +7,12 @@ import { Readable, Writable } from 'node:stream'
 import { compileFunction } from 'node:vm'
 import type { run } from '../../control-plane/downloads/analyzer/program.ts'
 import { bundle } from '../../control-plane/downloads/bundling/bundle.ts'
-import type { Ended } from './analyzer-program.ts'
+
+export interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
 
 export interface CallHere {
   readonly environment: Readonly<Record<string, string>>

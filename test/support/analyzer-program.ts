@@ -4,17 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { analyzerHere, type CallHere } from './analyzer-here.ts'
+import { analyzerHere, type CallHere, type Ended } from './analyzer-here.ts'
 import { newTenant } from './api.ts'
 import { temporaryFolder, type ServicesOptions } from './control-plane.ts'
 import { nodesHere } from './installed-sdk.ts'
 import { startPublicServer } from './public-server.ts'
-
-export interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
 
 export interface RunWish {
   readonly environment?: Record<string, string>

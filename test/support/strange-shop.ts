@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
-import type { Ended } from './analyzer-program.ts'
+import type { Ended } from './analyzer-here.ts'
 import { temporaryFolder } from './control-plane.ts'
 
 export const SHOP: Readonly<Record<string, string>> = {

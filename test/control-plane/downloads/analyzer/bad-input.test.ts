@@ -20,12 +20,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import {
-  atTerminal,
-  plainEnvironment,
-  startAnalyzer,
-  type Ended,
-} from '../../../support/analyzer-program.ts'
+import type { Ended } from '../../../support/analyzer-here.ts'
+import { atTerminal, plainEnvironment, startAnalyzer } from '../../../support/analyzer-program.ts'
 import { temporaryFolder } from '../../../support/control-plane.ts'
 import { everything, isForPeople, SHOP, shop } from '../../../support/strange-shop.ts'
 
