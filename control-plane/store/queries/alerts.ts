@@ -77,11 +77,7 @@ export async function updateAlert(
 }
 
 /** False: there was none. */
-export async function deleteAlert(
-  queries: Queries,
-  tenantId: string,
-  alertId: string,
-): Promise<boolean> {
+export async function deleteAlert(queries: Queries, tenantId: string, alertId: string) {
   const gone = await queries
     .delete(table)
     .where(isIt(tenantId, alertId))

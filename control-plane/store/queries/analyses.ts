@@ -1,7 +1,8 @@
 /** How often models were asked, and what it cost. */
-import { and, asc, count, eq, gt, gte, inArray, lt, sum } from '../drizzle.ts'
+import { and, asc, count, eq, gt, gte, lt, sum } from '../drizzle.ts'
 import type { AnalysisOutcome } from '../analysis-tables.ts'
 import { schema } from '../schema.ts'
+import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
 
 const { analyses: table } = schema
@@ -21,11 +22,7 @@ export async function analysesSince(
 }
 
 /** Of one tenant, or of all. */
-export async function tokensSince(
-  queries: Queries,
-  fromMs: number,
-  tenantId?: string,
-): Promise<number> {
+export async function tokensSince(queries: Queries, fromMs: number, tenantId?: string) {
   const ofTenant = tenantId === undefined ? undefined : eq(table.tenantId, tenantId)
   const [row] = await queries
     .select({ tokens: sum(table.tokens) })
@@ -45,10 +42,7 @@ export async function outcomesSince(
     .groupBy(table.outcome)
 }
 
-export async function insertAnalysis(
-  queries: Queries,
-  analysis: typeof table.$inferInsert,
-): Promise<void> {
+export async function insertAnalysis(queries: Queries, analysis: typeof table.$inferInsert) {
   await queries.insert(table).values(analysis)
 }
 
@@ -60,17 +54,6 @@ export async function updateAnalysis(
   await queries.update(table).set(changes).where(eq(table.analysisId, analysisId))
 }
 
-export async function deleteAnalysesBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  const old = await queries
-    .select({ analysisId: table.analysisId })
-    .from(table)
-    .where(lt(table.startedAt, beforeMs))
-    .limit(limit)
-  const ids = old.map(({ analysisId }) => analysisId)
-  if (ids.length > 0) await queries.delete(table).where(inArray(table.analysisId, ids))
-  return ids.length
+export async function deleteAnalysesBefore(queries: Queries, beforeMs: number, limit: number) {
+  return deleteSome(queries, table.analysisId, lt(table.startedAt, beforeMs), limit)
 }

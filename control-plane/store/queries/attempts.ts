@@ -3,6 +3,7 @@ import { and, desc, eq, gt, inArray, lt, sql, type SQL } from '../drizzle.ts'
 import type { AttemptReason } from '../../policy/verdict.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteSome } from '../delete-some.ts'
 import type { SignInRow } from './sign-ins.ts'
 
 const { signIns, addressBlocks } = schema
@@ -159,20 +160,8 @@ export async function addressesOfUser(
   return rows.map(({ ip }) => ip)
 }
 
-export async function deleteSignInsBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  const old = await queries
-    .select({ signInId: signIns.signInId })
-    .from(signIns)
-    .where(lt(signIns.at, beforeMs))
-    .limit(limit)
-  if (old.length === 0) return 0
-  const ids = old.map(({ signInId }) => signInId)
-  await queries.delete(signIns).where(inArray(signIns.signInId, ids))
-  return ids.length
+export async function deleteSignInsBefore(queries: Queries, beforeMs: number, limit: number) {
+  return deleteSome(queries, signIns.signInId, lt(signIns.at, beforeMs), limit)
 }
 
 const isBlock = (tenantId: string, address: string) =>
@@ -184,10 +173,7 @@ export async function findAddressBlock(queries: Queries, tenantId: string, addre
 }
 
 /** A block that begins again keeps the time before which nothing counts. */
-export async function upsertAddressBlock(
-  queries: Queries,
-  row: Omit<AddressBlockRow, 'liftedAt'>,
-): Promise<void> {
+export async function upsertAddressBlock(queries: Queries, row: Omit<AddressBlockRow, 'liftedAt'>) {
   const { failures, createdAt, blockedUntil } = row
   await queries
     .insert(addressBlocks)
@@ -235,11 +221,7 @@ export async function addressBlocksAfter(
 }
 
 /** Blocks that are over, once no failure from before their lifting counts any more. */
-export async function deleteAddressBlocksBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
+export async function deleteAddressBlocksBefore(queries: Queries, beforeMs: number, limit: number) {
   const gone = await queries
     .delete(addressBlocks)
     .where(

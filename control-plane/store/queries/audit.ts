@@ -1,5 +1,6 @@
-import { and, desc, eq, inArray, lt } from '../drizzle.ts'
+import { and, desc, eq, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
+import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
 
 export type AuditRow = typeof schema.audit.$inferSelect
@@ -57,19 +58,7 @@ export async function auditOfPerson(
   return [...rows.values()].sort((a, b) => b.sequence - a.sequence).slice(0, limit)
 }
 
-export async function deleteAuditBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
+export async function deleteAuditBefore(queries: Queries, beforeMs: number, limit: number) {
   const { audit } = schema
-  const old = await queries
-    .select({ sequence: audit.sequence })
-    .from(audit)
-    .where(lt(audit.at, beforeMs))
-    .limit(limit)
-  if (old.length === 0) return 0
-  const sequences = old.map(({ sequence }) => sequence)
-  await queries.delete(audit).where(inArray(audit.sequence, sequences))
-  return sequences.length
+  return deleteSome(queries, audit.sequence, lt(audit.at, beforeMs), limit)
 }

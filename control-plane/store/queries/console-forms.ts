@@ -1,6 +1,7 @@
 /** Forms of the console: which have been sent, and what was typed into those that wait. */
 import { desc, eq, inArray, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
+import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
 
 const { consoleForms: forms, consoleKeptForms: kept } = schema
@@ -26,11 +27,7 @@ export async function claimForm(
   return undefined
 }
 
-export async function settleForm(
-  queries: Queries,
-  formHash: string,
-  location: string,
-): Promise<void> {
+export async function settleForm(queries: Queries, formHash: string, location: string) {
   await queries.update(forms).set({ location }).where(eq(forms.formHash, formHash))
 }
 
@@ -38,25 +35,11 @@ export async function releaseForm(queries: Queries, formHash: string): Promise<v
   await queries.delete(forms).where(eq(forms.formHash, formHash))
 }
 
-export async function deleteFormsBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  const old = await queries
-    .select({ formHash: forms.formHash })
-    .from(forms)
-    .where(lt(forms.createdAt, beforeMs))
-    .limit(limit)
-  const hashes = old.map((row) => row.formHash)
-  if (hashes.length > 0) await queries.delete(forms).where(inArray(forms.formHash, hashes))
-  return hashes.length
+export async function deleteFormsBefore(queries: Queries, beforeMs: number, limit: number) {
+  return deleteSome(queries, forms.formHash, lt(forms.createdAt, beforeMs), limit)
 }
 
-export async function insertKeptForm(
-  queries: Queries,
-  row: typeof kept.$inferInsert,
-): Promise<void> {
+export async function insertKeptForm(queries: Queries, row: typeof kept.$inferInsert) {
   await queries.insert(kept).values(row)
 }
 
@@ -76,17 +59,6 @@ export async function deleteKeptFormsBeyond(queries: Queries, userId: string, mo
   if (hashes.length > 0) await queries.delete(kept).where(inArray(kept.keptHash, hashes))
 }
 
-export async function deleteKeptFormsBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  const old = await queries
-    .select({ keptHash: kept.keptHash })
-    .from(kept)
-    .where(lt(kept.createdAt, beforeMs))
-    .limit(limit)
-  const hashes = old.map(({ keptHash }) => keptHash)
-  if (hashes.length > 0) await queries.delete(kept).where(inArray(kept.keptHash, hashes))
-  return hashes.length
+export async function deleteKeptFormsBefore(queries: Queries, beforeMs: number, limit: number) {
+  return deleteSome(queries, kept.keptHash, lt(kept.createdAt, beforeMs), limit)
 }

@@ -1,6 +1,7 @@
 /** Colleagues who are invited to administer a tenant, until they accept. */
-import { and, asc, count, eq, gt, inArray, lt } from '../drizzle.ts'
+import { and, asc, count, eq, gt, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
+import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
 
 const { consoleInvitations: table } = schema
@@ -76,12 +77,5 @@ export async function deleteInvitationsExpiredBefore(
   beforeMs: number,
   limit: number,
 ): Promise<number> {
-  const old = await queries
-    .select({ invitationId: table.invitationId })
-    .from(table)
-    .where(lt(table.expiresAt, beforeMs))
-    .limit(limit)
-  const ids = old.map(({ invitationId }) => invitationId)
-  if (ids.length > 0) await queries.delete(table).where(inArray(table.invitationId, ids))
-  return ids.length
+  return deleteSome(queries, table.invitationId, lt(table.expiresAt, beforeMs), limit)
 }

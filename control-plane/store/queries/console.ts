@@ -1,6 +1,7 @@
 /** Roles, sessions and links of the console. */
-import { and, asc, eq, gt, inArray, isNull, lt } from '../drizzle.ts'
+import { and, asc, eq, gt, isNull, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
+import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
 
 const { consoleRoles: roles, consoleSessions: sessions } = schema
@@ -37,11 +38,7 @@ export async function upsertRole(queries: Queries, row: ConsoleRoleRow): Promise
     .onConflictDoUpdate({ target: [roles.userId, roles.tenantId], set: { role: row.role } })
 }
 
-export async function deleteRole(
-  queries: Queries,
-  userId: string,
-  tenantId: string,
-): Promise<boolean> {
+export async function deleteRole(queries: Queries, userId: string, tenantId: string) {
   const gone = await queries
     .delete(roles)
     .where(and(eq(roles.userId, userId), eq(roles.tenantId, tenantId)))
@@ -61,10 +58,7 @@ export async function deleteInvitationsBy(queries: Queries, userId: string, tena
   await queries.delete(invitations).where(and(isTheirs, isIn))
 }
 
-export async function insertConsoleSession(
-  queries: Queries,
-  row: ConsoleSessionRow,
-): Promise<void> {
+export async function insertConsoleSession(queries: Queries, row: ConsoleSessionRow) {
   await queries.insert(sessions).values(row)
 }
 
@@ -85,19 +79,8 @@ export async function deleteConsoleSession(queries: Queries, sessionHash: string
   await queries.delete(sessions).where(eq(sessions.sessionHash, sessionHash))
 }
 
-export async function deleteConsoleSessionsBefore(
-  queries: Queries,
-  nowMs: number,
-  limit: number,
-): Promise<number> {
-  const over = await queries
-    .select({ sessionHash: sessions.sessionHash })
-    .from(sessions)
-    .where(lt(sessions.expiresAt, nowMs))
-    .limit(limit)
-  const hashes = over.map((row) => row.sessionHash)
-  if (hashes.length > 0) await queries.delete(sessions).where(inArray(sessions.sessionHash, hashes))
-  return hashes.length
+export async function deleteConsoleSessionsBefore(queries: Queries, nowMs: number, limit: number) {
+  return deleteSome(queries, sessions.sessionHash, lt(sessions.expiresAt, nowMs), limit)
 }
 
 export async function insertLink(

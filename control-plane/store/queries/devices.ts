@@ -1,5 +1,6 @@
 import { and, desc, eq, gt, inArray, lt, or } from '../drizzle.ts'
 import { schema } from '../schema.ts'
+import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
 
 const table = schema.knownDevices
@@ -91,13 +92,5 @@ export async function deleteKnownDevicesSeenBefore(
   beforeMs: number,
   limit: number,
 ): Promise<number> {
-  const old = await queries
-    .select({ deviceId: table.deviceId })
-    .from(table)
-    .where(lt(table.lastSeenAt, beforeMs))
-    .limit(limit)
-  if (old.length === 0) return 0
-  const ids = old.map(({ deviceId }) => deviceId)
-  await queries.delete(table).where(inArray(table.deviceId, ids))
-  return ids.length
+  return deleteSome(queries, table.deviceId, lt(table.lastSeenAt, beforeMs), limit)
 }

@@ -60,11 +60,7 @@ export async function insertDigest(queries: Queries, row: DigestRow): Promise<bo
   return made.length > 0
 }
 
-export async function deleteDigestsBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
+export async function deleteDigestsBefore(queries: Queries, beforeMs: number, limit: number) {
   const old = await queries
     .select({ tenantId: table.tenantId, week: table.week })
     .from(table)

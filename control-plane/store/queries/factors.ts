@@ -26,12 +26,7 @@ export async function insertFactors(queries: Queries, rows: FactorRow[]): Promis
 }
 
 /** A later step than any before: of all who show the same one, one is taken at its word. */
-export async function takeStep(
-  queries: Queries,
-  factorId: string,
-  step: number,
-  nowMs: number,
-): Promise<boolean> {
+export async function takeStep(queries: Queries, factorId: string, step: number, nowMs: number) {
   const taken = await queries
     .update(table)
     .set({ lastStep: step, lastUsedAt: nowMs })

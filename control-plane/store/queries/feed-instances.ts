@@ -16,10 +16,7 @@ export async function newestFeedInstances(
   return await queries.select().from(table).orderBy(desc(table.lastPollAt)).limit(limit)
 }
 
-export async function upsertFeedInstances(
-  queries: Queries,
-  rows: readonly FeedInstanceRow[],
-): Promise<void> {
+export async function upsertFeedInstances(queries: Queries, rows: readonly FeedInstanceRow[]) {
   for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
     await queries
       .insert(table)
@@ -35,10 +32,7 @@ export async function upsertFeedInstances(
       })
 }
 
-export async function deleteFeedInstances(
-  queries: Queries,
-  keys: readonly InstanceKey[],
-): Promise<void> {
+export async function deleteFeedInstances(queries: Queries, keys: readonly InstanceKey[]) {
   for (const [tenantId, ofTenant] of Map.groupBy(keys, (key) => key.tenantId))
     for (let at = 0; at < ofTenant.length; at += ROWS_PER_STATEMENT) {
       const names = ofTenant.slice(at, at + ROWS_PER_STATEMENT).map(({ name }) => name)
@@ -48,11 +42,7 @@ export async function deleteFeedInstances(
     }
 }
 
-export async function deleteFeedInstancesBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
+export async function deleteFeedInstancesBefore(queries: Queries, beforeMs: number, limit: number) {
   const old = await queries
     .select({ tenantId: table.tenantId, name: table.name })
     .from(table)

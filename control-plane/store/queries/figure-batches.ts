@@ -1,15 +1,13 @@
 /** Which batch of counts was the last that was taken from each gateway. */
-import { eq, inArray, lt } from '../drizzle.ts'
+import { eq, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
+import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
 
 const table = schema.figureBatches
 
 /** False: it has been taken before. */
-export async function takeFigureBatch(
-  queries: Queries,
-  taken: typeof table.$inferSelect,
-): Promise<boolean> {
+export async function takeFigureBatch(queries: Queries, taken: typeof table.$inferSelect) {
   const { gatewayId, run, batch, takenAt } = taken
   const [last] = await queries.select().from(table).where(eq(table.gatewayId, gatewayId))
   if (last?.run === run && last.batch >= batch) return false
@@ -20,17 +18,6 @@ export async function takeFigureBatch(
   return true
 }
 
-export async function deleteFigureBatchesBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  const old = await queries
-    .select({ gatewayId: table.gatewayId })
-    .from(table)
-    .where(lt(table.takenAt, beforeMs))
-    .limit(limit)
-  const ids = old.map(({ gatewayId }) => gatewayId)
-  if (ids.length > 0) await queries.delete(table).where(inArray(table.gatewayId, ids))
-  return ids.length
+export async function deleteFigureBatchesBefore(queries: Queries, beforeMs: number, limit: number) {
+  return deleteSome(queries, table.gatewayId, lt(table.takenAt, beforeMs), limit)
 }

@@ -69,11 +69,7 @@ export async function versionsOf(
   return new Map(rows.map((row) => [row.tenantId, row]))
 }
 
-export async function tenantsWithRevocationsAfter(
-  queries: Queries,
-  after: string,
-  limit: number,
-): Promise<string[]> {
+export async function tenantsWithRevocationsAfter(queries: Queries, after: string, limit: number) {
   const { tenants, revocations } = schema
   const any = queries
     .select({ one: sql`1` })

@@ -36,11 +36,7 @@ export async function deleteGatewayKey(queries: Queries, keyId: string): Promise
 }
 
 /** False: it has been revoked. */
-export async function markGatewayKeyUsed(
-  queries: Queries,
-  keyId: string,
-  lastUsedAt: number,
-): Promise<boolean> {
+export async function markGatewayKeyUsed(queries: Queries, keyId: string, lastUsedAt: number) {
   const rows = await queries
     .update(table)
     .set({ lastUsedAt })

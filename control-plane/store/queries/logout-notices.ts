@@ -51,10 +51,7 @@ export async function noteLogouts(
 }
 
 /** The tenants of which something is due. */
-export async function tenantsWithDueLogoutNotices(
-  queries: Queries,
-  nowMs: number,
-): Promise<string[]> {
+export async function tenantsWithDueLogoutNotices(queries: Queries, nowMs: number) {
   const isDue = sql`EXISTS (SELECT 1 FROM logout_notices AS due
     WHERE due.tenant_id = waiting.tenant_id AND due.next_at <= ${nowMs})`
   return tenantsWithDue(queries, table, nowMs, isDue)

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, inArray, lt, lte, sql } from '../drizzle.ts'
 import { countFitting } from '../fitting.ts'
 import { schema } from '../schema.ts'
+import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
 
 const { outbox, counters } = schema
@@ -94,20 +95,13 @@ async function readFitting(
 }
 
 /** Only what deliveries have been made of. */
-export async function deleteOutboxBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  const old = await queries
-    .select({ sequence: outbox.sequence })
-    .from(outbox)
-    .where(and(lt(outbox.createdAt, beforeMs), lte(outbox.sequence, await outboxPosition(queries))))
-    .limit(limit)
-  if (old.length === 0) return 0
-  const sequences = old.map(({ sequence }) => sequence)
-  await queries.delete(outbox).where(inArray(outbox.sequence, sequences))
-  return sequences.length
+export async function deleteOutboxBefore(queries: Queries, beforeMs: number, limit: number) {
+  return deleteSome(
+    queries,
+    outbox.sequence,
+    and(lt(outbox.createdAt, beforeMs), lte(outbox.sequence, await outboxPosition(queries))),
+    limit,
+  )
 }
 
 async function counterOf(queries: Queries, name: string): Promise<number> {

@@ -135,11 +135,7 @@ export async function deleteRecordsOfGrant(queries: Queries, tenantId: string, g
 }
 
 /** The sessions of a person that the realm knows, with or without a token made for them. */
-export async function sidsOfAccount(
-  queries: Queries,
-  tenantId: string,
-  accountId: string,
-): Promise<string[]> {
+export async function sidsOfAccount(queries: Queries, tenantId: string, accountId: string) {
   const rows = await queries
     .select({ sid: realmRecords.sid })
     .from(realmRecords)
@@ -148,11 +144,7 @@ export async function sidsOfAccount(
 }
 
 /** The second click at a sign-in of whoever this session is of: it would open another one. */
-export async function deleteFinishedSignInsBehind(
-  queries: Queries,
-  tenantId: string,
-  sid: string,
-): Promise<void> {
+export async function deleteFinishedSignInsBehind(queries: Queries, tenantId: string, sid: string) {
   const ofSession = await queries
     .select({ accountId: realmRecords.accountId })
     .from(realmRecords)

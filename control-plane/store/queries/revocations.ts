@@ -106,11 +106,7 @@ export async function endingsOfAll(queries: Queries, nowMs: number) {
 }
 
 /** The sign-in pages that somebody is known to look at who is no more. */
-export async function deleteInteractionsOf(
-  queries: Queries,
-  tenantId: string,
-  userId: string,
-): Promise<void> {
+export async function deleteInteractionsOf(queries: Queries, tenantId: string, userId: string) {
   const records = schema.realmRecords
   const areMeant = [eq(records.tenantId, tenantId), eq(records.accountId, userId)]
   await queries.delete(records).where(and(...areMeant, eq(records.model, 'Interaction')))
@@ -121,11 +117,7 @@ export async function deleteInteractionsOf(
  * sessions that they have ended are over (one may have been issued while sessions lasted longer).
  * Answers how many were looked at; one that is still needed is not looked at again before it is due.
  */
-export async function deleteMootRevocations(
-  queries: Queries,
-  nowMs: number,
-  limit: number,
-): Promise<number> {
+export async function deleteMootRevocations(queries: Queries, nowMs: number, limit: number) {
   const { tenants } = schema
   const { tenantId, kind, target, notBefore } = table
   const rows = await queries

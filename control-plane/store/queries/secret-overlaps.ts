@@ -9,11 +9,7 @@ export const NO_PREVIOUS_SECRET = {
   previousSecretUntil: null,
 } as const
 
-export async function endedSecretOverlaps(
-  queries: Queries,
-  nowMs: number,
-  limit: number,
-): Promise<string[]> {
+export async function endedSecretOverlaps(queries: Queries, nowMs: number, limit: number) {
   const { tenantId, previousSecretUntil } = schema.tenants
   const rows = await queries
     .select({ tenantId })

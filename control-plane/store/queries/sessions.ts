@@ -18,6 +18,7 @@ import {
   type SQL,
 } from '../drizzle.ts'
 import { schema } from '../schema.ts'
+import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
 
 export type SessionRow = typeof schema.sessions.$inferSelect
@@ -290,15 +291,7 @@ export async function deleteSessionsExpiredBefore(
   beforeMs: number,
   limit: number,
 ): Promise<number> {
-  const expired = await queries
-    .select({ sid: table.sid })
-    .from(table)
-    .where(lt(table.expiresAt, beforeMs))
-    .limit(limit)
-  if (expired.length === 0) return 0
-  const sids = expired.map((row) => row.sid)
-  await queries.delete(table).where(inArray(table.sid, sids))
-  return sids.length
+  return deleteSome(queries, table.sid, lt(table.expiresAt, beforeMs), limit)
 }
 
 /** How many sessions so many people have alive, from one id on; also of those who have none. */
@@ -320,10 +313,6 @@ export async function aliveCountsAfter(
     .limit(limit)
 }
 
-export async function deleteSessionsOf(
-  queries: Queries,
-  tenantId: string,
-  userId: string,
-): Promise<void> {
+export async function deleteSessionsOf(queries: Queries, tenantId: string, userId: string) {
   await queries.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.userId, userId)))
 }

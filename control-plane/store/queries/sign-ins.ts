@@ -65,11 +65,7 @@ export async function lastSignInOf(queries: Queries, tenantId: string, userId: s
   return row
 }
 
-export async function deleteSignInsOf(
-  queries: Queries,
-  tenantId: string,
-  userId: string,
-): Promise<void> {
+export async function deleteSignInsOf(queries: Queries, tenantId: string, userId: string) {
   await queries.delete(table).where(isOf(tenantId, userId))
 }
 

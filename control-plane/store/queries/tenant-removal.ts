@@ -50,11 +50,7 @@ const LEFT_BEHIND = [
  * The tombstone tells gateways that were away, and that there is something left behind. It stands
  * until somebody gets the id again.
  */
-export async function deleteTenant(
-  queries: Queries,
-  tenantId: string,
-  revision: number,
-): Promise<void> {
+export async function deleteTenant(queries: Queries, tenantId: string, revision: number) {
   for (const table of [schema.tenants, ...AT_ONCE])
     await queries.delete(table).where(eq(table.tenantId, tenantId))
   const set = { revision, isLeftBehind: true }
@@ -80,11 +76,7 @@ export async function findLeftBehind(queries: Queries): Promise<string | undefin
  * slice; answers whether that was all. Only its audit trail stays, and what its analyses have
  * cost: that counts for the whole service on, and not for who has the id next.
  */
-export async function deleteSomeLeftBehind(
-  queries: Queries,
-  tenantId: string,
-  limit: number,
-): Promise<boolean> {
+export async function deleteSomeLeftBehind(queries: Queries, tenantId: string, limit: number) {
   const isTombstone = eq(tombstones.tenantId, tenantId)
   const [tombstone] = await queries.select().from(tombstones).where(isTombstone)
   if (tombstone === undefined) return true // there is none of it, or somebody has the id again

@@ -174,11 +174,7 @@ export async function tenantsMatching(
 }
 
 /** Whose licence goes on by itself by now, the longest due first. */
-export async function tenantsWithLicenceDue(
-  queries: Queries,
-  nowMs: number,
-  limit: number,
-): Promise<string[]> {
+export async function tenantsWithLicenceDue(queries: Queries, nowMs: number, limit: number) {
   const { tenantId, licenceDueAt } = schema.tenants
   const rows = await queries
     .select({ tenantId })
@@ -228,11 +224,7 @@ export async function insertTenant(queries: Queries, row: NewTenantRow): Promise
     .where(eq(schema.tenantTombstones.tenantId, row.tenantId))
 }
 
-export async function updateTenant(
-  queries: Queries,
-  tenantId: string,
-  changes: TenantChanges,
-): Promise<void> {
+export async function updateTenant(queries: Queries, tenantId: string, changes: TenantChanges) {
   await queries.update(schema.tenants).set(changes).where(eq(schema.tenants.tenantId, tenantId))
 }
 

@@ -1,5 +1,6 @@
-import { and, count, desc, eq, gte, inArray, isNull, lt } from '../drizzle.ts'
+import { and, count, desc, eq, gte, isNull, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
+import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
 
 const table = schema.accountTickets
@@ -81,12 +82,5 @@ export async function deleteTicketsExpiredBefore(
   beforeMs: number,
   limit: number,
 ): Promise<number> {
-  const expired = await queries
-    .select({ ticketHash: table.ticketHash })
-    .from(table)
-    .where(lt(table.expiresAt, beforeMs))
-    .limit(limit)
-  const hashes = expired.map((row) => row.ticketHash)
-  if (hashes.length > 0) await queries.delete(table).where(inArray(table.ticketHash, hashes))
-  return hashes.length
+  return deleteSome(queries, table.ticketHash, lt(table.expiresAt, beforeMs), limit)
 }

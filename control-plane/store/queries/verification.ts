@@ -53,11 +53,7 @@ export async function forgetPlatformChecks(queries: Queries, tenantId: string): 
 }
 
 /** Keeps the newest ones; the names of checks are free, so their number is not. */
-export async function trimSelfReports(
-  queries: Queries,
-  tenantId: string,
-  most: number,
-): Promise<void> {
+export async function trimSelfReports(queries: Queries, tenantId: string, most: number) {
   const isSelfReport = and(eq(table.tenantId, tenantId), eq(table.source, 'self_report'))
   const rows = await queries
     .select({ check: table.check })

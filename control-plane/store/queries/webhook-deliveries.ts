@@ -31,10 +31,7 @@ export type ListedDelivery = Omit<DeliveryRow, 'body'>
 
 const ROWS_PER_INSERT = 100
 
-export async function insertDeliveries(
-  queries: Queries,
-  rows: readonly DeliveryRow[],
-): Promise<void> {
+export async function insertDeliveries(queries: Queries, rows: readonly DeliveryRow[]) {
   for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
     await queries.insert(table).values(rows.slice(at, at + ROWS_PER_INSERT))
   await countKept(
@@ -151,11 +148,7 @@ export async function countPending(queries: Queries, webhookId: string): Promise
   return row?.count ?? 0
 }
 
-export async function countFailedUpTo(
-  queries: Queries,
-  webhookId: string,
-  most: number,
-): Promise<number> {
+export async function countFailedUpTo(queries: Queries, webhookId: string, most: number) {
   const isMeant = and(eq(table.webhookId, webhookId), eq(table.state, 'failed'))
   return countUpTo(queries, isMeant, most)
 }
@@ -296,30 +289,18 @@ export async function findDeliveries(
 }
 
 /** Any of them, with their attempts; answers how many. */
-export async function deleteDeliveriesOf(
-  queries: Queries,
-  whose: Owner,
-  limit: number,
-): Promise<number> {
+export async function deleteDeliveriesOf(queries: Queries, whose: Owner, limit: number) {
   return deleteSome(queries, isOf(whose), limit)
 }
 
 /** What is over, whichever way, with its attempts. */
-export async function deleteSettledBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
+export async function deleteSettledBefore(queries: Queries, beforeMs: number, limit: number) {
   const isOver = inArray(table.state, ['delivered', 'failed', 'cancelled'])
   return deleteSome(queries, and(isOver, lt(table.updatedAt, beforeMs)), limit)
 }
 
 /** Of one tenant the oldest that are over, those first that nobody would send again. */
-export async function deleteOldestSettledOf(
-  queries: Queries,
-  tenantId: string,
-  limit: number,
-): Promise<number> {
+export async function deleteOldestSettledOf(queries: Queries, tenantId: string, limit: number) {
   for (const state of ['delivered', 'cancelled', 'failed'] as const) {
     const isMeant = and(eq(table.tenantId, tenantId), eq(table.state, state))
     const deleted = await deleteSome(queries, isMeant, limit, asc(table.updatedAt))

@@ -35,11 +35,7 @@ export async function endWaiting(
 }
 
 /** Some of it, of one tenant or of any. Answers whether there may be more. */
-export async function writeEndings(
-  queries: Queries,
-  atMs: number,
-  tenantId?: string,
-): Promise<boolean> {
+export async function writeEndings(queries: Queries, atMs: number, tenantId?: string) {
   const { webhookEndedAtOnceMax: rowsMax, webhookBytesAtOnceMax: bytesMax } = LIMITS
   const open = await queries
     .select()

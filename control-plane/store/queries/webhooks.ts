@@ -94,10 +94,7 @@ export async function updateWebhook(
 }
 
 /** Of those that had failed: something has arrived. */
-export async function forgetFailures(
-  queries: Queries,
-  webhookIds: readonly string[],
-): Promise<void> {
+export async function forgetFailures(queries: Queries, webhookIds: readonly string[]) {
   await queries
     .update(webhooks)
     .set({ failedCount: 0, failingSince: null })
@@ -105,11 +102,7 @@ export async function forgetFailures(
 }
 
 /** What has happened up to there is none of theirs. */
-export async function hearFrom(
-  queries: Queries,
-  webhookIds: readonly string[],
-  sequence: number,
-): Promise<void> {
+export async function hearFrom(queries: Queries, webhookIds: readonly string[], sequence: number) {
   await queries
     .update(webhooks)
     .set({ fromSequence: sequence })
