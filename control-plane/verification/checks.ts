@@ -1,7 +1,7 @@
 /** The checks by name, what each result is made of, and what they come to together. */
 import type { CheckRow } from '../store/queries/verification.ts'
 
-export { fail, pass, skip, warn, type CheckResult } from '../../shared/integration/check-result.ts'
+export { resultsOf, type CheckResult } from '../../shared/integration/check-result.ts'
 
 export type OverallStatus = 'pass' | 'fail' | 'unknown'
 

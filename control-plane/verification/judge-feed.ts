@@ -6,7 +6,7 @@ import {
   describeClock,
   whatToDoAboutTheClock,
 } from './application-clock.ts'
-import { fail, pass, warn, type CheckResult } from './checks.ts'
+import { type CheckResult, resultsOf } from './checks.ts'
 import type { FeedObservation, InstanceObservation, Observations } from './observations.ts'
 
 /** Polls that an instance may miss (a deploy, a hiccup) before it counts as gone. */
@@ -24,12 +24,11 @@ export function feedPolled(
   seen: Observations,
   { instances, pollAfterMs }: FeedObservation,
 ): CheckResult {
-  const check = 'feed_polled'
+  const { fail, pass, warn } = resultsOf('feed_polled')
   const { baseUrl, tenantId } = seen
   const tryIt = `curl -u ${tenantId}-user:$SERVICE_CLIENT_SECRET ${baseUrl}/api/v1/enforcement/state`
   if (instances.length === 0)
     return fail(
-      check,
       'No instance of the application has polled the enforcement feed yet, so nothing is enforced.',
       `Start the application with enforce() mounted and the client secret set; from its machine this must answer 200: ${tryIt}`,
     )
@@ -38,7 +37,6 @@ export function feedPolled(
   const alive = newestFirst.filter(({ polledAgoMs }) => polledAgoMs <= goneMs)
   if (alive.length === 0)
     return fail(
-      check,
       `Nobody polls the enforcement feed any more: ${listOf(newestFirst)}.`,
       `Start the application again, or find what keeps it from asking; from its machine this must answer 200: ${tryIt}`,
     )
@@ -46,7 +44,6 @@ export function feedPolled(
   const behind = alive.filter(({ hasNewestState }) => !hasNewestState)
   if (behind.length > 0)
     return warn(
-      check,
       detail,
       `Wait ${Math.ceil(pollAfterMs / SECOND_MS)} s for the next poll and probe again; who still has an older state then does not take the new one: look at the log of ${nameOf(behind[0])}.`,
     )
@@ -56,12 +53,11 @@ export function feedPolled(
   if (offset !== undefined) {
     const whose = wrong === undefined ? undefined : `The clock of ${nameOf(wrong)}`
     return warn(
-      check,
       `${detail} ${describeClock(offset, whose)}`,
       whatToDoAboutTheClock(offset, seen.hasEdge),
     )
   }
-  return pass(check, detail)
+  return pass(detail)
 }
 
 function listOf(instances: readonly InstanceObservation[]): string {

@@ -1,30 +1,25 @@
 /** What genuine and forged probes tell of the middleware and of its keys. */
 import { clockOf, describeClock, whatToDoAboutTheClock } from './application-clock.ts'
-import { fail, pass, type CheckResult } from './checks.ts'
+import { type CheckResult, resultsOf } from './checks.ts'
 import { keysUrlOf, statusOf, type KeyObservation, type Observations } from './observations.ts'
 import { PROBLEMS, type Answer } from './probe-client.ts'
 
 export function middlewareMounted(seen: Observations): CheckResult {
-  const check = 'middleware_mounted'
+  const { fail, pass } = resultsOf('middleware_mounted')
   const { keys, health } = seen
   const contractUrl = `${seen.baseUrl}/api/v1/contract`
   if (keys.some(({ forged }) => statusOf(forged) === 204))
     return fail(
-      check,
       'The application answers 204 to a probe that was signed with a foreign key: it believes anything, so anybody could sign in as anybody.',
       `Verify the signature of X-Service-Probe and X-Service-Claims (RS256, with the keys from ${keysUrlOf(seen)}) before anything in them is believed; the snippets in ${contractUrl} do.`,
     )
   if (keys.some((key) => isAccepted(key) && statusOf(key.forged) === 401))
-    return pass(check, 'The middleware accepts a genuine probe and refuses a forged one.')
+    return pass('The middleware accepts a genuine probe and refuses a forged one.')
   if (keys.some(isRefusedByMiddleware))
-    return pass(
-      check,
-      'The middleware answers probes, but accepts no genuine one: see key_installed.',
-    )
+    return pass('The middleware answers probes, but accepts no genuine one: see key_installed.')
   const lenient = keys.find(isAccepted)
   if (lenient !== undefined)
     return fail(
-      check,
       `A genuine probe is accepted, but a forged one is answered ${describe(lenient.forged)} instead of 401.`,
       `Answer 401 on ${health} as soon as the signature of X-Service-Probe does not verify, before any route sees the request.`,
     )
@@ -32,35 +27,31 @@ export function middlewareMounted(seen: Observations): CheckResult {
   const status = statusOf(key?.genuine)
   if (status === 401)
     return fail(
-      check,
       `${health} answers 401 to a genuine probe, and not as our middleware does (there is no X-Service-Probe-Reply).`,
       `Mount the middleware in front of whatever asks for a sign-in on ${health}, with the keys from ${keysUrlOf(seen)}; the snippets in ${contractUrl} show where.`,
     )
   if (status !== undefined && status >= 300 && status < 400)
     return fail(
-      check,
       `${health} answers a genuine probe with a redirect (${status}) instead of 204.`,
       `Mount the middleware in front of what redirects ${health} (to a sign-in, to https, to a language), or have the operator set a health path that is not redirected.`,
     )
   if (status === 204)
     return fail(
-      check,
       `${health} answers 204, but without the nonce of the probe in X-Service-Probe-Reply.`,
       `Answer a genuine probe with its claim "nonce" in the header X-Service-Probe-Reply, and let no proxy take that header away; the snippets in ${contractUrl} do it.`,
     )
   return fail(
-    check,
     `${health} answers a genuine probe ${describe(key?.genuine)} instead of 204: nothing there looks at X-Service-Probe.`,
     `Mount the middleware in front of all routes, ${health} included, as the snippets in ${contractUrl} show, and restart the application.`,
   )
 }
 
 export function keyInstalled(seen: Observations): CheckResult {
-  const check = 'key_installed'
+  const { fail, pass } = resultsOf('key_installed')
   const { keys } = seen
   const missing = keys.filter((key) => !isAccepted(key))
   const [first] = missing
-  if (first === undefined) return pass(check, `Every published key is accepted (${keys.length}).`)
+  if (first === undefined) return pass(`Every published key is accepted (${keys.length}).`)
   const names = missing.map(({ kid, isCurrent, genuine }) => {
     const name = isCurrent ? `${kid} (in use)` : kid
     return `${name}: ${describe(genuine)}`
@@ -69,13 +60,8 @@ export function keyInstalled(seen: Observations): CheckResult {
   // a probe is good for a minute, so a clock that is far off looks like a key that is missing
   const clock = clockOf(first.genuine)
   if (clock !== undefined && missing.length === keys.length && statusOf(first.genuine) === 401)
-    return fail(
-      check,
-      `${detail} ${describeClock(clock)}`,
-      whatToDoAboutTheClock(clock, seen.hasEdge),
-    )
+    return fail(`${detail} ${describeClock(clock)}`, whatToDoAboutTheClock(clock, seen.hasEdge))
   return fail(
-    check,
     detail,
     `Install every key that this lists, and restart the application if it reads them at start: curl -H 'Accept: application/x-pem-file' ${keysUrlOf(seen)} -o service_public.pem`,
   )

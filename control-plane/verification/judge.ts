@@ -3,7 +3,7 @@
  * the one thing to do next, written for somebody who is stuck.
  */
 import { clockOf, describeClock, whatToDoAboutTheClock } from './application-clock.ts'
-import { fail, pass, skip, warn, type CheckResult } from './checks.ts'
+import { type CheckResult, resultsOf } from './checks.ts'
 import { feedPolled } from './judge-feed.ts'
 import { keyInstalled, middlewareMounted } from './judge-probes.ts'
 import { operatorUrlOf, statusOf, type Observations } from './observations.ts'
@@ -23,36 +23,27 @@ export function judge(seen: Observations): CheckResult[] {
 }
 
 function hostnameRouted(seen: Observations): CheckResult {
-  const check = 'hostname_routed'
+  const { fail, pass } = resultsOf('hostname_routed')
   const { addresses, unaskedAddresses } = seen
   const wrong = addresses.filter((address) => !address.isCarried)
   const [first] = wrong
   if (addresses.length === 0)
     return fail(
-      check,
       'The tenant has no hostname.',
       `Have the operator give it one: PATCH ${operatorUrlOf(seen)} with {"hostnames": ["app.example.com"]}.`,
     )
   const leftOut = unaskedAddresses === 0 ? '' : ` ${unaskedAddresses} more were not asked.`
   if (first === undefined)
-    return pass(
-      check,
-      `${addresses.map(({ url }) => url).join(', ')}: carried by a gateway.${leftOut}`,
-    )
+    return pass(`${addresses.map(({ url }) => url).join(', ')}: carried by a gateway.${leftOut}`)
   const others = wrong.length > 1 ? ` So it is with ${wrong.length - 1} more.` : ''
   const { url, answer } = first
   const { hostname } = new URL(url)
   if (answer.kind === 'answered')
     return fail(
-      check,
       `${url} answers ${answer.status}, but no gateway of this service carried the request.${others}`,
       `Point the DNS record of ${hostname} at the gateways (dig +short ${hostname} tells where it points now). If it does, a gateway is behind: see ${seen.baseUrl}/api/v1/operator/gateways.`,
     )
-  return fail(
-    check,
-    `${url}: ${PROBLEMS[answer.problem]}.${others}`,
-    wayToEdge(answer.problem, url),
-  )
+  return fail(`${url}: ${PROBLEMS[answer.problem]}.${others}`, wayToEdge(answer.problem, url))
 }
 
 function wayToEdge(problem: Problem, url: string): string {
@@ -74,36 +65,33 @@ function wayToEdge(problem: Problem, url: string): string {
 }
 
 function applicationReached(seen: Observations): CheckResult {
-  const check = 'application_reached'
+  const { fail, pass, warn } = resultsOf('application_reached')
   const { hasEdge, isSuspended, origin } = seen
   const [first] = seen.addresses
   if (isSuspended)
     return fail(
-      check,
       'The tenant is suspended, so nothing reaches the application.',
       `Have the operator activate it: POST ${operatorUrlOf(seen)}/activate.`,
     )
   if (first === undefined)
-    return fail(check, 'There is no address to ask.', 'Make hostname_routed pass first.')
+    return fail('There is no address to ask.', 'Make hostname_routed pass first.')
   const { url, answer, isCarried } = first
   if (hasEdge && !isCarried)
     return fail(
-      check,
       `${url} does not lead through a gateway, so the application cannot be told from others.`,
       'Make hostname_routed pass first.',
     )
   if (answer.kind === 'unanswered')
-    return fail(check, `${url}: ${PROBLEMS[answer.problem]}.`, wayToApplication(seen, url))
+    return fail(`${url}: ${PROBLEMS[answer.problem]}.`, wayToApplication(seen, url))
   if (answer.status === 502 || answer.status === 504)
     return fail(
-      check,
       `${url} answers ${answer.status}: there is no answer from the application at ${origin}.`,
       `Start the application and try curl -v ${origin}${seen.health} from the machine of the gateway.`,
     )
   const detail = `The application answers ${answer.status} at ${url}.`
   const clock = clockOf(answer)
-  if (clock === undefined) return pass(check, detail)
-  return warn(check, `${detail} ${describeClock(clock)}`, whatToDoAboutTheClock(clock, hasEdge))
+  if (clock === undefined) return pass(detail)
+  return warn(`${detail} ${describeClock(clock)}`, whatToDoAboutTheClock(clock, hasEdge))
 }
 
 function wayToApplication({ origin, health }: Observations, url: string): string {
@@ -113,19 +101,18 @@ function wayToApplication({ origin, health }: Observations, url: string): string
 const SEALED_SHOWN_MAX = 7
 
 function sealedHidden({ sealed, hasEdge, addresses }: Observations): CheckResult {
-  const check = 'sealed_hidden'
-  if (sealed === undefined) return skip(check, 'Protection is off, so sealed paths are still open.')
-  if (sealed.length === 0) return skip(check, 'The tenant has no sealed paths.')
+  const { fail, pass, skip } = resultsOf('sealed_hidden')
+  if (sealed === undefined) return skip('Protection is off, so sealed paths are still open.')
+  if (sealed.length === 0) return skip('The tenant has no sealed paths.')
   const open = sealed.filter(({ answer }) => statusOf(answer) !== 404)
   const [first] = open
   if (first === undefined)
-    return pass(check, `Sealed paths answer 404, under other names too (${sealed.length} tried).`)
+    return pass(`Sealed paths answer 404, under other names too (${sealed.length} tried).`)
   const shown = open.slice(0, SEALED_SHOWN_MAX)
   const more = open.length > shown.length ? `, and ${open.length - shown.length} more` : ''
   const found = shown.map(({ path, answer }) => `${path} (${describe(answer)})`).join(', ') + more
   const base = addresses[0] === undefined ? '' : new URL(addresses[0].url).origin
   return fail(
-    check,
     `Not answered with 404: ${found}.`,
     hasEdge
       ? `Make hostname_routed pass, then try curl -i ${base}${first.path}: it must answer 404 as soon as every gateway has applied the newest revision.`
@@ -138,4 +125,4 @@ function describe(answer: Observations['addresses'][number]['answer']): string {
 }
 
 const unreached = (check: string) =>
-  fail(check, 'The application was not reached.', 'Make application_reached pass first.')
+  resultsOf(check).fail('The application was not reached.', 'Make application_reached pass first.')

@@ -3,7 +3,7 @@
  * application itself, with a person who exists for it alone. Each step is a check of its own; the
  * first that fails, or cannot be taken, ends it.
  */
-import { skip, type CheckResult } from './checks.ts'
+import { type CheckResult, resultsOf } from './checks.ts'
 import type { Trial } from './trial.ts'
 import { identityReceived, signedOut } from './trial-session-steps.ts'
 import { signInCompleted, signInPageShown, signInStarted } from './trial-sign-in-steps.ts'
@@ -25,7 +25,7 @@ export async function trySignIn(trial: Trial): Promise<CheckResult[]> {
     const result =
       stoppedAt === undefined
         ? await step(trial)
-        : skip(check, `Not tried: it comes behind ${stoppedAt}.`)
+        : resultsOf(check).skip(`Not tried: it comes behind ${stoppedAt}.`)
     results.push(result)
     if (result.status === 'fail' || result.status === 'skip') stoppedAt ??= check
   }

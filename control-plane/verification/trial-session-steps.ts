@@ -1,6 +1,6 @@
 /** What a session is worth, and that it ends. */
 import { LIMITS } from '../../shared/limits.ts'
-import { fail, pass, warn, type CheckResult } from './checks.ts'
+import { type CheckResult, resultsOf } from './checks.ts'
 import { isFrontGuarded, signOutMsMax, type Trial } from './trial.ts'
 import { describePage, leadsTo, type NoPage, type Page } from './trial-browser.ts'
 import { goOn } from './trial-sign-in-steps.ts'
@@ -8,41 +8,34 @@ import { goOn } from './trial-sign-in-steps.ts'
 const LOOK_AGAIN_MS = 250
 
 export async function identityReceived(trial: Trial): Promise<CheckResult> {
-  const check = 'identity_received'
+  const { fail, pass, warn } = resultsOf('identity_received')
   const { base, baseUrl } = trial
   const page = await trial.browser.open(trial.page?.location ?? `${base}/`)
   const found = `With a session, ${page.url} ${describePage(page)}.`
   if (page.kind === 'no_page')
-    return fail(check, found, `Look at the log of the application: curl -v ${base}/`)
+    return fail(found, `Look at the log of the application: curl -v ${base}/`)
   if (isSentToSignIn(trial, page))
     return fail(
-      check,
       `${found} So the session that was just opened is not accepted.`,
       `Run service-analyzer probe: application_reached tells whether a clock is off, key_installed whether a key is missing (POST ${baseUrl}/api/v1/verify/probe).`,
     )
   if (page.status === 401 || page.status === 403)
     return fail(
-      check,
       found,
       `Let the application accept who X-Service-Claims names, as the snippets in ${baseUrl}/api/v1/contract show: a person whom it has not seen before is to be let in, or created.`,
     )
   if (page.status >= 500)
-    return fail(
-      check,
-      found,
-      'Look at the log of the application: it fails for a signed-in person.',
-    )
+    return fail(found, 'Look at the log of the application: it fails for a signed-in person.')
   if (page.status === 404)
     return warn(
-      check,
       found,
       `Serve a page at / : it is where people arrive after signing in (curl -i ${base}/).`,
     )
-  return pass(check, found)
+  return pass(found)
 }
 
 export async function signedOut(trial: Trial): Promise<CheckResult> {
-  const check = 'signed_out'
+  const { fail, pass } = resultsOf('signed_out')
   const { base, issuer, browser } = trial
   const old = browser.copy()
   const logoutUrl = `${base}/service/logout`
@@ -50,7 +43,6 @@ export async function signedOut(trial: Trial): Promise<CheckResult> {
   const isDone = left?.kind === 'page' && left.status < 400
   if (!isDone || browser.cookie(`${base}/`, 'service_session') !== undefined)
     return fail(
-      check,
       `${logoutUrl} ${left === undefined ? 'leads in a circle' : describePage(left)}${isDone ? ', and leaves the session cookie in the browser' : ''}.`,
       `Let nothing in front of /service/* answer it, or change its cookies: curl -i ${logoutUrl}`,
     )
@@ -59,13 +51,11 @@ export async function signedOut(trial: Trial): Promise<CheckResult> {
     : async () => trial.person === undefined || !(await trial.people.isSignedIn(trial.person))
   if (await becomesTrue(trial, isRefused))
     return pass(
-      check,
       isFrontGuarded(trial)
         ? 'After the sign-out the old session is refused.'
         : 'After the sign-out the session has ended. (Nothing is refused while the front page is open to all.)',
     )
   return fail(
-    check,
     `The old session still opened ${base}/ some seconds after the sign-out.`,
     trial.tenant.mode === 'sdk'
       ? 'Make feed_polled pass: an instance that does not poll does not hear of ended sessions.'

@@ -1,7 +1,7 @@
 /** The way in: from a page without a session to a session. */
 import { LIMITS } from '../../shared/limits.ts'
 import type { AttemptReason } from '../policy/verdict.ts'
-import { fail, pass, skip, type CheckResult } from './checks.ts'
+import { type CheckResult, resultsOf } from './checks.ts'
 import { operatorUrlOf } from './observations.ts'
 import { isFrontGuarded, type Trial } from './trial.ts'
 import { describePage, leadsTo, type NoPage, type Page } from './trial-browser.ts'
@@ -11,7 +11,8 @@ const probeFirst = ({ baseUrl }: Trial) =>
   `Make the platform's checks pass first: service-analyzer probe (POST ${baseUrl}/api/v1/verify/probe).`
 
 export async function signInStarted(trial: Trial): Promise<CheckResult> {
-  const check = 'sign_in_started'
+  const results = resultsOf('sign_in_started')
+  const { fail, pass } = results
   const { base, issuer, tenant } = trial
   const loginUrl = `${base}/service/login`
   let start = `${loginUrl}?returnTo=%2F`
@@ -24,22 +25,20 @@ export async function signInStarted(trial: Trial): Promise<CheckResult> {
   const page = await trial.browser.open(start)
   if (page.kind === 'page' && leadsTo(page.location, issuer)) {
     trial.page = page
-    return pass(check, `${base} sends whoever is not signed in to ${issuer}.`)
+    return pass(`${base} sends whoever is not signed in to ${issuer}.`)
   }
-  if (tenant.licenceBlocksSignin) return licenceBlocks(check, trial)
+  if (tenant.licenceBlocksSignin) return licenceBlocks(results, trial)
   const found = `${loginUrl} ${describePage(page)}, instead of leading to ${issuer}.`
-  if (page.kind === 'no_page') return fail(check, found, probeFirst(trial))
+  if (page.kind === 'no_page') return fail(found, probeFirst(trial))
   if (page.status >= 500) {
     const whose = tenant.mode === 'sdk' ? 'application' : 'gateway'
     const discovery = `${issuer}/.well-known/openid-configuration`
     return fail(
-      check,
       found,
       `Let the ${whose} reach the realm; from its machine this must answer 200: curl -i ${discovery}`,
     )
   }
   return fail(
-    check,
     found,
     tenant.mode === 'sdk'
       ? `Mount enforce() in front of all routes, /service/login included, as the snippets in ${trial.baseUrl}/api/v1/contract show.`
@@ -48,18 +47,16 @@ export async function signInStarted(trial: Trial): Promise<CheckResult> {
 }
 
 function frontOpen(trial: Trial, front: Page | NoPage): CheckResult {
-  const check = 'sign_in_started'
+  const { fail } = resultsOf('sign_in_started')
   const { base, tenant } = trial
   const found = `${base}/ ${describePage(front)}, although protection is on and nobody is signed in.`
-  if (front.kind === 'no_page') return fail(check, found, probeFirst(trial))
+  if (front.kind === 'no_page') return fail(found, probeFirst(trial))
   if (tenant.sealed.includes('/'))
     return fail(
-      check,
       `${base}/ ${describePage(front)}: the path / is sealed, and with it every other.`,
       `Have the operator seal less: PATCH ${operatorUrlOf({ baseUrl: trial.baseUrl, tenantId: tenant.tenantId })} with {"sealed": ["/internal"]}.`,
     )
   return fail(
-    check,
     found,
     tenant.mode === 'sdk'
       ? `Mount enforce() in front of the route of the front page too, and make feed_polled pass: curl -i -H 'Accept: text/html' ${base}/ must lead to /service/login.`
@@ -67,43 +64,43 @@ function frontOpen(trial: Trial, front: Page | NoPage): CheckResult {
   )
 }
 
-function licenceBlocks(check: string, { baseUrl, tenant }: Trial): CheckResult {
+function licenceBlocks(
+  { fail }: ReturnType<typeof resultsOf>,
+  { baseUrl, tenant }: Trial,
+): CheckResult {
   const { tenantId, licence } = tenant
   return fail(
-    check,
     `The licence (${licence}) blocks sign-ins, so the page only says that.`,
     `Have the operator renew it: PUT ${operatorUrlOf({ baseUrl, tenantId })}/licence with {"state": "active"}.`,
   )
 }
 
 export async function signInPageShown(trial: Trial): Promise<CheckResult> {
-  const check = 'sign_in_page_shown'
+  const results = resultsOf('sign_in_page_shown')
+  const { fail, pass } = results
   const { base, issuer, tenant, page: start } = trial
   const callback = `${base}/service/callback`
   const asked = new URL(start?.location ?? issuer).searchParams.get('redirect_uri')
   if (asked !== callback)
     return fail(
-      check,
       `The sign-in would return to ${asked ?? 'nowhere'}, and only ${callback} is registered.`,
       tenant.mode === 'sdk'
         ? `Start the middleware with the public address ${base}, or have the operator correct "origin": PATCH ${operatorUrlOf({ baseUrl: trial.baseUrl, tenantId: tenant.tenantId })}.`
         : 'Set edge_url in the configuration of the control plane to what browsers use.',
     )
   // a middleware of before the enforcers refused it themselves
-  if (tenant.licenceBlocksSignin) return licenceBlocks(check, trial)
+  if (tenant.licenceBlocksSignin) return licenceBlocks(results, trial)
   const page = await goOn(trial, start, issuer)
   if (page?.kind === 'page' && page.status === 200 && formOf(page) !== undefined) {
     trial.page = page
-    return pass(check, `${issuer} shows the sign-in page.`)
+    return pass(`${issuer} shows the sign-in page.`)
   }
   if (page === undefined || page.kind === 'no_page')
     return fail(
-      check,
       `${issuer} ${page === undefined ? 'leads nowhere' : describePage(page)}.`,
       `Let the control plane reach its own base_url; from its machine this must answer 200: curl -i ${issuer}/.well-known/openid-configuration`,
     )
   return fail(
-    check,
     `Behind ${issuer} there is no form for user name and password: it ${describePage(page)}.`,
     `Open ${base}/service/login in a browser: the page says what is wrong, with a request id for the operator.`,
   )
@@ -119,16 +116,15 @@ const NEEDS_A_PERSON: Partial<Record<AttemptReason, string>> = {
 }
 
 export async function signInCompleted(trial: Trial): Promise<CheckResult> {
-  const check = 'sign_in_completed'
+  const { fail, pass, skip } = resultsOf('sign_in_completed')
   const { base, issuer, page: shown, tenant } = trial
   if (trial.hasDirectory)
     return skip(
-      check,
       "Not tried: the users are in the tenant's own database, where the service adds nobody. Sign in once yourself.",
     )
   const form = shown && formOf(shown)
   if (shown === undefined || !leadsTo(form, issuer))
-    return fail(check, 'The form of the sign-in page leads elsewhere.', probeFirst(trial))
+    return fail('The form of the sign-in page leads elsewhere.', probeFirst(trial))
   trial.person = await trial.people.create(tenant.tenantId)
   const { username, password } = trial.person
   const answered = await trial.browser.open(form, { username, password })
@@ -139,11 +135,10 @@ export async function signInCompleted(trial: Trial): Promise<CheckResult> {
   const hasSession = trial.browser.cookie(`${base}/`, SESSION_COOKIE) !== undefined
   if (back.kind === 'page' && leadsTo(back.location, base) && hasSession) {
     trial.page = back
-    return pass(check, `A sign-in comes back to ${base} with a session.`)
+    return pass(`A sign-in comes back to ${base} with a session.`)
   }
   const discovery = `${issuer}/.well-known/openid-configuration`
   return fail(
-    check,
     `${base}/service/callback ${describePage(back)}${hasSession ? '' : ', without a session cookie'}.`,
     tenant.mode === 'sdk'
       ? `Give the application the client secret of this tenant (SERVICE_CLIENT_SECRET), and let it reach the realm: curl -i ${discovery} from its machine.`
@@ -152,21 +147,18 @@ export async function signInCompleted(trial: Trial): Promise<CheckResult> {
 }
 
 async function refused(trial: Trial, page: Page | NoPage | undefined): Promise<CheckResult> {
-  const check = 'sign_in_completed'
+  const { fail, skip } = resultsOf('sign_in_completed')
   const { person, tenant, baseUrl } = trial
   const reason = person && (await trial.people.outcomeOf(person))
   const need = reason === undefined || reason === 'signed_in' ? undefined : NEEDS_A_PERSON[reason]
-  if (need !== undefined)
-    return skip(check, `Not tried to its end: ${need}. Sign in once yourself.`)
+  if (need !== undefined) return skip(`Not tried to its end: ${need}. Sign in once yourself.`)
   const operatorUrl = operatorUrlOf({ baseUrl, tenantId: tenant.tenantId })
   if (reason === 'address_blocked' || reason === 'user_paused')
     return fail(
-      check,
       'Too many failed sign-ins came from the address of the service itself, so it is paused.',
       `Wait for the pause to end, or have the operator lift it: see ${operatorUrl}/address-blocks.`,
     )
   return fail(
-    check,
     `The right password was not enough: the sign-in page ${page === undefined ? 'leads in a circle' : describePage(page)}${reason === undefined ? '' : ` (${reason})`}.`,
     `Open ${trial.base}/service/login in a browser and sign in: the page says what is wrong, with a request id for the operator.`,
   )

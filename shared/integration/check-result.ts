@@ -8,27 +8,17 @@ export interface CheckResult {
   readonly nextAction: string
 }
 
-export const pass = (check: string, detail: string): CheckResult => ({
-  check,
-  status: 'pass',
-  detail,
-  nextAction: '',
-})
-export const skip = (check: string, detail: string, nextAction = ''): CheckResult => ({
-  check,
-  status: 'skip',
-  detail,
-  nextAction,
-})
-export const warn = (check: string, detail: string, nextAction: string): CheckResult => ({
-  check,
-  status: 'warn',
-  detail,
-  nextAction,
-})
-export const fail = (check: string, detail: string, nextAction: string): CheckResult => ({
-  check,
-  status: 'fail',
-  detail,
-  nextAction,
-})
+/** What one check has come to. */
+export function resultsOf(check: string) {
+  const of =
+    (status: CheckResult['status']) =>
+    (detail: string, nextAction: string): CheckResult => ({ check, status, detail, nextAction })
+  const pass = of('pass')
+  const skip = of('skip')
+  return {
+    pass: (detail: string) => pass(detail, ''),
+    skip: (detail: string, nextAction = '') => skip(detail, nextAction),
+    warn: of('warn'),
+    fail: of('fail'),
+  }
+}

@@ -1,10 +1,10 @@
 /** Whether the application has no route of its own where sign-ins start, come back and end. */
-import { fail, pass, warn } from '../../../../shared/integration/check-result.ts'
+import { resultsOf } from '../../../../shared/integration/check-result.ts'
 import { lineAt } from '../syntax/places.ts'
 import { codeFiles, isInComment } from './code-files.ts'
 import type { LocalCheck } from './looked-at.ts'
 
-const CHECK = 'callback_free'
+const { fail, pass, warn } = resultsOf('callback_free')
 const OWN = String.raw`service\/(?:login|callback|logout|me)`
 /** A route is declared; a link or a redirect to one is quite right. */
 const ROUTES: readonly RegExp[] = [
@@ -37,9 +37,8 @@ export const callbackFree: LocalCheck = async (at) => {
   }
   const [first] = wholes
   if (first === undefined)
-    return pass(CHECK, 'No route of the application takes /service/login, callback, logout or me.')
+    return pass('No route of the application takes /service/login, callback, logout or me.')
   return warn(
-    CHECK,
     `${first} takes all that is under /service: login, callback, logout and me never get there.`,
     'Move those routes to another prefix; what else is under /service reaches the application.',
   )
@@ -47,7 +46,6 @@ export const callbackFree: LocalCheck = async (at) => {
 
 function shadowed(place: string) {
   return fail(
-    CHECK,
     `${place} has a route at a path that is the service's own.`,
     'Move that route: /service/login, /service/callback, /service/logout and /service/me are answered before the application.',
   )

@@ -1,12 +1,6 @@
 /** Whether what the middleware is made of is named by the project, and there. */
 import { join } from 'node:path'
-import {
-  fail,
-  pass,
-  skip,
-  warn,
-  type CheckResult,
-} from '../../../../shared/integration/check-result.ts'
+import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import { installCommand } from '../edits/install-command.ts'
 import { under, upwards } from '../detection/folders.ts'
@@ -15,7 +9,7 @@ import { objectIn } from '../json.ts'
 import { readText } from '../project/read-text.ts'
 import { isNode, packageFolder, type LocalCheck, type LookedAt } from './looked-at.ts'
 
-const CHECK = 'dependency_installed'
+const { fail, pass, skip, warn } = resultsOf('dependency_installed')
 const PACKAGE = 'service-node'
 const MANIFEST_BYTES_MAX = 64 * 1024
 
@@ -64,26 +58,23 @@ async function ofNode(at: LookedAt): Promise<CheckResult> {
   const { manifestPath, dependencies } = await packageOf(project, { ...application, folder })
   if (!dependencies.has(PACKAGE))
     return fail(
-      CHECK,
       `${manifestPath ?? 'package.json'} does not name ${PACKAGE}.`,
       `${application.packageManager ?? 'npm'} ${addWord(application.packageManager)} ${address}`,
     )
   const version = await installedVersion(at)
   if (version === null && project.has('.pnp.cjs'))
-    return pass(CHECK, `${PACKAGE} is named; Plug'n'Play keeps it where it is not looked for.`)
+    return pass(`${PACKAGE} is named; Plug'n'Play keeps it where it is not looked for.`)
   if (version === null)
     return fail(
-      CHECK,
       `${PACKAGE} is named in ${manifestPath ?? 'package.json'}, but not installed.`,
       installCommand(project, application),
     )
   if (version !== VERSION)
     return warn(
-      CHECK,
       `${PACKAGE} ${version} is installed, and the service has ${VERSION}.`,
       `${application.packageManager ?? 'npm'} ${addWord(application.packageManager)} ${address}`,
     )
-  return pass(CHECK, `${PACKAGE} ${version} is installed.`)
+  return pass(`${PACKAGE} ${version} is installed.`)
 }
 
 const addWord = (packageManager: string | null) =>
@@ -107,19 +98,15 @@ async function installedVersion(at: LookedAt): Promise<string | null> {
 
 async function ofOthers({ project, application }: LookedAt): Promise<CheckResult> {
   const wanted = WANTED[application.framework]
-  if (wanted === undefined) return skip(CHECK, 'The code to paste needs nothing but the framework.')
+  if (wanted === undefined) return skip('The code to paste needs nothing but the framework.')
   const start = application.folder === '' ? '' : `${application.folder}/`
   const manifests = project.files.filter(
     ({ path }) => path.startsWith(start) && wanted.manifests.test(path),
   )
   for (const { path } of manifests)
     if (wanted.isNamed.test((await project.read(path)) ?? ''))
-      return pass(CHECK, `${path} names ${wanted.name}.`)
+      return pass(`${path} names ${wanted.name}.`)
   const [first] = manifests
   const where = first === undefined ? 'No manifest' : `None of the manifests (${first.path} …)`
-  return fail(
-    CHECK,
-    `${where} names ${wanted.name}, which the code to paste imports.`,
-    wanted.install,
-  )
+  return fail(`${where} names ${wanted.name}, which the code to paste imports.`, wanted.install)
 }

@@ -1,44 +1,40 @@
 /** Whether the application answers where it is asked whether it is well. */
-import { fail, pass, skip, warn } from '../../../../shared/integration/check-result.ts'
+import { resultsOf } from '../../../../shared/integration/check-result.ts'
 import { askApplication, howToStart, portOf } from './asked-locally.ts'
 import type { LocalCheck } from './looked-at.ts'
 
-const CHECK = 'health_path'
+const { fail, pass, skip, warn } = resultsOf('health_path')
 
 export const healthPath: LocalCheck = async (at) => {
   const { application, world } = at
   const path = world.tenant?.health ?? application.healthPath
   const port = portOf(world, application)
-  if (path === null) return skip(CHECK, 'No health path is known, so nothing was asked.')
+  if (path === null) return skip('No health path is known, so nothing was asked.')
   if (port === null)
     return skip(
-      CHECK,
       'It is not known which port the application listens on.',
       'Start the application and say its port: PORT=3000 service-analyzer verify',
     )
   const answer = await askApplication(at, path)
   if (answer === null)
     return skip(
-      CHECK,
       `Nothing answers on port ${port} of this machine.`,
       `Start the application (${howToStart(at)}) and run: service-analyzer verify`,
     )
   const { status, url } = answer
   const found = `${url} answers ${status}`
-  if (status < 300) return pass(CHECK, `${found}.`)
+  if (status < 300) return pass(`${found}.`)
   if (status === 401 || status === 403)
-    return pass(CHECK, `${found} to who brings no claims; the probes of the service are answered.`)
+    return pass(`${found} to who brings no claims; the probes of the service are answered.`)
   if (status === 404)
     return warn(
-      CHECK,
       `${found}: there is no such path.`,
       `Give the application a path ${path} that answers 200, or have the operator set the health path that it has.`,
     )
   if (status < 400)
     return warn(
-      CHECK,
       `${found}: it redirects.`,
       `Answer ${path} with 200 by itself, or have the operator set a health path that is not redirected.`,
     )
-  return fail(CHECK, `${found}.`, `Look into the application's own log, then try: curl -i ${url}`)
+  return fail(`${found}.`, `Look into the application's own log, then try: curl -i ${url}`)
 }

@@ -2,51 +2,41 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { PEM_FILENAME } from '../../../../shared/integration/contract.ts'
-import {
-  fail,
-  pass,
-  skip,
-  warn,
-  type CheckResult,
-} from '../../../../shared/integration/check-result.ts'
+import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
 import { readText } from '../project/read-text.ts'
 import { askService, boundedJson } from './asked-locally.ts'
 import { isNode, modeOf, type LocalCheck, type LookedAt } from './looked-at.ts'
 
-const CHECK = 'key_installed'
+const { fail, pass, skip, warn } = resultsOf('key_installed')
 const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
 const KEY_FILE_BYTES_MAX = 64 * 1024
 
 export const keyInstalled: LocalCheck = async (at) => {
   const { world, application } = at
   if (modeOf(world) === 'sdk')
-    return skip(CHECK, 'In sdk mode the middleware has its keys from the service.')
+    return skip('In sdk mode the middleware has its keys from the service.')
   const file = keyFileOf(at)
   const text = await textAt(file.absolute)
   if (text === null) return missing(at, file.shown)
   if (/PRIVATE KEY-----/.test(text))
     return fail(
-      CHECK,
       `${file.shown} holds a private key, which belongs to nobody but the service.`,
       `Delete it, tell the operator to rotate the keys, then: ${download(at, file.shown)}`,
     )
   const installed = readKeys(text)
   if (installed === null || installed.length === 0)
     return fail(
-      CHECK,
       `${file.shown} holds no public key that can be read.`,
       `Fetch it again: ${download(at, file.shown)}`,
     )
   if (world.tenant === null)
     return warn(
-      CHECK,
       `${file.shown} holds ${counted(installed.length)}; the service was not asked whether it is the right one.`,
       'Run it with the analyzer key: service-analyzer login, then service-analyzer verify',
     )
   const published = await publishedKeys(at)
   if (typeof published === 'string')
     return warn(
-      CHECK,
       `${file.shown} holds ${counted(installed.length)}, which could not be compared: ${published}.`,
       `Try it yourself: curl -i ${world.baseUrl}/tenants/${world.tenant.tenantId}/public-key`,
     )
@@ -80,12 +70,10 @@ function readKeys(text: string): KeyObject[] | null {
 function missing(at: LookedAt, shown: string): CheckResult {
   if (!isNode(at.application))
     return fail(
-      CHECK,
       `There is no ${shown}, and the application does not start without it.`,
       download(at, shown),
     )
   return warn(
-    CHECK,
     `There is no ${shown}: the keys are fetched when the application starts, and while the service cannot be reached then, nobody gets in.`,
     download(at, shown),
   )
@@ -125,7 +113,6 @@ function compare(
   const fix = download(at, shown)
   if (absent.includes('current'))
     return fail(
-      CHECK,
       old.length === installed.length
         ? `${shown} holds ${counted(old.length)} that the service does not publish: of another tenant, or of long ago.`
         : `${shown} lacks the key that the service signs with now.`,
@@ -133,17 +120,15 @@ function compare(
     )
   if (old.length > 0)
     return warn(
-      CHECK,
       `${shown} holds ${counted(old.length)} that the service no longer publishes: whoever has its private half could sign people in.`,
       fix,
     )
   if (absent.length > 0)
     return warn(
-      CHECK,
       `${shown} lacks the key that is ${absent.join(' and ')}${fetchesItself ? '; the middleware fetches it when it first appears' : ''}.`,
       fix,
     )
-  return pass(CHECK, `${shown} holds what the service publishes (${counted(installed.length)}).`)
+  return pass(`${shown} holds what the service publishes (${counted(installed.length)}).`)
 }
 
 function download({ world }: LookedAt, shown: string): string {

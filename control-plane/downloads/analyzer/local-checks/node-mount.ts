@@ -4,7 +4,7 @@
  * the probe through the edge has the last word.
  */
 import type { Node } from '@babel/types'
-import { fail, pass, warn, type CheckResult } from '../../../../shared/integration/check-result.ts'
+import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
 import { guardOf } from '../edits/wishes.ts'
 import { unguardedIn } from '../edits/unguarded.ts'
 import { isGuardCall } from '../edits/mounted-already.ts'
@@ -19,7 +19,7 @@ import { modeOf, packageFolder, type LookedAt } from './looked-at.ts'
 import { makingsBehind } from './made-here.ts'
 import { whenMounted } from './when-mounted.ts'
 
-const CHECK = 'middleware_mounted'
+const { fail, pass, warn } = resultsOf('middleware_mounted')
 const PACKAGE = 'service-node'
 const ADAPTER_METHODS = /\.\s*(?:express|fastify|koa|hono|nest|node|next|upgrade)\s*\(/
 
@@ -38,7 +38,6 @@ export async function nodeMount(at: LookedAt): Promise<CheckResult> {
   if (first === undefined) return notCalled(at, importing, guard)
   if (world.tenant !== null && !guards.some(({ name }) => name === guard))
     return fail(
-      CHECK,
       `${placeOf(first)} calls ${first.name}(), but in ${modeOf(world)} mode it takes ${guard}().`,
       `Call ${guard}() instead, imported from ${PACKAGE}.`,
     )
@@ -46,7 +45,6 @@ export async function nodeMount(at: LookedAt): Promise<CheckResult> {
   const mounts = users.flatMap(mountsIn)
   if (mounts.length === 0)
     return fail(
-      CHECK,
       `${placeOf(first)} makes the middleware, and nothing mounts it.`,
       `${lineFor(at)} // right behind the line that makes the application`,
     )
@@ -57,7 +55,6 @@ function notCalled(at: LookedAt, importing: readonly Source[], guard: string): C
   const [source] = importing
   const where = source === undefined ? 'No file' : `${source.path} names ${PACKAGE}, but no file`
   return fail(
-    CHECK,
     `${where} calls ${guard}() of ${PACKAGE}.`,
     `Run: service-analyzer apply. By hand: import { ${guard} } from '${PACKAGE}', and ${lineFor(at)}`,
   )
@@ -100,18 +97,16 @@ async function judgeMounts(
   if (worst) return worst
   if (isFurther)
     return warn(
-      CHECK,
       `${place(mount)} mounts ${guard}(), but this application is made in ${home ?? ''}, which does not.`,
       `If they are two: ${lineFor(at)} in ${home ?? ''}. The probe of the service tells for sure.`,
     )
   const [open] = await unguardedIn(at.project, at.application)
   if (open !== undefined)
     return warn(
-      CHECK,
       `${place(mount)} mounts ${guard}(), and ${open.path}:${open.line} may stay open: ${open.problem}.`,
       `Look at ${open.path}:${open.line}. If it answers requests: ${lineFor(at, open.framework, open.receiver)}`,
     )
-  return pass(CHECK, `${place(mount)} mounts ${guard}() before anything that answers.`)
+  return pass(`${place(mount)} mounts ${guard}() before anything that answers.`)
 }
 
 /** None of them is of the whole application. */
@@ -119,8 +114,8 @@ function limited(at: LookedAt, mounts: readonly Mount[]): CheckResult {
   const mount = mounts.find(({ limit }) => limit?.isSure === false) ?? mounts[0]
   const detail = `${place(mount)} ${mount?.limit?.text ?? ''}.`
   return mount?.limit?.isSure === false
-    ? warn(CHECK, detail, `Look at ${place(mount)}. What is sure: ${lineFor(at)}`)
-    : fail(CHECK, detail, `${lineFor(at)} // without a path, right behind the line that makes it`)
+    ? warn(detail, `Look at ${place(mount)}. What is sure: ${lineFor(at)}`)
+    : fail(detail, `${lineFor(at)} // without a path, right behind the line that makes it`)
 }
 
 /** null: nothing is wrong with it. */
@@ -134,19 +129,17 @@ function judged(mount: Mount, guard: string): CheckResult | null {
     const what = `${source.path}:${before.line} ${before.text} stands before ${guard}() in line ${lineOf(source, call)}`
     const fix = `Move line ${lineOf(source, call)} right behind the line that makes ${name}.`
     return before.weight > 1
-      ? fail(CHECK, `${what}, so it answers without a sign-in.`, fix)
-      : warn(CHECK, `${what}: what it answers is not protected.`, fix)
+      ? fail(`${what}, so it answers without a sign-in.`, fix)
+      : warn(`${what}: what it answers is not protected.`, fix)
   }
   if (receiver !== null && when.uncalled !== null)
     return warn(
-      CHECK,
       `${place(mount)} mounts ${guard}() in a function that no line of ${source.path} calls (line ${lineOf(source, when.uncalled)}).`,
       `See that it is called before anything else is put on ${name}, or move line ${lineOf(source, call)} right behind the line that makes ${name}.`,
     )
   const condition = when.moments.map((moment) => conditionAround(source, moment.at)).find(isLine)
   if (condition !== undefined)
     return warn(
-      CHECK,
       `${place(mount)} mounts ${guard}() under a condition (line ${condition}).`,
       'Mount it always: before go-live it lets everybody pass anyway.',
     )

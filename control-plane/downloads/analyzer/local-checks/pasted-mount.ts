@@ -2,7 +2,7 @@
  * Applications in other languages: the marks of the code that the contract has to paste, and of the
  * line that mounts it. Found in code, not in comments; a probe through the edge has the last word.
  */
-import { fail, pass, warn, type CheckResult } from '../../../../shared/integration/check-result.ts'
+import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
 import type { FrameworkName } from '../detection/application.ts'
 import { blank, type SourceLanguage } from '../detection/source/blank.ts'
 import { lineAt } from '../syntax/places.ts'
@@ -10,7 +10,7 @@ import { codeFiles } from './code-files.ts'
 import { modeOf, type LookedAt } from './looked-at.ts'
 import { notWhole } from './pasted-whole.ts'
 
-const CHECK = 'middleware_mounted'
+const { fail, pass, warn } = resultsOf('middleware_mounted')
 const PROBE = /X-Service-Probe|HTTP_X_SERVICE_PROBE/i
 
 interface Marks {
@@ -90,10 +90,9 @@ export async function pastedMount(at: LookedAt): Promise<CheckResult> {
   const marks = MARKS[application.framework]
   const contract = `${world.baseUrl}/api/v1/contract`
   if (marks === undefined)
-    return warn(CHECK, 'This framework is not known here.', `See the snippets in ${contract}.`)
+    return warn('This framework is not known here.', `See the snippets in ${contract}.`)
   if (modeOf(world) === 'sdk')
     return fail(
-      CHECK,
       'In sdk mode only an application on Node.js can enforce by itself.',
       'Have the operator change the mode of the tenant to gateway or connector.',
     )
@@ -116,21 +115,17 @@ export async function pastedMount(at: LookedAt): Promise<CheckResult> {
   }
   if (pasted === null)
     return fail(
-      CHECK,
       'Nothing in the code looks at X-Service-Probe and X-Service-Claims.',
       `Paste the code for ${application.framework} from ${contract}, or run service-analyzer apply, which shows it with its place.`,
     )
-  if (mounted === null)
-    return fail(CHECK, `${pasted} has the code, and nothing mounts it.`, marks.line)
-  if (mounted.problem !== null)
-    return warn(CHECK, `${mounted.place} ${mounted.problem}`, marks.line)
+  if (mounted === null) return fail(`${pasted} has the code, and nothing mounts it.`, marks.line)
+  if (mounted.problem !== null) return warn(`${mounted.place} ${mounted.problem}`, marks.line)
   if (without !== null)
     return warn(
-      CHECK,
       `${mounted.place} mounts it, and ${without} has a list of its own without it: started with that one, nothing is protected.`,
       `Look at ${without}. If it is what runs: ${marks.line}`,
     )
-  return pass(CHECK, `${mounted.place} mounts what ${pasted} does.`)
+  return pass(`${mounted.place} mounts what ${pasted} does.`)
 }
 
 function problemOf(

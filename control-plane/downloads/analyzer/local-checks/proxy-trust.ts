@@ -2,19 +2,13 @@
  * Whose word the application takes for a visitor's address and for https. Behind the edge that of the
  * gateways alone; an application that believes anybody can be told any address.
  */
-import {
-  fail,
-  pass,
-  skip,
-  warn,
-  type CheckResult,
-} from '../../../../shared/integration/check-result.ts'
+import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
 import type { FrameworkName } from '../detection/application.ts'
 import { lineAt } from '../syntax/places.ts'
 import { codeFiles, isInComment } from './code-files.ts'
 import { modeOf, type LocalCheck } from './looked-at.ts'
 
-const CHECK = 'proxy_trust'
+const { fail, pass, skip, warn } = resultsOf('proxy_trust')
 
 interface ProxyRules {
   /** Says whom it believes. */
@@ -94,7 +88,7 @@ export const proxyTrust: LocalCheck = async (at) => {
   const { application, world } = at
   const rules = RULES[application.framework]
   if (rules === undefined)
-    return skip(CHECK, 'This framework believes no proxy unless code of its own does.')
+    return skip('This framework believes no proxy unless code of its own does.')
   // gin believes everybody until it is told whom to
   const isGin = application.framework === 'go' && application.variant?.includes('gin') === true
   let place: string | null = null
@@ -105,15 +99,12 @@ export const proxyTrust: LocalCheck = async (at) => {
     for (const match of text.matchAll(rules.set))
       if (!isInComment(text, match.index)) place ??= `${path}:${lineAt(text, match.index)}`
   }
-  if (place !== null) return pass(CHECK, `${place} says whose X-Forwarded-For is believed.`)
+  if (place !== null) return pass(`${place} says whose X-Forwarded-For is believed.`)
   if (isGin) return tooOpen('gin, until it is told whom to believe,', rules)
-  if (rules.isSafeUnset === true)
-    return pass(CHECK, 'Nobody from outside is believed about addresses.')
+  if (rules.isSafeUnset === true) return pass('Nobody from outside is believed about addresses.')
   const isBehindEdge = modeOf(world) !== 'sdk'
-  if (!isBehindEdge)
-    return pass(CHECK, 'No proxy is believed, which is right where none is in front.')
+  if (!isBehindEdge) return pass('No proxy is believed, which is right where none is in front.')
   return warn(
-    CHECK,
     'No proxy is believed: to the application all visitors come from the gateway, and by http.',
     rules.fix,
   )
@@ -121,7 +112,6 @@ export const proxyTrust: LocalCheck = async (at) => {
 
 function tooOpen(place: string, { fix }: ProxyRules): CheckResult {
   return fail(
-    CHECK,
     `${place} believes what anybody writes into X-Forwarded-For.`,
     `Name the gateways instead: ${fix}`,
   )

@@ -2,7 +2,7 @@
  * What can be seen of an integration where the project lies: read, never written, and none of its
  * code is run. The only requests go to the application on this machine and to the service.
  */
-import { fail, type CheckResult } from '../../../../shared/integration/check-result.ts'
+import { resultsOf, type CheckResult } from '../../../../shared/integration/check-result.ts'
 import type { Application } from '../detection/application.ts'
 import type { Project } from '../project/project.ts'
 import { callbackFree } from './callback-free.ts'
@@ -44,8 +44,7 @@ async function runOne(name: string, check: LocalCheck, at: Parameters<LocalCheck
     return await check(at)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return fail(
-      name,
+    return resultsOf(name).fail(
       `This check could not be made: ${reason}`,
       'Put that right and run: service-analyzer verify',
     )

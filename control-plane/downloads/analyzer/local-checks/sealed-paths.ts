@@ -1,16 +1,16 @@
 /** Whether sealed paths are paths of this application, and closed to who goes around the edge. */
-import { fail, pass, skip, warn } from '../../../../shared/integration/check-result.ts'
+import { resultsOf } from '../../../../shared/integration/check-result.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { askApplication, howToStart } from './asked-locally.ts'
 import { codeFiles } from './code-files.ts'
 import type { LocalCheck, LookedAt } from './looked-at.ts'
 
-const CHECK = 'sealed_paths'
+const { fail, pass, skip, warn } = resultsOf('sealed_paths')
 
 export const sealedPaths: LocalCheck = async (at) => {
   const { tenant } = at.world
-  if (tenant === null) return skip(CHECK, 'The service was not asked which paths are sealed.')
-  if (tenant.sealed.length === 0) return skip(CHECK, 'The tenant has no sealed paths.')
+  if (tenant === null) return skip('The service was not asked which paths are sealed.')
+  if (tenant.sealed.length === 0) return skip('The tenant has no sealed paths.')
   const asked = tenant.sealed.slice(0, LIMITS.probedSealedMax)
 
   const open: string[] = []
@@ -25,25 +25,21 @@ export const sealedPaths: LocalCheck = async (at) => {
   }
   if (open.length > 0 && tenant.protection === 'on')
     return fail(
-      CHECK,
       `Whoever reaches this application around the edge is answered at: ${open.join(', ')}.`,
       'Mount the middleware before everything else, as service-analyzer apply does, and restart the application.',
     )
   const unknown = await unknownIn(at, asked)
   if (unknown.length > 0)
     return warn(
-      CHECK,
       `No code of this application names ${unknown.join(', ')}: mistyped, or made at run time?`,
       'Compare them with the routes of the application, and have the operator correct the sealed paths.',
     )
   if (!isRunning)
     return skip(
-      CHECK,
       `Every sealed path is named in the code (${asked.length}); whether they are closed was not seen, since nothing answers here.`,
       `Start the application (${howToStart(at)}) and run: service-analyzer verify`,
     )
   return pass(
-    CHECK,
     open.length === 0
       ? `Without claims no sealed path is answered (${asked.length} asked).`
       : `Every sealed path is named in the code; until go-live they are open: ${open.join(', ')}.`,

@@ -2,18 +2,12 @@
  * Whether a secret of the tenant lies in a file that git tracks, where everybody with the repository
  * has it. The public key may: it is public. A secret that is found is shown nowhere.
  */
-import {
-  fail,
-  pass,
-  skip,
-  warn,
-  type CheckResult,
-} from '../../../../shared/integration/check-result.ts'
+import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { readText } from '../project/read-text.ts'
 import type { LocalCheck, LookedAt } from './looked-at.ts'
 
-const CHECK = 'secret_not_committed'
+const { fail, pass, skip, warn } = resultsOf('secret_not_committed')
 const UNTRACKED = ['ls-files', '-z', '--others', '--exclude-standard']
 /** Programs that a repository names in its own configuration are not run. */
 const SAFE = ['core.fsmonitor=false', 'core.hooksPath=/dev/null']
@@ -24,7 +18,7 @@ const NAMED_MAX = 3
 
 export const secretNotCommitted: LocalCheck = async (at) => {
   const tracked = await trackedFiles(at)
-  if ('why' in tracked) return skip(CHECK, tracked.why)
+  if ('why' in tracked) return skip(tracked.why)
   const secrets = at.world.secrets.filter((secret) => secret.length >= SECRET_BYTES_MIN)
   const found: string[] = []
   let bytes = 0
@@ -41,14 +35,13 @@ export const secretNotCommitted: LocalCheck = async (at) => {
   const left = await unignored(at, new Set(tracked))
   if (left !== null) return left
   const cut = isCut ? ', as far as was looked' : ''
-  return pass(CHECK, `No tracked file holds a secret of the service${cut}.`)
+  return pass(`No tracked file holds a secret of the service${cut}.`)
 }
 
 function committed(found: readonly string[]): CheckResult {
   const [first = ''] = found
   const more = found.length > NAMED_MAX ? ` and ${found.length - NAMED_MAX} more` : ''
   return fail(
-    CHECK,
     `A secret of the service is committed in ${found.slice(0, NAMED_MAX).join(', ')}${more}.`,
     `Have the operator rotate it, since whoever has the repository has it; then take it out (git rm --cached ${quoted(first)}) and keep it in the environment.`,
   )
@@ -66,7 +59,6 @@ async function unignored(at: LookedAt, tracked: ReadonlySet<string>): Promise<Ch
     const asked = await world.git.ask(project.root, SAFE, [...UNTRACKED, '--', path])
     if (asked.code === 0 && asked.out !== '')
       return warn(
-        CHECK,
         `${path} holds a secret of the service and is not ignored: the next "git add ." commits it.`,
         `echo ${quoted(name)} >> .gitignore`,
       )

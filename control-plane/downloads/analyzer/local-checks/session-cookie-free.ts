@@ -1,10 +1,10 @@
 /** Whether the application sets no cookie by the names that the service's sessions go by. */
-import { fail, pass } from '../../../../shared/integration/check-result.ts'
+import { resultsOf } from '../../../../shared/integration/check-result.ts'
 import { lineAt } from '../syntax/places.ts'
 import { codeFiles, isInComment } from './code-files.ts'
 import type { LocalCheck } from './looked-at.ts'
 
-const CHECK = 'session_cookie_free'
+const { fail, pass } = resultsOf('session_cookie_free')
 const NAME = String.raw`['"\x60]?(?<cookie>service_session|(?:__Host-)?service_seen)\b`
 /** Reading `service_session` is what the contract offers; setting it is not. */
 const SETTING: readonly RegExp[] = [
@@ -30,11 +30,10 @@ export const sessionCookieFree: LocalCheck = async (at) => {
         if (isInComment(text, match.index)) continue
         const { cookie = '' } = match.groups ?? {}
         return fail(
-          CHECK,
           `${path}:${lineAt(text, match.index)} sets a cookie ${cookie}: it takes the place of the service's own, and signs everybody out.`,
           'Give that cookie another name, for example app_session.',
         )
       }
   }
-  return pass(CHECK, 'The application sets neither service_session nor service_seen.')
+  return pass('The application sets neither service_session nor service_seen.')
 }
