@@ -1,7 +1,7 @@
 /** What was written behind the program's name, checked word by word. A key is taken from nowhere here. */
 import { parseArgs } from 'node:util'
 import { nearest } from '../../../shared/nearest.ts'
-import { EXIT, Problem } from './exit.ts'
+import { Problem } from './exit.ts'
 import { visibleText } from './terminal/words.ts'
 
 const MODES = ['gateway', 'connector', 'sdk'] as const
@@ -146,7 +146,6 @@ function unknownOption(raw: string, command: string, known: readonly OptionName[
       )
   const spelt = JSON.stringify(visibleText(raw))
   return new Problem(
-    EXIT.misused,
     'unknown_option',
     `${command} does not take ${spelt}${said}`,
     `See: service-analyzer help ${command}`,
@@ -160,7 +159,7 @@ export function guess(word: string, candidates: readonly string[]): string {
 }
 
 function invalid(text: string): Problem {
-  return new Problem(EXIT.misused, 'option_invalid', text)
+  return new Problem('option_invalid', text)
 }
 
 const KEY_OPTION = /^--?(?:analyzer-?key|api-?key|key|token|secret|password)(?:=|$)/i
@@ -169,7 +168,6 @@ const KEY = /(?:^|[=\s])sak_[\w-]{16,}/
 function refuseKeys(args: readonly string[]) {
   if (!args.some((arg) => KEY_OPTION.test(arg) || KEY.test(arg))) return
   throw new Problem(
-    EXIT.misused,
     'key_in_argument',
     'A key is never taken from an argument: arguments stay in the history of your shell, and every program on this machine can list them.',
     'Save it instead: service-analyzer login',

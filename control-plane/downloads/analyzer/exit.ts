@@ -3,36 +3,36 @@
 export const EXIT = { done: 0, notSo: 1, misused: 2, unavailable: 3, interrupted: 130 } as const
 export type Exit = (typeof EXIT)[keyof typeof EXIT]
 
-/** For programs that read `--json`: what the trouble is, whatever the sentences say. */
-export const PROBLEM_CODES = [
-  'unknown_command',
-  'unknown_option',
-  'option_invalid',
-  'key_in_argument',
-  'key_missing',
-  'key_malformed',
-  'key_refused',
-  'base_url_invalid',
-  'profile_unsafe',
-  'profile_unreadable',
-  'confirmation_needed',
-  'declined',
-  'interrupted',
-  'unreachable',
-  'not_the_service',
-  'rate_limited',
-  'service_refused',
-  'service_failed',
-  'folder_unreadable',
-  'folder_too_wide',
-  'nothing_found',
-  'application_unclear',
-  'edits_refused',
-  'guide_refused',
-  'write_failed',
-  'unexpected',
-] as const
-type ProblemCode = (typeof PROBLEM_CODES)[number]
+/** For programs that read `--json`: what the trouble is, whatever the sentences say; and how each ends a call. */
+export const PROBLEM_EXITS = {
+  unknown_command: EXIT.misused,
+  unknown_option: EXIT.misused,
+  option_invalid: EXIT.misused,
+  key_in_argument: EXIT.misused,
+  key_missing: EXIT.misused,
+  key_malformed: EXIT.misused,
+  key_refused: EXIT.misused,
+  base_url_invalid: EXIT.misused,
+  profile_unsafe: EXIT.notSo,
+  profile_unreadable: EXIT.notSo,
+  confirmation_needed: EXIT.misused,
+  declined: EXIT.notSo,
+  interrupted: EXIT.interrupted,
+  unreachable: EXIT.unavailable,
+  not_the_service: EXIT.unavailable,
+  rate_limited: EXIT.unavailable,
+  service_refused: EXIT.unavailable,
+  service_failed: EXIT.unavailable,
+  folder_unreadable: EXIT.misused,
+  folder_too_wide: EXIT.misused,
+  nothing_found: EXIT.notSo,
+  application_unclear: EXIT.misused,
+  edits_refused: EXIT.notSo,
+  guide_refused: EXIT.notSo,
+  write_failed: EXIT.notSo,
+  unexpected: EXIT.unavailable,
+} as const satisfies Readonly<Record<string, Exit>>
+type ProblemCode = keyof typeof PROBLEM_EXITS
 
 /** What stops a call: the first line says what is so, the others what to do about it. */
 export class Problem extends Error {
@@ -40,12 +40,12 @@ export class Problem extends Error {
   readonly code: ProblemCode
   readonly lines: readonly string[]
 
-  constructor(exit: Exit, code: ProblemCode, ...lines: readonly string[]) {
+  constructor(code: ProblemCode, ...lines: readonly string[]) {
     super(lines[0])
-    this.exit = exit
+    this.exit = PROBLEM_EXITS[code]
     this.code = code
     this.lines = lines.filter((line) => line !== '')
   }
 }
 
-export const interrupted = () => new Problem(EXIT.interrupted, 'interrupted', 'Interrupted.')
+export const interrupted = () => new Problem('interrupted', 'Interrupted.')

@@ -1,5 +1,5 @@
 /** Why there was no answer, in a sentence, and what a person can do about it. */
-import { EXIT, Problem } from './exit.ts'
+import { Problem } from './exit.ts'
 import type { Environment } from './settings.ts'
 import { plainText } from './terminal/words.ts'
 
@@ -51,7 +51,6 @@ export function networkProblem(error: unknown, place: NetworkPlace): Problem {
   const { baseUrl } = place
   const [reason, advice = ''] = reasonOf(error)
   return new Problem(
-    EXIT.unavailable,
     'unreachable',
     `${baseUrl} cannot be reached: ${reason}.`,
     advice,

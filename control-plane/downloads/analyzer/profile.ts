@@ -7,7 +7,7 @@ import type { Stats } from 'node:fs'
 import { chmod, lstat, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import * as v from 'valibot'
-import { EXIT, Problem } from './exit.ts'
+import { Problem } from './exit.ts'
 import { visibleText } from './terminal/words.ts'
 
 interface SavedKey {
@@ -136,7 +136,6 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
       if (error instanceof Problem) throw error
       const { code = '' } = error as NodeJS.ErrnoException
       throw new Problem(
-        EXIT.notSo,
         'profile_unreadable',
         `${visibleText(path)} cannot be written (${code}).`,
         'Set XDG_CONFIG_HOME to a folder that you may write to, or use SERVICE_ANALYZER_KEY.',
@@ -147,7 +146,6 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
   function checkOwner({ uid }: Stats, owned: string) {
     if (userId === undefined || userId === 0 || uid === userId || uid === 0) return
     throw new Problem(
-      EXIT.notSo,
       'profile_unsafe',
       `${visibleText(owned)} belongs to somebody else, so the key in it is not used.`,
       `Take it away and run: service-analyzer login`,
@@ -157,7 +155,6 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
   function checkPrivate({ mode }: Stats, guarded: string, refusedBits: number, wanted: string) {
     if (userId === undefined || (mode & refusedBits) === 0) return
     throw new Problem(
-      EXIT.notSo,
       'profile_unsafe',
       wanted === '600'
         ? `Others on this machine can read the key in ${visibleText(guarded)}, so it is not used.`
@@ -169,7 +166,6 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
 
   function unreadable(why: string) {
     return new Problem(
-      EXIT.notSo,
       'profile_unreadable',
       `${visibleText(path)} is not used: ${why}.`,
       `Take it away and save the key again: rm -r ${quoted(path)} && service-analyzer login`,

@@ -134,7 +134,6 @@ function whatIsAsked(args: readonly string[], columns: number): Asked {
   if (has('version')) return { text: VERSION }
   if (name === undefined)
     throw new Problem(
-      EXIT.misused,
       'unknown_command',
       'What is to be done?',
       'To begin with, in the folder of your application: service-analyzer analyze',
@@ -152,7 +151,6 @@ function commandNamed(name: string): Command {
     COMMANDS.map(({ name }) => name),
   )
   throw new Problem(
-    EXIT.misused,
     'unknown_command',
     `There is no command ${JSON.stringify(visibleText(name).slice(0, 60))}${near}`,
     'All commands: service-analyzer help',
@@ -198,7 +196,6 @@ function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
 function unexpected(error: unknown): Problem {
   const { message = '' } = (error ?? {}) as Partial<Error>
   return new Problem(
-    EXIT.unavailable,
     'unexpected',
     `This should not have happened: ${plainText(message).slice(0, 300)}`,
     'Please tell the operator of the service what you did; service-analyzer doctor shows how things stand here.',

@@ -1,7 +1,7 @@
 /** One question to the service and its answer: bounded, in time, and never followed elsewhere. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { VERSION } from '../../../shared/version.ts'
-import { EXIT, Problem } from './exit.ts'
+import { Problem } from './exit.ts'
 import { objectIn } from './json.ts'
 import { isTlsProblem, networkProblem, type NetworkPlace } from './network-problem.ts'
 import { plainText } from './terminal/words.ts'
@@ -106,7 +106,6 @@ async function readBounded(answer: Response, bytesMax: number, baseUrl: string):
 
 export function notTheService(baseUrl: string, says: string): Problem {
   return new Problem(
-    EXIT.unavailable,
     'not_the_service',
     `${baseUrl} ${says}, which is not as the service does.`,
     `Check SERVICE_BASE_URL: curl -i ${baseUrl}/api/v1/contract must answer 200 with JSON.`,
@@ -128,7 +127,6 @@ function refusalOf(answer: Answer, baseUrl: string): Problem {
   const detail = plainText(body?.['detail']).slice(0, 500)
   if (status === 401)
     return new Problem(
-      EXIT.misused,
       'key_refused',
       `${baseUrl} does not accept the analyzer key.`,
       "Copy it from your tenant's integration page; a key that was rotated is worth nothing any more.",
@@ -136,14 +134,12 @@ function refusalOf(answer: Answer, baseUrl: string): Problem {
     )
   if (status === 429)
     return new Problem(
-      EXIT.unavailable,
       'rate_limited',
       'The service has been asked too often.',
       `Wait ${waitOf(headers.get('retry-after'))} and try again.`,
     )
   if (status === 404 && (code === '' || code === 'not_found'))
     return new Problem(
-      EXIT.unavailable,
       'not_the_service',
       `${baseUrl} does not know this call: it is not the service, or an older version of it than this program (${VERSION}).`,
       `Check SERVICE_BASE_URL, or install the version that belongs to it: curl -fsS ${baseUrl}/api/v1/cli/install | sh`,
@@ -151,7 +147,6 @@ function refusalOf(answer: Answer, baseUrl: string): Problem {
   if (body === null) return notTheService(baseUrl, `answers ${status} without JSON`)
   const requestId = plainText(headers.get('x-request-id') ?? '').slice(0, 100)
   return new Problem(
-    EXIT.unavailable,
     status >= 500 ? 'service_failed' : 'service_refused',
     `The service answers ${status}: ${detail === '' ? 'it does not say why' : detail}`,
     requestId === '' ? '' : `Ask its operator about request ${requestId}.`,
@@ -165,7 +160,6 @@ function redirected({ status, headers }: Answer, baseUrl: string): Problem {
   const to = URL.canParse(location, baseUrl) ? new URL(location, baseUrl) : undefined
   const isSafer = to?.hostname === from.hostname && to.protocol === 'https:'
   return new Problem(
-    EXIT.unavailable,
     'not_the_service',
     `${baseUrl} sends elsewhere (${status}), and the key is not taken along.`,
     isSafer

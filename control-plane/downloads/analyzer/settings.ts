@@ -1,6 +1,6 @@
 /** Where the service is, and with which key it is asked. The key is a secret: no message holds it. */
 import { isThisMachine } from '../../../shared/hosts.ts'
-import { EXIT, Problem } from './exit.ts'
+import { Problem } from './exit.ts'
 
 /** Put in by the bundle: the address that the program was fetched from. */
 declare const BUILT_IN_BASE_URL: string | undefined
@@ -21,7 +21,6 @@ export function readBaseUrl(environment: Environment): BaseUrl {
   const text = (given ?? builtIn)?.replace(/\/+$/, '')
   if (text === undefined)
     throw new Problem(
-      EXIT.misused,
       'base_url_invalid',
       'SERVICE_BASE_URL is not set.',
       'Set it to the address of the service: export SERVICE_BASE_URL=https://id.example.com',
@@ -34,7 +33,6 @@ export function readBaseUrl(environment: Environment): BaseUrl {
     url.username + url.password + url.search + url.hash === ''
   if (!isPlain)
     throw new Problem(
-      EXIT.misused,
       'base_url_invalid',
       'SERVICE_BASE_URL is not an address like https://id.example.com.',
       'Set it to the address of the service, without a name, a password or a query.',
@@ -59,7 +57,6 @@ export function keyInEnvironment(environment: Environment): string | null {
 export function checkedKey(key: string, from: string): string {
   if (/^[\x21-\x7e]{1,512}$/.test(key)) return key
   throw new Problem(
-    EXIT.misused,
     'key_malformed',
     `${from} holds characters that no key has.`,
     'Copy it once more, without quotes or line breaks.',
@@ -68,7 +65,6 @@ export function checkedKey(key: string, from: string): string {
 
 export const keyMissing = () =>
   new Problem(
-    EXIT.misused,
     'key_missing',
     'This needs the analyzer key of your tenant, and there is none.',
     "It is on your tenant's integration page. Save it once: service-analyzer login",

@@ -71,7 +71,6 @@ async function recoverFirst(task: Task, root: string, world: JournalWorld) {
   const count = undone.kind === 'undone' ? undone.restored.length + undone.removed.length : 0
   if (count > 0)
     throw new Problem(
-      EXIT.notSo,
       'edits_refused',
       'An earlier apply had been cut off; it has been taken back, and everything is as it was before it.',
       'Run the same again.',
@@ -87,7 +86,6 @@ async function agreeToRecover(
   if (isAgreed) return
   if (!terminal.isInteractive)
     throw new Problem(
-      EXIT.misused,
       'confirmation_needed',
       said,
       ...lines,
@@ -95,7 +93,7 @@ async function agreeToRecover(
     )
   for (const line of [said, ...lines]) terminal.remark(line)
   if (!(await terminal.confirm('Take it back?')))
-    throw new Problem(EXIT.notSo, 'declined', 'Nothing has been taken back, and nothing written.')
+    throw new Problem('declined', 'Nothing has been taken back, and nothing written.')
 }
 
 function titleOf(task: Task, { source }: Plan, names: readonly string[]): string {
@@ -105,7 +103,6 @@ function titleOf(task: Task, { source }: Plan, names: readonly string[]): string
 
 function refusedEdits(problems: Parameters<typeof problemLines>[0]): Problem {
   return new Problem(
-    EXIT.notSo,
     'edits_refused',
     'Refused: nothing has been written.',
     ...problemLines(problems),
@@ -116,7 +113,6 @@ async function agree({ isAgreed, terminal }: Task, { files }: Prepared, isCut: b
   if (isAgreed) return
   if (!terminal.isInteractive)
     throw new Problem(
-      EXIT.misused,
       'confirmation_needed',
       'Nobody is there to be asked, so nothing has been written.',
       'To agree beforehand: --yes. To see it only: --dry-run',
@@ -124,7 +120,7 @@ async function agree({ isAgreed, terminal }: Task, { files }: Prepared, isCut: b
   if (isCut) terminal.remark('Some lines are not shown; --dry-run --full shows all of them.')
   const count = files.length === 1 ? 'this file' : `these ${files.length} files`
   if (!(await terminal.confirm(`Write ${count}?`)))
-    throw new Problem(EXIT.notSo, 'declined', 'Nothing has been written.')
+    throw new Problem('declined', 'Nothing has been written.')
 }
 
 async function write(prepared: Prepared, world: JournalWorld): Promise<readonly string[]> {
@@ -133,7 +129,6 @@ async function write(prepared: Prepared, world: JournalWorld): Promise<readonly 
   if (written.kind === 'refused') throw refusedEdits(written.problems)
   const { problem, isAsBefore } = written
   throw new Problem(
-    EXIT.notSo,
     'write_failed',
     ...problemLines([problem]),
     isAsBefore

@@ -1,6 +1,6 @@
 /** `analyze --use-ai`: shows what would be sent, asks, sends it, and tells what came back. */
 import type { AnalysisAnswer } from '../api.ts'
-import { EXIT, Problem } from '../exit.ts'
+import { Problem } from '../exit.ts'
 import { selectFiles, type Selection } from '../files-to-send.ts'
 import { plainText, visibleText, wrap, wrapUnder } from '../terminal/words.ts'
 import type { Outcome, Task } from './command.ts'
@@ -16,24 +16,19 @@ export async function askForGuide(task: Task, looked: LookedAt): Promise<AskedGu
   const application = await chooseApplication(task, looked)
   const selection = await selectFiles(looked.project, [application])
   if (selection.files.length === 0)
-    throw new Problem(
-      EXIT.notSo,
-      'nothing_found',
-      'No file here has to do with sign-in, so nothing is sent.',
-    )
+    throw new Problem('nothing_found', 'No file here has to do with sign-in, so nothing is sent.')
   const api = await access.api()
   const { text: baseUrl } = access.baseUrl()
   task.show(listOf(task, selection, baseUrl))
   if (!isAgreed) {
     if (!terminal.isInteractive)
       throw new Problem(
-        EXIT.misused,
         'confirmation_needed',
         'Nobody is there to be asked, so nothing has been sent.',
         'To agree beforehand, once you have seen the list: --yes',
       )
     if (!(await terminal.confirm(`Send these files to ${baseUrl}?`)))
-      throw new Problem(EXIT.notSo, 'declined', 'Nothing has been sent.')
+      throw new Problem('declined', 'Nothing has been sent.')
   }
   const answer = await terminal.during('A model reads the project and writes a guide', () =>
     api.analyze({

@@ -59,7 +59,7 @@ async function firstLine(input: Readable): Promise<string> {
   for await (const chunk of input) {
     text += String(chunk)
     if (text.length > KEY_BYTES_MAX)
-      throw new Problem(EXIT.misused, 'key_malformed', 'What came from standard input is no key.')
+      throw new Problem('key_malformed', 'What came from standard input is no key.')
   }
   return text.trim()
 }

@@ -2,7 +2,7 @@
 import { sep } from 'node:path'
 import type { Application, Detection } from '../detection/application.ts'
 import { detect } from '../detection/detect.ts'
-import { EXIT, Problem } from '../exit.ts'
+import { Problem } from '../exit.ts'
 import { nearest } from '../../../../shared/nearest.ts'
 import { openProject, ProjectProblem } from '../project/open-project.ts'
 import type { Project } from '../project/project.ts'
@@ -26,7 +26,7 @@ export async function lookAt(task: Task): Promise<LookedAt> {
       return { project, detection: await detect(project) }
     } catch (error) {
       if (!(error instanceof ProjectProblem)) throw error
-      throw new Problem(EXIT.misused, 'folder_unreadable', visibleText(error.message))
+      throw new Problem('folder_unreadable', visibleText(error.message))
     }
   })
 }
@@ -42,11 +42,7 @@ export const appName = ({ folder }: Application) => (folder === '' ? '.' : folde
 export async function chooseApplication(task: Task, looked: LookedAt): Promise<Application> {
   const [first, second] = await chooseApplications(task, looked)
   if (first !== undefined && second === undefined) return first
-  throw new Problem(
-    EXIT.misused,
-    'option_invalid',
-    'This is about one application: name one --app.',
-  )
+  throw new Problem('option_invalid', 'This is about one application: name one --app.')
 }
 
 /** At least one. */
@@ -61,7 +57,6 @@ export async function chooseApplications(
   if (applications.length === 1) return applications
   if (task.terminal.isInteractive && !task.isAgreed) return [await askWhich(task, applications)]
   throw new Problem(
-    EXIT.misused,
     'application_unclear',
     `There are ${applications.length} applications here; say which one with --app:`,
     ...applications.map(
@@ -75,7 +70,7 @@ async function askWhich(task: Task, applications: readonly Application[]): Promi
   const index = await task.terminal.choose('Which one?', applications.length)
   const chosen = index === null ? undefined : applications[index]
   if (chosen !== undefined) return chosen
-  throw new Problem(EXIT.notSo, 'declined', 'None was chosen. Nothing has been changed.')
+  throw new Problem('declined', 'None was chosen. Nothing has been changed.')
 }
 
 function applicationIn(applications: readonly Application[], wanted: string): Application {
@@ -85,7 +80,6 @@ function applicationIn(applications: readonly Application[], wanted: string): Ap
   const names = applications.map(appName)
   const near = nearest(wanted.slice(0, 100), names) ?? names[0] ?? ''
   throw new Problem(
-    EXIT.misused,
     'option_invalid',
     `There is no application in ${JSON.stringify(visibleText(wanted))}; did you mean ${visibleText(near)}?`,
     `Found: ${names.map(visibleText).join(', ')}`,
@@ -102,7 +96,6 @@ function normalised(folder: string): string {
 
 export function nothingFound(task: Task): Problem {
   return new Problem(
-    EXIT.notSo,
     'nothing_found',
     `No web application that this program knows was found in ${visibleText(task.folder)}.`,
     'If it is elsewhere, name its folder: service-analyzer analyze FOLDER',

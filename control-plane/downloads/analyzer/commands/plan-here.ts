@@ -2,7 +2,7 @@
 import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
 import type { Application } from '../detection/application.ts'
 import { planFor } from '../edits/plan-for.ts'
-import { EXIT, Problem } from '../exit.ts'
+import { Problem } from '../exit.ts'
 import { guideCodeProblems } from '../guide-code.ts'
 import { planFromGuide } from '../guide-plan.ts'
 import type { FileEdit, Plan } from '../plan.ts'
@@ -33,7 +33,6 @@ async function guidedPlan(
     outcome.kind === 'refused' ? outcome.problems : guideCodeProblems(outcome.plan, wishes.baseUrl)
   if (outcome.kind === 'refused' || problems.length > 0)
     throw new Problem(
-      EXIT.notSo,
       'guide_refused',
       'The stored guide is refused as a whole. Nothing has been changed.',
       ...problemLines(problems),
@@ -66,7 +65,6 @@ function together(plans: readonly Plan[]): Plan {
     const known = edits.get(edit.path)
     if (known !== undefined && known.after !== edit.after)
       throw new Problem(
-        EXIT.notSo,
         'edits_refused',
         `Two of these applications need different changes of ${visibleText(edit.path)}.`,
         'Apply and commit one after the other, each with its own --app.',

@@ -29,7 +29,6 @@ export const undo: Command = {
     const lines = problemLines(first.problems)
     if (!task.isAgreed && !task.terminal.isInteractive)
       throw new Problem(
-        EXIT.notSo,
         'edits_refused',
         'Some of it has been changed since, so nothing has been taken back:',
         ...lines,
@@ -39,7 +38,7 @@ export const undo: Command = {
       for (const line of lines) task.terminal.remark(line)
       const question = 'Take it back none the less, and keep that work beside it?'
       if (!(await task.terminal.confirm(question)))
-        throw new Problem(EXIT.notSo, 'declined', 'Nothing has been taken back.')
+        throw new Problem('declined', 'Nothing has been taken back.')
     }
     const forced = () => undoEdits(task.folder, world, { force: true, isForeignBelieved })
     return outcomeOf(task, await uninterrupted(forced))
@@ -76,12 +75,11 @@ function outcomeOf(task: Task, undone: Undone): Outcome {
       throw foreignJournal(undone.would)
     case 'refused':
       throw new Problem(
-        EXIT.notSo,
         'edits_refused',
         'Refused: nothing has been taken back.',
         ...problemLines(undone.problems),
       )
     case 'failed':
-      throw new Problem(EXIT.notSo, 'write_failed', ...problemLines([undone.problem]))
+      throw new Problem('write_failed', ...problemLines([undone.problem]))
   }
 }

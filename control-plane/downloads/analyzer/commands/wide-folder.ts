@@ -1,7 +1,7 @@
 /** A home folder or a whole disk is rarely the project that somebody meant: they are asked first. */
 import { access, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { EXIT, Problem } from '../exit.ts'
+import { Problem } from '../exit.ts'
 import { isInside } from '../project/walk.ts'
 import { visibleText } from '../terminal/words.ts'
 import type { Task } from './command.ts'
@@ -14,7 +14,6 @@ export async function makeSureOfFolder(
   const found = `${visibleText(folder)} holds more than one project: your home folder at least.`
   if (terminal.isInteractive && (await terminal.confirm(`${found} Is it meant?`))) return
   throw new Problem(
-    EXIT.misused,
     'folder_too_wide',
     found,
     'Name the folder of the application: service-analyzer analyze FOLDER',
