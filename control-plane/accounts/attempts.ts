@@ -4,8 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { countedWidelyAs } from '../../shared/client-address.ts'
-import type { Clock } from '../../shared/clock.ts'
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Vault } from '../keys/vault.ts'
 import { ofSignIn, tally } from '../monitoring/outcomes.ts'

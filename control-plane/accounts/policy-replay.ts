@@ -1,7 +1,6 @@
 /** Asks what a proposed policy would have decided about the sign-ins of the last days. */
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { Clock } from '../../shared/clock.ts'
-import { SECOND_MS } from '../../shared/clock.ts'
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { LOCKOUT_MEMORY_SECONDS } from '../policy/lockout.ts'

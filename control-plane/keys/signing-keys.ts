@@ -4,8 +4,7 @@
  * session meet a verifier that was never told its key.
  */
 import { createPrivateKey } from 'node:crypto'
-import type { Clock } from '../../shared/clock.ts'
-import { SECOND_MS } from '../../shared/clock.ts'
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import {

@@ -2,8 +2,7 @@
  * How often was what decided, per tenant and hour: fed by sign-ins (accounts/attempts.ts), by what
  * middlewares report (events/enforcement.ts) and by the counts of gateways; read as series.
  */
-import type { Clock } from '../../shared/clock.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { DecisionFigures } from '../../shared/fleet/snapshot.ts'
 import { deleteFigureBatchesBefore, takeFigureBatch } from '../store/queries/figure-batches.ts'

@@ -4,8 +4,7 @@
  * to, so that a row moved to another realm does not open.
  */
 import type { Adapter, AdapterPayload, KoaContextWithOIDC } from 'oidc-provider'
-import type { Clock } from '../../shared/clock.ts'
-import { MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
+import { MINUTE_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { countedAs } from '../../shared/client-address.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { addressOf } from '../listener/client-address.ts'

@@ -7,9 +7,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { isPlausibleQuery, QUERY_WISH } from '../user-directory/query.ts'
 import { DIRECTORY_KINDS, TLS_MODES } from '../user-directory/settings.ts'
 import type { NewDirectory } from '../user-directory/user-directories.ts'
-
-const oneOf = <const Options extends readonly string[]>(options: Options) =>
-  v.picklist(options, `one of ${options.join(', ')}`)
+import { oneOf } from './fields.ts'
 
 const text = (max: number) => {
   const wish = `text of 1 to ${max} characters, without control characters`

@@ -1,6 +1,5 @@
 /** The sessions that realms have issued: what a list shows and a revocation finds. */
-import type { Clock } from '../../shared/clock.ts'
-import { SECOND_MS } from '../../shared/clock.ts'
+import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'

@@ -4,8 +4,7 @@
  */
 import type { EventName } from '../../shared/events.ts'
 import { defineAnalysisTables } from './analysis-tables.ts'
-import type { Columns } from './columns.ts'
-import { sqliteColumns } from './columns.ts'
+import { sqliteColumns, type Columns } from './columns.ts'
 import { defineConsoleTables } from './console-tables.ts'
 import { defineFeedTables } from './feed-tables.ts'
 import { defineFleetTables } from './fleet-tables.ts'

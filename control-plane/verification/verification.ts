@@ -1,6 +1,5 @@
 /** Verification: looks at a tenant from the outside, and remembers what it found. */
-import type { Clock } from '../../shared/clock.ts'
-import { nowSeconds, SECOND_MS } from '../../shared/clock.ts'
+import { nowSeconds, SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import {

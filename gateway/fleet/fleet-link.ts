@@ -11,9 +11,8 @@ import { openFiguresFile } from './figures-file.ts'
 import { createFiguresOutbox } from './figures-outbox.ts'
 import { createReplica, type Replica, type ReplicaStatus } from './replica.ts'
 import { openLastKnownGood } from '../last-known-good/last-known-good.ts'
-import { endsSession } from './relay-messages.ts'
+import { endsSession, type Report, type WorkerPort } from './relay-messages.ts'
 import { createRelay } from './relay.ts'
-import type { Report, WorkerPort } from './relay-messages.ts'
 import { createReportOutbox } from './report-outbox.ts'
 
 const CLOSE_MS_MAX = 1_000

@@ -2,8 +2,7 @@
  * The tenants that this process serves, found by host. A change costs one tenant: the new state is
  * compiled aside, then one reference is swapped, and a running request keeps the one it has.
  */
-import type { Clock } from '../../shared/clock.ts'
-import { nowSeconds } from '../../shared/clock.ts'
+import { nowSeconds, type Clock } from '../../shared/clock.ts'
 import type { Revoked, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 

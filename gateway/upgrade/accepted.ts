@@ -2,9 +2,8 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { onlyValue, valuesOf } from '../wire/websocket-request.ts'
-import { parseResponseHead } from '../upstream/response-head.ts'
+import { parseResponseHead, type ResponseFault } from '../upstream/response-head.ts'
 import type { ResponseHead } from '../wire/response-head.ts'
-import type { ResponseFault } from '../upstream/response-head.ts'
 
 /** The head as `http` read it, read once more by the reader that all answers go through. */
 export function readHead(response: IncomingMessage): ResponseHead | ResponseFault {

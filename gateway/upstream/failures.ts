@@ -1,6 +1,5 @@
 /** What a socket's error means to whoever waits for an answer. */
-import { failure } from '../wire/upstream-call.ts'
-import type { UpstreamFailure } from '../wire/upstream-call.ts'
+import { failure, type UpstreamFailure } from '../wire/upstream-call.ts'
 
 export function failureOf(error: NodeJS.ErrnoException, wasConnected: boolean): UpstreamFailure {
   const code = error.code ?? ''

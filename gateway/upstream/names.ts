@@ -5,8 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { Resolver } from 'node:dns/promises'
-import { isIP } from 'node:net'
-import type { LookupFunction } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { isLocalhost } from '../../shared/hosts.ts'
 import type { Clock } from '../../shared/clock.ts'

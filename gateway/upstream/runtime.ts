@@ -1,12 +1,9 @@
 /** What all upstreams of one process share: the sweep, the read buffer, the name lookups. */
 import type { LookupFunction } from 'node:net'
-import { systemClock } from '../../shared/clock.ts'
-import type { Clock } from '../../shared/clock.ts'
-import { createDeadlines } from '../wire/deadlines.ts'
-import type { Deadlines } from '../wire/deadlines.ts'
+import { systemClock, type Clock } from '../../shared/clock.ts'
+import { createDeadlines, type Deadlines } from '../wire/deadlines.ts'
 import { SpareBuffer } from '../wire/client-writer.ts'
-import { createNames } from './names.ts'
-import type { Resolve } from './names.ts'
+import { createNames, type Resolve } from './names.ts'
 
 export interface UpstreamRuntime {
   readonly clock: Clock

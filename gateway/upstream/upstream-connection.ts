@@ -2,16 +2,13 @@
  * One connection to an origin and the response that is being read from it. Listeners are attached
  * once; all that changes from request to request is state.
  */
-import { connect as connectTcp, isIP } from 'node:net'
-import type { Socket } from 'node:net'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { TLSSocket, connect as connectTls } from 'node:tls'
 import { LIMITS } from '../../shared/limits.ts'
-import { ChunkedReader } from '../wire/chunked.ts'
-import type { ChunkedSink } from '../wire/chunked.ts'
+import { ChunkedReader, type ChunkedSink } from '../wire/chunked.ts'
 import type { Deadlined } from '../wire/deadlines.ts'
 import { BODY, ResponseHead } from '../wire/response-head.ts'
-import { failure } from '../wire/upstream-call.ts'
-import type { UpstreamFailure } from '../wire/upstream-call.ts'
+import { failure, type UpstreamFailure } from '../wire/upstream-call.ts'
 import { failureOf } from './failures.ts'
 import type { PooledCall } from './pooled-call.ts'
 import { readBeforeEnd } from './read-before-end.ts'

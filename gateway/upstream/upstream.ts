@@ -8,9 +8,8 @@ import type {
   UpstreamRequest,
   UpstreamStats,
 } from '../wire/upstream-call.ts'
-import { createUpstreamRuntime } from './runtime.ts'
+import { createUpstreamRuntime, type UpstreamRuntime } from './runtime.ts'
 import { FairQueue } from '../wire/fair-queue.ts'
-import type { UpstreamRuntime } from './runtime.ts'
 import { PooledCall, type CallQueue } from './pooled-call.ts'
 import type { UpstreamTimeouts } from './timeouts.ts'
 import type { ConnectionPool } from './connection-pool.ts'

@@ -4,8 +4,7 @@
  * and the realm takes a code once.
  */
 import { countedAs, countedWidelyAs } from '../client-address.ts'
-import type { Clock } from '../clock.ts'
-import { SECOND_MS } from '../clock.ts'
+import { SECOND_MS, type Clock } from '../clock.ts'
 import { LIMITS } from '../limits.ts'
 import { createRateLimits } from '../rate-limits.ts'
 

@@ -1,9 +1,8 @@
 /** What somebody meets who is not let through: a page for people, JSON for programs. */
-import { isNavigation } from '../enforcement/navigation.ts'
+import { isNavigation, type NavigationFacts } from '../enforcement/navigation.ts'
 import { pathOf } from '../enforcement/path.ts'
 import { safeReturnTo } from '../enforcement/return-to.ts'
 import { REASON_TEXTS, REFUSAL_TEXTS, type RefuseReason, type SignInReason } from '../reasons.ts'
-import type { NavigationFacts } from '../enforcement/navigation.ts'
 import { cookieLines, jsonAnswer, pageAnswer, redirection, type Answer } from './answer.ts'
 import { clearedVariants } from './stray-sessions.ts'
 import type { ServiceRequest } from './service-request.ts'

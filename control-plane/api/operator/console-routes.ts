@@ -9,8 +9,6 @@ import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { InvitationBody, OF_TENANT } from '../../requests/people-fields.ts'
 import { iso } from './views.ts'
 
-const operator = endpointsOf('fleet', 'operator')
-
 export interface ConsoleEndpointsWorld {
   readonly consoleAccess: {
     readonly links: Pick<OperatorLinks, 'make'>
@@ -42,7 +40,7 @@ const personView = ({ user: { userId, email, name }, role, since }: ConsolePerso
 })
 
 const PEOPLE = '/api/v1/operator/console/people'
-const fleet = endpointsOf('fleet', 'operator')
+const operator = endpointsOf('fleet', 'operator')
 
 const OperatorLink = v.strictObject({
   url: described(v.string(), 'Whoever opens it first becomes an operator: a secret.'),
@@ -66,14 +64,14 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
         return c.json({ url, expires_at: iso(expiresAtMs) }, 201)
       },
     }),
-    fleet.get(PEOPLE, {
+    operator.get(PEOPLE, {
       summary: 'Lists the operators, or the administrators of one tenant.',
       query: { ...PAGE_QUERY, tenant_id: OF_TENANT },
       answers: { 200: json(pageOf(Person), 'A page of them.') },
       handle: async (c, { query }) =>
         c.json(mapPage(await people.list(query.tenant_id, query), personView)),
     }),
-    fleet.post(PEOPLE, {
+    operator.post(PEOPLE, {
       summary: 'Invites an operator, or an administrator of one tenant, to the console.',
       description:
         'By mail, in the language of Accept-Language; who has a password of the console already ' +
@@ -89,7 +87,7 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
         return c.json({ user_id: user.userId }, 201)
       },
     }),
-    fleet.delete(`${PEOPLE}/{user_id}`, {
+    operator.delete(`${PEOPLE}/{user_id}`, {
       summary: 'Takes a role in the console away; with the last one the account goes.',
       query: { tenant_id: OF_TENANT },
       answers: { 204: nothing('It is gone, with the next request of that person.') },

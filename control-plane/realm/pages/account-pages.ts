@@ -3,8 +3,7 @@ import { html } from 'hono/html'
 import { field, ownerField } from './blocks/field.ts'
 import { form, linkButton } from './blocks/form.ts'
 import { notice } from './blocks/notice.ts'
-import type { Page, Place } from './layout.ts'
-import { page } from './layout.ts'
+import { page, type Page, type Place } from './layout.ts'
 
 type NamedPlace = Place & { readonly name: string }
 
@@ -18,7 +17,6 @@ export function forgottenPage(view: {
   return page({
     place: view.place,
     title: forgotten.title,
-    heading: forgotten.title,
     intro: forgotten.intro,
     content: form({
       action: view.action,
@@ -42,7 +40,6 @@ export function mailSentPage(place: NamedPlace, applicationUrl: string): Page {
   return page({
     place,
     title: mailSent.title,
-    heading: mailSent.title,
     intro: mailSent.intro,
     content: html`<ul class="steps">
         ${mailSent.steps.map((line) => html`<li>${line}</li>`)}
@@ -67,7 +64,6 @@ export function choosePasswordPage(view: {
   return page({
     place,
     title,
-    heading: title,
     intro,
     isProblem: problem !== undefined,
     content: html`
@@ -104,7 +100,6 @@ export function passwordChangedPage(place: NamedPlace, applicationUrl: string): 
   return page({
     place,
     title: account.passwordChanged.title,
-    heading: account.passwordChanged.title,
     intro: account.passwordChanged.intro,
     content: linkButton(applicationUrl, signIn),
   })
@@ -120,7 +115,6 @@ export function confirmEmailPage(view: {
   return page({
     place: view.place,
     title: account.confirmEmail.title,
-    heading: account.confirmEmail.title,
     intro: account.confirmEmail.intro(view.email),
     content: form({ action: view.action, submit: account.confirmEmail.submit }),
   })
@@ -131,7 +125,6 @@ export function emailChangedPage(place: NamedPlace, email: string, applicationUr
   return page({
     place,
     title: account.emailChanged.title,
-    heading: account.emailChanged.title,
     intro: account.emailChanged.intro(email),
     content: linkButton(applicationUrl, backToApplication),
   })

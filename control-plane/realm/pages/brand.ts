@@ -1,7 +1,6 @@
 /** What makes a page a tenant's own: its colour and its logo, beside its name. */
 import { createHash } from 'node:crypto'
-import type { Accents, Scheme } from '../../pages/accents.ts'
-import { accentsOf } from '../../pages/accents.ts'
+import { accentsOf, type Accents, type Scheme } from '../../pages/accents.ts'
 
 export interface Brand {
   /** `#rrggbb` */

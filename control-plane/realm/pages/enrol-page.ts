@@ -4,8 +4,7 @@ import { form } from './blocks/form.ts'
 import { notice } from './blocks/notice.ts'
 import { passkeyForm } from './blocks/passkey-form.ts'
 import { qrCode, secretBlock } from './blocks/secret.ts'
-import type { Page, Place } from './layout.ts'
-import { page } from './layout.ts'
+import { page, type Page, type Place } from './layout.ts'
 
 export interface EnrolView {
   readonly place: Place
@@ -24,7 +23,6 @@ export function enrolPage(view: EnrolView): Page {
   return page({
     place,
     title: steps.enrol,
-    heading: steps.enrol,
     intro: `${steps.signingInAs(username)} ${steps.enrolIntro}`,
     isProblem: problem !== undefined,
     scriptUrl: passkey?.scriptUrl,

@@ -1,7 +1,6 @@
 /** The frame of every page: whose it is, what it is for, and what the browser must let it do. */
 import { html, raw } from 'hono/html'
-import type { Brand } from './brand.ts'
-import { brandStyle } from './brand.ts'
+import { brandStyle, type Brand } from './brand.ts'
 import type { Html } from '../../pages/html.ts'
 import { KEY, LOCK } from '../../pages/icons.ts'
 import { STYLE_ELEMENT } from './style.ts'
@@ -35,7 +34,8 @@ export interface PageView {
   readonly place: Place
   /** What the page is for; the tenant's name is added to it in the browser's tab. */
   readonly title: string
-  readonly heading: string
+  /** Where it is not the title. */
+  readonly heading?: string
   readonly intro?: string | undefined
   readonly content: Html
   /** Something has to be put right first: said in the title, which is what is read out first. */
@@ -47,7 +47,15 @@ export interface PageView {
 }
 
 export function page(view: PageView): Page {
-  const { place, heading, intro, content, isProblem = false, isWide = false, scriptUrl } = view
+  const {
+    place,
+    heading = view.title,
+    intro,
+    content,
+    isProblem = false,
+    isWide = false,
+    scriptUrl,
+  } = view
   const { texts, name, brand } = place
   const title = isProblem ? texts.problem(view.title) : view.title
   const colours = brand?.colour === undefined ? undefined : brandStyle(brand.colour)

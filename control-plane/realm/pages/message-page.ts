@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
 import { linkButton } from './blocks/form.ts'
-import type { Page, Place } from './layout.ts'
-import { page } from './layout.ts'
+import { page, type Page, type Place } from './layout.ts'
 import type { MessageText } from './texts/english.ts'
 
 export interface MessageView {
@@ -18,7 +17,6 @@ export function messagePage({ place, text, link, details = [] }: MessageView): P
   return page({
     place,
     title: text.title,
-    heading: text.title,
     intro: text.intro,
     content: html`
       ${

@@ -2,8 +2,7 @@ import { html } from 'hono/html'
 import { field, ownerField } from './blocks/field.ts'
 import { form } from './blocks/form.ts'
 import { notice } from './blocks/notice.ts'
-import type { Page, Place } from './layout.ts'
-import { page } from './layout.ts'
+import { page, type Page, type Place } from './layout.ts'
 
 export interface NewPasswordView {
   readonly place: Place
@@ -19,7 +18,6 @@ export function newPasswordPage(view: NewPasswordView): Page {
   return page({
     place,
     title: steps.newPassword,
-    heading: steps.newPassword,
     intro: steps.newPasswordIntro,
     isProblem: problem !== undefined,
     content: html`

@@ -2,8 +2,7 @@ import { html } from 'hono/html'
 import { form } from './blocks/form.ts'
 import { notice } from './blocks/notice.ts'
 import { secretBlock } from './blocks/secret.ts'
-import type { Page, Place } from './layout.ts'
-import { page } from './layout.ts'
+import { page, type Page, type Place } from './layout.ts'
 
 export interface RecoveryCodesView {
   readonly place: Place
@@ -16,7 +15,6 @@ export function recoveryCodesPage({ place, action, codes }: RecoveryCodesView): 
   return page({
     place,
     title: steps.recoveryCodes,
-    heading: steps.recoveryCodes,
     intro: steps.recoveryCodesIntro,
     content: html`
       ${notice('info', steps.recoveryCodesKeep)} ${secretBlock(steps.recoveryCodes, codes)}

@@ -3,8 +3,7 @@ import { codeField } from './blocks/field.ts'
 import { form } from './blocks/form.ts'
 import { notice } from './blocks/notice.ts'
 import { passkeyForm } from './blocks/passkey-form.ts'
-import type { Page, Place } from './layout.ts'
-import { page } from './layout.ts'
+import { page, type Page, type Place } from './layout.ts'
 
 export interface SecondFactorView {
   readonly place: Place
@@ -23,7 +22,6 @@ export function secondFactorPage(view: SecondFactorView): Page {
   return page({
     place,
     title: steps.secondFactor,
-    heading: steps.secondFactor,
     intro: steps.signingInAs(username),
     isProblem: problem !== undefined,
     scriptUrl: passkey?.scriptUrl,

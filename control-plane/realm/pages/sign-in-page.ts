@@ -2,8 +2,7 @@ import { field } from './blocks/field.ts'
 import { form, otherWay } from './blocks/form.ts'
 import { notice } from './blocks/notice.ts'
 import { html } from 'hono/html'
-import type { Page, Place } from './layout.ts'
-import { page } from './layout.ts'
+import { page, type Page, type Place } from './layout.ts'
 
 export interface SignInView {
   readonly place: Place & { readonly name: string }

@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
 import { form, linkButton } from './blocks/form.ts'
-import type { Page, Place } from './layout.ts'
-import { page } from './layout.ts'
+import { page, type Page, type Place } from './layout.ts'
 
 export interface SignOutView {
   readonly place: Place & { readonly name: string }
@@ -30,7 +29,6 @@ export function signedOutPage(place: Place, applicationUrl: string): Page {
   return page({
     place,
     title: texts.signedOut,
-    heading: texts.signedOut,
     intro: texts.signedOutIntro,
     content: linkButton(applicationUrl, texts.signInAgain),
   })

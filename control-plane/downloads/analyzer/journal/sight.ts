@@ -3,8 +3,7 @@
  * swap a folder for a link between this look and a write can write into the project anyway, and
  * every write looks again right before.
  */
-import { constants } from 'node:fs'
-import type { Stats } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf, reasonOf, visible, type FileSystem } from './world.ts'
 

@@ -1,6 +1,5 @@
 /** Whether the middleware is imported, mounted, and there before anything that answers. */
-import type { LocalCheck } from './looked-at.ts'
-import { isNode } from './looked-at.ts'
+import { isNode, type LocalCheck } from './looked-at.ts'
 import { nodeMount } from './node-mount.ts'
 import { pastedMount } from './pasted-mount.ts'
 

@@ -1,6 +1,5 @@
 /** The terminal as commands see it: what was asked for goes to standard output, all else beside it. */
-import type { Paint } from './paint.ts'
-import { createPaint, wantsColour } from './paint.ts'
+import { createPaint, wantsColour, type Paint } from './paint.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { ask, isYes } from './prompt.ts'
 import { visibleText, wrap } from './words.ts'

@@ -4,9 +4,8 @@ import { codeField, field, ownerField, type FieldView } from '../blocks/field.ts
 import { form, linkButton } from '../blocks/form.ts'
 import { notice } from '../blocks/notice.ts'
 import { passkeyForm } from '../blocks/passkey-form.ts'
-import type { Page, Place } from '../layout.ts'
+import { page, type Page, type Place } from '../layout.ts'
 import type { Html } from '../../../pages/html.ts'
-import { page } from '../layout.ts'
 
 export interface ChangeView {
   readonly place: Place
@@ -55,7 +54,6 @@ export function emailAskedPage(place: Place, email: string, accountUrl: string):
   return page({
     place,
     title,
-    heading: title,
     intro: intro(email),
     content: html`<p>${step}</p>
       ${linkButton(accountUrl, own.back)}`,
@@ -105,7 +103,6 @@ function changePage(
   return page({
     place,
     title: says.title,
-    heading: says.title,
     intro: says.intro,
     isProblem: problem !== undefined,
     content: html`
@@ -155,7 +152,6 @@ export function confirmPersonPage(view: ConfirmPersonView): Page {
   return page({
     place,
     title: confirm.title,
-    heading: confirm.title,
     intro: confirm.intro,
     isProblem: problem !== undefined,
     scriptUrl: passkey?.scriptUrl,
@@ -201,7 +197,7 @@ export function confirmPersonPage(view: ConfirmPersonView): Page {
 
 export function notSignedInPage(place: Place, applicationUrl: string): Page {
   const { title, intro, go } = place.texts.account.own.notSignedIn
-  return page({ place, title, heading: title, intro, content: linkButton(applicationUrl, go) })
+  return page({ place, title, intro, content: linkButton(applicationUrl, go) })
 }
 
 function problemNotice(problem: string | undefined) {

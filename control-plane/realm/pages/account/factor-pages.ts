@@ -5,8 +5,7 @@ import { form, linkButton } from '../blocks/form.ts'
 import { notice } from '../blocks/notice.ts'
 import { passkeyForm } from '../blocks/passkey-form.ts'
 import { qrCode, secretBlock } from '../blocks/secret.ts'
-import type { Page, Place } from '../layout.ts'
-import { page } from '../layout.ts'
+import { page, type Page, type Place } from '../layout.ts'
 
 interface AddView {
   readonly place: Place
@@ -28,7 +27,6 @@ export function addAppPage(view: AddAppView): Page {
   return page({
     place,
     title: account.own.addAppTitle,
-    heading: account.own.addAppTitle,
     isProblem: problem !== undefined,
     content: html`
       ${problem === undefined ? '' : notice('problem', problem, 'problem')}
@@ -61,7 +59,6 @@ export function addPasskeyPage(view: AddPasskeyView): Page {
   return page({
     place,
     title: account.own.addPasskeyTitle,
-    heading: account.own.addPasskeyTitle,
     intro: steps.enrolPasskeyHint,
     isProblem: problem !== undefined,
     scriptUrl,

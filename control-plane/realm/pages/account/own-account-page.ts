@@ -4,9 +4,8 @@ import { form, linkButton } from '../blocks/form.ts'
 import { itemList, type Item } from '../blocks/item-list.ts'
 import { moment } from '../blocks/moment.ts'
 import { notice } from '../blocks/notice.ts'
-import type { Page, Place } from '../layout.ts'
+import { page, type Page, type Place } from '../layout.ts'
 import type { Html } from '../../../pages/html.ts'
-import { page } from '../layout.ts'
 import type { Texts } from '../texts/english.ts'
 
 type Own = Texts['account']['own']
@@ -67,7 +66,6 @@ export function ownAccountPage(view: OwnAccountView): Page {
   return page({
     place,
     title: own.title,
-    heading: own.title,
     intro: own.intro(person.username),
     isProblem: problem !== undefined,
     isWide: true,

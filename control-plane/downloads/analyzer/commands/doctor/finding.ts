@@ -6,27 +6,14 @@ export interface Finding {
   readonly fix: string
 }
 
-export const ok = (check: string, detail: string): Finding => ({
-  check,
-  status: 'ok',
-  detail,
-  fix: '',
-})
-export const skip = (check: string, detail: string): Finding => ({
-  check,
-  status: 'skip',
-  detail,
-  fix: '',
-})
-export const warn = (check: string, detail: string, fix: string): Finding => ({
-  check,
-  status: 'warn',
-  detail,
-  fix,
-})
-export const fail = (check: string, detail: string, fix: string): Finding => ({
-  check,
-  status: 'fail',
-  detail,
-  fix,
-})
+type Find = (check: string, detail: string) => Finding
+type FindToMend = (check: string, detail: string, fix: string) => Finding
+
+const finding =
+  (status: Finding['status']) =>
+  (check: string, detail: string, fix = ''): Finding => ({ check, status, detail, fix })
+
+export const ok: Find = finding('ok')
+export const skip: Find = finding('skip')
+export const warn: FindToMend = finding('warn')
+export const fail: FindToMend = finding('fail')
