@@ -18,7 +18,7 @@ import type { Mailbox } from './mail/mailbox.ts'
 import { mailboxRoutes } from './mail/mailbox-page.ts'
 import type { Services } from './services/services.ts'
 
-export interface AppSettings {
+interface AppSettings {
   readonly operatorKey: string
   /** How the console reaches its own realm; over the network, if nothing is said. */
   readonly realmFetch?: CustomFetch

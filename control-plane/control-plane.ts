@@ -20,7 +20,7 @@ import { createPublicServer } from './server.ts'
 import { createServices } from './services/services.ts'
 import { openSqlite } from './store/sqlite.ts'
 
-export interface ControlPlane {
+interface ControlPlane {
   readonly address: AddressInfo
   readonly fleetAddress: AddressInfo
   /** Answers what has been asked, takes nothing new, and leaves nothing behind. */

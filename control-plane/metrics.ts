@@ -12,14 +12,14 @@ import type { Store } from './store/store.ts'
 import type { Dispatcher } from './webhooks/dispatcher.ts'
 import { countAllPending } from './webhooks/queue.ts'
 
-export interface MetricsWorld {
+interface MetricsWorld {
   readonly store: Pick<Store, 'read'>
   readonly dispatcher: Pick<Dispatcher, 'counts'>
   readonly budgets: Pick<Budgets, 'today'>
   readonly analysis: Pick<Analysis, 'budget'>
 }
 
-export type Metrics = ReturnType<typeof createMetrics>
+type Metrics = ReturnType<typeof createMetrics>
 
 export function createMetrics({ store, dispatcher, budgets, analysis }: MetricsWorld) {
   const registry = new Registry()

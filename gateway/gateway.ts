@@ -29,7 +29,7 @@ import { createUpstream } from './upstream/upstream.ts'
 import { createProtocolAnswers } from './listen/protocol-answers.ts'
 import { createProtocols } from './listen/protocols.ts'
 
-export interface GatewayWorld {
+interface GatewayWorld {
   /** Where the access log goes; without it into `log`. */
   readonly lines?: LineSink
   readonly settings: Pick<GatewaySettings, 'timeouts' | 'trustedProxies' | 'fleetKey'> &

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { networkList } from './networks.ts'
 
-export interface ClientAddress {
+interface ClientAddress {
   readonly address: string
   /** What goes on in X-Forwarded-For: the believed part of the chain and the peer. */
   readonly chain: string

@@ -1,7 +1,7 @@
 /** Networks as people write them, and whether an address is in one of them. */
 import { BlockList, isIP } from 'node:net'
 
-export interface Network {
+interface Network {
   readonly address: string
   readonly bits: number
   readonly family: 'ipv4' | 'ipv6'

@@ -9,13 +9,13 @@ import { parseProxyHeader, type ProxyHeader } from './proxy-header.ts'
 /** Who a connection is from; what is left out is as the socket itself says. */
 export type Proxied = Pick<ProxyHeader, 'peerAddress' | 'isSecure'>
 
-export interface ProxyProtocolOptions {
+interface ProxyProtocolOptions {
   /** From the connection to the end of the header. */
   readonly headMs: number
   readonly onMalformed?: (balancer: string) => void
 }
 
-export interface ProxyProtocol {
+interface ProxyProtocol {
   /** Reads the header and hands on, paused, with all that came behind it put back; or closes. */
   read(socket: Socket, balancer: string, handOn: (proxied: Proxied) => void): void
   /** Settles when no header is being waited for. */

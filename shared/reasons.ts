@@ -82,7 +82,7 @@ export const REASON_TEXTS: Readonly<Record<SignInReason, string>> = {
   binding_terminate: 'Your session was ended because it moved to another device or network.',
 }
 
-export interface RefusalText {
+interface RefusalText {
   /** What the outside is told; a sealed path must look like one that does not exist. */
   readonly code: string
   readonly title: string

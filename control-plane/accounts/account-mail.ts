@@ -33,7 +33,7 @@ const PAGES: Readonly<Record<TicketPurpose, string>> = {
   email: 'new-email',
 }
 
-export interface AccountMailWorld {
+interface AccountMailWorld {
   readonly store: Store
   readonly tickets: Tickets
   readonly mails: Mails

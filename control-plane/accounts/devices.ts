@@ -28,7 +28,7 @@ export type KnownDevice = Readonly<
 >
 export type Devices = ReturnType<typeof createDevices>
 
-export interface SeenDevice {
+interface SeenDevice {
   readonly tenantId: string
   readonly userId: string
   /** What the browser keeps of earlier sign-ins, one of each account. */

@@ -32,7 +32,7 @@ export function passkeySite(baseUrl: string): PasskeySite | undefined {
   return protocol === 'https:' || isLocal ? { origin, rpId: hostname } : undefined
 }
 
-export interface Registration {
+interface Registration {
   readonly challenge: string
   readonly tenantName: string
   readonly userId: string

@@ -25,7 +25,7 @@ const LIVES_MS: Readonly<Record<TicketPurpose, number>> = {
 /** So many mails of one kind a person gets within an hour, whoever asks for them. */
 const PER_HOUR_MAX = 3
 
-export interface Ticket {
+interface Ticket {
   readonly userId: string
   /** What the link is about besides: the new address of an `email` ticket. */
   readonly content: string

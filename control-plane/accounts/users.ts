@@ -29,13 +29,13 @@ import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
 
 export type User = Readonly<UserRow>
 
-export interface NewUser {
+interface NewUser {
   readonly username: string
   readonly email: string
   readonly name: string
   readonly password: string
 }
-export interface PatchedUser {
+interface PatchedUser {
   readonly user: User
   /** Where the change has ended the sessions of the person. */
   readonly ended: RevocationResult | undefined
@@ -44,7 +44,7 @@ export interface PatchedUser {
 export type UserPatch = Partial<NewUser & { readonly isDisabled: boolean }>
 
 /** Why a sign-in was refused: for the log and the event, never for the person who tried. */
-export type AuthenticationRefusal =
+type AuthenticationRefusal =
   'unknown_user' | 'wrong_password' | 'disabled' | 'ambiguous' | 'hash_unusable'
 export type Authentication =
   | { readonly kind: 'ok'; readonly user: User }
@@ -85,7 +85,7 @@ const auditedOf = ({ username, email, name, isDisabled }: User) => ({
 
 export type Users = ReturnType<typeof createUsers>
 
-export interface UsersWorld {
+interface UsersWorld {
   readonly store: Store
   readonly passwords: PasswordHasher
   readonly passwordRules: PasswordRules
@@ -94,7 +94,7 @@ export interface UsersWorld {
   readonly directories?: UserSource
 }
 
-export interface ChosenBy {
+interface ChosenBy {
   readonly reason?: string
   /** The way here was a link in a mail: the password from before may be anybody's. */
   readonly isMailProven?: boolean

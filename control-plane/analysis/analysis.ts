@@ -24,7 +24,7 @@ import {
 } from './provider.ts'
 import { judgeSent, type SentBody, type SentProject } from './sent-files.ts'
 
-export interface AnalysisWorld {
+interface AnalysisWorld {
   readonly store: Store
   readonly guides: Guides
   readonly budgets: Budgets

@@ -33,7 +33,7 @@ export interface AnalysisMeter extends Meter {
   isBegun(): boolean
 }
 
-export interface BudgetsWorld {
+interface BudgetsWorld {
   readonly store: Store
   readonly clock: Clock
 }

@@ -10,7 +10,7 @@ import { foldedPath, pathProblem } from '../../shared/integration/path-rules.ts'
 import type { ModelGuide } from './model-guide.ts'
 import type { SentProject } from './sent-files.ts'
 
-export interface JudgeRules {
+interface JudgeRules {
   readonly baseUrl: string
   readonly sdkUrl: string
   /** The contract's code for a framework; '': there is none. */

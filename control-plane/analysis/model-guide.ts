@@ -78,7 +78,7 @@ export interface ModelGuide {
   readonly warnings: readonly string[]
 }
 
-export type ModelAnswer =
+type ModelAnswer =
   | { readonly kind: 'guide'; readonly guide: ModelGuide }
   /** `where` is a path of names and numbers, nothing that a model has written. */
   | { readonly kind: 'no_json' }

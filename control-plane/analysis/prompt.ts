@@ -12,7 +12,7 @@ import { MODEL_GUIDE_SCHEMA } from './model-guide.ts'
 import type { Message, Question } from './provider.ts'
 import type { SentProject } from './sent-files.ts'
 
-export interface PromptWorld {
+interface PromptWorld {
   readonly baseUrl: string
   readonly mode: Mode
   /** Random, for this question alone. */

@@ -14,7 +14,7 @@ export interface SentProject {
   readonly masked: number
 }
 
-export interface Manifest {
+interface Manifest {
   readonly packageManager: string
   readonly dependencies: readonly string[]
   /** As it is told to the model, once it is masked. */

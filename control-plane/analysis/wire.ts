@@ -1,7 +1,7 @@
 /** How a provider is spoken to: pure, so that each is read beside its documentation. */
 import type { AiSettings, Question } from './provider.ts'
 
-export interface WireAnswer {
+interface WireAnswer {
   readonly text: string
   /** As the provider has counted; undefined: it does not say. */
   readonly tokens: number | undefined

@@ -14,7 +14,7 @@ import type { Caller } from './endpoint.ts'
 /** Each makes the middleware of one endpoint; what is unlimited has no rate for who has the key. */
 export type Callers = Readonly<Record<Caller, (isUnlimited: boolean) => MiddlewareHandler<ApiEnv>>>
 
-export interface CallersWorld {
+interface CallersWorld {
   readonly operatorKey: string
   readonly tenants: Pick<Tenants, 'byAnalyzerKey'>
   readonly clients: Pick<Clients, 'byClientSecret'>

@@ -14,7 +14,7 @@ import { integrationEndpoints, type IntegrationEndpointsWorld } from './integrat
 import { publicKeyEndpoints, type PublicKeyEndpointsWorld } from './public-key-routes.ts'
 import { verificationEndpoints, type VerificationEndpointsWorld } from './verification-routes.ts'
 
-export type EndpointsWorld = OperatorEndpointsWorld &
+type EndpointsWorld = OperatorEndpointsWorld &
   PublicKeyEndpointsWorld &
   VerificationEndpointsWorld &
   IntegrationEndpointsWorld &

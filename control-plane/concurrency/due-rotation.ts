@@ -6,7 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createCoalescingRunner } from './coalescing-runner.ts'
 
-export interface DueWork<Item> {
+interface DueWork<Item> {
   readonly underWayMax: number
   /** As things stand. With 0 nothing of this tenant begins. */
   readonly underWayMaxOf: (tenantId: string) => number
@@ -17,7 +17,7 @@ export interface DueWork<Item> {
   readonly onError: (error: unknown) => void
 }
 
-export interface DueRotation {
+interface DueRotation {
   /** Settles when nothing more can begin and nothing is under way; never rejects. */
   readonly deliver: () => Promise<void>
   /** Begins nothing more, and waits for what is under way. */

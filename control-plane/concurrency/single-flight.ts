@@ -1,5 +1,5 @@
 /** One run at a time for each tenant: whoever asks while it is under way gets its result. */
-export interface SingleFlight<Result> {
+interface SingleFlight<Result> {
   run(tenantId: string, work: () => Promise<Result>): Promise<Result>
   /** When nothing is under way any more. */
   settled(): Promise<unknown>

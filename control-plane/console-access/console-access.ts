@@ -10,7 +10,7 @@ import { createConsolePersons, type ConsolePersonWorld } from './person.ts'
 import { createProofs } from './proofs.ts'
 import { createSpentForms } from './spent-forms.ts'
 
-export type ConsoleAccessWorld = ConsoleRealmWorld &
+type ConsoleAccessWorld = ConsoleRealmWorld &
   Omit<ConsoleSessionsWorld, 'roles'> &
   Omit<ConsolePersonWorld, 'invitations'> &
   OperatorLinksWorld &

@@ -9,7 +9,7 @@ import { networkList } from '../../shared/networks.ts'
 
 const EVERYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
-export interface LocalFetchSettings {
+interface LocalFetchSettings {
   readonly baseUrl: string
   readonly trustedProxies?: readonly string[] | undefined
   readonly proxyProtocol?: boolean | undefined

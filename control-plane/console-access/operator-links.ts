@@ -21,12 +21,12 @@ import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { give } from './roles.ts'
 
-export interface OperatorLink {
+interface OperatorLink {
   readonly url: string
   readonly expiresAtMs: number
 }
 
-export interface NewOperator {
+interface NewOperator {
   readonly email: string
   readonly name: string
   readonly password: string

@@ -25,7 +25,7 @@ export interface ConsolePerson {
   readonly since: number
 }
 
-export interface Invited {
+interface Invited {
   readonly user: User
   /** false: they know the way in. */
   readonly isMailed: boolean

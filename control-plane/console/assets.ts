@@ -11,7 +11,7 @@ import type { Logger } from 'pino'
 import { bundle } from '../downloads/bundling/bundle.ts'
 import { STYLE } from './style.ts'
 
-export interface Asset {
+interface Asset {
   readonly path: string
   readonly mediaType: string
   readonly bytes: Buffer
@@ -25,7 +25,7 @@ export interface AssetUrls {
   readonly charts: { readonly style: string; readonly script: string } | undefined
 }
 
-export interface Assets {
+interface Assets {
   urls(): Promise<AssetUrls>
   find(path: string): Promise<Asset | undefined>
 }

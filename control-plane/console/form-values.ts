@@ -12,7 +12,7 @@ import { LIMITS } from '../../shared/limits.ts'
  * a line each. whole: a number. flag: a checkbox. choices: the ticked ones of several. secret: text
  * that is neither shown again nor kept. optional_secret: the same, left out where empty.
  */
-export type FieldKind =
+type FieldKind =
   | 'text'
   | 'optional'
   | 'nullable'
@@ -101,7 +101,7 @@ const linesOf = (text: string) =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-export type Checked<Body> =
+type Checked<Body> =
   | { readonly kind: 'good'; readonly body: Body }
   | { readonly kind: 'wrong'; readonly attempt: Attempt }
 

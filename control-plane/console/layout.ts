@@ -12,7 +12,7 @@ import { operatorLinks, tenantLinks, type NavigationLink } from './navigation.ts
 import type { View, Visit } from './route.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
 
-export interface Frame {
+interface Frame {
   readonly baseUrl: string
   readonly assets: AssetUrls
   /** Which pages there are. */

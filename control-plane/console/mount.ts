@@ -29,7 +29,7 @@ import { isShownAgain, savesTooOften } from './save-rate.ts'
 import type { ConsoleRoute, Declaration, Done, View, Visit } from './route.ts'
 import type { ConsoleWorld } from './world.ts'
 
-export interface MountWorld extends ConsoleWorld {
+interface MountWorld extends ConsoleWorld {
   readonly rates: RateLimits
 }
 

@@ -30,7 +30,7 @@ export const OPERATOR_ENTRIES = {
   everything: { label: 'Audit', path: '/console/audit' },
 } as const
 
-export type TenantEntry = keyof typeof TENANT_ENTRIES
+type TenantEntry = keyof typeof TENANT_ENTRIES
 export type NavigationEntry = TenantEntry | keyof typeof OPERATOR_ENTRIES | 'search'
 
 export const TENANT_PATH = '/console/tenants/{tenant_id}'

@@ -25,7 +25,7 @@ export interface DoneNote {
   }
 }
 
-export interface MissingGateways {
+interface MissingGateways {
   readonly what: 'pending' | 'notDurable' | 'unreachable'
   readonly count: number
   /** For operators alone, and no more than fit into an address. */
@@ -39,14 +39,14 @@ export interface ReceiptState {
   readonly lines: readonly string[]
 }
 
-export interface ReceiptsWorld {
+interface ReceiptsWorld {
   readonly fleet: Pick<FleetHub, 'gateways' | 'settled'>
   readonly tenants: Pick<Tenants, 'find'>
   readonly clock: Clock
 }
 
 /** Names of machines are for those who run them: nobody else is shown one, in no receipt. */
-export type Reader = { readonly isOperator: boolean }
+type Reader = { readonly isOperator: boolean }
 
 const IDS_IN_NOTE_MAX = 5
 

@@ -93,7 +93,7 @@ export interface Visit {
   readonly proofs: FormProofs | undefined
 }
 
-export interface FormProofs {
+interface FormProofs {
   readonly csrf: string
   newFormId(): string
 }

@@ -36,7 +36,7 @@ import { directoryRoutes } from './tenant/directory/directory-routes.ts'
 import { startRoutes } from './tenant/start-routes.ts'
 import { allWebhookRoutes } from './tenant/webhooks/routes.ts'
 
-export interface ConsoleRoutesWorld extends SignInWorld {
+interface ConsoleRoutesWorld extends SignInWorld {
   /** Shared with the API: whoever asks, an application is asked so often and no more. */
   readonly rates: RateLimits
 }

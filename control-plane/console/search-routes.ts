@@ -10,12 +10,12 @@ import { textField } from './blocks/field.ts'
 import { operatorLinks, tenantLinks, tenantPath } from './navigation.ts'
 import { page, type ConsoleRoute } from './route.ts'
 
-export interface SearchWorld {
+interface SearchWorld {
   readonly tenants: Pick<Tenants, 'search' | 'find'>
   readonly users: Pick<Users, 'search'>
 }
 
-export interface Found {
+interface Found {
   readonly label: string
   readonly detail: string
   readonly href: string

@@ -48,7 +48,7 @@ export const EnforcementEventBody = v.object({
   app_host: v.optional(text(LIMITS.eventHostCharactersMax)),
 })
 
-export interface EventBatch {
+interface EventBatch {
   readonly events: readonly OwnEvent[]
   readonly rejected: number
 }

@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts'
 
 export type LoggedEvent = Readonly<OutboxRow>
 
-export interface EventFilter {
+interface EventFilter {
   readonly event?: EventName | undefined
   readonly subject?: string | undefined
   readonly ip?: string | undefined

@@ -33,7 +33,7 @@ const SLOW_FOR_MS = MINUTE_MS
 const CLAIM_MS = MINUTE_MS
 const PAUSES_MS = [1, 4, 15, 40].map((minutes) => minutes * MINUTE_MS)
 
-export interface LogoutNoticesWorld {
+interface LogoutNoticesWorld {
   readonly store: Store
   readonly tenants: Pick<Tenants, 'find'>
   readonly keys: Pick<SigningKeys, 'signingSet'>

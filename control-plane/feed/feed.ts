@@ -8,7 +8,7 @@ import type { Instances } from './instances.ts'
 import { isNoneMatch, type Poll } from './poll-headers.ts'
 import type { FeedStates } from './states.ts'
 
-export interface PollAnswer {
+interface PollAnswer {
   readonly etag: string
   /** undefined: the instance has it already. */
   readonly body: string | undefined

@@ -14,7 +14,7 @@ import { findTenant, findTenantSecrets, type Tenant } from '../store/queries/ten
 import type { Store } from '../store/store.ts'
 import { secretHashesOf, type SecretHashes } from '../tenants/client-secrets.ts'
 
-export interface FeedState {
+interface FeedState {
   readonly tenant: Tenant
   readonly secrets: SecretHashes
   readonly revoked: Revoked

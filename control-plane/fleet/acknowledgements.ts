@@ -2,7 +2,7 @@
 import { LIMITS } from '../../shared/limits.ts'
 import type { Receipt } from '../store/enforced.ts'
 
-export interface Acknowledgements {
+interface Acknowledgements {
   applied(revision: number, timeoutMs: number): Promise<Receipt>
   /** The same, by those who have not rejected what it says of this tenant. */
   taken(tenantId: string, revision: number, timeoutMs: number): Promise<Receipt>
@@ -12,7 +12,7 @@ export interface Acknowledgements {
   close(): void
 }
 
-export interface AcknowledgementSources {
+interface AcknowledgementSources {
   connected(): readonly string[]
   hasApplied(gatewayId: string, revision: number): boolean
   hasRejected(gatewayId: string, tenantId: string, revision: number): boolean

@@ -30,7 +30,7 @@ export type Credential =
   | { readonly kind: 'own'; readonly keyId: string; readonly gatewayId: string }
   | { readonly kind: 'shared' }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly fleetKey: string
   readonly sharedKey: SharedKeyUse
   readonly keys: GatewayKeyRegistry

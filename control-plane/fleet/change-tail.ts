@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import { LIMITS } from '../../shared/limits.ts'
 import type { FleetPosition, FleetSource, TenantChange } from './source.ts'
 
-export interface ChangeTail {
+interface ChangeTail {
   /** Everything up to here has been handed to `onChange`. */
   position(): FleetPosition
   /** Settles after the first look at the source. */
@@ -16,7 +16,7 @@ export interface ChangeTail {
   close(): Promise<void>
 }
 
-export interface ChangeTailOptions {
+interface ChangeTailOptions {
   readonly source: FleetSource
   readonly log: Logger
   readonly pollMs: number
@@ -90,7 +90,7 @@ export function followChanges(options: ChangeTailOptions): ChangeTail {
   }
 }
 
-export interface Page {
+interface Page {
   /** In the order of revisions. Some may already be newer than `newest`. */
   readonly changes: readonly TenantChange[]
   /** Every change up to here is among them, or was superseded by one that comes later. */

@@ -19,7 +19,7 @@ export interface Hello {
   readonly revision: number
 }
 
-export interface ConversationOptions {
+interface ConversationOptions {
   readonly socket: WebSocket
   readonly log: Logger
   readonly timing: Pick<FleetTiming, 'helloMsMax' | 'heartbeatMs' | 'silenceMsMax'>

@@ -41,7 +41,7 @@ interface Entry {
   readonly rejections: Map<string, Rejection>
 }
 
-export interface GatewayRegistry {
+interface GatewayRegistry {
   /** `revision` is what it surely serves already. */
   connected(gatewayId: string, version: string, revision: number, keyId?: string | null): void
   disconnected(gatewayId: string): void

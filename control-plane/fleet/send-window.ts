@@ -2,7 +2,7 @@
  * How much may be on its way to one gateway. What the kernel and the gateway have queued cannot be
  * overtaken any more, so a bulk of tenants is kept here, where a revocation still passes it.
  */
-export interface SendWindow {
+interface SendWindow {
   /** Waits until so many bytes fit; one message always fits into an empty window. */
   room(bytes: number): Promise<void>
   sent(bytes: number): void

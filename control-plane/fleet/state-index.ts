@@ -10,7 +10,7 @@ import type { FleetSource } from './source.ts'
 /** SQLite answers at once: without a pause, ten thousand tenants would hold up every request. */
 const TENANTS_PER_TURN = 10
 
-export interface StateIndex {
+interface StateIndex {
   follow(outgoing: Outgoing): void
   /** undefined until everything has been read. */
   current(): { readonly hash: string; readonly revision: number } | undefined

@@ -15,7 +15,7 @@ const GOODBYE_MS = 1000
 /** What a proxy says of itself that ends TLS on this machine for gateways of others. */
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'] as const
 
-export interface FleetDoor {
+interface FleetDoor {
   attach(server: Server): void
   close(): void
 }

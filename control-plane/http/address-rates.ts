@@ -8,7 +8,7 @@ import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Rate, RateLimits } from '../../shared/rate-limits.ts'
 
-export interface AddressRates {
+interface AddressRates {
   /** undefined: taken. `scope`: whose door it is, where each has a count of its own. */
   waitSeconds(name: string, address: string, rate: Rate, scope?: string): number | undefined
   /** As `waitSeconds`, for those who answer with a refusal. */

@@ -14,7 +14,7 @@ export function isFromOwnPage(headers: IncomingHttpHeaders, origin: string): boo
   return headers.origin === undefined || headers.origin === origin
 }
 
-export type FormResult =
+type FormResult =
   | { readonly kind: 'form'; readonly fields: ReadonlyMap<string, string> }
   | { readonly kind: 'refused'; readonly reason: 'media_type' | 'too_large' | 'repeated_field' }
 

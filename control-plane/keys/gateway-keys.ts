@@ -24,7 +24,7 @@ export interface MadeGatewayKey extends GatewayKey {
   readonly key: string
 }
 
-export interface GatewayKeysWorld {
+interface GatewayKeysWorld {
   readonly store: Store
   readonly vault: Pick<Vault, 'hash'>
   readonly tickets: Pick<TicketSecret, 'replace'>

@@ -19,7 +19,7 @@ import type { Actor, Change, Store } from '../store/store.ts'
 import { generateRsaKey, importRsaKey, publicPem, type RsaKey } from './rsa-keys.ts'
 import type { Vault } from './vault.ts'
 
-export interface PublishedKey {
+interface PublishedKey {
   readonly kid: string
   readonly kty: 'RSA'
   readonly alg: 'RS256'
@@ -47,7 +47,7 @@ export interface SigningSet {
 }
 
 export const ROTATION_PHASES = ['prepare', 'promote', 'retire'] as const
-export interface Rotation {
+interface Rotation {
   readonly phase: (typeof ROTATION_PHASES)[number]
   readonly privateKeyPem?: string | undefined
   readonly force?: boolean | undefined

@@ -3,7 +3,7 @@ export interface ApiClient {
   request(method: string, path: string, body?: unknown): Promise<ApiAnswer>
 }
 
-export interface ApiAnswer {
+interface ApiAnswer {
   readonly status: number
   readonly body: Record<string, unknown>
 }

@@ -1,13 +1,13 @@
 /** The three programs as children of `npm start`: begun together, ended together. */
 import { fork, type ChildProcess } from 'node:child_process'
 
-export interface Program {
+interface Program {
   readonly name: string
   readonly file: string
   readonly args: readonly string[]
 }
 
-export interface Children {
+interface Children {
   /** Settles with what the program says once it serves; rejects when it ends before. */
   start(program: Program): Promise<unknown>
   /** Settles with the name of a program that ended although nobody asked it to. */

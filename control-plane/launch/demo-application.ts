@@ -8,7 +8,7 @@ import type { HtmlEscapedString } from 'hono/utils/html'
 import type { TokenClaims } from '../../shared/enforcement/token.ts'
 import { verifyClaims } from '../downloads/sdk-node/index.ts'
 
-export interface DemoSettings {
+interface DemoSettings {
   readonly tenantId: string
   readonly baseUrl: string
 }

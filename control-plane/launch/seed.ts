@@ -18,7 +18,7 @@ export interface DemoKeep {
   readonly hasBeenLive: boolean
 }
 
-export interface SeedWorld {
+interface SeedWorld {
   readonly operator: ApiClient
   readonly analyzer: (key: string) => ApiClient
   readonly origin: string

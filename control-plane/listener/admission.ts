@@ -13,7 +13,7 @@ import { Rotation } from '../concurrency/rotation.ts'
 /** `keyed`: shows something that has yet to be checked; so may a flood. */
 export type Priority = 'operator' | 'known' | 'keyed' | 'stranger'
 
-export interface AdmissionLimits {
+interface AdmissionLimits {
   readonly perTurn: number
   readonly waitingMax: number
   readonly waitingPerAddressMax: number
@@ -27,7 +27,7 @@ const ADMISSION_LIMITS: AdmissionLimits = {
   waitingPerSiteMax: LIMITS.admissionWaitingPerSiteMax,
 }
 
-export interface Admission {
+interface Admission {
   /** Now or later. False: too many of this address wait already. */
   enter(priority: Priority, address: string, begin: () => void): boolean
 }

@@ -45,7 +45,7 @@ const CONNECTION_LIMITS: ConnectionLimits = {
   lingeringBytesMin: LIMITS.lingeringAnswerBytesMin,
 }
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly trustedProxies: readonly string[]
   readonly proxyProtocol: boolean
   readonly headMs: number
@@ -54,7 +54,7 @@ export interface ConnectionsOptions {
   readonly limits?: Partial<ConnectionLimits> | undefined
 }
 
-export interface Connections {
+interface Connections {
   /** Who the connection is from: its other end, or what a balancer says before the first byte. */
   peerOf(socket: Socket): string
   /**

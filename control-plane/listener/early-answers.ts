@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { LIMITS } from '../../shared/limits.ts'
 
-export interface DrainLimits {
+interface DrainLimits {
   readonly bytesMax: number
   readonly ms: number
 }

@@ -17,7 +17,7 @@ interface Judged {
   [IS_KNOWN]?: boolean
 }
 
-export interface KnownCredentials {
+interface KnownCredentials {
   isKnown(request: IncomingMessage): boolean
 }
 

@@ -2,7 +2,7 @@
  * Many addresses hold together what no one of them may. Whoever holds the most loses the largest of
  * it, again and again, until the rest fits: so a crowd of small holders loses nothing to a large one.
  */
-export interface Held<T> {
+interface Held<T> {
   /** An address, or something that stands for nobody else. */
   readonly holder: object
   readonly one: T

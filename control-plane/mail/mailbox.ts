@@ -7,7 +7,7 @@ import { appendFile, readFile, rename, writeFile } from 'node:fs/promises'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Mail, MailTransport } from './mails.ts'
 
-export type KeptMail = Mail & { readonly at: number }
+type KeptMail = Mail & { readonly at: number }
 
 export interface Mailbox extends MailTransport {
   /** Newest first. */

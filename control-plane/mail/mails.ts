@@ -40,7 +40,7 @@ const CLAIM_MS = LIMITS.mailSendMsMax + MINUTE_MS
 /** So much life of a link is left for whoever reads the mail. */
 const LINK_MS_MIN = 5 * MINUTE_MS
 
-export interface MailsWorld {
+interface MailsWorld {
   readonly store: Store
   readonly vault: Vault
   readonly transport: MailTransport

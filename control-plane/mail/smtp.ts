@@ -3,7 +3,7 @@ import { isLoopbackHost } from '../../shared/hosts.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { MailTransport } from './mails.ts'
 
-export interface SmtpSettings {
+interface SmtpSettings {
   /** `smtps://user:password@mail.example.com`, or `smtp://…`, which then needs STARTTLS. */
   readonly url: string
   readonly from: string

@@ -41,7 +41,7 @@ export function spanOf({ windowSeconds }: AlertRule, { judgedAt, countedFrom }: 
   return { fromMs: Math.max(fromMs, countedFrom), toMs }
 }
 
-export interface Judgement {
+interface Judgement {
   readonly isTriggered: boolean
   readonly state: AlertState
 }

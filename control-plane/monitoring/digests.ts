@@ -16,13 +16,11 @@ import type { Queries } from '../store/sqlite.ts'
 import type { Change, Store } from '../store/store.ts'
 import { countedFrom, newestWeek, type Week } from './weeks.ts'
 
-export interface DigestsWorld {
+interface DigestsWorld {
   readonly store: Store
   readonly clock: Clock
   readonly log: Pick<Logger, 'error'>
 }
-
-export type Digests = ReturnType<typeof createDigests>
 
 /** So many in one change: on a Monday at nine it is everybody's turn. */
 const PAGE = 20

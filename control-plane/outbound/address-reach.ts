@@ -7,7 +7,7 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { networkList } from '../../shared/networks.ts'
 
-export type Reach = 'public' | 'private' | 'inside'
+type Reach = 'public' | 'private' | 'inside'
 
 /** The allocated part of IPv6: everything else is reserved, local, mapped or translated. */
 const IPV6_UNICAST = networkList(['2000::/3'])

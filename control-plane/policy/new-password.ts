@@ -9,7 +9,7 @@ export type PasswordProblem =
   | 'password_used_before'
 
 /** What was found out about a password that somebody wants to have. */
-export interface PasswordFindings {
+interface PasswordFindings {
   readonly characters: number
   /** 0 to 4 */
   readonly strength: number

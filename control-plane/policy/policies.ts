@@ -30,7 +30,7 @@ export interface LockoutPolicy {
 export const MFA_MODES = ['off', 'optional', 'required', 'on_risk'] as const
 export const MFA_RISKS = ['new_device', 'new_network'] as const
 
-export interface MfaPolicy {
+interface MfaPolicy {
   /** optional: who has enrolled a factor is asked for it. on_risk: at the risks below only. */
   readonly mode: (typeof MFA_MODES)[number]
   readonly risks: readonly (typeof MFA_RISKS)[number][]
@@ -44,7 +44,7 @@ export interface NetworkPolicy {
 
 export const DEVICE_DEMANDS = ['any', 'known', 'enrolled'] as const
 
-export interface DevicePolicy {
+interface DevicePolicy {
   /** known: a new browser has to show a second factor. enrolled: only devices with our agent. */
   readonly require: (typeof DEVICE_DEMANDS)[number]
   /** A mail to the person when a browser signs in for the first time. */
@@ -53,7 +53,7 @@ export interface DevicePolicy {
 
 export const WHEN_FULL = ['end_oldest', 'refuse'] as const
 
-export interface SessionPolicy {
+interface SessionPolicy {
   readonly max_session_seconds: number
   readonly idle_seconds: number
   readonly session_binding: SessionBinding

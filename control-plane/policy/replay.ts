@@ -29,7 +29,7 @@ export interface PastSignIn {
 /** `signed_in`, or what stood in the way. */
 export type Outcome = string
 
-export interface Difference {
+interface Difference {
   readonly before: Outcome
   readonly after: Outcome
   readonly count: number

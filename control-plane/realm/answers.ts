@@ -84,7 +84,7 @@ export const MESSAGES: Readonly<Record<MessageKind, Message>> = {
 /** After these one begins anew rather than going on where one was. */
 const ENDINGS: readonly MessageKind[] = ['expired', 'cookie_missing']
 
-export interface MessageSettings {
+interface MessageSettings {
   readonly place: Place
   readonly applicationUrl?: string | undefined
   readonly details?: readonly string[]
@@ -132,7 +132,7 @@ export function placeOfTenant(baseUrl: string, tenant: Tenant | undefined): Tena
   const logoUrl = logoUrlOf(issuerOf(baseUrl, tenantId), tenant)
   return { host, name, brand: { colour: brandColour ?? undefined, logoUrl } }
 }
-export type TenantPlace = Omit<Place, 'texts'>
+type TenantPlace = Omit<Place, 'texts'>
 
 /** For what comes before a realm is known, and for its failures. */
 export async function answerMessage(

@@ -19,7 +19,7 @@ const ANONYMOUS_SESSION_SECONDS = (10 * MINUTE_MS) / SECOND_MS
 
 const off = { enabled: false } as const
 
-export interface RealmSettings {
+interface RealmSettings {
   readonly tenant: Tenant
   readonly isHttps: boolean
   readonly clientId: string
@@ -33,7 +33,7 @@ export interface RealmSettings {
 }
 
 /** What the realm decides itself while the provider runs a request. */
-export type RealmHooks = Required<
+type RealmHooks = Required<
   Pick<Configuration, 'findAccount' | 'loadExistingGrant' | 'renderError'>
 > & {
   readonly signInUrl: (ctx: KoaContextWithOIDC, uid: string) => string

@@ -24,7 +24,7 @@ import { personRate } from './sign-in/person-rate.ts'
 import { createProvenAttempts } from './sign-in/proven-attempts.ts'
 import type { RealmCounts, RealmWorld } from './world.ts'
 
-export type RealmHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+type RealmHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 interface CachedRealm {
   readonly revision: number

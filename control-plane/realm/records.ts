@@ -45,12 +45,12 @@ export interface RealmRecords {
   saveSignIn(queries: Queries, uid: string, payload: AdapterPayload): Promise<void>
 }
 
-export interface SignInRecord {
+interface SignInRecord {
   readonly payload: AdapterPayload
   readonly isFinished: boolean
 }
 
-export interface RealmRecordsWorld {
+interface RealmRecordsWorld {
   readonly store: Store
   readonly vault: Vault
   readonly clock: Clock

@@ -1,6 +1,6 @@
 import type { RealmWorld } from './world.ts'
 
-export type SessionEndReason =
+type SessionEndReason =
   | 'signed_out'
   | 'code_reused'
   | 'account_switched'

@@ -6,7 +6,7 @@
 /** A code that is older than this is not exchanged any more. */
 export const CODE_SECONDS = 60
 
-export interface SessionTimes {
+interface SessionTimes {
   /** When the person proved who they are. */
   readonly signedInAt: number
   /** When the first token of the session was issued; undefined before that. */
@@ -16,7 +16,7 @@ export interface SessionTimes {
   readonly isEnded?: boolean | undefined
 }
 
-export interface SessionRules {
+interface SessionRules {
   readonly maxSessionSeconds: number
   readonly idleSeconds: number
 }
@@ -33,7 +33,7 @@ export function tokenExpiresAt(now: number, times: SessionTimes, rules: SessionR
   )
 }
 
-export type SessionEnd = 'ended' | 'too_old' | 'idle'
+type SessionEnd = 'ended' | 'too_old' | 'idle'
 
 /** Why the realm may not continue a session without asking, if there is a reason. */
 export function sessionEnd(

@@ -10,7 +10,7 @@ import { sessionEnd } from './session-life.ts'
 import { requestIdOf } from './show.ts'
 import type { Realm, RealmContext, RealmWorld } from './world.ts'
 
-export type CookieSession = Awaited<ReturnType<Realm['provider']['Session']['get']>>
+type CookieSession = Awaited<ReturnType<Realm['provider']['Session']['get']>>
 
 /** `isFresh`: the person has proved who they are in this very request. */
 export async function isSessionOver(

@@ -42,7 +42,7 @@ interface SessionClaims {
   readonly name?: string
 }
 
-export interface TokenIssuer {
+interface TokenIssuer {
   readonly issuer: string
   readonly clientId: string
   readonly tenant: Tenant

@@ -29,7 +29,7 @@ export async function showPage(ctx: RealmContext, status: number, page: Page) {
   ctx.body = isolateRightToLeft(String(await page.html))
 }
 
-export interface MessageExtras {
+interface MessageExtras {
   /** Where the person came from; the tenant's first address where that is not known. */
   readonly applicationUrl?: string | undefined
   /** What the person can quote to support. */

@@ -109,7 +109,7 @@ const PORTS = { postgres: 5432, mysql: 3306 } as const
 
 export const DryRunBody = v.strictObject({ login: v.optional(login) })
 
-export type DirectoryBody = Omit<v.InferOutput<typeof UserDirectoryBody>, 'login'>
+type DirectoryBody = Omit<v.InferOutput<typeof UserDirectoryBody>, 'login'>
 
 export function toDirectory({
   ca_pem: caPem,

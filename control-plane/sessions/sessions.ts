@@ -22,7 +22,7 @@ import type { Store } from '../store/store.ts'
 export type Session = Readonly<SessionRow>
 export type { AliveFilter }
 
-export interface IssuedSession {
+interface IssuedSession {
   readonly tenantId: string
   readonly sid: string
   readonly userId: string
@@ -42,7 +42,7 @@ export class SessionRevoked extends Error {
   }
 }
 
-export interface SeenSession {
+interface SeenSession {
   readonly tenantId: string
   readonly sid: string
   readonly atMs: number

@@ -14,7 +14,7 @@ export interface Page<T> {
   readonly next: string | null
 }
 
-export type CursorKey = readonly (string | number)[]
+type CursorKey = readonly (string | number)[]
 
 /** `rows` holds one more than was asked for when there is a next page. */
 export function toPage<Row>(

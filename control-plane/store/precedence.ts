@@ -33,7 +33,7 @@ interface Queued {
   readonly run: () => Promise<void>
 }
 
-export interface WriteQueue {
+interface WriteQueue {
   /** One after the other; what is asked for by a stranger when there is nothing else. */
   enter<T>(work: () => Promise<T>): Promise<T>
   settled(): Promise<void>

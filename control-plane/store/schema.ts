@@ -12,7 +12,7 @@ import { defineMonitoringTables } from './monitoring-tables.ts'
 import { defineSignInTables } from './sign-in-tables.ts'
 import { defineWebhookTables } from './webhook-tables.ts'
 
-export function defineSchema(c: Columns) {
+function defineSchema(c: Columns) {
   /** Named whole numbers that only grow, the fleet's `revision` among them. */
   const counters = c.table('counters', {
     name: c.text('name').primaryKey(),

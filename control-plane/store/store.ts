@@ -13,7 +13,7 @@ import { nextOf } from './queries/counters.ts'
 import { schema } from './schema.ts'
 import type { Engine, Queries } from './sqlite.ts'
 
-export interface AuditEntry {
+interface AuditEntry {
   readonly action: string
   readonly tenantId?: string
   readonly content?: Record<string, unknown>
@@ -42,14 +42,14 @@ export interface Change {
   audit(actor: Actor, entry: AuditEntry): Promise<void>
 }
 
-export interface Committed {
+interface Committed {
   readonly revision: number | null
   readonly tenantIds: readonly string[]
   readonly revoked: ReadonlyMap<string, Revoked>
   readonly hasEvents: boolean
 }
 
-export type Enforce = (revoked: ReadonlyMap<string, Revoked>) => Promise<Enforced>
+type Enforce = (revoked: ReadonlyMap<string, Revoked>) => Promise<Enforced>
 
 export interface Store {
   readonly read: Queries

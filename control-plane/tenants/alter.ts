@@ -5,7 +5,7 @@ import { isReserved } from '../store/reserved.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 
 /** What the audit trail says of it; undefined: there was nothing to do, and nothing is written. */
-export type Alteration = Record<string, unknown> | undefined
+type Alteration = Record<string, unknown> | undefined
 
 export type Alter = (
   tenantId: string,

@@ -23,7 +23,7 @@ import { openCertificate } from './certificates.ts'
 import { openClientSecrets } from './client-secrets.ts'
 import { buildSnapshot, isServed } from './snapshot.ts'
 
-export interface FleetSourceWorld {
+interface FleetSourceWorld {
   readonly store: Store
   readonly vault: Vault
   readonly revocations: Pick<Revocations, 'revokedState'>

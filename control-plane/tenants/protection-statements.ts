@@ -18,7 +18,7 @@ import type { SigningKeys } from '../keys/signing-keys.ts'
 import { issuerOf } from '../../shared/issuer.ts'
 import { clientIdOf, type Tenant, type Tenants } from './tenants.ts'
 
-export interface ProtectionStatementsWorld {
+interface ProtectionStatementsWorld {
   readonly tenants: Pick<Tenants, 'get'>
   readonly keys: Pick<SigningKeys, 'signingSet'>
   readonly clock: Clock

@@ -7,9 +7,9 @@ import type { Tenant } from '../store/queries/tenants.ts'
 
 /** What verification must have confirmed, on the platform and not long ago. */
 export const REQUIRED_CHECKS = ['middleware_mounted', 'key_installed'] as const
-export type RequiredCheck = (typeof REQUIRED_CHECKS)[number]
+type RequiredCheck = (typeof REQUIRED_CHECKS)[number]
 
-export interface GoLiveRefusal {
+interface GoLiveRefusal {
   readonly code: ErrorCode
   readonly fields: Readonly<Record<string, unknown>>
 }

@@ -4,7 +4,7 @@ import type { Vault } from '../keys/vault.ts'
 
 const SECRET_BYTES = 32
 
-export interface NewSecret {
+interface NewSecret {
   readonly plain: string
   readonly sealed: string
   readonly hash: string

@@ -10,7 +10,7 @@ import type { OpenCertificate } from './certificates.ts'
 import type { ClientSecrets } from './client-secrets.ts'
 import { clientIdOf } from './tenants.ts'
 
-export interface SnapshotParts {
+interface SnapshotParts {
   readonly tenant: Tenant
   readonly keys: readonly VerifyingKey[]
   readonly certificates: readonly OpenCertificate[]

@@ -58,14 +58,14 @@ export type TenantPatch = Partial<Omit<NewTenant, 'tenantId' | 'plan'>> & {
   readonly backchannelLogoutUri?: string | null
 }
 
-export interface CreatedTenant {
+interface CreatedTenant {
   readonly tenant: Tenant
   readonly clientId: string
   readonly clientSecret: string
   readonly analyzerKey: string
 }
 
-export interface TenantsWorld {
+interface TenantsWorld {
   readonly store: Store
   readonly vault: Vault
   readonly keys: SigningKeys

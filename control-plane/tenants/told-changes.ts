@@ -8,7 +8,7 @@ import { LIMITS } from '../../shared/limits.ts'
 type Settings = Readonly<Record<string, unknown>>
 
 /** Names as in events and in the audit trail. */
-export interface ListChange {
+interface ListChange {
   /** How many there are now. */
   count: number
   added: unknown[]
@@ -17,7 +17,7 @@ export interface ListChange {
   removed_count: number
 }
 
-export interface ToldChange {
+interface ToldChange {
   /** Without lists. */
   readonly from: Settings
   readonly to: Settings

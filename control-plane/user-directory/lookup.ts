@@ -11,7 +11,7 @@ import type { Pool } from './pool.ts'
 import type { DirectorySettings } from './settings.ts'
 
 /** Why nobody was let in: for the log and the event, never for the person who tried. */
-export type DirectoryRefusal =
+type DirectoryRefusal =
   'unknown_user' | 'wrong_password' | 'disabled' | 'ambiguous' | 'hash_unusable' | 'row_unusable'
 
 export type DirectoryAnswer =
@@ -25,7 +25,7 @@ export interface OpenDirectory {
   readonly decoys: Decoys
 }
 
-export interface LookUpWorld {
+interface LookUpWorld {
   readonly semaphore: FairSemaphore
   readonly threads: BcryptThreads
 }

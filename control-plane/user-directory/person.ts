@@ -26,7 +26,7 @@ export interface Found {
 }
 
 /** The first thing that is wrong with a row, as a sentence. */
-export interface RowProblem {
+interface RowProblem {
   readonly role: Role
   readonly wish: string
 }

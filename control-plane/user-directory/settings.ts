@@ -4,7 +4,7 @@ export type DirectoryKind = (typeof DIRECTORY_KINDS)[number]
 
 /** `verify`: encrypted, to a server whose certificate names the host. There is no in between. */
 export const TLS_MODES = ['off', 'verify'] as const
-export type TlsMode = (typeof TLS_MODES)[number]
+type TlsMode = (typeof TLS_MODES)[number]
 
 /** Which column of the query is what. */
 export const ROLES = ['id', 'username', 'email', 'name', 'password_hash', 'disabled'] as const

@@ -26,10 +26,10 @@ export function shadowIdOf(tenantId: string, externalId: string): string {
 }
 
 /** Why a person that the directory knows cannot be one of our users. For the log. */
-export type ShadowObstacle = 'email_taken' | 'id_of_somebody_else'
+type ShadowObstacle = 'email_taken' | 'id_of_somebody_else'
 /** They come in all the same: the directory tells them apart, and so do we. For the log. */
-export type ShadowLikeness = 'email_alike' | 'username_alike'
-export type ShadowConflict = ShadowObstacle | ShadowLikeness
+type ShadowLikeness = 'email_alike' | 'username_alike'
+type ShadowConflict = ShadowObstacle | ShadowLikeness
 
 /**
  * `conflict` is told about before a refusal: it names what an operator has to look at. `number`: of the

@@ -35,7 +35,7 @@ import {
 } from './settings.ts'
 import { keepShadow, shadowIdOf } from './shadow-users.ts'
 
-export interface UserDirectoriesWorld {
+interface UserDirectoriesWorld {
   readonly store: Store
   readonly vault: Vault
   readonly log: Logger
@@ -55,7 +55,7 @@ export interface NewDirectory extends DirectorySettings {
 }
 
 /** Whose wish it is: a tenant's own administrators change nothing that an operator has set. */
-export type WishedBy = 'operator' | 'administrator'
+type WishedBy = 'operator' | 'administrator'
 
 /** What the column of settings holds. */
 interface Kept extends DirectorySettings {

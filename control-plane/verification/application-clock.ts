@@ -4,7 +4,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { Answer } from './probe-client.ts'
 
 /** Seconds that the application's clock is ahead of ours; behind where negative. */
-export type ClockOffset = number
+type ClockOffset = number
 
 /** undefined where the clock is right, or nobody has told the time. */
 export function clockOffsetOf(clockAheadMs: number | undefined): ClockOffset | undefined {

@@ -27,7 +27,7 @@ export interface IntegrationResult {
   readonly checks: readonly CheckResult[]
 }
 
-export interface IntegrationWorld {
+interface IntegrationWorld {
   readonly store: Store
   readonly tenants: Pick<Tenants, 'get'>
   readonly people: TrialPeople
@@ -39,7 +39,7 @@ export interface IntegrationWorld {
   readonly timing?: TrialTiming
 }
 
-export interface TrialTiming {
+interface TrialTiming {
   /** All of one sign-in, and each page of it. */
   readonly trialMsMax: number
   readonly pageMsMax: number

@@ -9,7 +9,7 @@ export interface KeyObservation {
   readonly forged: Answer
 }
 
-export interface AddressObservation {
+interface AddressObservation {
   readonly url: string
   readonly answer: Answer
   /** The answer proves that our gateway carried the request. */

@@ -5,7 +5,7 @@ import { SignJWT } from 'jose'
 import { PROBE_SECONDS, PROBE_TYPE } from '../../shared/probe.ts'
 import type { SigningSet } from '../keys/signing-keys.ts'
 
-export interface Probe {
+interface Probe {
   readonly token: string
   readonly nonce: string
 }
@@ -17,7 +17,7 @@ export interface ProbePair {
   readonly forged: Probe
 }
 
-export interface ProbeClaims {
+interface ProbeClaims {
   readonly issuer: string
   readonly audience: string
   readonly nowSeconds: number

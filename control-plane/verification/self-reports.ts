@@ -8,7 +8,7 @@ import { trimSelfReports, upsertChecks } from '../store/queries/verification.ts'
 import type { Actor, Store } from '../store/store.ts'
 import type { CheckResult } from './checks.ts'
 
-export interface SelfReport {
+interface SelfReport {
   readonly cliVersion: string
   /** null where the tool has not recognised it. */
   readonly framework: string | null

@@ -46,7 +46,7 @@ export function createTrialAgent(timeoutMs: number): Agent {
   })
 }
 
-export interface TrialBrowserWorld {
+interface TrialBrowserWorld {
   readonly agent: Agent
   /** Ends all of it, whatever is under way. */
   readonly signal: AbortSignal

@@ -31,7 +31,7 @@ export interface VerificationStatus {
   readonly checks: readonly CheckRow[]
 }
 
-export interface VerificationWorld {
+interface VerificationWorld {
   readonly store: Store
   readonly tenants: Pick<Tenants, 'get' | 'clientSecret'>
   readonly keys: Pick<SigningKeys, 'signingSet'>

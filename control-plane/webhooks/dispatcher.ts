@@ -21,7 +21,7 @@ import { countAtOnce, isDelivered, record, type Recorded, type Result } from './
 import { openSecrets } from './secrets.ts'
 import { deliveryHeaders, signatureOf } from './signature.ts'
 
-export interface DispatcherWorld {
+interface DispatcherWorld {
   readonly store: Store
   readonly vault: Pick<Vault, 'open'>
   readonly receiver: ReceiverClient

@@ -10,7 +10,7 @@ export interface Wanted {
   readonly limit: number
 }
 
-export interface DueQueue {
+interface DueQueue {
   /** Something of this webhook is due at that time, or earlier than was known. */
   note(webhookId: string, tenantId: string, dueMs: number): void
   /** Whose turn it is, and for how many; what is chosen is under way until it is released. */

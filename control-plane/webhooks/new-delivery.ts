@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { EventName } from '../../shared/events.ts'
 import type { DeliveryRow } from '../store/queries/webhook-deliveries.ts'
 
-export interface Happening {
+interface Happening {
   readonly event: EventName
   readonly data: unknown
   readonly happenedAtMs: number

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 
-export interface Pace {
+interface Pace {
   readonly sendsMax: number
   readonly isSlow: boolean
 }

@@ -4,7 +4,7 @@ import { countPending, pendingWebhooks } from '../store/queries/webhook-deliveri
 import type { Store } from '../store/store.ts'
 import type { DispatchCounts, Dispatcher } from './dispatcher.ts'
 
-export interface WebhookQueue extends DispatchCounts {
+interface WebhookQueue extends DispatchCounts {
   /** Events that no deliveries have been made of yet. */
   readonly eventsWaiting: number
   readonly deliveriesWaiting: number

@@ -1,7 +1,7 @@
 /**
  * One delivery to one receiver: everything that may go wrong there is an answer, never an exception.
  */
-export interface ReceiverRequest {
+interface ReceiverRequest {
   /** An `https:` address that was checked when it was written; it is checked again here. */
   readonly url: string
   /** Without Host and Content-Length. */

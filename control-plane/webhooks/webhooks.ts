@@ -28,7 +28,7 @@ import { newWebhookSecret } from './secrets.ts'
 /** Without its secrets. */
 export type Webhook = Readonly<Omit<WebhookRow, 'secretSealed' | 'previousSecretSealed'>>
 
-export interface NewWebhook {
+interface NewWebhook {
   readonly url: string
   readonly events: readonly EventName[]
   readonly description: string
@@ -36,7 +36,7 @@ export interface NewWebhook {
 
 export type WebhookPatch = Partial<NewWebhook & Pick<WebhookRow, 'state'>>
 
-export interface WebhooksWorld {
+interface WebhooksWorld {
   readonly store: Store
   readonly vault: Vault
   readonly checkAddress: AddressCheck

@@ -5,12 +5,12 @@
 import type { UpMessage } from '../../shared/fleet/snapshot.ts'
 import type { LastKnownGood } from '../last-known-good/last-known-good.ts'
 
-export interface AcknowledgementsWorld {
+interface AcknowledgementsWorld {
   readonly disk: Pick<LastKnownGood, 'isHealthy'>
   readonly send: (message: UpMessage) => void
 }
 
-export interface Acknowledgements {
+interface Acknowledgements {
   /** Something has been handed on, to the workers and to the disk. */
   settle(served: Promise<void>, saved: Promise<boolean>): void
   /** The same, of what ends sessions. */

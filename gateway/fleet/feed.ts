@@ -27,7 +27,7 @@ const FAILURES_MAX = 30
 
 export type FeedTiming = { readonly [Name in keyof typeof FEED_TIMING]: number }
 
-export interface FeedOptions {
+interface FeedOptions {
   /** `http://127.0.0.1:8081` */
   readonly controlPlaneUrl: string
   readonly fleetKey: string
@@ -44,7 +44,7 @@ export interface FeedOptions {
   readonly timing?: Partial<FeedTiming>
 }
 
-export interface Feed {
+interface Feed {
   /** False while there is no link; then nothing was sent. */
   send(message: UpMessage): boolean
   isConnected(): boolean

@@ -13,7 +13,7 @@ import type { FiguresFile, KeptFigures } from './figures-file.ts'
 export const FIGURES_EVERY_MS = 10 * SECOND_MS
 const GATHER_MS = SECOND_MS
 
-export interface FiguresOutbox {
+interface FiguresOutbox {
   add(counts: readonly DecisionCount[]): void
   /** The link is there (again): what was not taken goes once more. */
   connected(): void
@@ -21,7 +21,7 @@ export interface FiguresOutbox {
   close(): void
 }
 
-export interface FiguresOutboxOptions {
+interface FiguresOutboxOptions {
   readonly log: Logger
   readonly clock: Clock
   readonly file: FiguresFile

@@ -17,7 +17,7 @@ import { createReportOutbox } from './report-outbox.ts'
 
 const CLOSE_MS_MAX = 1_000
 
-export interface FleetLinkOptions {
+interface FleetLinkOptions {
   readonly controlPlaneUrl: string
   /** Of this gateway alone. */
   readonly fleetKey: string

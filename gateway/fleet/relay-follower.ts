@@ -24,7 +24,7 @@ export interface RelayFollower {
   close(): void
 }
 
-export interface RelayFollowerOptions<T extends ServedTenant> {
+interface RelayFollowerOptions<T extends ServedTenant> {
   readonly port: PrimaryPort
   readonly registry: TenantRegistry<T>
   readonly log: Logger

@@ -10,7 +10,7 @@ import type { RelayChange, Report, ToPrimary, WorkerPort } from './relay-message
 
 const HANDLING_MS_MAX = 15 * SECOND_MS
 
-export interface Relay {
+interface Relay {
   /** Hands the whole state over, then every change. */
   attach(port: WorkerPort): void
   /** Settles when every worker that serves has dealt with it. */

@@ -52,7 +52,7 @@ export interface ReplicaStatus extends RegistryStatus {
   readonly rejected: number
 }
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly disk: LastKnownGood

@@ -16,7 +16,7 @@ import {
 } from '../../shared/fleet/snapshot.ts'
 import { endsSession, type Report } from './relay-messages.ts'
 
-export interface ReportOutbox {
+interface ReportOutbox {
   add(report: Report): void
   /** The link is there (again): what was not acknowledged goes once more. */
   connected(): void
@@ -25,7 +25,7 @@ export interface ReportOutbox {
   close(): void
 }
 
-export interface ReportOutboxOptions {
+interface ReportOutboxOptions {
   readonly log: Logger
   /** False while there is no link. */
   readonly send: (message: UpMessage) => boolean

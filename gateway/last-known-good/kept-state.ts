@@ -42,13 +42,13 @@ export interface StoredState {
 }
 
 /** What the next write of a tenant has to know of its files. */
-export interface TenantFilesFound {
+interface TenantFilesFound {
   readonly guard: GuardRecord | null
   readonly hasRevoked: boolean
   readonly isCurrentBad: boolean
 }
 
-export interface KeptState {
+interface KeptState {
   readonly state: StoredState
   readonly tenantFiles: ReadonlyMap<string, TenantFilesFound>
 }

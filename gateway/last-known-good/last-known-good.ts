@@ -63,7 +63,7 @@ interface Pending {
   revoked?: RevokedState
 }
 
-export interface LastKnownGoodOptions {
+interface LastKnownGoodOptions {
   readonly directory: string
   readonly fleetKey: string
   /** What it was until this start; null: the same. */

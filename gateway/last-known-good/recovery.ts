@@ -18,7 +18,7 @@ import type { GuardRecord, RecordRead, TenantRecord } from './stored-records.ts'
 export const GENERATIONS = ['current', 'next', 'previous'] as const
 export type Generation = (typeof GENERATIONS)[number]
 
-export interface TenantFiles {
+interface TenantFiles {
   readonly tenantId: string
   readonly guard: RecordRead<GuardRecord>
   readonly generations: Readonly<Record<Generation, RecordRead<TenantRecord>>>
@@ -26,7 +26,7 @@ export interface TenantFiles {
   readonly revoked: readonly RecordRead<Revoked>[]
 }
 
-export interface RecoveredTenant {
+interface RecoveredTenant {
   readonly synced: SyncedRevision
   /** '' when it is not what the control plane sent, so that it does not count as the same. */
   readonly hash: string

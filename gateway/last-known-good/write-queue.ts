@@ -3,7 +3,7 @@
  * changes again before its turn is written once, with its newest content; what failed is tried
  * again until it succeeds.
  */
-export interface WriteQueue {
+interface WriteQueue {
   /** Settles when everything asked for this owner so far is written; false if that failed. */
   push(owner: string, isUrgent: boolean): Promise<boolean>
   /** Nothing has failed that has not been written since. */
@@ -15,7 +15,7 @@ export interface WriteQueue {
   close(): Promise<void>
 }
 
-export interface WriteQueueOptions {
+interface WriteQueueOptions {
   /** Writes whatever is newest for this owner. */
   readonly write: (owner: string) => Promise<void>
   /** Once per round of tries, since a full disk fails every tenant. */

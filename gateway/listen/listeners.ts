@@ -11,14 +11,14 @@ import type { GatewaySettings } from '../config.ts'
 import { createProxyProtocol, type Proxied } from '../../shared/proxy-protocol.ts'
 import type { Protocols } from './protocols.ts'
 
-export interface ListenersOptions {
+interface ListenersOptions {
   readonly settings: Pick<GatewaySettings, 'proxyProtocol' | 'trustedProxies' | 'timeouts'>
   readonly protocols: Pick<Protocols, 'accept' | 'acceptTls'>
   readonly log: Logger
   readonly clock: Clock
 }
 
-export interface Listeners {
+interface Listeners {
   /** The caller listens. */
   readonly plain: Server
   readonly secure: Server

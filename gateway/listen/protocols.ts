@@ -14,7 +14,7 @@ import { createHttp2Server } from '../http2/server.ts'
 import { createTlsListener, type TlsListenerOptions } from '../tls/tls-listener.ts'
 import { createTicketKeys } from '../tls/ticket-keys.ts'
 
-export interface ProtocolsOptions extends Omit<
+interface ProtocolsOptions extends Omit<
   Http1ServerOptions,
   'addresses' | 'isSecure' | 'limits' | 'clock' | 'deadlines'
 > {

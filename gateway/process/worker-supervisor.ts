@@ -9,9 +9,9 @@ import type { Logger } from 'pino'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { onLife, type FromPrimary, type FromWorker } from './lifecycle.ts'
 
-export type RestartCause = 'crash' | 'rolling'
+type RestartCause = 'crash' | 'rolling'
 
-export interface WorkerSupervisorOptions {
+interface WorkerSupervisorOptions {
   readonly size: number
   readonly fork: () => Worker
   /** `slot` is 1 to `size`: who takes another's place has its slot. */
@@ -25,7 +25,7 @@ export interface WorkerSupervisorOptions {
   readonly log: Logger
 }
 
-export interface WorkerSupervisor {
+interface WorkerSupervisor {
   /** Slots in which a worker listens. */
   serving(): number
   /** Whether all of them have been. */

@@ -17,7 +17,7 @@ import { ENDINGS } from '../upgrade/frames.ts'
 import type { OpenWebSocket } from '../upgrade/upgrades.ts'
 import type { ProvenSession } from '../request/sessions.ts'
 
-export interface OpenStreamsWorld {
+interface OpenStreamsWorld {
   readonly clock: Clock
   byHost(host: string): HostLookup<CompiledTenant>
   webSockets(): Iterable<OpenWebSocket>
@@ -31,7 +31,7 @@ export interface OpenStreamsWorld {
   onError(error: unknown): void
 }
 
-export interface OpenStreams {
+interface OpenStreams {
   /** Something was revoked or suspended: all are judged in a moment, once for many such calls. */
   judgeSoon(): void
   judge(): void

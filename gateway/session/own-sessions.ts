@@ -38,7 +38,7 @@ const Listed = v.object({
 export type Listed = v.InferOutput<typeof Listed>
 
 export type Ending = { readonly sid: string } | { readonly device: string }
-export type OwnAnswer =
+type OwnAnswer =
   | { readonly kind: 'listed'; readonly listed: Listed }
   | { readonly kind: 'not_found' | 'unavailable' }
 
@@ -53,7 +53,7 @@ export interface OwnSessions {
   end(tenant: CompiledTenant, holder: Holder, ending: Ending): Promise<OwnAnswer>
 }
 
-export interface OwnSessionsWorld {
+interface OwnSessionsWorld {
   readonly dispatcher: Dispatcher
   readonly clock: Clock
   readonly log: { warn(fields: object, text: string): void }

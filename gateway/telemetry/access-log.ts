@@ -9,12 +9,12 @@ import { RequestContext, UnservedContext } from '../request/context.ts'
 import type { LineSink } from './line-writer.ts'
 import { traceIdOf } from '../request/trace.ts'
 
-export interface AccessLogWorld {
+interface AccessLogWorld {
   readonly lines: LineSink
   readonly nowMs: () => number
 }
 
-export type AccessLog = (exchange: Exchange, outcome: ExchangeOutcome, ms: number) => void
+type AccessLog = (exchange: Exchange, outcome: ExchangeOutcome, ms: number) => void
 
 export function createAccessLog({ lines, nowMs }: AccessLogWorld): AccessLog {
   const kept = new Map<string, Beginning>()

@@ -4,7 +4,7 @@ import { LATENCY_BOUNDS_MS, type LatencyCounts } from './latency.ts'
 
 const BOUNDS_SECONDS = LATENCY_BOUNDS_MS.map((ms) => ms / 1000)
 
-export interface CountedHistogramOptions {
+interface CountedHistogramOptions {
   readonly name: string
   readonly help: string
   /** The one label, or ''. */

@@ -11,14 +11,14 @@ export interface ReportingWorker {
   onClose(listener: () => void): void
 }
 
-export interface Gatherer {
+interface Gatherer {
   attach(slot: number, worker: ReportingWorker): void
   /** Settles when every worker has answered, or has had its time. Askers at once share one round. */
   gather(): Promise<void>
   close(): void
 }
 
-export interface GathererOptions {
+interface GathererOptions {
   readonly absorb: (slot: number, report: WorkerReport) => void
   readonly answerMsMax?: number
 }

@@ -16,7 +16,7 @@ export interface LineWriter extends LineSink {
   close(): Promise<void>
 }
 
-export interface LineWriterWorld {
+interface LineWriterWorld {
   /** As `fs.write`: may take less than all, and says how much. */
   readonly write: (
     text: string,

@@ -9,13 +9,13 @@ import { CountedHistogram } from './counted-histogram.ts'
 import type { WorkerGauges, WorkerReport } from './messages.ts'
 import { OTHER_TENANTS, OUTCOMES, STATUS_CLASSES } from './worker-counts.ts'
 
-export interface GatewayState {
+interface GatewayState {
   readonly link: FleetLinkStatus
   readonly workersWanted: number
   readonly workersServing: number
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly id: string
   readonly version: string
   readonly nowMs: () => number

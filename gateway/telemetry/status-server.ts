@@ -19,9 +19,9 @@ const NOT_READY_REASONS = {
   workers_starting: 'Not every worker has the whole state yet.',
   no_worker: 'No worker serves at the moment.',
 } as const
-export type NotReadyReason = keyof typeof NOT_READY_REASONS
+type NotReadyReason = keyof typeof NOT_READY_REASONS
 
-export interface StatusServerOptions {
+interface StatusServerOptions {
   readonly listen: Listen
   readonly readiness: () => Readiness
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>

@@ -62,7 +62,7 @@ export interface CountedRequest {
 }
 
 /** Counted elsewhere, since the start of the worker. */
-export interface RunningTotals {
+interface RunningTotals {
   readonly verifyHits: number
   readonly verifyMisses: number
   readonly linesDropped: number

@@ -3,12 +3,12 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { isTelemetry, type TellReport, type WorkerGauges } from './messages.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
-export interface Reporting {
+interface Reporting {
   readonly take: () => WorkerCounts
   readonly gauges: () => Omit<WorkerGauges, 'loopLagMs' | 'cpuMs' | 'residentBytes'>
 }
 
-export interface WorkerReporter {
+interface WorkerReporter {
   /** Settles when the primary has what there is. */
   tell(): Promise<void>
   close(): void

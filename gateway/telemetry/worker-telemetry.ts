@@ -9,7 +9,7 @@ import type { LineSink } from './line-writer.ts'
 import { createTraceStarter } from '../request/trace.ts'
 import { createWorkerCounter } from './worker-counts.ts'
 
-export interface WorkerTelemetryWorld {
+interface WorkerTelemetryWorld {
   readonly clock: Clock
   readonly lines: LineSink
   /** The share of uneventful requests that get a line, from 0 to 1. */

@@ -35,7 +35,7 @@ export interface CompiledTenant extends TenantRules {
   readonly certificates: HostCertificates
 }
 
-export interface TenantCompiler {
+interface TenantCompiler {
   /** Throws for a snapshot that cannot be served; nothing has changed then. */
   compile(snapshot: TenantSnapshot): CompiledTenant
   /** The tenant is no longer served with this state. */

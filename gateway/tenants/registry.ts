@@ -63,7 +63,7 @@ export interface RegistryStatus {
   readonly isDamaged: boolean
 }
 
-export interface RegistryOptions<T extends ServedTenant> {
+interface RegistryOptions<T extends ServedTenant> {
   readonly clock: Clock
   readonly compile: (snapshot: TenantSnapshot) => T
   /** `next` is undefined for a tenant that is gone. */

@@ -48,7 +48,7 @@ export interface TlsListenerOptions {
   readonly onFailure?: (code: string) => void
 }
 
-export interface TlsListener {
+interface TlsListener {
   /** A raw socket; `peerAddress` from the PROXY protocol, else the socket's own. */
   accept(socket: Socket, peerAddress?: string): void
   /** A server of its own for `accept`; the caller listens and closes. */

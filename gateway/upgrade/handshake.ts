@@ -22,7 +22,7 @@ import type { CarriedCalls } from './carrier.ts'
 
 type OnUpgrade = (response: IncomingMessage, upstream: Socket, first: Buffer) => void
 
-export interface HandshakeWorld {
+interface HandshakeWorld {
   readonly deadlines: Deadlines
   readonly nowMs: () => number
   readonly timeouts: UpstreamTimeouts

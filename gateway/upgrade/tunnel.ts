@@ -13,7 +13,7 @@ import { FrameTracker, closeFrame, type Ending } from './frames.ts'
 
 type Done = (error?: Error | null) => void
 
-export interface TunnelWorld {
+interface TunnelWorld {
   readonly deadlines: Deadlines
   readonly nowMs: () => number
   /** How long one side may take none of what the other has sent. */

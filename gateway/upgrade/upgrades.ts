@@ -21,7 +21,7 @@ export interface Claim {
   readonly sid: string
 }
 
-export interface UpgradePlan extends Claim {
+interface UpgradePlan extends Claim {
   readonly exchange: Exchange
   readonly origin: string
   /** Lines that we add to the 101, a CRLF behind each. */
@@ -35,7 +35,7 @@ export interface OpenWebSocket {
   cut(ending: Ending): void
 }
 
-export interface UpgradeWorld {
+interface UpgradeWorld {
   readonly lookup: LookupFunction
   readonly deadlines: Deadlines
   readonly nowMs: () => number
@@ -46,7 +46,7 @@ export interface UpgradeWorld {
   readonly onEnd?: (exchange: Exchange, outcome: ExchangeOutcome) => void
 }
 
-export interface UpgradeLimits {
+interface UpgradeLimits {
   readonly webSocketsPerSessionMax: number
   readonly webSocketsPerClientMax: number
   readonly webSocketsPerTenantMax: number

@@ -7,7 +7,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { RequestHead } from '../wire/exchange.ts'
 import { flat } from '../../shared/enforcement/flat.ts'
 
-export interface Forwarding {
+interface Forwarding {
   readonly clientAddress: string
   /** The chain that trusted proxies reported, ending in the peer; '' without trusted proxies. */
   readonly addressChain: string

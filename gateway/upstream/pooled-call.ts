@@ -12,7 +12,7 @@ import type {
 import type { UpstreamRuntime } from './runtime.ts'
 
 /** What a call has of the connection that it is on. */
-export interface CallConnection {
+interface CallConnection {
   readonly isReady: boolean
   send(piece: Buffer | string): boolean
   sendBorrowed(buffer: Buffer, from: number, to: number): boolean

@@ -7,7 +7,7 @@
  */
 import type { Socket } from 'node:net'
 
-export interface ReadBeforeEndWorld {
+interface ReadBeforeEndWorld {
   /** False: the socket may end. Asked once. */
   readonly isAwaited: () => boolean
   readonly onEnd: () => void

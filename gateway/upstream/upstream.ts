@@ -15,7 +15,7 @@ import type { UpstreamTimeouts } from './timeouts.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { UpstreamConnection } from './upstream-connection.ts'
 
-export interface UpstreamLimits {
+interface UpstreamLimits {
   readonly upstreamIdleSocketsMax: number
   readonly upstreamSocketsMax: number
   readonly upstreamWaitingMax: number

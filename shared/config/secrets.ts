@@ -11,7 +11,7 @@ export const SECRET_NAMES = [
   'SERVICE_FLEET_KEY',
   'SERVICE_MASTER_KEY',
 ] as const
-export type SecretName = (typeof SECRET_NAMES)[number]
+type SecretName = (typeof SECRET_NAMES)[number]
 export type Secrets = Readonly<Record<SecretName, string>>
 
 const SECRET_CHARACTERS_MIN = 16
@@ -19,7 +19,7 @@ const SECRET_CHARACTERS_MIN = 16
 const SENDABLE = /^[\x21-\x7e]+$/
 const FileSchema = v.record(v.string(), v.string())
 
-export interface ResolvedSecrets {
+interface ResolvedSecrets {
   readonly secrets: Secrets
   /** The file's new text when something had to be generated, else undefined. */
   readonly fileText: string | undefined

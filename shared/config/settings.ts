@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { ConfigError, parseConfig, type Config } from './config.ts'
 import { resolveSecrets, type Secrets } from './secrets.ts'
 
-export interface SettingsWorld {
+interface SettingsWorld {
   /** Command-line arguments behind the program's name. */
   readonly args: readonly string[]
   readonly environment: Readonly<Record<string, string | undefined>>

@@ -1,7 +1,7 @@
 /** The cookies that an answer to somebody signed in carries for their browser: most carry none. */
 import { clearCookie, hopsCookieName, seenCookieName, setCookie } from './cookies.ts'
 
-export interface CompanionFacts {
+interface CompanionFacts {
   /** The new value of the companion cookie, '' while the one that came is young enough. */
   readonly seenDue: string
   /** The count of a sign-in's hops came along, which ends with the sign-in. */

@@ -120,7 +120,7 @@ export function withoutSessionCookie(cookies: string): string {
     .join('; ')
 }
 
-export interface CookieOptions {
+interface CookieOptions {
   readonly path?: string
   readonly maxAgeSeconds: number
   readonly isSecure: boolean

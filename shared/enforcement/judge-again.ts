@@ -8,12 +8,12 @@ import { judgeSession, type RevokedView, type SessionRules } from './session.ts'
 import type { TokenProof } from './token-proofs.ts'
 import type { TokenTrust } from './token.ts'
 
-export interface JudgedTenant extends TenantRules {
+interface JudgedTenant extends TenantRules {
   readonly trust: TokenTrust
   readonly sessionRules: SessionRules
 }
 
-export interface StillOpenFacts {
+interface StillOpenFacts {
   readonly path: string
   /** Who was named to the application. */
   readonly session: Pick<TokenProof, 'token' | 'claims'> | undefined

@@ -2,7 +2,7 @@
  * Cross-site WebSocket hijacking: a browser opens WebSockets to anywhere, with cookies, and asks
  * nobody. Only the Origin header tells that it was another site's page that did (CWE-1385).
  */
-export interface OriginFacts {
+interface OriginFacts {
   /** Every Origin of the request, as received. */
   readonly origins: readonly string[]
   /** The tenant's addresses, as browsers see them. */

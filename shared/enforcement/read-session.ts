@@ -73,7 +73,7 @@ export interface SessionReader<Carried = unknown> {
   readonly stats: { hits: number; misses: number }
 }
 
-export interface SentSession {
+interface SentSession {
   readonly token: string
   readonly claims: TokenClaims
   /** It was not tossed in: the only one, or the one whose companion came with it. */
@@ -81,7 +81,7 @@ export interface SentSession {
 }
 
 export const NO_SESSION: SessionVerdict<never> = { kind: 'invalid', reason: 'no_session' }
-export interface SessionReaderOptions<Carried> {
+interface SessionReaderOptions<Carried> {
   readonly entriesMax?: number
   carry(token: string, claims: TokenClaims): Carried
 }

@@ -26,7 +26,7 @@ export function hasBrokenEscape(target: string): boolean {
   return PERCENT_TRAP.test(query === -1 ? target : target.slice(0, query))
 }
 
-export interface AbsoluteForm {
+interface AbsoluteForm {
   readonly authority: string
   readonly host: string
   readonly defaultPort: string

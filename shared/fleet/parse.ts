@@ -1,7 +1,7 @@
 /** Reading what came over the fleet link. Reasons name the place and the wish, never the value. */
 import * as v from 'valibot'
 
-export type ParsedMessage<Message> =
+type ParsedMessage<Message> =
   | { readonly kind: 'message'; readonly message: Message }
   /** A newer peer may say things that this version does not know: left out, not an error. */
   | { readonly kind: 'unknown'; readonly type: string }

@@ -14,13 +14,13 @@
 import { isWithin, modulesOf, reachesOf } from './added-reach.ts'
 import { codeTokens } from './code-tokens.ts'
 
-export interface AddedCodeRules {
+interface AddedCodeRules {
   readonly baseUrl: string
   /** Code of the contract for the framework of the guide. */
   readonly snippet: string
 }
 
-export interface CodeChange {
+interface CodeChange {
   readonly path: string
   readonly before: string | null
   readonly after: string

@@ -19,11 +19,11 @@ export type FileText =
   | { readonly kind: 'absent' }
   | { readonly kind: 'unreadable' }
 
-export interface GuideChange extends Change {
+interface GuideChange extends Change {
   readonly why: string
 }
 
-export type GuideChanges =
+type GuideChanges =
   /** Without those that are made already: none is left where all are. */
   | { readonly kind: 'changes'; readonly changes: readonly GuideChange[] }
   | { readonly kind: 'refused'; readonly problems: readonly EditProblem[] }

@@ -18,7 +18,7 @@ import { isRandomLooking } from './randomness.ts'
 
 export const HIDDEN = '[hidden]'
 
-export interface Masked {
+interface Masked {
   readonly text: string
   /** Where something was hidden, by lines counted from 1, and what it was taken for. */
   readonly hidden: readonly { readonly line: number; readonly kind: string }[]

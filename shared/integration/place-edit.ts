@@ -13,7 +13,7 @@ export interface Place {
   readonly text: string
 }
 
-export type Placing =
+type Placing =
   | { readonly kind: 'place'; readonly place: Place }
   /** What it would write is there already. */
   | { readonly kind: 'applied' }

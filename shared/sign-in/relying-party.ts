@@ -4,7 +4,7 @@
  */
 import * as oidc from 'openid-client'
 
-export interface SignInStart {
+interface SignInStart {
   readonly location: string
   readonly nonce: string
   readonly codeVerifier: string
@@ -27,14 +27,14 @@ export interface RelyingParty {
   endSessionLocation(tenant: WithClient, request: LogoutRequest): Promise<string>
 }
 
-export interface StartRequest {
+interface StartRequest {
   readonly redirectUri: string
   readonly state: string
   /** Ask again even where the realm still knows the person, for a second factor as well. */
   readonly isFresh: boolean
 }
 
-export interface FinishRequest {
+interface FinishRequest {
   readonly callbackUrl: string
   readonly state: string
   readonly nonce: string
@@ -43,7 +43,7 @@ export interface FinishRequest {
   readonly isFresh: boolean
 }
 
-export interface LogoutRequest {
+interface LogoutRequest {
   /** Without it the realm asks the person. */
   readonly idToken: string | undefined
   readonly returnUrl: string

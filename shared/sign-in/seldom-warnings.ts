@@ -4,7 +4,7 @@
  */
 import { MINUTE_MS, type Clock } from '../clock.ts'
 
-export interface Warnings {
+interface Warnings {
   warn(fields: object, text: string): void
 }
 

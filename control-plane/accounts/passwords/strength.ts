@@ -22,7 +22,7 @@ export interface StrengthAnswer {
 export type Strength = ReturnType<typeof createStrength>
 
 /** Whose password it is: tenants take turns, and a person has so many questions at a time. */
-export interface AskedFor {
+interface AskedFor {
   readonly tenantId: string
   readonly person: string
 }

@@ -17,7 +17,7 @@ export const PATH_PARAMETERS = {
   delivery_id: { description: 'The id of the delivery.', example: 'dlv_1b9f6c1e2d3a4b5c' },
 } as const
 
-export type PathParameter = keyof typeof PATH_PARAMETERS
+type PathParameter = keyof typeof PATH_PARAMETERS
 
 export function parametersIn(path: string): readonly PathParameter[] {
   return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => {

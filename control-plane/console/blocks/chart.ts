@@ -13,7 +13,7 @@ export interface ChartLine {
   readonly isLevel?: boolean
 }
 
-export interface ChartView {
+interface ChartView {
   readonly title: string
   /** Seconds since 1970, as uPlot takes them. */
   readonly times: readonly number[]

@@ -11,12 +11,12 @@ export interface CodeEdit {
   readonly after: string
 }
 
-export interface CodeLine {
+interface CodeLine {
   readonly sign: '+' | '-' | ' '
   readonly text: string
 }
 
-export interface CodeLines {
+interface CodeLines {
   readonly lines: readonly CodeLine[]
   /** How many there are besides. */
   readonly more: number

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { Html } from '../../pages/html.ts'
 import type { Attempt } from '../form-values.ts'
 
-export interface FieldView {
+interface FieldView {
   /** The name in the form, and the id of the field on the page. */
   readonly name: string
   readonly label: string
@@ -17,7 +17,7 @@ export interface FieldView {
   readonly isFree?: boolean
 }
 
-export interface TextFieldView extends FieldView {
+interface TextFieldView extends FieldView {
   readonly type?: 'text' | 'password' | 'email' | 'url' | 'search'
   /** What the browser may fill in; `off` for what is no person's. */
   readonly autocomplete?: string

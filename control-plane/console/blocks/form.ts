@@ -5,7 +5,7 @@ import type { Html } from '../../pages/html.ts'
 import type { View, Visit } from '../route.ts'
 import { notice } from './notice.ts'
 
-export interface FormView {
+interface FormView {
   readonly action: string
   /** What the one button says. */
   readonly submit: string

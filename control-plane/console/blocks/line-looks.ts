@@ -2,7 +2,7 @@
  * How the lines of a chart differ: in their dashes, whatever their colour is, so that a legend is
  * read without any. Used by the page and by the script that draws.
  */
-export interface LineLook {
+interface LineLook {
   /** A custom property of the style sheet. */
   readonly colour: string
   readonly dash: readonly number[]

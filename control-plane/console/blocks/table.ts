@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { Html } from '../../pages/html.ts'
 
-export type Cell = string | number | Html | null
+type Cell = string | number | Html | null
 
 export interface Column<Row> {
   readonly label: string
@@ -14,7 +14,7 @@ export interface Column<Row> {
   readonly isUnseen?: boolean
 }
 
-export interface TableView<Row> {
+interface TableView<Row> {
   /** What the table is of; only read out. */
   readonly caption: string
   readonly columns: readonly Column<Row>[]

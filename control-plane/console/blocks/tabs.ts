@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { Html } from '../../pages/html.ts'
 
-export interface Tab {
+interface Tab {
   readonly label: string
   readonly href: string
   readonly isHere?: boolean

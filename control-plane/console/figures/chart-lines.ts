@@ -96,7 +96,7 @@ function lineName({ outcome, reason }: Pick<Line, 'outcome' | 'reason'>): string
     : `${outcomeText(outcome)}: ${text}`
 }
 
-export type Counted = Pick<Line, 'outcome' | 'reason' | 'total'>
+type Counted = Pick<Line, 'outcome' | 'reason' | 'total'>
 
 /** Whoever decided it; those that were counted most first. */
 export function outcomesAndReasons({ lines }: Series): Counted[] {

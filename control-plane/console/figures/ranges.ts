@@ -11,7 +11,7 @@ const RANGES = {
   week: { label: 'Week', words: 'the last 7 days', step: 'hour', ms: 7 * DAY_MS },
   month: { label: 'Month', words: 'the last 30 days', step: 'day', ms: 30 * DAY_MS },
 } as const
-export type Range = keyof typeof RANGES
+type Range = keyof typeof RANGES
 const NAMES = Object.keys(RANGES) as [Range, ...Range[]]
 
 export const RANGE_QUERY = {

@@ -16,7 +16,7 @@ import { clockOffsetOf, whatToDoAboutTheClock } from '../../verification/applica
 import { goneAfterMs } from '../../verification/judge-feed.ts'
 import type { ConsoleWorld } from '../world.ts'
 
-export interface InstanceState {
+interface InstanceState {
   readonly word: string
   readonly tone: Tone
   readonly remark: string

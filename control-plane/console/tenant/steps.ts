@@ -18,7 +18,7 @@ export interface Step {
   readonly seenAtMs?: number | undefined
 }
 
-export interface StepsView {
+interface StepsView {
   readonly tenant: Pick<
     Tenant,
     'tenantId' | 'status' | 'mode' | 'protection' | 'integrationCompletedAt'

@@ -13,7 +13,7 @@ const TARGET = 'node20'
 /** Browsers of the last years; pages do what they are for without a script, too. */
 const BROWSER_TARGET = 'es2022'
 
-export interface BundleWish {
+interface BundleWish {
   /** A module of ours. */
   readonly entry: URL
   readonly formats: readonly ('esm' | 'cjs')[]
@@ -25,7 +25,7 @@ export interface BundleWish {
   readonly define?: Readonly<Record<string, string>>
 }
 
-export interface Bundle {
+interface Bundle {
   /** The code in each wished format, in their order. */
   readonly codes: readonly string[]
   /** Our licence, and those of every package whose code is in it. */

@@ -9,7 +9,7 @@ const BLOCK_BYTES = 512
 const MODIFIED = new Date('1985-10-26T08:15:00.000Z')
 const MODES = { file: 0o644, program: 0o755 } as const
 
-export interface TarFile {
+interface TarFile {
   readonly path: string
   readonly content: string | Buffer
   readonly kind?: keyof typeof MODES

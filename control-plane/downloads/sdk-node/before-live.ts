@@ -13,13 +13,13 @@ import {
 } from '../../../shared/protection-statement.ts'
 import { readBounded } from './bounded-text.ts'
 
-export interface BeforeLive {
+interface BeforeLive {
   /** At once where the answer of the last seconds is still good. Never rejects. */
   isOpen(): boolean | Promise<boolean>
   close(): void
 }
 
-export interface BeforeLiveWorld {
+interface BeforeLiveWorld {
   /** `{base_url}/tenants/<tenant_id>/protection` */
   readonly url: string
   readonly tenantId: string

@@ -5,7 +5,7 @@ import { PROBE_SECONDS, PROBE_TYPE } from '../../../shared/probe.ts'
 
 const CLOCK_SKEW_SECONDS = 60
 
-export type ProbeVerdict =
+type ProbeVerdict =
   | { readonly kind: 'genuine'; readonly nonce: string }
   | { readonly kind: 'refused'; readonly reason: TokenReason | 'probe_refused' }
 

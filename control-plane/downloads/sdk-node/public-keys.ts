@@ -13,7 +13,7 @@ import { readBounded } from './bounded-text.ts'
 
 export type Keys = ReadonlyMap<string, KeyObject>
 
-export interface PublicKeysWorld {
+interface PublicKeysWorld {
   /** `{base_url}/tenants/<tenant_id>/public-key` */
   readonly url: string | undefined
   /** With one or several PEM public keys. */
@@ -23,7 +23,7 @@ export interface PublicKeysWorld {
   readonly onWarning: (message: string) => void
 }
 
-export interface PublicKeys {
+interface PublicKeys {
   /** The same object until they change; undefined where none were ever loaded. */
   current(): Keys | undefined
   /** Waits for the first ones. Rejects where there are none. */

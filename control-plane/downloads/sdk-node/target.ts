@@ -9,7 +9,7 @@ import { LIMITS } from '../../../shared/limits.ts'
 import type { GuardedRequest } from './guard.ts'
 
 /** What the edge refuses as well. */
-export type TargetProblem = 'length' | 'method' | 'target' | 'mismatch'
+type TargetProblem = 'length' | 'method' | 'target' | 'mismatch'
 
 /**
  * `/a?b` as it stands; `http://host/a?b` without what is before its path, where it agrees with

@@ -28,7 +28,7 @@ export interface VerifyClaimsOptions {
   readonly nowMs?: () => number
 }
 
-export interface ClaimsSettings {
+interface ClaimsSettings {
   readonly tenantId: string
   readonly issuer: string
   readonly audience: string

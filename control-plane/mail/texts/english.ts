@@ -1,5 +1,5 @@
 /** What mails say. The type of every language is made from this one. */
-export interface MailFacts {
+interface MailFacts {
   readonly application: string
   readonly name: string
   readonly link: string
@@ -11,11 +11,11 @@ export interface MailText {
 }
 
 /** Of what happens again and again: no more is written for a while. */
-export interface NoticeFacts {
+interface NoticeFacts {
   readonly isLast: boolean
 }
 
-export interface DeviceFacts extends NoticeFacts {
+interface DeviceFacts extends NoticeFacts {
   readonly application: string
   readonly name: string
   readonly browser: string
@@ -24,7 +24,7 @@ export interface DeviceFacts extends NoticeFacts {
   readonly link: string
 }
 
-export interface PasswordFacts extends MailFacts, NoticeFacts {
+interface PasswordFacts extends MailFacts, NoticeFacts {
   /** Whoever else had the account comes with a new browser now. */
   readonly areBrowsersForgotten: boolean
   /** Somebody who administers the account has chosen it. */
@@ -40,7 +40,7 @@ export type FactorChange =
   | 'codes_renewed'
   | 'all_removed'
 
-export interface ColleagueFacts {
+interface ColleagueFacts {
   /** Of the tenant that they are to administer. */
   readonly tenant: string
   /** The address of who invites; '' where it is the operator. */

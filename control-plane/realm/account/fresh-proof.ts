@@ -23,7 +23,7 @@ const PROOF_KEPT_MS = 10 * MINUTE_MS
 /** What a passkey signs stays the same for so long, and then once more. */
 const CHALLENGE_MS = 10 * MINUTE_MS
 
-export interface Shown {
+interface Shown {
   readonly password: string
   readonly code: string
   readonly passkey: string

@@ -6,7 +6,7 @@ import { passkeyForm } from './blocks/passkey-form.ts'
 import { qrCode, secretBlock } from './blocks/secret.ts'
 import { page, type Page, type Place } from './layout.ts'
 
-export interface EnrolView {
+interface EnrolView {
   readonly place: Place
   readonly action: string
   readonly username: string

@@ -30,7 +30,7 @@ export interface PageNeeds {
   readonly scriptUrl?: string | undefined
 }
 
-export interface PageView {
+interface PageView {
   readonly place: Place
   /** What the page is for; the tenant's name is added to it in the browser's tab. */
   readonly title: string

@@ -3,7 +3,7 @@ import { linkButton } from './blocks/form.ts'
 import { page, type Page, type Place } from './layout.ts'
 import type { MessageText } from './texts/english.ts'
 
-export interface MessageView {
+interface MessageView {
   readonly place: Place
   readonly text: MessageText
   /** Where the person can go on from here. */

@@ -4,7 +4,7 @@ import { form } from './blocks/form.ts'
 import { notice } from './blocks/notice.ts'
 import { page, type Page, type Place } from './layout.ts'
 
-export interface NewPasswordView {
+interface NewPasswordView {
   readonly place: Place
   readonly action: string
   readonly username: string

@@ -4,7 +4,7 @@ import { notice } from './blocks/notice.ts'
 import { secretBlock } from './blocks/secret.ts'
 import { page, type Page, type Place } from './layout.ts'
 
-export interface RecoveryCodesView {
+interface RecoveryCodesView {
   readonly place: Place
   readonly action: string
   readonly codes: readonly string[]

@@ -5,7 +5,7 @@ import { notice } from './blocks/notice.ts'
 import { passkeyForm } from './blocks/passkey-form.ts'
 import { page, type Page, type Place } from './layout.ts'
 
-export interface SecondFactorView {
+interface SecondFactorView {
   readonly place: Place
   readonly action: string
   readonly username: string

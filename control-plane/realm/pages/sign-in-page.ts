@@ -4,7 +4,7 @@ import { notice } from './blocks/notice.ts'
 import { html } from 'hono/html'
 import { page, type Page, type Place } from './layout.ts'
 
-export interface SignInView {
+interface SignInView {
   readonly place: Place & { readonly name: string }
   /** Where the person is going, as they know it: `app.example.com`. */
   readonly applicationHost: string

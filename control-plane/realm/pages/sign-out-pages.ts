@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { form, linkButton } from './blocks/form.ts'
 import { page, type Page, type Place } from './layout.ts'
 
-export interface SignOutView {
+interface SignOutView {
   readonly place: Place & { readonly name: string }
   readonly action: string
   /** Sent with the form as they are. */

@@ -12,7 +12,7 @@ import { noteProven } from './proven-attempts.ts'
 import { realmCookieName, sessionCookiePath, surplusCookies } from '../realm-cookies.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 
-export interface AttemptSecret {
+interface AttemptSecret {
   readonly value: string
   readonly hash: string
 }

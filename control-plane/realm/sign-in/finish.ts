@@ -25,7 +25,7 @@ const TIMER_EARLY_MS = 2
 /** Of all realms of the host: over TLS each of them is sent all. */
 const SESSION_COOKIE = /^__Host-realm_[a-z0-9-]+_session$/
 
-export interface Finished {
+interface Finished {
   readonly user: User
   readonly state: AttemptState
   readonly facts: OwnFacts

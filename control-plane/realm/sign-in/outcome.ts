@@ -39,7 +39,7 @@ export type Outcome =
   | { readonly kind: 'busy'; readonly username: string }
   | { readonly kind: 'unavailable' | 'directory_down' | 'account_unusable' }
 
-export interface AskedPerson {
+interface AskedPerson {
   readonly state: AttemptState
   readonly user: User
   readonly factors: readonly FactorKind[]

@@ -16,7 +16,7 @@ interface Watched {
   [PROVEN]?: (cookieName: string, value: string) => void
 }
 
-export interface ProvenAttempts {
+interface ProvenAttempts {
   watch(request: IncomingMessage): void
   /** Asked before any queue: of all the cookies that are shown, one is looked at. */
   isShown(request: IncomingMessage, cookieName: string): boolean

@@ -32,7 +32,7 @@ const REFUSAL_PAGES: Record<RefusalReason, MessageKind> = {
   too_many_sessions: 'sessions_full',
 }
 
-export interface PasswordPage {
+interface PasswordPage {
   readonly status: number
   readonly username?: string | undefined
   readonly problem?: string | undefined

@@ -4,7 +4,7 @@ import type { Queries } from '../sqlite.ts'
 
 const table = schema.alerts
 export type AlertRow = typeof table.$inferSelect
-export type AlertChanges = Partial<Omit<AlertRow, 'alertId' | 'tenantId' | 'createdAt'>>
+type AlertChanges = Partial<Omit<AlertRow, 'alertId' | 'tenantId' | 'createdAt'>>
 
 /** What is known about the time in which alerts have been looked at. */
 export interface Watch {

@@ -10,7 +10,7 @@ const { signIns, addressBlocks } = schema
 
 export type AddressBlockRow = typeof addressBlocks.$inferSelect
 
-export type NewSignIn = typeof signIns.$inferInsert
+type NewSignIn = typeof signIns.$inferInsert
 
 export async function insertSignIn(queries: Queries, row: NewSignIn): Promise<void> {
   await queries.insert(signIns).values(row)

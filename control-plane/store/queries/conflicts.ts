@@ -4,7 +4,7 @@
  */
 import { Refusal, type ErrorCode } from '../../../shared/errors.ts'
 
-export interface UniqueColumn {
+interface UniqueColumn {
   /** As SQLite names it (`users.username_key`), and the index as Postgres names it. */
   readonly column: string
   readonly index: string

@@ -10,7 +10,7 @@ const ROWS_PER_STATEMENT = 100
 /** Counting is a walk over all that the tenant has, so it is done once for so many new ones. */
 const ROWS_PER_COUNT = 1000
 
-export interface EventQuotas {
+interface EventQuotas {
   /** Anybody can cause them, so they make room among themselves, and the others do. */
   readonly sealed: number
   readonly others: number

@@ -3,7 +3,7 @@ import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
 const table = schema.feedInstances
-export type FeedInstanceRow = typeof table.$inferSelect
+type FeedInstanceRow = typeof table.$inferSelect
 type InstanceKey = Pick<FeedInstanceRow, 'tenantId' | 'name'>
 
 const ROWS_PER_STATEMENT = 100

@@ -3,7 +3,7 @@ import { and, asc, eq, exists, gt, inArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
-export interface ChangedTenant {
+interface ChangedTenant {
   readonly tenantId: string
   readonly revision: number
   readonly isGone: boolean

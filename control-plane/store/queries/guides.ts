@@ -3,7 +3,7 @@ import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
 const { guides: table } = schema
-export type GuideRow = typeof table.$inferSelect
+type GuideRow = typeof table.$inferSelect
 
 export async function newestGuide(
   queries: Queries,

@@ -7,7 +7,7 @@ import type { Queries } from '../sqlite.ts'
 const { outbox, counters } = schema
 export type OutboxRow = typeof outbox.$inferSelect
 /** With how many bytes its content has. */
-export type SizedOutboxRow = OutboxRow & { readonly bytes: number }
+type SizedOutboxRow = OutboxRow & { readonly bytes: number }
 
 const POSITION = 'webhooks'
 const NEWEST = 'event'
@@ -30,7 +30,7 @@ export async function moveOutboxPosition(queries: Queries, sequence: number): Pr
 }
 
 /** How many may be read at once, and of how many bytes: one is always read. */
-export interface Stretch {
+interface Stretch {
   readonly rows: number
   readonly bytes: number
 }

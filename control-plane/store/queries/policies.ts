@@ -4,7 +4,7 @@ import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
 const table = schema.tenantPolicies
-export type PolicyRow = typeof table.$inferSelect
+type PolicyRow = typeof table.$inferSelect
 
 export async function policiesOf(queries: Queries, tenantId: string): Promise<PolicyRow[]> {
   return await queries.select().from(table).where(eq(table.tenantId, tenantId))

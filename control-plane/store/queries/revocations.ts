@@ -7,7 +7,7 @@ import type { SessionTargetOfPerson } from './sessions.ts'
 
 const table = schema.revocations
 export type RevocationRow = typeof table.$inferSelect
-export type NewRevocation = typeof table.$inferInsert
+type NewRevocation = typeof table.$inferInsert
 
 const isKey = (tenantId: string, kind: RevocationRow['kind'], target: string) =>
   and(eq(table.tenantId, tenantId), eq(table.kind, kind), eq(table.target, target))

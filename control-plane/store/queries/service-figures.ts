@@ -12,7 +12,7 @@ import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
 const { serviceFigures: table, tenantRefusals, tenants } = schema
-export type ServiceFigureRow = typeof table.$inferSelect
+type ServiceFigureRow = typeof table.$inferSelect
 
 const STEPS = [
   ['minute', MINUTE_MS],

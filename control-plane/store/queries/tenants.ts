@@ -25,7 +25,7 @@ export type Tenant = Readonly<Omit<TenantRow, SecretColumn | 'brandLogo'>> & {
   readonly hostnames: readonly string[]
 }
 export type TenantSecrets = Pick<TenantRow, SecretColumn>
-export type NewTenantRow = Omit<typeof schema.tenants.$inferInsert, 'number'>
+type NewTenantRow = Omit<typeof schema.tenants.$inferInsert, 'number'>
 export type TenantChanges = Partial<Omit<NewTenantRow, 'tenantId' | 'createdAt' | 'revision'>>
 
 const {

@@ -246,7 +246,7 @@ type Owner = { readonly tenantId: string } | { readonly webhookId: string }
 const isOf = (whose: Owner) =>
   'webhookId' in whose ? eq(table.webhookId, whose.webhookId) : eq(table.tenantId, whose.tenantId)
 
-export interface GivenUp {
+interface GivenUp {
   readonly deliveryId: string
   readonly bodyBytes: number
 }

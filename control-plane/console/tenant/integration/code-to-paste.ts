@@ -7,10 +7,10 @@ import { copyable } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
 import { tenantPath } from '../../navigation.ts'
 
-export type Contract = ReturnType<typeof integrationContract>
-export type Place = 'edge' | 'sdk'
+type Contract = ReturnType<typeof integrationContract>
+type Place = 'edge' | 'sdk'
 
-export interface Chosen {
+interface Chosen {
   readonly framework: string
   readonly place: Place
 }

@@ -30,7 +30,7 @@ import { protectionCard } from './protection-routes.ts'
 import { obstaclesOf } from './readiness.ts'
 import { keysCard } from './secret-routes.ts'
 
-export interface IntegrationPageWorld extends Pick<
+interface IntegrationPageWorld extends Pick<
   ConsoleWorld,
   'tenants' | 'verification' | 'integration' | 'guides' | 'baseUrl'
 > {

@@ -11,7 +11,7 @@ export interface Obstacle {
   readonly todo: string
 }
 
-export interface ReadinessView {
+interface ReadinessView {
   readonly tenant: Pick<Tenant, 'status' | 'licenceBlocksSignin'>
   readonly checks: readonly CheckRow[]
   readonly nowMs: number

@@ -8,7 +8,7 @@ import { moment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
 import { sessionPath, userPath } from './paths.ts'
 
-export interface SessionTableView {
+interface SessionTableView {
   readonly tenantId: string
   readonly sessions: readonly Session[]
   /** By id; undefined where all are one person's. */

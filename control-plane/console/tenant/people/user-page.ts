@@ -16,7 +16,7 @@ import { browserOf, sessionTable } from './session-table.ts'
 import { outcomeBadge, repeatedText } from './sign-in-words.ts'
 import { accountBadge } from './users-routes.ts'
 
-export interface UserView {
+interface UserView {
   readonly user: User
   readonly pausedUntilMs: number | undefined
   readonly sessions: readonly Session[]

@@ -14,7 +14,7 @@ import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, USER, userPath } from './paths.ts'
 import { userPage } from './user-page.ts'
 
-export type UserWorld = Pick<
+type UserWorld = Pick<
   ConsoleWorld,
   'users' | 'sessions' | 'factors' | 'devices' | 'attempts' | 'policies' | 'accountMail'
 >

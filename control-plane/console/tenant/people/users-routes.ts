@@ -16,7 +16,7 @@ import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, blocksPath, userPath, USERS } from './paths.ts'
 
-export type UsersWorld = Pick<ConsoleWorld, 'users' | 'accountMail'>
+type UsersWorld = Pick<ConsoleWorld, 'users' | 'accountMail'>
 
 const SEARCH_WISH = `at most ${LIMITS.consoleSearchCharactersMax} characters`
 export const SEARCH_QUERY = v.pipe(

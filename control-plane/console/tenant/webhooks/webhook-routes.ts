@@ -38,7 +38,7 @@ type WebhookWorld = Pick<ConsoleWorld, 'webhooks' | 'deliveries'>
 type OfWebhook = TenantVisit & { readonly path: { readonly webhook_id: string } }
 
 /** Of its two forms the one that was sent shows what was typed. */
-export interface SentFrom {
+interface SentFrom {
   readonly test?: Attempt
   readonly replay?: Attempt
 }

@@ -25,7 +25,7 @@ import { judgeRestoring, removeTemporaries, restoreAll } from './restore.ts'
 import { look } from './sight.ts'
 import { codeOf, reasonOf, type FileSystem, type JournalWorld } from './world.ts'
 
-export type Written =
+type Written =
   | { readonly kind: 'written'; readonly paths: readonly string[] }
   | Refused
   /** Cut off by the machine. If not as it was before, the journal stands, and undo can be tried again. */

@@ -4,8 +4,8 @@ import { ABSOLUTE_BELOW_MOUNT, guardMessages, sendAnswer } from './carry-out.ts'
 import type { Incoming, Outgoing } from './messages.ts'
 
 /** `originalUrl` is the target, `url` what is left of it below `baseUrl`. */
-export type Mounted = Incoming & { originalUrl?: string; baseUrl?: string }
-export type Handler = (request: Mounted, response: Outgoing, next: () => void) => void
+type Mounted = Incoming & { originalUrl?: string; baseUrl?: string }
+type Handler = (request: Mounted, response: Outgoing, next: () => void) => void
 
 export function expressAdapter(guard: Guard): Handler {
   return (request, response, next) => {

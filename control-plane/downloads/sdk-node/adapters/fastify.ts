@@ -17,13 +17,13 @@ interface FastifyReply {
 
 type OnRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
 
-export interface FastifyInstance {
+interface FastifyInstance {
   decorateRequest(name: string, value: undefined): unknown
   hasRequestDecorator(name: string): boolean
   addHook(name: 'onRequest', hook: OnRequest): unknown
 }
 
-export type FastifyPlugin = (
+type FastifyPlugin = (
   instance: FastifyInstance,
   options: unknown,
   done: (error?: Error) => void,

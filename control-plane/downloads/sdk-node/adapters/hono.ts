@@ -8,7 +8,7 @@ import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './message
 import { watchAnswer, watchBody, watchSocket } from './still-open.ts'
 import { addToAnswer, addToResponse } from './private-answers.ts'
 
-export interface HonoContext {
+interface HonoContext {
   readonly env: unknown
   readonly req: { raw: Request }
   res: Response

@@ -4,7 +4,7 @@ import type { Guard } from '../guard.ts'
 import { ABSOLUTE_BELOW_MOUNT, guardMessages, sendAnswer } from './carry-out.ts'
 import type { Incoming, Outgoing } from './messages.ts'
 
-export interface KoaContext {
+interface KoaContext {
   readonly req: Incoming
   readonly res: Outgoing
   readonly state: { serviceClaims?: TokenClaims | undefined }

@@ -10,7 +10,7 @@ import {
 } from '../../../../shared/enforcement/answer-sharing.ts'
 import type { Outgoing } from './messages.ts'
 
-export interface Additions {
+interface Additions {
   readonly isPrivate: boolean
   /** Values of Set-Cookie. */
   readonly cookies: readonly string[]

@@ -5,7 +5,7 @@
 import { SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 
-export interface BatchSender {
+interface BatchSender {
   push(text: string, delayMs: number): void
   /** Characters of the oldest text that was still waiting; undefined where none was. */
   giveUpOldest(): number | undefined
@@ -14,7 +14,7 @@ export interface BatchSender {
   close(): Promise<void>
 }
 
-export interface BatchSenderWorld {
+interface BatchSenderWorld {
   /** The status of the answer, 0 where there was none. */
   post(texts: readonly string[]): Promise<number>
   /** These need not be kept any longer; `isTaken` says whether anybody has them. */

@@ -18,7 +18,7 @@ export interface EnforcedRequestWorld {
 }
 
 /** A request as it came, whatever state it is judged by. */
-export interface Arrived {
+interface Arrived {
   readonly head: RequestFacts
   readonly clientAddress: string
   readonly peer: string

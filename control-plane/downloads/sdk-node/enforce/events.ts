@@ -17,7 +17,7 @@ export interface EnforcedEvent {
   readonly app_host?: string
 }
 
-export interface Events {
+interface Events {
   add(event: EnforcedEvent): void
   /** How many wait, and how many were given up since the start. */
   stats(): { readonly waiting: number; readonly dropped: number }
@@ -25,7 +25,7 @@ export interface Events {
   close(): Promise<void>
 }
 
-export interface EventsWorld {
+interface EventsWorld {
   readonly credentials: Credentials
   readonly onWarning: (message: string) => void
   readonly random: () => number

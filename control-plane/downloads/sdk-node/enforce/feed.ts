@@ -12,13 +12,13 @@ import type { Credentials } from './credentials.ts'
 import type { ServiceClock } from './service-clock.ts'
 import { RevokedPartSchema, StateSchema, type RevokedPart, type State } from './state.ts'
 
-export interface Feed {
+interface Feed {
   /** When the service last confirmed the state that is in force; by our own clock. */
   heardMs(): number
   close(): void
 }
 
-export interface FeedWorld {
+interface FeedWorld {
   readonly settings: EnforceSettings
   readonly credentials: Credentials
   readonly clock: ServiceClock

@@ -6,7 +6,7 @@ import { networkList } from '../../../../shared/networks.ts'
 import { HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { optionReaders } from '../option-readers.ts'
 
-export interface OutageRule {
+interface OutageRule {
   /** How long the last state that was heard is gone by while the service cannot be reached. */
   readonly limitSeconds?: number
   /** Behind that: refuse whoever needs a session, or go on with the last state. */

@@ -64,7 +64,7 @@ export const BAD_REQUESTS = {
     detail: 'This method is not served here.',
   },
 } as const
-export type BadRequest = keyof typeof BAD_REQUESTS
+type BadRequest = keyof typeof BAD_REQUESTS
 
 /** The facts, or what is wrong with the request. */
 export function readFacts({

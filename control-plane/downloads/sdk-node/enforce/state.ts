@@ -51,7 +51,7 @@ export interface EnforcedTenant extends TenantRules, SignInTenant {
   readonly origin: string
 }
 
-export interface TenantKeys {
+interface TenantKeys {
   readonly seen: SealingKeys
   readonly flow: SealingKeys
 }
@@ -65,7 +65,7 @@ export function sealingKeys(secrets: readonly [string, ...string[]]): TenantKeys
   return { seen: keysFor('seen'), flow: keysFor('flow') }
 }
 
-export interface TenantParts {
+interface TenantParts {
   readonly state: State
   readonly trust: TokenTrust
   readonly keys: TenantKeys

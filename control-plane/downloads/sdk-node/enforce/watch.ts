@@ -7,7 +7,7 @@ import type { StillOpen } from '../guard.ts'
 import type { EnforcedTenant } from './state.ts'
 import type { Admission } from './admission.ts'
 
-export interface Watch {
+interface Watch {
   add(admitted: Admitted, open: StillOpen): () => void
   /** Something has changed. */
   look(): void
@@ -28,7 +28,7 @@ interface Watched {
   readonly open: StillOpen
 }
 
-export interface WatchWorld {
+interface WatchWorld {
   nowSeconds(): number
   mayStay(admitted: Admitted): boolean
   /** Of something that was watched; the others have been looked at all the same. */

@@ -7,7 +7,7 @@ import { passkeyForm } from '../blocks/passkey-form.ts'
 import { page, type Page, type Place } from '../layout.ts'
 import type { Html } from '../../../pages/html.ts'
 
-export interface ChangeView {
+interface ChangeView {
   readonly place: Place
   readonly action: string
   readonly accountUrl: string
@@ -118,7 +118,7 @@ function changePage(
   })
 }
 
-export interface ConfirmPersonView {
+interface ConfirmPersonView {
   readonly place: Place
   readonly action: string
   readonly accountUrl: string

@@ -15,7 +15,7 @@ interface AddView {
   readonly problem?: string | undefined
 }
 
-export interface AddAppView extends AddView {
+interface AddAppView extends AddView {
   /** The key as a person types it, and the same as a picture. */
   readonly key: string
   readonly qrSvg: string
@@ -48,7 +48,7 @@ export function addAppPage(view: AddAppView): Page {
   })
 }
 
-export interface AddPasskeyView extends AddView {
+interface AddPasskeyView extends AddView {
   readonly options: object
   readonly scriptUrl: string
 }

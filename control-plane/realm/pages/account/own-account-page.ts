@@ -12,7 +12,7 @@ type Own = Texts['account']['own']
 export type DoneKind = keyof Own['done']
 export type OwnProblem = keyof Own['problems']
 
-export interface OwnAccountView {
+interface OwnAccountView {
   readonly place: Place & { readonly name: string }
   /** `https://id.example.com/auth/realms/acme/account` */
   readonly accountUrl: string
@@ -36,14 +36,14 @@ export interface OwnAccountView {
   readonly problem?: OwnProblem | undefined
 }
 
-export interface FactorView {
+interface FactorView {
   readonly factorId: string
   readonly kind: 'totp' | 'passkey'
   readonly createdAtMs: number
   readonly lastUsedAtMs: number | null
 }
 
-export interface SessionView {
+interface SessionView {
   readonly sid: string
   readonly browser: string
   readonly ip: string
@@ -52,7 +52,7 @@ export interface SessionView {
   readonly lastSeenAtMs: number
 }
 
-export interface DeviceView {
+interface DeviceView {
   readonly deviceId: string
   readonly browser: string
   readonly ip: string

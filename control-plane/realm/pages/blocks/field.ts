@@ -50,7 +50,7 @@ export function ownerField(username: string): Html {
   />`
 }
 
-export interface CodeFieldView extends Pick<
+interface CodeFieldView extends Pick<
   FieldView,
   'label' | 'hint' | 'error' | 'describedBy' | 'hasFocus'
 > {

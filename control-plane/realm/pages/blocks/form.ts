@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { Html } from '../../../pages/html.ts'
 
-export interface FormView {
+interface FormView {
   readonly action: string
   /** What the one button says. */
   readonly submit: string

@@ -3,7 +3,7 @@ import type { Html } from '../../../pages/html.ts'
 import { hiddenFields } from './form.ts'
 import { notice } from './notice.ts'
 
-export interface PasskeyFormView {
+interface PasskeyFormView {
   readonly action: string
   readonly mode: 'create' | 'get'
   /** What the browser's own function takes, as JSON. */

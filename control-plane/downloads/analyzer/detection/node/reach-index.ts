@@ -7,7 +7,7 @@ import type { Source } from '../../syntax/parse.ts'
 import { functionAround } from '../../syntax/walk.ts'
 import type { Reach } from './codebase.ts'
 
-export type Call = Node & { type: 'CallExpression' }
+type Call = Node & { type: 'CallExpression' }
 
 interface FileIndex {
   readonly exports: readonly Export[]
