@@ -1,5 +1,4 @@
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { inArray, type SQL } from './drizzle.ts'
+import { inArray, type SQL, type SQLiteColumn } from './drizzle.ts'
 import type { Queries } from './sqlite.ts'
 
 /**
