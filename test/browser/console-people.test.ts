@@ -24,9 +24,13 @@ async function start(t: Test) {
     await tab.page.goto(served.at(path))
     return tab
   }
+  let tab: ReturnType<typeof chromium.page> | undefined
   /** At a desk in the dark, and as on a phone: opened once, and seen in both ways. */
   const look = async (person: Person, path: string, name: string) => {
-    const { page, context } = await open(person, path, { javaScriptEnabled: true })
+    const { page, context } = await (tab ??= chromium.page())
+    await context.clearCookies()
+    await served.enter(context, person)
+    await page.goto(served.at(path))
     for (const [where, viewport, colorScheme] of [
       ['desk-dark', DESK, 'dark'],
       ['phone-light', PHONE, 'light'],
@@ -36,7 +40,6 @@ async function start(t: Test) {
       t.same(await violations(page), [], `${name}, ${where}`)
       await keep(page, `${name}-${where}`)
     }
-    await context.close()
   }
   return { ...served, chromium, open, look }
 }

@@ -51,18 +51,52 @@ async function browserFor(t: { after(work: () => Promise<void>): void }): Promis
   return started
 }
 
-/** Each page has a context of its own, which ends with the test: no cookie of another, no cache. */
+/** Of one browser and nobody's at the moment, by the options that they were made with. */
+const idle = new WeakMap<Browser, Map<string, Kept[]>>()
+
+interface Kept {
+  readonly context: BrowserContext
+  /** As new: no page, no cookie, nothing stored, no cache. */
+  clear(): Promise<void>
+}
+
+/** A blank page keeps its renderer, and what that has compiled: most of what a fresh one costs. */
+async function newKept(browser: Browser, options: BrowserContextOptions): Promise<Kept> {
+  const context = await browser.newContext({ viewport: PHONE, ...options })
+  const blank = await context.newPage()
+  const session = await context.newCDPSession(blank)
+  async function clear() {
+    for (const page of context.pages()) if (page !== blank) await page.close()
+    await context.clearCookies()
+    await session.send('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' })
+    await session.send('Network.clearBrowserCache')
+  }
+  return { context, clear }
+}
+
+/** Each page has a context of its own, which is as new: no cookie of another, no cache. */
 export async function startChromium(t: { after(work: () => Promise<void>): void }) {
-  const contexts: BrowserContext[] = []
   const browser = await browserFor(t)
+  const places = idle.get(browser) ?? new Map<string, Kept[]>()
+  idle.set(browser, places)
+  const taken: (readonly [Kept[], Kept])[] = []
   t.after(async () => {
-    for (const context of contexts) await context.close()
+    for (const [place, kept] of taken) {
+      await kept.clear()
+      place.push(kept)
+    }
   })
   return {
-    async page(options: BrowserContextOptions = {}) {
-      const context = await browser.newContext({ viewport: PHONE, ...options })
-      contexts.push(context)
+    async page({ viewport, colorScheme, ...options }: BrowserContextOptions = {}) {
+      const key = JSON.stringify(options)
+      const place = places.get(key) ?? []
+      places.set(key, place)
+      const kept = place.pop() ?? (await newKept(browser, options))
+      taken.push([place, kept])
+      const { context } = kept
       const page = await context.newPage()
+      await page.setViewportSize(viewport ?? PHONE)
+      if (colorScheme !== undefined) await page.emulateMedia({ colorScheme })
       const complaints: string[] = []
       page.on('console', (message) => complaints.push(message.text()))
       page.on('pageerror', (error) => complaints.push(error.message))
