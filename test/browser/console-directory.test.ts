@@ -12,15 +12,15 @@ import {
   READER,
 } from '../control-plane/user-directory/directory-world.ts'
 
-const CONFIG = 'user_directory: { allow: ["127.0.0.0/8"] }'
 const skip = WITHOUT_CHROMIUM || NO_POSTGRES
 
 t.test('people of an own database sign in', { skip }, async (t) => {
   const database = await startPostgres(t)
   await fillDatabase(database)
-  const { tenant, chromium, desk, plain, at, look, lookAt } = await startConsoleStory(t, {
-    gatewayConfig: CONFIG,
-  })
+  const { tenant, chromium, desk, plain, at, look, lookAt } = await startConsoleStory(
+    t,
+    'acme-directory',
+  )
   await lookAt('/directory', 'directory-none')
   await lookAt('/directory/edit', 'directory-edit')
   const { page } = plain // without a script

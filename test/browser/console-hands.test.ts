@@ -3,8 +3,8 @@ import t from 'tap'
 import type { Page } from 'playwright-core'
 import { tenantBody } from '../support/application.ts'
 import { DESK, PHONE, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
-import { becomeOperator, keep, linkForOperator, violations } from '../support/console-browser.ts'
-import { startFleet } from '../support/programs.ts'
+import { keep, violations } from '../support/console-browser.ts'
+import { becomeNewOperator, sharedFleet } from '../support/shared-fleet.ts'
 
 const NARROW = { width: 320, height: 640 }
 const LONG = 'W'.repeat(200)
@@ -14,17 +14,16 @@ let story: ReturnType<typeof newStory> | undefined
 const startStory = () => (story ??= newStory())
 
 async function newStory() {
-  const gatewayConfig = 'webhooks: { allow_private: ["127.0.0.0/8"] }'
-  const fleet = await startFleet(t, { gatewayConfig })
+  const fleet = await sharedFleet(t)
   await fleet.operator('POST', '/tenants', {
-    ...tenantBody('acme', 'http://127.0.0.1:9000'),
+    ...tenantBody('acme-hands', 'http://127.0.0.1:9000'),
     plan: 'premium',
   })
-  await fleet.operator('POST', '/tenants/acme/publish')
+  await fleet.operator('POST', '/tenants/acme-hands/publish')
   const chromium = await startChromium(t)
   const { page, context } = await chromium.page({ viewport: DESK })
   page.setDefaultTimeout(10_000)
-  await becomeOperator(page, await linkForOperator(fleet))
+  await becomeNewOperator(page, fleet, 'acme-hands')
   const at = (path: string) => `${fleet.baseUrl}/console${path}`
   /** The same person elsewhere. */
   const also = async (options: Parameters<typeof chromium.page>[0]) => {
@@ -59,7 +58,7 @@ t.test('hasty hands', { skip: WITHOUT_CHROMIUM }, async (t) => {
   // a double click, with the script and without
   const plain = await also({ viewport: PHONE, javaScriptEnabled: false })
   const fill = async (one: Page) => {
-    await one.goto(at('/tenants/acme/webhooks/new'))
+    await one.goto(at('/tenants/acme-hands/webhooks/new'))
     await one.fill('[name=url]', 'https://127.0.0.1:9/hooks')
     await one.getByLabel('session.revoked').check()
     return one.getByRole('button', { name: 'Create the webhook' })
@@ -72,7 +71,7 @@ t.test('hasty hands', { skip: WITHOUT_CHROMIUM }, async (t) => {
     await (await fill(one)).dblclick()
     await shown(one)
   }
-  const { body } = await fleet.operator('GET', '/tenants/acme/webhooks')
+  const { body } = await fleet.operator('GET', '/tenants/acme-hands/webhooks')
   t.equal((body as { items?: unknown[] }).items?.length, 2, 'and each was made once')
 
   // Enter before the answer is there
@@ -108,10 +107,10 @@ t.test('hasty hands', { skip: WITHOUT_CHROMIUM }, async (t) => {
 t.test('a small screen', { skip: WITHOUT_CHROMIUM }, async (t) => {
   const { page, at, also } = await startStory()
   const phone = await also({ viewport: PHONE })
-  await phone.goto(at('/tenants/acme/keys'))
+  await phone.goto(at('/tenants/acme-hands/keys'))
   t.ok(await isInSight(phone, '.side [aria-current]'), 'where one is, in the navigation')
   t.ok(await isInSight(phone, '.whose'), 'whose page it is')
-  t.match(await phone.innerText('.whose'), /acme/i)
+  t.match(await phone.innerText('.whose'), /acme-hands/i)
   const bars = await phone.locator('.keys svg rect').count()
   t.ok(bars > 0)
   t.ok(await isInSight(phone, '.keys svg rect.signs'), 'the bar of the key that signs')
@@ -120,7 +119,7 @@ t.test('a small screen', { skip: WITHOUT_CHROMIUM }, async (t) => {
   t.ok(await isInSight(phone, '.menu'), 'the menu of the account')
   await keep(phone, 'hands-where-phone-light')
 
-  await page.goto(at('/tenants/acme/integration/client-secret'))
+  await page.goto(at('/tenants/acme-hands/integration/client-secret'))
   await page.getByRole('button', { name: 'Show the' }).click()
   await page.locator('.copyable code').waitFor()
   for (const viewport of [PHONE, NARROW]) {

@@ -5,7 +5,10 @@ import { PHONE, WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { startConsoleStory } from '../support/console-story.ts'
 
 t.test('no policy is saved unseen', { skip: WITHOUT_CHROMIUM }, async (t) => {
-  const { fleet, tenant, chromium, desk, plain, at, look, lookAt } = await startConsoleStory(t)
+  const { fleet, tenant, chromium, desk, plain, at, look, lookAt } = await startConsoleStory(
+    t,
+    'acme-policies',
+  )
   const application = `${tenant.edge()}/dashboard`
   const visitor = await chromium.page()
   await visitor.page.goto(application)
@@ -59,6 +62,6 @@ t.test('no policy is saved unseen', { skip: WITHOUT_CHROMIUM }, async (t) => {
   await wide.keyboard.press('Enter')
   await wide.getByRole('button', { name: 'Save it' }).press('Enter')
   await wide.locator('.receipt', { hasText: 'Live on 1 of 1' }).waitFor()
-  const { body } = await fleet.operator('GET', '/tenants/acme')
+  const { body } = await fleet.operator('GET', '/tenants/acme-policies')
   t.match(body, { max_session_seconds: 7200 })
 })

@@ -5,7 +5,10 @@ import { WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { startConsoleStory } from '../support/console-story.ts'
 
 t.test('one session is ended, then all', { skip: WITHOUT_CHROMIUM }, async (t) => {
-  const { fleet, tenant, chromium, desk, plain, at, look, lookAt } = await startConsoleStory(t)
+  const { fleet, tenant, chromium, desk, plain, at, look, lookAt } = await startConsoleStory(
+    t,
+    'acme-sessions',
+  )
   const application = `${tenant.edge()}/dashboard`
   const { page } = plain
   await page.goto(at('/sessions'))
@@ -51,7 +54,7 @@ t.test('one session is ended, then all', { skip: WITHOUT_CHROMIUM }, async (t) =
   await wide.getByRole('button', { name: 'End all sessions' }).press('Enter')
   await wide.locator('.receipt', { hasText: 'Refused on 1 of 1' }).waitFor()
   t.same(await areIn(), [false, false])
-  t.match(visitors[0]?.page.url(), `${fleet.baseUrl}/auth/realms/acme`)
+  t.match(visitors[0]?.page.url(), `${fleet.baseUrl}/auth/realms/acme-sessions`)
   await wide.goto(at('/sessions'))
   t.match(await wide.textContent('main'), 'Nobody is signed in')
   await look(wide, 'sessions-none-desk-dark')

@@ -5,7 +5,10 @@ import { WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { startConsoleStory } from '../support/console-story.ts'
 
 t.test('a user from the invitation to the end', { skip: WITHOUT_CHROMIUM }, async (t) => {
-  const { fleet, tenant, chromium, desk, plain, at, look, lookAt } = await startConsoleStory(t)
+  const { fleet, tenant, chromium, desk, plain, at, look, lookAt } = await startConsoleStory(
+    t,
+    'acme-users',
+  )
   const { page } = plain // without a script
   await page.goto(at('/users'))
   t.match(await page.textContent('main'), 'ada@')
@@ -40,13 +43,13 @@ t.test('a user from the invitation to the end', { skip: WITHOUT_CHROMIUM }, asyn
   await signIn(PASSWORD)
   await visitor.page.waitForURL(application)
   await visitor.context.clearCookies()
-  await fleet.operator('PUT', '/tenants/acme/policies/lockout', { user_failures: 2 })
+  await fleet.operator('PUT', '/tenants/acme-users/policies/lockout', { user_failures: 2 })
   await visitor.page.goto(application)
   for (const guess of ['letmein1', 'letmein2']) await signIn(guess)
 
   await page.goto(at('/users?q=ada'))
   await page.locator('tbody a').first().click()
-  const ofAda = new URL(page.url()).pathname.replace('/console/tenants/acme', '')
+  const ofAda = new URL(page.url()).pathname.replace('/console/tenants/acme-users', '')
   await lookAt(ofAda, 'user')
   await page.reload()
   t.match(await page.textContent('[role=alert]'), /Too many sign-ins/)
@@ -72,7 +75,7 @@ t.test('a user from the invitation to the end', { skip: WITHOUT_CHROMIUM }, asyn
   await wide.getByRole('button', { name: 'Disable the account' }).press('Enter')
   await wide.locator('.receipt', { hasText: 'Refused on 1 of 1' }).waitFor()
   const answer = await visitor.page.goto(application)
-  t.match(answer?.url(), `${fleet.baseUrl}/auth/realms/acme`, 'signed out at the gateway')
+  t.match(answer?.url(), `${fleet.baseUrl}/auth/realms/acme-users`, 'signed out at the gateway')
   await wide.getByRole('button', { name: 'Enable the account' }).press('Enter')
   await wide.getByText('may sign in again.').first().waitFor()
   await wide.getByRole('link', { name: 'Remove the user' }).press('Enter')

@@ -6,8 +6,8 @@ import t from 'tap'
 import type { Page } from 'playwright-core'
 import { tenantBody } from '../support/application.ts'
 import { DESK, PHONE, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
-import { becomeOperator, keep, linkForOperator, violations } from '../support/console-browser.ts'
-import { startFleet } from '../support/programs.ts'
+import { keep, violations } from '../support/console-browser.ts'
+import { becomeNewOperator, sharedFleet } from '../support/shared-fleet.ts'
 
 const SECRET = /^whsec_[\w-]{43}$/
 
@@ -15,17 +15,16 @@ t.test(
   'the whole life of a webhook, and the end of a tenant',
   { skip: WITHOUT_CHROMIUM },
   async (t) => {
-    const gatewayConfig = 'webhooks: { allow_private: ["127.0.0.0/8"] }'
-    const fleet = await startFleet(t, { gatewayConfig })
-    await fleet.operator('POST', '/tenants', tenantBody('acme', 'http://127.0.0.1:9000'))
-    await fleet.operator('POST', '/tenants/acme/publish')
+    const fleet = await sharedFleet(t)
+    await fleet.operator('POST', '/tenants', tenantBody('acme-webhooks', 'http://127.0.0.1:9000'))
+    await fleet.operator('POST', '/tenants/acme-webhooks/publish')
     await fleet.settled()
     const chromium = await startChromium(t)
     const phone = await chromium.page({ viewport: PHONE, javaScriptEnabled: false })
-    await becomeOperator(phone.page, await linkForOperator(fleet))
+    await becomeNewOperator(phone.page, fleet, 'acme-webhooks')
     const desk = await chromium.page({ viewport: DESK })
     await desk.context.addCookies(await phone.context.cookies())
-    const at = (path: string) => `${fleet.baseUrl}/console/tenants/acme${path}`
+    const at = (path: string) => `${fleet.baseUrl}/console/tenants/acme-webhooks${path}`
 
     /** As it looks at a desk in the dark, and on a phone in the light: opened once. */
     const look = async (name: string, url: string) => {
@@ -118,13 +117,13 @@ t.test(
     t.match(await page.textContent('.receipt'), 'is served again')
     await follow(page, 'Delete this tenant')
     await look('tenant-delete', `${at('/settings')}/delete`)
-    await page.fill('[name=name]', 'acme')
+    await page.fill('[name=name]', 'acme-webhooks')
     await press(page, 'Delete it for good')
     t.match(await page.textContent('#name-error'), 'This is not its name')
-    await page.fill('[name=name]', 'Tenant acme')
+    await page.fill('[name=name]', 'Tenant acme-webhooks')
     await press(page, 'Delete it for good')
     await page
-      .locator('.receipt', { hasText: /Tenant acme is deleted\..*Live on 1 of 1/s })
+      .locator('.receipt', { hasText: /Tenant acme-webhooks is deleted\..*Live on 1 of 1/s })
       .waitFor()
   },
 )

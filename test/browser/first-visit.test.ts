@@ -5,7 +5,7 @@ import { createDemoApplication } from '../../control-plane/launch/demo-applicati
 import type { AddressInfo } from 'node:net'
 import { PASSWORD, startTenant } from '../support/application.ts'
 import { DESK, PHONE, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
-import { startFleet } from '../support/programs.ts'
+import { sharedFleet } from '../support/shared-fleet.ts'
 
 /** `SCREENSHOTS=.docs/screenshots npm run test:only -- test/browser` keeps what was seen. */
 const folder = process.env['SCREENSHOTS']
@@ -15,12 +15,12 @@ t.test(
   'the whole sign-in, on a phone without scripts and at a desk in the dark',
   { skip: WITHOUT_CHROMIUM },
   async (t) => {
-    const fleet = await startFleet(t)
-    const application = createDemoApplication({ tenantId: 'acme', baseUrl: fleet.baseUrl })
+    const fleet = await sharedFleet(t)
+    const application = createDemoApplication({ tenantId: 'acme-visit', baseUrl: fleet.baseUrl })
     await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
     t.after(() => void application.close())
     const { port } = application.address() as AddressInfo
-    const tenant = await startTenant(fleet, 'acme', `http://127.0.0.1:${port}`)
+    const tenant = await startTenant(fleet, 'acme-visit', `http://127.0.0.1:${port}`)
     const chromium = await startChromium(t)
 
     for (const [name, options] of [
@@ -33,7 +33,7 @@ t.test(
           await page.screenshot({ path: `${folder}/${what}-${name}.png`, fullPage: true })
       }
       await page.goto(`${tenant.edge()}/?from=bookmark`)
-      t.match(page.url(), `${fleet.baseUrl}/auth/realms/acme/`, `${name}: asked to sign in`)
+      t.match(page.url(), `${fleet.baseUrl}/auth/realms/acme-visit/`, `${name}: asked to sign in`)
       await keep('sign-in')
       await page.fill('[name=username]', 'ada')
       await page.fill('[name=password]', 'not the password')
@@ -44,7 +44,7 @@ t.test(
       await page.fill('[name=password]', PASSWORD)
       await page.keyboard.press('Enter')
       await page.waitForURL(`${tenant.edge()}/?from=bookmark`)
-      t.match(await page.textContent('h1'), 'Hello, ada of acme')
+      t.match(await page.textContent('h1'), 'Hello, ada of acme-visit')
       await keep('demo')
 
       const cookies = await context.cookies(tenant.edge())
@@ -55,7 +55,7 @@ t.test(
       t.match(await page.textContent('main'), 'ada@example.test')
       await keep('me')
       await page.click('text=Sign out')
-      t.match(page.url(), `${fleet.baseUrl}/auth/realms/acme/`, 'signed out: asked again')
+      t.match(page.url(), `${fleet.baseUrl}/auth/realms/acme-visit/`, 'signed out: asked again')
       await page.goto(`${tenant.edge()}/admin`)
       t.match(await page.textContent('h1'), 'Page not found')
       await keep('sealed')

@@ -8,7 +8,7 @@ import t from 'tap'
 import { PASSWORD, startApplication, startTenant } from '../support/application.ts'
 import { DESK, PHONE, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { axeViolations } from '../support/console-browser.ts'
-import { startFleet } from '../support/programs.ts'
+import { sharedFleet } from '../support/shared-fleet.ts'
 
 const folder = process.env['SCREENSHOTS']
 if (folder !== undefined) mkdirSync(folder, { recursive: true })
@@ -33,9 +33,9 @@ async function signIn(page: Page, url: string) {
 }
 
 t.test('sessions, and a passkey, by buttons', { skip: WITHOUT_CHROMIUM }, async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await sharedFleet(t)
   const application = await startApplication(t)
-  const tenant = await startTenant(fleet, 'acme', application.origin)
+  const tenant = await startTenant(fleet, 'acme-account', application.origin)
   const chromium = await startChromium(t)
   const me = `${tenant.edge()}/service/me`
   const phone = await chromium.page({ viewport: PHONE, javaScriptEnabled: false })
@@ -49,7 +49,11 @@ t.test('sessions, and a passkey, by buttons', { skip: WITHOUT_CHROMIUM }, async 
   await phone.page.locator('[name=sid] ~ button').click()
   t.match(await phone.page.textContent('[role=status]'), /The session has ended/)
   await desk.page.goto(me)
-  t.match(desk.page.url(), `${fleet.baseUrl}/auth/realms/acme/sign-in/`, 'the other one is out')
+  t.match(
+    desk.page.url(),
+    `${fleet.baseUrl}/auth/realms/acme-account/sign-in/`,
+    'the other one is out',
+  )
   await phone.page.getByRole('button', { name: 'Forget' }).first().click()
   t.match(await phone.page.textContent('[role=status]'), /The device is forgotten/)
 

@@ -2,24 +2,25 @@
 import type { Page } from 'playwright-core'
 import { startApplication, startTenant } from './application.ts'
 import { DESK, PHONE, startChromium } from './chromium.ts'
-import { becomeOperator, keep, linkForOperator, violations } from './console-browser.ts'
-import { startFleet, type FleetOptions } from './programs.ts'
+import { keep, violations } from './console-browser.ts'
+import type { startFleet } from './programs.ts'
+import { becomeNewOperator, sharedFleet } from './shared-fleet.ts'
 
 type Scope = Parameters<typeof startFleet>[0] & {
   same(found: unknown, wanted: unknown, message: string): unknown
 }
 
-export async function startConsoleStory(t: Scope, options: FleetOptions = {}) {
-  const fleet = await startFleet(t, options)
+export async function startConsoleStory(t: Scope, tenantId: string) {
+  const fleet = await sharedFleet(t)
   const application = await startApplication(t)
-  const tenant = await startTenant(fleet, 'acme', application.origin)
+  const tenant = await startTenant(fleet, tenantId, application.origin)
   const chromium = await startChromium(t)
   const desk = await chromium.page({ viewport: DESK, colorScheme: 'dark' })
-  await becomeOperator(desk.page, await linkForOperator(fleet))
+  await becomeNewOperator(desk.page, fleet, tenantId)
   const plain = await chromium.page({ viewport: PHONE, javaScriptEnabled: false })
   await plain.context.addCookies(await desk.context.cookies())
   for (const { page } of [desk, plain]) page.setDefaultTimeout(10_000)
-  const at = (path: string) => `${fleet.baseUrl}/console/tenants/acme${path}`
+  const at = (path: string) => `${fleet.baseUrl}/console/tenants/${tenantId}${path}`
 
   /** A page as it stands: dark and light at the desk, for everybody to read. */
   async function look(page: Page, name: string) {
