@@ -16,6 +16,7 @@ import type { MailTransport } from './mail/mails.ts'
 import { createSmtp } from './mail/smtp.ts'
 import { WrongMasterKey } from './keys/master-key.ts'
 import { answerMetrics, createMetrics } from './metrics.ts'
+import { loadRealm } from './realm/realms.ts'
 import { createPublicServer } from './server.ts'
 import { createServices } from './services/services.ts'
 import { openSqlite } from './store/sqlite.ts'
@@ -60,6 +61,7 @@ export async function startControlPlane(
   try {
     await services.consoleAccess.ensureRealm()
     void pages.assets.urls()
+    await loadRealm() // before anybody waits to sign in
     const address = await listen(server, settings.listen, 'control_plane.listen')
     const fleetAddress = await listen(
       fleetServer,

@@ -2,15 +2,13 @@
 import { isLocalhost } from '../../shared/hosts.ts'
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
-import { decodeAttestationObject, isoBase64URL, isoCBOR } from '@simplewebauthn/server/helpers'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import type * as Helpers from '@simplewebauthn/server/helpers'
 import * as v from 'valibot'
+
+/** Loaded by whoever needs it first: what it knows of certificates takes a fifth of a start. */
+const webauthn = () => import('@simplewebauthn/server')
+const webauthnHelpers = () => import('@simplewebauthn/server/helpers')
 
 /** What is kept of one, sealed. */
 export interface Passkey {
@@ -42,6 +40,7 @@ interface Registration {
 
 export async function registrationOptions(site: PasskeySite, registration: Registration) {
   const { challenge, tenantName, userId, username, known } = registration
+  const { generateRegistrationOptions } = await webauthn()
   return generateRegistrationOptions({
     rpName: tenantName,
     rpID: site.rpId,
@@ -58,6 +57,7 @@ export async function authenticationOptions(
   challenge: string,
   known: readonly Passkey[],
 ) {
+  const { generateAuthenticationOptions } = await webauthn()
   return generateAuthenticationOptions({
     rpID: site.rpId,
     challenge: Buffer.from(challenge, 'base64url'),
@@ -70,9 +70,11 @@ export async function authenticationOptions(
 export async function registeredPasskey(site: PasskeySite, challenge: string, answer: string) {
   const response = parsed<RegistrationResponseJSON>(answer)
   if (response === undefined) return undefined
+  const { verifyRegistrationResponse } = await webauthn()
+  const helpers = await webauthnHelpers()
   try {
     const result = await verifyRegistrationResponse({
-      response: unattested(response),
+      response: unattested(response, helpers),
       expectedChallenge: challenge,
       expectedOrigin: site.origin,
       expectedRPID: site.rpId,
@@ -95,7 +97,10 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/
  * library gets an object that we made, with the client's data and no statement of its own: not the
  * client's text, which two decoders may read as two objects.
  */
-function unattested(answer: RegistrationResponseJSON): RegistrationResponseJSON {
+function unattested(
+  answer: RegistrationResponseJSON,
+  { decodeAttestationObject, isoBase64URL, isoCBOR }: typeof Helpers,
+): RegistrationResponseJSON {
   const text = answer.response.attestationObject
   if (!BASE64URL.test(text)) throw new Error('the attestation object is not base64url')
   const authData = decodeAttestationObject(isoBase64URL.toBuffer(text)).get('authData')
@@ -118,6 +123,7 @@ export async function passkeyCounter(
 ): Promise<number | undefined> {
   const response = parsed<AuthenticationResponseJSON>(answer)
   if (response === undefined) return undefined
+  const { verifyAuthenticationResponse } = await webauthn()
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,

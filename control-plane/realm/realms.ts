@@ -17,12 +17,14 @@ import { wasKnown } from '../listener/known-credentials.ts'
 import { asStranger } from '../store/precedence.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { answerMessage, placeOfTenant, setSecurityHeaders, type MessageKind } from './answers.ts'
-import { createRealm } from './realm.ts'
 import { isForPeople, realmRouteOf, tooLongIn, type Counted, type RealmRoute } from './routes.ts'
 import { attemptCookieName } from './sign-in/attempt-cookie.ts'
 import { personRate } from './sign-in/person-rate.ts'
 import { createProvenAttempts } from './sign-in/proven-attempts.ts'
 import type { RealmCounts, RealmWorld } from './world.ts'
+
+/** With the provider, which is a fourth of all that is loaded; not everybody who has realms is asked. */
+export const loadRealm = () => import('./realm.ts')
 
 type RealmHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
@@ -173,6 +175,7 @@ async function buildHandler(
   tenant: Tenant,
   counts: RealmCounts,
 ): Promise<RealmHandler> {
+  const { createRealm } = await loadRealm()
   const { issuer, provider } = await createRealm(world, tenant, counts)
   const baseUrl = new URL(issuer).pathname // the provider finds its mount path under this name
   const callback = provider.callback()
