@@ -12,6 +12,7 @@ import { installSdk, nodesHere } from '../../../support/installed-sdk.ts'
 import { signRs256 } from '../../../support/tokens.ts'
 
 const run = promisify(execFile)
+const sdk = installSdk(t)
 
 t.test('the tarball is always the same bytes, and is not sent twice', async (t) => {
   const { app } = await startApi(t)
@@ -63,7 +64,7 @@ server.listen(0, '127.0.0.1', () => {
 })`
 
 t.test('npm installs it, and it runs as ESM and as CommonJS', async (t) => {
-  const { folder } = await installSdk(t)
+  const { folder } = await sdk
   const installed = join(folder, 'node_modules', 'service-node')
   t.same(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.')), ['service-node']) // prettier-ignore
   t.same(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'index.cjs', 'index.d.cts', 'index.d.ts', 'index.js', 'package.json']) // prettier-ignore
@@ -152,7 +153,7 @@ export const sdk = () => enforce({ trustedProxies: ['10.0.0.0/8'], outage: { the
 `
 
 t.test('TypeScript reads its types, strictly, from ESM and from CommonJS', async (t) => {
-  const { folder } = await installSdk(t)
+  const { folder } = await sdk
   const esm = `import { verifyClaims, version, type Claims, type Service, type VerifyClaimsOptions } from 'service-node'`
   writeFileSync(join(folder, 'esm.mts'), CONSUMER.replace('SERVICE', esm))
   const cjs = `import sdk = require('service-node')

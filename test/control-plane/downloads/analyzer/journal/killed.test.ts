@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { undo } from '../../../../../control-plane/downloads/analyzer/journal/undo.ts'
 import { journalWorld } from '../../../../../control-plane/downloads/analyzer/journal/world.ts'
+import { COMPILE_CACHE_FOLDER } from '../../../../../shared/compile-cache.ts'
 import { temporaryFolder } from '../../../../support/control-plane.ts'
 import { plant, treeOf } from '../../../../support/journal-trees.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../../support/apply-and-die.ts', import.meta.url))
+const ENVIRONMENT = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILE_CACHE_FOLDER }
 const EDITS = JSON.stringify([
   { path: 'bin/www', before: 'a\r\n', after: 'a\r\nb\r\n', why: '' },
   { path: 'src/app.js', before: 'x\n', after: 'y\n', why: '' },
@@ -25,7 +27,7 @@ function project(t: Test): string {
 
 const applyAndDie = (root: string, step: number, state: string) =>
   spawnSync(process.execPath, [PROGRAM, root, String(step), EDITS], {
-    env: { PATH: process.env['PATH'], XDG_STATE_HOME: state },
+    env: { ...ENVIRONMENT, XDG_STATE_HOME: state },
     encoding: 'utf8',
   })
 
