@@ -2,7 +2,7 @@
 import { VERSION } from '../../shared/version.ts'
 import { createAnalyzerDownloads } from '../downloads/analyzer/program-download.ts'
 import { sendTarball, TARBALL_TYPE } from './download-routes.ts'
-import { endpointsOf, file, nothing, type Endpoint } from './endpoint.ts'
+import { endpointsOf, file, nothing } from './endpoint.ts'
 import type { SendLarge } from '../http/large-answers.ts'
 
 const anyone = endpointsOf('integration', 'anyone')
@@ -14,10 +14,7 @@ export interface CliEndpointsWorld {
 const SCRIPT_TYPE = 'text/x-shellscript'
 const PROGRAM_TYPE = 'text/javascript'
 
-export function cliEndpoints(
-  { baseUrl }: CliEndpointsWorld,
-  sendLarge: SendLarge,
-): readonly Endpoint[] {
+export function cliEndpoints({ baseUrl }: CliEndpointsWorld, sendLarge: SendLarge) {
   const downloads = createAnalyzerDownloads(baseUrl)
   return [
     anyone.get('/api/v1/cli/install', {

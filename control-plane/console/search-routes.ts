@@ -8,7 +8,7 @@ import type { Viewer } from '../console-access/console-sessions.ts'
 import { emptyState } from './blocks/table.ts'
 import { textField } from './blocks/field.ts'
 import { operatorLinks, tenantLinks, tenantPath } from './navigation.ts'
-import { page, type ConsoleRoute } from './route.ts'
+import { page } from './route.ts'
 
 interface SearchWorld {
   readonly tenants: Pick<Tenants, 'search' | 'find'>
@@ -35,10 +35,7 @@ const QUERY = {
   in: v.optional(v.pipe(v.string(), v.maxLength(63, 'the id of a tenant')), ''),
 } as const
 
-export function searchRoutes(
-  world: SearchWorld,
-  paths: () => ReadonlySet<string>,
-): readonly ConsoleRoute[] {
+export function searchRoutes(world: SearchWorld, paths: () => ReadonlySet<string>) {
   return [
     page({ path: '/console/search', role: 'viewer', query: QUERY }, async (visit) => {
       const { viewer, query, request } = visit

@@ -7,7 +7,7 @@ import type { Clock } from '../../../shared/clock.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { AuditEntry, Factor, Session } from '../answer-fields.ts'
 import { count, described, time } from '../../requests/described.ts'
-import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
+import { endpointsOf, json, nothing } from '../endpoint.ts'
 import { mailLanguage } from '../../http/mail-language.ts'
 import { pageOf } from '../../requests/paging.ts'
 import { NothingBody } from '../../requests/fields.ts'
@@ -72,11 +72,7 @@ const SignedOutAnswer = v.strictObject({
 
 const Done = v.strictObject({ user_id: v.string() })
 
-export function personEndpoints({
-  consoleAccess,
-  tenants,
-  clock,
-}: PersonEndpointsWorld): readonly Endpoint[] {
+export function personEndpoints({ consoleAccess, tenants, clock }: PersonEndpointsWorld) {
   const { people, persons, invitations } = consoleAccess
   return [
     operator.get(PERSON, {

@@ -7,7 +7,7 @@ import { textField } from '../blocks/field.ts'
 import { form, linkButton } from '../blocks/form.ts'
 import type { Html } from '../../pages/html.ts'
 import { tenantPath } from '../navigation.ts'
-import { action, done, page, type ConsoleRoute, type View, type Visit } from '../route.ts'
+import { action, done, page, type View, type Visit } from '../route.ts'
 import type { Attempt } from '../form-values.ts'
 import type { ConsoleWorld } from '../world.ts'
 import type { Viewer } from '../../console-access/console-sessions.ts'
@@ -25,9 +25,7 @@ const LINK_IS_OVER =
 
 type Asked = Visit & { readonly viewer?: Viewer | undefined }
 
-export function invitationRoutes({
-  consoleAccess,
-}: Pick<ConsoleWorld, 'consoleAccess'>): readonly ConsoleRoute[] {
+export function invitationRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAccess'>) {
   const { invitations } = consoleAccess
 
   async function show(visit: Asked, secret: string, attempt?: Attempt): Promise<View> {

@@ -16,7 +16,7 @@ import { emptyState, table } from '../blocks/table.ts'
 import { badge, card, moment, type Tone } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
 import { OPERATOR_ENTRIES, TENANT_PATH, tenantPath } from '../navigation.ts'
-import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
+import { action, done, page, type View, type ViewerVisit } from '../route.ts'
 import type { Attempt } from '../form-values.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { barOf, keysPicture, type KeyBar } from './keys-picture.ts'
@@ -48,9 +48,7 @@ const DONE: Readonly<Record<Phase, string>> = {
   retire: 'What no session can carry any more is deleted.',
 }
 
-export function keysRoutes(
-  world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certificates'>,
-): readonly ConsoleRoute[] {
+export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certificates'>) {
   const { tenants, keys, certificates } = world
 
   async function holderOf({ path }: Visit): Promise<Tenant> {

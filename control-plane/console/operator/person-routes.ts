@@ -12,9 +12,7 @@ const ONE = `${PEOPLE_PATH}/{user_id}` as const
 
 type Asked = Pick<ConfirmView, 'title' | 'effects' | 'submit'>
 
-export function personRoutes({
-  consoleAccess,
-}: Pick<ConsoleWorld, 'consoleAccess'>): readonly ConsoleRoute[] {
+export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAccess'>) {
   const { persons, people } = consoleAccess
 
   const ask = (name: string, questionOf: (user: User, isYou: boolean) => Asked): ConsoleRoute =>

@@ -15,7 +15,7 @@ import { emptyState, pager, table } from '../blocks/table.ts'
 import { badge, card, moment } from '../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import { personPath, PEOPLE_API } from '../operator/person-page.ts'
-import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../route.ts'
+import { action, done, page, type TenantVisit, type View } from '../route.ts'
 import type { Attempt } from '../form-values.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { accountBadge } from './people/users-routes.ts'
@@ -26,9 +26,7 @@ const FIRST_PAGE: PageRequest = { limit: LIMITS.pageItemsDefault }
 
 const at = (tenantId: string) => tenantPath(tenantId, 'administrators')
 
-export function administratorsRoutes({
-  consoleAccess,
-}: Pick<ConsoleWorld, 'consoleAccess'>): readonly ConsoleRoute[] {
+export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAccess'>) {
   const { people, invitations } = consoleAccess
 
   async function show(visit: TenantVisit, request: PageRequest, attempt?: Attempt): Promise<View> {

@@ -18,11 +18,7 @@ export interface Watch {
 const isIt = (tenantId: string, alertId: string) =>
   and(eq(table.tenantId, tenantId), eq(table.alertId, alertId))
 
-export async function findAlert(
-  queries: Queries,
-  tenantId: string,
-  alertId: string,
-): Promise<AlertRow | undefined> {
+export async function findAlert(queries: Queries, tenantId: string, alertId: string) {
   const [row] = await queries.select().from(table).where(isIt(tenantId, alertId))
   return row
 }
@@ -51,11 +47,7 @@ export async function alertsAfter(
 }
 
 /** Of all tenants, in the order of their ids. */
-export async function enabledAlertsAfter(
-  queries: Queries,
-  after: string,
-  limit: number,
-): Promise<AlertRow[]> {
+export async function enabledAlertsAfter(queries: Queries, after: string, limit: number) {
   return await queries
     .select()
     .from(table)

@@ -8,11 +8,7 @@ import type { Queries } from '../sqlite.ts'
 const { analyses: table } = schema
 
 /** When the analyses of a tenant began, oldest first. */
-export async function analysesSince(
-  queries: Queries,
-  tenantId: string,
-  afterMs: number,
-): Promise<number[]> {
+export async function analysesSince(queries: Queries, tenantId: string, afterMs: number) {
   const rows = await queries
     .select({ at: table.startedAt })
     .from(table)
@@ -31,10 +27,7 @@ export async function tokensSince(queries: Queries, fromMs: number, tenantId?: s
   return Number(row?.tokens ?? 0)
 }
 
-export async function outcomesSince(
-  queries: Queries,
-  fromMs: number,
-): Promise<{ outcome: AnalysisOutcome; count: number }[]> {
+export async function outcomesSince(queries: Queries, fromMs: number) {
   return queries
     .select({ outcome: table.outcome, count: count() })
     .from(table)

@@ -6,10 +6,7 @@ export type CertificateRow = typeof schema.tenantCertificates.$inferSelect
 
 const table = schema.tenantCertificates
 
-export async function certificatesOfAll(
-  queries: Queries,
-  tenantIds: readonly string[],
-): Promise<CertificateRow[]> {
+export async function certificatesOfAll(queries: Queries, tenantIds: readonly string[]) {
   return await queries
     .select()
     .from(table)

@@ -12,10 +12,7 @@ interface UniqueColumn {
   readonly field: string
 }
 
-export async function refuseTaken<T>(
-  work: PromiseLike<T>,
-  columns: readonly UniqueColumn[],
-): Promise<T> {
+export async function refuseTaken<T>(work: PromiseLike<T>, columns: readonly UniqueColumn[]) {
   try {
     return await work
   } catch (error) {

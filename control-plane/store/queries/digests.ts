@@ -36,11 +36,7 @@ export async function tenantsWithoutDigest(
 }
 
 /** Of what ended by now: one that lies ahead was written while the clock was wrong. */
-export async function newestDigest(
-  queries: Queries,
-  tenantId: string,
-  nowMs: number,
-): Promise<DigestRow | undefined> {
+export async function newestDigest(queries: Queries, tenantId: string, nowMs: number) {
   const [row] = await queries
     .select()
     .from(table)

@@ -9,11 +9,7 @@ export type FactorRow = typeof table.$inferSelect
 const isOf = (tenantId: string, userId: string) =>
   and(eq(table.tenantId, tenantId), eq(table.userId, userId))
 
-export async function factorsOf(
-  queries: Queries,
-  tenantId: string,
-  userId: string,
-): Promise<FactorRow[]> {
+export async function factorsOf(queries: Queries, tenantId: string, userId: string) {
   return await queries
     .select()
     .from(table)

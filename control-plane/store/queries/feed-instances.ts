@@ -9,10 +9,7 @@ type InstanceKey = Pick<FeedInstanceRow, 'tenantId' | 'name'>
 const ROWS_PER_STATEMENT = 100
 
 /** Of several tenants, those that asked last; newest first. */
-export async function newestFeedInstances(
-  queries: Queries,
-  limit: number,
-): Promise<FeedInstanceRow[]> {
+export async function newestFeedInstances(queries: Queries, limit: number) {
   return await queries.select().from(table).orderBy(desc(table.lastPollAt)).limit(limit)
 }
 

@@ -3,18 +3,8 @@ import { and, asc, eq, exists, gt, inArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 
-interface ChangedTenant {
-  readonly tenantId: string
-  readonly revision: number
-  readonly isGone: boolean
-}
-
 /** In the order of revisions; costs what changed, not what there is. */
-export async function changedTenantsAfter(
-  queries: Queries,
-  revision: number,
-  limit: number,
-): Promise<ChangedTenant[]> {
+export async function changedTenantsAfter(queries: Queries, revision: number, limit: number) {
   const { tenants, tenantTombstones: gone } = schema
   const changed = await queries
     .select({ tenantId: tenants.tenantId, revision: tenants.revision })
@@ -37,10 +27,7 @@ export async function changedTenantsAfter(
 }
 
 /** The revision at which the tenant was removed. */
-export async function findTombstone(
-  queries: Queries,
-  tenantId: string,
-): Promise<number | undefined> {
+export async function findTombstone(queries: Queries, tenantId: string) {
   const [row] = await queries
     .select({ revision: schema.tenantTombstones.revision })
     .from(schema.tenantTombstones)
@@ -56,10 +43,7 @@ export interface TenantVersion {
   readonly previousSecretUntil: number | null
 }
 
-export async function versionsOf(
-  queries: Queries,
-  tenantIds: readonly string[],
-): Promise<Map<string, TenantVersion>> {
+export async function versionsOf(queries: Queries, tenantIds: readonly string[]) {
   const { tenantId, revision, clientSecretSealed, previousSecretSealed, previousSecretUntil } =
     schema.tenants
   const rows = await queries

@@ -7,19 +7,13 @@ const { gatewayKeys: table } = schema
 
 export type GatewayKeyRow = typeof table.$inferSelect
 
-export async function findGatewayKey(
-  queries: Queries,
-  keyHash: string,
-): Promise<GatewayKeyRow | undefined> {
+export async function findGatewayKey(queries: Queries, keyHash: string) {
   const [row] = await queries.select().from(table).where(eq(table.keyHash, keyHash))
   return row
 }
 
 /** Of one gateway, or of all; the oldest first. */
-export async function gatewayKeysOf(
-  queries: Queries,
-  gatewayId?: string,
-): Promise<GatewayKeyRow[]> {
+export async function gatewayKeysOf(queries: Queries, gatewayId?: string) {
   return await queries
     .select()
     .from(table)

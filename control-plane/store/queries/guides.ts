@@ -5,10 +5,7 @@ import type { Queries } from '../sqlite.ts'
 const { guides: table } = schema
 type GuideRow = typeof table.$inferSelect
 
-export async function newestGuide(
-  queries: Queries,
-  tenantId: string,
-): Promise<GuideRow | undefined> {
+export async function newestGuide(queries: Queries, tenantId: string) {
   const [row] = await queries
     .select()
     .from(table)

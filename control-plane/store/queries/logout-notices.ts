@@ -57,11 +57,7 @@ export async function tenantsWithDueLogoutNotices(queries: Queries, nowMs: numbe
   return tenantsWithDue(queries, table, nowMs, isDue)
 }
 
-export async function nextDueLogoutNotice(
-  queries: Queries,
-  tenantId: string,
-  nowMs: number,
-): Promise<LogoutNoticeRow | undefined> {
+export async function nextDueLogoutNotice(queries: Queries, tenantId: string, nowMs: number) {
   const [row] = await queries
     .select()
     .from(table)

@@ -35,11 +35,7 @@ interface Stretch {
   readonly bytes: number
 }
 
-export async function outboxAfter(
-  queries: Queries,
-  sequence: number,
-  stretch: Stretch,
-): Promise<SizedOutboxRow[]> {
+export async function outboxAfter(queries: Queries, sequence: number, stretch: Stretch) {
   const sizes = await queries
     .select(SIZE)
     .from(outbox)

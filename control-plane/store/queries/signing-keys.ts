@@ -13,10 +13,7 @@ export async function signingKeysOf(queries: Queries, tenantId: string): Promise
 }
 
 /** Of many tenants at once; in the published order within each. */
-export async function signingKeysOfAll(
-  queries: Queries,
-  tenantIds: readonly string[],
-): Promise<SigningKeyRow[]> {
+export async function signingKeysOfAll(queries: Queries, tenantIds: readonly string[]) {
   const rows = await queries
     .select()
     .from(schema.signingKeys)

@@ -78,10 +78,7 @@ export async function numberOf(queries: Queries, tenantId: string): Promise<numb
 }
 
 /** Those that there are, in no particular order. */
-export async function findTenants(
-  queries: Queries,
-  tenantIds: readonly string[],
-): Promise<Tenant[]> {
+export async function findTenants(queries: Queries, tenantIds: readonly string[]) {
   const rows = await queries
     .select(openColumns)
     .from(schema.tenants)
@@ -90,10 +87,7 @@ export async function findTenants(
 }
 
 /** When each was created, of those that there are. */
-export async function tenantsCreatedAt(
-  queries: Queries,
-  tenantIds: readonly string[],
-): Promise<Map<string, number>> {
+export async function tenantsCreatedAt(queries: Queries, tenantIds: readonly string[]) {
   const { tenantId, createdAt } = schema.tenants
   const rows = await queries
     .select({ tenantId, createdAt })
@@ -103,11 +97,7 @@ export async function tenantsCreatedAt(
 }
 
 /** By its key, or by the one before it while that counts as well. */
-export async function findTenantByAnalyzerHash(
-  queries: Queries,
-  hash: string,
-  nowMs: number,
-): Promise<Tenant | undefined> {
+export async function findTenantByAnalyzerHash(queries: Queries, hash: string, nowMs: number) {
   const isPrevious = and(eq(previousAnalyzerHash, hash), gt(previousAnalyzerUntil, nowMs))
   const rows = await queries
     .select(openColumns)
@@ -116,11 +106,7 @@ export async function findTenantByAnalyzerHash(
   return (await withHostnames(queries, rows))[0]
 }
 
-export async function tenantsAfter(
-  queries: Queries,
-  after: string,
-  limit: number,
-): Promise<Tenant[]> {
+export async function tenantsAfter(queries: Queries, after: string, limit: number) {
   const rows = await queries
     .select(openColumns)
     .from(schema.tenants)
@@ -185,10 +171,7 @@ export async function tenantsWithLicenceDue(queries: Queries, nowMs: number, lim
   return rows.map((row) => row.tenantId)
 }
 
-export async function findTenantSecrets(
-  queries: Queries,
-  tenantId: string,
-): Promise<TenantSecrets | undefined> {
+export async function findTenantSecrets(queries: Queries, tenantId: string) {
   const [row] = await queries
     .select(secretColumns)
     .from(schema.tenants)

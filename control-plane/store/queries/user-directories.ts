@@ -6,10 +6,7 @@ export type UserDirectoryRow = typeof schema.userDirectories.$inferSelect
 
 const isOf = (tenantId: string) => eq(schema.userDirectories.tenantId, tenantId)
 
-export async function findUserDirectory(
-  queries: Queries,
-  tenantId: string,
-): Promise<UserDirectoryRow | undefined> {
+export async function findUserDirectory(queries: Queries, tenantId: string) {
   const [row] = await queries.select().from(schema.userDirectories).where(isOf(tenantId))
   return row
 }

@@ -29,11 +29,7 @@ export async function upsertChecks(queries: Queries, rows: readonly CheckRow[]):
 }
 
 /** What the platform itself has confirmed, and not too long ago. A self-report counts nothing. */
-export async function freshPasses(
-  queries: Queries,
-  tenantId: string,
-  nowMs: number,
-): Promise<Set<string>> {
+export async function freshPasses(queries: Queries, tenantId: string, nowMs: number) {
   const rows = await queries
     .select({ check: table.check })
     .from(table)

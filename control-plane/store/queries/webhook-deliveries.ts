@@ -43,11 +43,7 @@ export async function insertDeliveries(queries: Queries, rows: readonly Delivery
   )
 }
 
-export async function findDelivery(
-  queries: Queries,
-  webhookId: string,
-  deliveryId: string,
-): Promise<DeliveryRow | undefined> {
+export async function findDelivery(queries: Queries, webhookId: string, deliveryId: string) {
   const [row] = await queries
     .select()
     .from(table)
@@ -55,22 +51,15 @@ export async function findDelivery(
   return row
 }
 
-type DeliveryStanding = Pick<DeliveryRow, 'deliveryId' | 'state' | 'leaseOwner' | 'attempts'> & {
-  /** By an end of what waits, whether or not that is written down already. */
-  readonly isEnded: boolean
-}
-
 /** Those that there still are. */
-export async function findDeliveryStates(
-  queries: Queries,
-  deliveryIds: readonly string[],
-): Promise<DeliveryStanding[]> {
+export async function findDeliveryStates(queries: Queries, deliveryIds: readonly string[]) {
   return await queries
     .select({
       deliveryId: table.deliveryId,
       state: table.state,
       leaseOwner: table.leaseOwner,
       attempts: table.attempts,
+      // by an end of what waits, whether or not that is written down already
       isEnded: sql`webhook_deliveries.generation < (SELECT webhooks.generation FROM webhooks
         WHERE webhooks.webhook_id = webhook_deliveries.webhook_id)`.mapWith(Boolean),
     })
@@ -130,11 +119,7 @@ const isWaitingFor = (webhookId: string) =>
   )
 
 /** What waits for this webhook, in the order in which it becomes due. */
-export async function pendingOf(
-  queries: Queries,
-  webhookId: string,
-  limit: number,
-): Promise<DeliveryRow[]> {
+export async function pendingOf(queries: Queries, webhookId: string, limit: number) {
   return await queries
     .select()
     .from(table)
@@ -163,9 +148,7 @@ async function countUpTo(queries: Queries, isMeant: SQL | undefined, most: numbe
  * For each webhook that something waits for: when the first of it is due. The index is asked once
  * per webhook and not read through, since a broken receiver has thousands in it.
  */
-export async function pendingWebhooks(
-  queries: Queries,
-): Promise<{ webhookId: string; tenantId: string; dueMs: number }[]> {
+export async function pendingWebhooks(queries: Queries) {
   const waiting = sql`(
     WITH RECURSIVE waiting (webhook_id) AS (
       SELECT min(webhook_id) FROM webhook_deliveries WHERE state = 'pending'
@@ -277,10 +260,7 @@ export async function givenUpWithin(
     .limit(limit)
 }
 
-export async function findDeliveries(
-  queries: Queries,
-  deliveryIds: readonly string[],
-): Promise<DeliveryRow[]> {
+export async function findDeliveries(queries: Queries, deliveryIds: readonly string[]) {
   return await queries
     .select()
     .from(table)

@@ -10,11 +10,7 @@ export async function insertWebhook(queries: Queries, row: WebhookRow): Promise<
   await queries.insert(webhooks).values(row)
 }
 
-export async function findWebhook(
-  queries: Queries,
-  tenantId: string,
-  webhookId: string,
-): Promise<WebhookRow | undefined> {
+export async function findWebhook(queries: Queries, tenantId: string, webhookId: string) {
   const [row] = await queries
     .select()
     .from(webhooks)
@@ -22,10 +18,7 @@ export async function findWebhook(
   return row
 }
 
-export async function findWebhooks(
-  queries: Queries,
-  webhookIds: readonly string[],
-): Promise<WebhookRow[]> {
+export async function findWebhooks(queries: Queries, webhookIds: readonly string[]) {
   return await queries
     .select()
     .from(webhooks)
@@ -60,12 +53,7 @@ export async function webhooksAfter(
 }
 
 /** Those that are told of events: active, and of tenants whose plan has webhooks. */
-export async function listeningWebhooks(
-  queries: Queries,
-  tenantIds: readonly string[],
-): Promise<
-  Pick<WebhookRow, 'webhookId' | 'tenantId' | 'events' | 'fromSequence' | 'generation'>[]
-> {
+export async function listeningWebhooks(queries: Queries, tenantIds: readonly string[]) {
   return await queries
     .select({
       webhookId: webhooks.webhookId,

@@ -6,16 +6,14 @@ import { NothingBody } from '../../../requests/fields.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
 import { textField } from '../../blocks/field.ts'
 import { confirmView } from '../../blocks/form.ts'
-import { action, done, page, type ConsoleRoute, type View } from '../../route.ts'
+import { action, done, page, type View } from '../../route.ts'
 import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { SETTINGS, settingsAt, type OfTenant } from './settings-routes.ts'
 
 const DeleteForm = v.strictObject({ name: v.string('the name of the tenant') })
 
-export function tenantStateRoutes({
-  tenants,
-}: Pick<ConsoleWorld, 'tenants'>): readonly ConsoleRoute[] {
+export function tenantStateRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
   async function askToSuspend(visit: OfTenant): Promise<View> {
     const tenant = await tenants.get(visit.path.tenant_id)
     const { tenantId, name } = tenant

@@ -8,7 +8,7 @@ import { form, linkButton } from '../../blocks/form.ts'
 import { emptyState, pager, table } from '../../blocks/table.ts'
 import { moment } from '../../blocks/text.ts'
 import { tenantPath } from '../../navigation.ts'
-import { action, done, page, type ConsoleRoute } from '../../route.ts'
+import { action, done, page } from '../../route.ts'
 import { apiOf, BLOCKS, blocksPath } from './paths.ts'
 
 const LiftBody = v.strictObject({
@@ -19,11 +19,7 @@ const LiftBody = v.strictObject({
   ),
 })
 
-export function addressBlocksRoutes({
-  addressBlocks,
-}: {
-  readonly addressBlocks: AddressBlocks
-}): readonly ConsoleRoute[] {
+export function addressBlocksRoutes({ addressBlocks }: { readonly addressBlocks: AddressBlocks }) {
   return [
     page({ path: BLOCKS, role: 'tenant', query: PAGE_QUERY }, async (visit) => {
       const { tenant, query, address } = visit

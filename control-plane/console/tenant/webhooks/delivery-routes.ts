@@ -10,7 +10,7 @@ import { notice } from '../../blocks/notice.ts'
 import { emptyState, table } from '../../blocks/table.ts'
 import { badge, card, copyable, facts, moment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
-import { action, done, page, type ConsoleRoute, type TenantVisit } from '../../route.ts'
+import { action, done, page, type TenantVisit } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, DELIVERY, deliveryAt, WEBHOOK, webhookAt } from './addresses.ts'
 import { answerOf, deliveryBadge, nextOf } from './delivery-view.ts'
@@ -18,9 +18,7 @@ import { AGES, ReplayForm } from './replay-ages.ts'
 import { hasWebhooks } from './webhook-form.ts'
 import { webhookPage } from './webhook-routes.ts'
 
-export function deliveryRoutes(
-  world: Pick<ConsoleWorld, 'webhooks' | 'deliveries'>,
-): readonly ConsoleRoute[] {
+export function deliveryRoutes(world: Pick<ConsoleWorld, 'webhooks' | 'deliveries'>) {
   const { webhooks, deliveries } = world
   /** Where it went, with what came of it if that is known soon. */
   const toDelivery = async ({ tenantId, webhookId, deliveryId }: Delivery, said: string) => {

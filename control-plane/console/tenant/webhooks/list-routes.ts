@@ -6,15 +6,13 @@ import type { Webhook } from '../../../webhooks/webhooks.ts'
 import { form, linkButton } from '../../blocks/form.ts'
 import { emptyState, pager, table } from '../../blocks/table.ts'
 import { badge, moment } from '../../blocks/text.ts'
-import { action, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
+import { action, page, type TenantVisit, type View } from '../../route.ts'
 import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, NEW_WEBHOOK, webhookAt, webhooksAt, WEBHOOKS } from './addresses.ts'
 import { hasWebhooks, planNotice, secretView, WEBHOOK_FORM, webhookFields } from './webhook-form.ts'
 
-export function webhookListRoutes({
-  webhooks,
-}: Pick<ConsoleWorld, 'webhooks'>): readonly ConsoleRoute[] {
+export function webhookListRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>) {
   return [
     page({ path: WEBHOOKS, role: 'tenant', query: PAGE_QUERY }, async (visit) => {
       const { tenant, query, address } = visit

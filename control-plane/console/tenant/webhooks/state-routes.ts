@@ -8,7 +8,7 @@ import type { Webhook } from '../../../webhooks/webhooks.ts'
 import { selectField } from '../../blocks/field.ts'
 import { confirmView } from '../../blocks/form.ts'
 import { moment } from '../../blocks/text.ts'
-import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
+import { action, done, page, type TenantVisit, type View } from '../../route.ts'
 import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, WEBHOOK, webhookAt, webhooksAt } from './addresses.ts'
@@ -25,9 +25,7 @@ const OVERLAPS = [
   { seconds: 0, label: 'Not at all: it has leaked' },
 ] as const
 
-export function webhookStateRoutes({
-  webhooks,
-}: Pick<ConsoleWorld, 'webhooks'>): readonly ConsoleRoute[] {
+export function webhookStateRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>) {
   const found = ({ tenant, path }: OfWebhook) => webhooks.get(tenant.tenantId, path.webhook_id)
   const at = ({ tenant, path }: OfWebhook) => webhookAt(tenant.tenantId, path.webhook_id)
 
