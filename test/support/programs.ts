@@ -18,7 +18,6 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 /** What a tap test offers here. */
 interface TestScope {
-  testdir(): string
   after(work: () => Promise<void>): void
 }
 

@@ -18,7 +18,7 @@ export async function sharedFleet(t: Parameters<typeof startFleet>[0]): Promise<
     isKept = afterRoom(work)
     if (!isKept) t.after(work)
   }
-  const fleet = await startFleet({ testdir: () => t.testdir(), after }, { gatewayConfig })
+  const fleet = await startFleet({ after }, { gatewayConfig })
   if (isKept) shared = fleet
   return fleet
 }

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { PASSWORD, startApplication, startTenant } from '../support/application.ts'
-import { startFleet } from '../support/programs.ts'
+import { PASSWORD, startApplication, startTenant } from '../../support/application.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
 
 t.test('one browser ends the session of the other, which is out at every gateway', async (t) => {
-  const fleet = await startFleet(t, { gateways: 2, workers: 2 })
+  const fleet = await wholeFleet(t)
   const application = await startApplication(t)
-  const tenant = await startTenant(fleet, 'acme', application.origin)
+  const tenant = await startTenant(fleet, 'own', application.origin)
   const [here, there] = [fleet.browser(), fleet.browser()]
   there.userAgent = 'Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0'
   for (const browser of [here, there])
@@ -39,9 +39,9 @@ t.test('one browser ends the session of the other, which is out at every gateway
     t.match(await here.fetch(`${tenant.edge(gateway)}/`), { status: 200 }, 'the other goes on')
   }
   const again = await there.open(`${tenant.edge()}/`)
-  t.match(again, { url: /\/auth\/realms\/acme\/sign-in\// }, 'the realm asks for the password')
+  t.match(again, { url: /\/auth\/realms\/own\/sign-in\// }, 'the realm asks for the password')
 
-  const { body } = await fleet.operator('GET', '/tenants/acme/sessions')
+  const { body } = await fleet.operator('GET', '/tenants/own/sessions')
   const items = body['items'] as unknown as { sid: string; state: string; end_reason: string }[]
   t.match(
     items.find((one) => one.sid === sid),

@@ -1,17 +1,17 @@
 import { Secret, TOTP } from 'otpauth'
 import t from 'tap'
-import { PASSWORD, startApplication, startTenant } from '../support/application.ts'
-import { startFleet } from '../support/programs.ts'
+import { PASSWORD, startApplication, startTenant } from '../../support/application.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
 
 const ELSEWHERE = 'Mozilla/5.0 (Windows NT 10.0) Firefox/140.0'
 const STEP_MS = 30_000
 
 t.test('an app is set up on the way in, and asked for where the session moves', async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await wholeFleet(t)
   const application = await startApplication(t)
   const binding = { session_binding: 'step_up' }
-  const tenant = await startTenant(fleet, 'acme', application.origin, binding)
-  const demand = (mode: string) => fleet.operator('PUT', '/tenants/acme/policies/mfa', { mode })
+  const tenant = await startTenant(fleet, 'factors', application.origin, binding)
+  const demand = (mode: string) => fleet.operator('PUT', '/tenants/factors/policies/mfa', { mode })
   t.match(await demand('required'), { status: 200 })
   const home = `${tenant.edge()}/work`
 
@@ -33,7 +33,7 @@ t.test('an app is set up on the way in, and asked for where the session moves', 
   t.match(claimsOf(elsewhere.cookie(tenant.host, 'service_session')), { acr: 'aal1' })
   elsewhere.userAgent = ELSEWHERE
   const asked = await elsewhere.open(home)
-  t.match(asked.url, '/auth/realms/acme/')
+  t.match(asked.url, '/auth/realms/factors/')
   const factor = await elsewhere.submit(asked, { username: 'ada', password: PASSWORD })
   t.match(factor.text, 'name="code"', 'whatever the policy leaves out')
   t.match(await elsewhere.submit(factor, { code: code(0) }), { status: 200, url: home })

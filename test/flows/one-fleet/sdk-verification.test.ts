@@ -2,9 +2,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { enforce } from '../../control-plane/downloads/sdk-node/index.ts'
-import { tenantBody } from '../support/application.ts'
-import { startFleet } from '../support/programs.ts'
+import { enforce } from '../../../control-plane/downloads/sdk-node/index.ts'
+import { tenantBody } from '../../support/application.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
 
 interface Check {
   readonly check: string
@@ -29,7 +29,7 @@ async function startPlace(t: Test) {
 }
 
 void t.test('sdk mode from end to end', async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await wholeFleet(t)
   const { baseUrl } = fleet
 
   async function start(t: Test, tenantId: string) {
@@ -63,7 +63,7 @@ void t.test('sdk mode from end to end', async (t) => {
   }
 
   await t.test('the middleware is verified, completed and live', async (t) => {
-    const { place, probe, complete, goLive, mount } = await start(t, 'inside')
+    const { place, probe, complete, goLive, mount } = await start(t, 'verified')
     const before = await probe()
     t.match(before.at('application_reached'), { status: 'pass' })
     t.match(before.at('middleware_mounted'), { status: 'fail' })

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { tenantBody } from '../support/application.ts'
-import { startFleet } from '../support/programs.ts'
-import { startVerifyingApplication } from '../support/verifying-application.ts'
+import { tenantBody } from '../../support/application.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
+import { startVerifyingApplication } from '../../support/verifying-application.ts'
 
 const STEPS = [
   'sign_in_started',
@@ -23,7 +23,7 @@ interface Check {
 }
 
 void t.test('one sign-in from end to end', async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await wholeFleet(t)
   const database = new Database(join(fleet.folder, 'data/service.db'), { readonly: true })
   t.after(async () => void database.close())
   const count = (table: string, where = 'true') =>

@@ -5,10 +5,11 @@
 import { readFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { addUser, PASSWORD, tenantBody } from '../support/application.ts'
-import { DESK, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
-import { startNewcomer, until, type Newcomer } from '../support/newcomer.ts'
-import { startFleet, type Fleet } from '../support/programs.ts'
+import { addUser, PASSWORD, tenantBody } from '../../support/application.ts'
+import { DESK, startChromium, WITHOUT_CHROMIUM } from '../../support/chromium.ts'
+import { startNewcomer, until, type Newcomer } from '../../support/newcomer.ts'
+import type { Fleet } from '../../support/programs.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
 
 // npm, shells, three programs and a browser, also on a machine that has much else to do
 t.setTimeout(300_000)
@@ -58,13 +59,14 @@ async function startShop(t: Test) {
 async function createTenant(
   fleet: Fleet,
   { origin }: Newcomer,
+  tenantId: string,
   more: Record<string, unknown> = {},
 ) {
-  const body = tenantBody('shop', origin, { plan: 'premium', sealed: [], excluded: [], ...more })
+  const body = tenantBody(tenantId, origin, { plan: 'premium', sealed: [], excluded: [], ...more })
   const created = await fleet.operator('POST', '/tenants', body)
   if (created.status !== 201) throw new Error(JSON.stringify(created.body))
-  const ada = await addUser(fleet, 'shop', 'ada')
-  await fleet.operator('POST', '/tenants/shop/publish')
+  const ada = await addUser(fleet, tenantId, 'ada')
+  await fleet.operator('POST', `/tenants/${tenantId}/publish`)
   await fleet.settled()
   return {
     ada,
@@ -106,8 +108,8 @@ t.test(
   'from a fresh Express application to a signed-in visitor, and back again',
   { skip: WITHOUT_CHROMIUM },
   async (t) => {
-    const [fleet, newcomer] = await Promise.all([startFleet(t), startShop(t)])
-    const { ada, key } = await createTenant(fleet, newcomer)
+    const [fleet, newcomer] = await Promise.all([wholeFleet(t), startShop(t)])
+    const { ada, key } = await createTenant(fleet, newcomer, 'shop')
     const first = (await newcomer.git('rev-parse', 'HEAD')).trim()
     const service = { SERVICE_BASE_URL: fleet.baseUrl, SERVICE_TENANT_ID: 'shop' }
     const edge = fleet.edge('shop.localhost')
@@ -203,15 +205,15 @@ t.test(
 )
 
 t.test('the same without an edge, in sdk mode', async (t) => {
-  const [fleet, newcomer] = await Promise.all([startFleet(t), startShop(t)])
-  const { ada, key, clientSecret } = await createTenant(fleet, newcomer, {
+  const [fleet, newcomer] = await Promise.all([wholeFleet(t), startShop(t)])
+  const { ada, key, clientSecret } = await createTenant(fleet, newcomer, 'inner-shop', {
     mode: 'sdk',
     hostnames: [],
   })
   const first = (await newcomer.git('rev-parse', 'HEAD')).trim()
   const service = {
     SERVICE_BASE_URL: fleet.baseUrl,
-    SERVICE_TENANT_ID: 'shop',
+    SERVICE_TENANT_ID: 'inner-shop',
     SERVICE_CLIENT_SECRET: clientSecret,
   }
   const analyzer = analyzerOf(t, newcomer, key)

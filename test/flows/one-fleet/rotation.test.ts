@@ -1,15 +1,17 @@
 import t from 'tap'
-import { PASSWORD, startApplication, startTenant } from '../support/application.ts'
-import { startFleet } from '../support/programs.ts'
+import { PASSWORD, startApplication, startTenant } from '../../support/application.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
 
 t.test('no valid session is refused at any moment of a key rotation', async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await wholeFleet(t)
   const application = await startApplication(t)
-  const tenant = await startTenant(fleet, 'acme', application.origin, { max_session_seconds: 3600 })
+  const tenant = await startTenant(fleet, 'turned', application.origin, {
+    max_session_seconds: 3600,
+  })
   const rotate = (phase: string, more = {}) =>
-    fleet.operator('POST', '/tenants/acme/keys/rotate', { phase, ...more })
+    fleet.operator('POST', '/tenants/turned/keys/rotate', { phase, ...more })
   const published = async () => {
-    const answer = await fetch(`${fleet.baseUrl}/tenants/acme/public-key`)
+    const answer = await fetch(`${fleet.baseUrl}/tenants/turned/public-key`)
     const { keys } = (await answer.json()) as { keys: { kid: string; status: string }[] }
     return keys.map(({ status }) => status).sort()
   }

@@ -1,8 +1,8 @@
 /** Verification through the real edge: clocks that are off, what is down, what is in the way. */
 import t from 'tap'
-import { tenantBody } from '../support/application.ts'
-import { startFleet } from '../support/programs.ts'
-import { startVerifyingApplication } from '../support/verifying-application.ts'
+import { tenantBody } from '../../support/application.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
+import { startVerifyingApplication } from '../../support/verifying-application.ts'
 
 interface Check {
   readonly check: string
@@ -12,7 +12,7 @@ interface Check {
 }
 
 void t.test('through the real edge', async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await wholeFleet(t)
 
   async function start(tenantId: string, origin: string, more: Record<string, unknown> = {}) {
     const body = tenantBody(tenantId, origin, more)

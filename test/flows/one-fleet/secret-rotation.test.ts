@@ -1,14 +1,14 @@
 import t from 'tap'
-import { PASSWORD, startApplication, startTenant } from '../support/application.ts'
-import { startFleet } from '../support/programs.ts'
+import { PASSWORD, startApplication, startTenant } from '../../support/application.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
 
 t.test('a rotation of the client secret signs nobody out, and breaks no sign-in', async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await wholeFleet(t)
   const application = await startApplication(t)
-  const tenant = await startTenant(fleet, 'acme', application.origin)
+  const tenant = await startTenant(fleet, 'renewed', application.origin)
   const work = `${tenant.edge()}/work`
   const rotate = (body?: object) =>
-    fleet.operator('POST', '/tenants/acme/client-secret/rotate', body)
+    fleet.operator('POST', '/tenants/renewed/client-secret/rotate', body)
 
   const ada = fleet.browser()
   t.match(await ada.signIn(`${tenant.edge()}/`, 'ada', PASSWORD), { status: 200 })

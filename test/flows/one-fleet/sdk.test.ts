@@ -6,10 +6,11 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import t, { type Test } from 'tap'
-import { enforce } from '../../control-plane/downloads/sdk-node/index.ts'
-import type { Service } from '../../control-plane/downloads/sdk-node/service.ts'
-import { addUser, PASSWORD, tenantBody } from '../support/application.ts'
-import { startFleet, type Fleet } from '../support/programs.ts'
+import { enforce } from '../../../control-plane/downloads/sdk-node/index.ts'
+import type { Service } from '../../../control-plane/downloads/sdk-node/service.ts'
+import { addUser, PASSWORD, tenantBody } from '../../support/application.ts'
+import type { Fleet } from '../../support/programs.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
 
 // Programs are stopped and started again, also on a machine that has much else to do.
 t.setTimeout(180_000)
@@ -101,7 +102,7 @@ async function startInstance(
 }
 
 void t.test('sdk mode, with the real programs', async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await wholeFleet(t)
   const one = await startInstance(t, { name: 'one', mount: onNode, fleet })
   const two = await startInstance(t, { name: 'two', mount: onExpress, fleet })
   const instances = [one, two]

@@ -1,9 +1,10 @@
 import t from 'tap'
-import { PASSWORD, startApplication, startTenant } from '../support/application.ts'
-import { startFleet } from '../support/programs.ts'
+import { PASSWORD, startApplication, startTenant } from '../../support/application.ts'
+import { startFleet } from '../../support/programs.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
 
 t.test("one tenant's session, cookie, key or code is worth nothing at another", async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await wholeFleet(t)
   const application = await startApplication(t)
   const acme = await startTenant(fleet, 'acme', application.origin)
   const beta = await startTenant(fleet, 'beta', application.origin)
@@ -44,25 +45,29 @@ t.test("one tenant's session, cookie, key or code is worth nothing at another", 
 })
 
 t.test('an unknown host is 404 and never another tenant', async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await wholeFleet(t)
   const application = await startApplication(t)
-  const tenant = await startTenant(fleet, 'acme', application.origin)
+  const tenant = await startTenant(fleet, 'known', application.origin)
   const browser = fleet.browser()
   for (const host of [
     'other.localhost',
-    'xacme.localhost',
-    'acme.localhost.evil.test',
+    'xknown.localhost',
+    'known.localhost.evil.test',
     '127.0.0.1',
   ])
     t.match(await browser.fetch(fleet.edge(host)), { status: 404 }, host)
-  t.match(await browser.fetch(tenant.edge().replace('acme', 'ACME')), { status: 401 }, 'case folds')
+  t.match(
+    await browser.fetch(tenant.edge().replace('known', 'KNOWN')),
+    { status: 401 },
+    'case folds',
+  )
   t.equal(application.received.length, 0)
 })
 
 t.test('returnTo always ends on the host of the tenant', async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await wholeFleet(t)
   const application = await startApplication(t)
-  const tenant = await startTenant(fleet, 'acme', application.origin)
+  const tenant = await startTenant(fleet, 'returning', application.origin)
   for (const attack of [
     '//evil.test',
     '/\\evil.test',

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { addUser, PASSWORD, startApplication, startTenant } from '../support/application.ts'
-import { startFleet } from '../support/programs.ts'
+import { addUser, PASSWORD, startApplication, startTenant } from '../../support/application.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
 
 t.test('a revoked session is dead at every gateway, and signing in again works', async (t) => {
-  const fleet = await startFleet(t, { gateways: 2, workers: 2 })
+  const fleet = await wholeFleet(t)
   const application = await startApplication(t)
-  const tenant = await startTenant(fleet, 'acme', application.origin)
-  await addUser(fleet, 'acme', 'bob')
+  const tenant = await startTenant(fleet, 'revoked', application.origin)
+  await addUser(fleet, 'revoked', 'bob')
 
   const bob = fleet.browser()
   t.match(await bob.signIn(`${tenant.edge()}/`, 'bob', PASSWORD), { status: 200 })
@@ -20,7 +20,7 @@ t.test('a revoked session is dead at every gateway, and signing in again works',
     t.equal(subject, tenant.ada)
 
     const body = kind === 'all' ? { all: true } : { [kind]: kind === 'sid' ? sid : subject }
-    const revoked = await fleet.operator('POST', '/tenants/acme/revocations', body)
+    const revoked = await fleet.operator('POST', '/tenants/revoked/revocations', body)
     t.match(revoked, { status: 200 }, `revoked by ${kind}`)
     // the promise is 250 ms; polled, so that the measured time is told and not waited for
     for (const gateway of [0, 1]) {
@@ -42,9 +42,9 @@ t.test('a revoked session is dead at every gateway, and signing in again works',
 })
 
 t.test('signing out ends the session everywhere', async (t) => {
-  const fleet = await startFleet(t, { gateways: 2 })
+  const fleet = await wholeFleet(t)
   const application = await startApplication(t)
-  const tenant = await startTenant(fleet, 'acme', application.origin)
+  const tenant = await startTenant(fleet, 'left', application.origin)
   const ada = fleet.browser()
   await ada.signIn(`${tenant.edge()}/`, 'ada', PASSWORD)
   const session = ada.cookie(tenant.host, 'service_session') ?? ''
@@ -52,7 +52,7 @@ t.test('signing out ends the session everywhere', async (t) => {
   t.match(await ada.fetch(`${tenant.edge(1)}/`), { status: 200 })
 
   const page = await ada.open(`${tenant.edge()}/service/logout`)
-  t.match(page, { status: 200, url: /\/auth\/realms\/acme\// }, 'the password is asked for again')
+  t.match(page, { status: 200, url: /\/auth\/realms\/left\// }, 'the password is asked for again')
   t.equal(ada.cookie(tenant.host, 'service_session'), undefined)
 
   const thief = fleet.browser()

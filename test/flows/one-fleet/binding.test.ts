@@ -1,12 +1,12 @@
 import { globSync } from 'node:fs'
 import t from 'tap'
-import { PASSWORD, startApplication, startTenant } from '../support/application.ts'
-import { startFleet } from '../support/programs.ts'
+import { PASSWORD, startApplication, startTenant } from '../../support/application.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
 
 const ELSEWHERE = 'Mozilla/5.0 (Windows NT 10.0) Firefox/140.0'
 
 t.test('a session that moves to another client is not continued by any way in', async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await wholeFleet(t)
   const application = await startApplication(t)
   for (const binding of ['step_up', 'terminate'] as const) {
     const id = binding.replace('_', '-')
@@ -32,9 +32,9 @@ t.test('a session that moves to another client is not continued by any way in', 
 t.test(
   'who signs out while the control plane is away is out in every worker and after a restart',
   async (t) => {
-    const fleet = await startFleet(t, { workers: 2 })
+    const fleet = await wholeFleet(t)
     const application = await startApplication(t)
-    const tenant = await startTenant(fleet, 'acme', application.origin)
+    const tenant = await startTenant(fleet, 'away', application.origin)
     const ada = fleet.browser()
     await ada.signIn(`${tenant.edge()}/`, 'ada', PASSWORD)
     const copy = fleet.browser()
@@ -53,7 +53,7 @@ t.test(
       refusedInARow = status === 401 ? refusedInARow + 1 : 0
     }
     t.equal(refusedInARow, 20)
-    const kept = () => globSync(`${fleet.folder}/data/gateway/gateway-0/revoked/acme*`).length
+    const kept = () => globSync(`${fleet.folder}/data/gateway/gateway-0/revoked/away*`).length
     for (let tries = 0; tries < 1000 && kept() === 0; tries++)
       await new Promise((resolve) => setTimeout(resolve, 10))
     t.ok(kept() > 0, 'the gateway has it on disk')

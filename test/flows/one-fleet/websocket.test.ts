@@ -1,9 +1,9 @@
 import t from 'tap'
 import { WebSocket } from 'ws'
-import { PASSWORD, startTenant } from '../support/application.ts'
-import type { Browser } from '../support/browser.ts'
-import { startFleet } from '../support/programs.ts'
-import { startWebSocketApplication } from '../support/websockets.ts'
+import { PASSWORD, startTenant } from '../../support/application.ts'
+import type { Browser } from '../../support/browser.ts'
+import { wholeFleet } from '../../support/whole-fleet.ts'
+import { startWebSocketApplication } from '../../support/websockets.ts'
 
 interface Opened {
   readonly socket: WebSocket
@@ -28,9 +28,9 @@ async function openAs(browser: Browser, url: string, host: string): Promise<Open
 }
 
 t.test('a revocation closes the WebSockets of a session at every gateway', async (t) => {
-  const fleet = await startFleet(t, { gateways: 2, workers: 2 })
+  const fleet = await wholeFleet(t)
   const application = await startWebSocketApplication(t)
-  const tenant = await startTenant(fleet, 'acme', application.url)
+  const tenant = await startTenant(fleet, 'live', application.url)
   for (const kind of ['sid', 'subject', 'all'] as const) {
     const ada = fleet.browser()
     await ada.signIn(`${tenant.edge()}/`, 'ada', PASSWORD)
@@ -41,7 +41,7 @@ t.test('a revocation closes the WebSockets of a session at every gateway', async
     )
     t.equal(application.opened.at(-1)?.headers['x-service-user'], tenant.ada)
     const body = kind === 'all' ? { all: true } : kind === 'sid' ? { sid } : { subject }
-    const { status } = await fleet.operator('POST', '/tenants/acme/revocations', body)
+    const { status } = await fleet.operator('POST', '/tenants/live/revocations', body)
     const answeredMs = performance.now()
     t.equal(status, 200)
     let tookMs = 0
@@ -55,9 +55,9 @@ t.test('a revocation closes the WebSockets of a session at every gateway', async
 })
 
 t.test('signing out, or a gateway that stops, closes WebSockets', async (t) => {
-  const fleet = await startFleet(t, { gateways: 2 })
+  const fleet = await wholeFleet(t)
   const application = await startWebSocketApplication(t)
-  const tenant = await startTenant(fleet, 'acme', application.url)
+  const tenant = await startTenant(fleet, 'leaving', application.url)
   const ada = fleet.browser()
   const openBoth = async () => {
     await ada.signIn(`${tenant.edge()}/`, 'ada', PASSWORD)
