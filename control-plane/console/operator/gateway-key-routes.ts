@@ -2,7 +2,6 @@
 import { html } from 'hono/html'
 import { LIMITS } from '../../../shared/limits.ts'
 import { NewGatewayKeyBody } from '../../requests/key-fields.ts'
-import { NothingBody } from '../../requests/fields.ts'
 import type { ListedGateway, ListedKey } from '../../fleet/fleet-list.ts'
 import type { GatewayKeys, MadeGatewayKey } from '../../keys/gateway-keys.ts'
 import { textField } from '../blocks/field.ts'
@@ -111,13 +110,10 @@ export function gatewayKeyRoutes(
         calls: [{ method: 'DELETE', path: `${GATEWAYS_API}/${gatewayId}/keys/${keyId}` }],
       }
     }),
-    action(
-      { path: KEY, role: 'operator', body: NothingBody, needsFreshSignIn: true },
-      async ({ path, actor }) => {
-        await gatewayKeys.revoke(path.gateway_id, path.key_id, actor)
-        return done(FLEET, `Key ${path.key_id} of ${path.gateway_id} is revoked.`)
-      },
-    ),
+    action({ path: KEY, role: 'operator', needsFreshSignIn: true }, async ({ path, actor }) => {
+      await gatewayKeys.revoke(path.gateway_id, path.key_id, actor)
+      return done(FLEET, `Key ${path.key_id} of ${path.gateway_id} is revoked.`)
+    }),
   ]
 }
 

@@ -41,7 +41,7 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
       },
     ),
     action(
-      { path: `${ONE}/unlock`, role: 'operator', body: NothingBody, needsFreshSignIn: true },
+      { path: `${ONE}/unlock`, role: 'operator', needsFreshSignIn: true },
       async ({ path, actor }) => {
         const { userId, name } = await persons.get(path.user_id)
         await persons.unlock(userId, actor)
@@ -58,7 +58,7 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
       submit: 'Sign out everywhere',
     })),
     action(
-      { path: `${ONE}/sign-out`, role: 'operator', body: NothingBody, needsFreshSignIn: true },
+      { path: `${ONE}/sign-out`, role: 'operator', needsFreshSignIn: true },
       async ({ path, actor }) => {
         const { userId } = await persons.get(path.user_id)
         const { sessions } = await persons.signOut(userId, actor)
@@ -76,7 +76,7 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
       submit: 'Reset second factors',
     })),
     action(
-      { path: `${ONE}/reset-factors`, role: 'operator', body: NothingBody, needsFreshSignIn: true },
+      { path: `${ONE}/reset-factors`, role: 'operator', needsFreshSignIn: true },
       async ({ path, actor, viewer }) => {
         await persons.resetFactors(path.user_id, actor, viewer.userId)
         return done(personPath(path.user_id), 'The second factors are reset.')
@@ -94,7 +94,7 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
       submit: 'Revoke access',
     })),
     action(
-      { path: `${ONE}/revoke-access`, role: 'operator', body: NothingBody, needsFreshSignIn: true },
+      { path: `${ONE}/revoke-access`, role: 'operator', needsFreshSignIn: true },
       async ({ path, actor }) => {
         const { userId, name } = await persons.get(path.user_id)
         await people.revokeAccess(userId, actor)

@@ -89,12 +89,7 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
       },
     ),
     action(
-      {
-        path: `${INVITATION}/withdraw`,
-        role: 'tenant',
-        body: NothingBody,
-        needsFreshSignIn: true,
-      },
+      { path: `${INVITATION}/withdraw`, role: 'tenant', needsFreshSignIn: true },
       async (visit) => {
         const { tenantId } = visit.tenant
         const id = visit.path.invitation_id
@@ -127,12 +122,7 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
       },
     ),
     action(
-      {
-        path: `${PATH}/{user_id}/remove`,
-        role: 'tenant',
-        body: NothingBody,
-        needsFreshSignIn: true,
-      },
+      { path: `${PATH}/{user_id}/remove`, role: 'tenant', needsFreshSignIn: true },
       async ({ tenant: { tenantId }, path, actor, viewer }) => {
         const by = viewer.isOperator ? 'operator' : 'administrator'
         await people.letGo(path.user_id, tenantId, actor, by)

@@ -2,7 +2,6 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { NewAlertBody } from '../../requests/monitoring-fields.ts'
-import { NothingBody } from '../../requests/fields.ts'
 import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { Alert, NewAlert } from '../../monitoring/alerts.ts'
 import { ALERT_METRICS } from '../../store/monitoring-names.ts'
@@ -131,7 +130,7 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
         calls: [{ method: 'DELETE', path: `${apiOf(tenantId)}/${alert.alertId}` }],
       }
     }),
-    action({ path: `${ONE}/remove`, role: 'tenant', body: NothingBody }, async (visit) => {
+    action({ path: `${ONE}/remove`, role: 'tenant' }, async (visit) => {
       await alerts.remove(visit.tenant.tenantId, visit.path.alert_id, visit.actor)
       return done(at(visit), 'The alert is gone.')
     }),

@@ -2,7 +2,6 @@
 import { html } from 'hono/html'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { RateLimits } from '../../../shared/rate-limits.ts'
-import { NothingBody } from '../../requests/fields.ts'
 import { CHECK, WARNING } from '../../pages/icons.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
 import { form } from '../blocks/form.ts'
@@ -46,25 +45,22 @@ export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
   return [
     page({ path: TENANT_PATH, role: 'tenant' }, show),
     action(
-      { path: `${TENANT_PATH}/publish`, role: 'tenant', body: NothingBody },
+      { path: `${TENANT_PATH}/publish`, role: 'tenant' },
       async ({ tenant: { tenantId, name }, actor }) => {
         await tenants.publish(tenantId, actor)
         return done(tenantPath(tenantId), `${name} is published.`, { changed: tenantId })
       },
     ),
-    action(
-      { path: `${TENANT_PATH}/probe`, role: 'tenant', body: NothingBody },
-      async ({ tenant: { tenantId } }) => {
-        rates.take('probe', tenantId, LIMITS.rateProbe)
-        const { checks } = await verification.probe(tenantId)
-        const failed = checks.filter(({ status }) => status === 'fail').length
-        const said =
-          failed === 0
-            ? 'Every check that ran has passed.'
-            : `${failed} of ${checks.length} checks have failed.`
-        return done(tenantPath(tenantId), said)
-      },
-    ),
+    action({ path: `${TENANT_PATH}/probe`, role: 'tenant' }, async ({ tenant: { tenantId } }) => {
+      rates.take('probe', tenantId, LIMITS.rateProbe)
+      const { checks } = await verification.probe(tenantId)
+      const failed = checks.filter(({ status }) => status === 'fail').length
+      const said =
+        failed === 0
+          ? 'Every check that ran has passed.'
+          : `${failed} of ${checks.length} checks have failed.`
+      return done(tenantPath(tenantId), said)
+    }),
   ]
 }
 

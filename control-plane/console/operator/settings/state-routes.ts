@@ -2,7 +2,6 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { Refusal } from '../../../../shared/errors.ts'
-import { NothingBody } from '../../../requests/fields.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
 import { textField } from '../../blocks/field.ts'
 import { confirmView } from '../../blocks/form.ts'
@@ -67,14 +66,14 @@ export function tenantStateRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
   return [
     page({ path: `${SETTINGS}/suspend`, role: 'operator', needsFreshSignIn: true }, askToSuspend),
     action(
-      { path: `${SETTINGS}/suspend`, role: 'operator', body: NothingBody, needsFreshSignIn: true },
+      { path: `${SETTINGS}/suspend`, role: 'operator', needsFreshSignIn: true },
       async ({ path: { tenant_id: tenantId }, actor }) => {
         const { name } = await tenants.suspend(tenantId, actor)
         return done(settingsAt(tenantId), `${name} is suspended.`, { changed: tenantId })
       },
     ),
     action(
-      { path: `${SETTINGS}/activate`, role: 'operator', body: NothingBody },
+      { path: `${SETTINGS}/activate`, role: 'operator' },
       async ({ path: { tenant_id: tenantId }, actor }) => {
         const { name } = await tenants.activate(tenantId, actor)
         return done(settingsAt(tenantId), `${name} is served again.`, { changed: tenantId })

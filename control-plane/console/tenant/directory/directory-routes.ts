@@ -8,7 +8,6 @@ import * as v from 'valibot'
 import { Refusal } from '../../../../shared/errors.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { DryRunBody, toDirectory } from '../../../requests/directory-fields.ts'
-import { NothingBody } from '../../../requests/fields.ts'
 import type { StoredDirectory } from '../../../user-directory/user-directories.ts'
 import { textField } from '../../blocks/field.ts'
 import { confirmView, form, linkButton } from '../../blocks/form.ts'
@@ -295,7 +294,7 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
       }
     }),
     action(
-      { path: `${PATH}/remove`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
+      { path: `${PATH}/remove`, role: 'tenant', needsFreshSignIn: true },
       async ({ tenant: { tenantId }, actor }) => {
         await directories.remove(tenantId, actor)
         return done(tenantPath(tenantId, 'directory'), 'The user directory is removed.')

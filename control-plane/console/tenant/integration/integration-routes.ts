@@ -4,7 +4,6 @@ import * as v from 'valibot'
 import { integrationContract } from '../../../../shared/integration/contract.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { RateLimits } from '../../../../shared/rate-limits.ts'
-import { NothingBody } from '../../../requests/fields.ts'
 import type { IntegrationResult } from '../../../verification/integration.ts'
 import { form, linkButton } from '../../blocks/form.ts'
 import { notice } from '../../blocks/notice.ts'
@@ -95,7 +94,7 @@ export function integrationRoutes(world: IntegrationPageWorld): readonly Console
   return [
     page({ path: PATH, role: 'tenant', query: QUERY }, (visit) => show(visit, visit.query)),
     action(
-      { path: `${PATH}/probe`, role: 'tenant', body: NothingBody },
+      { path: `${PATH}/probe`, role: 'tenant' },
       async ({ tenant: { tenantId } }) => {
         rates.take('probe', tenantId, LIMITS.rateProbe)
         const { checks } = await verification.probe(tenantId)
@@ -110,7 +109,7 @@ export function integrationRoutes(world: IntegrationPageWorld): readonly Console
       again,
     ),
     action(
-      { path: `${PATH}/complete`, role: 'tenant', body: NothingBody },
+      { path: `${PATH}/complete`, role: 'tenant' },
       async (visit) => {
         const { tenantId } = visit.tenant
         rates.take('integration', tenantId, LIMITS.rateIntegration)

@@ -1,7 +1,6 @@
 /** Going live and going back: asked first, with what happens to whom. */
 import { html } from 'hono/html'
 import { Refusal } from '../../../../shared/errors.ts'
-import { NothingBody } from '../../../requests/fields.ts'
 import type { Tenant } from '../../../store/queries/tenants.ts'
 import { confirmView, linkButton } from '../../blocks/form.ts'
 import { notice } from '../../blocks/notice.ts'
@@ -43,7 +42,7 @@ export function protectionRoutes(world: ProtectionWorld): readonly ConsoleRoute[
 
   return [
     page({ path: `${PATH}/go-live`, role: 'tenant' }, askToGoLive),
-    action({ path: `${PATH}/go-live`, role: 'tenant', body: NothingBody }, async (visit) => {
+    action({ path: `${PATH}/go-live`, role: 'tenant' }, async (visit) => {
       const { tenantId, name } = visit.tenant
       try {
         await tenants.goLive(tenantId, { force: false }, visit.actor)
@@ -73,7 +72,7 @@ export function protectionRoutes(world: ProtectionWorld): readonly ConsoleRoute[
       }
     }),
     action(
-      { path: `${PATH}/go-back`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
+      { path: `${PATH}/go-back`, role: 'tenant', needsFreshSignIn: true },
       async ({ tenant: { tenantId, name }, actor }) => {
         await tenants.goBack(tenantId, actor)
         const said = `${name} is back in pass-through: nobody is asked to sign in.`

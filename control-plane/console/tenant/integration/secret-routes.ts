@@ -5,7 +5,6 @@
 import { html } from 'hono/html'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
-import { NothingBody } from '../../../requests/fields.ts'
 import { AnalyzerKeyRotationBody, SecretRotationBody } from '../../../requests/key-fields.ts'
 import type { Tenant } from '../../../store/queries/tenants.ts'
 import type { Actor } from '../../../store/store.ts'
@@ -112,13 +111,10 @@ function routesOf(kind: Kind, { tenants, receipts, consoleAccess }: SecretWorld)
 
   return [
     page({ path, role: 'tenant', needsFreshSignIn: true }, (visit) => show(visit)),
-    action(
-      { path: `${path}/show`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
-      async (visit) => {
-        const shown = await reveal(visit.tenant.tenantId, visit.actor)
-        return secretView(kind, visit, shown)
-      },
-    ),
+    action({ path: `${path}/show`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
+      const shown = await reveal(visit.tenant.tenantId, visit.actor)
+      return secretView(kind, visit, shown)
+    }),
     action(
       {
         path: `${path}/replace`,

@@ -6,7 +6,6 @@ import { Refusal } from '../../../../shared/errors.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { AliveFilter, Session } from '../../../sessions/sessions.ts'
 import type { User } from '../../../accounts/users.ts'
-import { NothingBody } from '../../../requests/fields.ts'
 import { PAGE_QUERY } from '../../../requests/paging.ts'
 import { textField } from '../../blocks/field.ts'
 import { confirmView, linkButton } from '../../blocks/form.ts'
@@ -98,7 +97,7 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
       }
     }),
     action(
-      { path: `${SESSIONS}/end-all`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
+      { path: `${SESSIONS}/end-all`, role: 'tenant', needsFreshSignIn: true },
       async ({ tenant: { tenantId }, actor }) => {
         const result = await revocations.revoke(tenantId, { all: true }, actor)
         return done(tenantPath(tenantId, 'sessions'), endedText(result.sessions), result)

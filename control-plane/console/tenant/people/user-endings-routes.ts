@@ -1,6 +1,5 @@
 /** What takes something away from one user, each with a page that asks first. */
 import { Refusal } from '../../../../shared/errors.ts'
-import { NothingBody } from '../../../requests/fields.ts'
 import { confirmView } from '../../blocks/form.ts'
 import { tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute } from '../../route.ts'
@@ -52,7 +51,7 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
         ],
       }
     }),
-    action({ path: `${USER}/end-sessions`, role: 'tenant', body: NothingBody }, async (visit) => {
+    action({ path: `${USER}/end-sessions`, role: 'tenant' }, async (visit) => {
       const { tenantId, userId } = await userOf(world, visit)
       const result = await revocations.revoke(tenantId, { subject: userId }, visit.actor)
       return done(userPath(tenantId, userId), endedText(result.sessions), result)
@@ -76,14 +75,11 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
         calls: [{ method: 'PATCH', path: api, body: { disabled: true } }],
       }
     }),
-    action(
-      { path: `${USER}/disable`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
-      async (visit) => {
-        const { tenantId, userId, name } = await userOf(world, visit)
-        const { ended } = await users.patch(tenantId, userId, { isDisabled: true }, visit.actor)
-        return done(userPath(tenantId, userId), `${name} is disabled.`, ended)
-      },
-    ),
+    action({ path: `${USER}/disable`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
+      const { tenantId, userId, name } = await userOf(world, visit)
+      const { ended } = await users.patch(tenantId, userId, { isDisabled: true }, visit.actor)
+      return done(userPath(tenantId, userId), `${name} is disabled.`, ended)
+    }),
 
     page({ path: `${USER}/remove`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
       const { user, running, path, api } = await about(visit)
@@ -106,14 +102,11 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
         calls: [{ method: 'DELETE', path: api }],
       }
     }),
-    action(
-      { path: `${USER}/remove`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
-      async (visit) => {
-        const { tenantId, userId, name } = await userOf(world, visit)
-        const ended = await users.remove(tenantId, userId, visit.actor)
-        return done(tenantPath(tenantId, 'users'), `${name} is removed.`, ended)
-      },
-    ),
+    action({ path: `${USER}/remove`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
+      const { tenantId, userId, name } = await userOf(world, visit)
+      const ended = await users.remove(tenantId, userId, visit.actor)
+      return done(tenantPath(tenantId, 'users'), `${name} is removed.`, ended)
+    }),
 
     page({ path: FACTOR, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
       const { user, path, api } = await about(visit)
@@ -142,19 +135,16 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
         calls: [{ method: 'DELETE', path: `${api}/factors/${encodeURIComponent(factorId)}` }],
       }
     }),
-    action(
-      { path: FACTOR, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
-      async (visit) => {
-        const user = await userOf(world, visit)
-        await factors.remove(user, visit.path.factor_id, visit.actor, {
-          alongside: async (change, { kind }) => {
-            if (kind !== 'recovery')
-              await accountMail.tellFactorsChanged(change, user, `${kind}_removed`, '')
-          },
-        })
-        accountMail.deliver()
-        return done(userPath(user.tenantId, user.userId), 'The second factor is removed.')
-      },
-    ),
+    action({ path: FACTOR, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
+      const user = await userOf(world, visit)
+      await factors.remove(user, visit.path.factor_id, visit.actor, {
+        alongside: async (change, { kind }) => {
+          if (kind !== 'recovery')
+            await accountMail.tellFactorsChanged(change, user, `${kind}_removed`, '')
+        },
+      })
+      accountMail.deliver()
+      return done(userPath(user.tenantId, user.userId), 'The second factor is removed.')
+    }),
   ]
 }

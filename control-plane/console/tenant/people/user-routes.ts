@@ -117,12 +117,12 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
         return done(userPath(tenantId, userId), `A link is on its way to ${email}.`)
       },
     ),
-    action({ path: `${USER}/unlock`, role: 'tenant', body: NothingBody }, async (visit) => {
+    action({ path: `${USER}/unlock`, role: 'tenant' }, async (visit) => {
       const { tenantId, userId, name } = await userOf(world, visit)
       await users.unlock(tenantId, userId, visit.actor)
       return done(userPath(tenantId, userId), `${name} may try again at once.`)
     }),
-    action({ path: `${USER}/enable`, role: 'tenant', body: NothingBody }, async (visit) => {
+    action({ path: `${USER}/enable`, role: 'tenant' }, async (visit) => {
       const { tenantId, userId, name } = await userOf(world, visit)
       await users.patch(tenantId, userId, { isDisabled: false }, visit.actor)
       return done(userPath(tenantId, userId), `${name} may sign in again.`)

@@ -2,7 +2,6 @@
 import { html } from 'hono/html'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
-import { NothingBody } from '../../../requests/fields.ts'
 import { SecretRotationBody } from '../../../requests/key-fields.ts'
 import type { Webhook } from '../../../webhooks/webhooks.ts'
 import { selectField } from '../../blocks/field.ts'
@@ -75,12 +74,12 @@ export function webhookStateRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>)
       }),
       calls: [{ method: 'PATCH', path: apiOf(at(visit)), body: { state: 'paused' } }],
     })),
-    action({ path: `${WEBHOOK}/pause`, role: 'tenant', body: NothingBody }, async (visit) => {
+    action({ path: `${WEBHOOK}/pause`, role: 'tenant' }, async (visit) => {
       const { tenantId } = visit.tenant
       await webhooks.patch(tenantId, visit.path.webhook_id, { state: 'paused' }, visit.actor)
       return done(at(visit), 'Paused: it is told nothing.')
     }),
-    action({ path: `${WEBHOOK}/resume`, role: 'tenant', body: NothingBody }, async (visit) => {
+    action({ path: `${WEBHOOK}/resume`, role: 'tenant' }, async (visit) => {
       const { tenantId } = visit.tenant
       await webhooks.patch(tenantId, visit.path.webhook_id, { state: 'active' }, visit.actor)
       return done(at(visit), 'It goes on, with what happens from now on.')
@@ -125,7 +124,7 @@ export function webhookStateRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>)
       calls: [{ method: 'DELETE', path: apiOf(at(visit)) }],
     })),
     action(
-      { path: `${WEBHOOK}/remove`, role: 'tenant', body: NothingBody, needsFreshSignIn: true },
+      { path: `${WEBHOOK}/remove`, role: 'tenant', needsFreshSignIn: true },
       async ({ tenant: { tenantId }, path, actor }) => {
         await webhooks.remove(tenantId, path.webhook_id, actor)
         return done(webhooksAt(tenantId), 'The webhook is removed.')
