@@ -43,7 +43,12 @@ async function enterPassword(world: World, tenant: TestTenant, page: Page) {
   await page.getByLabel('Username or e-mail').fill('ada')
   await page.getByLabel('Password').fill(PASSWORD)
   await page.keyboard.press('Enter')
-  const claims = async () => (await flow.finish(await arrived)).claims()
+  const claims = async () => {
+    const callback = await arrived
+    // the browser's own page about it, which would interrupt what is opened next
+    while (!page.url().startsWith('chrome-error:')) await page.waitForEvent('framenavigated')
+    return (await flow.finish(callback)).claims()
+  }
   return { flow, claims }
 }
 
