@@ -36,9 +36,15 @@ export async function violations(page: Page): Promise<string[]> {
 
 /**
  * What a closed `details` keeps to itself is taken out meanwhile: axe-core reports nothing that
- * cannot be seen, and yet walks through all of it, which in a long table is most of the page.
+ * cannot be seen, and yet walks through all of it, which in a long table is most of the page. Only
+ * an id that stands twice may be one of these, so those are looked for before.
  */
 const LOOK = `async (rules) => {
+  const seen = new Set()
+  const twice = [...document.querySelectorAll('[id]')].filter(
+    ({ id }) => seen.size === seen.add(id).size,
+  )
+  const found = twice.map(({ id }) => ({ id: 'duplicate-id', nodes: [{ html: id }] }))
   const kept = [...document.querySelectorAll('details:not([open])')].flatMap((details) => {
     const [summary] = details.getElementsByTagName('summary')
     if (summary?.parentNode !== details) return []
@@ -48,7 +54,7 @@ const LOOK = `async (rules) => {
     return [() => details.append(...content)]
   })
   try {
-    return (await axe.run(rules)).violations
+    return [...found, ...(await axe.run(rules)).violations]
   } finally {
     for (const putBack of kept.reverse()) putBack()
   }
