@@ -61,7 +61,7 @@ void t.test('without the plan the page says so, and what to do', async (t) => {
   const [ada, grace] = [await person('acme'), await person('operator')]
   for (const path of [ALL, `${ALL}/new`]) {
     t.match((await ada.get(path)).text, /come with the plan premium.*Ask whoever runs this/s)
-    t.match((await grace.get(path)).text, 'href="/console/tenants/acme/settings#plan"')
+    t.match((await grace.get(path)).text, 'href="/console/tenants/acme/settings#tenant-plan"')
     t.notMatch((await ada.get(path)).text, 'Create the')
   }
   const form = { url: 'https://hooks.example/', events: ['tenant.suspended'], description: '' }

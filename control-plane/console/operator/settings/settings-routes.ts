@@ -41,9 +41,9 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
         content: html`
           ${freshSignInNotice(visit)}
           ${card('What it is', settingsForm(visit, tenant, at, attemptOf('settings')), 'settings')}
-          ${card('Plan', planForm(visit, tenant, `${at}/plan`, attemptOf('plan')), 'plan')}
+          ${card('Plan', planForm(visit, tenant, `${at}/plan`, attemptOf('plan')), 'tenant-plan')}
           ${card('Licence', licenceForm(visit, tenant, `${at}/licence`, attemptOf('licence')), 'licence')}
-          ${card('State', state(visit, tenant), 'state')}
+          ${card('State', state(visit, tenant), 'tenant-state')}
         `,
         calls: [
           { method: 'PATCH', path: api, body: { name: tenant.name }, label: 'Settings' },

@@ -62,7 +62,7 @@ export const hasWebhooks = ({ plan }: Pick<Tenant, 'plan'>): boolean => plan ===
 export function planNotice({ tenant, viewer }: TenantVisit): Html {
   const { tenantId, plan } = tenant
   const wish = viewer.isOperator
-    ? html`<p><a href="${tenantPath(tenantId, 'settings')}#plan">Set the plan to premium</a></p>`
+    ? html`<p><a href="${tenantPath(tenantId, 'settings')}#tenant-plan">Set the plan to premium</a></p>`
     : html`<p>Ask whoever runs this service for the plan premium.</p>`
   return notice(
     'info',
