@@ -25,7 +25,16 @@ const LONG_FILES_MAX = 5
 const TAKES_LONG = ['test/browser', 'test/flows', 'test/shared/snippets']
 
 /** Begun first, since they take longest; the small ones fill the gaps at the end. */
-const LONGEST = [...TAKES_LONG, 'test/control-plane/realm', 'test/control-plane']
+const LONGEST = [
+  ...TAKES_LONG,
+  'test/conformance',
+  'test/control-plane/realm',
+  'test/control-plane/console',
+  'test/control-plane',
+]
+
+/** A room of fewer files shares its process with its neighbours: most of its time is the start. */
+const FILES_MIN = 4
 
 const APART = /^\/\/ apart: \S/m
 const LONG = /^\/\/ long: \S/m
@@ -44,6 +53,17 @@ export function planned(root: string, part: Part, asked: readonly string[] = [])
     if (part !== (LONG.test(text) ? 'long' : 'first')) continue
     if (APART.test(text) || part === 'long') alone.push({ name: file, files: [file] })
     else rooms.set(dirname(file), [...(rooms.get(dirname(file)) ?? []), file])
+  }
+  const small = Map.groupBy(
+    [...rooms].filter(([, files]) => files.length < FILES_MIN),
+    ([room]) => room.split('/').slice(0, 2).join('/'),
+  )
+  for (const [name, together] of small) {
+    for (const [room] of together) rooms.delete(room)
+    rooms.set(
+      `${name}/…`,
+      together.flatMap(([, files]) => files),
+    )
   }
   const shared = [...rooms].flatMap(([name, files]) =>
     inParts(name, files).map((files) => ({ name, files })),
