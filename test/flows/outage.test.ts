@@ -1,20 +1,19 @@
-import { globSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { PASSWORD, startApplication, startTenant } from '../../support/application.ts'
-import type { Fleet } from '../../support/programs.ts'
-import { wholeFleet } from '../../support/whole-fleet.ts'
+import { PASSWORD, startApplication, startTenant } from '../support/application.ts'
+import { startFleet, type Fleet } from '../support/programs.ts'
 
-async function signedIn(t: Test, fleet: Fleet, tenantId: string) {
+async function signedIn(t: Test, fleet: Fleet) {
   const application = await startApplication(t)
-  const tenant = await startTenant(fleet, tenantId, application.origin)
+  const tenant = await startTenant(fleet, 'acme', application.origin)
   const ada = fleet.browser()
   t.match(await ada.signIn(`${tenant.edge()}/`, 'ada', PASSWORD), { status: 200 })
   return { tenant, ada }
 }
 
 t.test('with the control plane killed under traffic, no live session fails', async (t) => {
-  const fleet = await wholeFleet(t)
-  const { tenant, ada } = await signedIn(t, fleet, 'unled')
+  const fleet = await startFleet(t)
+  const { tenant, ada } = await signedIn(t, fleet)
   const statuses: number[] = []
   let isDone = false
   const traffic = Promise.all(
@@ -57,17 +56,17 @@ t.test(
       ['emptied', (file) => truncateSync(file, 0)],
       ['flipped', flipOneByte],
     ]
-    const fleet = await wholeFleet(t)
-    const { tenant, ada } = await signedIn(t, fleet, 'damaged')
+    const fleet = await startFleet(t)
+    const { tenant, ada } = await signedIn(t, fleet)
     for (const sealed of [
       ['/admin', '/a'],
       ['/admin', '/b'],
     ])
-      t.match(await fleet.operator('PATCH', '/tenants/damaged', { sealed }), { status: 200 })
+      t.match(await fleet.operator('PATCH', '/tenants/acme', { sealed }), { status: 200 })
     await fleet.settled()
     await fleet.controlPlane.stop('SIGKILL')
     await fleet.gateways[0]?.stop()
-    const [file = ''] = globSync(`${fleet.folder}/data/gateway/gateway-0/tenants/damaged.current`)
+    const [file = ''] = globSync(`${fleet.folder}/data/gateway/gateway-0/tenants/acme.current`)
     const whole = readFileSync(file)
 
     for (const [name, damage] of damages) {
@@ -91,19 +90,18 @@ t.test(
       )
       await fleet.gateways[0]?.stop()
       const lines = fleet.gateways[0]?.output.split('\n') ?? []
-      const reasons = lines.filter((line) => /"level":[45]0/.test(line) && line.includes('damaged'))
+      const reasons = lines.filter((line) => /"level":[45]0/.test(line) && line.includes('acme'))
       t.ok(reasons.length > 0, `${name}: the reason is logged`)
     }
   },
 )
 
 t.test('with both generations gone, a protected tenant is 503 and never let through', async (t) => {
-  const fleet = await wholeFleet(t)
-  const { tenant, ada } = await signedIn(t, fleet, 'lost')
+  const fleet = await startFleet(t)
+  const { tenant, ada } = await signedIn(t, fleet)
   await fleet.controlPlane.stop('SIGKILL')
   await fleet.gateways[0]?.stop()
-  for (const file of globSync(`${fleet.folder}/data/gateway/gateway-0/tenants/lost.*`))
-    flipOneByte(file)
+  for (const file of globSync(`${fleet.folder}/data/gateway/gateway-0/tenants/*`)) flipOneByte(file)
   await fleet.startGateway(0)
   t.match(await ada.fetch(`${tenant.edge()}/work`), { status: 503 })
   t.match(await fleet.browser().fetch(`${tenant.edge()}/health`), { status: 503 })
@@ -112,9 +110,10 @@ t.test('with both generations gone, a protected tenant is 503 and never let thro
 t.test(
   'a gateway that never had a control plane answers 503 and is not mistaken for empty',
   async (t) => {
-    const fleet = await wholeFleet(t)
+    const fleet = await startFleet(t, { gateways: 2 })
     await fleet.controlPlane.stop('SIGKILL')
     await fleet.gateways[1]?.stop()
+    const { rmSync } = await import('node:fs')
     rmSync(`${fleet.folder}/data/gateway/gateway-1`, { recursive: true })
     await fleet.startGateway(1)
     t.match(await fleet.browser().fetch(fleet.edge('any.localhost', 1)), { status: 503 })
