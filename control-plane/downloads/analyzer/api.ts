@@ -1,6 +1,5 @@
 /** The calls of the service that this program makes, and what it reads of their answers. */
 import * as v from 'valibot'
-import type { CheckResult } from '../../../shared/integration/check-result.ts'
 import { VERSION } from '../../../shared/version.ts'
 import { plainText } from './terminal/words.ts'
 import {
@@ -13,7 +12,6 @@ import {
 
 export type Api = ReturnType<typeof createApi>
 
-const SHORT_MS = 20_000
 /** A probe of many hostnames takes its time, and so does a sign-in from end to end. */
 const CHECK_MS = 120_000
 /** A model thinks. */
@@ -21,22 +19,17 @@ const ANALYSIS_MS = 280_000
 /** A guide may hold whole files. */
 const GUIDE_BYTES_MAX = 32 * 1024 * 1024
 
-const text = v.pipe(
-  v.string(),
-  v.transform((sent: string) => plainText(sent)),
-)
+const text = v.pipe(v.string(), v.transform<string, string>(plainText))
 const texts = v.optional(v.array(text), [])
 
-const CheckAnswer = v.pipe(
-  v.object({
-    check: text,
-    status: v.picklist(['pass', 'fail', 'warn', 'skip']),
-    detail: v.optional(text, ''),
-    next_action: v.optional(text, ''),
-    at: v.optional(text, ''),
-    source: v.optional(text, 'platform'),
-  }),
-)
+const CheckAnswer = v.object({
+  check: text,
+  status: v.picklist(['pass', 'fail', 'warn', 'skip']),
+  detail: v.optional(text, ''),
+  next_action: v.optional(text, ''),
+  at: v.optional(text, ''),
+  source: v.optional(text, 'platform'),
+})
 export type CheckAnswer = v.InferOutput<typeof CheckAnswer>
 
 const VerificationAnswer = v.object({
@@ -69,7 +62,6 @@ const ProtectionAnswer = v.object({
 export type ProtectionAnswer = v.InferOutput<typeof ProtectionAnswer>
 
 const CompletionAnswer = v.object({ completed_at: text, checks: v.array(CheckAnswer) })
-type CompletionAnswer = v.InferOutput<typeof CompletionAnswer>
 
 const RefusedAnswer = v.object({
   error: v.optional(text, ''),
@@ -93,9 +85,9 @@ export type AnalysisAnswer = v.InferOutput<typeof AnalysisAnswer>
 export type OrRefused<T> = { readonly done: T } | { readonly refused: Refused }
 
 interface LocalReport {
-  readonly framework: string | null
-  readonly language: string | null
-  readonly checks: readonly CheckResult[]
+  readonly framework: string
+  readonly language: string
+  readonly checks: readonly Pick<CheckAnswer, 'check' | 'status' | 'detail' | 'next_action'>[]
 }
 
 interface AnalysisRequest {
@@ -122,14 +114,9 @@ export function createApi(world: ServiceClientWorld) {
 
   async function orRefused<const Schema extends v.GenericSchema>(
     schema: Schema,
-    question: Omit<Question, 'method' | 'key'>,
+    question: Question,
   ): Promise<OrRefused<v.InferOutput<Schema>>> {
-    const answer = await send({
-      ...question,
-      method: 'POST',
-      key: 'header',
-      expected: { 409: null },
-    })
+    const answer = await send({ ...question, method: 'POST', expected: { 409: null } })
     const body = jsonOf(answer, baseUrl)
     if (answer.status === 409) return { refused: read(RefusedAnswer, body) }
     return { done: read(schema, body) }
@@ -138,51 +125,31 @@ export function createApi(world: ServiceClientWorld) {
   return {
     /** Answers whoever asks; the `Date` is for comparing clocks. */
     async contract(): Promise<{ readonly dateMs: number }> {
-      const question = { method: 'GET', path: '/api/v1/contract', key: 'none' } as const
-      const answer = await send({ ...question, timeoutMs: SHORT_MS })
+      const answer = await send({ path: '/api/v1/contract', key: 'none' })
       if (jsonOf(answer, baseUrl)['contract_version'] === undefined)
         throw notTheService(baseUrl, 'answers with something else')
       return { dateMs: Date.parse(answer.headers.get('date') ?? '') }
     },
 
-    facts: () =>
-      ask(FactsAnswer, {
-        method: 'GET',
-        path: '/api/v1/integration',
-        key: 'header',
-        timeoutMs: SHORT_MS,
-      }),
-
-    status: () =>
-      ask(VerificationAnswer, {
-        method: 'GET',
-        path: '/api/v1/verify/status',
-        key: 'header',
-        timeoutMs: SHORT_MS,
-      }),
+    facts: () => ask(FactsAnswer, { path: '/api/v1/integration' }),
+    status: () => ask(VerificationAnswer, { path: '/api/v1/verify/status' }),
 
     async report({ framework, language, checks }: LocalReport): Promise<void> {
-      const body = {
-        cli_version: VERSION,
-        project: { framework, language },
-        checks: checks.map(({ nextAction, ...check }) => ({ ...check, next_action: nextAction })),
-      }
-      const path = '/api/v1/verify/local'
-      await send({ method: 'POST', path, key: 'header', body, timeoutMs: SHORT_MS })
+      const body = { cli_version: VERSION, project: { framework, language }, checks }
+      await send({ method: 'POST', path: '/api/v1/verify/local', body })
     },
 
     probe: () =>
       orRefused(VerificationAnswer, { path: '/api/v1/verify/probe', timeoutMs: CHECK_MS }),
-    goLive: () => orRefused(ProtectionAnswer, { path: '/api/v1/go-live', timeoutMs: SHORT_MS }),
-    goBack: () => orRefused(ProtectionAnswer, { path: '/api/v1/go-back', timeoutMs: SHORT_MS }),
+    goLive: () => orRefused(ProtectionAnswer, { path: '/api/v1/go-live' }),
+    goBack: () => orRefused(ProtectionAnswer, { path: '/api/v1/go-back' }),
     complete: () =>
       orRefused(CompletionAnswer, { path: '/api/v1/integration-complete', timeoutMs: CHECK_MS }),
 
     /** null: the tenant has none yet, as it is not published. */
     async publicKey(): Promise<string | null> {
-      const path = '/api/v1/public-key'
-      const question = { method: 'GET', path, key: 'query', timeoutMs: SHORT_MS } as const
-      const answer = await send({ ...question, expected: { 404: 'not_published' } })
+      const expected = { 404: 'not_published' }
+      const answer = await send({ path: '/api/v1/public-key', key: 'query', expected })
       if (answer.status === 404) return null
       if (!PEM.test(answer.text)) throw notTheService(baseUrl, 'answers with something else')
       return answer.text
@@ -191,10 +158,8 @@ export function createApi(world: ServiceClientWorld) {
     /** As it came: whoever makes a plan of it judges it whole. null: none is stored. */
     async guide(): Promise<Readonly<Record<string, unknown>> | null> {
       const answer = await send({
-        method: 'GET',
         path: '/api/v1/guide',
         key: 'query',
-        timeoutMs: SHORT_MS,
         answerBytesMax: GUIDE_BYTES_MAX,
         expected: { 404: 'no_guide' },
       })
@@ -207,7 +172,6 @@ export function createApi(world: ServiceClientWorld) {
       const answer = await send({
         method: 'POST',
         path: '/api/v1/ai-analyze',
-        key: 'header',
         body,
         timeoutMs: ANALYSIS_MS,
         answerBytesMax: GUIDE_BYTES_MAX,

@@ -54,17 +54,8 @@ export interface Arguments {
   readonly folder: string | null
 }
 
-interface Words {
-  readonly options: readonly {
-    readonly raw: string
-    readonly name: string
-    readonly value?: string
-  }[]
-  readonly names: readonly string[]
-}
-
 /** Before it is known which command it is. */
-export function splitArguments(args: readonly string[]): Words {
+export function splitArguments(args: readonly string[]) {
   refuseKeys(args)
   const { tokens } = parseArgs({
     args: [...args],
@@ -78,27 +69,21 @@ export function splitArguments(args: readonly string[]): Words {
       ]),
     ),
   })
-  const options = tokens.flatMap((token) =>
-    token.kind === 'option'
-      ? [
-          {
-            raw: token.rawName,
-            name: token.name,
-            ...(token.value !== undefined && { value: token.value }),
-          },
-        ]
-      : [],
-  )
-  const names = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []))
-  return { options, names }
+  return {
+    options: tokens.filter((token) => token.kind === 'option'),
+    names: tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : [])),
+  }
 }
 
-export function readArguments({ options, names }: Words, taking: Taking): Arguments {
+export function readArguments(
+  { options, names }: ReturnType<typeof splitArguments>,
+  taking: Taking,
+): Arguments {
   const known: readonly OptionName[] = [...taking.options, ...GENERAL_OPTIONS]
   const flags = new Set<OptionName>()
   const values = new Map<OptionName, string>()
   const apps: string[] = []
-  for (const { raw, name, value } of options) {
+  for (const { rawName: raw, name, value } of options) {
     const option = known.find((option) => option === name)
     if (option === undefined) throw unknownOption(raw, taking.name, known)
     const wish = (OPTIONS[option] as OptionHelp).value
@@ -137,17 +122,11 @@ function readPort(text: string | undefined): number | null {
 }
 
 function unknownOption(raw: string, command: string, known: readonly OptionName[]): Problem {
-  const isShort = !raw.startsWith('--')
-  const said = isShort
-    ? '.'
-    : guess(
-        raw,
-        known.map((name) => `--${name}`),
-      )
-  const spelt = JSON.stringify(visibleText(raw))
+  const names = known.map((name) => `--${name}`)
+  const said = raw.startsWith('--') ? guess(raw, names) : '.'
   return new Problem(
     'unknown_option',
-    `${command} does not take ${spelt}${said}`,
+    `${command} does not take ${JSON.stringify(visibleText(raw))}${said}`,
     `See: service-analyzer help ${command}`,
   )
 }

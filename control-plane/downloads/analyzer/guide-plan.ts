@@ -1,5 +1,6 @@
 /** A guide that came from elsewhere, made a plan of this project: whole, or refused with every reason. */
 import * as v from 'valibot'
+import { addedCodeProblem } from '../../../shared/integration/added-code.ts'
 import { changesOf, type FileText } from '../../../shared/integration/guide-changes.ts'
 import {
   pathProblem,
@@ -7,6 +8,7 @@ import {
   type EditRules,
 } from '../../../shared/integration/edit-rules.ts'
 import { Guide } from '../../../shared/integration/guide.ts'
+import { snippets } from '../../../shared/integration/snippets.ts'
 import type { Plan } from './plan.ts'
 import type { Project } from './project/project.ts'
 
@@ -47,4 +49,19 @@ function formProblem(issue: v.BaseIssue<unknown>): EditProblem {
     path: null,
     detail: `The guide is not well-formed: ${at === null ? '' : `${at}: `}${issue.message}`,
   }
+}
+
+/** A guide's code was written by a model: the service has judged it, and it is judged here again. */
+export function guideCodeProblems(
+  { framework, edits }: Pick<Plan, 'framework' | 'edits'>,
+  baseUrl: string,
+): EditProblem[] {
+  const own = snippets(baseUrl)[framework]
+  const snippet = [own?.edge.code, own?.sdk?.code].join('\n')
+  return edits.flatMap((edit) => {
+    // what may change there is judged member by member among the rules for all edits
+    if (/(?:^|\/)package\.json$/i.test(edit.path)) return []
+    const detail = addedCodeProblem(edit, { baseUrl, snippet })
+    return detail === null ? [] : [{ path: edit.path, detail }]
+  })
 }

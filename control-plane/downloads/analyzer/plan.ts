@@ -27,3 +27,21 @@ export interface Plan {
   readonly commands: readonly string[]
   readonly notes: readonly string[]
 }
+
+/** What one cause adds to a plan. */
+export type Parts = Pick<Plan, 'edits' | 'manual' | 'commands' | 'notes'>
+
+export const NO_PARTS: Parts = { edits: [], manual: [], commands: [], notes: [] }
+
+export function together(...all: readonly Parts[]): Parts {
+  return {
+    edits: all.flatMap(({ edits }) => edits),
+    manual: all.flatMap(({ manual }) => manual),
+    commands: all.flatMap(({ commands }) => commands),
+    notes: all.flatMap(({ notes }) => notes),
+  }
+}
+
+export function shown(path: string, line: number | null, text: string, code: string | null): Parts {
+  return { ...NO_PARTS, manual: [{ path, line, text, code }] }
+}

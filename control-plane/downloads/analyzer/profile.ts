@@ -4,10 +4,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
-import { chmod, lstat, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import * as files from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import * as v from 'valibot'
 import { Problem } from './exit.ts'
+import { writeNew } from './journal/record.ts'
 import { visibleText } from './terminal/words.ts'
 
 interface SavedKey {
@@ -64,14 +65,14 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
       const { [baseUrl]: removed, ...others } = (await readServices()) ?? {}
       if (removed === undefined) return false
       if (Object.keys(others).length > 0) await write(others)
-      else await rm(await realpath(path))
+      else await files.rm(await files.realpath(path))
       return true
     },
   }
 
   async function readServices(): Promise<Services | null> {
     try {
-      checkOwner(await lstat(path), path)
+      checkOwner(await files.lstat(path), path)
       await checkFolder()
       return await readFile()
     } catch (error) {
@@ -83,15 +84,15 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
   }
 
   async function checkFolder(): Promise<void> {
-    checkOwner(await lstat(folder), folder)
-    const stats = await stat(folder)
+    checkOwner(await files.lstat(folder), folder)
+    const stats = await files.stat(folder)
     checkOwner(stats, folder)
     checkPrivate(stats, folder, 0o022, '700')
   }
 
   /** What is looked at is what is read: by the handle, not by the name. */
   async function readFile(): Promise<Services> {
-    const file = await open(path)
+    const file = await files.open(path)
     try {
       const stats = await file.stat()
       if (!stats.isFile()) throw unreadable('it is not a file')
@@ -115,22 +116,17 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
   /** Written aside and renamed, so that there is always a whole one; a link of our own stays one. */
   async function write(services: Services): Promise<void> {
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await files.mkdir(folder, { recursive: true, mode: 0o700 })
       await checkFolder()
-      await chmod(folder, 0o700)
-      const target = await realpath(path).catch(() => path)
+      await files.chmod(folder, 0o700)
+      const target = await files.realpath(path).catch(() => path)
       const draft = join(dirname(target), `.profile-${randomUUID()}`)
       try {
-        const file = await open(draft, 'wx', 0o600)
-        try {
-          await file.writeFile(`${JSON.stringify({ version: 1, services }, undefined, 2)}\n`)
-          await file.sync()
-        } finally {
-          await file.close()
-        }
-        await rename(draft, target)
+        const text = `${JSON.stringify({ version: 1, services }, undefined, 2)}\n`
+        await writeNew(draft, Buffer.from(text), 0o600, files)
+        await files.rename(draft, target)
       } finally {
-        await rm(draft, { force: true })
+        await files.rm(draft, { force: true })
       }
     } catch (error) {
       if (error instanceof Problem) throw error

@@ -4,7 +4,7 @@ import { VERSION } from '../../../shared/version.ts'
 import { createAccess } from './access.ts'
 import { guess, readArguments, splitArguments, type Arguments } from './arguments.ts'
 import { COMMANDS } from './commands.ts'
-import type { Command, Outcome, Task } from './commands/command.ts'
+import type { Command, NextStep, Outcome, Task } from './commands/command.ts'
 import { commandHelp, helpText } from './commands/help.ts'
 import { EXIT, Problem, type Exit } from './exit.ts'
 import { createProfile, quoted } from './profile.ts'
@@ -74,8 +74,7 @@ export async function run(args: readonly string[], world: ProgramWorld): Promise
 
   function tell({ exit, text, fields, next }: Outcome) {
     if (isJson) {
-      const nextStep = next && { text: next.text, command: next.command }
-      terminal.print(documentOf({ exit, fields, nextStep }))
+      terminal.print(documentOf({ exit, fields, nextStep: next }))
     } else if (!isQuiet || exit !== EXIT.done) {
       if (text !== '') terminal.print(text)
       if (next !== null) terminal.print(nextText(next, terminal))
@@ -93,29 +92,24 @@ export async function run(args: readonly string[], world: ProgramWorld): Promise
     readonly exit?: Exit
     readonly text?: string
     readonly fields?: Outcome['fields']
-    readonly nextStep?: { readonly text: string; readonly command: string | null } | null
+    readonly nextStep?: NextStep | null
     readonly problem?: Problem
   }
 
   function documentOf({ exit = EXIT.done, text, fields, nextStep = null, problem }: Told): string {
+    const [message = '', ...advice] = problem?.lines ?? []
     const document = {
       schema_version: SCHEMA_VERSION,
       command: name,
       version: VERSION,
       exit_code: exit,
-      problem: problem && {
-        code: problem.code,
-        message: problem.lines[0] ?? '',
-        advice: problem.lines.slice(1),
-      },
+      problem: problem ? { code: problem.code, message, advice } : null,
       warnings,
       next_step: nextStep,
-      ...(text !== undefined && { text }),
+      text,
       ...fields,
     }
-    return visibleJson(
-      JSON.stringify({ ...document, problem: document.problem ?? null }, undefined, 2),
-    )
+    return visibleJson(JSON.stringify(document, undefined, 2))
   }
 }
 
@@ -180,17 +174,13 @@ function wayOut({ lines }: Problem) {
 }
 
 /** The command stands alone on its line, to be copied. */
-function nextText({ text, command }: { text: string; command: string | null }, terminal: Terminal) {
-  const { columns, paint } = terminal
-  const said = `\n${wrap(text, columns)}`
-  return command === null ? said : `${said}\n  ${paint('cyan', command)}`
+function nextText({ text, command }: NextStep, { columns, paint }: Terminal) {
+  return `\n${wrap(text, columns)}\n  ${paint('cyan', command)}`
 }
 
 /** Also what a file, an answer or a mistake of ours brings along. */
 function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
-  let shown = text
-  for (const secret of secrets) shown = shown.replaceAll(secret, '[analyzer key]')
-  return shown
+  return [...secrets].reduce((shown, secret) => shown.replaceAll(secret, '[analyzer key]'), text)
 }
 
 function unexpected(error: unknown): Problem {

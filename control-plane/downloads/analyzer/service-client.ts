@@ -7,12 +7,12 @@ import { isTlsProblem, networkProblem, type NetworkPlace } from './network-probl
 import { plainText } from './terminal/words.ts'
 
 export interface Question {
-  readonly method: 'GET' | 'POST'
+  readonly method?: 'GET' | 'POST'
   readonly path: string
   /** header: as a bearer; query: as `api_key`, where the service wants it there; none: not told. */
-  readonly key: 'header' | 'query' | 'none'
+  readonly key?: 'header' | 'query' | 'none'
   readonly body?: unknown
-  readonly timeoutMs: number
+  readonly timeoutMs?: number
   readonly answerBytesMax?: number
   /**
    * Statuses beside 200 that the asker understands, with the error that has to come with them; null:
@@ -32,18 +32,17 @@ export interface ServiceClientWorld extends NetworkPlace {
   readonly fetch: typeof fetch
 }
 
-type ServiceClient = (question: Question) => Promise<Answer>
-
+const TIMEOUT_MS = 20_000
 const ANSWER_BYTES_MAX = 1024 * 1024
 const RETRY_AFTER_MS = 500
 const BUSY: ReadonlySet<number> = new Set([502, 503, 504])
 
-export function createServiceClient(world: ServiceClientWorld): ServiceClient {
+export function createServiceClient(world: ServiceClientWorld) {
   const { baseUrl, key } = world
 
-  return async (question) => {
+  return async (question: Question): Promise<Answer> => {
     const answer = await once(question).catch((error: unknown) => error)
-    const isRetried = question.method === 'GET' && deservesAnotherTry(answer)
+    const isRetried = question.method !== 'POST' && deservesAnotherTry(answer)
     if (isRetried) await wait(RETRY_AFTER_MS)
     const last = isRetried ? await once(question).catch((error: unknown) => error) : answer
     if (last instanceof Problem) throw last
@@ -53,14 +52,12 @@ export function createServiceClient(world: ServiceClientWorld): ServiceClient {
   }
 
   async function once(question: Question): Promise<Answer> {
-    const { method, path, body, timeoutMs, answerBytesMax = ANSWER_BYTES_MAX } = question
+    const { method = 'GET', path, body, timeoutMs = TIMEOUT_MS } = question
+    const { key: keyPlace = 'header', answerBytesMax = ANSWER_BYTES_MAX } = question
     const url = new URL(`${baseUrl}${path}`)
-    const headers = new Headers({
-      accept: '*/*',
-      'user-agent': `service-analyzer/${VERSION}`,
-    })
-    if (key !== null && question.key === 'header') headers.set('authorization', `Bearer ${key}`)
-    if (key !== null && question.key === 'query') url.searchParams.set('api_key', key)
+    const headers = new Headers({ accept: '*/*', 'user-agent': `service-analyzer/${VERSION}` })
+    if (key !== null && keyPlace === 'header') headers.set('authorization', `Bearer ${key}`)
+    if (key !== null && keyPlace === 'query') url.searchParams.set('api_key', key)
     if (body !== undefined) headers.set('content-type', 'application/json')
     const answer = await world.fetch(url, {
       method,
@@ -90,7 +87,12 @@ function deservesAnotherTry(result: unknown): boolean {
   return (result as Error).name !== 'TimeoutError'
 }
 
-async function readBounded(answer: Response, bytesMax: number, baseUrl: string): Promise<string> {
+/** The body of an answer, and not one byte more than is to be held. */
+export async function readBounded(
+  answer: Response,
+  bytesMax: number,
+  baseUrl: string,
+): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {

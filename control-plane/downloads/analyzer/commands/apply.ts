@@ -1,3 +1,4 @@
+import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
 import { EXIT, Problem } from '../exit.ts'
 import { prepare, type Prepared } from '../journal/prepare.ts'
 import { recover, viewUndo } from '../journal/undo.ts'
@@ -6,10 +7,9 @@ import { writeEdits } from '../journal/write.ts'
 import type { Plan } from '../plan.ts'
 import { plainText, visibleText, wrap } from '../terminal/words.ts'
 import type { Command, NextStep, Outcome, Task } from './command.ts'
-import { foreignJournal } from './foreign-journal.ts'
 import { installPackages, type Installed } from './install-packages.ts'
 import { chooseApplications, lookAt, nameOf } from './look-at.ts'
-import { planHere, problemLines } from './plan-here.ts'
+import { foreignJournal, planHere, problemLines } from './plan-here.ts'
 import { diffsOf, manualSteps, notesOf, planFields } from './plan-view.ts'
 import { askService } from './wishes-here.ts'
 
@@ -77,10 +77,7 @@ async function recoverFirst(task: Task, root: string, world: JournalWorld) {
     )
 }
 
-async function agreeToRecover(
-  { isAgreed, terminal }: Task,
-  would: Parameters<typeof problemLines>[0],
-) {
+async function agreeToRecover({ isAgreed, terminal }: Task, would: readonly EditProblem[]) {
   const said = 'An earlier apply was cut off, and is to be taken back first:'
   const lines = problemLines(would)
   if (isAgreed) return
@@ -101,7 +98,7 @@ function titleOf(task: Task, { source }: Plan, names: readonly string[]): string
   return wrap(`${task.terminal.paint('bold', names.join(', '))}, ${by}`, task.terminal.columns)
 }
 
-function refusedEdits(problems: Parameters<typeof problemLines>[0]): Problem {
+function refusedEdits(problems: readonly EditProblem[]): Problem {
   return new Problem(
     'edits_refused',
     'Refused: nothing has been written.',

@@ -28,7 +28,7 @@ export interface Task {
 
 export interface NextStep {
   readonly text: string
-  readonly command: string | null
+  readonly command: string
 }
 
 export interface Outcome {

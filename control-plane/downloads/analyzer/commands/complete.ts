@@ -1,7 +1,7 @@
 import { EXIT } from '../exit.ts'
 import { wrap } from '../terminal/words.ts'
 import type { Command } from './command.ts'
-import { checkFields, checkLines, refusedOutcome } from './show-checks.ts'
+import { checkLines, refusedOutcome } from './show-checks.ts'
 
 export const complete: Command = {
   name: 'complete',
@@ -27,7 +27,7 @@ export const complete: Command = {
     return {
       exit: EXIT.done,
       text: [...checkLines(checks, task.terminal), '', paint('green', said)].join('\n'),
-      fields: { completed_at, checks: checkFields(checks) },
+      fields: { completed_at, checks },
       next: { text: 'To see how it stands at any time:', command: task.line('status') },
     }
   },

@@ -22,21 +22,15 @@ export const doctor: Command = {
       ...(await task.terminal.during('Asking the service', () => examineService(task))),
       ...(await examineProject(task)),
     ]
+    const shown = findings.map(({ fix, ...found }) => ({ ...found, next_action: fix }))
     const failing = findings.filter(({ status }) => status === 'fail')
     return {
       exit: failing.length === 0 ? EXIT.done : EXIT.notSo,
-      text: lines(task, findings).join('\n'),
+      text: checkLines(shown, task.terminal).join('\n'),
       fields: { findings },
       next: nextOf(task, failing[0]),
     }
   },
-}
-
-function lines(task: Task, findings: readonly Finding[]): string[] {
-  return checkLines(
-    findings.map(({ check, status, detail, fix }) => ({ check, status, detail, next_action: fix })),
-    task.terminal,
-  )
 }
 
 function nextOf(task: Task, first: Finding | undefined) {

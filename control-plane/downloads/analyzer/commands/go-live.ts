@@ -1,10 +1,11 @@
+/** `go-live`, and the way back from it. */
 import type { OrRefused, ProtectionAnswer } from '../api.ts'
 import { EXIT } from '../exit.ts'
 import { wrap } from '../terminal/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
 import { refusedOutcome } from './show-checks.ts'
 
-export const PROTECTION_FIELDS = {
+const PROTECTION_FIELDS = {
   tenant_id: 'whose protection it is',
   protection: 'on or pass-through',
   at: 'since when',
@@ -25,7 +26,20 @@ export const goLive: Command = {
   },
 }
 
-export function protectionOutcome(task: Task, answer: OrRefused<ProtectionAnswer>): Outcome {
+export const goBack: Command = {
+  name: 'go-back',
+  summary: 'turns protection off again; never refused',
+  help: ['Every request passes through to the application. Nothing of the integration is undone.'],
+  options: [],
+  takesFolder: false,
+  documented: PROTECTION_FIELDS,
+  async run(task) {
+    const api = await task.access.api()
+    return protectionOutcome(task, await task.terminal.during('Going back', () => api.goBack()))
+  },
+}
+
+function protectionOutcome(task: Task, answer: OrRefused<ProtectionAnswer>): Outcome {
   if ('refused' in answer) return refusedOutcome(task, answer.refused)
   const { tenant_id, protection, at } = answer.done
   const { columns, paint } = task.terminal

@@ -2,10 +2,10 @@
 import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
 import type { Application } from '../detection/application.ts'
 import { planFor } from '../edits/plan-for.ts'
+import type { Wishes } from '../edits/wishes.ts'
 import { Problem } from '../exit.ts'
-import { guideCodeProblems } from '../guide-code.ts'
-import { planFromGuide } from '../guide-plan.ts'
-import type { FileEdit, Plan } from '../plan.ts'
+import { guideCodeProblems, planFromGuide } from '../guide-plan.ts'
+import { together, type FileEdit, type Plan } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import { plainText, visibleText } from '../terminal/words.ts'
 import type { ServiceAnswer } from './wishes-here.ts'
@@ -16,10 +16,7 @@ export async function planHere(
   { wishes, guide }: ServiceAnswer,
 ): Promise<Plan> {
   if (guide !== null) return guidedPlan(project, applications, { wishes, guide })
-  const plans: Plan[] = []
-  for (const application of applications)
-    plans.push(await planFor(project, application, wishes, applications))
-  return together(plans)
+  return ruledPlan(project, applications, wishes)
 }
 
 /** A guide is refused as a whole, whatever is wrong with it; nobody falls back to something else. */
@@ -42,10 +39,7 @@ async function guidedPlan(
   const { plan } = outcome
   const touched = new Set(plan.edits.map(({ path }) => path))
   const isMissing = ({ path }: { readonly path: string }) => BESIDE.test(path) && !touched.has(path)
-  const plans: Plan[] = []
-  for (const application of applications)
-    plans.push(await planFor(project, application, wishes, applications))
-  const { edits, manual } = together(plans)
+  const { edits, manual } = await ruledPlan(project, applications, wishes)
   return {
     ...plan,
     edits: [...plan.edits, ...edits.filter(isMissing)],
@@ -57,9 +51,14 @@ async function guidedPlan(
 const BESIDE = /(?:^|\/)(?:package\.json|service_public\.pem)$/
 
 /** Of several applications: what two of them want of one file must be the same. */
-function together(plans: readonly Plan[]): Plan {
-  const [first, ...others] = plans
-  if (first === undefined || others.length === 0) return first ?? NOTHING
+async function ruledPlan(
+  project: Project,
+  applications: readonly Application[],
+  wishes: Wishes,
+): Promise<Plan> {
+  const plans: Plan[] = []
+  for (const application of applications)
+    plans.push(await planFor(project, application, wishes, applications))
   const edits = new Map<string, FileEdit>()
   for (const edit of plans.flatMap(({ edits }) => edits)) {
     const known = edits.get(edit.path)
@@ -71,24 +70,26 @@ function together(plans: readonly Plan[]): Plan {
       )
     edits.set(edit.path, edit)
   }
-  const each = <T>(part: (plan: Plan) => readonly T[]) => [...new Set(plans.flatMap(part))]
+  const { manual, commands, notes } = together(...plans)
   return {
     framework: plans.map(({ framework }) => framework).join(', '),
-    source: first.source,
+    source: { kind: 'rules' },
     edits: [...edits.values()],
-    manual: each(({ manual }) => manual),
-    commands: each(({ commands }) => commands),
-    notes: each(({ notes }) => notes),
+    manual,
+    commands: [...new Set(commands)],
+    notes: [...new Set(notes)],
   }
 }
 
-const NOTHING: Plan = {
-  framework: '',
-  source: { kind: 'rules' },
-  edits: [],
-  manual: [],
-  commands: [],
-  notes: [],
+/** It may have come with the repository: a person says whether it is believed, having seen this. */
+export function foreignJournal(would: readonly EditProblem[]): Problem {
+  return new Problem(
+    'edits_refused',
+    'The journal in .service was not written here by you, so it is not believed, and nothing has been done.',
+    ...(would.length === 0 ? [] : ['By it, undo would do this:', ...problemLines(would)]),
+    'If you know who wrote it (you, on another machine or before you moved the project): service-analyzer undo --foreign',
+    'Otherwise remove the folder .service.',
+  )
 }
 
 export function problemLines(problems: readonly EditProblem[]): string[] {

@@ -1,8 +1,8 @@
 import { EXIT } from '../exit.ts'
-import type { VerificationAnswer } from '../api.ts'
+import type { Api, VerificationAnswer } from '../api.ts'
 import { wrap } from '../terminal/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
-import { checkFields, checkLines, nextOf, refusedOutcome } from './show-checks.ts'
+import { checkLines, nextOf, refusedOutcome } from './show-checks.ts'
 
 export const probe: Command = {
   name: 'probe',
@@ -17,31 +17,31 @@ export const probe: Command = {
     checks: 'a list of {check, status, detail, next_action, at, source}',
   },
   async run(task) {
-    const api = await task.access.api()
-    const answer = await task.terminal.during('The service looks at the application', () =>
-      api.probe(),
-    )
+    const answer = await probed(task, await task.access.api())
     if ('refused' in answer) return refusedOutcome(task, answer.refused)
     return verificationOutcome(task, answer.done)
   },
 }
 
+export function probed(task: Task, api: Api) {
+  return task.terminal.during('The service looks at the application', () => api.probe())
+}
+
 export function verificationOutcome(
   task: Task,
   { status, checks }: VerificationAnswer,
-  more: { readonly lines?: readonly string[]; readonly fields?: Outcome['fields'] } = {},
+  fields: Outcome['fields'] = {},
 ): Outcome {
   const { paint } = task.terminal
   const verdict = paint(status === 'pass' ? 'green' : status === 'fail' ? 'red' : 'yellow', status)
   const lines = [
     wrap(`Verification: ${verdict} (${task.access.baseUrl().text})`, task.terminal.columns),
     ...(checks.length === 0 ? [] : ['', ...checkLines(checks, task.terminal)]),
-    ...(more.lines ?? []),
   ]
   return {
     exit: status === 'pass' ? EXIT.done : EXIT.notSo,
     text: lines.join('\n'),
-    fields: { status, checks: checkFields(checks), ...more.fields },
+    fields: { status, checks, ...fields },
     next: nextOf(task, checks, {
       text: 'Nothing fails. To turn protection on:',
       command: 'service-analyzer go-live',

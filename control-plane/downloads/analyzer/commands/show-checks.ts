@@ -1,7 +1,8 @@
 /** Results of checks, whoever made them, as people and as programs read them. */
-import type { CheckAnswer, Refused } from '../api.ts'
+import type { Refused } from '../api.ts'
 import { EXIT } from '../exit.ts'
-import type { Paint, Style } from '../terminal/paint.ts'
+import type { Style } from '../terminal/paint.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 import { plainText, wrap, wrapUnder } from '../terminal/words.ts'
 import type { NextStep, Outcome, Task } from './command.ts'
 
@@ -11,11 +12,6 @@ interface ShownCheck {
   readonly detail: string
   readonly next_action: string
   readonly source?: string
-}
-
-interface Look {
-  readonly columns: number
-  readonly paint: Paint
 }
 
 const INDENT = ' '.repeat(8)
@@ -28,7 +24,10 @@ const STYLES: Readonly<Record<string, Style>> = {
 }
 
 /** What is wrong is told with what to do; what is right in one line. */
-export function checkLines(checks: readonly ShownCheck[], look: Look): string[] {
+export function checkLines(
+  checks: readonly ShownCheck[],
+  look: Pick<Terminal, 'columns' | 'paint'>,
+): string[] {
   return checks.map(({ check, status, detail, next_action: action, source }) => {
     const mark = (status === 'fail' ? 'FAIL' : status).padEnd(6)
     const origin = source === 'self_report' ? ' (self-report)' : ''
@@ -38,17 +37,6 @@ export function checkLines(checks: readonly ShownCheck[], look: Look): string[] 
       lines.push(wrapUnder(`${INDENT}> `, `${INDENT}  `, plainText(action), look.columns))
     return lines.join('\n')
   })
-}
-
-export function checkFields(checks: readonly CheckAnswer[]) {
-  return checks.map(({ check, status, detail, next_action, at, source }) => ({
-    check,
-    status,
-    detail,
-    next_action,
-    at,
-    source,
-  }))
 }
 
 /** The one thing to do after these results. */
@@ -84,7 +72,7 @@ export function refusedOutcome(task: Task, refused: Refused): Outcome {
   return {
     exit: EXIT.notSo,
     text: lines.join('\n'),
-    fields: { refused: { error, detail, missing }, checks: checkFields(checks) },
+    fields: { refused: { error, detail, missing }, checks },
     next:
       missing.length === 0
         ? null

@@ -25,7 +25,8 @@ export const status: Command = {
     const root = await files.realpath(task.folder).catch(() => task.folder)
     const journal = await readJournal(root, files)
     const outcome = verificationOutcome(task, verification, {
-      fields: { tenant: tenantFields(facts), applied: appliedFields(journal) },
+      tenant: tenantFields(facts),
+      applied: appliedFields(journal),
     })
     const text = [...tenantLines(task, facts), ...journalLines(task, journal), '', outcome.text]
     const isLive = facts.protection === 'on' && verification.status === 'pass'
@@ -43,15 +44,9 @@ export const status: Command = {
 }
 
 function tenantFields(facts: Facts) {
-  const { tenant_id, mode, status, protection, edge_urls } = facts
-  return {
-    tenant_id,
-    mode,
-    status,
-    protection,
-    edge_urls,
-    completed_at: facts.integration_completed_at,
-  }
+  const { tenant_id, mode, status, protection, edge_urls, integration_completed_at } = facts
+  const completed_at = integration_completed_at
+  return { tenant_id, mode, status, protection, edge_urls, completed_at }
 }
 
 function tenantLines(task: Task, facts: Facts): string[] {

@@ -3,8 +3,7 @@ import { undo as undoEdits, type Undone } from '../journal/undo.ts'
 import { journalWorld } from '../journal/world.ts'
 import { visibleText, wrap } from '../terminal/words.ts'
 import type { Command, Outcome, Task } from './command.ts'
-import { foreignJournal } from './foreign-journal.ts'
-import { problemLines } from './plan-here.ts'
+import { foreignJournal, problemLines } from './plan-here.ts'
 
 export const undo: Command = {
   name: 'undo',

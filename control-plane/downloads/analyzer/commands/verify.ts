@@ -1,10 +1,10 @@
 import type { Application } from '../detection/application.ts'
 import { createGit } from '../journal/git.ts'
 import { runLocalChecks } from '../local-checks/run-local-checks.ts'
-import type { Api, Facts } from '../api.ts'
+import type { Facts } from '../api.ts'
 import type { Command, Task } from './command.ts'
 import { appName, chooseApplication, lookAt, type LookedAt } from './look-at.ts'
-import { verificationOutcome } from './probe.ts'
+import { probed, verificationOutcome } from './probe.ts'
 import { checkLines, refusedOutcome } from './show-checks.ts'
 
 export const verify: Command = {
@@ -30,37 +30,28 @@ export const verify: Command = {
     const application = isHere ? await chooseApplication(task, looked) : null
     if (application === null)
       task.warn('No application is found in this folder, so only the service looks from outside.')
-    const local = application === null ? [] : await checkHere(task, looked, application, facts)
-    if (application !== null)
-      await api.report({
-        framework: application.framework,
-        language: application.language,
-        checks: local,
-      })
-    const answer = await probed(task, api)
-    const localFields = local.map(({ nextAction, ...check }) => ({
+    const checked = application && (await checkHere(task, looked, application, facts))
+    const checks = (checked ?? []).map(({ nextAction, ...check }) => ({
       ...check,
       next_action: nextAction,
     }))
-    const fields = {
-      application: application && appName(application),
-      local_checks: localFields,
+    if (application !== null) {
+      const { framework, language } = application
+      await api.report({ framework, language, checks })
     }
+    const answer = await probed(task, api)
+    const fields = { application: application && appName(application), local_checks: checks }
     if ('refused' in answer) {
       const refused = refusedOutcome(task, answer.refused)
-      const lines = checkLines(localFields, task.terminal)
+      const lines = checkLines(checks, task.terminal)
       return {
         ...refused,
         text: [...lines, ...(lines.length === 0 ? [] : ['']), refused.text].join('\n'),
         fields: { ...refused.fields, ...fields },
       }
     }
-    return verificationOutcome(task, answer.done, { fields })
+    return verificationOutcome(task, answer.done, fields)
   },
-}
-
-function probed(task: Task, api: Api) {
-  return task.terminal.during('The service looks at the application', () => api.probe())
 }
 
 async function checkHere(

@@ -6,7 +6,6 @@ import type { Task } from './command.ts'
 
 export interface ServiceAnswer {
   readonly wishes: Wishes
-  readonly facts: Facts | null
   /** A stored guide as it came; null: none, or nobody was asked. */
   readonly guide: Readonly<Record<string, unknown>> | null
 }
@@ -21,22 +20,19 @@ export function offlineWishes(task: Task): Wishes {
  */
 export async function askService(task: Task): Promise<ServiceAnswer> {
   const api = await task.access.apiIfKeyKnown()
-  if (api === null) return { wishes: offlineWishes(task), facts: null, guide: null }
+  if (api === null) return { wishes: offlineWishes(task), guide: null }
   const wantsGuide = !task.given.flags.has('rules')
   try {
     return await task.terminal.during('Asking the service', async () => {
       const facts = await api.facts()
-      const [pem, guide] = await Promise.all([
-        api.publicKey(),
-        wantsGuide ? api.guide() : Promise.resolve(null),
-      ])
-      return { wishes: wishesOf(task, facts, pem), facts, guide }
+      const [pem, guide] = await Promise.all([api.publicKey(), wantsGuide ? api.guide() : null])
+      return { wishes: wishesOf(task, facts, pem), guide }
     })
   } catch (error) {
     const isAway = error instanceof Problem && error.exit === EXIT.unavailable
     if (!isAway) throw error
     task.warn(`${error.lines[0] ?? ''} This goes on by the rules, without the public key.`)
-    return { wishes: offlineWishes(task), facts: null, guide: null }
+    return { wishes: offlineWishes(task), guide: null }
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Application } from '../detection/application.ts'
 import { under, upwards } from '../detection/folders.ts'
 import { LOCKS } from '../detection/node/packages.ts'
+import { quoted } from '../profile.ts'
 import type { Project } from '../project/project.ts'
 
 /** For a person: to be copied into a shell, in the project's root. */
@@ -33,6 +34,3 @@ function isInstalledByItself(project: Project, folder: string): boolean {
   const [, ...above] = upwards(folder)
   return !above.some(has) && !project.has('package.json')
 }
-
-const quoted = (folder: string) =>
-  /^[\w./@-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", `'\\''`)}'`

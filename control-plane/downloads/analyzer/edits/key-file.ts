@@ -1,17 +1,10 @@
 /** `service_public.pem` where the program looks for it: in the folder that it is started in. */
 import { under } from '../detection/folders.ts'
 import { PEM_FILENAME } from '../../../../shared/integration/contract.ts'
-import type { FileEdit, ManualStep } from '../plan.ts'
+import { NO_PARTS, shown, type Parts } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import type { Wishes } from './wishes.ts'
 
-interface KeyPart {
-  readonly edits: readonly FileEdit[]
-  readonly manual: readonly ManualStep[]
-  readonly notes: readonly string[]
-}
-
-const NOTHING: KeyPart = { edits: [], manual: [], notes: [] }
 const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
 
 /** `folder`: where the program is started. */
@@ -19,49 +12,29 @@ export async function keyPart(
   project: Project,
   folder: string,
   { mode, publicKeyPem, baseUrl }: Wishes,
-): Promise<KeyPart> {
-  if (mode === 'sdk') return NOTHING // the keys come with the rules
+): Promise<Parts> {
+  if (mode === 'sdk') return NO_PARTS // the keys come with the rules
   const path = under(folder, PEM_FILENAME)
   const before = await project.read(path)
-  if (publicKeyPem === null) return before === null ? withoutKey(path, baseUrl) : NOTHING
-  if (before !== null && areSameKeys(before, publicKeyPem)) return NOTHING
-  if (before === null && project.has(path))
-    return {
-      ...NOTHING,
-      manual: [
-        {
-          path,
-          line: null,
-          text: 'This file cannot be read. It is to hold the public keys of the service.',
-          code: publicKeyPem,
-        },
-      ],
-    }
-  const isOurs = before === null || before.replaceAll(PEM, '').trim() === ''
-  if (!isOurs)
-    return {
-      ...NOTHING,
-      manual: [
-        {
-          path,
-          line: 1,
-          text: 'This file holds something besides public keys. Put those of the service into it.',
-          code: publicKeyPem,
-        },
-      ],
-    }
-  const why = 'The public keys of the service, by which its signatures are known.'
-  return {
-    edits: [{ path, before, after: publicKeyPem.trimEnd() + '\n', why }],
-    manual: [],
-    notes: await ignoredNotes(project, folder),
+  if (publicKeyPem === null) return before === null ? withoutKey(path, baseUrl) : NO_PARTS
+  if (before !== null && areSameKeys(before, publicKeyPem)) return NO_PARTS
+  if (before === null && project.has(path)) {
+    const text = 'This file cannot be read. It is to hold the public keys of the service.'
+    return shown(path, null, text, publicKeyPem)
   }
+  if (before !== null && before.replaceAll(PEM, '').trim() !== '') {
+    const text = 'This file holds something besides public keys. Put those of the service into it.'
+    return shown(path, 1, text, publicKeyPem)
+  }
+  const why = 'The public keys of the service, by which its signatures are known.'
+  const edits = [{ path, before, after: publicKeyPem.trimEnd() + '\n', why }]
+  return { ...NO_PARTS, edits, notes: await ignoredNotes(project, folder) }
 }
 
-function withoutKey(path: string, baseUrl: string): KeyPart {
+function withoutKey(path: string, baseUrl: string): Parts {
   const text = `Save the public keys of the service here. Without the file they are fetched from ${baseUrl} when the application starts.`
   const code = `curl -fsS -H 'Accept: application/x-pem-file' "$SERVICE_BASE_URL/tenants/$SERVICE_TENANT_ID/public-key" -o ${PEM_FILENAME}`
-  return { ...NOTHING, manual: [{ path, line: null, text, code }] }
+  return shown(path, null, text, code)
 }
 
 function areSameKeys(one: string, other: string): boolean {

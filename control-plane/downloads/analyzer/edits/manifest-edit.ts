@@ -17,7 +17,8 @@ const LISTS = [
   'peerDependencies',
 ] as const
 
-export function withDependency(text: string, address: string): ManifestEdit {
+export function withDependency(text: string | null, address: string): ManifestEdit {
+  if (text === null) return { kind: 'manual', line: 1, problem: 'it cannot be read' }
   const whole = objectOf(text)
   if (whole === null) return { kind: 'manual', line: 1, problem: 'it cannot be read as JSON' }
   for (const list of LISTS) {

@@ -96,8 +96,3 @@ export function isMountedInChain(source: Source, making: Node): boolean {
   }
   return false
 }
-
-/** `service.node(listener)`, `service.upgrade(listener)` around what is given. */
-export function isWrapped(source: Source, argument: Node): boolean {
-  return isAdapterCall(source, argument)
-}

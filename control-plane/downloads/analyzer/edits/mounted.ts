@@ -1,67 +1,88 @@
-/** What mounting has come to in one file: the edit, or the step that is shown for it. */
-import type { Application, Place } from '../detection/application.ts'
-import type { FileEdit, ManualStep } from '../plan.ts'
+/** What mounting comes to in one file: the edit, or the step that is shown for it. */
+import { JAVASCRIPT } from '../../../../shared/integration/snippets/javascript.ts'
+import type { Application, FrameworkName, Place } from '../detection/application.ts'
+import { NO_PARTS, shown, together, type Parts } from '../plan.ts'
+import type { Project } from '../project/project.ts'
 import type { Source } from '../syntax/parse.ts'
-import type { Mounting, MountWish } from './mount-source.ts'
-import type { MountedFramework } from './mounted-frameworks.ts'
+import { importCode } from './import-line.ts'
+import { mountInSource } from './mount-source.ts'
+import { mountedFramework, type MountedFramework } from './mounted-frameworks.ts'
 import type { NodePackage } from './node-sources.ts'
-import { snippetFor } from './node-snippets.ts'
-import type { Wishes } from './wishes.ts'
+import type { Style } from './style.ts'
+import { guardOf, type Wishes } from './wishes.ts'
+import { wrapListeners } from './wrap-listener.ts'
 
-/** What is done to the code itself. */
-export interface Mounted {
-  readonly edits: readonly FileEdit[]
-  readonly manual: readonly ManualStep[]
+/** What is planned on Node. */
+export interface Planned {
+  readonly project: Project
+  readonly application: Application
+  readonly wishes: Wishes
+  readonly pack: NodePackage
 }
 
-export function wishOf(
+/** `framework`: what takes the middleware by one line; undefined: servers, whose listeners it is put around. */
+export function mountedIn(
+  at: Planned,
   source: Source,
-  framework: MountedFramework,
-  { mode }: Wishes,
-  { type }: NodePackage,
-): MountWish {
-  const isModule =
-    /\.m[jt]s$/.test(source.path) || (type === 'module' && !/\.c[jt]s$/.test(source.path))
-  return {
-    framework,
-    mode,
-    packageType: type,
-    hasTopLevelAwait: isModule && source.modules === 'esm',
-  }
-}
-
-export function mountedFrom(
-  application: Application,
-  wishes: Wishes,
-  source: Source,
-  mounting: Mounting,
+  framework: MountedFramework | undefined,
   lineSaid = 1,
-): Mounted {
-  if (mounting.kind === 'there already') return { edits: [], manual: [] }
-  const manual = mounting.shown.map(({ line, receiver, problem }) =>
-    shownStep(
-      application,
-      wishes,
-      { path: source.path, line: line ?? lineSaid },
-      problem,
-      receiver,
-      source.modules,
-    ),
+): Parts {
+  const { mode } = at.wishes
+  const { type } = at.pack
+  const { path, modules, text: before } = source
+  const isModule = /\.m[jt]s$/.test(path) || (type === 'module' && !/\.c[jt]s$/.test(path))
+  const wish = { mode, packageType: type, hasTopLevelAwait: isModule && modules === 'esm' }
+  const mounting = framework
+    ? mountInSource(source, { ...wish, framework })
+    : wrapListeners(source, wish)
+  if (mounting.kind === 'there already') return NO_PARTS
+  const steps = mounting.shown.map(({ line, receiver, problem }) =>
+    shownStep(at, { path, line: line ?? lineSaid }, problem, receiver, modules),
   )
-  if (mounting.kind === 'manual') return { edits: [], manual }
+  if (mounting.kind === 'manual') return together(...steps)
   const why = 'Every request passes the sign-in protection before anything else of the application.'
-  return { edits: [{ path: source.path, before: source.text, after: mounting.after, why }], manual }
+  return { ...together(...steps), edits: [{ path, before, after: mounting.after, why }] }
 }
 
 export function shownStep(
-  application: Application,
-  wishes: Wishes,
+  { application, wishes }: Planned,
   place: Place | null,
   problem: string,
   receiver = 'app',
   modules: Source['modules'] = application.modules ?? 'esm',
-): ManualStep {
+): Parts {
   const text = `Put the middleware in front of everything else, right behind the place where the application is made. It was not done for you: ${problem}.`
   const code = snippetFor(application.framework, wishes, receiver, modules)
-  return { path: place?.path ?? application.folder, line: place?.line ?? null, text, code }
+  return shown(place?.path ?? application.folder, place?.line ?? null, text, code)
+}
+
+const STYLE: Style = {
+  quote: "'",
+  semicolon: '',
+  lineBreak: '\n',
+  step: '  ',
+  space: ' ',
+  constant: 'const',
+}
+
+/** The lines that a person puts in by hand: those of the contract, with the names of their file. */
+export function snippetFor(
+  name: FrameworkName,
+  wishes: Wishes,
+  receiver: string,
+  modules: Source['modules'],
+): string {
+  const guard = guardOf(wishes)
+  const framework = mountedFramework(name)
+  if (framework === undefined) {
+    const snippet = name === 'next' ? JAVASCRIPT.next : JAVASCRIPT.node
+    return (guard === 'enforce' ? snippet.sdk : snippet.edge).code
+  }
+  const { method, adapter, remark } = framework
+  return [
+    importCode(modules, STYLE, { guard, local: guard }),
+    '',
+    `const service = ${guard}()`,
+    `${receiver}.${method}(service.${adapter}()) // ${remark}`,
+  ].join('\n')
 }

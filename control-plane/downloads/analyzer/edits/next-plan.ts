@@ -5,88 +5,59 @@
 import type { Application } from '../detection/application.ts'
 import { isUnder, under } from '../detection/folders.ts'
 import { makingsIn } from '../detection/node/makings.ts'
-import type { FileEdit, ManualStep } from '../plan.ts'
+import { NO_PARTS, shown, type FileEdit, type Parts } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import type { Source } from '../syntax/parse.ts'
-import { mountedFrom, shownStep, wishOf, type Mounted } from './mounted.ts'
+import { mountedIn, shownStep, snippetFor, type Planned } from './mounted.ts'
 import { MOUNTED } from './mounted-frameworks.ts'
-import { mountInSource } from './mount-source.ts'
-import { sourcesWith, type NodePackage } from './node-sources.ts'
-import { guardOf, type Wishes } from './wishes.ts'
-import { wrapListeners } from './wrap-listener.ts'
+import { sourcesWith } from './node-sources.ts'
+import { guardOf } from './wishes.ts'
 
 const HOOKS = ['proxy', 'middleware'].flatMap((name) =>
   ['ts', 'js', 'mts', 'mjs', 'tsx', 'jsx'].map((end) => `${name}.${end}`),
 )
 const CONFIGS = ['js', 'mjs', 'cjs', 'ts', 'mts'].map((end) => `next.config.${end}`)
 
-export async function nextMounting(
-  project: Project,
-  application: Application,
-  wishes: Wishes,
-  pack: NodePackage,
-): Promise<Mounted> {
-  const server = await customServer(project, application, pack)
-  if (server !== null) return behindGuard(application, wishes, pack, server)
+export async function nextMounting(at: Planned): Promise<Parts> {
+  const { project, application } = at
+  const server = await customServer(at)
+  if (server !== undefined) return behindGuard(at, server)
   const { folder } = application
   const places = [folder, under(folder, 'src')]
   const hook = places
     .flatMap((at) => HOOKS.map((name) => under(at, name)))
     .find((path) => project.has(path))
-  if (hook !== undefined) return besideHook(project, application, wishes, hook)
+  if (hook !== undefined) return besideHook(at, hook)
   const problem = await reasonAgainst(project, application)
-  if (problem !== null)
-    return {
-      edits: [],
-      manual: [serverStep(application, wishes, problem)],
-    }
-  return { edits: [newHook(project, application, wishes)], manual: [] }
+  return problem === null ? { ...NO_PARTS, edits: [newHook(at)] } : serverStep(at, problem)
 }
 
 /** There is no line to show: the file is yet to be written. */
-function serverStep(application: Application, wishes: Wishes, problem: string): ManualStep {
+function serverStep(at: Planned, problem: string): Parts {
+  const { application, wishes } = at
   const place = application.mount ?? application.entry
-  if (place !== null || problem === EXPORTED) return shownStep(application, wishes, place, problem)
-  const { code } = shownStep(application, wishes, null, problem, 'app', 'esm')
-  return {
-    path: under(application.folder, 'server.mjs'),
-    line: null,
-    text: `Start Next.js by a server of your own, whose listener is behind the guard, and have the start script run it. It was not done for you: ${problem}.`,
-    code,
-  }
+  if (place !== null || problem === EXPORTED) return shownStep(at, place, problem)
+  const text = `Start Next.js by a server of your own, whose listener is behind the guard, and have the start script run it. It was not done for you: ${problem}.`
+  const code = snippetFor('next', wishes, 'app', 'esm')
+  return shown(under(application.folder, 'server.mjs'), null, text, code)
 }
 
 /** A program that makes the application by `next({ … })`. */
-async function customServer(project: Project, { folder }: Application, { type }: NodePackage) {
+async function customServer({ project, application: { folder }, pack: { type } }: Planned) {
   const found = await sourcesWith(project, folder, type, /['"]next['"]/)
-  const isOfNext = (source: Source) =>
-    makingsIn(source).some(({ framework }) => framework === 'next')
-  return found.find(isOfNext) ?? null
+  return found.find((source) => makingsIn(source).some(({ framework }) => framework === 'next'))
 }
 
-function behindGuard(
-  application: Application,
-  wishes: Wishes,
-  pack: NodePackage,
-  source: Source,
-): Mounted {
+function behindGuard(at: Planned, source: Source): Parts {
   const isOfExpress = makingsIn(source).some(
     ({ framework, kind }) => framework === 'express' && kind === 'application',
   )
-  const mounting = isOfExpress
-    ? mountInSource(source, wishOf(source, MOUNTED.express, wishes, pack))
-    : wrapListeners(source, { mode: wishes.mode, packageType: pack.type })
-  return mountedFrom(application, wishes, source, mounting)
+  return mountedIn(at, source, isOfExpress ? MOUNTED.express : undefined)
 }
 
-async function besideHook(
-  project: Project,
-  application: Application,
-  wishes: Wishes,
-  path: string,
-): Promise<Mounted> {
+async function besideHook({ project, wishes }: Planned, path: string): Promise<Parts> {
   const text = (await project.read(path)) ?? ''
-  if (/['"]service-node['"]/.test(text)) return { edits: [], manual: [] }
+  if (/['"]service-node['"]/.test(text)) return NO_PARTS
   const guard = guardOf(wishes)
   const isProxy = /(?:^|\/)proxy\.\w+$/.test(path)
   const line = 1 + text.split('\n').findIndex((line) => /^\s*export\b/.test(line))
@@ -103,17 +74,8 @@ export async function ${isProxy ? 'proxy' : 'middleware'}(request) {
   const where = isProxy
     ? ''
     : " It has to run on Node.js: export const config = { runtime: 'nodejs' }."
-  return {
-    edits: [],
-    manual: [
-      {
-        path,
-        line: Math.max(line, 1),
-        text: `Ask the guard before anything else in this file, for every path: a matcher leaves the rest open.${where} A server of your own around the application sees more: ${application.framework} is then guarded before it reads the request.`,
-        code,
-      },
-    ],
-  }
+  const ask = `Ask the guard before anything else in this file, for every path: a matcher leaves the rest open.${where} A server of your own around the application sees more: next is then guarded before it reads the request.`
+  return shown(path, Math.max(line, 1), ask, code)
 }
 
 const EXPORTED =
@@ -141,7 +103,7 @@ function versionOf(variant: string | null): { major: number; minor: number } | n
   return found ? { major: Number(found[1]), minor: Number(found[2] ?? 0) } : null
 }
 
-function newHook(project: Project, application: Application, wishes: Wishes): FileEdit {
+function newHook({ project, application, wishes }: Planned): FileEdit {
   const { folder, language, variant } = application
   const isBelowSource = project.files.some(({ path }) =>
     ['src/app', 'src/pages'].some((at) => isUnder(under(folder, at), path)),

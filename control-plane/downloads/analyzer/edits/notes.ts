@@ -1,8 +1,9 @@
 /** What a person has to know besides: settings that have to be there, and what changes for visitors. */
 import type { Application } from '../detection/application.ts'
+import { NO_PARTS, type Parts } from '../plan.ts'
 import type { Wishes } from './wishes.ts'
 
-export function notesFor(application: Application, wishes: Wishes): string[] {
+export function notesFor(application: Application, wishes: Wishes): Parts {
   const { healthPath } = application
   const settings = [
     `SERVICE_BASE_URL=${wishes.baseUrl}`,
@@ -14,7 +15,7 @@ export function notesFor(application: Application, wishes: Wishes): string[] {
       : []),
   ]
   const notes = [`Set where the application is started: ${settings.join(', ')}.`]
-  if (wishes.mode === 'sdk') return notes
+  if (wishes.mode === 'sdk') return { ...NO_PARTS, notes }
   notes.push(
     'The public keys are looked for in service_public.pem of the folder that the application is started in; SERVICE_PUBLIC_KEY_FILE names another file.',
   )
@@ -23,7 +24,7 @@ export function notesFor(application: Application, wishes: Wishes): string[] {
     notes.push(
       `A health check of a load balancer brings no signature: verifyClaims({ excluded: ['${healthPath}'] }) lets it in without one.`,
     )
-  return notes
+  return { ...NO_PARTS, notes }
 }
 
 const PASSES_UNNAMED =
@@ -31,6 +32,6 @@ const PASSES_UNNAMED =
 const REFUSES =
   'From its next start the application refuses all that does not come through the service, visitors of today included. Mount it right before you go live.'
 
-export function isNode({ language }: Pick<Application, 'language'>): boolean {
-  return language === 'javascript' || language === 'typescript'
+export function isNode({ framework }: Application): boolean {
+  return /^(?:next|nest|fastify|koa|hono|express|node)$/.test(framework)
 }

@@ -1,20 +1,70 @@
-/** By rules alone, offline: what integrates one application, and what of it a person has to do. */
-import type { Application } from '../detection/application.ts'
-import type { Plan } from '../plan.ts'
+/**
+ * By rules alone, offline: what integrates one application, and what of it a person has to do. For
+ * languages besides JavaScript: the file of the contract, and the exact place that mounts it.
+ */
+import type { Application, FrameworkName } from '../detection/application.ts'
+import { NO_PARTS, shown, together, type Parts, type Plan } from '../plan.ts'
 import type { Project } from '../project/project.ts'
-import { nodePlan } from './node-plan.ts'
-import { isNode } from './notes.ts'
-import { otherPlan } from './other-plan.ts'
+import { keyPart } from './key-file.ts'
+import { nodeParts } from './node-plan.ts'
+import { isNode, notesFor } from './notes.ts'
+import { aspnetParts } from './other/csharp.ts'
+import { goParts } from './other/go.ts'
+import { springParts } from './other/java.ts'
+import { laravelParts } from './other/php.ts'
+import { djangoParts, fastapiParts, flaskParts } from './other/python.ts'
+import { railsParts } from './other/ruby.ts'
 import type { Wishes } from './wishes.ts'
 
-/** `together`: the applications that are planned at the same time; each tells of itself. */
-export function planFor(
+type PartsOf = (project: Project, application: Application) => Promise<Parts>
+
+const PARTS: Readonly<Partial<Record<FrameworkName, PartsOf>>> = {
+  django: djangoParts,
+  flask: flaskParts,
+  fastapi: fastapiParts,
+  rails: railsParts,
+  laravel: laravelParts,
+  spring: springParts,
+  aspnet: aspnetParts,
+  go: goParts,
+}
+
+/** `others`: the applications that are planned at the same time; each tells of itself. */
+export async function planFor(
   project: Project,
   application: Application,
   wishes: Wishes,
-  together: readonly Application[] = [],
+  others: readonly Application[] = [],
 ): Promise<Plan> {
-  return isNode(application)
-    ? nodePlan(project, application, wishes, together)
-    : otherPlan(project, application, wishes)
+  const parts = isNode(application)
+    ? await nodeParts(project, application, wishes, others)
+    : await otherParts(project, application, wishes)
+  return { framework: application.framework, source: { kind: 'rules' }, ...parts }
+}
+
+async function otherParts(
+  project: Project,
+  application: Application,
+  wishes: Wishes,
+): Promise<Parts> {
+  const { mount, entry, folder } = application
+  if (wishes.mode === 'sdk') {
+    const place = mount ?? entry
+    const text = `The mode sdk is for applications on Node.js. For this one choose gateway or connector.`
+    return shown(place?.path ?? folder, place?.line ?? null, text, null)
+  }
+  return together(
+    notesFor(application, wishes),
+    await pastedParts(project, application),
+    await keyPart(project, folder, wishes),
+  )
+}
+
+/** What is not sure is shown whole: its file is then one step more. */
+async function pastedParts(project: Project, application: Application): Promise<Parts> {
+  const parts = (await PARTS[application.framework]?.(project, application)) ?? NO_PARTS
+  if (application.confidence !== 'guess') return parts
+  const text = 'Add this file, if this is an application that is served.'
+  const files = parts.edits.map(({ path, after }) => ({ path, line: null, text, code: after }))
+  return { ...parts, edits: [], manual: [...files, ...parts.manual] }
 }

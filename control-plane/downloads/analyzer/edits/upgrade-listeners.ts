@@ -9,7 +9,7 @@ import { bare } from '../syntax/references.ts'
 import { isFunction } from '../syntax/walk.ts'
 import type { Change } from './changes.ts'
 import { compact, contains } from './made-applications.ts'
-import { isWrapped } from './mounted-already.ts'
+import { isAdapterCall } from './mounted-already.ts'
 
 /** `server.on('upgrade', listener)`: the calls of a file. */
 export function upgradeListeners(
@@ -40,7 +40,7 @@ export function upgradeChanges(
 ): Change[] {
   const listeners = upgradeListeners(source)
   const [only] = listeners
-  if (only === undefined || listeners.length > 1 || isWrapped(source, only.listener)) return []
+  if (only === undefined || listeners.length > 1 || isAdapterCall(source, only.listener)) return []
   const server = serverOf(source, only.call)
   const isInSight = declared.some(
     ({ block, behindEnd, isServer }) =>

@@ -1,13 +1,12 @@
 /** WebSocket servers that would go past the middleware: what is there, and how it is guarded. */
-import type { Application } from '../detection/application.ts'
 import type { ManualStep } from '../plan.ts'
-import type { Project } from '../project/project.ts'
 import { importsOf } from '../syntax/imports.ts'
 import type { Source } from '../syntax/parse.ts'
 import { lineOf } from '../syntax/places.ts'
 import { referenceOf } from '../syntax/references.ts'
-import { isWrapped } from './mounted-already.ts'
-import { sourcesWith, type NodePackage } from './node-sources.ts'
+import { isAdapterCall } from './mounted-already.ts'
+import type { Planned } from './mounted.ts'
+import { sourcesWith } from './node-sources.ts'
 import { upgradeListeners } from './upgrade-listeners.ts'
 
 const WHY =
@@ -60,9 +59,7 @@ const KINDS: readonly Kind[] = [
 ]
 
 export async function websocketSteps(
-  project: Project,
-  { folder }: Application,
-  { type }: NodePackage,
+  { project, application: { folder }, pack: { type } }: Planned,
   /** As they are going to be, by path. */
   edited: ReadonlyMap<string, Source>,
 ): Promise<ManualStep[]> {
@@ -94,7 +91,8 @@ export async function websocketSteps(
 /** Every listener of `upgrade` in it is behind the guard, or Socket.IO has been given it. */
 function isGuarded(source: Source): boolean {
   const listeners = upgradeListeners(source)
-  if (listeners.length > 0) return listeners.every(({ listener }) => isWrapped(source, listener))
+  if (listeners.length > 0)
+    return listeners.every(({ listener }) => isAdapterCall(source, listener))
   return source.nodes.some(
     (node) =>
       node.type === 'CallExpression' &&
@@ -102,7 +100,7 @@ function isGuarded(source: Source): boolean {
       node.callee.object.type === 'MemberExpression' &&
       node.callee.object.property.type === 'Identifier' &&
       node.callee.object.property.name === 'engine' &&
-      node.arguments.some((argument) => isWrapped(source, argument)),
+      node.arguments.some((argument) => isAdapterCall(source, argument)),
   )
 }
 

@@ -10,7 +10,7 @@ import { importCode, importPlace, moduleFormOf } from './import-line.ts'
 import { indentAt, lineStartWithComments } from './line-places.ts'
 import { contains } from './made-applications.ts'
 import type { Mounting, MountWish } from './mount-source.ts'
-import { importsPackage, isWrapped } from './mounted-already.ts'
+import { importsPackage, isAdapterCall } from './mounted-already.ts'
 import { applied } from './same-tree.ts'
 import { styleOf } from './style.ts'
 import { upgradeChanges } from './upgrade-listeners.ts'
@@ -30,7 +30,9 @@ export function wrapListeners(
   const [first] = servers
   if (first === undefined)
     return manual(null, 'no server of node:http is made here in a way that is known')
-  const open = servers.filter(({ listener }) => listener === null || !isWrapped(source, listener))
+  const open = servers.filter(
+    ({ listener }) => listener === null || !isAdapterCall(source, listener),
+  )
   if (open.length === 0) return { kind: 'there already' }
   const line = lineOf(source, open[0]?.call ?? first.call)
   if (importsPackage(source))
@@ -135,7 +137,7 @@ function listenerOf(source: Source, call: CallExpression | NewExpression): Node 
   const [first, second, ...more] = call.arguments
   if (first === undefined) return requestListener(source, call)
   const given = second ?? first
-  if (isWrapped(source, given)) return given
+  if (isAdapterCall(source, given)) return given
   if (second !== undefined)
     return more.length === 0 && second.type !== 'SpreadElement' ? second : null
   if (isSurelyListener(source, given)) return given

@@ -1,4 +1,6 @@
 /** Requests to the application on this machine, and to the service: short, bounded, not followed. */
+import { objectIn } from '../json.ts'
+import { readBounded } from '../service-client.ts'
 import type { LookedAt } from './looked-at.ts'
 
 const TIMEOUT_MS = 5000
@@ -56,20 +58,9 @@ export async function askService({ world }: LookedAt, path: string): Promise<Res
   }
 }
 
-/** undefined: too long, broken off, or no JSON. */
-export async function boundedJson(answer: Response): Promise<unknown> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
-      bytes += chunk.byteLength
-      if (bytes > ANSWER_BYTES_MAX) return undefined
-      chunks.push(chunk)
-    }
-    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown
-  } catch {
-    return undefined
-  }
+/** null: too long, broken off, or no object in JSON. */
+export async function boundedJson(answer: Response, baseUrl: string) {
+  return objectIn(await readBounded(answer, ANSWER_BYTES_MAX, baseUrl).catch(() => null))
 }
 
 /** How to start it, for whoever has not. */

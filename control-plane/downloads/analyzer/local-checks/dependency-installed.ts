@@ -7,7 +7,8 @@ import { under, upwards } from '../detection/folders.ts'
 import { packageOf } from '../edits/node-sources.ts'
 import { objectIn } from '../json.ts'
 import { readText } from '../project/read-text.ts'
-import { isNode, packageFolder, type LocalCheck, type LookedAt } from './looked-at.ts'
+import { isNode } from '../edits/notes.ts'
+import { packageFolder, type LocalCheck, type LookedAt } from './looked-at.ts'
 
 const { fail, pass, skip, warn } = resultsOf('dependency_installed')
 const PACKAGE = 'service-node'

@@ -5,7 +5,8 @@ import { PEM_FILENAME } from '../../../../shared/integration/contract.ts'
 import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
 import { readText } from '../project/read-text.ts'
 import { askService, boundedJson } from './asked-locally.ts'
-import { isNode, modeOf, type LocalCheck, type LookedAt } from './looked-at.ts'
+import { isNode } from '../edits/notes.ts'
+import { modeOf, type LocalCheck, type LookedAt } from './looked-at.ts'
 
 const { fail, pass, skip, warn } = resultsOf('key_installed')
 const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
@@ -90,7 +91,7 @@ async function publishedKeys(at: LookedAt): Promise<readonly PublishedKey[] | st
   if (answer === null) return 'the service cannot be reached'
   if (answer.status === 404) return 'the tenant has no keys before it is published'
   if (!answer.ok) return `the service answers ${answer.status}`
-  const { keys } = ((await boundedJson(answer)) ?? {}) as { keys?: unknown }
+  const { keys } = (await boundedJson(answer, at.world.baseUrl)) ?? {}
   const found = (Array.isArray(keys) ? (keys as Record<string, unknown>[]) : []).flatMap(
     ({ status, pem }) => {
       const [key] = typeof pem === 'string' ? (readKeys(pem) ?? []) : []

@@ -35,18 +35,6 @@ export interface LookedAt {
 
 export type LocalCheck = (at: LookedAt) => Promise<CheckResult>
 
-const NODE: ReadonlySet<string> = new Set([
-  'next',
-  'nest',
-  'fastify',
-  'koa',
-  'hono',
-  'express',
-  'node',
-])
-
-export const isNode = ({ framework }: Application): boolean => NODE.has(framework)
-
 /** The package whose code makes the application: in a monorepo that may be another one. */
 export function packageFolder({ project, application }: LookedAt): string {
   const { mount, folder } = application

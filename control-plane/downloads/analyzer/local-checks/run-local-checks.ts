@@ -4,12 +4,14 @@
  */
 import { resultsOf, type CheckResult } from '../../../../shared/integration/check-result.ts'
 import type { Application } from '../detection/application.ts'
+import { isNode } from '../edits/notes.ts'
 import type { Project } from '../project/project.ts'
 import { callbackFree } from './callback-free.ts'
 import { dependencyInstalled } from './dependency-installed.ts'
 import { healthPath } from './health-path.ts'
 import { keyInstalled } from './key-installed.ts'
-import { middlewareMounted } from './middleware-mounted.ts'
+import { nodeMount } from './node-mount.ts'
+import { pastedMount } from './pasted-mount.ts'
 import { proxyTrust } from './proxy-trust.ts'
 import { sealedPaths } from './sealed-paths.ts'
 import { secretNotCommitted } from './secret-not-committed.ts'
@@ -19,7 +21,7 @@ import type { LocalCheck, LocalChecksWorld } from './looked-at.ts'
 /** In the order in which a person should put them right. */
 const CHECKS: readonly (readonly [name: string, check: LocalCheck])[] = [
   ['dependency_installed', dependencyInstalled],
-  ['middleware_mounted', middlewareMounted],
+  ['middleware_mounted', (at) => (isNode(at.application) ? nodeMount(at) : pastedMount(at))],
   ['key_installed', keyInstalled],
   ['secret_not_committed', secretNotCommitted],
   ['health_path', healthPath],

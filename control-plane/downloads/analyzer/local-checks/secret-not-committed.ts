@@ -4,6 +4,7 @@
  */
 import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
+import { quoted } from '../profile.ts'
 import { readText } from '../project/read-text.ts'
 import type { LocalCheck, LookedAt } from './looked-at.ts'
 
@@ -89,6 +90,3 @@ async function textOf(root: string, path: string): Promise<string | null> {
     return null // deleted, a folder of a submodule, or not ours to read
   }
 }
-
-const quoted = (path: string) =>
-  /^[\w./@-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`

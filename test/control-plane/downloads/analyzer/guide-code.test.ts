@@ -25,7 +25,7 @@ void t.test('a guide whose code reaches out is refused on this side too', async 
       created_at: '2026-01-01T00:00:00.000Z',
       edits: [edit],
     }
-    return planHere(await openProject(folder), [], { wishes: WISHES, facts: null, guide })
+    return planHere(await openProject(folder), [], { wishes: WISHES, guide })
   }
   const good = await planOf('const app = express()\napp.use(verifyClaims().express())')
   t.equal(good.edits.length, 1)

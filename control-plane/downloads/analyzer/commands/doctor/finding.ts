@@ -1,3 +1,5 @@
+import { Problem } from '../../exit.ts'
+
 export interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warn' | 'fail' | 'skip'
@@ -6,14 +8,18 @@ export interface Finding {
   readonly fix: string
 }
 
-type Find = (check: string, detail: string) => Finding
-type FindToMend = (check: string, detail: string, fix: string) => Finding
-
 const finding =
   (status: Finding['status']) =>
   (check: string, detail: string, fix = ''): Finding => ({ check, status, detail, fix })
 
-export const ok: Find = finding('ok')
-export const skip: Find = finding('skip')
-export const warn: FindToMend = finding('warn')
-export const fail: FindToMend = finding('fail')
+export const ok = finding('ok')
+export const skip = finding('skip')
+export const warn = finding('warn')
+export const fail = finding('fail')
+
+/** What stops a command is a finding here. */
+export function failed(check: string, error: unknown): Finding {
+  if (!(error instanceof Problem)) throw error
+  const [detail = '', ...advice] = error.lines
+  return fail(check, detail, advice.join(' '))
+}

@@ -2,12 +2,11 @@
 import { access, realpath } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { VERSION } from '../../../../../shared/version.ts'
-import { Problem } from '../../exit.ts'
 import { proxyState } from '../../network-problem.ts'
 import { quoted } from '../../profile.ts'
 import { visibleText } from '../../terminal/words.ts'
 import type { Task } from '../command.ts'
-import { fail, ok, skip, warn, type Finding } from './finding.ts'
+import { fail, failed, ok, skip, warn, type Finding } from './finding.ts'
 
 const NODE_MAJOR_MIN = 20
 
@@ -78,8 +77,6 @@ function address(task: Task): Finding[] {
             ),
     ]
   } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    const [detail = '', ...advice] = error.lines
-    return [fail('base_url', detail, advice.join(' '))]
+    return [failed('base_url', error)]
   }
 }

@@ -1,6 +1,5 @@
 /** The project in this folder: can it be read, written and taken back. */
 import * as files from 'node:fs/promises'
-import { Problem } from '../../exit.ts'
 import { readJournal } from '../../journal/record.ts'
 import { journalWorld } from '../../journal/world.ts'
 import { judgeWorkTree } from '../../journal/work-tree.ts'
@@ -8,7 +7,7 @@ import { plainText, visibleText } from '../../terminal/words.ts'
 import type { Task } from '../command.ts'
 import { lookAt, nameOf, type LookedAt } from '../look-at.ts'
 import { problemLines } from '../plan-here.ts'
-import { fail, ok, skip, warn, type Finding } from './finding.ts'
+import { fail, failed, ok, skip, warn, type Finding } from './finding.ts'
 
 export async function examineProject(task: Task): Promise<Finding[]> {
   try {
@@ -16,9 +15,7 @@ export async function examineProject(task: Task): Promise<Finding[]> {
     const { root } = looked.project
     return [project(looked), await writable(root), await git(task, root), await journal(task, root)]
   } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    const [detail = '', ...advice] = error.lines
-    return [fail('project', detail, advice.join(' '))]
+    return [failed('project', error)]
   }
 }
 
@@ -80,7 +77,7 @@ async function git(task: Task, root: string): Promise<Finding> {
 async function journal(task: Task, root: string): Promise<Finding> {
   const found = await readJournal(root, files)
   if (found.kind === 'none') return skip('journal', 'Nothing is applied here.')
-  if (found.kind === 'problem') return fail('journal', plainText(found.detail), '')
+  if (found.kind === 'problem') return fail('journal', plainText(found.detail))
   const { state, written_at: at, files: applied } = found.journal
   return state === 'writing'
     ? fail('journal', `An apply was cut off at ${at}.`, `Run: ${task.line('undo')}`)

@@ -1,9 +1,8 @@
 /** The service: is it there, is it the same time there, and does it take the key. */
 import type { KnownKey } from '../../access.ts'
-import { Problem } from '../../exit.ts'
 import { visibleText } from '../../terminal/words.ts'
 import type { Task } from '../command.ts'
-import { fail, ok, skip, warn, type Finding } from './finding.ts'
+import { failed, ok, skip, warn, type Finding } from './finding.ts'
 
 /** Tokens are judged by the second; a header tells no more than whole ones. */
 const CLOCK_OFF_MS_MAX = 30_000
@@ -56,10 +55,4 @@ async function tried(task: Task, key: KnownKey, from: string): Promise<Finding> 
   return status === 'published'
     ? ok('key', said)
     : warn('key', said, 'Have the operator of the service publish or activate the tenant.')
-}
-
-function failed(check: string, error: unknown): Finding {
-  if (!(error instanceof Problem)) throw error
-  const [detail = '', ...advice] = error.lines
-  return fail(check, detail, advice.join(' '))
 }

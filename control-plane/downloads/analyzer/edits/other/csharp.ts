@@ -2,17 +2,9 @@
 import { CSHARP } from '../../../../../shared/integration/snippets/csharp.ts'
 import type { Application } from '../../detection/application.ts'
 import { under } from '../../detection/folders.ts'
+import { NO_PARTS, shown, together, type Parts } from '../../plan.ts'
 import type { Project } from '../../project/project.ts'
-import {
-  filesEnding,
-  lineOfMatch,
-  newFile,
-  NO_PARTS,
-  shown,
-  together,
-  upTo,
-  type Parts,
-} from './parts.ts'
+import { filesEnding, lineOfMatch, newFile, upTo } from './parts.ts'
 
 const CLASS = '/// <summary>Handlers find the user'
 

@@ -1,18 +1,10 @@
 /** Go: the middleware as a package of its own, and the place where requests enter. */
 import { GO } from '../../../../../shared/integration/snippets/go.ts'
 import type { Application } from '../../detection/application.ts'
-import { folderOf, under } from '../../detection/folders.ts'
+import { under, upwards } from '../../detection/folders.ts'
+import { NO_PARTS, shown, together, type Parts } from '../../plan.ts'
 import type { Project } from '../../project/project.ts'
-import {
-  between,
-  lineOfMatch,
-  newFile,
-  NO_PARTS,
-  shown,
-  together,
-  upTo,
-  type Parts,
-} from './parts.ts'
+import { between, lineOfMatch, newFile, upTo } from './parts.ts'
 
 const PACKAGE = 'serviceclaims'
 
@@ -43,10 +35,9 @@ export async function goParts(project: Project, application: Application): Promi
 
 /** The nearest go.mod at or above the application. */
 async function moduleOf(project: Project, { folder }: Application) {
-  for (let at: string | null = folder; at !== null; at = at === '' ? null : folderOf(at)) {
-    const name = /^\s*module\s+"?([^\s"]+)/m.exec(
-      (await project.read(under(at, 'go.mod'))) ?? '',
-    )?.[1]
+  for (const at of upwards(folder)) {
+    const text = (await project.read(under(at, 'go.mod'))) ?? ''
+    const name = /^\s*module\s+"?([^\s"]+)/m.exec(text)?.[1]
     if (name !== undefined) return { folder: at, name }
   }
   return { folder, name: 'your/module' }
@@ -70,20 +61,11 @@ async function mountParts(
     'router'
   const behind =
     'Put this right behind the line that makes the router, in front of every other middleware:'
-  if (variant === 'chi')
-    return shown(
-      path,
-      place?.line ?? null,
-      behind,
-      `${imported}${router}.Use(${PACKAGE}.ServiceClaims)`,
-    )
-  if (variant === 'echo')
-    return shown(
-      path,
-      place?.line ?? null,
-      behind,
-      `${imported}${router}.Pre(echo.WrapMiddleware(${PACKAGE}.ServiceClaims))`,
-    )
+  if (variant === 'chi' || variant === 'echo') {
+    const guard = `${PACKAGE}.ServiceClaims`
+    const call = variant === 'chi' ? `Use(${guard})` : `Pre(echo.WrapMiddleware(${guard}))`
+    return shown(path, place?.line ?? null, behind, `${imported}${router}.${call}`)
+  }
   const line =
     lineOfMatch(text, variant === 'gin' ? /\.Run(?:TLS)?\(|ListenAndServe/ : SERVES) ??
     place?.line ??
@@ -92,10 +74,6 @@ async function mountParts(
     variant === 'gin'
       ? `http.ListenAndServe(":8080", ${PACKAGE}.ServiceClaims(${router})) // in the place of ${router}.Run()`
       : `http.ListenAndServe(addr, ${PACKAGE}.ServiceClaims(handler)) // or Handler: of your http.Server`
-  return shown(
-    path,
-    line,
-    'Put the middleware around the handler that the server is given:',
-    imported + code,
-  )
+  const around = 'Put the middleware around the handler that the server is given:'
+  return shown(path, line, around, imported + code)
 }

@@ -2,8 +2,9 @@
 import { JAVA } from '../../../../../shared/integration/snippets/java.ts'
 import type { Application } from '../../detection/application.ts'
 import { folderOf, under } from '../../detection/folders.ts'
+import { NO_PARTS, shown, type Parts } from '../../plan.ts'
 import type { Project } from '../../project/project.ts'
-import { filesEnding, newFile, NO_PARTS, shown, type Parts } from './parts.ts'
+import { filesEnding, newFile } from './parts.ts'
 
 const FILTER = 'ServiceClaimsFilter'
 
@@ -12,27 +13,17 @@ export async function springParts(project: Project, application: Application): P
   if (snippet === undefined) return NO_PARTS
   const main = await mainClass(project, application)
   if (main === null) {
-    const path = under(application.folder, snippet.file)
-    return shown(
-      path,
-      null,
-      'Put the filter into the package of your application class:',
-      snippet.code,
-    )
+    const text = 'Put the filter into the package of your application class:'
+    return shown(under(application.folder, snippet.file), null, text, snippet.code)
   }
   const code = snippet.code.replace('package com.example.demo;', `package ${main.package};`)
   const path = under(folderOf(main.path), `${FILTER}.java`)
   if (filesEnding(project, application, new RegExp(`/${FILTER}\\.java$`)).length > 0)
     return NO_PARTS
   const problem = await reasonAgainst(project, application, main.path)
-  if (problem !== null)
-    return shown(
-      path,
-      null,
-      `Put the filter beside your application class. It was not done for you: ${problem}.`,
-      code,
-    )
-  return newFile(project, path, code, FILTER)
+  if (problem === null) return newFile(project, path, code, FILTER)
+  const text = `Put the filter beside your application class. It was not done for you: ${problem}.`
+  return shown(path, null, text, code)
 }
 
 async function mainClass(project: Project, application: Application) {

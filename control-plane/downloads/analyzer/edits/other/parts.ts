@@ -1,25 +1,8 @@
 /** What every other language needs: a file of its own from the contract, and places to show. */
 import type { Application } from '../../detection/application.ts'
-import type { FileEdit, ManualStep } from '../../plan.ts'
+import { isUnder } from '../../detection/folders.ts'
+import { NO_PARTS, shown, type Parts } from '../../plan.ts'
 import type { Project } from '../../project/project.ts'
-
-export interface Parts {
-  readonly edits: readonly FileEdit[]
-  readonly manual: readonly ManualStep[]
-  readonly commands: readonly string[]
-}
-
-export type PartsOf = (project: Project, application: Application) => Promise<Parts>
-
-export const NO_PARTS: Parts = { edits: [], manual: [], commands: [] }
-
-export function together(...all: readonly Parts[]): Parts {
-  return {
-    edits: all.flatMap(({ edits }) => edits),
-    manual: all.flatMap(({ manual }) => manual),
-    commands: all.flatMap(({ commands }) => commands),
-  }
-}
 
 /** A file that touches nothing that is there; `mark` occurs in whatever version of it. */
 export async function newFile(
@@ -35,28 +18,21 @@ export async function newFile(
   return shown(path, 1, text, code)
 }
 
-export function shown(path: string, line: number | null, text: string, code: string | null): Parts {
-  return { ...NO_PARTS, manual: [{ path, line, text, code }] }
-}
-
 /** Counts from 1; null: nowhere. */
 export function lineOfMatch(text: string | null, pattern: RegExp): number | null {
-  const at = text?.split('\n').findIndex((line) => pattern.test(line)) ?? -1
-  return at === -1 ? null : at + 1
+  return 1 + (text?.split('\n').findIndex((line) => pattern.test(line)) ?? -1) || null
 }
 
 export function lineOfLastMatch(text: string | null, pattern: RegExp): number | null {
-  const at = text?.split('\n').findLastIndex((line) => pattern.test(line)) ?? -1
-  return at === -1 ? null : at + 1
+  return 1 + (text?.split('\n').findLastIndex((line) => pattern.test(line)) ?? -1) || null
 }
 
 /** The files below the application's folder that end like this, nearest to it first. */
 export function filesEnding(project: Project, { folder }: Application, end: RegExp): string[] {
-  const start = folder === '' ? '' : `${folder}/`
   const depth = (path: string) => path.split('/').length
   return project.files
     .map(({ path }) => path)
-    .filter((path) => path.startsWith(start) && end.test(path))
+    .filter((path) => isUnder(folder, path) && end.test(path))
     .sort((a, b) => depth(a) - depth(b))
 }
 

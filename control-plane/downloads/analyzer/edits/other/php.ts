@@ -2,8 +2,9 @@
 import { PHP } from '../../../../../shared/integration/snippets/php.ts'
 import type { Application } from '../../detection/application.ts'
 import { under } from '../../detection/folders.ts'
+import { NO_PARTS, shown, together, type Parts } from '../../plan.ts'
 import type { Project } from '../../project/project.ts'
-import { lineOfMatch, newFile, NO_PARTS, shown, together, type Parts } from './parts.ts'
+import { lineOfMatch, newFile } from './parts.ts'
 
 const CLASS = '\\App\\Http\\Middleware\\ServiceClaims::class'
 

@@ -2,19 +2,9 @@
 import { PYTHON } from '../../../../../shared/integration/snippets/python.ts'
 import type { Application } from '../../detection/application.ts'
 import { folderOf, under } from '../../detection/folders.ts'
+import { NO_PARTS, shown, together, type Parts } from '../../plan.ts'
 import type { Project } from '../../project/project.ts'
-import {
-  between,
-  filesEnding,
-  lineOfLastMatch,
-  lineOfMatch,
-  newFile,
-  NO_PARTS,
-  shown,
-  together,
-  upTo,
-  type Parts,
-} from './parts.ts'
+import { between, filesEnding, lineOfLastMatch, lineOfMatch, newFile, upTo } from './parts.ts'
 
 const MODULE = 'service_claims'
 const REQUIREMENT = 'pyjwt[crypto]'
@@ -72,57 +62,62 @@ export function fastapiModule(): string {
   return `${module}\n`
 }
 
-export async function flaskParts(project: Project, application: Application): Promise<Parts> {
-  const mount = application.mount ?? application.entry
-  const text = mount ? await project.read(mount.path) : null
-  const made = /^(\s*)(\w+)(?:\s*:[^=]+)?\s*=\s*(?:\w+\.)?Flask\(/m.exec(text ?? '')
-  const name = made?.[2] ?? 'app'
-  return moduleParts(project, application, text, flaskModule(), {
-    imported: 'sign_in',
-    code: `${made?.[1]?.replaceAll(/[\r\n]/g, '') ?? ''}${name}.before_request(sign_in)`,
-    line: mount?.line ?? lineOfMatch(text, /Flask\(/),
-    text: 'Import the module, and put this line right behind the place where the application is made:',
-  })
-}
-
-export async function fastapiParts(project: Project, application: Application): Promise<Parts> {
-  const mount = application.mount ?? application.entry
-  const text = mount ? await project.read(mount.path) : null
-  const made = /^(\s*)(\w+)(?:\s*:[^=]+)?\s*=\s*(?:\w+\.)?(?:FastAPI|Starlette)\(/m.exec(text ?? '')
-  const name = made?.[2] ?? 'app'
-  return moduleParts(project, application, text, fastapiModule(), {
-    imported: 'ServiceClaims',
-    code: `${made?.[1]?.replaceAll(/[\r\n]/g, '') ?? ''}${name}.add_middleware(ServiceClaims)`,
-    line: lineOfLastMatch(text, /\.add_middleware\(/) ?? mount?.line ?? null,
-    text: 'Import the module, and put this line behind every other add_middleware: what is added last runs first.',
-  })
-}
-
-interface Mount {
+interface MountedModule {
+  readonly module: () => string
+  /** Of it, and handed to `method`. */
   readonly imported: string
-  readonly code: string
-  readonly line: number | null
+  readonly made: string
+  readonly method: string
   readonly text: string
+  /** Where that is not right behind the place that makes the application. */
+  readonly lineIn?: (text: string | null) => number | null
+}
+
+const FLASK: MountedModule = {
+  module: flaskModule,
+  imported: 'sign_in',
+  made: 'Flask',
+  method: 'before_request',
+  text: 'Import the module, and put this line right behind the place where the application is made:',
+}
+
+const FASTAPI: MountedModule = {
+  module: fastapiModule,
+  imported: 'ServiceClaims',
+  made: 'FastAPI|Starlette',
+  method: 'add_middleware',
+  text: 'Import the module, and put this line behind every other add_middleware: what is added last runs first.',
+  lineIn: (text) => lineOfLastMatch(text, /\.add_middleware\(/),
 }
 
 async function moduleParts(
   project: Project,
   application: Application,
-  text: string | null,
-  module: string,
-  mount: Mount,
+  { module, imported, made, method, text: what, lineIn }: MountedModule,
 ): Promise<Parts> {
-  const path = (application.mount ?? application.entry)?.path ?? null
-  const folder = path === null ? application.folder : folderOf(path)
+  const mount = application.mount ?? application.entry
+  const text = mount ? await project.read(mount.path) : null
+  const [, blanks = '', name = 'app'] =
+    new RegExp(`^(\\s*)(\\w+)(?:\\s*:[^=]+)?\\s*=\\s*(?:\\w+\\.)?(?:${made})\\(`, 'm').exec(
+      text ?? '',
+    ) ?? []
+  const folder = mount === null ? application.folder : folderOf(mount.path)
   const from = await importPath(project, folder, text ?? '')
-  const code = `from ${from} import ${mount.imported}\n\n${mount.code}`
-  const isMounted = new RegExp(`import\\b.*\\b${mount.imported}\\b`).test(text ?? '')
+  const call = `${blanks.replaceAll(/[\r\n]/g, '')}${name}.${method}(${imported})`
+  const code = `from ${from} import ${imported}\n\n${call}`
+  const isMounted = new RegExp(`import\\b.*\\b${imported}\\b`).test(text ?? '')
+  const line = lineIn?.(text) ?? mount?.line ?? null
   return together(
-    await newFile(project, under(folder, `${MODULE}.py`), module, 'X-Service-'),
-    isMounted ? NO_PARTS : shown(path ?? folder, mount.line, mount.text, code),
+    await newFile(project, under(folder, `${MODULE}.py`), module(), 'X-Service-'),
+    isMounted ? NO_PARTS : shown(mount?.path ?? folder, line, what, code),
     await requirementParts(project, application),
   )
 }
+
+export const flaskParts = (project: Project, application: Application) =>
+  moduleParts(project, application, FLASK)
+export const fastapiParts = (project: Project, application: Application) =>
+  moduleParts(project, application, FASTAPI)
 
 /** As the file imports its neighbours already. */
 async function importPath(project: Project, folder: string, text: string): Promise<string> {

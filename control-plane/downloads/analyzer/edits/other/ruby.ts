@@ -2,8 +2,9 @@
 import { RUBY } from '../../../../../shared/integration/snippets/ruby.ts'
 import type { Application } from '../../detection/application.ts'
 import { under } from '../../detection/folders.ts'
+import { NO_PARTS, shown, together, type Parts } from '../../plan.ts'
 import type { Project } from '../../project/project.ts'
-import { newFile, NO_PARTS, shown, together, type Parts } from './parts.ts'
+import { newFile } from './parts.ts'
 
 export async function railsParts(project: Project, { folder }: Application): Promise<Parts> {
   const snippet = RUBY['rails']?.edge
