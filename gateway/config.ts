@@ -1,29 +1,11 @@
 /** The gateway's settings. With `main.ts` the only place that sees files and environment. */
 import * as files from 'node:fs'
 import { hostname } from 'node:os'
-import type { Config, Listen } from '../shared/config/config.ts'
 import { readSettings } from '../shared/config/settings.ts'
 
-export interface GatewaySettings {
-  readonly id: string
-  readonly dataDir: string
-  readonly listen: Listen
-  readonly tlsListen: Listen | null
-  readonly statusListen: Listen | null
-  readonly workers: number
-  readonly fleetUrl: string
-  /** Of this gateway alone. */
-  readonly fleetKey: string
-  /** What it was until this start: opens what is on the disk. */
-  readonly previousFleetKey: string | null
-  readonly trustedProxies: readonly string[]
-  readonly proxyProtocol: boolean
-  /** The share of forwarded requests that get a line, from 0 to 1. */
-  readonly accessLogSample: number
-  readonly timeouts: Config['gateway']['timeouts']
-}
+export type GatewaySettings = ReturnType<typeof loadGatewaySettings>
 
-export function loadGatewaySettings(args: readonly string[]): GatewaySettings {
+export function loadGatewaySettings(args: readonly string[]) {
   const { config, secrets } = readSettings({ args, environment: process.env, files })
   const { gateway } = config
   const id = gateway.id ?? defaultId()
@@ -35,10 +17,13 @@ export function loadGatewaySettings(args: readonly string[]): GatewaySettings {
     statusListen: gateway.status_listen,
     workers: gateway.workers,
     fleetUrl: gateway.control_plane,
+    /** Of this gateway alone. */
     fleetKey: secrets.SERVICE_FLEET_KEY,
+    /** What it was until this start: opens what is on the disk. */
     previousFleetKey: process.env.SERVICE_FLEET_KEY_PREVIOUS || null,
-    trustedProxies: gateway.trusted_proxies,
+    trustedProxies: gateway.trusted_proxies as readonly string[],
     proxyProtocol: gateway.proxy_protocol,
+    /** The share of forwarded requests that get a line, from 0 to 1. */
     accessLogSample: gateway.access_log.sample,
     timeouts: gateway.timeouts,
   }

@@ -15,19 +15,13 @@ interface ProxyProtocolOptions {
   readonly onMalformed?: (balancer: string) => void
 }
 
-interface ProxyProtocol {
-  /** Reads the header and hands on, paused, with all that came behind it put back; or closes. */
-  read(socket: Socket, balancer: string, handOn: (proxied: Proxied) => void): void
-  /** Settles when no header is being waited for. */
-  settled(): Promise<void>
-}
-
-export function createProxyProtocol({ headMs, onMalformed }: ProxyProtocolOptions): ProxyProtocol {
+export function createProxyProtocol({ headMs, onMalformed }: ProxyProtocolOptions) {
   let pending = 0
   let whenSettled: (() => void) | undefined
 
   return {
-    read(socket, balancer, handOn) {
+    /** Reads the header and hands on, paused, with all that came behind it put back; or closes. */
+    read(socket: Socket, balancer: string, handOn: (proxied: Proxied) => void) {
       let held: Buffer | undefined
       const timer = setTimeout(() => refuse(), headMs)
       pending++
@@ -62,6 +56,7 @@ export function createProxyProtocol({ headMs, onMalformed }: ProxyProtocolOption
 
       socket.on('data', hear).on('error', refuse).on('end', refuse).on('close', refuse)
     },
+    /** Settles when no header is being waited for. */
     async settled() {
       if (pending > 0) await new Promise<void>((resolve) => (whenSettled = resolve))
     },

@@ -15,21 +15,6 @@ export interface Rate {
   readonly perSecond: number
 }
 
-export interface RateLimits {
-  /** undefined: taken. Else the bucket of `key` is empty, and full enough after so many seconds. */
-  waitSeconds(name: string, key: string, rate: Rate, cost?: number): number | undefined
-  /** Whether there is no more to take for now. */
-  isEmpty(name: string, key: string, rate: Rate): boolean
-  /** Whether the bucket of `key` is its own, or would be: else who else takes from it nobody knows. */
-  isOwn(name: string, key: string, rate: Rate): boolean
-  /** One that was taken for what has not come about. */
-  giveBack(name: string, key: string, rate: Rate): void
-  /** As `waitSeconds`, for those who answer with a refusal: throws `rate_limited`. */
-  take(name: string, key: string, rate: Rate, cost?: number): void
-}
-
-type Asked = Parameters<RateLimits['waitSeconds']>
-
 interface Bucket {
   tokens: number
   filledMs: number
@@ -46,10 +31,9 @@ interface Table {
 const SWEEP_MS = SECOND_MS
 const NETWORK_OF_64 = /:[0-9a-f]+::\/64/
 
-export function createRateLimits(
-  clock: Clock,
-  bucketsMax: number = LIMITS.rateBucketsMax,
-): RateLimits {
+export type RateLimits = ReturnType<typeof createRateLimits>
+
+export function createRateLimits(clock: Clock, bucketsMax: number = LIMITS.rateBucketsMax) {
   const tables = new Map<string, Table>()
   const secret = randomBytes(16)
 
@@ -90,7 +74,8 @@ export function createRateLimits(
     )
   }
 
-  function waitSeconds(...[name, key, rate, cost = 1]: Asked): number | undefined {
+  /** undefined: taken. Else the bucket of `key` is empty, and full enough after so many seconds. */
+  function waitSeconds(name: string, key: string, rate: Rate, cost = 1): number | undefined {
     const bucket = bucketOf(tableOf(name), key, rate, clock.nowMs())
     if (bucket.tokens < cost) return Math.max(1, Math.ceil((cost - bucket.tokens) / rate.perSecond))
     bucket.tokens -= cost
@@ -99,16 +84,21 @@ export function createRateLimits(
 
   return {
     waitSeconds,
-    isOwn(name, key, rate) {
+    /** Whether the bucket of `key` is its own, or would be: else who else takes from it nobody knows. */
+    isOwn(name: string, key: string, rate: Rate) {
       const table = tableOf(name)
       return table.buckets.has(key) || hasRoom(table, rate, clock.nowMs())
     },
-    giveBack(name, key, rate) {
+    /** One that was taken for what has not come about. */
+    giveBack(name: string, key: string, rate: Rate) {
       const bucket = bucketOf(tableOf(name), key, rate, clock.nowMs())
       bucket.tokens = Math.min(rate.burst, bucket.tokens + 1)
     },
-    isEmpty: (name, key, rate) => bucketOf(tableOf(name), key, rate, clock.nowMs()).tokens < 1,
-    take(...asked) {
+    /** Whether there is no more to take for now. */
+    isEmpty: (name: string, key: string, rate: Rate) =>
+      bucketOf(tableOf(name), key, rate, clock.nowMs()).tokens < 1,
+    /** As `waitSeconds`, for those who answer with a refusal: throws `rate_limited`. */
+    take(...asked: Parameters<typeof waitSeconds>) {
       const retryAfter = waitSeconds(...asked)
       if (retryAfter !== undefined) throw new Refusal('rate_limited', { retry_after: retryAfter })
     },

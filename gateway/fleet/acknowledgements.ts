@@ -10,23 +10,7 @@ interface AcknowledgementsWorld {
   readonly send: (message: UpMessage) => void
 }
 
-interface Acknowledgements {
-  /** Something has been handed on, to the workers and to the disk. */
-  settle(served: Promise<void>, saved: Promise<boolean>): void
-  /** The same, of what ends sessions. */
-  settleRevoked(served: Promise<void>, saved: Promise<boolean>): void
-  /** Once all that was handed on is served: tells of it, and then whether it lies on the disk. */
-  applied(
-    reached: { readonly epoch: string; readonly revision: number },
-    whenDurable: () => void,
-  ): void
-  revokedApplied(sequence: number): void
-  /** The control plane may send as much again, once the workers have dealt with it. */
-  consume(served: Promise<unknown> | null): void
-  settled(): Promise<void>
-}
-
-export function createAcknowledgements({ disk, send }: AcknowledgementsWorld): Acknowledgements {
+export function createAcknowledgements({ disk, send }: AcknowledgementsWorld) {
   let everythingServed: Promise<unknown> = Promise.resolve()
   let revokedServed: Promise<unknown> = Promise.resolve()
   let consumed = 0
@@ -41,13 +25,19 @@ export function createAcknowledgements({ disk, send }: AcknowledgementsWorld): A
   }
 
   return {
-    settle(served, saved) {
+    /** Something has been handed on, to the workers and to the disk. */
+    settle(served: Promise<void>, saved: Promise<boolean>) {
       everythingServed = Promise.all([everythingServed, served, saved])
     },
-    settleRevoked(served, saved) {
+    /** The same, of what ends sessions. */
+    settleRevoked(served: Promise<void>, saved: Promise<boolean>) {
       revokedServed = Promise.all([revokedServed, served, saved])
     },
-    applied(reached, whenDurable) {
+    /** Once all that was handed on is served: tells of it, and then whether it lies on the disk. */
+    applied(
+      reached: { readonly epoch: string; readonly revision: number },
+      whenDurable: () => void,
+    ) {
       void everythingServed.then(() => {
         const isDurable = disk.isHealthy()
         send({ type: 'applied', ...reached, is_durable: isDurable })
@@ -55,13 +45,14 @@ export function createAcknowledgements({ disk, send }: AcknowledgementsWorld): A
       })
     },
     /** Only now is anybody told that a session has ended: it stays so, whoever is killed next. */
-    revokedApplied(sequence) {
+    revokedApplied(sequence: number) {
       if (sequence === 0) return
       void revokedServed.then(() =>
         send({ type: 'revoked_applied', sequence, is_durable: disk.isHealthy() }),
       )
     },
-    consume(served) {
+    /** The control plane may send as much again, once the workers have dealt with it. */
+    consume(served: Promise<unknown> | null) {
       if (served === null) return countConsumed()
       void served.then(countConsumed)
     },

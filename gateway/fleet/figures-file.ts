@@ -13,12 +13,9 @@ const KeptFiguresSchema = v.object({
 })
 export type KeptFigures = v.InferOutput<typeof KeptFiguresSchema>
 
-export interface FiguresFile {
-  load(): KeptFigures
-  save(kept: KeptFigures): void
-}
+export type FiguresFile = ReturnType<typeof openFiguresFile>
 
-export function openFiguresFile(directory: string, log: Logger): FiguresFile {
+export function openFiguresFile(directory: string, log: Logger) {
   const file = join(directory, 'figures.json')
   let isFailing = false
 
@@ -33,7 +30,7 @@ export function openFiguresFile(directory: string, log: Logger): FiguresFile {
       }
     },
     /** What cannot be written is still sent; only a crash loses it then. */
-    save(kept) {
+    save(kept: KeptFigures) {
       try {
         writeFileSync(`${file}.new`, JSON.stringify(kept), { mode: 0o600 })
         renameSync(`${file}.new`, file)

@@ -13,14 +13,6 @@ import type { FiguresFile, KeptFigures } from './figures-file.ts'
 export const FIGURES_EVERY_MS = 10 * SECOND_MS
 const GATHER_MS = SECOND_MS
 
-interface FiguresOutbox {
-  add(counts: readonly DecisionCount[]): void
-  /** The link is there (again): what was not taken goes once more. */
-  connected(): void
-  received(run: string, batch: number): void
-  close(): void
-}
-
 interface FiguresOutboxOptions {
   readonly log: Logger
   readonly clock: Clock
@@ -37,7 +29,7 @@ interface Slot {
   readonly counts: Map<string, DecisionCount>
 }
 
-export function createFiguresOutbox(options: FiguresOutboxOptions): FiguresOutbox {
+export function createFiguresOutbox(options: FiguresOutboxOptions) {
   const { log, clock, file, run, send, everyMs = FIGURES_EVERY_MS } = options
   const kept = file.load()
   let underway = kept.underway
@@ -137,16 +129,17 @@ export function createFiguresOutbox(options: FiguresOutboxOptions): FiguresOutbo
   if (waiting.length > 0) soon()
 
   return {
-    add(counts) {
+    add(counts: readonly DecisionCount[]) {
       if (counts.length === 0) return
       const slot = newestSlot()
       for (const count of counts) addTo(slot, count)
       soon()
     },
+    /** The link is there (again): what was not taken goes once more. */
     connected() {
       sendUnderway()
     },
-    received(receivedRun, receivedBatch) {
+    received(receivedRun: string, receivedBatch: number) {
       if (underway?.run !== receivedRun || underway.batch !== receivedBatch) return
       underway = null
       isDropping = false

@@ -37,14 +37,6 @@ interface FleetLinkOptions {
   >
 }
 
-export interface FleetLink {
-  attachWorker(port: WorkerPort): void
-  /** What workers have decided since the last time, for the control plane's figures. */
-  countDecisions(counts: readonly DecisionCount[]): void
-  status(): FleetLinkStatus
-  close(): Promise<void>
-}
-
 export interface FleetLinkStatus extends ReplicaStatus {
   readonly isConnected: boolean
   /** When the control plane last confirmed that nothing is missing; null since the start. */
@@ -53,7 +45,9 @@ export interface FleetLinkStatus extends ReplicaStatus {
   readonly isDiskHealthy: boolean
 }
 
-export function startFleetLink(options: FleetLinkOptions): FleetLink {
+export type FleetLink = ReturnType<typeof startFleetLink>
+
+export function startFleetLink(options: FleetLinkOptions) {
   const { log, clock, timing } = options
   const {
     directory,
@@ -132,8 +126,9 @@ export function startFleetLink(options: FleetLinkOptions): FleetLink {
   })
 
   return {
-    attachWorker: (port) => relay.attach(port),
-    countDecisions: (counts) => figures.add(counts),
+    attachWorker: (port: WorkerPort) => relay.attach(port),
+    /** What workers have decided since the last time, for the control plane's figures. */
+    countDecisions: (counts: readonly DecisionCount[]) => figures.add(counts),
     status: () => ({
       ...replica.status(),
       isConnected: feed.isConnected(),

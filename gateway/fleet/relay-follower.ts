@@ -14,16 +14,6 @@ import { endsSession, type PrimaryPort, type RelayChange } from './relay-message
 /** An attack makes an event per request; across the process border they go together. */
 const GATHER_MS = 100
 
-export interface RelayFollower {
-  /** Settles when the whole state has been taken over: this worker may accept connections. */
-  readonly ready: Promise<void>
-  /** Sessions that were used and what was enforced, for the control plane. */
-  reportActivity(session: SessionActivity): void
-  reportEvent(event: EnforcementEvent): void
-  settings(): FleetSettings | null
-  close(): void
-}
-
 interface RelayFollowerOptions<T extends ServedTenant> {
   readonly port: PrimaryPort
   readonly registry: TenantRegistry<T>
@@ -31,9 +21,9 @@ interface RelayFollowerOptions<T extends ServedTenant> {
   readonly onSettings?: (settings: FleetSettings) => void
 }
 
-export function followRelay<T extends ServedTenant>(
-  options: RelayFollowerOptions<T>,
-): RelayFollower {
+export type RelayFollower = ReturnType<typeof followRelay>
+
+export function followRelay<T extends ServedTenant>(options: RelayFollowerOptions<T>) {
   const { port, registry, log } = options
   const ready = Promise.withResolvers<void>()
   let settings: FleetSettings | null = null
@@ -64,8 +54,6 @@ export function followRelay<T extends ServedTenant>(
       case 'complete':
         port.send({ channel: 'tenants', type: 'ready' })
         return ready.resolve()
-      default:
-        return unreachable(change)
     }
   }
 
@@ -120,12 +108,14 @@ export function followRelay<T extends ServedTenant>(
   })
 
   return {
+    /** Settles when the whole state has been taken over: this worker may accept connections. */
     ready: ready.promise,
-    reportActivity(session) {
+    /** Sessions that were used and what was enforced, for the control plane. */
+    reportActivity(session: SessionActivity) {
       if (sessions.length < LIMITS.fleetReportsHeldMax) sessions.push(session)
       gather()
     },
-    reportEvent(event) {
+    reportEvent(event: EnforcementEvent) {
       const isEnding = endsSession(event)
       if (isEnding || events.length < LIMITS.fleetReportsHeldMax) events.push(event)
       if (isEnding) sendReports()
@@ -137,8 +127,4 @@ export function followRelay<T extends ServedTenant>(
       sendReports()
     },
   }
-}
-
-function unreachable(change: never): never {
-  throw new Error(`no case for ${JSON.stringify(change)}`)
 }

@@ -10,15 +10,6 @@ import type { RelayChange, Report, ToPrimary, WorkerPort } from './relay-message
 
 const HANDLING_MS_MAX = 15 * SECOND_MS
 
-interface Relay {
-  /** Hands the whole state over, then every change. */
-  attach(port: WorkerPort): void
-  /** Settles when every worker that serves has dealt with it. */
-  send(change: RelayChange): Promise<void>
-  workersReady(): number
-  close(): void
-}
-
 export interface RelayOptions {
   readonly log: Logger
   /** What a new worker needs. Read step by step, while it may be changing. */
@@ -41,7 +32,7 @@ interface Worker {
   watchdog: NodeJS.Timeout | undefined
 }
 
-export function createRelay(options: RelayOptions): Relay {
+export function createRelay(options: RelayOptions) {
   const { log, state, onFailed, onReport } = options
   const handlingMsMax = options.handlingMsMax ?? HANDLING_MS_MAX
   const workers = new Set<Worker>()
@@ -84,8 +75,6 @@ export function createRelay(options: RelayOptions): Relay {
         return onFailed(message.tenantId, message.reason)
       case 'report':
         return onReport(message.report)
-      default:
-        return unreachable(message)
     }
   }
 
@@ -109,7 +98,8 @@ export function createRelay(options: RelayOptions): Relay {
   }
 
   return {
-    attach(port) {
+    /** Hands the whole state over, then every change. */
+    attach(port: WorkerPort) {
       const worker: Worker = {
         port,
         sent: 0,
@@ -128,7 +118,8 @@ export function createRelay(options: RelayOptions): Relay {
         port.kill()
       })
     },
-    async send(change) {
+    /** Settles when every worker that serves has dealt with it. */
+    async send(change: RelayChange) {
       const waits: Promise<void>[] = []
       for (const worker of workers) {
         push(worker, change)
@@ -144,8 +135,4 @@ export function createRelay(options: RelayOptions): Relay {
       for (const worker of workers) leave(worker)
     },
   }
-}
-
-function unreachable(message: never): never {
-  throw new Error(`no case for ${JSON.stringify(message)}`)
 }

@@ -27,23 +27,6 @@ import { ReplicatedTenants, type Mentioned } from './replicated-tenants.ts'
 
 type Down<Type extends DownMessage['type']> = DownMessage & { type: Type }
 
-export interface Replica {
-  restore(state: StoredState): void
-  /** Somebody signed out here, or was ended here: dead in every worker and on disk, link or no link. */
-  endSession(tenantId: string, sid: string, issuedSeconds: number): void
-  /** Of the newest state of this tenant that is served here. */
-  revisionOf(tenantId: string): number | undefined
-  receive(message: DownMessage): void
-  /** A message that could not be read: if it was about one tenant, that one is rejected. */
-  malformed(type: string, reason: string, content: unknown): void
-  hello(): { readonly epoch: string; readonly revision: number }
-  /** Everything that a new worker needs, read step by step. */
-  state(): Iterable<RelayChange>
-  status(): ReplicaStatus
-  /** Settles when everything received so far is served, and written or given up. */
-  settled(): Promise<void>
-}
-
 export interface ReplicaStatus extends RegistryStatus {
   readonly epoch: string
   readonly revision: number
@@ -62,7 +45,9 @@ interface ReplicaOptions {
   readonly send: (message: UpMessage) => void
 }
 
-export function createReplica(options: ReplicaOptions): Replica {
+export type Replica = ReturnType<typeof createReplica>
+
+export function createReplica(options: ReplicaOptions) {
   const { clock, log, disk, relay, send } = options
   const tenants = new ReplicatedTenants()
   const acknowledgements = createAcknowledgements({ disk, send })
@@ -98,8 +83,6 @@ export function createReplica(options: ReplicaOptions): Replica {
       case 'events_received':
       case 'figures_received':
         return
-      default:
-        return unreachable(message)
     }
   }
 
@@ -256,13 +239,14 @@ export function createReplica(options: ReplicaOptions): Replica {
 
   return {
     receive,
-    restore(state) {
+    restore(state: StoredState) {
       ;({ settings, position, sync } = state)
       status = { isConfigured: state.isConfigured, isDamaged: state.isDamaged }
       for (const tenantId of tenants.restore(state.tenants, nowSeconds(clock)))
         void disk.saveRevoked(tenantId, tenants.revokedOf(tenantId))
     },
-    malformed(type, reason, content) {
+    /** A message that could not be read: if it was about one tenant, that one is rejected. */
+    malformed(type: string, reason: string, content: unknown) {
       log.error({ type, reason }, 'a message of the control plane cannot be read')
       if (type !== 'tenant' && type !== 'remove' && type !== 'keep') return
       const { tenant_id, revision, hash } = (content ?? {}) as Record<string, unknown>
@@ -273,18 +257,22 @@ export function createReplica(options: ReplicaOptions): Replica {
       acknowledgements.consume(null)
     },
     hello: () => ({ epoch: position?.epoch ?? '', revision: position?.revision ?? 0 }),
-    *state() {
+    /** Everything that a new worker needs, read step by step. */
+    *state(): Iterable<RelayChange> {
       yield { type: 'status', status }
       if (settings !== null) yield { type: 'settings', settings }
       yield* tenants.changes()
     },
-    endSession(tenantId, sid, issuedSeconds) {
+    /** Somebody signed out here, or was ended here: dead in every worker and on disk, link or no link. */
+    endSession(tenantId: string, sid: string, issuedSeconds: number) {
       if (!tenants.kept.has(tenantId)) return
       mentioned?.revoked.add(tenantId)
       const notBefore = endedFrom(nowSeconds(clock), issuedSeconds)
       revoke(tenantId, { all: 0, subjects: {}, sids: { [sid]: notBefore } })
     },
-    revisionOf: (tenantId) => tenants.kept.get(tenantId)?.synced.revision,
+    /** Of the newest state of this tenant that is served here. */
+    revisionOf: (tenantId: string) => tenants.kept.get(tenantId)?.synced.revision,
+    /** Settles when everything received so far is served, and written or given up. */
     settled: acknowledgements.settled,
     status: () => ({
       ...status,
@@ -304,8 +292,4 @@ function check({ tenant_id, revision, hash, snapshot }: Down<'tenant'>): TenantS
   if (result.output.tenant_id !== tenant_id) throw new Error('tenant_id: another tenant')
   if (result.output.revision !== revision) throw new Error('revision: not that of the message')
   return result.output
-}
-
-function unreachable(message: never): never {
-  throw new Error(`no case for ${JSON.stringify(message)}`)
 }

@@ -16,15 +16,6 @@ import {
 } from '../../shared/fleet/snapshot.ts'
 import { endsSession, type Report } from './relay-messages.ts'
 
-interface ReportOutbox {
-  add(report: Report): void
-  /** The link is there (again): what was not acknowledged goes once more. */
-  connected(): void
-  eventsReceived(batch: number): void
-  /** Sends what is there. */
-  close(): void
-}
-
 interface ReportOutboxOptions {
   readonly log: Logger
   /** False while there is no link. */
@@ -36,7 +27,7 @@ interface ReportOutboxOptions {
   readonly gatherMs: number
 }
 
-export function createReportOutbox(options: ReportOutboxOptions): ReportOutbox {
+export function createReportOutbox(options: ReportOutboxOptions) {
   const { log, send, saveEndings, gatherMs } = options
   const endings = [...options.endings]
   const others: EnforcementEvent[] = []
@@ -103,7 +94,7 @@ export function createReportOutbox(options: ReportOutboxOptions): ReportOutbox {
   }
 
   return {
-    add(report) {
+    add(report: Report) {
       if (report.type === 'activity') {
         for (const session of report.sessions) {
           if (!v.is(SessionActivitySchema, session)) continue
@@ -114,11 +105,12 @@ export function createReportOutbox(options: ReportOutboxOptions): ReportOutbox {
       } else addEvents(report.events)
       gather()
     },
+    /** The link is there (again): what was not acknowledged goes once more. */
     connected() {
       sendUnderway()
       gather()
     },
-    eventsReceived(received) {
+    eventsReceived(received: number) {
       if (underway?.batch !== received) return
       const hadEndings = underway.endings.length > 0
       underway = null
@@ -128,6 +120,7 @@ export function createReportOutbox(options: ReportOutboxOptions): ReportOutbox {
       dropped = 0
       sendEvents()
     },
+    /** Sends what is there. */
     close: sendWhatIsThere,
   }
 }

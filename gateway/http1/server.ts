@@ -11,7 +11,7 @@ import { Throttle } from '../wire/throttle.ts'
 import { createDateLine } from '../wire/answer.ts'
 import { ClientConnection } from './client-connection.ts'
 import { SpareBuffer } from '../wire/client-writer.ts'
-import { createDeadlines } from '../wire/deadlines.ts'
+import { Deadlines } from '../wire/deadlines.ts'
 import { callerCode } from '../wire/protocol.ts'
 import type { Http1ServerOptions, Http1World, ServedConnection } from './world.ts'
 
@@ -23,29 +23,12 @@ export interface AcceptedAs {
   readonly sniHost?: string
 }
 
-export interface Http1Server {
-  /** A `net` or `tls` socket of a server with `allowHalfOpen` and `noDelay`. */
-  accept(socket: Socket, as?: AcceptedAs): void
-  /** A server of its own for `accept`; the caller listens and closes. */
-  createListener(): Server
-  /**
-   * Answers in flight end with `Connection: close`. Connections that have been idle for
-   * `graceMs` close now, the others when they get there, so that a request already on its way is
-   * still answered.
-   */
-  drain(graceMs?: number): Promise<void>
-  /** Everything at once. */
-  close(): void
-  connections(): number
-  /** Every request whose answer has not been finished. */
-  eachInFlight(callback: (exchange: Exchange) => void): void
-  connectionsOf(address: string): number
-}
-
 const DRAIN_GRACE_MS = 1000
 const READ_BUFFER_BYTES = 64 * 1024
 
-export function createHttp1Server(options: Http1ServerOptions): Http1Server {
+export type Http1Server = ReturnType<typeof createHttp1Server>
+
+export function createHttp1Server(options: Http1ServerOptions) {
   const clock = options.clock ?? systemClock
   const connections = new Set<ServedConnection>()
   const limits = { ...LIMITS, ...options.limits }
@@ -61,7 +44,7 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
   const world: Http1World = {
     options,
     clock,
-    deadlines: options.deadlines ?? createDeadlines(clock),
+    deadlines: options.deadlines ?? new Deadlines(clock),
     timeouts: options.timeouts,
     limits,
     dateLine: createDateLine(clock),
@@ -96,6 +79,7 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
     tellSmallReads: (address) => world.guard(() => options.onAbuse?.('small_reads', address)),
   }
 
+  /** A `net` or `tls` socket of a server with `allowHalfOpen` and `noDelay`. */
   function accept(socket: Socket, as: AcceptedAs = {}): void {
     const address = as.peerAddress ?? withoutMapping(socket.remoteAddress ?? '')
     if (!addresses.enter(address)) {
@@ -109,6 +93,11 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
     addresses.useOf(address).members.add(connection)
   }
 
+  /**
+   * Answers in flight end with `Connection: close`. Connections that have been idle for
+   * `graceMs` close now, the others when they get there, so that a request already on its way is
+   * still answered.
+   */
   async function drain(graceMs = DRAIN_GRACE_MS): Promise<void> {
     world.drainGraceMs = graceMs
     for (const connection of [...connections]) connection.drain()
@@ -120,15 +109,18 @@ export function createHttp1Server(options: Http1ServerOptions): Http1Server {
 
   return {
     accept,
+    /** A server of its own for `accept`; the caller listens and closes. */
     createListener: () =>
       createServer({ allowHalfOpen: true, noDelay: true }, (socket) => accept(socket)),
     drain,
+    /** Everything at once. */
     close() {
       for (const connection of [...connections]) connection.destroy()
       if (options.deadlines === undefined) world.deadlines.close()
     },
     connections: () => connections.size,
-    eachInFlight(callback) {
+    /** Every request whose answer has not been finished. */
+    eachInFlight(callback: (exchange: Exchange) => void) {
       for (const { exchange } of connections) if (exchange !== null) callback(exchange)
     },
     connectionsOf: addresses.of,

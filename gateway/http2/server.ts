@@ -5,25 +5,14 @@ import { systemClock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { SecureAccepted } from '../tls/tls-listener.ts'
 import { createDateLine } from '../wire/answer.ts'
-import { createDeadlines } from '../wire/deadlines.ts'
+import { Deadlines } from '../wire/deadlines.ts'
 import type { Exchange } from '../wire/exchange.ts'
 import { callerCode } from '../wire/protocol.ts'
 import { Http2Connection } from './http2-connection.ts'
 import { createHeadReader } from './request-head.ts'
 import type { Http2Limits, Http2ServerOptions, Http2World, ServedConnection } from './world.ts'
 
-export interface Http2Server {
-  accept(socket: TLSSocket, as: SecureAccepted): void
-  /** No new streams: the clients are told. What is open is answered. */
-  drain(): Promise<void>
-  /** Everything at once. */
-  close(): void
-  connections(): number
-  /** Every request whose answer has not been finished. */
-  eachInFlight(callback: (exchange: Exchange) => void): void
-}
-
-export function createHttp2Server(options: Http2ServerOptions): Http2Server {
+export function createHttp2Server(options: Http2ServerOptions) {
   const clock = options.clock ?? systemClock
   const { addresses } = options
   const limits: Http2Limits = { ...LIMITS, ...options.limits }
@@ -33,7 +22,7 @@ export function createHttp2Server(options: Http2ServerOptions): Http2Server {
   const world: Http2World = {
     options,
     clock,
-    deadlines: options.deadlines ?? createDeadlines(clock),
+    deadlines: options.deadlines ?? new Deadlines(clock),
     limits,
     sessionOptions: sessionOptions(limits),
     readHead: createHeadReader(),
@@ -48,12 +37,13 @@ export function createHttp2Server(options: Http2ServerOptions): Http2Server {
   }
 
   return {
-    accept(socket, { peerAddress, sniHost }) {
+    accept(socket: TLSSocket, { peerAddress, sniHost }: SecureAccepted) {
       if (!addresses.enter(peerAddress)) return void socket.destroy()
       const connection = new Http2Connection(world, socket, peerAddress, sniHost)
       connections.add(connection)
       addresses.useOf(peerAddress).members.add(connection)
     },
+    /** No new streams: the clients are told. What is open is answered. */
     async drain() {
       world.isDraining = true
       for (const connection of [...connections]) connection.drain()
@@ -62,12 +52,14 @@ export function createHttp2Server(options: Http2ServerOptions): Http2Server {
           whenEmpty = resolve
         })
     },
+    /** Everything at once. */
     close() {
       for (const connection of [...connections]) connection.destroy()
       if (options.deadlines === undefined) world.deadlines.close()
     },
     connections: () => connections.size,
-    eachInFlight(callback) {
+    /** Every request whose answer has not been finished. */
+    eachInFlight(callback: (exchange: Exchange) => void) {
       for (const connection of connections) connection.eachInFlight(callback)
     },
   }

@@ -42,20 +42,6 @@ export interface StoredTenant {
   readonly isSuspended: boolean
 }
 
-export interface LastKnownGood {
-  load(): StoredState
-  /** These settle with true once the disk has it, with false if that failed (and is retried). */
-  saveTenant(tenant: StoredTenant): Promise<boolean>
-  removeTenant(tenantId: string): Promise<boolean>
-  saveRevoked(tenantId: string, revoked: RevokedState): Promise<boolean>
-  savePosition(position: PositionRecord): Promise<boolean>
-  saveSettings(settings: FleetSettings): Promise<boolean>
-  /** Of sessions, all that the control plane has yet to hear of. */
-  saveEndings(endings: readonly EnforcementEvent[]): Promise<boolean>
-  isHealthy(): boolean
-  close(): Promise<void>
-}
-
 interface Pending {
   /** Files that the key before has sealed. */
   renewed?: readonly FileName[]
@@ -72,7 +58,9 @@ interface LastKnownGoodOptions {
   readonly retryMs?: number
 }
 
-export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood {
+export type LastKnownGood = ReturnType<typeof openLastKnownGood>
+
+export function openLastKnownGood(options: LastKnownGoodOptions) {
   const { directory, log } = options
   const files = createSealedFiles(options.fleetKey, options.previousKey ?? null)
   const at = (folder: Folder, name: string) => join(directory, folder, name)
@@ -222,21 +210,23 @@ export function openLastKnownGood(options: LastKnownGoodOptions): LastKnownGood 
       void renewAll()
       return state
     },
-    saveTenant: (tenant) => ask(tenant.tenantId, { tenant }, false),
-    removeTenant: (tenantId) => {
+    /** These settle with true once the disk has it, with false if that failed (and is retried). */
+    saveTenant: (tenant: StoredTenant) => ask(tenant.tenantId, { tenant }, false),
+    removeTenant: (tenantId: string) => {
       pending.delete(tenantId)
       return ask(tenantId, { tenant: 'removed' }, false)
     },
-    saveRevoked: (tenantId, revoked) => ask(tenantId, { revoked }, true),
-    savePosition(next) {
+    saveRevoked: (tenantId: string, revoked: RevokedState) => ask(tenantId, { revoked }, true),
+    savePosition(next: PositionRecord) {
       position = next
       return queue.push('position', false)
     },
-    saveSettings(next) {
+    saveSettings(next: FleetSettings) {
       settings = next
       return queue.push('settings', false)
     },
-    saveEndings(next) {
+    /** Of sessions, all that the control plane has yet to hear of. */
+    saveEndings(next: readonly EnforcementEvent[]) {
       endings = next
       return queue.push('endings', true)
     },

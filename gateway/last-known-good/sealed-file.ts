@@ -19,30 +19,20 @@ const MAGIC = Buffer.from('SLKG1')
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-export interface SealedFiles {
-  /** Durable once settled, except for the directory entry: see `syncDirectory`. */
-  write(path: string, kind: FileKind, owner: string, content: unknown): Promise<void>
-  /** Writes beside and renames into place. */
-  replace(path: string, kind: FileKind, owner: string, content: unknown): Promise<void>
-  /** At start, when nothing else runs: a synchronous read is five times faster. */
-  read(path: string, kind: FileKind, owner: string): SealedRead
-  /** Seals it under the key of now, if the one before has sealed it. */
-  renew(file: FileName): Promise<void>
-  /** Read so far, and sealed by the key before. */
-  old(): readonly FileName[]
-}
-
 export interface FileName {
   readonly path: string
   readonly kind: FileKind
   readonly owner: string
 }
 
+export type SealedFiles = ReturnType<typeof createSealedFiles>
+
 /** What is written is under the first key; what the key before it has sealed is read as well. */
-export function createSealedFiles(fleetKey: string, previousKey: string | null): SealedFiles {
+export function createSealedFiles(fleetKey: string, previousKey: string | null) {
   const key = fileKey(fleetKey)
   const keys = [key, ...(previousKey === null ? [] : [fileKey(previousKey)])]
 
+  /** Durable once settled, except for the directory entry: see `syncDirectory`. */
   async function write(path: string, kind: FileKind, owner: string, content: unknown) {
     const file = await open(path, 'w', 0o600)
     try {
@@ -55,6 +45,7 @@ export function createSealedFiles(fleetKey: string, previousKey: string | null):
 
   const old: FileName[] = []
 
+  /** Writes beside and renames into place. */
   async function replace(path: string, kind: FileKind, owner: string, content: unknown) {
     await write(`${path}.tmp`, kind, owner, content)
     await rename(`${path}.tmp`, path)
@@ -83,15 +74,18 @@ export function createSealedFiles(fleetKey: string, previousKey: string | null):
   return {
     write,
     replace,
-    read(path, kind, owner) {
+    /** At start, when nothing else runs: a synchronous read is five times faster. */
+    read(path: string, kind: FileKind, owner: string) {
       const found = read(path, kind, owner)
       if (found.kind === 'read' && found.isOld) old.push({ path, kind, owner })
       return found
     },
-    async renew({ path, kind, owner }) {
+    /** Seals it under the key of now, if the one before has sealed it. */
+    async renew({ path, kind, owner }: FileName) {
       const found = read(path, kind, owner)
       if (found.kind === 'read' && found.isOld) await replace(path, kind, owner, found.content)
     },
+    /** Read so far, and sealed by the key before. */
     old: () => old,
   }
 }

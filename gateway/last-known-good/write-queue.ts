@@ -3,18 +3,6 @@
  * changes again before its turn is written once, with its newest content; what failed is tried
  * again until it succeeds.
  */
-interface WriteQueue {
-  /** Settles when everything asked for this owner so far is written; false if that failed. */
-  push(owner: string, isUrgent: boolean): Promise<boolean>
-  /** Nothing has failed that has not been written since. */
-  isHealthy(): boolean
-  /**
-   * Tries what has failed once more and waits for what is queued, but not long: of the rest, only
-   * what is urgent is written.
-   */
-  close(): Promise<void>
-}
-
 interface WriteQueueOptions {
   /** Writes whatever is newest for this owner. */
   readonly write: (owner: string) => Promise<void>
@@ -31,7 +19,7 @@ interface Turn {
   readonly resolve: (isWritten: boolean) => void
 }
 
-export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
+export function createWriteQueue(options: WriteQueueOptions) {
   const { write, onFailure, onRecovery, concurrencyMax, retryMs, closeMsMax } = options
   const urgent = new Map<string, Turn>()
   const ordinary = new Map<string, Turn>()
@@ -42,6 +30,7 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
   let isReported = false
   let isClosed = false
 
+  /** Settles when everything asked for this owner so far is written; false if that failed. */
   function push(owner: string, isUrgent: boolean): Promise<boolean> {
     if (isClosed) return Promise.resolve(false)
     const waiting = urgent.get(owner) ?? ordinary.get(owner)
@@ -98,7 +87,12 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
 
   return {
     push,
+    /** Nothing has failed that has not been written since. */
     isHealthy: () => failed.size === 0,
+    /**
+     * Tries what has failed once more and waits for what is queued, but not long: of the rest, only
+     * what is urgent is written.
+     */
     async close() {
       if (!isClosed) retryFailed()
       isClosed = true

@@ -18,17 +18,7 @@ interface ListenersOptions {
   readonly clock: Clock
 }
 
-interface Listeners {
-  /** The caller listens. */
-  readonly plain: Server
-  readonly secure: Server
-  /** No new connections. */
-  stop(): void
-  /** Every connection that was accepted has been handed over or closed. */
-  settled(): Promise<void>
-}
-
-export function createListeners({ settings, protocols, log, clock }: ListenersOptions): Listeners {
+export function createListeners({ settings, protocols, log, clock }: ListenersOptions) {
   const isTrusted = networkList(settings.trustedProxies)
   const proxyProtocol = createProxyProtocol({
     headMs: settings.timeouts.head,
@@ -63,12 +53,15 @@ export function createListeners({ settings, protocols, log, clock }: ListenersOp
   // Left as it is: TLS reads past this stream, which would swallow the handshake if it flowed.
   const secure = open((socket, { peerAddress }) => protocols.acceptTls(socket, peerAddress))
   return {
+    /** The caller listens. */
     plain,
     secure,
+    /** No new connections. */
     stop() {
       plain.close()
       secure.close()
     },
+    /** Every connection that was accepted has been handed over or closed. */
     settled: () => proxyProtocol.settled(),
   }
 }

@@ -26,26 +26,9 @@ interface ProtocolsOptions extends Omit<
   readonly fleetKey: string
 }
 
-export interface Protocols {
-  /** Sockets in the clear. */
-  accept(socket: Socket, as?: AcceptedAs): void
-  /** Sockets that begin with a TLS handshake. */
-  acceptTls(socket: Socket, peerAddress?: string): void
-  /** The caller listens and closes. */
-  createListener(): Server
-  createTlsListener(): Server
-  /** What session tickets are derived from at all gateways; undefined: each from its own key. */
-  shareTickets(secret: string | undefined): void
-  /** Every request whose answer has not been finished. */
-  eachInFlight(callback: (exchange: Exchange) => void): void
-  connections(): number
-  /** Settles when every connection has had its last answer. */
-  drain(graceMs?: number): Promise<void>
-  /** Everything at once. */
-  close(): void
-}
+export type Protocols = ReturnType<typeof createProtocols>
 
-export function createProtocols(options: ProtocolsOptions): Protocols {
+export function createProtocols(options: ProtocolsOptions) {
   const { contextFor, onHandshakeFailure, fleetKey, isExempt, ...shared } = options
   const addresses = createAddressCounts({
     connectionsMax: LIMITS.connectionsPerAddressMax,
@@ -71,22 +54,29 @@ export function createProtocols(options: ProtocolsOptions): Protocols {
     ...(onHandshakeFailure && { onFailure: onHandshakeFailure }),
   })
   return {
+    /** Sockets in the clear. */
     accept: http1.accept,
+    /** Sockets that begin with a TLS handshake. */
     acceptTls: tls.accept,
+    /** The caller listens and closes. */
     createListener: http1.createListener,
     createTlsListener: tls.createListener,
+    /** What session tickets are derived from at all gateways; undefined: each from its own key. */
     shareTickets: tickets.share,
-    eachInFlight(callback) {
+    /** Every request whose answer has not been finished. */
+    eachInFlight(callback: (exchange: Exchange) => void) {
       http1.eachInFlight(callback)
       http2.eachInFlight(callback)
     },
     connections: () => tls.handshakes() + http1.connections() + http2.connections(),
-    async drain(graceMs) {
+    /** Settles when every connection has had its last answer. */
+    async drain(graceMs?: number) {
       void http1.drain(graceMs)
       void http2.drain()
       await tls.settled() // whoever is in the middle of a handshake has a request to make
       await Promise.all([http1.drain(graceMs), http2.drain()])
     },
+    /** Everything at once. */
     close() {
       tls.close()
       http1.close()

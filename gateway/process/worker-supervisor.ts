@@ -25,17 +25,6 @@ interface WorkerSupervisorOptions {
   readonly log: Logger
 }
 
-interface WorkerSupervisor {
-  /** Slots in which a worker listens. */
-  serving(): number
-  /** Whether all of them have been. */
-  hasStarted(): boolean
-  /** Replaces one worker after the other, each when its successor listens. */
-  roll(): void
-  /** Settles when every worker has given its last answer. */
-  stop(): Promise<void>
-}
-
 /** Less, and it counts as crashing over and over. */
 const STEADY_MS = 10 * SECOND_MS
 const BACKOFF_MS = [0, 250, 500, 1000, 2000, 5000, 10_000] as const
@@ -57,7 +46,7 @@ interface Member {
   readonly gone: Promise<void>
 }
 
-export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSupervisor {
+export function superviseWorkers(options: WorkerSupervisorOptions) {
   const { size, log, clock } = options
   const slots = Array.from({ length: size }, (_item, index) => index + 1)
   const members = new Set<Member>()
@@ -174,12 +163,16 @@ export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSuperv
 
   for (const slot of slots) spawn(slot)
   return {
+    /** Slots in which a worker listens. */
     serving,
+    /** Whether all of them have been. */
     hasStarted: () => hasStarted,
+    /** Replaces one worker after the other, each when its successor listens. */
     roll() {
       isRollWanted = true
       if (hasStarted && !isStopping) rolling ??= rollAll()
     },
+    /** Settles when every worker has given its last answer. */
     async stop() {
       isStopping = true
       for (const respawn of respawns.values()) clearTimeout(respawn)

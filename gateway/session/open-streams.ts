@@ -31,18 +31,11 @@ interface OpenStreamsWorld {
   onError(error: unknown): void
 }
 
-interface OpenStreams {
-  /** Something was revoked or suspended: all are judged in a moment, once for many such calls. */
-  judgeSoon(): void
-  judge(): void
-  close(): void
-}
-
 export const SWEEP_MS = 500
 /** A burst of revocations is one pass. */
 const GATHER_MS = 10
 
-export function createOpenStreams(world: OpenStreamsWorld): OpenStreams {
+export function createOpenStreams(world: OpenStreamsWorld) {
   const { clock, byHost } = world
   const sweepTimer = setInterval(judge, SWEEP_MS).unref()
   let soonTimer: NodeJS.Timeout | null = null
@@ -114,6 +107,7 @@ export function createOpenStreams(world: OpenStreamsWorld): OpenStreams {
   }
 
   return {
+    /** Something was revoked or suspended: all are judged in a moment, once for many such calls. */
     judgeSoon() {
       soonTimer ??= setTimeout(() => {
         soonTimer = null

@@ -48,11 +48,6 @@ interface Holder {
   readonly claims: { readonly sid: string }
 }
 
-export interface OwnSessions {
-  list(tenant: CompiledTenant, holder: Holder): Promise<OwnAnswer>
-  end(tenant: CompiledTenant, holder: Holder, ending: Ending): Promise<OwnAnswer>
-}
-
 interface OwnSessionsWorld {
   readonly dispatcher: Dispatcher
   readonly clock: Clock
@@ -61,7 +56,9 @@ interface OwnSessionsWorld {
 
 const UNAVAILABLE: OwnAnswer = { kind: 'unavailable' }
 
-export function createOwnSessions({ dispatcher, clock, log }: OwnSessionsWorld): OwnSessions {
+export type OwnSessions = ReturnType<typeof createOwnSessions>
+
+export function createOwnSessions({ dispatcher, clock, log }: OwnSessionsWorld) {
   const rates = createRateLimits(clock)
   let asking = 0
 
@@ -100,8 +97,8 @@ export function createOwnSessions({ dispatcher, clock, log }: OwnSessionsWorld):
   }
 
   return {
-    list: (tenant, holder) => ask(tenant, holder, {}),
-    end: (tenant, holder, ending) =>
+    list: (tenant: CompiledTenant, holder: Holder) => ask(tenant, holder, {}),
+    end: (tenant: CompiledTenant, holder: Holder, ending: Ending) =>
       ask(
         tenant,
         holder,

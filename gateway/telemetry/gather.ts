@@ -11,19 +11,12 @@ export interface ReportingWorker {
   onClose(listener: () => void): void
 }
 
-interface Gatherer {
-  attach(slot: number, worker: ReportingWorker): void
-  /** Settles when every worker has answered, or has had its time. Askers at once share one round. */
-  gather(): Promise<void>
-  close(): void
-}
-
 interface GathererOptions {
   readonly absorb: (slot: number, report: WorkerReport) => void
   readonly answerMsMax?: number
 }
 
-export function createGatherer({ absorb, answerMsMax }: GathererOptions): Gatherer {
+export function createGatherer({ absorb, answerMsMax }: GathererOptions) {
   const workers = new Set<ReportingWorker>()
   /** Who has not answered in this round. */
   const missing = new Set<ReportingWorker>()
@@ -34,6 +27,7 @@ export function createGatherer({ absorb, answerMsMax }: GathererOptions): Gather
     if (missing.size === 0) round?.end()
   }
 
+  /** Settles when every worker has answered, or has had its time. Askers at once share one round. */
   function gather(): Promise<void> {
     if (round !== undefined) return round.done
     if (workers.size === 0) return Promise.resolve()
@@ -52,7 +46,7 @@ export function createGatherer({ absorb, answerMsMax }: GathererOptions): Gather
   }
 
   return {
-    attach(slot, worker) {
+    attach(slot: number, worker: ReportingWorker) {
       workers.add(worker)
       worker.onMessage((message) => {
         if (!isTelemetry(message) || message.type !== 'report') return

@@ -28,15 +28,12 @@ interface StatusServerOptions {
   readonly onError: (error: unknown) => void
 }
 
-export interface StatusServer {
-  readonly address: AddressInfo
-  close(): Promise<void>
-}
-
 const REQUEST_MS_MAX = 5000
 
+export type StatusServer = Awaited<ReturnType<typeof openStatusServer>>
+
 /** Rejects where the address cannot be had. */
-export async function openStatusServer(options: StatusServerOptions): Promise<StatusServer> {
+export async function openStatusServer(options: StatusServerOptions) {
   const { listen, readiness, metrics, onError } = options
   const server = createServer(
     { requestTimeout: REQUEST_MS_MAX, headersTimeout: REQUEST_MS_MAX, keepAliveTimeout: 1000 },

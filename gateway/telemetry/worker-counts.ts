@@ -5,24 +5,10 @@
  */
 import { LIMITS } from '../../shared/limits.ts'
 import { FORWARD_REASONS, REFUSE_REASONS, SIGN_IN_REASONS } from '../../shared/reasons.ts'
-import { createLatency, type LatencyCounts } from './latency.ts'
+import { createLatency } from './latency.ts'
 
 /** tenant, index of `OUTCOMES`, index of `STATUS_CLASSES`, requests. */
 export type RequestCount = readonly [string, number, number, number]
-
-export interface WorkerCounts {
-  readonly requests: readonly RequestCount[]
-  readonly application: LatencyCounts
-  readonly gateway: LatencyCounts
-  readonly upstreamFirstByte: LatencyCounts
-  readonly bytes: number
-  readonly cut: number
-  readonly upstreamErrors: Readonly<Record<string, number>>
-  readonly refusedHeads: Readonly<Record<string, number>>
-  readonly verifyHits: number
-  readonly verifyMisses: number
-  readonly linesDropped: number
-}
 
 /** Every decision and reason that there is; nothing else can become a label. */
 export const OUTCOMES: readonly { readonly decision: string; readonly reason: string }[] = [
@@ -67,6 +53,8 @@ interface RunningTotals {
   readonly verifyMisses: number
   readonly linesDropped: number
 }
+
+export type WorkerCounts = ReturnType<ReturnType<typeof createWorkerCounter>['take']>
 
 export function createWorkerCounter(totals: () => RunningTotals) {
   let rows = new Map<string, Uint32Array>()
@@ -123,7 +111,7 @@ export function createWorkerCounter(totals: () => RunningTotals) {
       refusedHeads[code] = (refusedHeads[code] ?? 0) + 1
     },
     /** Everything since the last call. */
-    take(): WorkerCounts {
+    take() {
       const now = totals()
       const counts = {
         requests: countRows(),

@@ -8,21 +8,13 @@ interface Reporting {
   readonly gauges: () => Omit<WorkerGauges, 'loopLagMs' | 'cpuMs' | 'residentBytes'>
 }
 
-interface WorkerReporter {
-  /** Settles when the primary has what there is. */
-  tell(): Promise<void>
-  close(): void
-}
-
 const LOOP_SAMPLE_MS = 50
 
-export function createWorkerReporter(
-  channel: NodeJS.Process,
-  { take, gauges }: Reporting,
-): WorkerReporter {
+export function createWorkerReporter(channel: NodeJS.Process, { take, gauges }: Reporting) {
   const loopDelay = monitorEventLoopDelay({ resolution: LOOP_SAMPLE_MS })
   loopDelay.enable()
 
+  /** Settles when the primary has what there is. */
   function tell(): Promise<void> {
     // The histogram holds the time between two samples, of which the first 50 ms are no delay.
     const loopLagMs = Math.max(0, loopDelay.max / 1e6 - LOOP_SAMPLE_MS)

@@ -35,19 +35,9 @@ export interface CompiledTenant extends TenantRules {
   readonly certificates: HostCertificates
 }
 
-interface TenantCompiler {
-  /** Throws for a snapshot that cannot be served; nothing has changed then. */
-  compile(snapshot: TenantSnapshot): CompiledTenant
-  /** The tenant is no longer served with this state. */
-  retire(tenant: CompiledTenant): void
-  close(): Promise<void>
-}
-
 const RSA_BITS_MIN = 2048
 
-export function createTenantCompiler(world: {
-  openUpstream: (origin: string) => Upstream
-}): TenantCompiler {
+export function createTenantCompiler(world: { openUpstream: (origin: string) => Upstream }) {
   /** One pool per tenant and origin, closed when the last state that uses it is retired. */
   const pools = new Map<string, { upstream: Upstream; users: number }>()
   const trusts = new Map<string, { fingerprint: string; trust: TokenTrust }>()
@@ -72,7 +62,8 @@ export function createTenantCompiler(world: {
   }
 
   return {
-    compile(snapshot) {
+    /** Throws for a snapshot that cannot be served; nothing has changed then. */
+    compile(snapshot: TenantSnapshot): CompiledTenant {
       const trust = trustOf(snapshot)
       const state = readSnapshot(snapshot)
       const { tenant_id: tenantId, origin } = snapshot
@@ -81,7 +72,8 @@ export function createTenantCompiler(world: {
       certificatesById.set(tenantId, certificates)
       return { ...state, trust, certificates, upstream: enter(tenantId, origin) }
     },
-    retire(tenant) {
+    /** The tenant is no longer served with this state. */
+    retire(tenant: CompiledTenant) {
       // what replaces it has its own already
       if (certificatesById.get(tenant.tenantId) === tenant.certificates)
         certificatesById.delete(tenant.tenantId)

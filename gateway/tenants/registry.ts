@@ -37,26 +37,6 @@ const NOT_READY = { kind: 'held', reason: 'not_ready' } as const
 const STATE_LOST = { kind: 'held', reason: 'state_lost' } as const
 const UNKNOWN = { kind: 'unknown' } as const
 
-export interface TenantRegistry<T extends ServedTenant> {
-  /** False when what is served is as new. Throws what `compile` throws, and then keeps it. */
-  apply(snapshot: TenantSnapshot, sync: number): boolean
-  remove(tenantId: string): void
-  /** A tenant that is known to exist and cannot be read: its hosts answer 503 until it comes. */
-  reserve(tenantId: string, hostnames: readonly string[], synced: SyncedRevision): void
-  /** 503 for the tenant whatever it compiles to, until `release`. */
-  hold(tenantId: string): void
-  release(tenantId: string): void
-  mergeRevoked(tenantId: string, revoked: Revoked): void
-  setStatus(status: RegistryStatus): void
-
-  /** The host lower-cased and without a port. Runs once per request. */
-  byHost(host: string): HostLookup<T>
-  byId(tenantId: string): Served<T> | undefined
-  isConfigured(): boolean
-  tenants(): IterableIterator<T>
-  size(): number
-}
-
 export interface RegistryStatus {
   readonly isConfigured: boolean
   /** Some tenant has been lost from the disk: an unknown host may be its host. */
@@ -81,9 +61,9 @@ interface Entry<T> {
   found: HostLookup<T>
 }
 
-export function createTenantRegistry<T extends ServedTenant>(
-  options: RegistryOptions<T>,
-): TenantRegistry<T> {
+export type TenantRegistry<T extends ServedTenant> = ReturnType<typeof createTenantRegistry<T>>
+
+export function createTenantRegistry<T extends ServedTenant>(options: RegistryOptions<T>) {
   const { clock, compile, onRetire, onRevoked } = options
   const entryById = new Map<string, Entry<T>>()
   const entryByHost = new Map<string, Entry<T>>()
@@ -141,7 +121,8 @@ export function createTenantRegistry<T extends ServedTenant>(
   }
 
   return {
-    apply(snapshot, sync) {
+    /** False when what is served is as new. Throws what `compile` throws, and then keeps it. */
+    apply(snapshot: TenantSnapshot, sync: number) {
       const { tenant_id: tenantId, revision } = snapshot
       const synced = { sync, revision }
       const entry = entryById.get(tenantId)
@@ -153,7 +134,7 @@ export function createTenantRegistry<T extends ServedTenant>(
       if (old !== undefined) onRetire?.(old, next)
       return true
     },
-    remove(tenantId) {
+    remove(tenantId: string) {
       const entry = entryById.get(tenantId)
       revokedById.delete(tenantId)
       heldIds.delete(tenantId)
@@ -162,31 +143,34 @@ export function createTenantRegistry<T extends ServedTenant>(
       entryById.delete(tenantId)
       if (entry.served !== undefined) onRetire?.(entry.served.tenant, undefined)
     },
-    reserve(tenantId, hostnames, synced) {
+    /** A tenant that is known to exist and cannot be read: its hosts answer 503 until it comes. */
+    reserve(tenantId: string, hostnames: readonly string[], synced: SyncedRevision) {
       const entry = entryById.get(tenantId)
       const isNew = entry === undefined
       if (isNew || (entry.served === undefined && isNewer(synced, entry.synced)))
         place(tenantId, synced, undefined, hostnames)
     },
-    hold(tenantId) {
+    /** 503 for the tenant whatever it compiles to, until `release`. */
+    hold(tenantId: string) {
       heldIds.add(tenantId)
       const entry = entryById.get(tenantId)
       if (entry !== undefined) judge(entry)
     },
-    release(tenantId) {
+    release(tenantId: string) {
       heldIds.delete(tenantId)
       const entry = entryById.get(tenantId)
       if (entry !== undefined) judge(entry)
     },
-    mergeRevoked(tenantId, revoked) {
+    mergeRevoked(tenantId: string, revoked: Revoked) {
       const news = revokedOf(tenantId).merge(revoked, nowSeconds(clock))
       if (news !== null) onRevoked?.(tenantId, news)
     },
-    setStatus({ isConfigured, isDamaged }) {
+    setStatus({ isConfigured, isDamaged }: RegistryStatus) {
       absent = !isConfigured ? NOT_READY : isDamaged ? STATE_LOST : UNKNOWN
     },
-    byHost: (host) => entryByHost.get(host)?.found ?? absent,
-    byId(tenantId) {
+    /** The host lower-cased and without a port. Runs once per request. */
+    byHost: (host: string) => entryByHost.get(host)?.found ?? absent,
+    byId(tenantId: string) {
       const found = entryById.get(tenantId)?.found
       return found?.kind === 'served' ? found.served : undefined
     },

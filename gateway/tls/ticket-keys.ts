@@ -11,19 +11,15 @@ export const TICKET_PERIOD_MS = 12 * HOUR_MS
 /** The key's name, the key of the HMAC, the key of AES: 16 bytes each. */
 const TICKET_KEYS_BYTES = 48
 
-export interface TicketKeys {
-  /** The same object until they change. */
-  keys(): Buffer
-  /** undefined: there is none to share. */
-  share(secret: string | undefined): void
-}
+export type TicketKeys = ReturnType<typeof createTicketKeys>
 
-export function createTicketKeys(world: { fleetKey: string; clock: Clock }): TicketKeys {
+export function createTicketKeys(world: { fleetKey: string; clock: Clock }) {
   const { fleetKey, clock } = world
   let secret = fleetKey
   let period = -1
   let keys = Buffer.alloc(0)
   return {
+    /** The same object until they change. */
     keys() {
       const now = Math.floor(clock.nowMs() / TICKET_PERIOD_MS)
       if (now !== period) {
@@ -33,7 +29,8 @@ export function createTicketKeys(world: { fleetKey: string; clock: Clock }): Tic
       }
       return keys
     },
-    share(shared = fleetKey) {
+    /** undefined: there is none to share. */
+    share(shared: string | undefined = fleetKey) {
       if (shared === secret) return
       secret = shared
       period = -1

@@ -48,25 +48,13 @@ export interface TlsListenerOptions {
   readonly onFailure?: (code: string) => void
 }
 
-interface TlsListener {
-  /** A raw socket; `peerAddress` from the PROXY protocol, else the socket's own. */
-  accept(socket: Socket, peerAddress?: string): void
-  /** A server of its own for `accept`; the caller listens and closes. */
-  createListener(): Server
-  /** Handshakes under way. */
-  handshakes(): number
-  /** Settles when no handshake is under way; each has its deadline. */
-  settled(): Promise<void>
-  close(): void
-}
-
 interface Handshake extends Queued {
   readonly socket: Socket
   readonly peerAddress: string
   readonly deadline: NodeJS.Timeout
 }
 
-export function createTlsListener(options: TlsListenerOptions): TlsListener {
+export function createTlsListener(options: TlsListenerOptions) {
   const { addresses, tickets, clock } = options
   const { handshakesPerAddress = LIMITS.handshakesPerAddress } = options
   const handshakes = new Map<string, Handshake>()
@@ -131,6 +119,7 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
     if (handshakes.size === 0) whenSettled?.()
   }
 
+  /** A raw socket; `peerAddress` from the PROXY protocol, else the socket's own. */
   function accept(socket: Socket, proxied?: string): void {
     const peerAddress = proxied ?? withoutMapping(socket.remoteAddress ?? '')
     const isHere = socket.remoteAddress !== undefined && !hasSpentAll(peerAddress)
@@ -223,9 +212,12 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
 
   return {
     accept,
+    /** A server of its own for `accept`; the caller listens and closes. */
     createListener: () =>
       createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => accept(socket)),
+    /** Handshakes under way. */
     handshakes: () => handshakes.size,
+    /** Settles when no handshake is under way; each has its deadline. */
     async settled() {
       if (handshakes.size > 0) await new Promise<void>((resolve) => (whenSettled = resolve))
     },

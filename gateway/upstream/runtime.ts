@@ -1,39 +1,32 @@
 /** What all upstreams of one process share: the sweep, the read buffer, the name lookups. */
 import type { LookupFunction } from 'node:net'
 import { systemClock, type Clock } from '../../shared/clock.ts'
-import { createDeadlines, type Deadlines } from '../wire/deadlines.ts'
+import { Deadlines } from '../wire/deadlines.ts'
 import { SpareBuffer } from '../wire/client-writer.ts'
 import { createNames, type Resolve } from './names.ts'
 
-export interface UpstreamRuntime {
-  readonly clock: Clock
-  readonly deadlines: Deadlines
-  /**
-   * Every upstream socket reads into these bytes: libuv fills them and we empty them within one
-   * callback, so ten thousand connections cost no more buffer than one.
-   */
-  readonly readBuffer: Buffer
-  /** As large as what one read brings: large uploads are written from it, without garbage. */
-  readonly spare: SpareBuffer
-  readonly lookup: LookupFunction
-  close(): void
-}
-
 /** An answer of 64 KiB and its head are one read and one write. */
 const READ_BUFFER_BYTES = 128 * 1024
+
+export type UpstreamRuntime = ReturnType<typeof createUpstreamRuntime>
 
 export function createUpstreamRuntime(world: {
   readonly clock?: Clock
   readonly resolve?: Resolve
   readonly sweepMs?: number
-}): UpstreamRuntime {
+}) {
   const clock = world.clock ?? systemClock
-  const deadlines = createDeadlines(clock, world.sweepMs)
+  const deadlines = new Deadlines(clock, world.sweepMs)
   const names = createNames({ clock, ...(world.resolve && { resolve: world.resolve }) })
   return {
     clock,
     deadlines,
+    /**
+     * Every upstream socket reads into these bytes: libuv fills them and we empty them within one
+     * callback, so ten thousand connections cost no more buffer than one.
+     */
     readBuffer: Buffer.allocUnsafeSlow(READ_BUFFER_BYTES),
+    /** As large as what one read brings: large uploads are written from it, without garbage. */
     spare: new SpareBuffer(READ_BUFFER_BYTES),
     lookup: names.lookup,
     close() {

@@ -4,19 +4,6 @@ import { systemClock, type Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { SiteUse } from './site-use.ts'
 
-export interface AddressCounts {
-  /** False where the address has as many as it may: nothing is counted then. */
-  enter(address: string): boolean
-  leave(address: string, connection?: Idling): void
-  of(address: string): number
-  /** For whoever has entered, until it leaves: what its address holds beside connections. */
-  useOf(address: string): AddressUse
-  /** What its site has done: for whoever has entered, until it leaves. */
-  siteOf(address: string): SiteUse
-  /** Sites that have left, and have not earned back yet what they spent. */
-  indebted(): number
-}
-
 /** A connection, which goes if it is the longest idle when its address has another to open. */
 export interface Idling {
   /** Infinity while it has a request, or an answer on its way. */
@@ -54,7 +41,9 @@ export interface AddressCountOptions {
   readonly indebtedMax?: number
 }
 
-export function createAddressCounts(options: AddressCountOptions): AddressCounts {
+export type AddressCounts = ReturnType<typeof createAddressCounts>
+
+export function createAddressCounts(options: AddressCountOptions) {
   const { connectionsMax, isExempt, clock = systemClock } = options
   const { indebtedMax = LIMITS.indebtedAddressesMax } = options
   const uses = new Map<string, AddressUse>()
@@ -62,6 +51,7 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
   /** Who has left owes what it has spent, or each new connection would bring a new budget. */
   const indebted = new Map<string, SiteUse>()
 
+  /** What its site has done: for whoever has entered, until it leaves. */
   function siteOf(address: string): SiteUse {
     const key = countedWidelyAs(address)
     return sites.get(key) ?? indebted.get(key) ?? new SiteUse()
@@ -93,7 +83,8 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
   }
 
   return {
-    enter(address) {
+    /** False where the address has as many as it may: nothing is counted then. */
+    enter(address: string) {
       // Without an address the socket is closed already.
       if (address === '') return false
       const key = countedAs(address)
@@ -110,7 +101,7 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
       use.connections++
       return true
     },
-    leave(address, connection) {
+    leave(address: string, connection?: Idling) {
       const key = countedAs(address)
       const use = uses.get(key)
       if (use === undefined) return
@@ -120,9 +111,11 @@ export function createAddressCounts(options: AddressCountOptions): AddressCounts
       uses.delete(key)
       leaveSite(address, use.site)
     },
-    of: (address) => uses.get(countedAs(address))?.connections ?? 0,
-    useOf: (address) => uses.get(countedAs(address)) ?? newUse(siteOf(address)),
+    of: (address: string) => uses.get(countedAs(address))?.connections ?? 0,
+    /** For whoever has entered, until it leaves: what its address holds beside connections. */
+    useOf: (address: string) => uses.get(countedAs(address)) ?? newUse(siteOf(address)),
     siteOf,
+    /** Sites that have left, and have not earned back yet what they spent. */
     indebted: () => indebted.size,
   }
 }

@@ -10,30 +10,18 @@ export interface Deadlined {
   onDeadline(nowMs: number): void
 }
 
-export interface Deadlines {
+export class Deadlines {
   /**
    * The time as of the last sweep: near enough to set a deadline by, and free, where asking the
    * clock several times a request is not.
    */
-  readonly nowMs: number
-  add(item: Deadlined): void
-  delete(item: Deadlined): void
-  sweep(): void
-  close(): void
-}
-
-export function createDeadlines(clock: Clock, intervalMs = 250): Deadlines {
-  return new DeadlineSweep(clock, intervalMs)
-}
-
-class DeadlineSweep implements Deadlines {
   nowMs: number
   readonly #clock: Clock
   readonly #intervalMs: number
   readonly #items = new Set<Deadlined>()
   #timer: NodeJS.Timeout | null = null
 
-  constructor(clock: Clock, intervalMs: number) {
+  constructor(clock: Clock, intervalMs = 250) {
     this.#clock = clock
     this.#intervalMs = intervalMs
     this.nowMs = clock.nowMs()

@@ -50,15 +50,11 @@ export interface ProtocolOptions {
   readonly isExempt?: (address: string) => boolean
 }
 
-export interface CallerCode {
-  readonly refusalAnswer: (refusal: Refusal) => OwnAnswer
-  readonly failureAnswer: (failure: UpstreamFailure, exchange: Exchange) => OwnAnswer
-  /** Calls something of the caller's. */
-  guard(run: () => void): void
-}
+export type CallerCode = ReturnType<typeof callerCode>
 
 /** What the caller gave us may throw: that is reported, and ends nothing else. */
-export function callerCode(options: ProtocolOptions): CallerCode {
+export function callerCode(options: ProtocolOptions) {
+  /** Calls something of the caller's. */
   function guard(run: () => void): void {
     try {
       run()
@@ -79,8 +75,9 @@ export function callerCode(options: ProtocolOptions): CallerCode {
   }
 
   return {
-    refusalAnswer: (refusal) => answerOf(options.refusalAnswer, refusal),
-    failureAnswer: (failure, exchange) => answerOf(options.failureAnswer, failure, exchange),
+    refusalAnswer: (refusal: Refusal) => answerOf(options.refusalAnswer, refusal),
+    failureAnswer: (failure: UpstreamFailure, exchange: Exchange) =>
+      answerOf(options.failureAnswer, failure, exchange),
     guard,
   }
 }

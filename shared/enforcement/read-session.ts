@@ -61,18 +61,6 @@ export interface SessionTenant {
   readonly seenKeys: SealingKeys
 }
 
-export interface SessionReader<Carried = unknown> {
-  read(request: SessionRequest): SessionVerdict<ProvenSession<Carried>>
-  /** The claims of whoever sent these cookies, even where the session no longer holds. */
-  claimsOf(request: SessionRequest): SentSession | undefined
-  /**
-   * All that these cookies prove, where they are more than one: each is its bearer's to end. Of those
-   * that are not known from before, two are proven; the others only lose their cookies.
-   */
-  allOf(request: SessionRequest): readonly SentSession[]
-  readonly stats: { hits: number; misses: number }
-}
-
 interface SentSession {
   readonly token: string
   readonly claims: TokenClaims
@@ -86,10 +74,12 @@ interface SessionReaderOptions<Carried> {
   carry(token: string, claims: TokenClaims): Carried
 }
 
+export type SessionReader<Carried = unknown> = ReturnType<typeof createSessionReader<Carried>>
+
 export function createSessionReader<Carried>({
   entriesMax = LIMITS.verifyCacheEntriesMax,
   carry,
-}: SessionReaderOptions<Carried>): SessionReader<Carried> {
+}: SessionReaderOptions<Carried>) {
   type Session = ProvenSession<Carried>
   const proofs = new TokenProofs<Session>(entriesMax, (proof) => ({
     ...proof,
@@ -121,7 +111,7 @@ export function createSessionReader<Carried>({
 
   return {
     stats: proofs.stats,
-    read(request) {
+    read(request: SessionRequest): SessionVerdict<Session> {
       if (request.cookies === '') return NO_SESSION
       const recalled = recall(request)
       if (recalled !== undefined) proofs.stats.hits++
@@ -147,12 +137,17 @@ export function createSessionReader<Carried>({
       })
       return { kind: 'valid', session, cookies, isSeenDue: seenDue !== '' }
     },
-    claimsOf(request) {
+    /** The claims of whoever sent these cookies, even where the session no longer holds. */
+    claimsOf(request: SessionRequest): SentSession | undefined {
       const session = find(request)
       if (typeof session === 'string') return undefined
       return { token: session.token, claims: session.claims, isOwn: true }
     },
-    allOf({ cookies, tenant, isCookieSecure }) {
+    /**
+     * All that these cookies prove, where they are more than one: each is its bearer's to end. Of those
+     * that are not known from before, two are proven; the others only lose their cookies.
+     */
+    allOf({ cookies, tenant, isCookieSecure }: SessionRequest): readonly SentSession[] {
       const tokens = readCookies(cookies, SESSION_COOKIE)
       const seenText = readCookie(cookies, seenCookieName(isCookieSecure))
       const seen = typeof seenText === 'string' ? seenText : ''

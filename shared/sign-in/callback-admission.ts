@@ -8,25 +8,16 @@ import { SECOND_MS, type Clock } from '../clock.ts'
 import { LIMITS } from '../limits.ts'
 import { createRateLimits } from '../rate-limits.ts'
 
-export interface CallbackAdmission {
-  /** How long this client has to wait; undefined where it may come now. */
-  waitSeconds(clientAddress: string): number | undefined
-  /** Asked first, so that a flow that is used up costs its client nothing. */
-  isUsed(flow: string): boolean
-  /** True for the first to come with this flow. */
-  use(flow: string): boolean
-}
+export type CallbackAdmission = ReturnType<typeof createCallbackAdmission>
 
-export function createCallbackAdmission(
-  clock: Clock,
-  flowsMax: number = LIMITS.usedFlowsMax,
-): CallbackAdmission {
+export function createCallbackAdmission(clock: Clock, flowsMax: number = LIMITS.usedFlowsMax) {
   const rates = createRateLimits(clock)
   /** Oldest first, with the time from which the cookie is too old anyway. */
   const used = new Map<string, number>()
 
   return {
-    waitSeconds(clientAddress) {
+    /** How long this client has to wait; undefined where it may come now. */
+    waitSeconds(clientAddress: string) {
       // without addresses all clients would share one bucket, and one of them could empty it
       if (!/[.:]/.test(clientAddress)) return undefined
       const network = countedAs(clientAddress)
@@ -38,8 +29,10 @@ export function createCallbackAdmission(
       if (network !== site && isFew()) return undefined
       return rates.waitSeconds('callback', site, LIMITS.rateCallback)
     },
-    isUsed: (flow) => used.has(flow),
-    use(flow) {
+    /** Asked first, so that a flow that is used up costs its client nothing. */
+    isUsed: (flow: string) => used.has(flow),
+    /** True for the first to come with this flow. */
+    use(flow: string) {
       if (used.has(flow)) return false
       const nowMs = clock.nowMs()
       for (const [oldest, untilMs] of used) {

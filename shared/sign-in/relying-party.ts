@@ -20,13 +20,6 @@ interface WithClient {
   readonly client: RelyingPartyClient
 }
 
-export interface RelyingParty {
-  start(tenant: WithClient, request: StartRequest): Promise<SignInStart>
-  /** The ID token of the finished sign-in; throws when the realm or the answer is not in order. */
-  finish(tenant: WithClient, request: FinishRequest): Promise<string>
-  endSessionLocation(tenant: WithClient, request: LogoutRequest): Promise<string>
-}
-
 interface StartRequest {
   readonly redirectUri: string
   readonly state: string
@@ -53,10 +46,9 @@ const DISCOVERY_KEPT_MS = 10 * 60_000
 const TIMEOUT_SECONDS = 10
 const SECOND_FACTOR = 'aal2'
 
-export function createRelyingParty(world: {
-  fetch: oidc.CustomFetch
-  nowMs: () => number
-}): RelyingParty {
+export type RelyingParty = ReturnType<typeof createRelyingParty>
+
+export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () => number }) {
   type Found = { config: Promise<oidc.Configuration>; atMs: number }
   /** Weak, so that a client that is no longer served is forgotten with its snapshot. */
   const found = new WeakMap<RelyingPartyClient, Found>()
@@ -82,7 +74,7 @@ export function createRelyingParty(world: {
   }
 
   return {
-    async start({ client }, { redirectUri, state, isFresh }) {
+    async start({ client }: WithClient, { redirectUri, state, isFresh }: StartRequest) {
       const config = await discover(client)
       const codeVerifier = oidc.randomPKCECodeVerifier()
       const nonce = oidc.randomNonce()
@@ -97,7 +89,11 @@ export function createRelyingParty(world: {
       })
       return { location: url.href, nonce, codeVerifier }
     },
-    async finish({ client }, { callbackUrl, state, nonce, codeVerifier, isFresh }) {
+    /** The ID token of the finished sign-in; throws when the realm or the answer is not in order. */
+    async finish(
+      { client }: WithClient,
+      { callbackUrl, state, nonce, codeVerifier, isFresh }: FinishRequest,
+    ) {
       const config = await discover(client)
       const tokens = await oidc.authorizationCodeGrant(
         config,
@@ -113,7 +109,7 @@ export function createRelyingParty(world: {
       if (tokens.id_token === undefined) throw new Error('the realm answered without an ID token')
       return tokens.id_token
     },
-    async endSessionLocation({ client }, { idToken, returnUrl }) {
+    async endSessionLocation({ client }: WithClient, { idToken, returnUrl }: LogoutRequest) {
       const config = await discover(client)
       return oidc.buildEndSessionUrl(config, {
         ...(idToken === undefined ? {} : { id_token_hint: idToken }),

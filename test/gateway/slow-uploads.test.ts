@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { createDeadlines } from '../../gateway/wire/deadlines.ts'
+import { Deadlines } from '../../gateway/wire/deadlines.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { HOST, startSecureWire } from '../support/secure-wire.ts'
 import { RawClient, startRawOrigin, startWire } from '../support/wire.ts'
@@ -50,7 +50,7 @@ async function startTrickled(t: Test, answerFirst: string) {
 
 const startHttp1: Start = async (t, answerFirst) => {
   const { origin, clock, pass, received } = await startTrickled(t, answerFirst)
-  const deadlines = createDeadlines(clock, 2 ** 30)
+  const deadlines = new Deadlines(clock, 2 ** 30)
   const { port, upstream } = await startWire(t, origin.url, { clock, deadlines, timeouts })
   const client = new RawClient(port)
   t.teardown(() => client.close())

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import { duplexPair } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { createDeadlines } from '../../gateway/wire/deadlines.ts'
+import { Deadlines } from '../../gateway/wire/deadlines.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { END_HEADERS, fields, frame, FrameClient, TYPE } from '../support/http2-frames.ts'
 import { HOST, startSecureWire } from '../support/secure-wire.ts'
@@ -36,7 +36,7 @@ function startClock() {
 const HEAD = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n'
 
 async function openHttp1(t: Test, { clock }: ReturnType<typeof startClock>, head = HEAD) {
-  const deadlines = createDeadlines(clock, 2 ** 30)
+  const deadlines = new Deadlines(clock, 2 ** 30)
   const { server } = await startWire(t, 'http://127.0.0.1:1', {
     clock,
     deadlines,

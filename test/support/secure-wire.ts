@@ -5,7 +5,7 @@ import type { ClientHttp2Session, ClientSessionOptions, OutgoingHttpHeaders } fr
 import { duplexPair } from 'node:stream'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import type { Test } from 'tap'
-import { createDeadlines } from '../../gateway/wire/deadlines.ts'
+import { Deadlines } from '../../gateway/wire/deadlines.ts'
 import type { Exchange, ForwardPlan, OwnAnswer } from '../../gateway/wire/exchange.ts'
 import type { AbuseKind, ExchangeOutcome } from '../../gateway/wire/protocol.ts'
 import { createHttp2Server } from '../../gateway/http2/server.ts'
@@ -69,7 +69,7 @@ export async function startSecureWire(t: Test, origin: string, options: SecureWi
   })
   const { connectionsMax = 512 } = options
   const addresses = createAddressCounts({ connectionsMax, clock })
-  const deadlines = createDeadlines(clock, options.sweepMs ?? 20)
+  const deadlines = new Deadlines(clock, options.sweepMs ?? 20)
   const shared = {
     handle: (exchange: Exchange) =>
       options.decide ? options.decide(exchange, wire) : exchange.forward(plan(exchange)),

@@ -13,12 +13,6 @@ import {
 } from '../../../shared/protection-statement.ts'
 import { readBounded } from './bounded-text.ts'
 
-interface BeforeLive {
-  /** At once where the answer of the last seconds is still good. Never rejects. */
-  isOpen(): boolean | Promise<boolean>
-  close(): void
-}
-
 interface BeforeLiveWorld {
   /** `{base_url}/tenants/<tenant_id>/protection` */
   readonly url: string
@@ -30,7 +24,7 @@ interface BeforeLiveWorld {
   readonly onWarning: (message: string) => void
 }
 
-export function createBeforeLive(world: BeforeLiveWorld): BeforeLive {
+export function createBeforeLive(world: BeforeLiveWorld) {
   const { url, tenantId, nowMs, onWarning } = world
   const closing = new AbortController()
   let isOpen = false
@@ -73,6 +67,7 @@ export function createBeforeLive(world: BeforeLiveWorld): BeforeLive {
   }
 
   return {
+    /** At once where the answer of the last seconds is still good. Never rejects. */
     isOpen() {
       // a clock that was set back must not keep the answer of yesterday
       if (pending === undefined && Math.abs(nowMs() - askedAtMs) < LIMITS.protectionKnownMs)

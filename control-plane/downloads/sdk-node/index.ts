@@ -1,9 +1,8 @@
-/** What `import … from 'service-node'` gives; `package/index.d.ts` says the same to TypeScript. */
+/** What `import … from 'service-node'` gives, with the options of `package/index.d.ts`. */
 import { createEnforcement } from './enforce/enforcement.ts'
-import type { EnforceOptions } from './enforce/options.ts'
 import { createService, type Service } from './service.ts'
 import { createClaimsGuard } from './verify-claims.ts'
-import type { VerifyClaimsOptions } from './verify-claims-options.ts'
+import type { EnforceOptions, VerifyClaimsOptions } from './package/index.d.ts'
 
 export type { Service } from './service.ts'
 export { VERSION as version } from '../../../shared/version.ts'

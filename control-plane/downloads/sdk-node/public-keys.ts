@@ -23,24 +23,12 @@ interface PublicKeysWorld {
   readonly onWarning: (message: string) => void
 }
 
-interface PublicKeys {
-  /** The same object until they change; undefined where none were ever loaded. */
-  current(): Keys | undefined
-  /** Waits for the first ones. Rejects where there are none. */
-  load(): Promise<Keys>
-  /** For a key that is not among them: looks again, at most every ten seconds. */
-  lookAgain(): Promise<Keys> | Keys
-  /** Settles when there are some, however long that takes. */
-  ready(): Promise<void>
-  close(): void
-}
-
 const RENEW_MS = 10 * 60_000
 const LOOK_GAP_MS = 10_000
 const TIMEOUT_MS = 5000
 const ANSWER_BYTES_MAX = 64 * 1024
 
-export function createPublicKeys(world: PublicKeysWorld): PublicKeys {
+export function createPublicKeys(world: PublicKeysWorld) {
   const { url, file, nowMs, onWarning } = world
   const closing = new AbortController()
   let keys: Keys | undefined
@@ -83,20 +71,24 @@ export function createPublicKeys(world: PublicKeysWorld): PublicKeys {
   }
 
   return {
+    /** The same object until they change; undefined where none were ever loaded. */
     current() {
       if (keys !== undefined && isOver(renewedAtMs, RENEW_MS)) look(false).catch(() => undefined)
       return keys
     },
+    /** Waits for the first ones. Rejects where there are none. */
     load() {
       if (keys !== undefined) return Promise.resolve(keys)
       if (pending === undefined && !isOver(lookedAtMs, LOOK_GAP_MS))
         return Promise.reject(new Error('there are no public keys yet'))
       return look(false)
     },
+    /** For a key that is not among them: looks again, at most every ten seconds. */
     lookAgain() {
       if (keys !== undefined && !isOver(lookedAtMs, LOOK_GAP_MS)) return pending ?? keys
       return look(true)
     },
+    /** Settles when there are some, however long that takes. */
     async ready() {
       while (keys === undefined && !closing.signal.aborted)
         try {

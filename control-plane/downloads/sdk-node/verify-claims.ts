@@ -16,7 +16,8 @@ import type { Guard, GuardedRequest, Identity, Outcome } from './guard.ts'
 import { judgeProbe } from './probe.ts'
 import { createPublicKeys, type Keys } from './public-keys.ts'
 import { targetOf } from './target.ts'
-import { readVerifyClaimsOptions, type VerifyClaimsOptions } from './verify-claims-options.ts'
+import type { VerifyClaimsOptions } from './package/index.d.ts'
+import { readVerifyClaimsOptions } from './verify-claims-options.ts'
 
 type Reason = TokenReason | TimeReason | 'no_claims' | 'claims_repeated'
 

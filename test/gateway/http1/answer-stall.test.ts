@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import t, { type Test } from 'tap'
-import { createDeadlines } from '../../../gateway/wire/deadlines.ts'
+import { Deadlines } from '../../../gateway/wire/deadlines.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { certificateFor } from '../../support/certificate.ts'
 import { listening, RawClient, startRawOrigin, startWire } from '../../support/wire.ts'
@@ -29,7 +29,7 @@ async function start(t: Test) {
   })
   let nowMs = 1_800_000_000_000
   const clock = { nowMs: () => nowMs }
-  const deadlines = createDeadlines(clock, 2 ** 30)
+  const deadlines = new Deadlines(clock, 2 ** 30)
   const wire = await startWire(t, origin.url, { clock, deadlines, timeouts })
   t.teardown(() => deadlines.close())
   const pass = (ms: number) => {

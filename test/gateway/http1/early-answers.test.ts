@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import t, { type Test } from 'tap'
 import { Agent, fetch } from 'undici'
-import { createDeadlines } from '../../../gateway/wire/deadlines.ts'
+import { Deadlines } from '../../../gateway/wire/deadlines.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { temporaryFolder, until } from '../../support/fleet.ts'
 import { HOST, startSecureWire } from '../../support/secure-wire.ts'
@@ -158,7 +158,7 @@ t.test('nor is the refusal of a head lost, whose body is on its way', async (t) 
 async function startTimed(t: Test) {
   let nowMs = 1_000_000
   const clock = { nowMs: () => nowMs }
-  const deadlines = createDeadlines(clock, 3_600_000)
+  const deadlines = new Deadlines(clock, 3_600_000)
   const { server } = await startWire(t, 'http://127.0.0.1:1', {
     clock,
     deadlines,

@@ -1,6 +1,6 @@
 /** Time-outs, limits per connection and address, and the end of the process. */
 import t from 'tap'
-import { createDeadlines } from '../../../gateway/wire/deadlines.ts'
+import { Deadlines } from '../../../gateway/wire/deadlines.ts'
 import type { Exchange } from '../../../gateway/wire/exchange.ts'
 import { until } from '../../support/fleet.ts'
 import { RawClient, startOrigin, startRawOrigin, startWire, talk } from '../../support/wire.ts'
@@ -36,7 +36,7 @@ t.test('a connection that never says a word is closed without one', async (t) =>
 
 t.test('an idle connection is closed after its time, not before', async (t) => {
   let nowMs = 0
-  const deadlines = createDeadlines({ nowMs: () => nowMs }, 5)
+  const deadlines = new Deadlines({ nowMs: () => nowMs }, 5)
   t.teardown(() => deadlines.close())
   const { port, server } = await startWire(t, 'http://127.0.0.1:1', {
     ...timeouts({ keepAliveMs: SHORT, headMs: SHORT - 10 }),

@@ -1,7 +1,7 @@
 /** How many WebSockets a session, a tenant and a process may have: N, and not one more. */
 import t from 'tap'
 import type { Exchange } from '../../../gateway/wire/exchange.ts'
-import { createDeadlines } from '../../../gateway/wire/deadlines.ts'
+import { Deadlines } from '../../../gateway/wire/deadlines.ts'
 import { createUpgrades, type Claim } from '../../../gateway/upgrade/upgrades.ts'
 import { createUpstreamRuntime } from '../../../gateway/upstream/runtime.ts'
 import { systemClock } from '../../../shared/clock.ts'
@@ -26,7 +26,7 @@ async function startUpgrades(
   const runtime = createUpstreamRuntime({})
   const upgrades = createUpgrades({
     lookup: runtime.lookup,
-    deadlines: createDeadlines(systemClock),
+    deadlines: new Deadlines(systemClock),
     nowMs: () => systemClock.nowMs(),
     timeouts: { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 },
     limits,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { duplexPair } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { createDeadlines } from '../../../gateway/wire/deadlines.ts'
+import { Deadlines } from '../../../gateway/wire/deadlines.ts'
 import { SmallReads } from '../../../gateway/http1/small-reads.ts'
 import type { Budget } from '../../../gateway/wire/budget.ts'
 import { Throttle } from '../../../gateway/wire/throttle.ts'
@@ -27,7 +27,7 @@ interface Budgets {
 
 function openTunnel(t: Test, { smallReads = UNLIMITED, smallFrames = UNLIMITED }: Budgets = {}) {
   const clock = { ms: 0, nowMs: () => clock.ms }
-  const deadlines = createDeadlines(systemClock)
+  const deadlines = new Deadlines(systemClock)
   t.teardown(() => deadlines.close())
   const tunnel = new Tunnel({ deadlines, nowMs: () => systemClock.nowMs(), idleMs: 5000 })
   t.teardown(() => void tunnel.destroy())

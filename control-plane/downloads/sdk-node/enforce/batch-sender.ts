@@ -5,15 +5,6 @@
 import { SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 
-interface BatchSender {
-  push(text: string, delayMs: number): void
-  /** Characters of the oldest text that was still waiting; undefined where none was. */
-  giveUpOldest(): number | undefined
-  waiting(): number
-  /** Sends what it can. */
-  close(): Promise<void>
-}
-
 interface BatchSenderWorld {
   /** The status of the answer, 0 where there was none. */
   post(texts: readonly string[]): Promise<number>
@@ -24,7 +15,7 @@ interface BatchSenderWorld {
 
 const RETRY_MS_MAX = 60 * SECOND_MS
 
-export function createBatchSender({ post, onGone, random }: BatchSenderWorld): BatchSender {
+export function createBatchSender({ post, onGone, random }: BatchSenderWorld) {
   const queue: string[] = []
   let inFlight = 0
   let failures = 0
@@ -91,12 +82,14 @@ export function createBatchSender({ post, onGone, random }: BatchSenderWorld): B
   }
 
   return {
-    push(text, delayMs) {
+    push(text: string, delayMs: number) {
       queue.push(text)
       schedule(delayMs)
     },
+    /** Characters of the oldest text that was still waiting; undefined where none was. */
     giveUpOldest: () => queue.shift()?.length,
     waiting: () => queue.length + inFlight,
+    /** Sends what it can. */
     async close() {
       isClosed = true
       clearTimeout(timer)

@@ -4,16 +4,11 @@
  */
 import type { EnforceSettings } from './options.ts'
 
-export interface Credentials {
-  /** The secret that was accepted last. */
-  readonly secret: string
-  /** Asks with the accepted secret first; a 401 is asked once more with the other. */
-  fetch(path: string, init: RequestInit & { headers: Record<string, string> }): Promise<Response>
-}
+export type Credentials = ReturnType<typeof createCredentials>
 
 export function createCredentials(
   settings: Pick<EnforceSettings, 'baseUrl' | 'tenantId' | 'secrets' | 'instance' | 'fetch'>,
-): Credentials {
+) {
   const { baseUrl, tenantId, secrets, instance } = settings
   let accepted: string = secrets[0]
 
@@ -28,10 +23,12 @@ export function createCredentials(
   }
 
   return {
+    /** The secret that was accepted last. */
     get secret() {
       return accepted
     },
-    async fetch(path, init) {
+    /** Asks with the accepted secret first; a 401 is asked once more with the other. */
+    async fetch(path: string, init: RequestInit & { headers: Record<string, string> }) {
       const answer = await ask(accepted, path, init)
       const other = secrets.find((secret) => secret !== accepted)
       // an address from which too many were refused is told to wait, whatever it brings

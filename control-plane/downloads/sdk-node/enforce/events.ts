@@ -17,14 +17,6 @@ export interface EnforcedEvent {
   readonly app_host?: string
 }
 
-interface Events {
-  add(event: EnforcedEvent): void
-  /** How many wait, and how many were given up since the start. */
-  stats(): { readonly waiting: number; readonly dropped: number }
-  /** Sends what it can. */
-  close(): Promise<void>
-}
-
 interface EventsWorld {
   readonly credentials: Credentials
   readonly onWarning: (message: string) => void
@@ -35,7 +27,7 @@ const PATH = '/api/v1/enforcement/events'
 const GATHER_MS = SECOND_MS
 const TIMEOUT_MS = 10 * SECOND_MS
 
-export function createEvents({ credentials, onWarning, random }: EventsWorld): Events {
+export function createEvents({ credentials, onWarning, random }: EventsWorld) {
   let characters = 0
   let dropped = 0
   let isClosed = false
@@ -94,7 +86,7 @@ export function createEvents({ credentials, onWarning, random }: EventsWorld): E
   }
 
   return {
-    add(event) {
+    add(event: EnforcedEvent) {
       if (isClosed) return
       const text = JSON.stringify(event)
       const isUrgent = event.outcome === 'terminate' || event.outcome === 'logout'
@@ -104,7 +96,9 @@ export function createEvents({ credentials, onWarning, random }: EventsWorld): E
       else ordinary.push(text, GATHER_MS)
       makeRoom()
     },
+    /** How many wait, and how many were given up since the start. */
     stats: () => ({ waiting: urgent.waiting() + ordinary.waiting(), dropped }),
+    /** Sends what it can. */
     async close() {
       isClosed = true
       await Promise.all([urgent.close(), ordinary.close()])

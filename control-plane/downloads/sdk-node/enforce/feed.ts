@@ -12,12 +12,6 @@ import type { Credentials } from './credentials.ts'
 import type { ServiceClock } from './service-clock.ts'
 import { RevokedPartSchema, StateSchema, type RevokedPart, type State } from './state.ts'
 
-interface Feed {
-  /** When the service last confirmed the state that is in force; by our own clock. */
-  heardMs(): number
-  close(): void
-}
-
 interface FeedWorld {
   readonly settings: EnforceSettings
   readonly credentials: Credentials
@@ -37,7 +31,7 @@ const POLL_SECONDS_MAX = 300
 const RETRY_MS_MAX = 15 * SECOND_MS
 const TIMEOUT_MS = 10 * SECOND_MS
 
-export function createFeed(world: FeedWorld): Feed {
+export function createFeed(world: FeedWorld) {
   const { settings, credentials, clock } = world
   const { nowMs } = settings
   const warn = (text: string) => settings.onWarning(`service-node: ${text}`)
@@ -102,6 +96,7 @@ export function createFeed(world: FeedWorld): Feed {
 
   void round()
   return {
+    /** When the service last confirmed the state that is in force; by our own clock. */
     heardMs: () => heardMs,
     close() {
       closing.abort()

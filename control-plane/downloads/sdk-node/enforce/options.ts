@@ -5,51 +5,9 @@ import { isNameless } from '../../../../shared/client-address.ts'
 import { networkList } from '../../../../shared/networks.ts'
 import { HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { optionReaders } from '../option-readers.ts'
+import type { EnforceOptions } from '../package/index.d.ts'
 
-interface OutageRule {
-  /** How long the last state that was heard is gone by while the service cannot be reached. */
-  readonly limitSeconds?: number
-  /** Behind that: refuse whoever needs a session, or go on with the last state. */
-  readonly then?: 'refuse' | 'keep'
-}
-
-export interface EnforceOptions {
-  /** Where the service is, as browsers reach it. Default: `SERVICE_BASE_URL`. */
-  readonly baseUrl?: string
-  /** Default: `SERVICE_TENANT_ID`. */
-  readonly tenantId?: string
-  /** Default: `SERVICE_CLIENT_SECRET`. */
-  readonly clientSecret?: string
-  /** While the secret is rotated, the other one. Default: `SERVICE_CLIENT_SECRET_PREVIOUS`. */
-  readonly previousClientSecret?: string
-  /** How the console names this process. Default: host name and process id. */
-  readonly instance?: string
-  /**
-   * Load balancers whose X-Forwarded-For is believed: addresses, networks, `unix:` for a unix socket,
-   * `unknown` for whoever stands in front of `proxy.ts`. Default: `SERVICE_TRUSTED_PROXIES`.
-   */
-  readonly trustedProxies?: readonly string[]
-  /** Default: a day, then refuse. */
-  readonly outage?: OutageRule
-  /** Is told what goes wrong behind the scenes. Default: a warning of the process. */
-  readonly onWarning?: (message: string) => void
-  readonly fetch?: typeof fetch
-  readonly nowMs?: () => number
-}
-
-export interface EnforceSettings {
-  readonly baseUrl: string
-  readonly tenantId: string
-  /** The first is asked with first, and written with; the other, if there is one, is read too. */
-  readonly secrets: readonly [string, ...string[]]
-  readonly instance: string
-  readonly trustedProxies: readonly string[]
-  readonly outageLimitMs: number
-  readonly afterOutage: 'refuse' | 'keep'
-  readonly onWarning: (message: string) => void
-  readonly fetch: typeof fetch
-  readonly nowMs: () => number
-}
+export type EnforceSettings = ReturnType<typeof readEnforceOptions>
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -69,10 +27,7 @@ const OPTIONS = [
 
 const read = optionReaders('enforce')
 
-export function readEnforceOptions(
-  options: EnforceOptions,
-  environment: Environment,
-): EnforceSettings {
+export function readEnforceOptions(options: EnforceOptions, environment: Environment) {
   read.known(options, OPTIONS)
   const settings = {
     baseUrl: read.baseUrl(options.baseUrl ?? environment['SERVICE_BASE_URL']),
@@ -98,10 +53,11 @@ function isInTheClear(baseUrl: string): boolean {
   return protocol === 'http:' && !isThisMachine(hostname)
 }
 
+/** The first is asked with first, and written with; the other, if there is one, is read too. */
 function secretsOf(
   { clientSecret, previousClientSecret }: EnforceOptions,
   environment: Environment,
-): EnforceSettings['secrets'] {
+): readonly [string, ...string[]] {
   const secret = clientSecret ?? environment['SERVICE_CLIENT_SECRET']
   const previous = previousClientSecret ?? environment['SERVICE_CLIENT_SECRET_PREVIOUS']
   if (secret === undefined || secret === '')
@@ -135,7 +91,10 @@ function proxiesOf(option: readonly string[] | undefined, environment: Environme
   }
 }
 
-function outageOf({ limitSeconds = OUTAGE_LIMIT_SECONDS, then = 'refuse' }: OutageRule) {
+function outageOf({
+  limitSeconds = OUTAGE_LIMIT_SECONDS,
+  then = 'refuse',
+}: NonNullable<EnforceOptions['outage']>) {
   if (typeof limitSeconds !== 'number' || !(limitSeconds >= 0))
     throw read.wrong('outage.limitSeconds', 'must be a number of seconds')
   if (then !== 'refuse' && then !== 'keep')

@@ -5,25 +5,22 @@
  */
 import { HOUR_MS, SECOND_MS, type Clock } from '../../../../shared/clock.ts'
 
-export interface ServiceClock extends Clock {
-  /** A Date header and the moments, by our clock, between which it was written. */
-  observe(date: string | null, sentMs: number, receivedMs: number): void
-  /** Our clock minus the service's. */
-  offsetMs(): number
-}
-
 /** A clock that is further off is put right by people, not by us: nothing is judged by a guess. */
 const CORRECTED_MS_MAX = HOUR_MS
 /** A Date header names a whole second: what is nearer than this is no difference. */
 const UNCERTAIN_MS = 2 * SECOND_MS
 
-export function createServiceClock(nowMs: () => number): ServiceClock {
+export type ServiceClock = ReturnType<typeof createServiceClock>
+
+export function createServiceClock(nowMs: () => number) {
   let offsetMs = 0
 
   return {
     nowMs: () => nowMs() - offsetMs,
+    /** Our clock minus the service's. */
     offsetMs: () => offsetMs,
-    observe(date, sentMs, receivedMs) {
+    /** A Date header and the moments, by our clock, between which it was written. */
+    observe(date: string | null, sentMs: number, receivedMs: number) {
       const dateMs = date === null ? NaN : Date.parse(date)
       if (Number.isNaN(dateMs)) return
       const measuredMs = Math.round((sentMs + receivedMs) / 2 - (dateMs + SECOND_MS / 2))

@@ -7,13 +7,6 @@ import type { StillOpen } from '../guard.ts'
 import type { EnforcedTenant } from './state.ts'
 import type { Admission } from './admission.ts'
 
-interface Watch {
-  add(admitted: Admitted, open: StillOpen): () => void
-  /** Something has changed. */
-  look(): void
-  close(): void
-}
-
 export interface Admitted {
   readonly identity: Admission
   readonly path: string
@@ -35,10 +28,11 @@ interface WatchWorld {
   onError(error: unknown): void
 }
 
-export function createWatch({ nowSeconds, mayStay, onError }: WatchWorld): Watch {
+export function createWatch({ nowSeconds, mayStay, onError }: WatchWorld) {
   const watched = new Set<Watched>()
   let timer: NodeJS.Timeout | undefined
 
+  /** Something has changed. */
   function look() {
     const now = nowSeconds()
     const errors: unknown[] = []
@@ -84,7 +78,7 @@ export function createWatch({ nowSeconds, mayStay, onError }: WatchWorld): Watch
 
   return {
     look,
-    add(admitted, open) {
+    add(admitted: Admitted, open: StillOpen) {
       const one = { admitted, open }
       watched.add(one)
       timer ??= setInterval(look, SECOND_MS).unref()
