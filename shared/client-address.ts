@@ -75,14 +75,18 @@ export const countedAs = (address: string): string => networkOf(address, 4)
  */
 export const countedWidelyAs = (address: string): string => networkOf(address, 3)
 
-function networkOf(address: string, groupCount: number): string {
-  if (isIP(address) !== 6) return address
+/** `2001:db8::1` → all eight, as they were written. */
+export function groupsOfIpv6(address: string): string[] {
   const [left = '', right] = address.split('::')
   const head = left === '' ? [] : left.split(':')
   const tail = right === undefined || right === '' ? [] : right.split(':')
   const zeros = right === undefined ? 0 : 8 - head.length - tail.length
-  const groups = [...head, ...Array<string>(Math.max(0, zeros)).fill('0'), ...tail]
-  const network = groups
+  return [...head, ...Array<string>(Math.max(0, zeros)).fill('0'), ...tail]
+}
+
+function networkOf(address: string, groupCount: number): string {
+  if (isIP(address) !== 6) return address
+  const network = groupsOfIpv6(address)
     .slice(0, groupCount)
     .map((group) => Number.parseInt(group, 16).toString(16))
   return `${network.join(':')}::/${16 * groupCount}`

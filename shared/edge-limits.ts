@@ -128,3 +128,10 @@ export const EDGE_LIMITS = {
   /** Accounts of one realm that a browser is known for. */
   deviceTokensMax: 5,
 } as const
+
+type Widened<Limit> = Limit extends number
+  ? number
+  : { readonly [Name in keyof Limit]: Widened<Limit[Name]> }
+
+/** For who may be given others. */
+export type EdgeLimits = Widened<typeof EDGE_LIMITS>

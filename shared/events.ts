@@ -56,6 +56,14 @@ const policyEvent = <const Example extends v.InferInput<typeof policyUpdated>>(
   example,
 })
 
+const sessionMoved = v.strictObject({
+  subject: v.optional(subject),
+  sid: v.optional(sid),
+  reason: v.optional(v.string()),
+  ip: v.optional(ip),
+  app_host: v.optional(described(v.string(), 'The hostname of the application.')),
+})
+
 const tenantState = <const Status extends string>(status: Status) =>
   v.strictObject({ status: v.literal(status) })
 
@@ -209,13 +217,7 @@ export const EVENTS = {
   'session.terminated': {
     sentWhen: 'A session was terminated.',
     sentBy: 'A gateway or a middleware that finds a session on another device or network.',
-    data: v.strictObject({
-      subject: v.optional(subject),
-      sid: v.optional(sid),
-      reason: v.optional(v.string()),
-      ip: v.optional(ip),
-      app_host: v.optional(described(v.string(), 'The hostname of the application.')),
-    }),
+    data: sessionMoved,
     example: {
       subject: 'usr_1b9f6c1e2d3a4b5c',
       sid: 'c2Vzc2lvbg',
@@ -239,13 +241,7 @@ export const EVENTS = {
     sentBy:
       'An attempt to sign in that a second factor is asked of; and a gateway or a middleware that ' +
       'asks for one because a session has moved.',
-    data: v.strictObject({
-      subject: v.optional(subject),
-      sid: v.optional(sid),
-      reason: v.optional(v.string()),
-      ip: v.optional(ip),
-      app_host: v.optional(described(v.string(), 'The hostname of the application.')),
-    }),
+    data: sessionMoved,
     example: { subject: 'usr_1b9f6c1e2d3a4b5c', reason: 'second_factor_needed', ip: '192.0.2.7' },
   },
   'tenant.activated': {

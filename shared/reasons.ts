@@ -29,16 +29,7 @@ export const SIGN_IN_REASONS = [
   'binding_step_up',
   'binding_terminate',
 ] as const
-export type SignInReason =
-  | 'no_session'
-  | 'session_repeated'
-  | TokenReason
-  | TimeReason
-  | 'revoked'
-  | 'seen_missing'
-  | 'idle'
-  | 'binding_step_up'
-  | 'binding_terminate'
+export type SignInReason = (typeof SIGN_IN_REASONS)[number]
 
 export const REFUSE_REASONS = [
   'host_unknown',

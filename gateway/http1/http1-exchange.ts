@@ -3,7 +3,7 @@
  * out. Towards the upstream it is the sink of the response.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import { BodyTooLarge, BodyUnreadable } from '../wire/exchange.ts'
+import { BodyTooLarge, BodyUnreadable, upstreamRequest } from '../wire/exchange.ts'
 import type { Exchange, ForwardPlan, OwnAnswer, TakenSocket } from '../wire/exchange.ts'
 import { GatheredBytes } from '../wire/gathered-bytes.ts'
 import type { ResponseSink, UpstreamCall, UpstreamFailure } from '../wire/upstream-call.ts'
@@ -18,7 +18,6 @@ import type { Refusal } from '../wire/refusals.ts'
 import type { ParsedHead } from '../wire/parsed-head.ts'
 import type { ClientWriter } from '../wire/client-writer.ts'
 import type { AnswerStall } from './answer-stall.ts'
-import { upstreamRequest } from './forwarded.ts'
 import { connectionLine, mayStayOpen } from './persistence.ts'
 import type { RequestBody } from './request-body.ts'
 import type { Http1World } from './world.ts'
@@ -198,7 +197,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
 
   #startCall(firstBody: string): void {
     const isBodyWhole = this.#connection.body.isDone && this.#gathered === null
-    const request = upstreamRequest(this.head, this.#plan!, firstBody, isBodyWhole)
+    const request = upstreamRequest(this.head, this.#plan!, firstBody, isBodyWhole, true)
     this.#bodyUse = BODY_USE.forwarded
     this.#sentAtMs = performance.now()
     this.#call = this.#plan!.upstream.request(request, this)

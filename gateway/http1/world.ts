@@ -1,8 +1,8 @@
 /** What a server of HTTP/1.1 and its connections have of each other. */
 import type { Clock } from '../../shared/clock.ts'
+import type { EdgeLimits } from '../../shared/edge-limits.ts'
 import type { AddressCounts, Idling } from '../wire/address-counts.ts'
 import type { AddressTurn } from '../wire/address-turn.ts'
-import type { Budget } from '../wire/budget.ts'
 import type { SpareBuffer } from '../wire/client-writer.ts'
 import type { Deadlines } from '../wire/deadlines.ts'
 import type { Exchange } from '../wire/exchange.ts'
@@ -14,15 +14,8 @@ import type {
 } from '../wire/protocol.ts'
 import type { SmallReadsWorld } from './small-reads.ts'
 
-export interface Http1Limits {
-  readonly connectionsPerAddressMax: number
-  readonly requestsPerConnectionMax: number
-  readonly smallReads: Budget
-  readonly smallFrames: Budget
-}
-
 export interface Http1ServerOptions extends ProtocolOptions {
-  readonly limits?: Partial<Http1Limits>
+  readonly limits?: Partial<EdgeLimits>
   readonly isSecure?: boolean
   /** Shared with the other protocols; it then holds the limit and its exemptions. */
   readonly addresses?: AddressCounts
@@ -42,7 +35,7 @@ export interface Http1World extends SmallReadsWorld, CallerCode {
   readonly clock: Clock
   readonly deadlines: Deadlines
   readonly timeouts: ProtocolTimeouts
-  readonly limits: Http1Limits
+  readonly limits: EdgeLimits
   readonly dateLine: () => string
   /** All connections read into these bytes, one after the other. */
   readonly readBuffer: Buffer

@@ -4,19 +4,20 @@
  * begins a new one, so its site has another for all of them, beyond a few of each: whoever has
  * somebody like that behind the same NAT comes in and is answered.
  */
+import type { EdgeLimits } from '../../shared/edge-limits.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { Spending } from '../wire/budget.ts'
 import type { SiteUse } from '../wire/site-use.ts'
-import type { Cost, Http2Limits } from './world.ts'
+import type { Cost } from './world.ts'
 
 export class ConnectionCosts {
   readonly #own: Record<Cost, Spending>
-  readonly #limits: Http2Limits
+  readonly #limits: EdgeLimits
   /** Null for whoever is many people. */
   readonly #site: SiteUse | null
   readonly #free: Spending
 
-  constructor(limits: Http2Limits, site: SiteUse | null, nowMs: number) {
+  constructor(limits: EdgeLimits, site: SiteUse | null, nowMs: number) {
     this.#limits = limits
     this.#site = site
     this.#free = new Spending(LIMITS.http2CostsFree, nowMs)

@@ -1,33 +1,10 @@
-/** A request as it goes on to the application, and the head of the answer as it comes back. */
+/** What is said of a request's body to the application, and the head of the answer as it comes back. */
 import { LIMITS } from '../../shared/limits.ts'
 import type { ForwardPlan } from '../wire/exchange.ts'
 import type { ParsedHead } from '../wire/parsed-head.ts'
 import { responseLines } from '../wire/response-lines.ts'
-import type { UpstreamRequest } from '../wire/upstream-call.ts'
 import type { ResponseHead } from '../wire/response-head.ts'
 import { appendLines } from './field-lists.ts'
-
-export function upstreamRequest(
-  head: ParsedHead,
-  plan: ForwardPlan,
-  firstBody: string,
-  isBodyWhole: boolean,
-): UpstreamRequest {
-  const { method, target, keptLines, bodyLength, hasLength } = head
-  const isEmpty = isBodyWhole && firstBody === ''
-  return {
-    method,
-    target,
-    client: plan.client,
-    lines: plan.requestLines + keptLines,
-    bodyLength: isEmpty ? 0 : bodyLength,
-    // RFC 9110 section 8.6: said where a method has a body as a rule, even if it is empty.
-    hasLength: hasLength || (isEmpty && WITH_BODY.has(method)),
-    firstBody,
-    isBodyWhole,
-    isRawChunked: false,
-  }
-}
 
 export function answerFields(
   response: ResponseHead,
@@ -41,6 +18,15 @@ export function answerFields(
 }
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+/**
+ * The stream has ended, and nothing was in it. RFC 9110 section 8.6: that is said where a method has
+ * a body as a rule.
+ */
+export function noteEmptyBody(head: ParsedHead): void {
+  head.bodyLength = 0
+  head.hasLength ||= WITH_BODY.has(head.method)
+}
 
 /** Such a body is waited for, and costs the application nothing before it is whole. */
 export const isSmall = ({ bodyLength }: ParsedHead): boolean =>

@@ -5,7 +5,7 @@
  */
 import { constants } from 'node:http2'
 import type { ServerHttp2Stream, ServerStreamResponseOptions } from 'node:http2'
-import { BodyTooLarge, BodyUnreadable } from '../wire/exchange.ts'
+import { BodyTooLarge, BodyUnreadable, upstreamRequest } from '../wire/exchange.ts'
 import type { Exchange, ForwardPlan, OwnAnswer } from '../wire/exchange.ts'
 import { GatheredBytes } from '../wire/gathered-bytes.ts'
 import { withLines } from '../wire/answer.ts'
@@ -20,7 +20,7 @@ import type { ResponseHead } from '../wire/response-head.ts'
 import { AnswerProgress } from './answer-progress.ts'
 import { BodyTurn } from './body-turn.ts'
 import { fieldsObject, trailerLines } from './field-lists.ts'
-import { answerFields, isSmall, upstreamRequest } from './forwarded.ts'
+import { answerFields, isSmall, noteEmptyBody } from './forwarded.ts'
 import type { ExchangeConnection } from './world.ts'
 import { closeWhenSent, sendAnswer } from './own-answer.ts'
 import { UnwantedBody } from './unwanted-body.ts'
@@ -229,7 +229,8 @@ export class Http2Exchange implements Exchange, ResponseSink {
   // The response
 
   #startCall(firstBody: string, isBodyWhole: boolean): void {
-    const request = upstreamRequest(this.head, this.#plan!, firstBody, isBodyWhole)
+    if (isBodyWhole && firstBody === '') noteEmptyBody(this.head)
+    const request = upstreamRequest(this.head, this.#plan!, firstBody, isBodyWhole, false)
     this.#sentAtMs = performance.now()
     this.#call = this.#plan!.upstream.request(request, this)
   }

@@ -2,6 +2,7 @@
 import type { SecureServerOptions } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { systemClock } from '../../shared/clock.ts'
+import type { EdgeLimits } from '../../shared/edge-limits.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { SecureAccepted } from '../tls/tls-listener.ts'
 import { createDateLine } from '../wire/answer.ts'
@@ -10,12 +11,12 @@ import type { Exchange } from '../wire/exchange.ts'
 import { callerCode } from '../wire/protocol.ts'
 import { Http2Connection } from './http2-connection.ts'
 import { createHeadReader } from './request-head.ts'
-import type { Http2Limits, Http2ServerOptions, Http2World, ServedConnection } from './world.ts'
+import type { Http2ServerOptions, Http2World, ServedConnection } from './world.ts'
 
 export function createHttp2Server(options: Http2ServerOptions) {
   const clock = options.clock ?? systemClock
   const { addresses } = options
-  const limits: Http2Limits = { ...LIMITS, ...options.limits }
+  const limits: EdgeLimits = { ...LIMITS, ...options.limits }
   const connections = new Set<ServedConnection>()
   let whenEmpty: (() => void) | null = null
 
@@ -69,7 +70,7 @@ export function createHttp2Server(options: Http2ServerOptions) {
  * What nghttp2 holds us to by itself. It also limits CONTINUATION frames to eight a block
  * (CVE-2024-27983) and unanswered acknowledgements to a thousand.
  */
-const sessionOptions = (limits: Http2Limits): SecureServerOptions => ({
+const sessionOptions = (limits: EdgeLimits): SecureServerOptions => ({
   settings: {
     maxConcurrentStreams: limits.http2StreamsMax,
     initialWindowSize: LIMITS.http2StreamWindowBytes,

@@ -12,8 +12,7 @@ import { signInUnavailable } from '../../shared/sign-in/refusals.ts'
 import { reasonOf } from '../../shared/sign-in/service-request.ts'
 import { respond } from '../request/respond.ts'
 import type { RequestContext } from '../request/context.ts'
-import type { EndpointWorld } from './endpoint-world.ts'
-import { me } from './me.ts'
+import { me, type EndpointWorld } from './me.ts'
 
 type Handler = (context: RequestContext) => Promise<Answer>
 

@@ -13,13 +13,19 @@ import {
 } from '../../shared/sign-in/answer.ts'
 import { logout } from '../../shared/sign-in/logout.ts'
 import { FORM_PAGE_HEADER_LINES } from '../../shared/sign-in/pages.ts'
-import { isRead, onlyParameter } from '../../shared/sign-in/service-request.ts'
+import { isRead, onlyParameter, type SignInWorld } from '../../shared/sign-in/service-request.ts'
 import { BodyTooLarge } from '../wire/exchange.ts'
 import type { RequestContext } from '../request/context.ts'
-import type { EndpointWorld } from './endpoint-world.ts'
 import { mePageHtml, type MePage } from './me-page.ts'
-import type { Ending } from './own-sessions.ts'
+import type { Ending, OwnSessions } from './own-sessions.ts'
 import type { ProvenSession } from '../request/sessions.ts'
+
+/** What the service's own addresses stand on. */
+export interface EndpointWorld extends SignInWorld<RequestContext> {
+  readonly ownSessions: OwnSessions
+  /** The control plane has ended it; here it is refused before the fleet link says so. */
+  refuseSession(context: RequestContext, sid: string, issuedSeconds: number): void
+}
 
 type SessionProof = Pick<ProvenSession, 'token' | 'claims'>
 
@@ -39,8 +45,8 @@ async function show(
   session: SessionProof,
 ): Promise<Answer> {
   const { tenant } = context
-  const { token, claims } = session
-  const own = await world.ownSessions.list(tenant, { token, claims })
+  const { claims } = session
+  const own = await world.ownSessions.list(tenant, session)
   const listed = own.kind === 'listed' ? own.listed : undefined
   const { name, email, sub, sid } = claims
   const endSeconds = Math.min(claims.exp, claims.iat + tenant.sessionRules.sessionSecondsMax)
@@ -75,7 +81,7 @@ async function end(
   session: SessionProof,
 ): Promise<Answer> {
   const { tenant } = context
-  const { token, claims } = session
+  const { claims } = session
   if (!isFromOwnPage(context)) return refuse(context, 'cross_site_form')
   const fields = await fieldsOf(context)
   if (fields === undefined) return refuse(context, 'form_too_large')
@@ -85,7 +91,7 @@ async function end(
   const ending = endingIn(fields)
   if (ending === undefined) return refuse(context, 'form_invalid')
   if ('sid' in ending && ending.sid === claims.sid) return logout(context, world)
-  const ended = await world.ownSessions.end(tenant, { token, claims }, ending)
+  const ended = await world.ownSessions.end(tenant, session, ending)
   if (ended.kind !== 'listed') return refuse(context, ended.kind)
   // its token is not here: whatever may have been issued by now
   const latest = context.nowSeconds + LIMITS.issuedAheadSecondsMax

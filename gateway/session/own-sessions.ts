@@ -5,6 +5,7 @@
  */
 import { request, type Dispatcher } from 'undici'
 import * as v from 'valibot'
+import { readBounded } from '../../shared/bounded-text.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
@@ -84,7 +85,7 @@ export function createOwnSessions({ dispatcher, clock, log }: OwnSessionsWorld) 
         body: new URLSearchParams({ session_token: token, ...more }).toString(),
         signal: AbortSignal.timeout(LIMITS.ownSessionsMsMax),
       })
-      const text = await readAtMost(answer.body, LIMITS.ownSessionsBytesMax)
+      const text = await readBounded(answer, LIMITS.ownSessionsBytesMax)
       if (answer.statusCode === 404 && isNotOwn(text)) return { kind: 'not_found' }
       if (answer.statusCode !== 200) throw new Error(`the realm answered ${answer.statusCode}`)
       return { kind: 'listed', listed: v.parse(Listed, JSON.parse(text)) }
@@ -105,17 +106,6 @@ export function createOwnSessions({ dispatcher, clock, log }: OwnSessionsWorld) 
         'sid' in ending ? { end_sid: ending.sid } : { end_device: ending.device },
       ),
   }
-}
-
-async function readAtMost(body: Dispatcher.ResponseData['body'], bytesMax: number) {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > bytesMax) throw new Error(`the answer is larger than ${bytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** A control plane that does not know this address says 404 as well, for another reason. */

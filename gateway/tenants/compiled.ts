@@ -7,28 +7,20 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import type { TenantRules } from '../../shared/enforcement/decide.ts'
 import { compileExcluded, compileSealed } from '../../shared/enforcement/path.ts'
 import { deriveKey, type SealingKeys } from '../../shared/enforcement/seen.ts'
-import type { SessionRules } from '../../shared/enforcement/session.ts'
 import type { TokenTrust } from '../../shared/enforcement/token.ts'
+import type { SignInTenant } from '../../shared/sign-in/service-request.ts'
 import { probeKeyOf } from '../../shared/probe.ts'
 import type { PublicKey, TenantSnapshot } from '../../shared/fleet/snapshot.ts'
 import { checkCertificate, keepCertificates, type HostCertificates } from '../tls/certificates.ts'
 import type { Upstream } from '../wire/upstream-call.ts'
 
-export interface CompiledTenant extends TenantRules {
-  readonly tenantId: string
+export interface CompiledTenant extends TenantRules, SignInTenant {
   readonly revision: number
-  readonly name: string
   readonly hostnames: readonly string[]
   /** `https://app.example.com`, by hostname. */
   readonly edgeUrls: ReadonlyMap<string, string>
   readonly origin: string
   readonly health: string
-  readonly sessionRules: SessionRules
-  readonly isSignInBlocked: boolean
-  readonly trust: TokenTrust
-  readonly client: { readonly issuer: string; readonly id: string; readonly secret: string }
-  readonly seenKeys: SealingKeys
-  readonly flowKeys: SealingKeys
   readonly probeKeys: SealingKeys
   readonly upstream: Upstream
   /** By hostname; loaded when the host is first asked for. */

@@ -1,5 +1,6 @@
 /** All WebSockets of one worker: who may open one, who has one, and how they end. */
 import type { LookupFunction } from 'node:net'
+import type { EdgeLimits } from '../../shared/edge-limits.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { countedWidelyAs } from '../../shared/client-address.ts'
 import type { Exchange } from '../wire/exchange.ts'
@@ -40,24 +41,17 @@ interface UpgradeWorld {
   readonly deadlines: Deadlines
   readonly nowMs: () => number
   readonly timeouts: UpstreamTimeouts
-  readonly limits?: UpgradeLimits
+  readonly limits?: Partial<EdgeLimits>
   /** Clients that are many people: balancers that do not say whom they speak for. */
   readonly isExempt?: (address: string) => boolean
   readonly onEnd?: (exchange: Exchange, outcome: ExchangeOutcome) => void
-}
-
-interface UpgradeLimits {
-  readonly webSocketsPerSessionMax: number
-  readonly webSocketsPerClientMax: number
-  readonly webSocketsPerTenantMax: number
-  readonly webSocketsPerProcessMax: number
 }
 
 export type Upgrades = ReturnType<typeof createUpgrades>
 
 export function createUpgrades(world: UpgradeWorld) {
   const { nowMs, deadlines, timeouts } = world
-  const limits: UpgradeLimits = world.limits ?? LIMITS
+  const limits: EdgeLimits = { ...LIMITS, ...world.limits }
   const carrier = createCarrier(world)
   const open = new Set<OpenWebSocket & { tunnel: Tunnel }>()
   const counts = new Map<string, number>()

@@ -1,4 +1,5 @@
 /** One application: a pool of connections to its origin, and the only way to it. */
+import type { EdgeLimits } from '../../shared/edge-limits.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { failure } from '../wire/upstream-call.ts'
 import type {
@@ -15,19 +16,11 @@ import type { UpstreamTimeouts } from './timeouts.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { UpstreamConnection } from './upstream-connection.ts'
 
-interface UpstreamLimits {
-  readonly upstreamIdleSocketsMax: number
-  readonly upstreamSocketsMax: number
-  readonly upstreamWaitingMax: number
-  readonly upstreamSocketsPerClientMax: number
-  readonly upstreamWaitingPerClientMax: number
-}
-
 export interface UpstreamOptions {
   /** `http://127.0.0.1:9000` or `https://app.example`. */
   readonly origin: string
   readonly timeouts: UpstreamTimeouts
-  readonly limits?: Partial<UpstreamLimits>
+  readonly limits?: Partial<EdgeLimits>
   /** Shared by all upstreams of a process; made, and closed, by this one where it is missing. */
   readonly runtime?: UpstreamRuntime
   /** Further certificate authorities for an https origin, PEM. */
@@ -62,7 +55,7 @@ class PooledUpstream implements Upstream, CallQueue, ConnectionPool<UpstreamConn
   readonly timeouts: UpstreamTimeouts
   readonly runtime: UpstreamRuntime
   readonly ca: string | undefined
-  readonly #limits: UpstreamLimits
+  readonly #limits: EdgeLimits
   readonly #ownsRuntime: boolean
   readonly #sockets = new Set<UpstreamConnection>()
   readonly #idle: UpstreamConnection[] = []

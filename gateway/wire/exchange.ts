@@ -5,44 +5,18 @@
  */
 import type { Socket } from 'node:net'
 import type { Answer as OwnAnswer } from '../../shared/sign-in/answer.ts'
-import type { Upstream } from './upstream-call.ts'
+import type { ParsedHead } from './parsed-head.ts'
+import type { Upstream, UpstreamRequest } from './upstream-call.ts'
 
 export type { OwnAnswer }
 
-/**
- * One request head, checked against the grammar. Every string is latin1 as received; a header
- * that is missing is `''`, a repeated list header is joined with `, `.
- */
-export interface RequestHead {
-  readonly method: string
-  /** Origin-form (or `*` with OPTIONS). This very string is decided on and forwarded. */
-  readonly target: string
-  /** The Host value as received: `Example.com:8443`. */
-  readonly authority: string
-  /** Lower-cased, without port: `example.com`; IPv6 keeps its brackets. */
-  readonly host: string
-  /** All Cookie lines joined with `; `. Never part of `keptLines`. */
-  readonly cookies: string
-  /**
-   * The header lines that go on as they came, a CRLF behind each. Host, Cookie, framing,
-   * hop-by-hop (and what Connection names), forwarding, identity and override headers are
-   * already gone.
-   */
-  readonly keptLines: string
-  readonly accept: string
-  readonly secFetchMode: string
-  readonly secFetchSite: string
-  readonly requestedWith: string
-  readonly userAgent: string
-  readonly forwardedFor: string
-  readonly forwardedProto: string
-  readonly traceparent: string
-  readonly tracestate: string
-  readonly requestId: string
-  readonly probe: string
-  readonly probePass: string
-  readonly isUpgrade: boolean
-}
+/** Without what only the wire has to know: framing, and what becomes of the connection. */
+export type RequestHead = Readonly<
+  Omit<
+    ParsedHead,
+    'isHttp10' | 'keepsAlive' | 'expectsContinue' | 'bodyLength' | 'hasLength' | 'end' | 'bodyText'
+  >
+>
 
 export interface ForwardPlan {
   readonly upstream: Upstream
@@ -59,6 +33,27 @@ export interface ForwardPlan {
   readonly isPrivate: boolean
   /** A Set-Cookie line (with CRLF) for answers that no shared cache may store; else ''. */
   readonly privateCookieLine: string
+}
+
+/** As it goes on to the application, with what has been read of its body. */
+export function upstreamRequest(
+  head: ParsedHead,
+  plan: ForwardPlan,
+  firstBody: string,
+  isBodyWhole: boolean,
+  isRawChunked: boolean,
+): UpstreamRequest {
+  return {
+    method: head.method,
+    target: head.target,
+    client: plan.client,
+    lines: plan.requestLines + head.keptLines,
+    bodyLength: head.bodyLength,
+    hasLength: head.hasLength,
+    firstBody,
+    isBodyWhole,
+    isRawChunked,
+  }
 }
 
 export interface Exchange {

@@ -1,13 +1,24 @@
-/** A request head as either protocol reads it. */
-import type { RequestHead } from './exchange.ts'
+/** A request head as either protocol reads it; everybody behind the wire sees `RequestHead`. */
 
-/** Mutable while it is read; everybody else sees `RequestHead`. */
-export class ParsedHead implements RequestHead {
+/**
+ * Checked against the grammar. Every string is latin1 as received; a header that is missing is
+ * `''`, a repeated list header is joined with `, `.
+ */
+export class ParsedHead {
   method = ''
+  /** Origin-form (or `*` with OPTIONS). This very string is decided on and forwarded. */
   target = ''
+  /** The Host value as received: `Example.com:8443`. */
   authority = ''
+  /** Lower-cased, without port: `example.com`; IPv6 keeps its brackets. */
   host = ''
+  /** All Cookie lines joined with `; `. Never part of `keptLines`. */
   cookies = ''
+  /**
+   * The header lines that go on as they came, a CRLF behind each. Host, Cookie, framing,
+   * hop-by-hop (and what Connection names), forwarding, identity and override headers are
+   * already gone.
+   */
   keptLines = ''
   accept = ''
   secFetchMode = ''
@@ -22,6 +33,8 @@ export class ParsedHead implements RequestHead {
   probe = ''
   probePass = ''
   isUpgrade = false
+
+  // For the wire alone
 
   isHttp10 = false
   /** The client wants the connection to stay open. */

@@ -2,6 +2,8 @@
  * What a session is bound to: browser family and system, and the client's network. Coarse on
  * purpose: an update of the browser or a new address from the same provider is the same client.
  */
+import { groupsOfIpv6 } from '../client-address.ts'
+
 const BROWSERS: readonly (readonly [string, RegExp])[] = [
   ['edge', /\bEdgA?\//],
   ['opera', /\bOPR\//],
@@ -51,11 +53,7 @@ export function networkOf(address: string): string {
   const v4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.\d{1,3}$/.exec(address)
   if (v4) return `${v4[1]}.${v4[2]}.${v4[3]}.0-24`
   if (!address.includes(':')) return UNREADABLE
-  const [left = '', right] = (address.split('%')[0] ?? '').split('::')
-  const head = left === '' ? [] : left.split(':')
-  const tail = right === undefined || right === '' ? [] : right.split(':')
-  const zeros = right === undefined ? 0 : 8 - head.length - tail.length
-  const groups = [...head, ...Array<string>(Math.max(0, zeros)).fill('0'), ...tail]
+  const groups = groupsOfIpv6(address.split('%')[0] ?? '')
   if (groups.length !== 8) return UNREADABLE
   return `${groups
     .slice(0, 3)

@@ -164,98 +164,61 @@ export const ASSIGNMENTS: readonly Rule[] = [
     pattern:
       /\busers["']?\s{0,5}[:=]\s{0,5}\{\s{0,20}["']?[\w.@-]{1,60}["']?\s{0,5}:\s{0,5}(["'`])(?<secret>[^"'`\r\n]{1,500})\1/dg,
   },
-  {
-    kind: 'value of a secret',
-    pattern: new RegExp(
-      `(?:secretOrKey|"jwt"\\s?:\\s?\\{\\s?"key")["']?\\s{0,5}:\\s{0,5}${QUOTED}`,
-      'dgi',
-    ),
-    isHarmless: isProse,
-  },
-  {
-    // req.body.password === '…'
-    kind: 'secret to compare with',
-    pattern: new RegExp(
-      String.raw`\b[\w$.]{0,60}?(?:pass(?:word|wd|phrase)?|secret|api_?key)["']?\]?\s{0,5}(?:===?|!==?|\.equals\()\s{0,5}${QUOTED}`,
-      'dgi',
-    ),
-    isHarmless: (value) => WORD.test(value) || isProse(value),
-  },
-  {
-    // secret = env.S ? env.S : '…', encode(env.S ?? '…')
-    kind: 'default of a secret',
-    pattern: new RegExp(
-      String.raw`${NAMED}["']?\s{0,5}[:=][^'"\r\n` +
-        '`' +
-        String.raw`;]{1,200}(?:\?\?|\|\||\s:)\s{0,5}${QUOTED}`,
-      'dgi',
-    ),
-    isHarmless: isProse,
-  },
+  rule(
+    'value of a secret',
+    `(?:secretOrKey|"jwt"\\s?:\\s?\\{\\s?"key")["']?\\s{0,5}:\\s{0,5}${QUOTED}`,
+  ),
+  // req.body.password === '…'
+  rule(
+    'secret to compare with',
+    String.raw`\b[\w$.]{0,60}?(?:pass(?:word|wd|phrase)?|secret|api_?key)["']?\]?\s{0,5}(?:===?|!==?|\.equals\()\s{0,5}${QUOTED}`,
+    (value) => WORD.test(value) || isProse(value),
+  ),
+  // secret = env.S ? env.S : '…', encode(env.S ?? '…')
+  rule(
+    'default of a secret',
+    String.raw`${NAMED}["']?\s{0,5}[:=][^'"\r\n` +
+      '`' +
+      String.raw`;]{1,200}(?:\?\?|\|\||\s:)\s{0,5}${QUOTED}`,
+  ),
   {
     // localhost:6379,password=…,ssl=True
     kind: 'secret of a connection',
     pattern: /[,;]\s?(?:password|pwd)=(?<secret>[^\s,;"'`<>]{1,500})/dgi,
     isHarmless: isPlaceholder,
   },
-  {
-    // app.keys = ['…', '…'], secret: ['…', '…']
-    kind: 'list of secrets',
-    pattern: new RegExp(
-      String.raw`(?:\b[\w$.-]{0,40}?${NAME}|\.keys)["']?\s{0,20}(?:=|:)\s{0,20}(?:\w+\()?\[(?<secret>[^\][{}()]{3,2000})\]`,
-      'dgi',
-    ),
-    isHarmless: (list) => !/["'`]/.test(list),
-  },
-  {
-    kind: 'value of a secret',
-    pattern: new RegExp(`${NAMED}${BECOMES}(?:[rbuf]|@|\\$|${BYTES_OF})?${QUOTED}`, 'dgi'),
-    isHarmless: isProse,
-  },
-  {
-    // env.SESSION_SECRET || 'keyboard cat'
-    kind: 'default of a secret',
-    pattern: new RegExp(
-      String.raw`${NAMED}["']?\]?\)?\s{0,20}(?:\|\||\?\?|\?:|\bor\b)\s{0,20}${QUOTED}`,
-      'dgi',
-    ),
-    isHarmless: isProse,
-  },
-  {
-    // os.environ.get('SECRET_KEY', 'dev'), env('APP_KEY', 'dev'), ENV.fetch('TOKEN', 'dev')
-    kind: 'default of a secret',
-    pattern: new RegExp(
-      String.raw`\b(?:get_?env|env|environ\.get|ENV\.fetch|config|config\.get|getOrDefault|getProperty)\(\s{0,20}["'][\w.-]{0,60}?(?:${NAME}|app_key)["'],\s{0,20}${QUOTED}`,
-      'dgi',
-    ),
-    isHarmless: isProse,
-  },
-  {
-    kind: 'element of a secret',
-    pattern: new RegExp(String.raw`<[\w.:-]{0,60}?${NAME}>(?<secret>[^<>\r\n]{1,2000})</`, 'dgi'),
-    isHarmless: isProse,
-  },
-  {
-    kind: 'attribute of a secret',
-    pattern: new RegExp(
-      String.raw`\b(?:key|name)\s?=\s?["'][\w.:-]{0,60}?${NAME}["']\s{1,10}value\s?=\s?${QUOTED}`,
-      'dgi',
-    ),
-    isHarmless: isProse,
-  },
+  // app.keys = ['…', '…'], secret: ['…', '…']
+  rule(
+    'list of secrets',
+    String.raw`(?:\b[\w$.-]{0,40}?${NAME}|\.keys)["']?\s{0,20}(?:=|:)\s{0,20}(?:\w+\()?\[(?<secret>[^\][{}()]{3,2000})\]`,
+    (list) => !/["'`]/.test(list),
+  ),
+  rule('value of a secret', `${NAMED}${BECOMES}(?:[rbuf]|@|\\$|${BYTES_OF})?${QUOTED}`),
+  // env.SESSION_SECRET || 'keyboard cat'
+  rule(
+    'default of a secret',
+    String.raw`${NAMED}["']?\]?\)?\s{0,20}(?:\|\||\?\?|\?:|\bor\b)\s{0,20}${QUOTED}`,
+  ),
+  // os.environ.get('SECRET_KEY', 'dev'), env('APP_KEY', 'dev'), ENV.fetch('TOKEN', 'dev')
+  rule(
+    'default of a secret',
+    String.raw`\b(?:get_?env|env|environ\.get|ENV\.fetch|config|config\.get|getOrDefault|getProperty)\(\s{0,20}["'][\w.-]{0,60}?(?:${NAME}|app_key)["'],\s{0,20}${QUOTED}`,
+  ),
+  rule('element of a secret', String.raw`<[\w.:-]{0,60}?${NAME}>(?<secret>[^<>\r\n]{1,2000})</`),
+  rule(
+    'attribute of a secret',
+    String.raw`\b(?:key|name)\s?=\s?["'][\w.:-]{0,60}?${NAME}["']\s{1,10}value\s?=\s?${QUOTED}`,
+  ),
 ]
 
 /** Lines of settings: `DB_PASSWORD=hunter2`, `secret: abc`. Only where such a line is no code. */
 export const CONFIGURATION: readonly Rule[] = [
-  {
-    // jwt: { secret: x, ttl: 3 }
-    kind: 'value of a secret',
-    pattern: new RegExp(
-      String.raw`[{,][ \t]*["']?[\w.-]{0,60}?${NAME}["']?[ \t]*:[ \t]*(?<secret>[^\s"'#{}[\],][^\r\n,{}]{0,500}?)[ \t]*(?=[,}])`,
-      'dgi',
-    ),
-    isHarmless: isPlaceholder,
-  },
+  // jwt: { secret: x, ttl: 3 }
+  rule(
+    'value of a secret',
+    String.raw`[{,][ \t]*["']?[\w.-]{0,60}?${NAME}["']?[ \t]*:[ \t]*(?<secret>[^\s"'#{}[\],][^\r\n,{}]{0,500}?)[ \t]*(?=[,}])`,
+    isPlaceholder,
+  ),
   {
     // the lines below `secret: >`, `passwords:`, and `key:` of a `jwt:`
     kind: 'block of a secret',
@@ -300,6 +263,14 @@ function isProse(value: string): boolean {
 
 function token(kind: string, pattern: RegExp): Rule {
   return { kind, pattern }
+}
+
+function rule(
+  kind: string,
+  source: string,
+  isHarmless: NonNullable<Rule['isHarmless']> = isProse,
+): Rule {
+  return { kind, pattern: new RegExp(source, 'dgi'), isHarmless }
 }
 
 function call(lead: string): Rule {

@@ -9,12 +9,11 @@ import { Deadlines } from '../../gateway/wire/deadlines.ts'
 import type { Exchange, ForwardPlan, OwnAnswer } from '../../gateway/wire/exchange.ts'
 import type { AbuseKind, ExchangeOutcome } from '../../gateway/wire/protocol.ts'
 import { createHttp2Server } from '../../gateway/http2/server.ts'
-import type { Http2Limits } from '../../gateway/http2/world.ts'
+import type { EdgeLimits } from '../../shared/edge-limits.ts'
 import { createAddressCounts } from '../../gateway/wire/address-counts.ts'
 import { HostCertificate } from '../../gateway/tls/certificates.ts'
 import { createTlsListener, type TlsListenerOptions } from '../../gateway/tls/tls-listener.ts'
 import { createTicketKeys } from '../../gateway/tls/ticket-keys.ts'
-import { type Http1Limits } from '../../gateway/http1/world.ts'
 import { createHttp1Server } from '../../gateway/http1/server.ts'
 import { createUpstreamRuntime } from '../../gateway/upstream/runtime.ts'
 import { type Upstream } from '../../gateway/wire/upstream-call.ts'
@@ -29,7 +28,7 @@ export const OTHER_HOST = 'app.beta.test'
 export interface SecureWireOptions {
   readonly decide?: (exchange: Exchange, wire: SecureWire) => void
   readonly upstreamOptions?: Partial<UpstreamOptions>
-  readonly limits?: Partial<Http1Limits & Http2Limits>
+  readonly limits?: Partial<EdgeLimits>
   readonly timeouts?: { headMs?: number; idleMs?: number; keepAliveMs?: number }
   readonly connectionsMax?: number
   readonly clock?: Clock

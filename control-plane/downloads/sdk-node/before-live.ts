@@ -4,14 +4,15 @@
  * silence, an answer that does not verify, and an answer that is old are all the same: closed. So
  * whoever cuts the application off from the service gains nothing.
  */
+import { readBounded } from '../../../shared/bounded-text.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { proveJws, type TokenTrust } from '../../../shared/enforcement/token.ts'
+import type { TokenTrust } from '../../../shared/enforcement/token.ts'
 import type { TokenReason } from '../../../shared/reasons.ts'
 import {
   PROTECTION_STATEMENT_SECONDS,
   PROTECTION_STATEMENT_TYPE,
 } from '../../../shared/protection-statement.ts'
-import { readBounded } from './bounded-text.ts'
+import { proveWord } from './probe.ts'
 
 interface BeforeLiveWorld {
   /** `{base_url}/tenants/<tenant_id>/protection` */
@@ -79,21 +80,15 @@ export function createBeforeLive(world: BeforeLiveWorld) {
   }
 }
 
-const CLOCK_SKEW_SECONDS = 60
+const STATEMENT = { type: PROTECTION_STATEMENT_TYPE, secondsMax: PROTECTION_STATEMENT_SECONDS }
 
 /** What a statement says of the tenant's protection; the reason where it is not to be believed. */
 export function judgeStatement(
   statement: string,
   trust: TokenTrust,
   nowSeconds: number,
-): 'pass-through' | 'on' | TokenReason | 'statement_refused' {
-  const claims = proveJws(statement, trust.keys, (typ) => typ === PROTECTION_STATEMENT_TYPE)
+): 'pass-through' | 'on' | TokenReason | 'refused' {
+  const claims = proveWord(statement, trust, nowSeconds, STATEMENT)
   if (typeof claims === 'string') return claims
-  const { iss, aud, iat, exp, protection } = claims
-  if (iss !== trust.issuer || aud !== trust.audience) return 'statement_refused'
-  if (typeof iat !== 'number' || typeof exp !== 'number') return 'statement_refused'
-  if (exp - iat > PROTECTION_STATEMENT_SECONDS) return 'statement_refused'
-  if (exp + CLOCK_SKEW_SECONDS <= nowSeconds || iat > nowSeconds + CLOCK_SKEW_SECONDS)
-    return 'statement_refused'
-  return protection === 'pass-through' ? 'pass-through' : 'on'
+  return claims['protection'] === 'pass-through' ? 'pass-through' : 'on'
 }

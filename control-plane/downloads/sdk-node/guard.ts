@@ -36,11 +36,31 @@ export type Outcome =
   | {
       readonly kind: 'answer'
       readonly status: number
-      readonly headers: readonly (readonly [name: string, value: string])[]
+      readonly headers: readonly Header[]
       readonly body: string
     }
 export type Forward = Extract<Outcome, { kind: 'forward' }>
 export type Answer = Extract<Outcome, { kind: 'answer' }>
+
+type Header = readonly [name: string, value: string]
+
+export const answer = (status: number, headers: readonly Header[], body: string): Answer => ({
+  kind: 'answer',
+  status,
+  headers: [...headers, ['Cache-Control', 'no-store']],
+  body,
+})
+
+export const jsonAnswer = (status: number, body: object, ...headers: readonly Header[]): Answer =>
+  answer(status, [['Content-Type', 'application/json'], ...headers], JSON.stringify(body))
+
+export const probeAnswer = (verdict: { readonly nonce: string } | string): Answer =>
+  typeof verdict === 'string'
+    ? answer(401, [['X-Service-Probe-Reply', '']], '')
+    : answer(204, [['X-Service-Probe-Reply', verdict.nonce]], '')
+
+const INVALID = { error: 'request_invalid', detail: 'This is not a well-formed HTTP request.' }
+export const REQUEST_INVALID = jsonAnswer(400, INVALID)
 
 /** What somebody who was let in still has open. */
 export interface StillOpen {

@@ -8,8 +8,8 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
+import { readBounded } from '../../../shared/bounded-text.ts'
 import { isLoopbackHost } from '../../../shared/hosts.ts'
-import { readBounded } from './bounded-text.ts'
 
 export type Keys = ReadonlyMap<string, KeyObject>
 

@@ -12,7 +12,15 @@ import type { TimeReason, TokenReason } from '../../../shared/reasons.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { createBeforeLive, judgeStatement } from './before-live.ts'
 import { environmentWithKeyFile } from './config.ts'
-import type { Guard, GuardedRequest, Identity, Outcome } from './guard.ts'
+import {
+  jsonAnswer,
+  probeAnswer,
+  REQUEST_INVALID,
+  type Guard,
+  type GuardedRequest,
+  type Identity,
+  type Outcome,
+} from './guard.ts'
 import { judgeProbe } from './probe.ts'
 import { createPublicKeys, type Keys } from './public-keys.ts'
 import { targetOf } from './target.ts'
@@ -86,11 +94,8 @@ export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
   function answerProbe(probe: string): Outcome | Promise<Outcome> {
     return withKeys(
       (keys) => judgeProbe(probe, trustIn(keys), nowSeconds()),
-      (verdict) => verdict.kind === 'refused' && verdict.reason === 'key_unknown',
-      (verdict) => {
-        if (verdict === 'keys_unavailable') return UNAVAILABLE
-        return verdict.kind === 'genuine' ? probeAnswer(204, verdict.nonce) : probeAnswer(401, '')
-      },
+      (verdict) => verdict === 'key_unknown',
+      (verdict) => (verdict === 'keys_unavailable' ? UNAVAILABLE : probeAnswer(verdict)),
     )
   }
 
@@ -122,9 +127,9 @@ export function createClaimsGuard(options: VerifyClaimsOptions = {}): Guard {
   return {
     judge(request) {
       const target = targetOf(request)
-      if (target === undefined) return UNREADABLE
+      if (target === undefined) return REQUEST_INVALID
       const { probes, tokens, probe, token } = readLines(request)
-      if (probes > 1) return probeAnswer(401, '')
+      if (probes > 1) return probeAnswer('refused')
       if (probes === 1) return answerProbe(probe)
       if (tokens === 1) return judgeClaims(token, target)
       if (tokens === 0) return judgeUnsigned(target)
@@ -165,35 +170,16 @@ function forward(target: string, identity: Identity | undefined): Outcome {
   return { kind: 'forward', target, identity, isForeignPage: false, privateCookies: NO_COOKIES }
 }
 
-function answer(
-  status: number,
-  headers: readonly (readonly [string, string])[],
-  body: string,
-): Outcome {
-  return { kind: 'answer', status, headers: [...headers, ['Cache-Control', 'no-store']], body }
-}
-
-const probeAnswer = (status: 204 | 401, nonce: string) =>
-  answer(status, [['X-Service-Probe-Reply', nonce]], '')
-
-const JSON_TYPE = ['Content-Type', 'application/json'] as const
-
-const UNREADABLE = answer(
-  400,
-  [JSON_TYPE],
-  JSON.stringify({ error: 'request_invalid', detail: 'This is not a well-formed HTTP request.' }),
-)
-const UNAVAILABLE = answer(
+const UNAVAILABLE = jsonAnswer(
   503,
-  [JSON_TYPE, ['Retry-After', '5']],
-  JSON.stringify({
+  {
     error: 'keys_unavailable',
     detail: 'The keys that sessions are signed with cannot be read now; try again shortly.',
-  }),
+  },
+  ['Retry-After', '5'],
 )
 
 function refusal(tenantId: string, reason: Reason): Outcome {
-  const detail = 'This request was not signed in.'
-  const body = JSON.stringify({ error: 'claims_refused', reason, detail })
-  return answer(401, [JSON_TYPE, ['WWW-Authenticate', `Session realm="${tenantId}"`]], body)
+  const body = { error: 'claims_refused', reason, detail: 'This request was not signed in.' }
+  return jsonAnswer(401, body, ['WWW-Authenticate', `Session realm="${tenantId}"`])
 }

@@ -2,39 +2,24 @@
  * What every adapter on Node does with an outcome. A guard that fails in spite of its promise is
  * an answer as well: nothing gets past it. What the application throws stays the application's.
  */
-import type { Answer, Forward, Guard, GuardedRequest, Outcome } from '../guard.ts'
+import {
+  jsonAnswer,
+  type Answer,
+  type Forward,
+  type Guard,
+  type GuardedRequest,
+  type Outcome,
+} from '../guard.ts'
 import { addToAnswer } from './private-answers.ts'
 import { withholdSession, writeIdentity } from './identity-headers.ts'
 import { watchAnswer } from './still-open.ts'
 import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
 
-const FAILED: Answer = {
-  kind: 'answer',
-  status: 503,
-  headers: [
-    ['Content-Type', 'application/json'],
-    ['Cache-Control', 'no-store'],
-    ['Retry-After', '5'],
-  ],
-  body: JSON.stringify({
-    error: 'unavailable',
-    detail: 'The service cannot answer this now; try again shortly.',
-  }),
-}
-
-/** A framework has taken a mount's prefix off an absolute target: nobody knows by what it routes. */
-export const ABSOLUTE_BELOW_MOUNT: Answer = {
-  kind: 'answer',
-  status: 400,
-  headers: [
-    ['Content-Type', 'application/json'],
-    ['Cache-Control', 'no-store'],
-  ],
-  body: JSON.stringify({
-    error: 'request_invalid',
-    detail: 'This is not a well-formed HTTP request.',
-  }),
-}
+const FAILED = jsonAnswer(
+  503,
+  { error: 'unavailable', detail: 'The service cannot answer this now; try again shortly.' },
+  ['Retry-After', '5'],
+)
 
 /** At once where the guard answers at once, and then on the caller's own stack. */
 export function judge(
@@ -72,8 +57,10 @@ export function guardMessages(
   judge(guard, new IncomingRequest(request, target), (outcome) => {
     if (response.destroyed) return onAnswered?.() // the client is gone: there is nobody to serve
     if (outcome.kind === 'forward') {
-      request[PASSED] = guard
-      admit(guard, request, response, outcome)
+      admit(guard, request, outcome)
+      const { identity, privateCookies } = outcome
+      addToAnswer(response, { isPrivate: identity !== undefined, cookies: privateCookies })
+      watchAnswer(guard, request, response, outcome)
       return onForward(outcome)
     }
     sendAnswer(request, response, outcome)
@@ -81,13 +68,12 @@ export function guardMessages(
   })
 }
 
-function admit(guard: Guard, request: Incoming, response: Outgoing, outcome: Forward): void {
-  const { identity, privateCookies, isForeignPage } = outcome
+/** From here on the request says who its user is, and nobody else does. */
+export function admit(guard: Guard, request: Incoming, { identity, isForeignPage }: Forward): void {
+  request[PASSED] = guard
   writeIdentity(request, identity)
   if (isForeignPage) withholdSession(request)
   request.serviceClaims = identity?.claims
-  addToAnswer(response, { isPrivate: identity !== undefined, cookies: privateCookies })
-  watchAnswer(guard, request, response, outcome)
 }
 
 export function sendAnswer(request: Incoming, response: Outgoing, answer: Answer): void {

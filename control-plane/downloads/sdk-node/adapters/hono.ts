@@ -2,8 +2,8 @@
 import { UNKNOWN_PEER } from '../../../../shared/client-address.ts'
 import type { TokenClaims } from '../../../../shared/enforcement/token.ts'
 import type { Guard, GuardedRequest, Identity, Outcome, Answer, Forward } from '../guard.ts'
-import { fieldsOf, hasBody, judgement } from './carry-out.ts'
-import { withholdSession, writeIdentity, writeIdentityTo } from './identity-headers.ts'
+import { admit, fieldsOf, hasBody, judgement } from './carry-out.ts'
+import { writeIdentityTo } from './identity-headers.ts'
 import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
 import { watchAnswer, watchBody, watchSocket } from './still-open.ts'
 import { addToAnswer, addToResponse } from './private-answers.ts'
@@ -24,10 +24,12 @@ export function honoAdapter(guard: Guard) {
     if (incoming[PASSED] === guard) return next()
     const carryOut = (outcome: Outcome): Promise<Response | void> => {
       if (outcome.kind === 'answer') return Promise.resolve(responseOf(outcome))
-      incoming[PASSED] = guard
       if (outgoing === undefined) watchSocket(guard, incoming.socket, outcome)
       else watchAnswer(guard, incoming, outgoing, outcome)
-      return passOn(c, incoming, outgoing, outcome, next)
+      admit(guard, incoming, outcome)
+      incoming.url = outcome.target
+      passOn(c, outgoing, outcome)
+      return next()
     }
     const outcome = judgement(guard, new IncomingRequest(incoming))
     return outcome instanceof Promise ? outcome.then(carryOut) : carryOut(outcome)
@@ -48,20 +50,13 @@ function messagesOf(env: unknown): Messages {
 
 function passOn(
   c: HonoContext,
-  incoming: Incoming,
   outgoing: Outgoing | undefined,
-  { target, identity, isForeignPage, privateCookies }: Forward,
-  next: Next,
-): Promise<void> {
-  incoming.url = target
-  writeIdentity(incoming, identity)
-  if (isForeignPage) withholdSession(incoming)
-  incoming.serviceClaims = identity?.claims
+  { identity, isForeignPage, privateCookies }: Forward,
+): void {
   c.set('serviceClaims', identity?.claims)
   cleanNative(c.req.raw, identity, isForeignPage)
   if (outgoing !== undefined)
     addToAnswer(outgoing, { isPrivate: identity !== undefined, cookies: privateCookies })
-  return next()
 }
 
 /**

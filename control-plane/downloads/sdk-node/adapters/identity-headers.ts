@@ -10,7 +10,7 @@ import {
 import { isForeign } from '../../../../shared/enforcement/foreign-headers.ts'
 import type { Identity } from '../guard.ts'
 import type { Incoming } from './messages.ts'
-import { guardTrailers } from './trailers.ts'
+import { distinctOf, guardTrailers } from './trailers.ts'
 
 const CLAIMS_HEADER = 'X-Service-Claims'
 const USER_HEADER = 'X-Service-User'
@@ -39,7 +39,7 @@ export function writeIdentity(request: Incoming, identity: Identity | undefined)
     rawHeaders[kept++] = value
   }
   rawHeaders.length = kept
-  cleanCookies(headers)
+  if (headers.cookie !== undefined) keepCookies(headers, withoutServiceCookies(headers.cookie))
   if (identity !== undefined) {
     const { token, claims } = identity
     rawHeaders.push(CLAIMS_HEADER, token, USER_HEADER, claims.sub, VERIFIED_HEADER, 'true')
@@ -56,9 +56,7 @@ export function withholdSession({ headers, rawHeaders }: Incoming): void {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2)
     if (rawHeaders[at]!.toLowerCase() === 'cookie')
       rawHeaders[at + 1] = withoutSessionCookie(rawHeaders[at + 1]!)
-  const kept = withoutSessionCookie(headers.cookie ?? '')
-  if (kept === '') delete headers.cookie
-  else headers.cookie = kept
+  keepCookies(headers, withoutSessionCookie(headers.cookie ?? ''))
 }
 
 /** The same for the standard's Headers. */
@@ -105,10 +103,7 @@ function remove(headers: Incoming['headers'], name: string, hasIdentity: boolean
   if (!hasIdentity || !isRewritten) delete headers[key]
 }
 
-function cleanCookies(headers: Incoming['headers']): void {
-  const { cookie } = headers
-  if (cookie === undefined) return
-  const kept = withoutServiceCookies(cookie)
+function keepCookies(headers: Incoming['headers'], kept: string): void {
   if (kept === '') delete headers.cookie
   else headers.cookie = kept
 }
@@ -117,10 +112,6 @@ function cleanCookies(headers: Incoming['headers']): void {
 const DISTINCT: PropertyDescriptor & ThisType<Incoming> = {
   configurable: true,
   get() {
-    const distinct: Record<string, string[]> = Object.create(null) as Record<string, string[]>
-    const { rawHeaders } = this
-    for (let at = 0; at + 1 < rawHeaders.length; at += 2)
-      (distinct[rawHeaders[at]!.toLowerCase()] ??= []).push(rawHeaders[at + 1]!)
-    return distinct
+    return distinctOf(this.rawHeaders)
   },
 }

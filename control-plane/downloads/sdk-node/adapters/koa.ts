@@ -1,7 +1,7 @@
 /** `app.use(service.koa())`. */
 import type { TokenClaims } from '../../../../shared/enforcement/token.ts'
-import type { Guard } from '../guard.ts'
-import { ABSOLUTE_BELOW_MOUNT, guardMessages, sendAnswer } from './carry-out.ts'
+import { REQUEST_INVALID, type Guard } from '../guard.ts'
+import { guardMessages, sendAnswer } from './carry-out.ts'
 import type { Incoming, Outgoing } from './messages.ts'
 
 interface KoaContext {
@@ -25,7 +25,7 @@ export function koaAdapter(guard: Guard) {
           const isRewritten = outcome !== undefined && outcome.target !== target
           if (isRewritten && request.url !== target) {
             // below a mount: what is routed by is not what was decided on
-            sendAnswer(request, response, ABSOLUTE_BELOW_MOUNT)
+            sendAnswer(request, response, REQUEST_INVALID)
             context.respond = false
             return resolve(undefined)
           }

@@ -26,11 +26,11 @@ function keptOf(request: Trailing): string[] {
   return kept
 }
 
-function distinctOf(request: Trailing): Record<string, string[]> {
+/** Lines by their names, as Node gives them. */
+export function distinctOf(lines: readonly string[]): Record<string, string[]> {
   const distinct = Object.create(null) as Record<string, string[]>
-  const kept = keptOf(request)
-  for (let at = 0; at + 1 < kept.length; at += 2)
-    (distinct[kept[at]!.toLowerCase()] ??= []).push(kept[at + 1]!)
+  for (let at = 0; at + 1 < lines.length; at += 2)
+    (distinct[lines[at]!.toLowerCase()] ??= []).push(lines[at + 1]!)
   return distinct
 }
 
@@ -48,14 +48,14 @@ const GUARDED: PropertyDescriptorMap & ThisType<Trailing> = {
   trailers: {
     configurable: true,
     get() {
-      const entries = Object.entries(distinctOf(this))
+      const entries = Object.entries(distinctOf(keptOf(this)))
       return Object.fromEntries(entries.map(([name, values]) => [name, values.join(', ')]))
     },
   },
   trailersDistinct: {
     configurable: true,
     get() {
-      return distinctOf(this)
+      return distinctOf(keptOf(this))
     },
   },
 }

@@ -2,9 +2,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Guard, Answer } from '../guard.ts'
-import { judge, hasBody } from './carry-out.ts'
-import { withholdSession, writeIdentity } from './identity-headers.ts'
-import { IncomingRequest, PASSED, type Incoming } from './messages.ts'
+import { admit, judge, hasBody } from './carry-out.ts'
+import { IncomingRequest, type Incoming } from './messages.ts'
 import { watchSocket } from './still-open.ts'
 
 export type UpgradeListener = (request: Incoming, socket: Duplex, head: Buffer) => unknown
@@ -17,11 +16,8 @@ export function upgradeAdapter(guard: Guard, listener: UpgradeListener): Upgrade
       if (socket.destroyed) return
       if (outcome.kind === 'answer') return refuse(socket, outcome)
       socket.off('error', ignore)
-      request[PASSED] = guard
+      admit(guard, request, outcome)
       request.url = outcome.target
-      writeIdentity(request, outcome.identity)
-      if (outcome.isForeignPage) withholdSession(request)
-      request.serviceClaims = outcome.identity?.claims
       watchSocket(guard, socket, outcome)
       listener(request, socket, head)
     })

@@ -27,7 +27,7 @@ import {
 import { isIP } from 'node:net'
 import type { CustomFetch } from 'openid-client'
 import { environment } from '../config.ts'
-import type { Guard, GuardedRequest, Outcome } from '../guard.ts'
+import { probeAnswer, type Guard, type GuardedRequest, type Outcome } from '../guard.ts'
 import { judgeProbe } from '../probe.ts'
 import { Admission } from './admission.ts'
 import type { EnforceOptions } from '../package/index.d.ts'
@@ -169,11 +169,11 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
   async function probed(probe: string): Promise<Outcome> {
     const judgeWith = ({ trust }: EnforcedTenant) => judgeProbe(probe, trust, nowSeconds(clock))
     let verdict = judgeWith(state.tenant())
-    if (verdict.kind === 'refused' && verdict.reason === 'key_unknown') {
+    if (verdict === 'key_unknown') {
       await state.lookForKeys()
       verdict = judgeWith(state.tenant())
     }
-    return verdict.kind === 'genuine' ? probeAnswer(204, verdict.nonce) : probeAnswer(401, '')
+    return probeAnswer(verdict)
   }
 
   return {
@@ -200,18 +200,12 @@ const ENDPOINTS: Readonly<
   me: ({ head }) => refusal(head, 'sealed', 404),
 }
 
-const NO_STORE = ['Cache-Control', 'no-store'] as const
-
 function answered({ status, headerLines, body }: Answer): Outcome {
   const headers = headerLines.map((line) => {
     const colon = line.indexOf(':')
     return [line.slice(0, colon), line.slice(colon + 2)] as const
   })
   return { kind: 'answer', status, headers, body }
-}
-
-function probeAnswer(status: 204 | 401, nonce: string): Outcome {
-  return { kind: 'answer', status, headers: [['X-Service-Probe-Reply', nonce], NO_STORE], body: '' }
 }
 
 function badRequest(problem: keyof typeof BAD_REQUESTS): Answer {

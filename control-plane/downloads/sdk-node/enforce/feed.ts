@@ -3,11 +3,11 @@
  * 401 is a refusal, never "nothing to enforce".
  */
 import * as v from 'valibot'
+import { readBounded } from '../../../../shared/bounded-text.ts'
 import { SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { VERSION } from '../../../../shared/version.ts'
 import type { EnforceSettings } from './options.ts'
-import { readBounded } from '../bounded-text.ts'
 import type { Credentials } from './credentials.ts'
 import type { ServiceClock } from './service-clock.ts'
 import { RevokedPartSchema, StateSchema, type RevokedPart, type State } from './state.ts'
