@@ -1,6 +1,6 @@
 /** The client side of the edge: takes sockets, speaks strict HTTP/1.1, hands out exchanges. */
 import { createServer } from 'node:net'
-import type { Server, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { systemClock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createAddressCounts } from '../wire/address-counts.ts'
@@ -15,7 +15,7 @@ import { Deadlines } from '../wire/deadlines.ts'
 import { callerCode } from '../wire/protocol.ts'
 import type { Http1ServerOptions, Http1World, ServedConnection } from './world.ts'
 
-export interface AcceptedAs {
+interface AcceptedAs {
   /** From the PROXY protocol; else the socket's own. */
   readonly peerAddress?: string
   readonly isSecure?: boolean

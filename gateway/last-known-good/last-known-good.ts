@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { EnforcementEvent, FleetSettings } from '../../shared/fleet/snapshot.ts'
 import type { SyncedRevision } from '../tenants/registry.ts'
-import { COPIES, FOLDERS, readKeptState, type Folder, type StoredState } from './kept-state.ts'
+import { COPIES, FOLDERS, readKeptState, type Folder } from './kept-state.ts'
 import { GENERATIONS } from './recovery.ts'
 import type { RevokedState } from '../../shared/enforcement/revoked-state.ts'
 import {

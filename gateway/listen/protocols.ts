@@ -2,13 +2,12 @@
  * All ways into one worker: HTTP/1 in the clear, and behind TLS the same HTTP/1 or HTTP/2. They
  * share what handles a request, the count of connections per address, and the way they end.
  */
-import type { Server, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createAddressCounts } from '../wire/address-counts.ts'
 import type { Exchange } from '../wire/exchange.ts'
-import { createHttp1Server, type AcceptedAs } from '../http1/server.ts'
+import { createHttp1Server } from '../http1/server.ts'
 import type { Http1ServerOptions } from '../http1/world.ts'
 import { createHttp2Server } from '../http2/server.ts'
 import { createTlsListener, type TlsListenerOptions } from '../tls/tls-listener.ts'

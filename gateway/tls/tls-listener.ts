@@ -3,7 +3,7 @@
  * socket to the wire that ALPN chose. A name that has no certificate gets no handshake: there is no
  * default certificate that could speak for somebody else's host.
  */
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { createServer as createTcpServer, type Socket } from 'node:net'
 import { createServer, type SecureContext, type TLSSocket } from 'node:tls'
 import { hostOfSni } from '../../shared/hosts.ts'
 import type { Clock } from '../../shared/clock.ts'

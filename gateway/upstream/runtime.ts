@@ -1,5 +1,4 @@
 /** What all upstreams of one process share: the sweep, the read buffer, the name lookups. */
-import type { LookupFunction } from 'node:net'
 import { systemClock, type Clock } from '../../shared/clock.ts'
 import { Deadlines } from '../wire/deadlines.ts'
 import { SpareBuffer } from '../wire/client-writer.ts'

@@ -4,12 +4,6 @@
  */
 import * as oidc from 'openid-client'
 
-interface SignInStart {
-  readonly location: string
-  readonly nonce: string
-  readonly codeVerifier: string
-}
-
 export interface RelyingPartyClient {
   readonly issuer: string
   readonly id: string

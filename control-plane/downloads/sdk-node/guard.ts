@@ -44,7 +44,7 @@ export type Answer = Extract<Outcome, { kind: 'answer' }>
 
 type Header = readonly [name: string, value: string]
 
-export const answer = (status: number, headers: readonly Header[], body: string): Answer => ({
+const answer = (status: number, headers: readonly Header[], body: string): Answer => ({
   kind: 'answer',
   status,
   headers: [...headers, ['Cache-Control', 'no-store']],

@@ -3,7 +3,7 @@
  * issued them: an application server whose clock is five minutes off neither refuses everybody nor
  * lets anybody stay longer.
  */
-import { HOUR_MS, SECOND_MS, type Clock } from '../../../../shared/clock.ts'
+import { HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 
 /** A clock that is further off is put right by people, not by us: nothing is judged by a guess. */
 const CORRECTED_MS_MAX = HOUR_MS
