@@ -37,7 +37,7 @@ export const {
 } = require('drizzle-orm') as typeof Core
 
 export type { SQL } from 'drizzle-orm'
-export type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+export type { SQLiteColumn, SQLiteTable, SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core'
 
 export const { drizzle } = require('drizzle-orm/better-sqlite3') as typeof BetterSqlite3
 

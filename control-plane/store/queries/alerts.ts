@@ -1,6 +1,7 @@
-import { and, asc, count, eq, gt } from '../drizzle.ts'
+import { and, asc, eq, gt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBy, findBy, insertInto, upsertInto } from '../statements.ts'
 
 const table = schema.alerts
 export type AlertRow = typeof table.$inferSelect
@@ -15,20 +16,10 @@ export interface Watch {
   readonly watchedFrom: number
 }
 
-const isIt = (tenantId: string, alertId: string) =>
-  and(eq(table.tenantId, tenantId), eq(table.alertId, alertId))
+export const findAlert = findBy(table, 'tenantId', 'alertId')
 
-export async function findAlert(queries: Queries, tenantId: string, alertId: string) {
-  const [row] = await queries.select().from(table).where(isIt(tenantId, alertId))
-  return row
-}
-
-export async function countAlerts(queries: Queries, tenantId: string): Promise<number> {
-  const [row] = await queries
-    .select({ alerts: count() })
-    .from(table)
-    .where(eq(table.tenantId, tenantId))
-  return row?.alerts ?? 0
+export async function countAlerts(queries: Queries, tenantId: string) {
+  return await queries.$count(table, eq(table.tenantId, tenantId))
 }
 
 /** Of one tenant, in the order of their ids. */
@@ -56,39 +47,32 @@ export async function enabledAlertsAfter(queries: Queries, after: string, limit:
     .limit(limit)
 }
 
-export async function insertAlert(queries: Queries, row: AlertRow): Promise<void> {
-  await queries.insert(table).values(row)
-}
+export const insertAlert = insertInto(table)
 
 export async function updateAlert(
   queries: Queries,
   { tenantId, alertId }: Pick<AlertRow, 'tenantId' | 'alertId'>,
   changes: AlertChanges,
 ): Promise<void> {
-  await queries.update(table).set(changes).where(isIt(tenantId, alertId))
+  await queries
+    .update(table)
+    .set(changes)
+    .where(and(eq(table.tenantId, tenantId), eq(table.alertId, alertId)))
 }
 
 /** False: there was none. */
-export async function deleteAlert(queries: Queries, tenantId: string, alertId: string) {
-  const gone = await queries
-    .delete(table)
-    .where(isIt(tenantId, alertId))
-    .returning({ alertId: table.alertId })
-  return gone.length > 0
-}
+export const deleteAlert = deleteBy(table, 'tenantId', 'alertId')
 
 const WATCH = 'alert_watch'
+const findFact = findBy(schema.facts, 'name')
+const putFact = upsertInto(schema.facts, ['name'], 'value')
 
 /** Kept, so that a start does not take the time before it for watched. */
 export async function findWatch(queries: Queries): Promise<Watch | undefined> {
-  const [row] = await queries.select().from(schema.facts).where(eq(schema.facts.name, WATCH))
+  const row = await findFact(queries, WATCH)
   return row && (JSON.parse(row.value) as Watch)
 }
 
 export async function putWatch(queries: Queries, watch: Watch): Promise<void> {
-  const value = JSON.stringify(watch)
-  await queries
-    .insert(schema.facts)
-    .values({ name: WATCH, value })
-    .onConflictDoUpdate({ target: schema.facts.name, set: { value } })
+  await putFact(queries, { name: WATCH, value: JSON.stringify(watch) })
 }

@@ -1,9 +1,9 @@
 /** How often models were asked, and what it cost. */
-import { and, asc, count, eq, gt, gte, lt, sum } from '../drizzle.ts'
+import { and, asc, count, eq, gt, gte, sum } from '../drizzle.ts'
 import type { AnalysisOutcome } from '../analysis-tables.ts'
 import { schema } from '../schema.ts'
-import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBefore, insertInto } from '../statements.ts'
 
 const { analyses: table } = schema
 
@@ -35,9 +35,7 @@ export async function outcomesSince(queries: Queries, fromMs: number) {
     .groupBy(table.outcome)
 }
 
-export async function insertAnalysis(queries: Queries, analysis: typeof table.$inferInsert) {
-  await queries.insert(table).values(analysis)
-}
+export const insertAnalysis = insertInto(table)
 
 export async function updateAnalysis(
   queries: Queries,
@@ -47,6 +45,4 @@ export async function updateAnalysis(
   await queries.update(table).set(changes).where(eq(table.analysisId, analysisId))
 }
 
-export async function deleteAnalysesBefore(queries: Queries, beforeMs: number, limit: number) {
-  return deleteSome(queries, table.analysisId, lt(table.startedAt, beforeMs), limit)
-}
+export const deleteAnalysesBefore = deleteBefore(table.startedAt)

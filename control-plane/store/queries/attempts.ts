@@ -1,9 +1,9 @@
 /** Recorded sign-ins as lockout counts them, and the addresses that it blocks. */
-import { and, desc, eq, gt, inArray, lt, sql, type SQL } from '../drizzle.ts'
+import { and, desc, eq, gt, sql, type SQL } from '../drizzle.ts'
 import type { AttemptReason } from '../../policy/verdict.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
-import { deleteSome } from '../delete-some.ts'
+import { deleteBefore, findBy, upsertInto } from '../statements.ts'
 import type { SignInRow } from './sign-ins.ts'
 
 const { signIns, addressBlocks } = schema
@@ -30,11 +30,12 @@ async function failuresWhere(
   isMeant: SQL | undefined,
   sinceMs: number,
   limit: number,
+  isFailure = eq(signIns.isFailure, true),
 ): Promise<number[]> {
   const rows = await queries
     .select({ at: signIns.at })
     .from(signIns)
-    .where(and(isMeant, gt(signIns.at, sinceMs), eq(signIns.isFailure, true)))
+    .where(and(isMeant, gt(signIns.at, sinceMs), isFailure))
     .orderBy(desc(signIns.at))
     .limit(limit)
   return rows.map(({ at }) => at).reverse()
@@ -68,24 +69,12 @@ export async function failuresOfAddress(
 /** The same of a whole site; `is_failure = 1` is what its index holds, as it stands. */
 export async function failuresOfSite(
   queries: Queries,
-  from: { readonly tenantId: string; readonly site: string },
+  { tenantId, site }: { readonly tenantId: string; readonly site: string },
   sinceMs: number,
   limit: number,
 ): Promise<number[]> {
-  const rows = await queries
-    .select({ at: signIns.at })
-    .from(signIns)
-    .where(
-      and(
-        eq(signIns.tenantId, from.tenantId),
-        eq(signIns.site, from.site),
-        gt(signIns.at, sinceMs),
-        sql`${signIns.isFailure} = 1`,
-      ),
-    )
-    .orderBy(desc(signIns.at))
-    .limit(limit)
-  return rows.map(({ at }) => at).reverse()
+  const isMeant = and(eq(signIns.tenantId, tenantId), eq(signIns.site, site))
+  return failuresWhere(queries, isMeant, sinceMs, limit, sql`${signIns.isFailure} = 1`)
 }
 
 /** Whatever name is typed there: names cost nothing to invent. */
@@ -160,29 +149,18 @@ export async function addressesOfUser(
   return rows.map(({ ip }) => ip)
 }
 
-export async function deleteSignInsBefore(queries: Queries, beforeMs: number, limit: number) {
-  return deleteSome(queries, signIns.signInId, lt(signIns.at, beforeMs), limit)
-}
+export const deleteSignInsBefore = deleteBefore(signIns.at)
 
-const isBlock = (tenantId: string, address: string) =>
-  and(eq(addressBlocks.tenantId, tenantId), eq(addressBlocks.address, address))
-
-export async function findAddressBlock(queries: Queries, tenantId: string, address: string) {
-  const [row] = await queries.select().from(addressBlocks).where(isBlock(tenantId, address))
-  return row
-}
+export const findAddressBlock = findBy(addressBlocks, 'tenantId', 'address')
 
 /** A block that begins again keeps the time before which nothing counts. */
-export async function upsertAddressBlock(queries: Queries, row: Omit<AddressBlockRow, 'liftedAt'>) {
-  const { failures, createdAt, blockedUntil } = row
-  await queries
-    .insert(addressBlocks)
-    .values({ ...row, liftedAt: null })
-    .onConflictDoUpdate({
-      target: [addressBlocks.tenantId, addressBlocks.address],
-      set: { failures, createdAt, blockedUntil },
-    })
-}
+export const upsertAddressBlock = upsertInto(
+  addressBlocks,
+  ['tenantId', 'address'],
+  'failures',
+  'createdAt',
+  'blockedUntil',
+)
 
 /** Answers the row if the address was blocked. */
 export async function liftAddressBlock(
@@ -194,7 +172,13 @@ export async function liftAddressBlock(
   const [row] = await queries
     .update(addressBlocks)
     .set({ liftedAt: nowMs, blockedUntil: nowMs })
-    .where(and(isBlock(tenantId, address), gt(addressBlocks.blockedUntil, nowMs)))
+    .where(
+      and(
+        eq(addressBlocks.tenantId, tenantId),
+        eq(addressBlocks.address, address),
+        gt(addressBlocks.blockedUntil, nowMs),
+      ),
+    )
     .returning()
   return row
 }
@@ -221,22 +205,4 @@ export async function addressBlocksAfter(
 }
 
 /** Blocks that are over, once no failure from before their lifting counts any more. */
-export async function deleteAddressBlocksBefore(queries: Queries, beforeMs: number, limit: number) {
-  const gone = await queries
-    .delete(addressBlocks)
-    .where(
-      and(
-        lt(addressBlocks.blockedUntil, beforeMs),
-        inArray(
-          addressBlocks.address,
-          queries
-            .select({ address: addressBlocks.address })
-            .from(addressBlocks)
-            .where(lt(addressBlocks.blockedUntil, beforeMs))
-            .limit(limit),
-        ),
-      ),
-    )
-    .returning({ address: addressBlocks.address })
-  return gone.length
-}
+export const deleteAddressBlocksBefore = deleteBefore(addressBlocks.blockedUntil)

@@ -1,7 +1,7 @@
 import { and, desc, eq, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBefore } from '../statements.ts'
 
 export type AuditRow = typeof schema.audit.$inferSelect
 
@@ -58,7 +58,4 @@ export async function auditOfPerson(
   return [...rows.values()].sort((a, b) => b.sequence - a.sequence).slice(0, limit)
 }
 
-export async function deleteAuditBefore(queries: Queries, beforeMs: number, limit: number) {
-  const { audit } = schema
-  return deleteSome(queries, audit.sequence, lt(audit.at, beforeMs), limit)
-}
+export const deleteAuditBefore = deleteBefore(schema.audit.at)

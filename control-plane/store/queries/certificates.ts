@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, notInArray, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { upsertInto } from '../statements.ts'
 
 export type CertificateRow = typeof schema.tenantCertificates.$inferSelect
 
@@ -22,10 +23,15 @@ export async function certificateBytesOf(queries: Queries, tenantId: string): Pr
   return Number(row?.bytes ?? 0)
 }
 
-export async function upsertCertificate(queries: Queries, row: CertificateRow): Promise<void> {
-  const { hostname: _, ...set } = row
-  await queries.insert(table).values(row).onConflictDoUpdate({ target: table.hostname, set })
-}
+export const upsertCertificate = upsertInto(
+  table,
+  ['hostname'],
+  'tenantId',
+  'certificatePem',
+  'privateKeySealed',
+  'notAfter',
+  'updatedAt',
+)
 
 /** The certificate of a hostname goes with the hostname. */
 export async function keepCertificatesOf(

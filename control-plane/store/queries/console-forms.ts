@@ -1,29 +1,24 @@
 /** Forms of the console: which have been sent, and what was typed into those that wait. */
-import { desc, eq, inArray, lt } from '../drizzle.ts'
+import { desc, eq, inArray } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBefore, deleteBy, findBy, insertInto } from '../statements.ts'
 
 const { consoleForms: forms, consoleKeptForms: kept } = schema
+
+const findForm = findBy(forms, 'formHash')
 
 /** undefined: it was not known, and is now. */
 export async function claimForm(
   queries: Queries,
-  {
-    formHash,
-    contentHash,
-    createdAt,
-  }: { formHash: string; contentHash: string; createdAt: number },
+  { contentHash, ...form }: Omit<typeof forms.$inferInsert, 'location'>,
 ): Promise<{ readonly location: string | null; readonly isSame: boolean } | undefined> {
-  const [known] = await queries
-    .select({ location: forms.location, contentHash: forms.contentHash })
-    .from(forms)
-    .where(eq(forms.formHash, formHash))
+  const known = await findForm(queries, form.formHash)
   if (known !== undefined) {
     const { location, contentHash: before } = known
     return { location, isSame: before === null || before === contentHash }
   }
-  await queries.insert(forms).values({ formHash, contentHash, createdAt, location: null })
+  await queries.insert(forms).values({ ...form, contentHash, location: null })
   return undefined
 }
 
@@ -31,22 +26,13 @@ export async function settleForm(queries: Queries, formHash: string, location: s
   await queries.update(forms).set({ location }).where(eq(forms.formHash, formHash))
 }
 
-export async function releaseForm(queries: Queries, formHash: string): Promise<void> {
-  await queries.delete(forms).where(eq(forms.formHash, formHash))
-}
+export const releaseForm = deleteBy(forms, 'formHash')
 
-export async function deleteFormsBefore(queries: Queries, beforeMs: number, limit: number) {
-  return deleteSome(queries, forms.formHash, lt(forms.createdAt, beforeMs), limit)
-}
+export const deleteFormsBefore = deleteBefore(forms.createdAt)
 
-export async function insertKeptForm(queries: Queries, row: typeof kept.$inferInsert) {
-  await queries.insert(kept).values(row)
-}
+export const insertKeptForm = insertInto(kept)
 
-export async function findKeptForm(queries: Queries, keptHash: string) {
-  const [row] = await queries.select().from(kept).where(eq(kept.keptHash, keptHash))
-  return row
-}
+export const findKeptForm = findBy(kept, 'keptHash')
 
 /** The newest `most` of a person stay. */
 export async function deleteKeptFormsBeyond(queries: Queries, userId: string, most: number) {
@@ -59,6 +45,4 @@ export async function deleteKeptFormsBeyond(queries: Queries, userId: string, mo
   if (hashes.length > 0) await queries.delete(kept).where(inArray(kept.keptHash, hashes))
 }
 
-export async function deleteKeptFormsBefore(queries: Queries, beforeMs: number, limit: number) {
-  return deleteSome(queries, kept.keptHash, lt(kept.createdAt, beforeMs), limit)
-}
+export const deleteKeptFormsBefore = deleteBefore(kept.createdAt)

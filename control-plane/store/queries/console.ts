@@ -1,8 +1,8 @@
 /** Roles, sessions and links of the console. */
-import { and, asc, eq, gt, isNull, lt } from '../drizzle.ts'
+import { and, asc, eq, gt, isNull } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
+import { allBy, deleteBefore, deleteBy, findBy, insertInto, upsertInto } from '../statements.ts'
 
 const { consoleRoles: roles, consoleSessions: sessions } = schema
 const { consoleLinks: links, consoleInvitations: invitations } = schema
@@ -13,13 +13,7 @@ export type ConsoleSessionRow = typeof sessions.$inferSelect
 /** The tenant id of an operator's role. */
 export const ALL_TENANTS = ''
 
-export async function rolesOf(queries: Queries, userId: string): Promise<ConsoleRoleRow[]> {
-  return await queries
-    .select()
-    .from(roles)
-    .where(eq(roles.userId, userId))
-    .orderBy(asc(roles.tenantId))
-}
+export const rolesOf = allBy(roles, ['userId'], asc(roles.tenantId))
 
 /** Who has a role in this tenant, or, for `ALL_TENANTS`, is an operator. */
 export async function rolesIn(queries: Queries, tenantId: string, limit: number, afterUserId = '') {
@@ -31,24 +25,11 @@ export async function rolesIn(queries: Queries, tenantId: string, limit: number,
     .limit(limit)
 }
 
-export async function upsertRole(queries: Queries, row: ConsoleRoleRow): Promise<void> {
-  await queries
-    .insert(roles)
-    .values(row)
-    .onConflictDoUpdate({ target: [roles.userId, roles.tenantId], set: { role: row.role } })
-}
+export const upsertRole = upsertInto(roles, ['userId', 'tenantId'], 'role')
 
-export async function deleteRole(queries: Queries, userId: string, tenantId: string) {
-  const gone = await queries
-    .delete(roles)
-    .where(and(eq(roles.userId, userId), eq(roles.tenantId, tenantId)))
-    .returning({ userId: roles.userId })
-  return gone.length > 0
-}
+export const deleteRole = deleteBy(roles, 'userId', 'tenantId')
 
-export async function deleteRolesOf(queries: Queries, userId: string): Promise<void> {
-  await queries.delete(roles).where(eq(roles.userId, userId))
-}
+export const deleteRolesOf = deleteBy(roles, 'userId')
 
 /** Who has sent an invitation can have lost what it gives. */
 export async function deleteInvitationsBy(queries: Queries, userId: string, tenantId: string) {
@@ -58,14 +39,9 @@ export async function deleteInvitationsBy(queries: Queries, userId: string, tena
   await queries.delete(invitations).where(and(isTheirs, isIn))
 }
 
-export async function insertConsoleSession(queries: Queries, row: ConsoleSessionRow) {
-  await queries.insert(sessions).values(row)
-}
+export const insertConsoleSession = insertInto(sessions)
 
-export async function findConsoleSession(queries: Queries, sessionHash: string) {
-  const [row] = await queries.select().from(sessions).where(eq(sessions.sessionHash, sessionHash))
-  return row
-}
+export const findConsoleSession = findBy(sessions, 'sessionHash')
 
 export async function touchConsoleSession(
   queries: Queries,
@@ -75,13 +51,9 @@ export async function touchConsoleSession(
   await queries.update(sessions).set({ lastSeenAt }).where(eq(sessions.sessionHash, sessionHash))
 }
 
-export async function deleteConsoleSession(queries: Queries, sessionHash: string): Promise<void> {
-  await queries.delete(sessions).where(eq(sessions.sessionHash, sessionHash))
-}
+export const deleteConsoleSession = deleteBy(sessions, 'sessionHash')
 
-export async function deleteConsoleSessionsBefore(queries: Queries, nowMs: number, limit: number) {
-  return deleteSome(queries, sessions.sessionHash, lt(sessions.expiresAt, nowMs), limit)
-}
+export const deleteConsoleSessionsBefore = deleteBefore(sessions.expiresAt)
 
 export async function insertLink(
   queries: Queries,
@@ -90,12 +62,11 @@ export async function insertLink(
   await queries.insert(links).values({ ...row, usedAt: null })
 }
 
+const isGood = (linkHash: string, nowMs: number) =>
+  and(eq(links.linkHash, linkHash), isNull(links.usedAt), gt(links.expiresAt, nowMs))
+
 export async function isLinkGood(queries: Queries, linkHash: string, nowMs: number) {
-  const rows = await queries
-    .select({ linkHash: links.linkHash })
-    .from(links)
-    .where(and(eq(links.linkHash, linkHash), isNull(links.usedAt), gt(links.expiresAt, nowMs)))
-  return rows.length > 0
+  return (await queries.$count(links, isGood(linkHash, nowMs))) > 0
 }
 
 /** Whether it was good; of several at once one is told so. */
@@ -103,7 +74,7 @@ export async function spendLink(queries: Queries, linkHash: string, nowMs: numbe
   const spent = await queries
     .update(links)
     .set({ usedAt: nowMs })
-    .where(and(eq(links.linkHash, linkHash), isNull(links.usedAt), gt(links.expiresAt, nowMs)))
+    .where(isGood(linkHash, nowMs))
     .returning({ linkHash: links.linkHash })
   return spent.length > 0
 }

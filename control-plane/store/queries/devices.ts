@@ -1,7 +1,7 @@
-import { and, desc, eq, gt, inArray, lt, or } from '../drizzle.ts'
+import { and, desc, eq, gt, inArray, or } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBefore, deleteBy, firstBy, insertInto } from '../statements.ts'
 
 const table = schema.knownDevices
 export type KnownDeviceRow = typeof table.$inferSelect
@@ -43,9 +43,7 @@ export async function cookieHashesAmong(
   return (await Promise.all(found)).flat()
 }
 
-export async function insertKnownDevice(queries: Queries, row: KnownDeviceRow): Promise<void> {
-  await queries.insert(table).values(row)
-}
+export const insertKnownDevice = insertInto(table)
 
 export async function updateKnownDevice(
   queries: Queries,
@@ -56,41 +54,10 @@ export async function updateKnownDevice(
 }
 
 /** The one that was used last comes first. */
-export async function knownDevicesOf(
-  queries: Queries,
-  tenantId: string,
-  userId: string,
-  limit: number,
-): Promise<KnownDeviceRow[]> {
-  return await queries
-    .select()
-    .from(table)
-    .where(isOf(tenantId, userId))
-    .orderBy(desc(table.lastSeenAt))
-    .limit(limit)
-}
+export const knownDevicesOf = firstBy(table, ['tenantId', 'userId'], desc(table.lastSeenAt))
 
-export async function deleteKnownDevice(
-  queries: Queries,
-  tenantId: string,
-  userId: string,
-  deviceId: string,
-): Promise<boolean> {
-  const gone = await queries
-    .delete(table)
-    .where(and(isOf(tenantId, userId), eq(table.deviceId, deviceId)))
-    .returning({ deviceId: table.deviceId })
-  return gone.length > 0
-}
+export const deleteKnownDevice = deleteBy(table, 'tenantId', 'userId', 'deviceId')
 
-export async function deleteKnownDevicesOf(queries: Queries, tenantId: string, userId: string) {
-  await queries.delete(table).where(isOf(tenantId, userId))
-}
+export const deleteKnownDevicesOf = deleteBy(table, 'tenantId', 'userId')
 
-export async function deleteKnownDevicesSeenBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  return deleteSome(queries, table.deviceId, lt(table.lastSeenAt, beforeMs), limit)
-}
+export const deleteKnownDevicesSeenBefore = deleteBefore(table.lastSeenAt)

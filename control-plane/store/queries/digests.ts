@@ -1,8 +1,9 @@
 /** Which weeks tenants have been told of. The key refuses a second digest of the same week. */
-import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notExists } from '../drizzle.ts'
+import { and, asc, desc, eq, gt, lte, ne, notExists } from '../drizzle.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBefore } from '../statements.ts'
 
 const { digests: table, tenants } = schema
 export type DigestRow = typeof table.$inferSelect
@@ -56,15 +57,4 @@ export async function insertDigest(queries: Queries, row: DigestRow): Promise<bo
   return made.length > 0
 }
 
-export async function deleteDigestsBefore(queries: Queries, beforeMs: number, limit: number) {
-  const old = await queries
-    .select({ tenantId: table.tenantId, week: table.week })
-    .from(table)
-    .where(lt(table.until, beforeMs))
-    .limit(limit)
-  for (const [tenantId, own] of Map.groupBy(old, (row) => row.tenantId)) {
-    const weeks = own.map(({ week }) => week)
-    await queries.delete(table).where(and(eq(table.tenantId, tenantId), inArray(table.week, weeks)))
-  }
-  return old.length
-}
+export const deleteDigestsBefore = deleteBefore(table.until)

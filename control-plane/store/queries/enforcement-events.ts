@@ -1,12 +1,12 @@
-import { and, asc, desc, eq, inArray, lt, lte, max, ne } from '../drizzle.ts'
+import { and, desc, eq, lt, lte, max, ne } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBefore, insertRows } from '../statements.ts'
 
 const table = schema.enforcementEvents
 export type EnforcementEventRow = typeof table.$inferSelect
 export type NewEnforcementEvent = Omit<EnforcementEventRow, 'tenantId' | 'sequence'>
 
-const ROWS_PER_STATEMENT = 100
 /** Counting is a walk over all that the tenant has, so it is done once for so many new ones. */
 const ROWS_PER_COUNT = 1000
 
@@ -31,8 +31,7 @@ export async function addEnforcementEvents(
   const before = newest?.sequence ?? 0
   let sequence = before
   const rows = events.map((event) => ({ ...event, tenantId, sequence: ++sequence }))
-  for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
-    await queries.insert(table).values(rows.slice(at, at + ROWS_PER_STATEMENT))
+  await insertRows(queries, table, rows)
   if (Math.floor(before / ROWS_PER_COUNT) === Math.floor(sequence / ROWS_PER_COUNT)) return
   const kinds = [
     { isOfKind: eq(table.outcome, 'sealed'), most: quotas.sealed },
@@ -82,22 +81,4 @@ export async function enforcementEventsBefore(
     .limit(limit)
 }
 
-export async function deleteEnforcementEventsBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  const old = await queries
-    .select({ tenantId: table.tenantId, sequence: table.sequence })
-    .from(table)
-    .where(lt(table.at, beforeMs))
-    .orderBy(asc(table.at))
-    .limit(limit)
-  for (const [tenantId, ofTenant] of Map.groupBy(old, (row) => row.tenantId)) {
-    const sequences = ofTenant.map((row) => row.sequence)
-    await queries
-      .delete(table)
-      .where(and(eq(table.tenantId, tenantId), inArray(table.sequence, sequences)))
-  }
-  return old.length
-}
+export const deleteEnforcementEventsBefore = deleteBefore(table.at)

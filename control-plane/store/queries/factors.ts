@@ -2,6 +2,7 @@
 import { and, asc, eq, inArray, isNull, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { allBy } from '../statements.ts'
 
 const table = schema.factors
 export type FactorRow = typeof table.$inferSelect
@@ -9,13 +10,12 @@ export type FactorRow = typeof table.$inferSelect
 const isOf = (tenantId: string, userId: string) =>
   and(eq(table.tenantId, tenantId), eq(table.userId, userId))
 
-export async function factorsOf(queries: Queries, tenantId: string, userId: string) {
-  return await queries
-    .select()
-    .from(table)
-    .where(isOf(tenantId, userId))
-    .orderBy(asc(table.createdAt), asc(table.factorId))
-}
+export const factorsOf = allBy(
+  table,
+  ['tenantId', 'userId'],
+  asc(table.createdAt),
+  asc(table.factorId),
+)
 
 export async function insertFactors(queries: Queries, rows: FactorRow[]): Promise<void> {
   if (rows.length > 0) await queries.insert(table).values(rows)

@@ -1,6 +1,7 @@
-import { and, desc, eq, inArray, lt, sql } from '../drizzle.ts'
+import { and, desc, eq, inArray } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBefore, upsertInto } from '../statements.ts'
 
 const table = schema.feedInstances
 type FeedInstanceRow = typeof table.$inferSelect
@@ -13,21 +14,14 @@ export async function newestFeedInstances(queries: Queries, limit: number) {
   return await queries.select().from(table).orderBy(desc(table.lastPollAt)).limit(limit)
 }
 
-export async function upsertFeedInstances(queries: Queries, rows: readonly FeedInstanceRow[]) {
-  for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
-    await queries
-      .insert(table)
-      .values(rows.slice(at, at + ROWS_PER_STATEMENT))
-      .onConflictDoUpdate({
-        target: [table.tenantId, table.name],
-        set: {
-          version: sql`excluded.version`,
-          etag: sql`excluded.etag`,
-          clockOffsetMs: sql`excluded.clock_offset_ms`,
-          lastPollAt: sql`excluded.last_poll_at`,
-        },
-      })
-}
+export const upsertFeedInstances = upsertInto(
+  table,
+  ['tenantId', 'name'],
+  'version',
+  'etag',
+  'clockOffsetMs',
+  'lastPollAt',
+)
 
 export async function deleteFeedInstances(queries: Queries, keys: readonly InstanceKey[]) {
   for (const [tenantId, ofTenant] of Map.groupBy(keys, (key) => key.tenantId))
@@ -39,12 +33,4 @@ export async function deleteFeedInstances(queries: Queries, keys: readonly Insta
     }
 }
 
-export async function deleteFeedInstancesBefore(queries: Queries, beforeMs: number, limit: number) {
-  const old = await queries
-    .select({ tenantId: table.tenantId, name: table.name })
-    .from(table)
-    .where(lt(table.lastPollAt, beforeMs))
-    .limit(limit)
-  await deleteFeedInstances(queries, old)
-  return old.length
-}
+export const deleteFeedInstancesBefore = deleteBefore(table.lastPollAt)

@@ -1,23 +1,19 @@
 /** Which batch of counts was the last that was taken from each gateway. */
-import { eq, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBefore, findBy, upsertInto } from '../statements.ts'
 
 const table = schema.figureBatches
 
+const findFigureBatch = findBy(table, 'gatewayId')
+const putFigureBatch = upsertInto(table, ['gatewayId'], 'run', 'batch', 'takenAt')
+
 /** False: it has been taken before. */
 export async function takeFigureBatch(queries: Queries, taken: typeof table.$inferSelect) {
-  const { gatewayId, run, batch, takenAt } = taken
-  const [last] = await queries.select().from(table).where(eq(table.gatewayId, gatewayId))
-  if (last?.run === run && last.batch >= batch) return false
-  await queries
-    .insert(table)
-    .values(taken)
-    .onConflictDoUpdate({ target: table.gatewayId, set: { run, batch, takenAt } })
+  const last = await findFigureBatch(queries, taken.gatewayId)
+  if (last?.run === taken.run && last.batch >= taken.batch) return false
+  await putFigureBatch(queries, taken)
   return true
 }
 
-export async function deleteFigureBatchesBefore(queries: Queries, beforeMs: number, limit: number) {
-  return deleteSome(queries, table.gatewayId, lt(table.takenAt, beforeMs), limit)
-}
+export const deleteFigureBatchesBefore = deleteBefore(table.takenAt)

@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import type { Figure, FigureOutcome, FigureSource, KeptStep } from '../monitoring-names.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteSome } from '../statements.ts'
 import { addServiceFigures } from './service-figures.ts'
 
 const table = schema.figures
@@ -112,15 +113,8 @@ export async function countOutcomes(
   return Number(row?.count ?? 0)
 }
 
-/** Rows of `step` that begin before, oldest first. */
-async function oldest(queries: Queries, step: KeptStep, beforeMs: number, limit: number) {
-  return await queries
-    .select()
-    .from(table)
-    .where(and(eq(table.step, step), lt(table.at, beforeMs)))
-    .orderBy(asc(table.at))
-    .limit(limit)
-}
+const isBefore = (step: KeptStep, beforeMs: number) =>
+  and(eq(table.step, step), lt(table.at, beforeMs))
 
 export async function deleteFiguresBefore(
   queries: Queries,
@@ -128,9 +122,7 @@ export async function deleteFiguresBefore(
   beforeMs: number,
   limit: number,
 ): Promise<number> {
-  const rows = await oldest(queries, step, beforeMs, limit)
-  await deleteRows(queries, rows)
-  return rows.length
+  return deleteSome(queries, table, isBefore(step, beforeMs), limit, asc(table.at))
 }
 
 /** Minutes that lie ahead were written under a clock that was wrong. */
@@ -146,7 +138,12 @@ export async function rollUp(
   limit: number,
   isWanted: (atMs: number) => boolean = () => true,
 ): Promise<number> {
-  const rows = await oldest(queries, from, beforeMs, limit)
+  const rows = await queries
+    .select()
+    .from(table)
+    .where(isBefore(from, beforeMs))
+    .orderBy(asc(table.at), sql`rowid`)
+    .limit(limit)
   const longer = new Map<string, FigureRow>()
   for (const row of rows.filter(({ at }) => isWanted(at))) {
     const at = beginOf(to, row.at)
@@ -155,22 +152,5 @@ export async function rollUp(
     longer.set(key, { ...row, step: to, at, count })
   }
   await addRows(queries, [...longer.values()])
-  await deleteRows(queries, rows)
-  return rows.length
-}
-
-async function deleteRows(queries: Queries, rows: readonly FigureRow[]): Promise<void> {
-  for (const { tenantId, step, at, source, outcome, reason } of rows)
-    await queries
-      .delete(table)
-      .where(
-        and(
-          eq(table.tenantId, tenantId),
-          eq(table.step, step),
-          eq(table.at, at),
-          eq(table.source, source),
-          eq(table.outcome, outcome),
-          eq(table.reason, reason),
-        ),
-      )
+  return deleteSome(queries, table, isBefore(from, beforeMs), limit, asc(table.at), sql`rowid`)
 }

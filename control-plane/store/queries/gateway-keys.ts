@@ -2,15 +2,13 @@
 import { asc, eq } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBy, findBy, insertInto } from '../statements.ts'
 
 const { gatewayKeys: table } = schema
 
 export type GatewayKeyRow = typeof table.$inferSelect
 
-export async function findGatewayKey(queries: Queries, keyHash: string) {
-  const [row] = await queries.select().from(table).where(eq(table.keyHash, keyHash))
-  return row
-}
+export const findGatewayKey = findBy(table, 'keyHash')
 
 /** Of one gateway, or of all; the oldest first. */
 export async function gatewayKeysOf(queries: Queries, gatewayId?: string) {
@@ -21,13 +19,9 @@ export async function gatewayKeysOf(queries: Queries, gatewayId?: string) {
     .orderBy(asc(table.gatewayId), asc(table.createdAt), asc(table.keyId))
 }
 
-export async function insertGatewayKey(queries: Queries, row: GatewayKeyRow): Promise<void> {
-  await queries.insert(table).values(row)
-}
+export const insertGatewayKey = insertInto(table)
 
-export async function deleteGatewayKey(queries: Queries, keyId: string): Promise<void> {
-  await queries.delete(table).where(eq(table.keyId, keyId))
-}
+export const deleteGatewayKey = deleteBy(table, 'keyId')
 
 /** False: it has been revoked. */
 export async function markGatewayKeyUsed(queries: Queries, keyId: string, lastUsedAt: number) {

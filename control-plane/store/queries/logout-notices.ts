@@ -3,6 +3,7 @@ import { and, asc, eq, gt, isNotNull, isNull, lte, sql } from '../drizzle.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBy, insertRows } from '../statements.ts'
 import { tenantsWithDue } from './due-tenants.ts'
 import type { SessionTargetOfPerson } from './sessions.ts'
 
@@ -45,8 +46,7 @@ export async function noteLogouts(
     createdAt: nowMs,
     nextAt: nowMs,
   }))
-  for (let at = 0; at < rows.length; at += 100)
-    await queries.insert(table).values(rows.slice(at, at + 100))
+  await insertRows(queries, table, rows)
   return rows.length
 }
 
@@ -81,6 +81,4 @@ export async function claimLogoutNotice(
   return rows.length > 0
 }
 
-export async function deleteLogoutNotice(queries: Queries, noticeId: string): Promise<void> {
-  await queries.delete(table).where(eq(table.noticeId, noticeId))
-}
+export const deleteLogoutNotice = deleteBy(table, 'noticeId')

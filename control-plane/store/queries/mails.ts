@@ -1,14 +1,13 @@
 import { and, asc, eq, lte, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBy, insertInto } from '../statements.ts'
 import { tenantsWithDue } from './due-tenants.ts'
 
 const table = schema.mails
 export type MailRow = typeof table.$inferSelect
 
-export async function insertMail(queries: Queries, row: MailRow): Promise<void> {
-  await queries.insert(table).values(row)
-}
+export const insertMail = insertInto(table)
 
 /** The tenants of which something is due. */
 export async function tenantsWithDueMails(queries: Queries, nowMs: number): Promise<string[]> {
@@ -50,6 +49,4 @@ export async function claimMail(
   return rows.length > 0
 }
 
-export async function deleteMail(queries: Queries, mailId: string): Promise<void> {
-  await queries.delete(table).where(eq(table.mailId, mailId))
-}
+export const deleteMail = deleteBy(table, 'mailId')

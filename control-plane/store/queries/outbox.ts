@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, getTableColumns, gt, inArray, lt, lte, sql } from '../drizzle.ts'
 import { countFitting } from '../fitting.ts'
 import { schema } from '../schema.ts'
-import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteSome, findBy, upsertInto } from '../statements.ts'
 
 const { outbox, counters } = schema
 export type OutboxRow = typeof outbox.$inferSelect
@@ -11,6 +11,8 @@ type SizedOutboxRow = OutboxRow & { readonly bytes: number }
 
 const POSITION = 'webhooks'
 const NEWEST = 'event'
+const findCounter = findBy(counters, 'name')
+const putCounter = upsertInto(counters, ['name'], 'value')
 
 /** Up to where deliveries have been made of events. */
 export async function outboxPosition(queries: Queries): Promise<number> {
@@ -23,10 +25,7 @@ export async function newestEvent(queries: Queries): Promise<number> {
 }
 
 export async function moveOutboxPosition(queries: Queries, sequence: number): Promise<void> {
-  await queries
-    .insert(counters)
-    .values({ name: POSITION, value: sequence })
-    .onConflictDoUpdate({ target: counters.name, set: { value: sequence } })
+  await putCounter(queries, { name: POSITION, value: sequence })
 }
 
 /** How many may be read at once, and of how many bytes: one is always read. */
@@ -92,15 +91,10 @@ async function readFitting(
 
 /** Only what deliveries have been made of. */
 export async function deleteOutboxBefore(queries: Queries, beforeMs: number, limit: number) {
-  return deleteSome(
-    queries,
-    outbox.sequence,
-    and(lt(outbox.createdAt, beforeMs), lte(outbox.sequence, await outboxPosition(queries))),
-    limit,
-  )
+  const isDone = lte(outbox.sequence, await outboxPosition(queries))
+  return deleteSome(queries, outbox, and(lt(outbox.createdAt, beforeMs), isDone), limit)
 }
 
 async function counterOf(queries: Queries, name: string): Promise<number> {
-  const [row] = await queries.select().from(counters).where(eq(counters.name, name))
-  return row?.value ?? 0
+  return (await findCounter(queries, name))?.value ?? 0
 }

@@ -3,6 +3,7 @@ import { and, desc, eq, inArray } from '../drizzle.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBy } from '../statements.ts'
 
 const table = schema.passwordHistory
 const isOf = (tenantId: string, userId: string) =>
@@ -42,6 +43,4 @@ export async function rememberPassword(
   if (entryIds.length > 0) await queries.delete(table).where(inArray(table.entryId, entryIds))
 }
 
-export async function forgetPasswords(queries: Queries, tenantId: string, userId: string) {
-  await queries.delete(table).where(isOf(tenantId, userId))
-}
+export const forgetPasswords = deleteBy(table, 'tenantId', 'userId')

@@ -1,8 +1,9 @@
-import { and, asc, eq, gt, inArray, lt, max, ne, or, sql } from '../drizzle.ts'
+import { and, asc, eq, gt, lt, max, ne, or, sql } from '../drizzle.ts'
 import { SECOND_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { allBy, deleteBefore, deleteBy } from '../statements.ts'
 import type { SessionTargetOfPerson } from './sessions.ts'
 
 const table = schema.revocations
@@ -30,9 +31,7 @@ export async function upsertRevocation(queries: Queries, row: NewRevocation): Pr
     })
 }
 
-export async function revocationsOf(queries: Queries, tenantId: string): Promise<RevocationRow[]> {
-  return await queries.select().from(table).where(eq(table.tenantId, tenantId))
-}
+export const revocationsOf = allBy(table, ['tenantId'])
 
 /** 0 when nothing is revoked that could concern the person, or this session of theirs. */
 export async function notBeforeOf(
@@ -105,11 +104,11 @@ export async function endingsOfAll(queries: Queries, nowMs: number) {
     .where(and(isOfAll, gt(table.keptUntil, nowMs)))
 }
 
+const deleteOfAccount = deleteBy(schema.realmRecords, 'tenantId', 'accountId', 'model')
+
 /** The sign-in pages that somebody is known to look at who is no more. */
 export async function deleteInteractionsOf(queries: Queries, tenantId: string, userId: string) {
-  const records = schema.realmRecords
-  const areMeant = [eq(records.tenantId, tenantId), eq(records.accountId, userId)]
-  await queries.delete(records).where(and(...areMeant, eq(records.model, 'Interaction')))
+  await deleteOfAccount(queries, tenantId, userId, 'Interaction')
 }
 
 /**
@@ -136,28 +135,4 @@ export async function deleteMootRevocations(queries: Queries, nowMs: number, lim
   return rows.length
 }
 
-export async function deleteRealmRecordsExpiredBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  const records = schema.realmRecords
-  const expired = await queries
-    .select({ tenantId: records.tenantId, model: records.model, idHash: records.idHash })
-    .from(records)
-    .where(lt(records.expiresAt, beforeMs))
-    .limit(limit)
-  for (const [tenantId, ofTenant] of Map.groupBy(expired, (row) => row.tenantId))
-    for (const [model, ofModel] of Map.groupBy(ofTenant, (row) => row.model))
-      await queries.delete(records).where(
-        and(
-          eq(records.tenantId, tenantId),
-          eq(records.model, model),
-          inArray(
-            records.idHash,
-            ofModel.map((row) => row.idHash),
-          ),
-        ),
-      )
-  return expired.length
-}
+export const deleteRealmRecordsExpiredBefore = deleteBefore(schema.realmRecords.expiresAt)

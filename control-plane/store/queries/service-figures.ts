@@ -1,5 +1,5 @@
 /** Figures of all tenants together, and which of them are refused most. */
-import { and, asc, desc, eq, gte, inArray, lt, sql } from '../drizzle.ts'
+import { and, asc, desc, eq, gte, lt, sql } from '../drizzle.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/clock.ts'
 import {
   REFUSAL_OUTCOMES,
@@ -10,6 +10,7 @@ import {
 import { isReserved } from '../reserved.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteSome } from '../statements.ts'
 
 const { serviceFigures: table, tenantRefusals, tenants } = schema
 type ServiceFigureRow = typeof table.$inferSelect
@@ -115,23 +116,6 @@ export async function deleteRefusalsBefore(
   beforeMs: number,
   limit: number,
 ): Promise<number> {
-  const old = await queries
-    .select({ tenantId: tenantRefusals.tenantId, at: tenantRefusals.at })
-    .from(tenantRefusals)
-    .where(and(eq(tenantRefusals.step, step), lt(tenantRefusals.at, beforeMs)))
-    .orderBy(asc(tenantRefusals.at))
-    .limit(limit)
-  for (const [at, ofTime] of Map.groupBy(old, (row) => row.at)) {
-    const tenantIds = ofTime.map(({ tenantId }) => tenantId)
-    await queries
-      .delete(tenantRefusals)
-      .where(
-        and(
-          inArray(tenantRefusals.tenantId, tenantIds),
-          eq(tenantRefusals.step, step),
-          eq(tenantRefusals.at, at),
-        ),
-      )
-  }
-  return old.length
+  const isBefore = and(eq(tenantRefusals.step, step), lt(tenantRefusals.at, beforeMs))
+  return deleteSome(queries, tenantRefusals, isBefore, limit, asc(tenantRefusals.at))
 }

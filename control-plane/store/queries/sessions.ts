@@ -18,8 +18,8 @@ import {
   type SQL,
 } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBefore, deleteBy, findBy, firstBy } from '../statements.ts'
 
 export type SessionRow = typeof schema.sessions.$inferSelect
 
@@ -30,13 +30,7 @@ export type SessionTargetOfPerson = Exclude<SessionTarget, { readonly all: true 
 
 const table = schema.sessions
 
-export async function findSession(queries: Queries, tenantId: string, sid: string) {
-  const [row] = await queries
-    .select()
-    .from(table)
-    .where(and(eq(table.tenantId, tenantId), eq(table.sid, sid)))
-  return row
-}
+export const findSession = findBy(table, 'tenantId', 'sid')
 
 /** By sid; without those that there are not. */
 export async function usersOfSessions(
@@ -54,13 +48,10 @@ export async function usersOfSessions(
   return new Map(own.map(({ sid, userId }) => [sid, userId]))
 }
 
+const firstSessionsOf = firstBy(table, ['tenantId', 'userId'])
+
 export async function hasSessionOf(queries: Queries, tenantId: string, userId: string) {
-  const rows = await queries
-    .select({ sid: table.sid })
-    .from(table)
-    .where(and(eq(table.tenantId, tenantId), eq(table.userId, userId)))
-    .limit(1)
-  return rows.length > 0
+  return (await firstSessionsOf(queries, tenantId, userId, 1)).length > 0
 }
 
 /** One that began since then, and had to end; making room for another one is no such end. */
@@ -285,14 +276,7 @@ export async function markSeen(
     )
 }
 
-/** In small batches, so that a change never holds the writer for long. */
-export async function deleteSessionsExpiredBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  return deleteSome(queries, table.sid, lt(table.expiresAt, beforeMs), limit)
-}
+export const deleteSessionsExpiredBefore = deleteBefore(table.expiresAt)
 
 /** How many sessions so many people have alive, from one id on; also of those who have none. */
 export async function aliveCountsAfter(
@@ -313,6 +297,4 @@ export async function aliveCountsAfter(
     .limit(limit)
 }
 
-export async function deleteSessionsOf(queries: Queries, tenantId: string, userId: string) {
-  await queries.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.userId, userId)))
-}
+export const deleteSessionsOf = deleteBy(table, 'tenantId', 'userId')

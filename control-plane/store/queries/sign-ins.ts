@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gt, gte, or } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBy } from '../statements.ts'
 
 const table = schema.signIns
 export type SignInRow = typeof table.$inferSelect
@@ -65,9 +66,7 @@ export async function lastSignInOf(queries: Queries, tenantId: string, userId: s
   return row
 }
 
-export async function deleteSignInsOf(queries: Queries, tenantId: string, userId: string) {
-  await queries.delete(table).where(isOf(tenantId, userId))
-}
+export const deleteSignInsOf = deleteBy(table, 'tenantId', 'userId')
 
 /** The newest that a policy has refused. */
 export async function newestRefusedSignIns(queries: Queries, tenantId: string, limit: number) {

@@ -1,7 +1,7 @@
-import { and, count, desc, eq, gte, isNull, lt } from '../drizzle.ts'
+import { and, desc, eq, gte, isNull } from '../drizzle.ts'
 import { schema } from '../schema.ts'
-import { deleteSome } from '../delete-some.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBefore, deleteBy, findBy, insertInto } from '../statements.ts'
 
 const table = schema.accountTickets
 export type TicketRow = typeof table.$inferSelect
@@ -9,14 +9,9 @@ export type TicketRow = typeof table.$inferSelect
 const isOf = (tenantId: string, userId: string, purpose: TicketRow['purpose']) =>
   and(eq(table.tenantId, tenantId), eq(table.userId, userId), eq(table.purpose, purpose))
 
-export async function insertTicket(queries: Queries, row: TicketRow): Promise<void> {
-  await queries.insert(table).values(row)
-}
+export const insertTicket = insertInto(table)
 
-export async function findTicket(queries: Queries, ticketHash: string) {
-  const [row] = await queries.select().from(table).where(eq(table.ticketHash, ticketHash))
-  return row
-}
+export const findTicket = findBy(table, 'ticketHash')
 
 /** The newest first. */
 export async function ticketsOf(
@@ -42,11 +37,8 @@ export async function countTicketsSince(
   purpose: TicketRow['purpose'],
   sinceMs: number,
 ): Promise<number> {
-  const [row] = await queries
-    .select({ tickets: count() })
-    .from(table)
-    .where(and(isOf(tenantId, userId, purpose), gte(table.createdAt, sinceMs)))
-  return row?.tickets ?? 0
+  const areMeant = and(isOf(tenantId, userId, purpose), gte(table.createdAt, sinceMs))
+  return await queries.$count(table, areMeant)
 }
 
 export async function spendTickets(
@@ -73,14 +65,6 @@ export async function voidTickets(
     .where(and(eq(table.tenantId, tenantId), eq(table.userId, userId), isNull(table.usedAt)))
 }
 
-export async function deleteTicketsOf(queries: Queries, tenantId: string, userId: string) {
-  await queries.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.userId, userId)))
-}
+export const deleteTicketsOf = deleteBy(table, 'tenantId', 'userId')
 
-export async function deleteTicketsExpiredBefore(
-  queries: Queries,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  return deleteSome(queries, table.ticketHash, lt(table.expiresAt, beforeMs), limit)
-}
+export const deleteTicketsExpiredBefore = deleteBefore(table.expiresAt)

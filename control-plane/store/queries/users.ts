@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, gte, lt, ne } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { deleteBy, findBy } from '../statements.ts'
 import { refuseTaken } from './conflicts.ts'
 
 export type UserRow = typeof schema.users.$inferSelect
@@ -25,22 +26,20 @@ const UNIQUE = [
 const isUser = (tenantId: string, userId: string) =>
   and(eq(schema.users.tenantId, tenantId), eq(schema.users.userId, userId))
 
-export async function findUser(queries: Queries, tenantId: string, userId: string) {
-  const [row] = await queries.select().from(schema.users).where(isUser(tenantId, userId))
-  return row
+export const findUser = findBy(schema.users, 'tenantId', 'userId')
+
+const findUserBy = {
+  usernameKey: findBy(schema.users, 'tenantId', 'usernameKey'),
+  emailKey: findBy(schema.users, 'tenantId', 'emailKey'),
 }
 
 export async function findUserByKey(
   queries: Queries,
   tenantId: string,
-  column: 'usernameKey' | 'emailKey',
+  column: keyof typeof findUserBy,
   key: string,
 ) {
-  const [row] = await queries
-    .select()
-    .from(schema.users)
-    .where(and(eq(schema.users.tenantId, tenantId), eq(schema.users[column], key)))
-  return row
+  return findUserBy[column](queries, tenantId, key)
 }
 
 export async function usersAfter(
@@ -104,9 +103,7 @@ export async function updateUser(
   await refuseTaken(update, UNIQUE)
 }
 
-export async function deleteUser(queries: Queries, tenantId: string, userId: string) {
-  await queries.delete(schema.users).where(isUser(tenantId, userId))
-}
+export const deleteUser = deleteBy(schema.users, 'tenantId', 'userId')
 
 export async function trialUsersBefore(queries: Queries, beforeMs: number, limit: number) {
   const { userId, tenantId, createdAt } = schema.users

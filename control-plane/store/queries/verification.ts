@@ -2,31 +2,22 @@ import { and, asc, desc, eq, gt, inArray } from '../drizzle.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { allBy, deleteBy, upsertInto } from '../statements.ts'
 
 export type CheckRow = typeof schema.verificationChecks.$inferSelect
 
 const table = schema.verificationChecks
 
-export async function checksOf(queries: Queries, tenantId: string): Promise<CheckRow[]> {
-  return await queries
-    .select()
-    .from(table)
-    .where(eq(table.tenantId, tenantId))
-    .orderBy(asc(table.at), asc(table.check))
-}
+export const checksOf = allBy(table, ['tenantId'], asc(table.at), asc(table.check))
 
-export async function upsertChecks(queries: Queries, rows: readonly CheckRow[]): Promise<void> {
-  for (const row of rows) {
-    const { status, detail, nextAction, at } = row
-    await queries
-      .insert(table)
-      .values(row)
-      .onConflictDoUpdate({
-        target: [table.tenantId, table.check, table.source],
-        set: { status, detail, nextAction, at },
-      })
-  }
-}
+export const upsertChecks = upsertInto(
+  table,
+  ['tenantId', 'check', 'source'],
+  'status',
+  'detail',
+  'nextAction',
+  'at',
+)
 
 /** What the platform itself has confirmed, and not too long ago. A self-report counts nothing. */
 export async function freshPasses(queries: Queries, tenantId: string, nowMs: number) {
@@ -44,8 +35,10 @@ export async function freshPasses(queries: Queries, tenantId: string, nowMs: num
   return new Set(rows.map((row) => row.check))
 }
 
+const deleteChecksOf = deleteBy(table, 'tenantId', 'source')
+
 export async function forgetPlatformChecks(queries: Queries, tenantId: string): Promise<void> {
-  await queries.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.source, 'platform')))
+  await deleteChecksOf(queries, tenantId, 'platform')
 }
 
 /** Keeps the newest ones; the names of checks are free, so their number is not. */

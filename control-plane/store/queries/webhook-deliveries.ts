@@ -17,6 +17,7 @@ import {
 import { countFitting } from '../fitting.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { findBy, insertRows, upsertInto } from '../statements.ts'
 import { countKept, DELIVERY_ROW_BYTES } from './webhook-kept.ts'
 
 const table = schema.webhookDeliveries
@@ -29,11 +30,8 @@ export type AttemptRow = typeof webhookAttempts.$inferSelect
 const { body: _, ...listedColumns } = getTableColumns(table)
 export type ListedDelivery = Omit<DeliveryRow, 'body'>
 
-const ROWS_PER_INSERT = 100
-
 export async function insertDeliveries(queries: Queries, rows: readonly DeliveryRow[]) {
-  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
-    await queries.insert(table).values(rows.slice(at, at + ROWS_PER_INSERT))
+  await insertRows(queries, table, rows)
   await countKept(
     queries,
     rows.map(({ tenantId, body }) => ({
@@ -43,13 +41,7 @@ export async function insertDeliveries(queries: Queries, rows: readonly Delivery
   )
 }
 
-export async function findDelivery(queries: Queries, webhookId: string, deliveryId: string) {
-  const [row] = await queries
-    .select()
-    .from(table)
-    .where(and(eq(table.webhookId, webhookId), eq(table.deliveryId, deliveryId)))
-  return row
-}
+export const findDelivery = findBy(table, 'webhookId', 'deliveryId')
 
 /** Those that there still are. */
 export async function findDeliveryStates(queries: Queries, deliveryIds: readonly string[]) {
@@ -129,8 +121,7 @@ export async function pendingOf(queries: Queries, webhookId: string, limit: numb
 }
 
 export async function countPending(queries: Queries, webhookId: string): Promise<number> {
-  const [row] = await queries.select({ count: count() }).from(table).where(isWaitingFor(webhookId))
-  return row?.count ?? 0
+  return await queries.$count(table, isWaitingFor(webhookId))
 }
 
 export async function countFailedUpTo(queries: Queries, webhookId: string, most: number) {
@@ -202,22 +193,19 @@ export async function leaseDeliveries(
     .where(inArray(table.deliveryId, [...deliveryIds]))
 }
 
+const upsertAttempts = upsertInto(
+  webhookAttempts,
+  ['deliveryId', 'number'],
+  'at',
+  'status',
+  'milliseconds',
+  'firstBytes',
+  'problem',
+)
+
 /** What is known better later replaces what was only supposed. */
 export async function insertAttempts(queries: Queries, rows: readonly AttemptRow[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
-    await queries
-      .insert(webhookAttempts)
-      .values(rows.slice(at, at + ROWS_PER_INSERT))
-      .onConflictDoUpdate({
-        target: [webhookAttempts.deliveryId, webhookAttempts.number],
-        set: {
-          at: sql`excluded.at`,
-          status: sql`excluded.status`,
-          milliseconds: sql`excluded.milliseconds`,
-          firstBytes: sql`excluded.first_bytes`,
-          problem: sql`excluded.problem`,
-        },
-      })
+  await upsertAttempts(queries, rows)
   await countKept(
     queries,
     rows.map(({ tenantId, firstBytes }) => ({ tenantId, bytes: Buffer.byteLength(firstBytes) })),

@@ -21,11 +21,7 @@ export async function countFailedDeliveries(
   fromMs: number,
   toMs: number,
 ): Promise<number> {
-  const [row] = await queries
-    .select({ failed: count() })
-    .from(table)
-    .where(isFailedWithin(tenantId, fromMs, toMs))
-  return row?.failed ?? 0
+  return await queries.$count(table, isFailedWithin(tenantId, fromMs, toMs))
 }
 
 /** The same minute by minute, without those in which there was none. */

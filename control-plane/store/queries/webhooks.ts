@@ -1,22 +1,15 @@
-import { and, asc, count, eq, gt, inArray, or } from '../drizzle.ts'
+import { and, asc, eq, gt, inArray, or } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { findBy, insertInto } from '../statements.ts'
 import { newestEvent } from './outbox.ts'
 
 const { webhooks, webhookEndings, tenants } = schema
 export type WebhookRow = typeof webhooks.$inferSelect
 
-export async function insertWebhook(queries: Queries, row: WebhookRow): Promise<void> {
-  await queries.insert(webhooks).values(row)
-}
+export const insertWebhook = insertInto(webhooks)
 
-export async function findWebhook(queries: Queries, tenantId: string, webhookId: string) {
-  const [row] = await queries
-    .select()
-    .from(webhooks)
-    .where(and(eq(webhooks.tenantId, tenantId), eq(webhooks.webhookId, webhookId)))
-  return row
-}
+export const findWebhook = findBy(webhooks, 'tenantId', 'webhookId')
 
 export async function findWebhooks(queries: Queries, webhookIds: readonly string[]) {
   return await queries
@@ -26,11 +19,7 @@ export async function findWebhooks(queries: Queries, webhookIds: readonly string
 }
 
 export async function countWebhooks(queries: Queries, tenantId: string): Promise<number> {
-  const [row] = await queries
-    .select({ count: count() })
-    .from(webhooks)
-    .where(eq(webhooks.tenantId, tenantId))
-  return row?.count ?? 0
+  return await queries.$count(webhooks, eq(webhooks.tenantId, tenantId))
 }
 
 /** The oldest first. */

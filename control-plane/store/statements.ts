@@ -1,0 +1,166 @@
+/**
+ * Statements that say no more than which columns they go by. Those that read are prepared once for
+ * each connection: drizzle puts a text together anew each time, at more than SQLite needs to answer.
+ */
+import {
+  and,
+  eq,
+  getTableColumns,
+  lt,
+  sql,
+  type SQL,
+  type SQLiteColumn,
+  type SQLiteTable,
+  type SQLiteUpdateSetSource,
+} from './drizzle.ts'
+import type { Queries } from './sqlite.ts'
+
+type Row<Table extends SQLiteTable> = Table['$inferSelect']
+type Name<Table extends SQLiteTable> = string & keyof Row<Table>
+type Values<Table extends SQLiteTable, Names extends readonly Name<Table>[]> = {
+  [Place in keyof Names]: NonNullable<Row<Table>[Names[Place]]>
+}
+interface Prepared {
+  execute(values: Record<string, unknown>): PromiseLike<unknown>
+}
+
+const ROWS_PER_STATEMENT = 100
+
+const columnOf = (table: SQLiteTable, name: string) => getTableColumns(table)[name] as SQLiteColumn
+
+const equal = (table: SQLiteTable, names: readonly string[], values: readonly unknown[]) =>
+  and(...names.map((name, place) => eq(columnOf(table, name), values[place])))
+
+function select<Table extends SQLiteTable>(
+  table: Table,
+  names: readonly string[],
+  { order = [], isLimited }: { readonly order?: readonly SQL[]; readonly isLimited: boolean },
+) {
+  const given = names.map((name) => sql.param(sql.placeholder(name), columnOf(table, name)))
+  const isMeant = equal(table, names, given)
+  const byConnection = new WeakMap<Queries, Prepared>()
+  return async (queries: Queries, values: readonly unknown[]) => {
+    const statement = byConnection.getOrInsertComputed(queries, () => {
+      const ordered = queries
+        .select()
+        .from(table as SQLiteTable)
+        .where(isMeant)
+        .orderBy(...order)
+      return isLimited ? ordered.limit(sql.placeholder('limit')).prepare() : ordered.prepare()
+    })
+    const named = values.map((value, place) => [names[place] ?? 'limit', value] as const)
+    return (await statement.execute(Object.fromEntries(named))) as Row<Table>[]
+  }
+}
+
+/** The row with these values. */
+export function findBy<Table extends SQLiteTable, const Names extends readonly Name<Table>[]>(
+  table: Table,
+  ...names: Names
+) {
+  const find = select(table, names, { isLimited: false })
+  return async (queries: Queries, ...values: Values<Table, Names>) =>
+    (await find(queries, values))[0]
+}
+
+/** All rows with these values, in this order. */
+export function allBy<Table extends SQLiteTable, const Names extends readonly Name<Table>[]>(
+  table: Table,
+  names: Names,
+  ...order: SQL[]
+) {
+  const find = select(table, names, { order, isLimited: false })
+  return async (queries: Queries, ...values: Values<Table, Names>) => find(queries, values)
+}
+
+/** The first so many rows with these values. */
+export function firstBy<Table extends SQLiteTable, const Names extends readonly Name<Table>[]>(
+  table: Table,
+  names: Names,
+  ...order: SQL[]
+) {
+  const find = select(table, names, { order, isLimited: true })
+  return async (queries: Queries, ...values: [...Values<Table, Names>, limit: number]) =>
+    find(queries, values)
+}
+
+/** Answers whether there was a row with these values. */
+export function deleteBy<Table extends SQLiteTable, const Names extends readonly Name<Table>[]>(
+  table: Table,
+  ...names: Names
+) {
+  return async (queries: Queries, ...values: Values<Table, Names>): Promise<boolean> => {
+    const areMeant = equal(table, names, values)
+    const gone = await queries
+      .delete(table)
+      .where(areMeant)
+      .returning({ one: sql`1` })
+    return gone.length > 0
+  }
+}
+
+export async function insertRows<Table extends SQLiteTable>(
+  queries: Queries,
+  table: Table,
+  rows: readonly Table['$inferInsert'][],
+): Promise<void> {
+  for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
+    await queries.insert(table).values(rows.slice(at, at + ROWS_PER_STATEMENT))
+}
+
+export function insertInto<Table extends SQLiteTable>(table: Table) {
+  return async (queries: Queries, row: Row<Table>) => insertRows(queries, table, [row])
+}
+
+/** Where there is a row with the same key, these columns become as they are given. */
+export function upsertInto<Table extends SQLiteTable, const Key extends readonly Name<Table>[]>(
+  table: Table,
+  key: Key,
+  ...changed: Exclude<Name<Table>, Key[number]>[]
+) {
+  const target = key.map((name) => columnOf(table, name))
+  const set = Object.fromEntries(
+    changed.map((name) => [name, sql.raw(`excluded.${columnOf(table, name).name}`)]),
+  ) as SQLiteUpdateSetSource<Table>
+  return async (
+    queries: Queries,
+    given: Table['$inferInsert'] | readonly Table['$inferInsert'][],
+  ): Promise<void> => {
+    const rows = [given].flat() as Table['$inferInsert'][]
+    for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
+      await queries
+        .insert(table)
+        .values(rows.slice(at, at + ROWS_PER_STATEMENT))
+        .onConflictDoUpdate({ target, set })
+  }
+}
+
+/**
+ * So many of those that are meant, so that a change never holds the writer for long; answers how
+ * many there were.
+ */
+export async function deleteSome(
+  queries: Queries,
+  table: SQLiteTable,
+  areMeant: SQL | undefined,
+  limit: number,
+  ...order: SQL[]
+): Promise<number> {
+  const some = queries
+    .select({ rowid: sql`rowid` })
+    .from(table)
+    .where(areMeant)
+    .orderBy(...order)
+    .limit(limit)
+  const gone = await queries
+    .delete(table)
+    .where(sql`rowid IN ${some}`)
+    .returning({ one: sql`1` })
+  return gone.length
+}
+
+/** So many of those whose time is over. */
+export function deleteBefore(time: SQLiteColumn) {
+  return async (queries: Queries, beforeMs: number, limit: number) =>
+    deleteSome(queries, time.table, lt(time, beforeMs), limit)
+}
