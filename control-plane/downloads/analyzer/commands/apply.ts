@@ -7,7 +7,7 @@ import { writeEdits } from '../journal/write.ts'
 import type { Plan } from '../plan.ts'
 import { plainText, visibleText, wrap } from '../terminal/words.ts'
 import type { Command, NextStep, Outcome, Task } from './command.ts'
-import { installPackages, type Installed } from './install-packages.ts'
+import { installPackages, NOTHING_INSTALLED, type Installed } from './install-packages.ts'
 import { chooseApplications, lookAt, nameOf } from './look-at.ts'
 import { foreignJournal, planHere, problemLines } from './plan-here.ts'
 import { diffsOf, manualSteps, notesOf, planFields } from './plan-view.ts'
@@ -55,7 +55,15 @@ export const apply: Command = {
     await agree(task, prepared, isCut)
     const written = await task.world.uninterrupted(() => write(prepared, world))
     const installed = await installPackages(task, project, applications, plan)
-    return writtenOutcome(task, plan, written, installed, fields)
+    const { columns, paint } = task.terminal
+    const count = `${written.length} ${written.length === 1 ? 'file' : 'files'}`
+    const back = `To take all of it back: ${task.line('undo')}`
+    return outcomeOf(task, plan, fields, {
+      said: paint('green', wrap(`Written: ${count}. ${back}`, columns)),
+      written,
+      installed,
+      next: nextOf(task, plan, installed),
+    })
   },
 }
 
@@ -134,27 +142,30 @@ async function write(prepared: Prepared, world: JournalWorld): Promise<readonly 
   )
 }
 
-const UNDO = 'To take all of it back: '
+interface Done {
+  readonly said: string
+  readonly written?: readonly string[]
+  readonly installed?: Installed
+  readonly next: NextStep
+}
 
-function writtenOutcome(
+/** What is left to do and to know follows what was done. */
+function outcomeOf(
   task: Task,
   plan: Plan,
-  written: readonly string[],
-  installed: Installed,
   fields: Outcome['fields'],
+  { said, written = [], installed = NOTHING_INSTALLED, next }: Done,
 ): Outcome {
-  const { columns, paint } = task.terminal
-  const count = `${written.length} ${written.length === 1 ? 'file' : 'files'}`
   return {
     exit: installed.isFailed ? EXIT.notSo : EXIT.done,
     text: [
-      paint('green', wrap(`Written: ${count}. ${UNDO}${task.line('undo')}`, columns)),
+      said,
       ...manualSteps(task, plan),
       ...commandLines(task, plan, [installed.command ?? '', installed.wanted ?? '']),
-      ...goodToKnow(task, plan),
+      ...(plan.notes.length === 0 ? [] : ['', 'Good to know:', ...notesOf(task, plan)]),
     ].join('\n'),
     fields: { ...fields, written, installed: installed.command },
-    next: nextOf(task, plan, installed),
+    next,
   }
 }
 
@@ -169,10 +180,6 @@ function commandLines(task: Task, { source, commands }: Plan, shown: readonly st
     wrap(said, task.terminal.columns),
     ...left.map((command) => `  ${visibleText(command)}`),
   ]
-}
-
-function goodToKnow(task: Task, plan: Plan): string[] {
-  return plan.notes.length === 0 ? [] : ['', 'Good to know:', ...notesOf(task, plan)]
 }
 
 function nextOf(task: Task, { manual }: Plan, installed: Installed): NextStep {
@@ -195,36 +202,19 @@ function nothingToWrite(task: Task, plan: Plan, fields: Outcome['fields']): Outc
   const said = isByHand
     ? 'There is nothing that can be written for sure; what is left is to be done by hand.'
     : 'Nothing is left to do: it is integrated.'
-  return {
-    exit: EXIT.done,
-    text: [
-      paint(isByHand ? 'yellow' : 'green', wrap(said, columns)),
-      ...manualSteps(task, plan),
-      ...(isByHand ? commandLines(task, plan, []) : []),
-      ...(isByHand ? goodToKnow(task, plan) : []),
-    ].join('\n'),
-    fields: { ...fields, written: [], installed: null },
+  return outcomeOf(task, isByHand ? plan : { ...plan, commands: [], notes: [] }, fields, {
+    said: paint(isByHand ? 'yellow' : 'green', wrap(said, columns)),
     next: {
       text: isByHand ? 'Once that is done, to check it:' : 'To check it, here and from outside:',
       command: task.line('verify'),
     },
-  }
+  })
 }
 
 function dryOutcome(task: Task, plan: Plan, fields: Outcome['fields']): Outcome {
-  const said = 'This is what would be written. Nothing has been.'
-  return {
-    exit: EXIT.done,
-    text: [
-      wrap(said, task.terminal.columns),
-      ...manualSteps(task, plan),
-      ...commandLines(task, plan, []),
-      ...goodToKnow(task, plan),
-    ].join('\n'),
-    fields: { ...fields, written: [], installed: null },
-    next: {
-      text: 'To write it:',
-      command: task.line('apply', ...task.given.apps.map((app) => `--app ${visibleText(app)}`)),
-    },
-  }
+  const apps = task.given.apps.map((app) => `--app ${visibleText(app)}`)
+  return outcomeOf(task, plan, fields, {
+    said: wrap('This is what would be written. Nothing has been.', task.terminal.columns),
+    next: { text: 'To write it:', command: task.line('apply', ...apps) },
+  })
 }

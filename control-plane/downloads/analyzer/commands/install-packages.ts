@@ -15,7 +15,7 @@ export interface Installed {
   readonly wanted: string | null
 }
 
-const NOTHING: Installed = { command: null, isFailed: false, wanted: null }
+export const NOTHING_INSTALLED: Installed = { command: null, isFailed: false, wanted: null }
 
 /** Our own commands only: what a guide brings along is shown to a person and never run. */
 export async function installPackages(
@@ -29,9 +29,9 @@ export async function installPackages(
   const calls = new Map(
     wanting.map((one) => [installCommand(project, one), installArguments(project, one)]),
   )
-  if (calls.size === 0) return NOTHING
+  if (calls.size === 0) return NOTHING_INSTALLED
   const command = [...calls.keys()].join(' && ')
-  if (!(await isAgreed(task, command))) return { ...NOTHING, wanted: command }
+  if (!(await isAgreed(task, command))) return { ...NOTHING_INSTALLED, wanted: command }
   for (const call of calls.values())
     if (!(await run(task, call, project.root))) return { command, isFailed: true, wanted: command }
   return { command, isFailed: false, wanted: null }

@@ -1,6 +1,6 @@
 /** What a plan does, for people: shortly, and with every line of it. */
 import type { FileEdit, ManualStep, Plan } from '../plan.ts'
-import { diffOf, type Diff } from '../terminal/diff.ts'
+import { diffOf } from '../terminal/diff.ts'
 import { plainText, visibleText, wrapUnder } from '../terminal/words.ts'
 import type { Task } from './command.ts'
 
@@ -8,22 +8,14 @@ const CODE_LINES_MAX = 60
 
 export function planInShort(task: Task, plan: Plan): string[] {
   const { columns, paint } = task.terminal
+  const line = (verb: string, place: string, text: string) =>
+    wrapUnder(`  ${verb} ${place}  `, ' '.repeat(10), plainText(text), columns)
   const edits = plan.edits.map(({ path, before, why }) => {
     const verb = before === null ? 'create' : 'change'
-    return wrapUnder(
-      `  ${paint('green', verb)}  ${visibleText(path)}  `,
-      ' '.repeat(10),
-      plainText(why),
-      columns,
-    )
+    return line(`${paint('green', verb)} `, visibleText(path), why)
   })
   const manual = plan.manual.map((step) =>
-    wrapUnder(
-      `  ${paint('yellow', 'by hand')} ${placeOf(step)}  `,
-      ' '.repeat(10),
-      plainText(step.text),
-      columns,
-    ),
+    line(paint('yellow', 'by hand'), placeOf(step), step.text),
   )
   return [...edits, ...manual]
 }
@@ -33,7 +25,7 @@ export function diffsOf(
   edits: readonly FileEdit[],
 ): { readonly text: string; readonly isCut: boolean } {
   const wishes = { paint: task.terminal.paint, isWhole: task.given.flags.has('full') }
-  const diffs: readonly Diff[] = edits.map((edit) => diffOf(edit, wishes))
+  const diffs = edits.map((edit) => diffOf(edit, wishes))
   return {
     text: diffs.map(({ text }) => text).join('\n\n'),
     isCut: diffs.some(({ isCut }) => isCut),
@@ -79,7 +71,7 @@ export function planFields(plan: Plan) {
       const action = edit.before === null ? 'create' : 'modify'
       return { path: edit.path, action, why: edit.why, added, removed, diff: text }
     }),
-    manual: plan.manual.map(({ path, line, text, code }) => ({ path, line, text, code })),
+    manual: plan.manual,
     commands: plan.commands,
     notes: plan.notes,
   }

@@ -65,13 +65,7 @@ async function checkHere(
   return task.terminal.during('Checking the project', () =>
     runLocalChecks(project, application, {
       baseUrl: task.access.baseUrl().text,
-      tenant: {
-        tenantId: facts.tenant_id,
-        mode: facts.mode,
-        protection: facts.protection,
-        health: facts.health,
-        sealed: facts.sealed,
-      },
+      tenant: facts,
       secrets: key === null ? [] : [key.text],
       environment,
       port: task.given.port,

@@ -26,9 +26,9 @@ export function mountLine(
   one: MadeApplication,
   { service }: FreeNames,
 ): string {
-  const { method, adapter, remark } = framework
+  const { method, name, remark } = framework
   const isAwaited = method === 'register' && canAwait(source, one.behind, hasTopLevelAwait)
-  const call = `${one.receiver}.${method}(${service}.${adapter}())`
+  const call = `${one.receiver}.${method}(${service}.${name}())`
   return `${isAwaited ? 'await ' : ''}${call}${style.semicolon} // ${remark}`
 }
 

@@ -159,7 +159,7 @@ function changesFor(
 
 /** `express()` becomes `express().use(verifyClaims().express())`: first of all, whatever follows. */
 function link({ framework }: MountWish, { call }: ChainedApplication, guard: string): Change {
-  const text = `.${framework.method}(${guard}().${framework.adapter}())`
+  const text = `.${framework.method}(${guard}().${framework.name}())`
   return { kind: 'chaining', at: endOf(call), text }
 }
 

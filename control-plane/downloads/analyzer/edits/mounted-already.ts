@@ -26,11 +26,20 @@ export function importsPackage(source: Source): boolean {
 
 /** `service.express()`, `verifyClaims().fastify()`, or of a service that another file has made. */
 export function isAdapterCall(source: Source, node: Node): boolean {
+  return adapterOf(source, node) !== null
+}
+
+/** `service.node(listener)`; `service.upgrade` is for WebSockets alone, and requests go past it. */
+export function isRequestGuard(source: Source, node: Node): boolean {
+  return (adapterOf(source, node) ?? 'upgrade') !== 'upgrade'
+}
+
+function adapterOf(source: Source, node: Node): string | null {
   const call = bare(node)
-  if (call.type !== 'CallExpression' || call.callee.type !== 'MemberExpression') return false
+  if (call.type !== 'CallExpression' || call.callee.type !== 'MemberExpression') return null
   const { object, property } = call.callee
-  if (property.type !== 'Identifier' || !ADAPTERS.has(property.name)) return false
-  return isService(source, object)
+  if (property.type !== 'Identifier' || !ADAPTERS.has(property.name)) return null
+  return isService(source, object) ? property.name : null
 }
 
 function isService(source: Source, expression: Node): boolean {

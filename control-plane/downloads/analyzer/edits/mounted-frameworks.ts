@@ -1,6 +1,7 @@
 /** The frameworks whose applications take a middleware by one line, and how that line reads. */
 
 export interface MountedFramework {
+  /** Its adapter is called so as well: `service.express()`. */
   readonly name: 'express' | 'fastify' | 'koa' | 'hono' | 'nest'
   /** By `new`, and not by a call. */
   readonly isConstructed: boolean
@@ -11,8 +12,6 @@ export interface MountedFramework {
   readonly method: 'use' | 'register'
   /** And so does that: `express().use(…)` is what `express()` was. */
   readonly isChained: boolean
-  /** Of service-node's service: `service.express()`. */
-  readonly adapter: string
   readonly remark: string
 }
 
@@ -26,33 +25,16 @@ const USED = {
 } as const
 
 export const MOUNTED: Readonly<Record<MountedFramework['name'], MountedFramework>> = {
-  express: {
-    ...USED,
-    name: 'express',
-    sameBehind: ['set', 'enable', 'disable'],
-    adapter: 'express',
-  },
-  koa: { ...USED, name: 'koa', isConstructed: true, adapter: 'koa' },
-  hono: {
-    ...USED,
-    name: 'hono',
-    isConstructed: true,
-    adapter: 'hono',
-  },
-  nest: {
-    ...USED,
-    name: 'nest',
-    isAwaited: true,
-    isChained: false,
-    adapter: 'nest',
-  },
+  express: { ...USED, name: 'express', sameBehind: ['set', 'enable', 'disable'] },
+  koa: { ...USED, name: 'koa', isConstructed: true },
+  hono: { ...USED, name: 'hono', isConstructed: true },
+  nest: { ...USED, name: 'nest', isAwaited: true, isChained: false },
   fastify: {
     ...USED,
     name: 'fastify',
     sameBehind: ['withTypeProvider'],
     method: 'register',
     isChained: false,
-    adapter: 'fastify',
     remark: 'before every other plugin',
   },
 }

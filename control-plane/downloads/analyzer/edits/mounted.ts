@@ -78,11 +78,11 @@ export function snippetFor(
     const snippet = name === 'next' ? JAVASCRIPT.next : JAVASCRIPT.node
     return (guard === 'enforce' ? snippet.sdk : snippet.edge).code
   }
-  const { method, adapter, remark } = framework
+  const { method, remark } = framework
   return [
     importCode(modules, STYLE, { guard, local: guard }),
     '',
     `const service = ${guard}()`,
-    `${receiver}.${method}(service.${adapter}()) // ${remark}`,
+    `${receiver}.${method}(service.${framework.name}()) // ${remark}`,
   ].join('\n')
 }

@@ -7,7 +7,7 @@ import type { Source } from '../syntax/parse.ts'
 import { bare, referenceOf } from '../syntax/references.ts'
 import { functionAround, isFunction } from '../syntax/walk.ts'
 import { contains } from './made-applications.ts'
-import { isAdapterCall } from './mounted-already.ts'
+import { isRequestGuard } from './mounted-already.ts'
 import { mountedFramework } from './mounted-frameworks.ts'
 
 export interface OpenListener extends Spot {
@@ -185,29 +185,18 @@ function isUnknownFactory(source: Source, node: Node): boolean {
 /** The applications that this is, and nothing else; none of them where the guard is around it; null: otherwise. */
 function applicationsAt(spot: Spot, tracer: Tracer): Making[] | null {
   const { source, node } = spot
-  if (isBehindGuard(source, node) || isHandlerOfFactory(source, node)) return []
+  if (isRequestGuard(source, node) || isHandlerOfFactory(source, node)) return []
   const values = tracer.values(spot)
   if (values.length === 0) return null
   const found: Making[] = []
   for (const value of values) {
-    if (isBehindGuard(value.source, value.node)) continue
+    if (isRequestGuard(value.source, value.node)) continue
     const making = makingAt(value.source, value.node) ?? handedThrough(value, tracer)
     if (making?.kind !== 'application' || mountedFramework(making.framework) === undefined)
       return null
     found.push(making)
   }
   return found
-}
-
-/** `service.node(listener)`; `service.upgrade` is for WebSockets alone. */
-function isBehindGuard(source: Source, node: Node): boolean {
-  const call = bare(node)
-  return (
-    isAdapterCall(source, call) &&
-    call.type === 'CallExpression' &&
-    call.callee.type === 'MemberExpression' &&
-    keyOf(call.callee.property) !== 'upgrade'
-  )
 }
 
 /** `(request, response) => app(request, response)` and nothing beside. */

@@ -5,8 +5,8 @@
  */
 import type { Node } from '@babel/types'
 import { parseSource, type PackageType, type Source } from '../syntax/parse.ts'
-import { withChanges, type Change, type Changed } from './changes.ts'
-import { expectedNodes } from './expected-nodes.ts'
+import { endOf, startOf } from '../syntax/places.ts'
+import { placeOf, withChanges, type Change, type Changed } from './changes.ts'
 
 /** The new text; or why it is not what it should be. */
 export function applied(
@@ -20,14 +20,9 @@ export function applied(
   try {
     const comparison = new Comparison(changed)
     const isSame = comparison.areSame(source.file.program, parsed.source.file.program)
-    const expected = expectedNodes(source.path, changes, packageType)
-    const plain = new Comparison({ text: '', added: [] })
     // what came along is what was to be added, and nothing besides
-    const isExpected =
-      plain.areSame(expected.statements, comparison.statements) &&
-      plain.areSame(expected.callees, comparison.callees) &&
-      plain.areSame(expected.links, comparison.links)
-    if (isSame && isExpected) return { text: changed.text }
+    const wanted = [...changes].sort((a, b) => placeOf(a) - placeOf(b)).map(codeOf)
+    if (isSame && wanted.join('') === comparison.addedCode()) return { text: changed.text }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
   }
@@ -46,15 +41,24 @@ const ASIDE: ReadonlySet<string> = new Set([
   'tokens',
 ])
 
+/** Without what stands in no tree. */
+const plain = (code: string) => code.replaceAll(/\/\/.*$|[\s;]/gm, '')
+
+const codeOf = (change: Change) => plain('callee' in change ? change.callee : change.text)
+
 class Comparison {
-  readonly statements: Node[] = []
-  readonly callees: Node[] = []
-  /** Of `.use(…)`: the name and what is given. */
-  readonly links: Node[] = []
+  /** What was taken out: where it began, and where it ended. */
+  readonly #taken: { readonly start: number; readonly end: number }[] = []
   readonly #changed: Changed
 
   constructor(changed: Changed) {
     this.#changed = changed
+  }
+
+  addedCode(): string {
+    const { text } = this.#changed
+    const inOrder = this.#taken.toSorted((a, b) => a.start - b.start)
+    return inOrder.map(({ start, end }) => plain(text.slice(start, end))).join('')
   }
 
   areSame(before: unknown, after: unknown): boolean {
@@ -73,7 +77,7 @@ class Comparison {
   #areSameLists(before: readonly unknown[], after: readonly unknown[]): boolean {
     const left: unknown[] = []
     for (const item of after)
-      if (isNode(item) && this.#isAdded(item)) this.statements.push(item)
+      if (isNode(item) && this.#isAdded(item)) this.#take(startOf(item), endOf(item))
       else left.push(item)
     return (
       left.length === before.length &&
@@ -86,12 +90,16 @@ class Comparison {
     if (node.type !== 'CallExpression') return undefined
     const { callee, arguments: given } = node
     if (this.#isAdded(callee) && given.length === 1) {
-      this.callees.push(callee)
+      this.#take(startOf(callee), endOf(callee))
       return given[0]
     }
     if (callee.type !== 'MemberExpression' || !this.#isAdded(callee.property)) return undefined
-    this.links.push(callee.property, ...given)
+    this.#take(endOf(callee.object), endOf(node))
     return callee.object
+  }
+
+  #take(start: number, end: number) {
+    this.#taken.push({ start, end })
   }
 
   #isAdded({ start, end }: Node): boolean {

@@ -7,7 +7,7 @@ import { changesProblems, type EditProblem } from '../../../../shared/integratio
 import { LIMITS } from '../../../../shared/limits.ts'
 import { copyPath } from './record.ts'
 import type { Step } from './restore.ts'
-import { look, type Sight } from './sight.ts'
+import { look, textIn, type Sight } from './sight.ts'
 import type { FileSystem } from './world.ts'
 
 export async function foreignProblems(
@@ -36,14 +36,7 @@ export async function foreignProblems(
   return problems
 }
 
-function textOf(sight: Sight): string | null {
-  if (sight.kind !== 'file') return null
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(sight.bytes)
-  } catch {
-    return null
-  }
-}
+const textOf = (sight: Sight) => (sight.kind === 'file' ? textIn(sight.bytes) : null)
 
 /** It would go: whichever it is, that takes nothing in. */
 function sdkUrlIn(manifest: string): string | null {

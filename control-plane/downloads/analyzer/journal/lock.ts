@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { objectIn } from '../json.ts'
 import { hasNoLinks, JOURNAL, removeFile, removeFolderIfEmpty, ROOM, writeNew } from './record.ts'
 import { look } from './sight.ts'
 import { codeOf, reasonOf, type FileSystem, type JournalWorld } from './world.ts'
@@ -30,7 +31,9 @@ export async function withLock<T>(
 ): Promise<Locked<T>> {
   const { files } = world
   try {
-    await makeRoom(root, files)
+    await files.mkdir(join(root, ROOM), { mode: 0o700 }).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error
+    })
     const refusal = await take(root, LOCK, world)
     if (refusal !== null) return { kind: 'refused', detail: refusal }
   } catch (error) {
@@ -44,14 +47,6 @@ export async function withLock<T>(
       : { kind: 'refused', detail: problem }
   } finally {
     await release(root, files)
-  }
-}
-
-async function makeRoom(root: string, files: FileSystem) {
-  try {
-    await files.mkdir(join(root, ROOM), { mode: 0o700 })
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
   }
 }
 
@@ -82,8 +77,8 @@ async function holderOf(root: string, lock: string, files: FileSystem): Promise<
   const sight = await look(root, lock, 1000, files, 2) // two while it is placed, or was
   if (sight.kind === 'absent') return 'nobody'
   if (sight.kind === 'problem') return `${lock} ${sight.detail}. Remove ${ROOM}, and try again.`
-  const holder = readHolder(sight.bytes)
-  return holder ?? `${lock} cannot be read. If nobody else is at work here, remove it.`
+  const { success, output } = v.safeParse(Holder, objectIn(sight.bytes.toString()))
+  return success ? output : `${lock} cannot be read. If nobody else is at work here, remove it.`
 }
 
 export const newToken = () => randomBytes(8).toString('hex')
@@ -118,15 +113,6 @@ async function place(root: string, path: string, world: JournalWorld): Promise<s
     throw error
   } finally {
     await removeFile(own, files)
-  }
-}
-
-function readHolder(bytes: Buffer): Holder | null {
-  try {
-    const { success, output } = v.safeParse(Holder, JSON.parse(bytes.toString()))
-    return success ? output : null
-  } catch {
-    return null
   }
 }
 

@@ -10,7 +10,7 @@ import { foldedPath, pathProblem } from '../../../../shared/integration/path-rul
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { FileEdit } from '../plan.ts'
 import { readJournal, type Journal } from './record.ts'
-import { look, type SeenFile } from './sight.ts'
+import { look, textIn, type SeenFile } from './sight.ts'
 import { codeOf, reasonOf, visible, type FileSystem, type JournalWorld } from './world.ts'
 import { judgeWorkTree } from './work-tree.ts'
 
@@ -47,16 +47,15 @@ export async function prepare(
 ): Promise<Prepared | Refused> {
   const { files } = world
   const root = await files.realpath(givenRoot).catch(() => null)
-  if (root === null)
-    return refuse(null, `There is no folder ${visible(givenRoot)} that can be read.`)
+  if (root === null) return refuse(`There is no folder ${visible(givenRoot)} that can be read.`)
   const wanted = edits.filter(({ before, after }) => before !== after)
   if (wanted.length === 0)
     return { kind: 'prepared', root, files: [], folders: [], earlier: null, remarks: [] }
 
   const found = await readJournal(root, files)
-  if (found.kind === 'problem') return refuse(null, found.detail)
+  if (found.kind === 'problem') return refuse(found.detail)
   const earlier = found.kind === 'journal' ? found.journal : null
-  if (earlier?.state === 'writing') return refuse(null, CUT_OFF)
+  if (earlier?.state === 'writing') return refuse(CUT_OFF)
 
   const problems = changesProblems(wanted, rules)
   const prepared: PreparedFile[] = []
@@ -64,8 +63,10 @@ export async function prepare(
   for (const edit of wanted.filter(({ path }) => pathProblem(path) === null)) {
     const outcome = await judge(root, edit, files)
     if (typeof outcome === 'string') problems.push({ path: edit.path, detail: outcome })
-    else prepared.push(outcome.file)
-    if (typeof outcome !== 'string') for (const folder of outcome.folders) folders.add(folder)
+    else {
+      prepared.push(outcome.file)
+      for (const folder of outcome.folders) folders.add(folder)
+    }
   }
   if (problems.length > 0) return { kind: 'refused', problems }
 
@@ -74,24 +75,22 @@ export async function prepare(
   const written = earlier === null ? [] : await thoseThere(root, earlier, files)
   const asked = [...new Set([...changed, ...written])]
   const tree = await judgeWorkTree(root, paths, asked, world)
-  const earlierProblem = earlier === null || tree.isKept ? [] : [{ path: null, detail: STANDS }]
-  if (tree.problems.length + earlierProblem.length > 0)
-    return { kind: 'refused', problems: [...tree.problems, ...earlierProblem] }
-  prepared.sort((left, right) => (left.path < right.path ? -1 : 1))
-  const ordered = [...folders].sort()
+  problems.push(...tree.problems)
+  if (earlier !== null && !tree.isKept) problems.push({ path: null, detail: STANDS })
+  if (problems.length > 0) return { kind: 'refused', problems }
   return {
     kind: 'prepared',
     root,
-    files: prepared,
-    folders: ordered,
+    files: prepared.sort((left, right) => (left.path < right.path ? -1 : 1)),
+    folders: [...folders].sort(),
     earlier: earlier?.token ?? null,
     remarks: tree.remarks,
   }
 }
 
-const refuse = (path: string | null, detail: string): Refused => ({
+export const refuse = (detail: string): Refused => ({
   kind: 'refused',
-  problems: [{ path, detail }],
+  problems: [{ path: null, detail }],
 })
 
 const CUT_OFF =
@@ -117,7 +116,7 @@ async function judge(root: string, edit: FileEdit, files: FileSystem): Promise<J
   if (sight.kind === 'problem') return sight.detail
   if (sight.kind === 'absent') return judgeNew(root, edit, sight.missing, files)
   if (edit.before === null) return 'is to be created, and is there already'
-  const text = decoded(sight.bytes)
+  const text = textIn(sight.bytes)
   if (text === null) return 'is not text in UTF-8'
   if (text !== edit.before) return 'was changed since it was read: run this again'
   const refusal = await notWritable(root, edit.path, files)
@@ -171,15 +170,6 @@ async function notWritable(root: string, path: string, files: FileSystem): Promi
 
 const MARK = '\ufeff'
 const hasMark = (bytes: Buffer) => bytes.subarray(0, 3).equals(Buffer.from(MARK))
-
-/** Without its byte order mark; null: not UTF-8. */
-function decoded(bytes: Buffer): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return null
-  }
-}
 
 /** A file with one kind of line end keeps to it; one with both is as whoever edits it says. */
 function withLineEnds(before: string, after: string): string {

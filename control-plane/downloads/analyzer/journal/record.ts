@@ -9,7 +9,8 @@ import * as v from 'valibot'
 import { pathProblem } from '../../../../shared/integration/edit-rules.ts'
 import { foldedPath } from '../../../../shared/integration/path-rules.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
-import { look } from './sight.ts'
+import { objectIn } from '../json.ts'
+import { look, textIn } from './sight.ts'
 import { codeOf, type FileSystem, type JournalWorld } from './world.ts'
 
 export const ROOM = '.service'
@@ -71,17 +72,10 @@ export async function readJournal(root: string, files: FileSystem): Promise<Foun
   if (sight.kind === 'problem')
     return { kind: 'problem', detail: `The journal cannot be used: ${JOURNAL} ${sight.detail}.` }
   const detail = `The journal is not as it was written: ${JOURNAL} is damaged, or somebody else's. Nothing was touched. Your version control has the way back; remove ${ROOM} to start anew.`
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(sight.bytes)
-    const { success, output } = v.safeParse(Sealed, JSON.parse(text))
-    if (success && isConsistent(output)) {
-      const { seal, ...journal } = output
-      return { kind: 'journal', journal, seal }
-    }
-  } catch {
-    // neither text nor JSON: the same answer
-  }
-  return { kind: 'problem', detail }
+  const { success, output } = v.safeParse(Sealed, objectIn(textIn(sight.bytes)))
+  if (!success || !isConsistent(output)) return { kind: 'problem', detail }
+  const { seal, ...journal } = output
+  return { kind: 'journal', journal, seal }
 }
 
 function isConsistent({ files, folders }: Journal): boolean {

@@ -15,7 +15,7 @@ import {
   type Journal,
   type JournalFile,
 } from './record.ts'
-import { look } from './sight.ts'
+import { isFree, look } from './sight.ts'
 import { codeOf, type FileSystem } from './world.ts'
 
 interface Restoring {
@@ -118,15 +118,11 @@ export async function restoreAll(
     outcome[kind === 'remove' ? 'removed' : 'restored'].push(path)
   }
   for (const folder of journal.folders.toReversed())
-    if (await isFolder(root, folder, files)) await removeFolderIfEmpty(join(root, folder), files)
+    // really there, and behind no link
+    if (await isFree(root, `${folder}/${ROOM}-nothing`, files))
+      await removeFolderIfEmpty(join(root, folder), files)
   await clearJournal(root, files)
   return outcome
-}
-
-/** Really there, and behind no link. */
-async function isFolder(root: string, folder: string, files: FileSystem): Promise<boolean> {
-  const sight = await look(root, `${folder}/${ROOM}-nothing`, 0, files)
-  return sight.kind === 'absent' && sight.missing.length === 0
 }
 
 /** As the journal has it, which allows no setuid, whatever the copy was given since. */

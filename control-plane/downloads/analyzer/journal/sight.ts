@@ -59,7 +59,23 @@ export async function look(
   return lookAtFile(join(root, path), bytesMax, files, namesMax)
 }
 
-async function statsOf(at: string, files: FileSystem): Promise<Stats | string> {
+/** Nothing is there, and the folder that it would lie in is. */
+export async function isFree(root: string, path: string, files: FileSystem): Promise<boolean> {
+  const sight = await look(root, path, 0, files)
+  return sight.kind === 'absent' && sight.missing.length === 0
+}
+
+/** Without a byte order mark; null: no text in UTF-8. */
+export function textIn(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+/** A text: why there are none. */
+export async function statsOf(at: string, files: FileSystem): Promise<Stats | string> {
   try {
     return await files.lstat(at)
   } catch (error) {

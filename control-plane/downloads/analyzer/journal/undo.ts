@@ -6,7 +6,8 @@ import type { Refused } from './prepare.ts'
 import { foreignProblems } from './foreign.ts'
 import { clearJournal, isOurs, readJournal, ROOM } from './record.ts'
 import { judgeRestoring, removeTemporaries, restoreAll, type Restored } from './restore.ts'
-import { codeOf, reasonOf, type JournalWorld } from './world.ts'
+import { statsOf } from './sight.ts'
+import { reasonOf, type JournalWorld } from './world.ts'
 
 export type Undone =
   | ({ readonly kind: 'undone' } & Restored)
@@ -58,7 +59,7 @@ export async function undo(
 ): Promise<Undone> {
   const root = await world.files.realpath(givenRoot).catch(() => null)
   if (root === null) return refuse(`There is no folder ${givenRoot} that can be read.`)
-  if (!(await isRoomThere(root, world))) return { kind: 'nothing' }
+  if ((await statsOf(join(root, ROOM), world.files)) === 'absent') return { kind: 'nothing' }
   const found = await readJournal(root, world.files)
   if (found.kind === 'problem') return refuse(found.detail)
   const view = wishes.isForeignBelieved === true ? null : await viewUndo(root, world)
@@ -80,15 +81,6 @@ const refuse = (detail: string): Undone => ({
   problems: [{ path: null, detail }],
   isChanged: false,
 })
-
-async function isRoomThere(root: string, { files }: JournalWorld): Promise<boolean> {
-  try {
-    await files.lstat(join(root, ROOM))
-    return true
-  } catch (error) {
-    return codeOf(error) !== 'ENOENT'
-  }
-}
 
 async function undoLocked(root: string, world: JournalWorld, wishes: UndoWishes): Promise<Undone> {
   const { files } = world

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import type { EditProblem } from '../../../../shared/integration/edit-rules.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { newToken, withLock } from './lock.ts'
-import type { Prepared, PreparedFile, Refused } from './prepare.ts'
+import { refuse, type Prepared, type PreparedFile, type Refused } from './prepare.ts'
 import {
   clearJournal,
   copyPath,
@@ -22,7 +22,7 @@ import {
   type Journal,
 } from './record.ts'
 import { judgeRestoring, removeTemporaries, restoreAll } from './restore.ts'
-import { look } from './sight.ts'
+import { isFree, look } from './sight.ts'
 import { codeOf, reasonOf, type FileSystem, type JournalWorld } from './world.ts'
 
 type Written =
@@ -35,13 +35,8 @@ export async function writeEdits(prepared: Prepared, world: JournalWorld): Promi
   const { root, files } = prepared
   if (files.length === 0) return { kind: 'written', paths: [] }
   const locked = await withLock(root, world, () => writeLocked(prepared, world))
-  return locked.kind === 'done' ? locked.result : refuse(null, locked.detail)
+  return locked.kind === 'done' ? locked.result : refuse(locked.detail)
 }
-
-const refuse = (path: string | null, detail: string): Refused => ({
-  kind: 'refused',
-  problems: [{ path, detail }],
-})
 
 /** What was prepared is no longer what is there. */
 class Stale extends Error {}
@@ -52,7 +47,7 @@ async function writeLocked(prepared: Prepared, world: JournalWorld): Promise<Wri
   const found = await readJournal(root, files)
   const token = found.kind === 'journal' ? found.journal.token : null
   if (found.kind === 'problem' || token !== prepared.earlier)
-    return refuse(null, 'Another apply was faster: look at what it did, and run this again.')
+    return refuse('Another apply was faster: look at what it did, and run this again.')
   const journal = newJournal(prepared, world)
   let path: string | null = null
   let begun = 0
@@ -117,8 +112,7 @@ async function copyOriginals(prepared: Prepared, files: FileSystem) {
 }
 
 async function makeFolder(root: string, folder: string, files: FileSystem) {
-  const sight = await look(root, folder, 0, files)
-  if (sight.kind !== 'absent' || sight.missing.length > 0)
+  if (!(await isFree(root, folder, files)))
     throw new Stale('came to be since it was looked at: run this again')
   await files.mkdir(join(root, folder))
   await syncFolder(dirname(join(root, folder)), files)
@@ -133,9 +127,9 @@ async function writeFile(
 ) {
   const { path, bytes, was } = file
   const at = join(root, path)
-  const temporary = join(root, temporaryPath(journal, path, index))
-  const isFolderThere = await look(root, temporaryPath(journal, path, index), 0, files)
-  if (isFolderThere.kind !== 'absent' || isFolderThere.missing.length > 0)
+  const beside = temporaryPath(journal, path, index)
+  const temporary = join(root, beside)
+  if (!(await isFree(root, beside, files)))
     throw new Stale('lies in a folder that was changed since: run this again')
   await writeNew(temporary, bytes, was?.mode ?? null, files, was ?? undefined)
   await assertUnchanged(root, file, files)

@@ -1,7 +1,6 @@
 /** Whether the application has no route of its own where sign-ins start, come back and end. */
 import { resultsOf } from '../../../../shared/integration/check-result.ts'
-import { lineAt } from '../syntax/places.ts'
-import { codeFiles, isInComment } from './code-files.ts'
+import { foundInCode } from './code-files.ts'
 import type { LocalCheck } from './looked-at.ts'
 
 const { fail, pass, warn } = resultsOf('callback_free')
@@ -25,21 +24,17 @@ const FILE_ROUTE =
   /(?:^|\/)(?:pages|app)\/service\/(?:(?:login|callback|logout|me)(?:\/(?:page|route|index))?\.[jt]sx?|\[\[?\.\.\.)/
 
 export const callbackFree: LocalCheck = async (at) => {
-  const wholes: string[] = []
   const routed = at.project.files.find(({ path }) => FILE_ROUTE.test(path))
   if (routed !== undefined) return shadowed(routed.path)
-  for await (const { path, text } of codeFiles(at)) {
-    for (const pattern of ROUTES)
-      for (const match of text.matchAll(pattern))
-        if (!isInComment(text, match.index)) return shadowed(`${path}:${lineAt(text, match.index)}`)
-    for (const match of text.matchAll(WHOLE))
-      if (!isInComment(text, match.index)) wholes.push(`${path}:${lineAt(text, match.index)}`)
+  let whole: string | null = null
+  for await (const { place, pattern } of foundInCode(at, [...ROUTES, WHOLE])) {
+    if (pattern !== WHOLE) return shadowed(place)
+    whole ??= place
   }
-  const [first] = wholes
-  if (first === undefined)
+  if (whole === null)
     return pass('No route of the application takes /service/login, callback, logout or me.')
   return warn(
-    `${first} takes all that is under /service: login, callback, logout and me never get there.`,
+    `${whole} takes all that is under /service: login, callback, logout and me never get there.`,
     'Move those routes to another prefix; what else is under /service reaches the application.',
   )
 }

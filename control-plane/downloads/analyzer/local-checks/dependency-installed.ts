@@ -4,6 +4,8 @@ import { type CheckResult, resultsOf } from '../../../../shared/integration/chec
 import { VERSION } from '../../../../shared/version.ts'
 import { installCommand } from '../edits/install-command.ts'
 import { under, upwards } from '../detection/folders.ts'
+import { PACKAGE } from '../edits/import-line.ts'
+import { filesEnding } from '../edits/other/parts.ts'
 import { packageOf } from '../edits/node-sources.ts'
 import { objectIn } from '../json.ts'
 import { readText } from '../project/read-text.ts'
@@ -11,7 +13,6 @@ import { isNode } from '../edits/notes.ts'
 import { packageFolder, type LocalCheck, type LookedAt } from './looked-at.ts'
 
 const { fail, pass, skip, warn } = resultsOf('dependency_installed')
-const PACKAGE = 'service-node'
 const MANIFEST_BYTES_MAX = 64 * 1024
 
 interface Wanted {
@@ -54,14 +55,13 @@ export const dependencyInstalled: LocalCheck = async (at) =>
 
 async function ofNode(at: LookedAt): Promise<CheckResult> {
   const { project, application, world } = at
-  const address = `${world.baseUrl}/api/v1/sdk/node`
+  const packageManager = application.packageManager ?? 'npm'
+  const addWord = packageManager === 'npm' ? 'install' : 'add'
+  const add = `${packageManager} ${addWord} ${world.baseUrl}/api/v1/sdk/node`
   const folder = packageFolder(at)
   const { manifestPath, dependencies } = await packageOf(project, { ...application, folder })
   if (!dependencies.has(PACKAGE))
-    return fail(
-      `${manifestPath ?? 'package.json'} does not name ${PACKAGE}.`,
-      `${application.packageManager ?? 'npm'} ${addWord(application.packageManager)} ${address}`,
-    )
+    return fail(`${manifestPath ?? 'package.json'} does not name ${PACKAGE}.`, add)
   const version = await installedVersion(at)
   if (version === null && project.has('.pnp.cjs'))
     return pass(`${PACKAGE} is named; Plug'n'Play keeps it where it is not looked for.`)
@@ -71,15 +71,9 @@ async function ofNode(at: LookedAt): Promise<CheckResult> {
       installCommand(project, application),
     )
   if (version !== VERSION)
-    return warn(
-      `${PACKAGE} ${version} is installed, and the service has ${VERSION}.`,
-      `${application.packageManager ?? 'npm'} ${addWord(application.packageManager)} ${address}`,
-    )
+    return warn(`${PACKAGE} ${version} is installed, and the service has ${VERSION}.`, add)
   return pass(`${PACKAGE} ${version} is installed.`)
 }
-
-const addWord = (packageManager: string | null) =>
-  packageManager === 'npm' || packageManager === null ? 'install' : 'add'
 
 /** As Node looks for it: in the application's own folder, then in those above it. */
 async function installedVersion(at: LookedAt): Promise<string | null> {
@@ -100,14 +94,11 @@ async function installedVersion(at: LookedAt): Promise<string | null> {
 async function ofOthers({ project, application }: LookedAt): Promise<CheckResult> {
   const wanted = WANTED[application.framework]
   if (wanted === undefined) return skip('The code to paste needs nothing but the framework.')
-  const start = application.folder === '' ? '' : `${application.folder}/`
-  const manifests = project.files.filter(
-    ({ path }) => path.startsWith(start) && wanted.manifests.test(path),
-  )
-  for (const { path } of manifests)
+  const manifests = filesEnding(project, application, wanted.manifests)
+  for (const path of manifests)
     if (wanted.isNamed.test((await project.read(path)) ?? ''))
       return pass(`${path} names ${wanted.name}.`)
   const [first] = manifests
-  const where = first === undefined ? 'No manifest' : `None of the manifests (${first.path} …)`
+  const where = first === undefined ? 'No manifest' : `None of the manifests (${first} …)`
   return fail(`${where} names ${wanted.name}, which the code to paste imports.`, wanted.install)
 }

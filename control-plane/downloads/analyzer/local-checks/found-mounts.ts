@@ -3,7 +3,7 @@
  * a route, a router or a path of its own is not the application.
  */
 import type { Node } from '@babel/types'
-import { isAdapterCall } from '../edits/mounted-already.ts'
+import { isAdapterCall, isRequestGuard } from '../edits/mounted-already.ts'
 import { keyOf } from '../syntax/bindings.ts'
 import type { Source } from '../syntax/parse.ts'
 import { textOf } from '../syntax/places.ts'
@@ -94,12 +94,9 @@ const writtenPath = (source: Source, path: Node) =>
 /** A text, a pattern or a list of them, by whatever name. */
 function isWrittenPath(source: Source, path: Node): boolean {
   const node = bare(path)
-  if (/^(?:StringLiteral|TemplateLiteral|RegExpLiteral|ArrayExpression)$/.test(node.type))
-    return true
-  if (node.type !== 'Identifier') return false
-  const values = source.bindings.resolve(node)?.values ?? []
-  return values.some(({ expression }) =>
-    /^(?:StringLiteral|TemplateLiteral|RegExpLiteral|ArrayExpression)$/.test(expression.type),
+  const named = node.type === 'Identifier' ? source.bindings.resolve(node)?.values : undefined
+  return [node, ...(named ?? []).map(({ expression }) => expression)].some(({ type }) =>
+    /^(?:StringLiteral|TemplateLiteral|RegExpLiteral|ArrayExpression)$/.test(type),
   )
 }
 
@@ -114,17 +111,9 @@ function isExportedProxy(source: Source, node: Node): boolean {
 /** `service.express()`, or a name for it. */
 function isMounted(source: Source, argument: Node): boolean {
   const node = bare(argument)
-  if (isAdapterCall(source, node)) return isNoUpgrade(node)
-  if (node.type !== 'Identifier') return false
-  const values = source.bindings.resolve(node)?.values ?? []
-  return values.some(
-    ({ expression, members }) =>
-      members.length === 0 && isAdapterCall(source, expression) && isNoUpgrade(bare(expression)),
+  if (isRequestGuard(source, node)) return true
+  const values = node.type === 'Identifier' ? source.bindings.resolve(node)?.values : undefined
+  return (values ?? []).some(
+    ({ expression, members }) => members.length === 0 && isRequestGuard(source, expression),
   )
-}
-
-/** Of WebSockets alone: requests go past it. */
-function isNoUpgrade(call: Node): boolean {
-  if (call.type !== 'CallExpression' || call.callee.type !== 'MemberExpression') return false
-  return keyOf(call.callee.property) !== 'upgrade'
 }

@@ -7,9 +7,8 @@ const { fail, pass, skip, warn } = resultsOf('health_path')
 
 export const healthPath: LocalCheck = async (at) => {
   const { application, world } = at
-  const path = world.tenant?.health ?? application.healthPath
+  const path = world.tenant.health
   const port = portOf(world, application)
-  if (path === null) return skip('No health path is known, so nothing was asked.')
   if (port === null)
     return skip(
       'It is not known which port the application listens on.',

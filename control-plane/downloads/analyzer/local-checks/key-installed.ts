@@ -6,15 +6,15 @@ import { type CheckResult, resultsOf } from '../../../../shared/integration/chec
 import { readText } from '../project/read-text.ts'
 import { askService, boundedJson } from './asked-locally.ts'
 import { isNode } from '../edits/notes.ts'
-import { modeOf, type LocalCheck, type LookedAt } from './looked-at.ts'
+import type { LocalCheck, LookedAt } from './looked-at.ts'
 
 const { fail, pass, skip, warn } = resultsOf('key_installed')
 const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
 const KEY_FILE_BYTES_MAX = 64 * 1024
 
 export const keyInstalled: LocalCheck = async (at) => {
-  const { world, application } = at
-  if (modeOf(world) === 'sdk')
+  const { world } = at
+  if (world.tenant.mode === 'sdk')
     return skip('In sdk mode the middleware has its keys from the service.')
   const file = keyFileOf(at)
   const text = await textAt(file.absolute)
@@ -30,26 +30,24 @@ export const keyInstalled: LocalCheck = async (at) => {
       `${file.shown} holds no public key that can be read.`,
       `Fetch it again: ${download(at, file.shown)}`,
     )
-  if (world.tenant === null)
-    return warn(
-      `${file.shown} holds ${counted(installed.length)}; the service was not asked whether it is the right one.`,
-      'Run it with the analyzer key: service-analyzer login, then service-analyzer verify',
-    )
   const published = await publishedKeys(at)
   if (typeof published === 'string')
     return warn(
       `${file.shown} holds ${counted(installed.length)}, which could not be compared: ${published}.`,
-      `Try it yourself: curl -i ${world.baseUrl}/tenants/${world.tenant.tenantId}/public-key`,
+      `Try it yourself: curl -i ${world.baseUrl}/tenants/${world.tenant.tenant_id}/public-key`,
     )
-  return compare(at, file.shown, installed, published, isNode(application))
+  return compare(at, file.shown, installed, published)
 }
 
 /** As the middleware and the snippets look for it: where the application is started. */
 function keyFileOf({ project, application, world }: LookedAt) {
   const given = world.environment['SERVICE_PUBLIC_KEY_FILE'] || PEM_FILENAME
-  const absolute = isAbsolute(given) ? given : join(project.root, application.folder, given)
+  if (isAbsolute(given)) return { absolute: given, shown: given }
   const { folder } = application
-  return { absolute, shown: isAbsolute(given) || folder === '' ? given : `${folder}/${given}` }
+  return {
+    absolute: join(project.root, folder, given),
+    shown: folder === '' ? given : `${folder}/${given}`,
+  }
 }
 
 async function textAt(file: string): Promise<string | null> {
@@ -69,15 +67,13 @@ function readKeys(text: string): KeyObject[] | null {
 }
 
 function missing(at: LookedAt, shown: string): CheckResult {
-  if (!isNode(at.application))
-    return fail(
-      `There is no ${shown}, and the application does not start without it.`,
-      download(at, shown),
-    )
-  return warn(
-    `There is no ${shown}: the keys are fetched when the application starts, and while the service cannot be reached then, nobody gets in.`,
-    download(at, shown),
-  )
+  const fix = download(at, shown)
+  return isNode(at.application)
+    ? warn(
+        `There is no ${shown}: the keys are fetched when the application starts, and while the service cannot be reached then, nobody gets in.`,
+        fix,
+      )
+    : fail(`There is no ${shown}, and the application does not start without it.`, fix)
 }
 
 interface PublishedKey {
@@ -87,7 +83,7 @@ interface PublishedKey {
 
 /** A string: why there are none. */
 async function publishedKeys(at: LookedAt): Promise<readonly PublishedKey[] | string> {
-  const answer = await askService(at, `/tenants/${at.world.tenant?.tenantId ?? ''}/public-key`)
+  const answer = await askService(at, `/tenants/${at.world.tenant.tenant_id}/public-key`)
   if (answer === null) return 'the service cannot be reached'
   if (answer.status === 404) return 'the tenant has no keys before it is published'
   if (!answer.ok) return `the service answers ${answer.status}`
@@ -106,7 +102,6 @@ function compare(
   shown: string,
   installed: readonly KeyObject[],
   published: readonly PublishedKey[],
-  fetchesItself: boolean,
 ): CheckResult {
   const has = (key: KeyObject) => installed.some((one) => one.equals(key))
   const absent = published.filter(({ key }) => !has(key)).map(({ status }) => status)
@@ -126,15 +121,14 @@ function compare(
     )
   if (absent.length > 0)
     return warn(
-      `${shown} lacks the key that is ${absent.join(' and ')}${fetchesItself ? '; the middleware fetches it when it first appears' : ''}.`,
+      `${shown} lacks the key that is ${absent.join(' and ')}${isNode(at.application) ? '; the middleware fetches it when it first appears' : ''}.`,
       fix,
     )
   return pass(`${shown} holds what the service publishes (${counted(installed.length)}).`)
 }
 
 function download({ world }: LookedAt, shown: string): string {
-  const tenantId = world.tenant?.tenantId ?? '<tenant_id>'
-  return `curl -fsS -H 'Accept: application/x-pem-file' ${world.baseUrl}/tenants/${tenantId}/public-key -o ${shown}`
+  return `curl -fsS -H 'Accept: application/x-pem-file' ${world.baseUrl}/tenants/${world.tenant.tenant_id}/public-key -o ${shown}`
 }
 
 const counted = (count: number) => (count === 1 ? 'one key' : `${count} keys`)

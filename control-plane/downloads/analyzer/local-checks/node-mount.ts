@@ -5,6 +5,8 @@
  */
 import type { Node } from '@babel/types'
 import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
+import { PACKAGE } from '../edits/import-line.ts'
+import { mountedFramework } from '../edits/mounted-frameworks.ts'
 import { guardOf } from '../edits/wishes.ts'
 import { unguardedIn } from '../edits/unguarded.ts'
 import { isGuardCall } from '../edits/mounted-already.ts'
@@ -15,19 +17,19 @@ import { referenceOf } from '../syntax/references.ts'
 import { ancestorsOf } from '../syntax/walk.ts'
 import { earlierThan } from './earlier-answers.ts'
 import { mountsIn, type Mount } from './found-mounts.ts'
-import { modeOf, packageFolder, type LookedAt } from './looked-at.ts'
+import { packageFolder, type LookedAt } from './looked-at.ts'
 import { makingsBehind } from './made-here.ts'
 import { whenMounted } from './when-mounted.ts'
 
 const { fail, pass, warn } = resultsOf('middleware_mounted')
-const PACKAGE = 'service-node'
 const ADAPTER_METHODS = /\.\s*(?:express|fastify|koa|hono|nest|node|next|upgrade)\s*\(/
 
 export async function nodeMount(at: LookedAt): Promise<CheckResult> {
   const { project, application, world } = at
   const folder = packageFolder(at)
   const { type } = await packageOf(project, { ...application, folder })
-  const guard = guardOf({ mode: modeOf(world) })
+  const { mode } = world.tenant
+  const guard = guardOf({ mode })
   const importing = await sourcesWith(project, folder, type, /service-node/)
   const guards = importing.flatMap((source) =>
     source.nodes
@@ -36,13 +38,15 @@ export async function nodeMount(at: LookedAt): Promise<CheckResult> {
   )
   const [first] = guards
   if (first === undefined) return notCalled(at, importing, guard)
-  if (world.tenant !== null && !guards.some(({ name }) => name === guard))
+  if (!guards.some(({ name }) => name === guard))
     return fail(
-      `${placeOf(first)} calls ${first.name}(), but in ${modeOf(world)} mode it takes ${guard}().`,
+      `${placeOf(first)} calls ${first.name}(), but in ${mode} mode it takes ${guard}().`,
       `Call ${guard}() instead, imported from ${PACKAGE}.`,
     )
-  const users = [...importing, ...(await usersOf(at, importing, type))]
-  const mounts = users.flatMap(mountsIn)
+  // files that have the service from one of those that make it
+  const using = await sourcesWith(project, folder, type, ADAPTER_METHODS)
+  const users = using.filter(({ path }) => importing.every((maker) => maker.path !== path))
+  const mounts = [...importing, ...users].flatMap(mountsIn)
   if (mounts.length === 0)
     return fail(
       `${placeOf(first)} makes the middleware, and nothing mounts it.`,
@@ -67,17 +71,6 @@ function nameOf(source: Source, call: Node): string {
 
 const placeOf = ({ source, node }: { source: Source; node: Node }) =>
   `${source.path}:${lineOf(source, node)}`
-
-/** Files that have the service from one of those that make it. */
-async function usersOf(
-  at: LookedAt,
-  makers: readonly Source[],
-  type: Source['modules'] | 'module' | undefined,
-) {
-  const packageType = type === 'module' || type === 'commonjs' ? type : undefined
-  const using = await sourcesWith(at.project, packageFolder(at), packageType, ADAPTER_METHODS)
-  return using.filter(({ path }) => makers.every((maker) => maker.path !== path))
-}
 
 async function judgeMounts(
   at: LookedAt,
@@ -137,7 +130,9 @@ function judged(mount: Mount, guard: string): CheckResult | null {
       `${place(mount)} mounts ${guard}() in a function that no line of ${source.path} calls (line ${lineOf(source, when.uncalled)}).`,
       `See that it is called before anything else is put on ${name}, or move line ${lineOf(source, call)} right behind the line that makes ${name}.`,
     )
-  const condition = when.moments.map((moment) => conditionAround(source, moment.at)).find(isLine)
+  const condition = when.moments
+    .map((moment) => conditionAround(source, moment.at))
+    .find((line) => line !== null)
   if (condition !== undefined)
     return warn(
       `${place(mount)} mounts ${guard}() under a condition (line ${condition}).`,
@@ -145,8 +140,6 @@ function judged(mount: Mount, guard: string): CheckResult | null {
     )
   return null
 }
-
-const isLine = (line: number | null): line is number => line !== null
 
 const place = (mount: Mount | undefined) =>
   mount === undefined ? '' : `${mount.source.path}:${lineOf(mount.source, mount.call)}`
@@ -165,18 +158,9 @@ function lineFor(
   framework = application.framework,
   receiver = 'app',
 ): string {
-  const guard = guardOf({ mode: modeOf(world) })
-  switch (framework) {
-    case 'fastify':
-      return `await ${receiver}.register(${guard}().fastify())`
-    case 'koa':
-    case 'hono':
-    case 'nest':
-      return `${receiver}.use(${guard}().${framework}())`
-    case 'next':
-    case 'node':
-      return `createServer(${guard}().node(listener))`
-    default:
-      return `${receiver}.use(${guard}().express())`
-  }
+  const guard = guardOf(world.tenant)
+  const mounted = mountedFramework(framework)
+  if (mounted === undefined) return `createServer(${guard}().node(listener))`
+  const line = `${receiver}.${mounted.method}(${guard}().${mounted.name}())`
+  return mounted.method === 'register' ? `await ${line}` : line
 }

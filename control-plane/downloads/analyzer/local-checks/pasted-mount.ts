@@ -7,7 +7,7 @@ import type { FrameworkName } from '../detection/application.ts'
 import { blank, type SourceLanguage } from '../detection/source/blank.ts'
 import { lineAt } from '../syntax/places.ts'
 import { codeFiles } from './code-files.ts'
-import { modeOf, type LookedAt } from './looked-at.ts'
+import type { LookedAt } from './looked-at.ts'
 import { notWhole } from './pasted-whole.ts'
 
 const { fail, pass, warn } = resultsOf('middleware_mounted')
@@ -91,7 +91,7 @@ export async function pastedMount(at: LookedAt): Promise<CheckResult> {
   const contract = `${world.baseUrl}/api/v1/contract`
   if (marks === undefined)
     return warn('This framework is not known here.', `See the snippets in ${contract}.`)
-  if (modeOf(world) === 'sdk')
+  if (world.tenant.mode === 'sdk')
     return fail(
       'In sdk mode only an application on Node.js can enforce by itself.',
       'Have the operator change the mode of the tenant to gateway or connector.',
@@ -135,9 +135,8 @@ function problemOf(
   mount: RegExpExecArray,
 ): string | null {
   const problem = notWhole(framework, { code, index: mount.index, text: mount[0] })
-  if (problem !== null) return problem
   const end = mount.index + mount[0].length
-  const later = behind && behind.exec(code.slice(end))
-  if (later) return `mounts it, and line ${lineAt(code, end + later.index)} goes in front of it.`
-  return null
+  const later = behind?.exec(code.slice(end))
+  if (problem !== null || !later) return problem
+  return `mounts it, and line ${lineAt(code, end + later.index)} goes in front of it.`
 }

@@ -4,9 +4,8 @@
  */
 import { type CheckResult, resultsOf } from '../../../../shared/integration/check-result.ts'
 import type { FrameworkName } from '../detection/application.ts'
-import { lineAt } from '../syntax/places.ts'
-import { codeFiles, isInComment } from './code-files.ts'
-import { modeOf, type LocalCheck } from './looked-at.ts'
+import { foundInCode } from './code-files.ts'
+import type { LocalCheck } from './looked-at.ts'
 
 const { fail, pass, skip, warn } = resultsOf('proxy_trust')
 
@@ -23,7 +22,7 @@ interface ProxyRules {
 
 const EXPRESS: ProxyRules = {
   set: /['"`]trust proxy(?: fn)?['"`]/g,
-  open: /\.(?:set\(\s*['"`]trust proxy['"`]\s*,\s*true\s*\)|enable\(\s*['"`]trust proxy['"`]\s*\))/,
+  open: /\.(?:set\(\s*['"`]trust proxy['"`]\s*,\s*true\s*\)|enable\(\s*['"`]trust proxy['"`]\s*\))/g,
   fix: "app.set('trust proxy', ['<address of the gateways>'])",
 }
 
@@ -32,53 +31,53 @@ const RULES: Partial<Readonly<Record<FrameworkName, ProxyRules>>> = {
   nest: { ...EXPRESS, set: /['"`]trust proxy['"`]|\btrustProxy\b/g },
   fastify: {
     set: /\btrustProxy\b/g,
-    open: /\btrustProxy['"]?\s*:\s*true\b/,
+    open: /\btrustProxy['"]?\s*:\s*true\b/g,
     fix: "fastify({ trustProxy: ['<address of the gateways>'] })",
   },
   koa: {
     set: /\.proxy\s*=|\bproxy\s*:\s*(?:true|false)/g,
-    open: /\.proxy\s*=\s*true\b(?![\s\S]*maxIpsCount)|\bproxy\s*:\s*true\b(?![\s\S]*maxIpsCount)/,
+    open: /\.proxy\s*=\s*true\b(?![\s\S]*maxIpsCount)|\bproxy\s*:\s*true\b(?![\s\S]*maxIpsCount)/g,
     fix: 'new Koa({ proxy: true, maxIpsCount: 1 })',
   },
   django: {
     set: /\bSECURE_PROXY_SSL_HEADER\b/g,
-    open: /\bALLOWED_HOSTS\s*=\s*\[\s*['"]\*['"]\s*\][\s\S]*\bUSE_X_FORWARDED_HOST\s*=\s*True/,
+    open: /\bALLOWED_HOSTS\s*=\s*\[\s*['"]\*['"]\s*\][\s\S]*\bUSE_X_FORWARDED_HOST\s*=\s*True/g,
     fix: "SECURE_PROXY_SSL_HEADER = ('HTTP_X_FORWARDED_PROTO', 'https')",
   },
   flask: {
     set: /\bProxyFix\(/g,
-    open: /\bProxyFix\([^)]*\bx_for\s*=\s*(?:[2-9]|\d\d)/,
+    open: /\bProxyFix\([^)]*\bx_for\s*=\s*(?:[2-9]|\d\d)/g,
     fix: 'app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)',
   },
   fastapi: {
     set: /\bforwarded[_-]allow[_-]ips\b|\bProxyHeadersMiddleware\b/g,
-    open: /\bforwarded[_-]allow[_-]ips['"]?\s*[=:,]\s*\[?\s*['"]\*|\btrusted_hosts\s*=\s*\[?\s*['"]\*/,
+    open: /\bforwarded[_-]allow[_-]ips['"]?\s*[=:,]\s*\[?\s*['"]\*|\btrusted_hosts\s*=\s*\[?\s*['"]\*/g,
     fix: "uvicorn.run(app, proxy_headers=True, forwarded_allow_ips='<address of the gateways>')",
   },
   rails: {
     set: /\btrusted_proxies\b/g,
-    open: /\btrusted_proxies\s*=.*(?:0\.0\.0\.0\/0|::\/0)/,
+    open: /\btrusted_proxies\s*=.*(?:0\.0\.0\.0\/0|::\/0)/g,
     fix: "config.action_dispatch.trusted_proxies = [IPAddr.new('<address of the gateways>')]",
     isSafeUnset: true, // private networks and nobody else
   },
   laravel: {
     set: /\btrustProxies\(|\bTrustProxies\b[\s\S]*\$proxies\s*=|\$proxies\s*=/g,
-    open: /\btrustProxies\([^)]*['"]\*\*?['"]|\$proxies\s*=\s*['"]\*\*?['"]/,
+    open: /\btrustProxies\([^)]*['"]\*\*?['"]|\$proxies\s*=\s*['"]\*\*?['"]/g,
     fix: "$middleware->trustProxies(at: ['<address of the gateways>']) in bootstrap/app.php",
   },
   spring: {
     set: /\bforward-headers-strategy\b|\bForwardedHeaderFilter\b/gi,
-    open: /\binternal-proxies\s*[=:]\s*['"]?(?:\.\*|\.\+)/,
+    open: /\binternal-proxies\s*[=:]\s*['"]?(?:\.\*|\.\+)/g,
     fix: 'server.forward-headers-strategy=native in application.properties',
   },
   aspnet: {
     set: /\bUseForwardedHeaders\b/g,
-    open: /\bKnown(?:Networks|Proxies|IPNetworks)\.Clear\(\)/,
+    open: /\bKnown(?:Networks|Proxies|IPNetworks)\.Clear\(\)/g,
     fix: 'options.KnownProxies.Add(IPAddress.Parse("<address of the gateways>")) and app.UseForwardedHeaders()',
   },
   go: {
     set: /\bSetTrustedProxies\(|\bIPExtractor\b|\bRealIP\b|\bProxyHeaders\b/g,
-    open: /\bmiddleware\.RealIP\b|\bhandlers\.ProxyHeaders\b|0\.0\.0\.0\/0/,
+    open: /\bmiddleware\.RealIP\b|\bhandlers\.ProxyHeaders\b|0\.0\.0\.0\/0/g,
     fix: 'router.SetTrustedProxies([]string{"<address of the gateways>"}) for gin; read X-Forwarded-For from nobody else',
     isSafeUnset: true,
   },
@@ -92,18 +91,15 @@ export const proxyTrust: LocalCheck = async (at) => {
   // gin believes everybody until it is told whom to
   const isGin = application.framework === 'go' && application.variant?.includes('gin') === true
   let place: string | null = null
-  for await (const { path, text } of codeFiles(at)) {
-    const open = rules.open.exec(text)
-    if (open !== null && !isInComment(text, open.index))
-      return tooOpen(`${path}:${lineAt(text, open.index)}`, rules)
-    for (const match of text.matchAll(rules.set))
-      if (!isInComment(text, match.index)) place ??= `${path}:${lineAt(text, match.index)}`
+  for await (const found of foundInCode(at, [rules.open, rules.set])) {
+    if (found.pattern === rules.open) return tooOpen(found.place, rules)
+    place ??= found.place
   }
   if (place !== null) return pass(`${place} says whose X-Forwarded-For is believed.`)
   if (isGin) return tooOpen('gin, until it is told whom to believe,', rules)
   if (rules.isSafeUnset === true) return pass('Nobody from outside is believed about addresses.')
-  const isBehindEdge = modeOf(world) !== 'sdk'
-  if (!isBehindEdge) return pass('No proxy is believed, which is right where none is in front.')
+  if (world.tenant.mode === 'sdk')
+    return pass('No proxy is believed, which is right where none is in front.')
   return warn(
     'No proxy is believed: to the application all visitors come from the gateway, and by http.',
     rules.fix,

@@ -1,7 +1,6 @@
 /** Whether the application sets no cookie by the names that the service's sessions go by. */
 import { resultsOf } from '../../../../shared/integration/check-result.ts'
-import { lineAt } from '../syntax/places.ts'
-import { codeFiles, isInComment } from './code-files.ts'
+import { foundInCode } from './code-files.ts'
 import type { LocalCheck } from './looked-at.ts'
 
 const { fail, pass } = resultsOf('session_cookie_free')
@@ -23,17 +22,10 @@ const SETTING: readonly RegExp[] = [
 ]
 
 export const sessionCookieFree: LocalCheck = async (at) => {
-  for await (const { path, text } of codeFiles(at)) {
-    if (!text.includes('service_se')) continue
-    for (const pattern of SETTING)
-      for (const match of text.matchAll(pattern)) {
-        if (isInComment(text, match.index)) continue
-        const { cookie = '' } = match.groups ?? {}
-        return fail(
-          `${path}:${lineAt(text, match.index)} sets a cookie ${cookie}: it takes the place of the service's own, and signs everybody out.`,
-          'Give that cookie another name, for example app_session.',
-        )
-      }
-  }
+  for await (const { place, match } of foundInCode(at, SETTING))
+    return fail(
+      `${place} sets a cookie ${match.groups?.['cookie']}: it takes the place of the service's own, and signs everybody out.`,
+      'Give that cookie another name, for example app_session.',
+    )
   return pass('The application sets neither service_session nor service_seen.')
 }

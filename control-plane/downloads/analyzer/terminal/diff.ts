@@ -16,7 +16,7 @@ const CONTEXT_LINES = 3
 /** Of lines; two texts with more between them have nothing in common worth looking for. */
 const DIFFERENCES_MAX = 1500
 
-export interface Diff {
+interface Diff {
   readonly text: string
   readonly added: number
   readonly removed: number

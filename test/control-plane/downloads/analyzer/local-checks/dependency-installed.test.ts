@@ -72,7 +72,7 @@ t.test('the code to paste has what it imports', async (t) => {
 t.test(
   'every check says something in an empty folder, within the limits of a report',
   async (t) => {
-    const { checks } = await checkAll(folderWith(t, {}), { tenant: null })
+    const { checks } = await checkAll(folderWith(t, {}))
     t.equal(checks.length, 9)
     t.equal(new Set(checks.map(({ check }) => check)).size, 9)
     for (const { check, detail, nextAction } of checks) {

@@ -41,7 +41,7 @@ export function applicationOf(more: Partial<Application> = {}): Application {
 }
 
 export const TENANT: TenantFacts = {
-  tenantId: 'acme',
+  tenant_id: 'acme',
   mode: 'gateway',
   protection: 'pass-through',
   health: '/health',
@@ -65,7 +65,7 @@ export function folderWith(t: Teardown, files: Files): string {
 
 export interface Wish {
   readonly application?: Partial<Application>
-  readonly tenant?: Partial<TenantFacts> | null
+  readonly tenant?: Partial<TenantFacts>
   readonly world?: Partial<LocalChecksWorld>
 }
 
@@ -76,7 +76,7 @@ export async function checkAll(root: string, wish: Wish = {}) {
   const project = await openProject(root)
   const checks = await runLocalChecks(project, applicationOf(application), {
     baseUrl: BASE_URL,
-    tenant: tenant === null ? null : { ...TENANT, ...tenant },
+    tenant: { ...TENANT, ...tenant },
     secrets: [],
     environment: {},
     port: null,

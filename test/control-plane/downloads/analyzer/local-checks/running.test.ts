@@ -52,10 +52,6 @@ t.test('where nobody listens it says how to start', async (t) => {
     t.ok(found.nextAction.includes(start), found.nextAction)
   }
   t.match(await check(t, 'health_path', {}), { status: 'skip', detail: /not known which port/ })
-  t.match(await check(t, 'health_path', {}, { tenant: null, application: { healthPath: null } }), {
-    status: 'skip',
-    detail: /No health path is known/,
-  })
 })
 
 t.test('the port is what was told, then PORT, then what the code says', async (t) => {
@@ -106,5 +102,4 @@ t.test('sealed paths are named in the code, and closed once protection is on', a
   })
   t.match(await look({}, world(null)), { status: 'skip', nextAction: /npm start/ })
   t.match(await look({ sealed: [] }), { status: 'skip', detail: /no sealed paths/ })
-  t.match(await check(t, 'sealed_paths', files, { tenant: null }), { status: 'skip' })
 })
