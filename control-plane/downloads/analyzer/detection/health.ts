@@ -1,4 +1,8 @@
 /** Which of an application's paths says that it is well. */
+import type { Place } from './application.ts'
+
+/** Such a path, and where it stands. */
+export type HealthPath = { readonly path: string; readonly at: Place } | null
 
 /** In this order: the first of them is meant for it and for nothing else. */
 const NAMES: readonly RegExp[] = [
@@ -43,6 +47,10 @@ export function bestHealth<T>(
 }
 
 export function joinPaths(...parts: readonly string[]): string {
-  const joined = `/${parts.join('/')}`.replaceAll(/\/{2,}/g, '/')
-  return joined
+  return `/${parts.join('/')}`.replaceAll(/\/{2,}/g, '/')
+}
+
+/** To Node's frameworks a slash at the end says nothing. */
+export function routePath(...parts: readonly string[]): string {
+  return joinPaths(...parts).replace(/(?<=.)\/$/, '')
 }

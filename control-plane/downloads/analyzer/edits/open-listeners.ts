@@ -1,7 +1,8 @@
 /** What answers the requests of a program's servers: an application as it is, what the guard is around, or neither. */
 import type { CallExpression, NewExpression, Node } from '@babel/types'
+import type { Spot } from '../detection/node/codebase.ts'
 import { makingAt, type Making } from '../detection/node/makings.ts'
-import type { Spot, Tracer } from '../detection/node/trace.ts'
+import type { Tracer } from '../detection/node/trace.ts'
 import { keyOf } from '../syntax/bindings.ts'
 import type { Source } from '../syntax/parse.ts'
 import { bare, referenceOf } from '../syntax/references.ts'

@@ -18,8 +18,6 @@ export interface Binding {
   readonly node: Node
   /** The initialiser, and what is assigned later on. */
   readonly values: readonly Value[]
-  /** Every mention but the declaration itself is in the file's nodes. */
-  readonly scope: Node
 }
 
 export interface Bindings {
@@ -66,7 +64,7 @@ export function bindingsOf(
     const names = namesIn(scope)
     const there = names.get(name)
     if (there !== undefined) return void (value !== undefined && there.values.push(value))
-    names.set(name, { name, kind, node, scope, values: value === undefined ? [] : [value] })
+    names.set(name, { name, kind, node, values: value === undefined ? [] : [value] })
   }
 
   const resolveAt = (node: Node, name: string): Growing | undefined => {
@@ -216,6 +214,13 @@ function namesOf(pattern: Node, from: Expression | undefined): Named[] {
     }
   }
   return found
+}
+
+/** `app.listen(3000)`: what is called, on what, and with what. */
+export function methodCall(node: Node) {
+  if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return null
+  const { property, object } = node.callee
+  return { name: keyOf(property), object, given: node.arguments }
 }
 
 /** `a`, `'a'` and `1` as keys of an object; null where it is computed. */

@@ -1,6 +1,7 @@
 /** What a file imports, however it says so: `import`, `require`, `await import`. */
 import type { CallExpression, Node } from '@babel/types'
 import { keyOf } from './bindings.ts'
+import { oncePer } from './once-per.ts'
 import type { Source } from './parse.ts'
 
 interface Import {
@@ -15,20 +16,9 @@ interface Import {
   readonly node: Node
 }
 
-/** Asked for by everybody who looks at a file. */
-const known = new WeakMap<Source, readonly Import[]>()
-
 /** In the order of the file, one for each name. */
-export function importsOf(source: Source): readonly Import[] {
-  const there = known.get(source)
-  if (there !== undefined) return there
-  const made = allImports(source)
-  known.set(source, made)
-  return made
-}
-
-function allImports(source: Source): Import[] {
-  return source.nodes.flatMap((node) => {
+export const importsOf = oncePer((source: Source): readonly Import[] =>
+  source.nodes.flatMap((node) => {
     switch (node.type) {
       case 'ImportDeclaration': {
         const isTypeOnly = node.importKind === 'type' || node.importKind === 'typeof'
@@ -63,8 +53,8 @@ function allImports(source: Source): Import[] {
       default:
         return []
     }
-  })
-}
+  }),
+)
 
 function importsOfCall(source: Source, call: Node): Import[] {
   const asked = moduleOfCall(source, call)

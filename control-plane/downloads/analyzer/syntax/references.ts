@@ -40,6 +40,12 @@ export function referenceOf(source: Source, expression: Node, steps = 0): Refere
   }
 }
 
+/** `@koa/router.Router` */
+export function qualifiedName(source: Source, expression: Node): string | null {
+  const reference = referenceOf(source, expression)
+  return reference && [reference.module, ...reference.members].join('.')
+}
+
 function referenceOfName(source: Source, use: Node, steps: number): Reference | null {
   if (use.type !== 'Identifier') return null
   const binding = source.bindings.resolve(use)
@@ -104,11 +110,6 @@ const INTEROP =
 export function interopArgument(call: Node): Node | null {
   if (call.type !== 'CallExpression') return null
   const callee = bare(call.callee)
-  const name =
-    callee.type === 'Identifier'
-      ? callee.name
-      : callee.type === 'MemberExpression'
-        ? keyOf(callee.property)
-        : null
+  const name = keyOf(callee.type === 'MemberExpression' ? callee.property : callee)
   return name !== null && INTEROP.test(name) ? (call.arguments[0] ?? null) : null
 }

@@ -1,9 +1,11 @@
 /** The sources of a project, parsed once each while there is budget, and what their imports lead to. */
+import type { Node } from '@babel/types'
 import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
 import { importsOf } from '../../syntax/imports.ts'
 import { parseSource, type Source } from '../../syntax/parse.ts'
+import { placeOf } from '../../syntax/places.ts'
 import { folderOf } from '../folders.ts'
 import { innermost, type NodePackage, type Packages } from './packages.ts'
 import { createResolver, type Resolver } from './resolve.ts'
@@ -27,6 +29,23 @@ export interface Reach {
   readonly sources: ReadonlyMap<string, Source>
   /** undefined: a package, or nothing that was found. */
   target(from: Source, module: string): Source | undefined
+}
+
+/** What its sources import for more than types, and where. */
+export function* importedIn({ sources }: Reach) {
+  for (const source of sources.values())
+    for (const { module, isTypeOnly, node } of importsOf(source))
+      if (!isTypeOnly) yield { module, at: placeOf(source, node) }
+}
+
+/** A node of a source. */
+export interface Spot {
+  readonly source: Source
+  readonly node: Node
+}
+
+export function* spotsIn({ sources }: Reach): Generator<Spot> {
+  for (const source of sources.values()) for (const node of source.nodes) yield { source, node }
 }
 
 export function createCodebase(project: Project, packages: Packages): Codebase {

@@ -1,8 +1,9 @@
 /** Numbers and texts that code settles on: as they stand, or where the environment says nothing. */
 import type { Node } from '@babel/types'
-import { keyOf } from '../../syntax/bindings.ts'
+import { keyOf, methodCall } from '../../syntax/bindings.ts'
 import { bare } from '../../syntax/references.ts'
-import type { Spot, Tracer } from './trace.ts'
+import type { Spot } from './codebase.ts'
+import type { Tracer } from './trace.ts'
 
 const DEPTH_MAX = 12
 
@@ -35,8 +36,7 @@ export function portOf(spot: Spot, tracer: Tracer, depth = 0): number | null {
       return null
     case 'CallExpression': {
       // z.coerce.number().default(3000)
-      if (node.callee.type === 'MemberExpression' && keyOf(node.callee.property) === 'default')
-        return next(node.arguments[0])
+      if (methodCall(node)?.name === 'default') return next(node.arguments[0])
       return portOfCall(spot, node, tracer, depth)
     }
     default: {
@@ -57,25 +57,21 @@ function portOfCall(
   tracer: Tracer,
   depth: number,
 ): number | null {
-  const { callee } = call
   const [first, second] = call.arguments
   const next = (node: Node | undefined) =>
     node ? portOf({ source, node }, tracer, depth + 1) : null
-  if (callee.type === 'MemberExpression' && first?.type === 'StringLiteral') {
+  const method = methodCall(call)
+  if (method !== null && first?.type === 'StringLiteral') {
     if (second !== undefined) return next(second)
-    const name = keyOf(callee.property)
-    if (name !== 'get' || !/port/i.test(first.value)) return null
-    const set = source.nodes.find(
-      (node) =>
-        node.type === 'CallExpression' &&
-        node.callee.type === 'MemberExpression' &&
-        keyOf(node.callee.property) === 'set' &&
-        node.arguments[0]?.type === 'StringLiteral' &&
-        node.arguments[0].value === first.value,
-    )
-    return set?.type === 'CallExpression' ? next(set.arguments[1]) : null
+    if (method.name !== 'get' || !/port/i.test(first.value)) return null
+    for (const node of source.nodes) {
+      const { name, given: [key, value] = [] } = methodCall(node) ?? {}
+      if (name === 'set' && key?.type === 'StringLiteral' && key.value === first.value)
+        return next(value)
+    }
+    return null
   }
-  const name = keyOf(callee) ?? (callee.type === 'MemberExpression' ? keyOf(callee.property) : null)
+  const name = method?.name ?? keyOf(call.callee)
   return name !== null && /port|^Number$|^parseInt$|^int$/i.test(name) ? next(first) : null
 }
 

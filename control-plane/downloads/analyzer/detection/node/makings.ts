@@ -1,7 +1,7 @@
 /** Where a framework's application, or a router of one, is made: `express()`, `new Hono()`, `createServer()`. */
 import type { Node } from '@babel/types'
 import type { Source } from '../../syntax/parse.ts'
-import { referenceOf } from '../../syntax/references.ts'
+import { qualifiedName } from '../../syntax/references.ts'
 import type { FrameworkName } from '../application.ts'
 
 type NodeFramework = Extract<
@@ -59,12 +59,10 @@ const MAKERS: ReadonlyMap<string, Maker> = new Map<string, Maker>([
 
 export function makingAt(source: Source, node: Node): Making | null {
   if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return null
-  const reference = referenceOf(source, node.callee)
-  if (reference === null) return null
-  const maker = MAKERS.get([reference.module, ...reference.members].join('.'))
+  const maker = MAKERS.get(qualifiedName(source, node.callee) ?? '')
   if (maker === undefined) return null
-  if (maker.isConstructed === true && node.type !== 'NewExpression') return null
-  return { framework: maker.framework, kind: maker.kind ?? 'application', source, node }
+  const { framework, kind = 'application', isConstructed } = maker
+  return isConstructed && node.type !== 'NewExpression' ? null : { framework, kind, source, node }
 }
 
 export function makingsIn(source: Source): Making[] {

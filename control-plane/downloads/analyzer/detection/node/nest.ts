@@ -1,12 +1,11 @@
 /** NestJS: on which platform, and a route for health in its controllers. */
 import type { Node } from '@babel/types'
+import { methodCall } from '../../syntax/bindings.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { placeOf } from '../../syntax/places.ts'
 import { referenceOf } from '../../syntax/references.ts'
-import type { Place } from '../application.ts'
-import type { Reach } from './codebase.ts'
-import { keyOf } from '../../syntax/bindings.ts'
-import { healthRank } from '../health.ts'
+import { healthRank, routePath, type HealthPath } from '../health.ts'
+import { spotsIn, type Reach } from './codebase.ts'
 import { textAt } from './literals.ts'
 import type { Making } from './makings.ts'
 import type { Tracer } from './trace.ts'
@@ -18,39 +17,31 @@ export function nestPlatform({ source, node }: Making): 'express' | 'fastify' {
   return node.type === 'CallExpression' && node.arguments.some(isFastify) ? 'fastify' : 'express'
 }
 
-export function nestHealth(reach: Reach, tracer: Tracer): { path: string; at: Place } | null {
+export function nestHealth(reach: Reach, tracer: Tracer): HealthPath {
   const prefix = globalPrefix(reach, tracer)
   if (prefix === null) return null
-  for (const source of reach.sources.values())
-    for (const node of source.nodes) {
-      if (node.type !== 'ClassDeclaration' && node.type !== 'ClassExpression') continue
-      const controller = decorated(source, node, 'Controller', tracer)
-      if (controller === null) continue
-      for (const member of node.body.body) {
-        const route =
-          member.type === 'ClassMethod' ? decorated(source, member, 'Get', tracer) : null
-        if (route === null) continue
-        const path = `/${[prefix, controller, route].join('/')}`
-          .replace(/\/{2,}/g, '/')
-          .replace(/(?<=.)\/$/, '')
-        if (healthRank(path) !== null) return { path, at: placeOf(source, member) }
-      }
+  for (const { source, node } of spotsIn(reach)) {
+    if (node.type !== 'ClassDeclaration' && node.type !== 'ClassExpression') continue
+    const controller = decorated(source, node, 'Controller', tracer)
+    if (controller === null) continue
+    for (const member of node.body.body) {
+      const route = member.type === 'ClassMethod' ? decorated(source, member, 'Get', tracer) : null
+      if (route === null) continue
+      const path = routePath(prefix, controller, route)
+      if (healthRank(path) !== null) return { path, at: placeOf(source, member) }
     }
+  }
   return null
 }
 
 /** '' where there is none; null: more than a text says what it is. */
 function globalPrefix(reach: Reach, tracer: Tracer): string | null {
-  for (const source of reach.sources.values())
-    for (const node of source.nodes)
-      if (
-        node.type === 'CallExpression' &&
-        node.callee.type === 'MemberExpression' &&
-        keyOf(node.callee.property) === 'setGlobalPrefix'
-      ) {
-        const [prefix, options] = node.arguments
-        return prefix && !options ? textAt({ source, node: prefix }, tracer) : null
-      }
+  for (const { source, node } of spotsIn(reach)) {
+    const called = methodCall(node)
+    if (called?.name !== 'setGlobalPrefix') continue
+    const [prefix, options] = called.given
+    return prefix && !options ? textAt({ source, node: prefix }, tracer) : null
+  }
   return ''
 }
 

@@ -1,9 +1,10 @@
 /** Next.js as it lies there: its routers, the proxy in front of them, and a route for health. */
 import type { Place } from '../application.ts'
+import { under, within } from '../folders.ts'
+import { healthRank, type HealthPath } from '../health.ts'
 import type { Codebase } from './codebase.ts'
 import type { NodePackage } from './packages.ts'
-import { joined, packageFiles } from './paths.ts'
-import { healthRank } from '../health.ts'
+import { packageFiles } from './paths.ts'
 
 export interface NextFound {
   /** `app`, `pages`, or both. */
@@ -11,7 +12,7 @@ export interface NextFound {
   /** proxy.ts, or middleware.ts as it was called before. */
   readonly proxy: Place | null
   readonly config: string | null
-  readonly health: { readonly path: string; readonly at: Place } | null
+  readonly health: HealthPath
 }
 
 const PAGE = /^(?:src\/)?(app|pages)\/(.*)\.[cm]?[jt]sx?$/
@@ -20,11 +21,10 @@ const PAGE = /^(?:src\/)?(app|pages)\/(.*)\.[cm]?[jt]sx?$/
 export async function nextOf(codebase: Codebase, one: NodePackage): Promise<NextFound | null> {
   const { project } = codebase
   const files = packageFiles(codebase.packages.all, project, one.folder)
-  const relative = (path: string) => (one.folder === '' ? path : path.slice(one.folder.length + 1))
   const routers = new Set<string>()
   let health: NextFound['health'] = null
   for (const path of files) {
-    const [, router = '', page = ''] = PAGE.exec(relative(path)) ?? []
+    const [, router = '', page = ''] = PAGE.exec(within(one.folder, path)) ?? []
     if (router === 'app' && !/(?:^|\/)(?:page|layout|route)$/.test(page)) continue
     if (router === '') continue
     routers.add(router)
@@ -33,7 +33,7 @@ export async function nextOf(codebase: Codebase, one: NodePackage): Promise<Next
   }
   const named = (names: readonly string[]) =>
     names
-      .flatMap((name) => ['', 'src/'].map((folder) => joined(one.folder, `${folder}${name}`) ?? ''))
+      .flatMap((name) => ['', 'src/'].map((folder) => under(one.folder, `${folder}${name}`)))
       .find((path) => project.has(path)) ?? null
   const endings = ['ts', 'js', 'mts', 'mjs', 'tsx']
   const proxy = named(

@@ -3,6 +3,7 @@ import type { Node } from '@babel/types'
 import { keyOf } from '../../syntax/bindings.ts'
 import { exportsOf, type Export } from '../../syntax/exports.ts'
 import { importsOf, moduleOfCall } from '../../syntax/imports.ts'
+import { oncePer } from '../../syntax/once-per.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { functionAround } from '../../syntax/walk.ts'
 import type { Reach } from './codebase.ts'
@@ -23,17 +24,7 @@ interface FileIndex {
   readonly imported: readonly { readonly module: string; readonly local: string }[]
 }
 
-const indexes = new WeakMap<Source, FileIndex>()
-
-export function indexOf(source: Source): FileIndex {
-  const known = indexes.get(source)
-  if (known !== undefined) return known
-  const made = makeIndex(source)
-  indexes.set(source, made)
-  return made
-}
-
-function makeIndex(source: Source): FileIndex {
+export const indexOf = oncePer((source: Source): FileIndex => {
   const returns = new Map<Node, Node[]>()
   const writes = new Map<string, Node[]>()
   const calls = new Map<string, Call[]>()
@@ -54,7 +45,8 @@ function makeIndex(source: Source): FileIndex {
         break
       }
       case 'CallExpression': {
-        const name = nameCalled(node)
+        const { callee } = node
+        const name = keyOf(callee.type === 'MemberExpression' ? callee.property : callee)
         if (name !== null) add(calls, name, node)
         const asked = moduleOfCall(source, node.callee)
         if (asked !== null) add(callsOfModule, asked.module, node)
@@ -66,7 +58,7 @@ function makeIndex(source: Source): FileIndex {
     local === null ? [] : [{ module, local }],
   )
   return { exports: exportsOf(source), returns, writes, calls, callsOfModule, imported }
-}
+})
 
 function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key)
@@ -83,22 +75,24 @@ function wayOf(left: Node): string | null {
   return owner === null || key === null ? null : `${owner}.${key}`
 }
 
-function nameCalled({ callee }: Call): string | null {
-  if (callee.type === 'Identifier') return callee.name
-  return callee.type === 'MemberExpression' ? keyOf(callee.property) : null
-}
-
 interface Caller {
   readonly source: Source
   readonly call: Call
 }
 
+/** Of one file by another: its names there, and the modules that stand for it in calls. */
+interface Importer {
+  readonly source: Source
+  readonly names: string[]
+  readonly modules: string[]
+}
+
 /** Calls that may be of this function: by its name, or by a name that importers of its file gave. */
 export function callersIn(reach: Reach): (target: Node, source: Source) => Caller[] {
-  const importers = new Map<Source, { source: Source; names: string[]; modules: string[] }[]>()
+  const importers = new Map<Source, Importer[]>()
   for (const source of reach.sources.values()) {
     const index = indexOf(source)
-    const byTarget = new Map<Source, { source: Source; names: string[]; modules: string[] }>()
+    const byTarget = new Map<Source, Importer>()
     const of = (module: string) => {
       const target = reach.target(source, module)
       if (target === undefined) return undefined
@@ -115,33 +109,27 @@ export function callersIn(reach: Reach): (target: Node, source: Source) => Calle
     const own = names.flatMap((name) => callsIn(source, name))
     const others = (importers.get(source) ?? []).flatMap((one) => [
       ...[...names, ...one.names].flatMap((name) => callsIn(one.source, name)),
-      ...one.modules.flatMap((module) =>
-        (indexOf(one.source).callsOfModule.get(module) ?? []).map((call) => ({
-          source: one.source,
-          call,
-        })),
-      ),
+      ...one.modules.flatMap((module) => callsIn(one.source, module, 'callsOfModule')),
     ])
     return [...new Map([...own, ...others].map((caller) => [caller.call, caller])).values()]
   }
 }
 
-function callsIn(source: Source, name: string): Caller[] {
-  return (indexOf(source).calls.get(name) ?? []).map((call) => ({ source, call }))
+function callsIn(source: Source, name: string, by: 'calls' | 'callsOfModule' = 'calls'): Caller[] {
+  return (indexOf(source)[by].get(name) ?? []).map((call) => ({ source, call }))
 }
 
 /** Its own, the variable's that it is given to, the member's that it is. */
 function namesOfFunction(target: Node, source: Source): string[] {
   const parent = source.parents.get(target)
-  const own = 'id' in target && target.id ? keyOf(target.id) : null
-  const key = 'key' in target && target.key ? keyOf(target.key) : null
-  const given =
-    parent?.type === 'VariableDeclarator'
-      ? keyOf(parent.id)
-      : parent?.type === 'ObjectProperty' || parent?.type === 'ClassProperty'
-        ? keyOf(parent.key)
-        : parent?.type === 'AssignmentExpression' && parent.left.type === 'MemberExpression'
-          ? keyOf(parent.left.property)
-          : null
-  return [own, key, given].filter((name) => name !== null)
+  const names: (Node | null | undefined)[] = [
+    'id' in target ? target.id : null,
+    'key' in target ? target.key : null,
+  ]
+  if (parent?.type === 'VariableDeclarator') names.push(parent.id)
+  else if (parent?.type === 'ObjectProperty' || parent?.type === 'ClassProperty')
+    names.push(parent.key)
+  else if (parent?.type === 'AssignmentExpression' && parent.left.type === 'MemberExpression')
+    names.push(parent.left.property)
+  return names.flatMap((name) => (name ? (keyOf(name) ?? []) : []))
 }

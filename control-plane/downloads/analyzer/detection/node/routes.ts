@@ -1,19 +1,20 @@
 /** Where routes are mounted, under which paths, and which of them tells that the application is well. */
 import type { Node } from '@babel/types'
-import { keyOf } from '../../syntax/bindings.ts'
+import { methodCall } from '../../syntax/bindings.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { placeOf } from '../../syntax/places.ts'
 import { isFunction, functionAround } from '../../syntax/walk.ts'
 import type { Finding, Place } from '../application.ts'
-import { bestHealth, healthRank } from '../health.ts'
-import type { Reach } from './codebase.ts'
+import { finding } from '../assemble.ts'
+import { bestHealth, healthRank, routePath, type HealthPath } from '../health.ts'
+import { spotsIn, type Reach, type Spot } from './codebase.ts'
 import { textAt } from './literals.ts'
 import type { Making } from './makings.ts'
 import { propertyOf } from './serving.ts'
-import type { Spot, Tracer } from './trace.ts'
+import type { Tracer } from './trace.ts'
 
 export interface RoutesFound {
-  readonly health: { readonly path: string; readonly at: Place } | null
+  readonly health: HealthPath
   readonly findings: readonly Finding[]
   /** Applications that are part of another one. */
   readonly inner: ReadonlySet<Node>
@@ -30,35 +31,33 @@ interface Mount {
   readonly prefix: string
 }
 
-type Call = Node & { type: 'CallExpression' }
+type Arguments = readonly Node[]
 
 export function routesOf(reach: Reach, tracer: Tracer, made: Making): RoutesFound {
   const mounts: Mount[] = []
   const findings: Finding[] = []
-  const healths: { at: Spot; on: readonly Node[]; path: string }[] = []
-  for (const source of reach.sources.values())
-    for (const node of source.nodes) {
-      if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') continue
-      const name = keyOf(node.callee.property)
-      if (name === null || !(MOUNTERS.has(name) || VERBS.has(name) || name === 'basePath')) continue
-      const path = pathOf(source, node, tracer)
-      if (
-        VERBS.has(name) &&
-        path !== null &&
-        healthRank(path) !== null &&
-        node.arguments.length > 0
-      )
-        healths.push({ at: { source, node }, on: owners(source, node.callee.object, tracer), path })
-      if (!MOUNTERS.has(name)) continue
-      const inner = innerOf(source, node, tracer)
-      if (inner.length === 0) continue
-      const prefix = path ?? prefixOption(source, node, tracer) ?? ''
-      for (const on of owners(source, node.callee.object, tracer))
-        for (const one of inner) mounts.push({ on, inner: one.node, prefix: prefix + one.prefix })
-      const [first] = inner
-      if (first && findings.length < FINDINGS_MAX)
-        findings.push(mounted(source, node, prefix, first))
-    }
+  const healths: { at: Place; on: readonly Node[]; path: string }[] = []
+  for (const { source, node } of spotsIn(reach)) {
+    const called = methodCall(node)
+    if (!called?.name || !(MOUNTERS.has(called.name) || VERBS.has(called.name))) continue
+    const { name, object, given } = called
+    const path = pathOf(source, given, tracer)
+    const isHealth = VERBS.has(name) && path !== null && healthRank(path) !== null
+    const inner = MOUNTERS.has(name) ? innerOf(source, name, given, tracer) : []
+    const [first] = inner
+    if (!isHealth && first === undefined) continue
+    const at = placeOf(source, node)
+    const on = owners(source, object, tracer)
+    if (isHealth) healths.push({ at, on, path })
+    if (first === undefined) continue
+    const prefix = path ?? prefixOption(source, given, tracer) ?? ''
+    for (const outer of on)
+      for (const one of inner)
+        mounts.push({ on: outer, inner: one.node, prefix: prefix + one.prefix })
+    const detail = `Routes of ${first.source.path} are mounted here.`
+    if (findings.length < FINDINGS_MAX)
+      findings.push(finding('routes', routePath(prefix), at, 'sure', detail))
+  }
 
   const prefixes = (node: Node, depth = 0): string[] => {
     if (node === made.node) return ['']
@@ -67,26 +66,11 @@ export function routesOf(reach: Reach, tracer: Tracer, made: Making): RoutesFoun
       .filter(({ inner }) => inner === node)
       .flatMap(({ on, prefix }) => prefixes(on, depth + 1).map((outer) => outer + prefix))
   }
-  const found = healths.flatMap(({ at, on, path }) => {
-    const whole = on.flatMap((node) => prefixes(node)).map((prefix) => tidy(prefix + path))
-    return whole.map((path) => ({ path, at: placeOf(at.source, at.node) }))
-  })
+  const found = healths.flatMap(({ at, on, path }) =>
+    on.flatMap((node) => prefixes(node)).map((prefix) => ({ path: routePath(prefix + path), at })),
+  )
   const health = bestHealth(found, ({ path }) => path)
-  return {
-    health,
-    findings,
-    inner: new Set(mounts.map(({ inner }) => inner)),
-  }
-}
-
-function mounted(source: Source, node: Node, prefix: string, inner: Inner): Finding {
-  return {
-    about: 'routes',
-    value: tidy(prefix) || '/',
-    at: placeOf(source, node),
-    confidence: 'sure',
-    detail: `Routes of ${inner.source.path} are mounted here.`,
-  }
+  return { health, findings, inner: new Set(mounts.map(({ inner }) => inner)) }
 }
 
 /** What a method is called on: makings, or the function whose parameter it is, in plugins of Fastify. */
@@ -104,18 +88,13 @@ interface Inner extends Spot {
 }
 
 /** Routers, applications and plugins among the arguments. */
-function innerOf(source: Source, call: Call, tracer: Tracer): Inner[] {
-  return call.arguments.slice(0, 6).flatMap((argument): Inner[] => {
+function innerOf(source: Source, name: string, given: Arguments, tracer: Tracer): Inner[] {
+  return given.slice(0, 6).flatMap((argument): Inner[] => {
     const spot = { source, node: argument }
     const made = tracer.makings(spot).filter(({ framework }) => framework !== 'node')
     if (made.length > 0)
-      return made.map((making) => ({
-        source: making.source,
-        node: making.node,
-        prefix: ownPrefix(making, tracer),
-      }))
-    if (keyOf((call.callee as Node & { type: 'MemberExpression' }).property) !== 'register')
-      return []
+      return made.map((making) => ({ ...making, prefix: ownPrefix(making, tracer) }))
+    if (name !== 'register') return []
     return tracer.values(spot).flatMap(({ source, node }) => pluginIn(source, node, tracer))
   })
 }
@@ -139,27 +118,16 @@ function ownPrefix({ source, node }: Making, tracer: Tracer): string {
 }
 
 /** `app.register(plugin, { prefix: '/api' })` */
-function prefixOption(source: Source, call: Call, tracer: Tracer): string | null {
-  const [prefix] = call.arguments.flatMap((node) => propertyOf({ source, node }, 'prefix'))
+function prefixOption(source: Source, given: Arguments, tracer: Tracer): string | null {
+  const [prefix] = given.flatMap((node) => propertyOf({ source, node }, 'prefix'))
   return prefix ? textAt(prefix, tracer) : null
 }
 
 /** The first argument, or `url` of `fastify.route({ url })`. */
-function pathOf(source: Source, call: Call, tracer: Tracer): string | null {
-  const [first] = call.arguments
+function pathOf(source: Source, [first]: Arguments, tracer: Tracer): string | null {
   if (first === undefined) return null
   const [url] = propertyOf({ source, node: first }, 'url')
-  if (
-    first.type !== 'StringLiteral' &&
-    first.type !== 'TemplateLiteral' &&
-    first.type !== 'Identifier' &&
-    !url
-  )
-    return null
+  if (!url && !/^(?:StringLiteral|TemplateLiteral|Identifier)$/.test(first.type)) return null
   const path = textAt(url ?? { source, node: first }, tracer)
   return path?.startsWith('/') ? path : null
-}
-
-function tidy(path: string): string {
-  return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
 }

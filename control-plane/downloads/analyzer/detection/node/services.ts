@@ -1,6 +1,7 @@
 /** Which modules of the project, as a file names them, have to do with the middleware. */
 import type { Project } from '../../project/project.ts'
 import { importsOf } from '../../syntax/imports.ts'
+import { oncePer } from '../../syntax/once-per.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { packagesOf } from './packages.ts'
 import { createResolver, type Resolver } from './resolve.ts'
@@ -42,12 +43,6 @@ async function hasMiddleware(
   return false
 }
 
-const resolvers = new WeakMap<Project, Promise<Resolver>>()
-
-export function resolverOf(project: Project): Promise<Resolver> {
-  const known = resolvers.get(project)
-  if (known !== undefined) return known
-  const made = packagesOf(project).then((packages) => createResolver(project, packages))
-  resolvers.set(project, made)
-  return made
-}
+export const resolverOf = oncePer(async (project: Project) =>
+  createResolver(project, await packagesOf(project)),
+)

@@ -1,13 +1,13 @@
 /** Which applications answer requests: those that listen, are handed to a server, or given to a platform. */
 import type { Node } from '@babel/types'
-import { keyOf } from '../../syntax/bindings.ts'
+import { keyOf, methodCall } from '../../syntax/bindings.ts'
 import type { Source } from '../../syntax/parse.ts'
-import { bare, referenceOf } from '../../syntax/references.ts'
+import { bare, qualifiedName } from '../../syntax/references.ts'
 import { isFunction } from '../../syntax/walk.ts'
-import type { Reach } from './codebase.ts'
+import { spotsIn, type Reach, type Spot } from './codebase.ts'
 import { makingAt, type Making } from './makings.ts'
 import { indexOf } from './reach-index.ts'
-import type { Spot, Tracer } from './trace.ts'
+import type { Tracer } from './trace.ts'
 
 export interface Serving {
   readonly making: Making
@@ -36,16 +36,14 @@ const TAKERS: ReadonlySet<string> = new Set([
 
 export function servingsOf(reach: Reach, tracer: Tracer): Serving[] {
   const found: Serving[] = []
-  for (const source of reach.sources.values())
-    for (const node of source.nodes) {
-      if (node.type !== 'CallExpression') continue
-      const callee = bare(node.callee)
-      if (callee.type === 'MemberExpression' && keyOf(callee.property) === 'listen')
-        found.push(...listening(source, node, callee.object, tracer))
-      else if (isTaker(source, callee)) found.push(...taken(source, node, tracer))
-    }
-  for (const source of reach.sources.values()) found.push(...givenAway(source, reach, tracer))
-  return found
+  for (const { source, node } of spotsIn(reach)) {
+    if (node.type !== 'CallExpression') continue
+    const callee = bare(node.callee)
+    if (callee.type === 'MemberExpression' && keyOf(callee.property) === 'listen')
+      found.push(...listening(source, node, callee.object, tracer))
+    else if (isTaker(source, callee)) found.push(...taken(source, node, tracer))
+  }
+  return reach.entry === null ? found : [...found, ...givenAway(reach.entry, tracer)]
 }
 
 type Call = Node & { type: 'CallExpression' }
@@ -62,23 +60,15 @@ function listening(source: Source, call: Call, object: Node, tracer: Tracer): Se
   )
   const made = values.flatMap((value) => makingAt(value.source, value.node) ?? [])
   const at = { source, node: call }
-  return [
-    ...handed.map((serving) => ({ ...serving, at, port })),
-    ...listened(made, at, port, tracer),
-  ]
-}
-
-function listened(made: readonly Making[], at: Spot, port: Spot | null, tracer: Tracer): Serving[] {
-  return made
+  const listened = made
     .filter(({ kind }) => kind === 'application')
-    .flatMap((making) =>
-      handledBy(making, tracer).map((inner) => ({
-        making: inner,
-        at,
-        port,
-        server: inner === making ? null : making,
+    .flatMap((server) =>
+      handledBy(server, tracer).map((making) => ({
+        making,
+        server: making === server ? null : server,
       })),
     )
+  return [...handed, ...listened].map((serving) => ({ ...serving, at, port }))
 }
 
 /** What a server of node:http calls for each request: an application, or code of its own. */
@@ -91,8 +81,9 @@ function handledBy(making: Making, tracer: Tracer): Making[] {
   const later = (indexOf(source).calls.get('on') ?? []).flatMap((call) => {
     const [event, handler] = call.arguments
     const isRequest = event?.type === 'StringLiteral' && event.value === 'request'
-    if (!isRequest || !handler || call.callee.type !== 'MemberExpression') return []
-    const on = tracer.makings({ source, node: call.callee.object })
+    const object = methodCall(call)?.object
+    if (!isRequest || !handler || !object) return []
+    const on = tracer.makings({ source, node: object })
     return on.some(({ node }) => node === making.node)
       ? handlers({ source, node: handler }, tracer)
       : []
@@ -117,37 +108,27 @@ function handlers(spot: Spot, tracer: Tracer): Making[] {
 }
 
 function isTaker(source: Source, callee: Node): boolean {
-  if (isGlobalMember(callee, 'Bun', 'serve') || isGlobalMember(callee, 'Deno', 'serve')) return true
-  const reference = referenceOf(source, callee)
-  return reference !== null && TAKERS.has([reference.module, ...reference.members].join('.'))
-}
-
-function isGlobalMember(node: Node, object: string, name: string): boolean {
-  return (
-    node.type === 'MemberExpression' &&
-    node.object.type === 'Identifier' &&
-    node.object.name === object &&
-    keyOf(node.property) === name
-  )
+  const isOfRuntime =
+    callee.type === 'MemberExpression' &&
+    /^(?:Bun|Deno)$/.test(keyOf(callee.object) ?? '') &&
+    keyOf(callee.property) === 'serve'
+  return isOfRuntime || TAKERS.has(qualifiedName(source, callee) ?? '')
 }
 
 /** `serve(app)`, `serve({ fetch: app.fetch, port })`, `serve({ ...app })`. */
 function taken(source: Source, call: Call, tracer: Tracer): Serving[] {
-  const port = call.arguments.flatMap((argument) =>
-    propertyOf({ source, node: argument }, 'port'),
-  )[0]
-  return call.arguments.flatMap((argument) => {
-    const given = [
-      { source, node: argument },
-      ...propertyOf({ source, node: argument }, 'fetch'),
-      ...propertyOf({ source, node: argument }, 'app'),
-      ...spreadIn({ source, node: argument }),
-    ]
-    return given
-      .flatMap((spot) => tracer.makings(spot))
-      .filter(({ kind }) => kind === 'application')
-      .map((making) => ({ making, at: { source, node: call }, port: port ?? null, server: null }))
-  })
+  const given = call.arguments.map((node) => ({ source, node }))
+  const [port = null] = given.flatMap((spot) => propertyOf(spot, 'port'))
+  return given
+    .flatMap((spot) => [
+      spot,
+      ...propertyOf(spot, 'fetch'),
+      ...propertyOf(spot, 'app'),
+      ...spreadIn(spot),
+    ])
+    .flatMap((spot) => tracer.makings(spot))
+    .filter(({ kind }) => kind === 'application')
+    .map((making) => ({ making, at: { source, node: call }, port, server: null }))
 }
 
 export function propertyOf({ source, node }: Spot, name: string): Spot[] {
@@ -167,21 +148,15 @@ function spreadIn({ source, node }: Spot): Spot[] {
 }
 
 /** What Bun, Workers and Vercel take from the entry: its default export, the application or `{ fetch }`. */
-function givenAway(source: Source, reach: Reach, tracer: Tracer): Serving[] {
-  if (source !== reach.entry) return []
+function givenAway(source: Source, tracer: Tracer): Serving[] {
   return indexOf(source).exports.flatMap((one) => {
     if (!('value' in one) || one.name !== 'default') return []
     const object = bare(one.value)
-    const [port] = propertyOf({ source, node: object }, 'port')
+    const [port = null] = propertyOf({ source, node: object }, 'port')
     return [{ source, node: one.value }, ...propertyOf({ source, node: object }, 'fetch')]
       .flatMap((spot) => tracer.makings(spot))
       .filter(({ framework }) => framework === 'hono')
-      .map((making) => ({
-        making,
-        at: { source, node: one.value },
-        port: port ?? null,
-        server: null,
-      }))
+      .map((making) => ({ making, at: { source, node: one.value }, port, server: null }))
   })
 }
 

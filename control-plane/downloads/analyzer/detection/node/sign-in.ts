@@ -1,8 +1,7 @@
 /** Sign-in that an application has already, told by what it imports. */
-import { importsOf } from '../../syntax/imports.ts'
-import { placeOf } from '../../syntax/places.ts'
 import type { Finding } from '../application.ts'
-import type { Reach } from './codebase.ts'
+import { finding } from '../assemble.ts'
+import { importedIn, type Reach } from './codebase.ts'
 import type { NodePackage } from './packages.ts'
 
 /** What each does, for people to know what will be there twice. */
@@ -49,38 +48,22 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^express-basic-auth$|^@fastify\/basic-auth$|^koa-basic-auth$|^basic-auth$/, 'basic-auth'],
 ]
 
-interface SignInFound {
-  readonly names: readonly string[]
-  readonly findings: readonly Finding[]
-}
-
-export function signInOf(reach: Reach, one: NodePackage): SignInFound {
+export function signInOf(reach: Reach, one: NodePackage): Finding[] {
   const byName = new Map<string, Finding>()
-  for (const source of reach.sources.values())
-    for (const { module, isTypeOnly, node } of importsOf(source)) {
-      const name = isTypeOnly ? undefined : nameOf(module)
-      if (name === undefined || byName.has(name)) continue
-      byName.set(name, {
-        about: 'sign_in',
-        value: name,
-        at: placeOf(source, node),
-        confidence: 'sure',
-        detail: `${module} is imported here: people may be asked to sign in twice, until it is replaced by who the service says they are.`,
-      })
-    }
+  for (const { module, at } of importedIn(reach)) {
+    const name = nameOf(module)
+    const detail = `${module} is imported here: people may be asked to sign in twice, until it is replaced by who the service says they are.`
+    if (name !== undefined && !byName.has(name))
+      byName.set(name, finding('sign_in', name, at, 'sure', detail))
+  }
+  const at = one.manifest.path === '' ? null : { path: one.manifest.path, line: 1 }
   for (const [dependency, { kind }] of one.manifest.dependencies) {
     const name = nameOf(dependency)
-    if (name === undefined || byName.has(name) || kind === 'devDependencies') continue
-    byName.set(name, {
-      about: 'sign_in',
-      value: name,
-      at: one.manifest.path === '' ? null : { path: one.manifest.path, line: 1 },
-      confidence: 'guess',
-      detail: `${dependency} is a dependency, but no import of it was found in the files that were looked at.`,
-    })
+    const detail = `${dependency} is a dependency, but no import of it was found in the files that were looked at.`
+    if (name !== undefined && !byName.has(name) && kind !== 'devDependencies')
+      byName.set(name, finding('sign_in', name, at, 'guess', detail))
   }
-  const findings = [...byName.values()]
-  return { names: findings.map(({ value }) => value).sort(), findings }
+  return [...byName.values()]
 }
 
 function nameOf(module: string): string | undefined {

@@ -11,15 +11,9 @@ import { importedName, moduleOfCall } from '../../syntax/imports.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { bare, interopArgument } from '../../syntax/references.ts'
 import { ancestorsOf, functionAround, isFunction } from '../../syntax/walk.ts'
-import type { Reach } from './codebase.ts'
+import type { Reach, Spot } from './codebase.ts'
 import { makingAt, type Making } from './makings.ts'
 import { callersIn, indexOf } from './reach-index.ts'
-
-/** A node of a source. */
-export interface Spot {
-  readonly source: Source
-  readonly node: Node
-}
 
 export interface Tracer {
   /** Every making that this may be. */

@@ -3,8 +3,8 @@
  * are its code, and what in them means which fact. A further language is a further table.
  */
 import type { Project } from '../../project/project.ts'
-import type { Confidence, FrameworkName } from '../application.ts'
-import type { Clue, Pieces } from '../assemble.ts'
+import type { Confidence, FrameworkName, Place } from '../application.ts'
+import type { Clue } from '../assemble.ts'
 import type { SettingRule } from '../manifests/settings.ts'
 import type { Source } from '../source/source.ts'
 import type { Part, Parts, PartTable, ReadPart } from './part.ts'
@@ -25,8 +25,20 @@ interface NumberRule {
 }
 
 /** An application that was found: what is said here goes before what the rules say. */
-export interface Found<P extends Part> extends Partial<Pieces> {
+export interface Found<P extends Part> {
   readonly part: ReadPart<P>
+  readonly folder?: string
+  readonly framework?: Clue<FrameworkName>
+  readonly variant?: string
+  readonly language?: Clue<string>
+  /** The value says what stands there. */
+  readonly entry?: Clue<string>
+  readonly mount?: Clue<string> | null
+  readonly health?: Clue<string> | null
+  readonly port?: Clue<number> | null
+  /** Beside those that the rules find. */
+  readonly signIn?: readonly Clue<string>[]
+  readonly integrated?: Place | null
   readonly made: Pick<Clue<string>, 'at' | 'detail'>
   /** In which the rules look; all of its part, if it is not said. */
   readonly sources?: readonly Source[]

@@ -1,8 +1,8 @@
 /** The applications that the table of a language finds in a project. Read this first. */
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
-import type { Application, Detection, Place } from '../application.ts'
-import { assemble, type Clue } from '../assemble.ts'
+import type { Application, Detection, Finding, Place } from '../application.ts'
+import { assemble, finding, weakest, type Clue } from '../assemble.ts'
 import { readDeployment } from '../deployment.ts'
 import { isAside, nearest, within } from '../folders.ts'
 import { needed } from '../manifests/dependencies.ts'
@@ -75,39 +75,65 @@ async function readParts<P extends Part>(
 
 function describe<P extends Part>(
   { name, title, several }: Language<P>,
-  framework: Framework<P>,
-  { part: whole, made, sources = whole.sources, signIn = [], ...found }: Found<P>,
+  rules: Framework<P>,
+  found: Found<P>,
   isOneOfSeveral: boolean,
 ): Application | null {
-  const part = { ...whole, sources }
-  const dependency = framework.packages.map((name) => named(part, name)).find(Boolean) ?? null
-  if (dependency === null && framework.isNamed === true) return null
-  const { entry = [], mount = [], routes = [] } = framework
-  const [detail, unnamed = detail] = framework.detail
-  const { packageManager, called } = part
-  return assemble({
-    folder: part.folder,
+  const part = { ...found.part, sources: found.sources ?? found.part.sources }
+  const dependency = rules.packages.map((one) => named(part, one)).find(Boolean) ?? null
+  if (dependency === null && rules.isNamed === true) return null
+  const [detail, unnamed = detail] = rules.detail
+  const { packageManager, language = inLanguage(name, title), called = part.folder } = part
+  const pieces = {
     framework: {
-      value: framework.name,
-      at: dependency?.at ?? made.at,
+      value: rules.name,
+      at: dependency?.at ?? found.made.at,
       confidence: dependency === null ? 'likely' : 'sure',
-      detail: (dependency === null ? unnamed : detail).replace('%', made.detail),
-    },
-    variant: dependency?.version ?? null,
-    language: part.language ?? inLanguage(name, title),
-    packageManager,
-    workspace:
-      isOneOfSeveral && several !== undefined && packageManager !== null
-        ? { ...packageManager, value: called ?? part.folder, detail: several }
-        : null,
-    entry: firstSaid(part, entry),
-    mount: firstSaid(part, mount),
-    health: healthOf(part, routes) ?? part.deployment.health,
-    port: portOf(part, framework),
-    signIn: [...signIn, ...signInOf(part, framework.signIn ?? {})],
-    integrated: integratedIn(part, framework),
+      detail: (dependency === null ? unnamed : detail).replace('%', found.made.detail),
+    } as const,
+    language,
+    entry: firstSaid(part, rules.entry ?? []),
+    mount: firstSaid(part, rules.mount ?? []),
+    health: healthOf(part, rules.routes ?? []) ?? part.deployment.health,
+    port: portOf(part, rules),
     ...found,
-  })
+  }
+  const { framework, entry, mount } = pieces
+  const signIn = [...(found.signIn ?? []), ...signInOf(part, rules.signIn ?? {})]
+  const workspace = isOneOfSeveral &&
+    several !== undefined &&
+    packageManager && { ...packageManager, value: called, detail: several }
+  const about = (subject: Finding['about'], clue: Clue<string | number> | null | false) =>
+    clue ? finding(subject, clue.value, clue.at, clue.confidence, clue.detail) : null
+  return assemble(
+    {
+      folder: found.folder ?? part.folder,
+      variant: found.variant ?? dependency?.version ?? null,
+      modules: null,
+      entry: entry?.at ?? null,
+      mount: mount?.at ?? null,
+      integrated: found.integrated ?? integratedIn(part, rules),
+      // without the place to mount it, a person has to look
+      confidence: weakest(
+        framework.confidence,
+        entry?.confidence ?? 'guess',
+        mount?.confidence ?? 'guess',
+      ),
+    },
+    [
+      about('framework', framework),
+      about('language', pieces.language),
+      about('package_manager', packageManager),
+      about('entry', entry),
+      about('mount', mount),
+      about('health', pieces.health),
+      about('port', pieces.port),
+      about('workspace', workspace),
+      ...signIn
+        .filter(({ value }, index) => signIn.findIndex((one) => one.value === value) === index)
+        .map((clue) => about('sign_in', clue)),
+    ],
+  )
 }
 
 function named({ dependencies }: Part, name: RegExp) {
