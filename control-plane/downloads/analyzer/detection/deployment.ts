@@ -4,6 +4,7 @@ import type { Place } from './application.ts'
 import type { Clue } from './assemble.ts'
 import { under } from './folders.ts'
 import { healthRank } from './health.ts'
+import { parsedJson, textsOf } from './manifests/tables.ts'
 
 interface StartCommand {
   readonly text: string
@@ -26,18 +27,15 @@ export async function readDeployment(project: Project, folder: string): Promise<
     const path = under(folder, name)
     const text = await project.read(path)
     if (text === null) continue
-    const lines = logicalLines(text)
     if (name === 'Procfile') {
-      for (const { line, text } of lines) {
-        const [, command] = /^web\s*:\s*(.+)$/.exec(text) ?? []
-        if (command !== undefined) commands.push({ text: command, at: { path, line } })
-      }
+      for (const { line, command } of webCommands(text))
+        commands.push({ text: command, at: { path, line } })
       continue
     }
-    for (const { line, text } of lines) {
-      const [, word = '', rest = ''] = /^\s*(\w+)\s+(.*)$/s.exec(text) ?? []
+    for (const { line, text: written } of logicalLines(text)) {
+      const [, word = '', rest = ''] = /^\s*(\w+)\s+(.*)$/s.exec(written) ?? []
       const at = { path, line }
-      if (/^(?:cmd|entrypoint)$/i.test(word)) commands.push({ text: words(rest), at })
+      if (/^(?:cmd|entrypoint)$/i.test(word)) commands.push({ text: execForm(rest), at })
       if (/^expose$/i.test(word)) port = exposed(rest, at) ?? port
       if (/^healthcheck$/i.test(word)) health = checked(rest, at) ?? health
     }
@@ -47,7 +45,7 @@ export async function readDeployment(project: Project, folder: string): Promise<
 }
 
 /** Without comments, and with what continues behind a backslash. */
-export function logicalLines(text: string): { line: number; text: string }[] {
+function logicalLines(text: string): { line: number; text: string }[] {
   const found: { line: number; text: string }[] = []
   let open: { line: number; text: string } | null = null
   text.split(/\r?\n/).forEach((physical, index) => {
@@ -61,15 +59,38 @@ export function logicalLines(text: string): { line: number; text: string }[] {
   return open === null ? found : [...found, open]
 }
 
-/** `["gunicorn", "app:app"]` and `gunicorn app:app` are the same command. */
-function words(text: string): string {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    if (Array.isArray(parsed)) return parsed.map(String).join(' ')
-  } catch {
-    // not the form of a list
+export function webCommands(procfile: string): { command: string; line: number }[] {
+  return logicalLines(procfile).flatMap(({ line, text }) => {
+    const [, command] = /^web\s*:\s*(.+)$/.exec(text) ?? []
+    return command === undefined ? [] : [{ command, line }]
+  })
+}
+
+/** ENTRYPOINT and CMD of the last stage, as one line of a shell. */
+export function dockerCommands(dockerfile: string): { command: string; line: number }[] {
+  let entrypoint: string | null = null
+  let command: { text: string; line: number } | null = null
+  for (const { line, text } of logicalLines(dockerfile)) {
+    const [, instruction = '', rest = ''] = /^\s*(FROM|CMD|ENTRYPOINT)\s+(.*)$/i.exec(text) ?? []
+    const said = execForm(rest)
+    if (/^from$/i.test(instruction)) entrypoint = command = null
+    else if (/^cmd$/i.test(instruction)) command = { text: said, line }
+    else if (/^entrypoint$/i.test(instruction)) {
+      entrypoint = said
+      command ??= { text: '', line }
+    }
   }
-  return text
+  return command === null
+    ? []
+    : [{ command: `${entrypoint ?? ''} ${command.text}`, line: command.line }]
+}
+
+/** `["gunicorn", "app:app"]` and `gunicorn app:app` are the same command. */
+function execForm(written: string): string {
+  const words = textsOf(parsedJson(written.trim()))
+  return words.length === 0
+    ? written
+    : words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(' ')
 }
 
 function exposed(text: string, at: Place): Clue<number> | null {

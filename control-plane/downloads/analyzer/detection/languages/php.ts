@@ -2,7 +2,8 @@
 import type { Project } from '../../project/project.ts'
 import { nameOf } from '../folders.ts'
 import { joinPaths } from '../health.ts'
-import { composerDependencies } from '../manifests/composer.ts'
+import { byName, lineOf } from '../manifests/dependencies.ts'
+import { tableIn } from '../manifests/tables.ts'
 import type { Language } from '../reader/language.ts'
 import { managedBy, manifestsOf, type Part, type Parts } from '../reader/part.ts'
 import type { Nesting } from '../reader/routes.ts'
@@ -98,8 +99,20 @@ async function readParts(project: Project): Promise<Parts<Part>> {
   const parts: Part[] = []
   const remarks: string[] = []
   for await (const { path, text, folder } of manifestsOf(project, /(?:^|\/)composer\.json$/)) {
-    const { dependencies, problem } = composerDependencies(text, path)
-    if (problem !== null) remarks.push(`${path} cannot be read: ${problem}.`)
+    let manifest: unknown
+    try {
+      manifest = JSON.parse(text)
+    } catch (error) {
+      remarks.push(`${path} cannot be read: ${(error as Error).message}.`)
+    }
+    const ofKey = (key: string, isDev: boolean) =>
+      Object.entries(tableIn(manifest, key)).map(([name, version]) => ({
+        name,
+        version: typeof version === 'string' ? version : null,
+        isDev,
+        at: { path, line: lineOf(text, name) },
+      }))
+    const dependencies = byName([...ofKey('require', false), ...ofKey('require-dev', true)])
     parts.push({ folder, dependencies, packageManager: managedBy('composer', path) })
   }
   return { parts, remarks }

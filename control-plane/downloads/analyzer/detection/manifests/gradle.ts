@@ -4,7 +4,7 @@ import { folderOf, nameOf, under, upwards } from '../folders.ts'
 import { hits, placeAt, sourceOf, stringAt, type Source } from '../source/source.ts'
 import { BOOT, type BuildModule } from './build-module.ts'
 import type { Dependency } from './dependencies.ts'
-import { isTable, readToml, tableIn, textIn, textsIn, type Table } from './toml.ts'
+import { isTable, readToml, tableIn, textIn, textsIn, type Table } from './tables.ts'
 
 const CONFIGURATION =
   /\b(implementation|api|compile|runtimeOnly|compileOnly|developmentOnly|annotationProcessor|kapt|testImplementation|testRuntimeOnly|testCompile|integrationTestImplementation)\b\s*\(?\s*/

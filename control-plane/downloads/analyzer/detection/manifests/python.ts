@@ -2,7 +2,7 @@
 import { nameOf, within } from '../folders.ts'
 import { closeOf, hits, sourceOf, stringsBetween } from '../source/source.ts'
 import { lineOf, type Dependency } from './dependencies.ts'
-import { isTable, readToml, tableIn, textIn, textsIn, type Table } from './toml.ts'
+import { isTable, readToml, tableIn, textIn, textsIn, type Table } from './tables.ts'
 
 /** What one of them says. */
 export interface PythonManifest {

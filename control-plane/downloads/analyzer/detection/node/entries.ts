@@ -3,10 +3,11 @@ import { lineAt } from '../../syntax/places.ts'
 import { keyOf } from '../../syntax/bindings.ts'
 import { parseSource } from '../../syntax/parse.ts'
 import type { Place } from '../application.ts'
+import { dockerCommands, webCommands } from '../deployment.ts'
+import { under } from '../folders.ts'
+import { parsedJsonc, tableIn, textIn } from '../manifests/tables.ts'
 import type { Codebase } from './codebase.ts'
 import { runsOf, type Run } from './commands.ts'
-import { parsedJsonc, recordOf, textIn } from './manifest.ts'
-import { dockerCommands } from './docker.ts'
 import type { NodePackage } from './packages.ts'
 import { joined } from './paths.ts'
 
@@ -83,8 +84,8 @@ export async function entriesOf(codebase: Codebase, one: NodePackage): Promise<E
     const text = (await project.read(path)) ?? ''
     const further = [...scripts.keys()].filter((name) => FURTHER_SCRIPTS.test(name))
     for (const name of new Set([...SCRIPTS, ...further]))
-      for (const run of scriptRuns(scripts, name)) {
-        const at = { path, line: lineOfKey(text, name) }
+      for (const run of unscripted(scripts, [{ kind: 'script', name }])) {
+        const at = { path, line: lineAt(text, text.indexOf(`"${name}":`)) }
         await add(run, 'command', `the script ${name}`, at)
       }
     if (path !== '' && !scripts.has('start'))
@@ -118,65 +119,37 @@ const PM2_FILES = [
 ]
 
 /** A script that runs scripts leads to theirs; one that runs itself ends there. */
-function scriptRuns(
+function unscripted(
   scripts: ReadonlyMap<string, string>,
-  name: string,
-  seen: ReadonlySet<string> = new Set(),
+  runs: readonly Run[],
+  seen: readonly string[] = [],
 ): Run[] {
-  const line = scripts.get(name)
-  if (line === undefined || seen.has(name) || seen.size > 8) return []
-  return runsOf(line)
-    .slice(0, 20)
-    .flatMap((run) =>
-      run.kind === 'script' ? scriptRuns(scripts, run.name, new Set([...seen, name])) : [run],
-    )
+  return runs.flatMap((run) => {
+    if (run.kind !== 'script') return [run]
+    const line = scripts.get(run.name)
+    if (line === undefined || seen.includes(run.name) || seen.length > 8) return []
+    return unscripted(scripts, runsOf(line).slice(0, 20), [...seen, run.name])
+  })
 }
 
-function lineOfKey(text: string, key: string): number {
-  const at = text.indexOf(`"${key}":`)
-  return lineAt(text, at)
-}
+const DOCKERFILES = [
+  ...['Dockerfile', 'Dockerfile.prod', 'Dockerfile.production'],
+  ...['docker/Dockerfile', '.docker/Dockerfile'],
+]
 
-interface Command {
-  readonly runs: readonly Run[]
-  readonly path: string
-  readonly line: number
-}
-
-async function otherCommands({ project }: Codebase, one: NodePackage): Promise<Command[]> {
-  const read = async (name: string) => {
-    const path = joined(one.folder, name) ?? name
+async function otherCommands({ project }: Codebase, one: NodePackage) {
+  const found: { runs: readonly Run[]; path: string; line: number }[] = []
+  for (const name of ['Procfile', ...DOCKERFILES, ...PM2_FILES]) {
+    const path = under(one.folder, name)
     const text = await project.read(path)
-    return text === null || text.length > 64 * 1024 ? null : { path, text }
-  }
-  const scripted = (runs: readonly Run[]) =>
-    runs.flatMap((run) =>
-      run.kind === 'script' ? scriptRuns(one.manifest.scripts, run.name) : [run],
-    )
-  const found: Command[] = []
-  const procfile = await read('Procfile')
-  for (const [index, line] of (procfile?.text.split('\n') ?? []).entries()) {
-    const command = /^web\s*:(.*)/.exec(line)?.[1]
-    if (procfile && command)
-      found.push({ runs: scripted(runsOf(command)), path: procfile.path, line: index + 1 })
-  }
-  for (const name of [
-    'Dockerfile',
-    'Dockerfile.prod',
-    'Dockerfile.production',
-    'docker/Dockerfile',
-    '.docker/Dockerfile',
-  ]) {
-    const file = await read(name)
-    if (file !== null)
-      for (const { command, line } of dockerCommands(file.text))
-        found.push({ runs: scripted(runsOf(command)), path: file.path, line })
-  }
-  for (const name of PM2_FILES) {
-    const file = await read(name)
-    if (file !== null)
-      for (const path of pm2Scripts(file.path, file.text))
-        found.push({ runs: [{ kind: 'file', path }], path: file.path, line: 1 })
+    if (text === null || text.length > 64 * 1024) continue
+    if (PM2_FILES.includes(name)) {
+      for (const script of pm2Scripts(path, text))
+        found.push({ runs: [{ kind: 'file', path: script }], path, line: 1 })
+      continue
+    }
+    for (const { command, line } of name === 'Procfile' ? webCommands(text) : dockerCommands(text))
+      found.push({ runs: unscripted(one.manifest.scripts, runsOf(command)), path, line })
   }
   return found
 }
@@ -205,9 +178,8 @@ async function nestFiles(
   one: NodePackage,
   name: string | null,
 ): Promise<string[]> {
-  const text = await project.read(joined(one.folder, 'nest-cli.json') ?? '')
-  const whole = recordOf(parsedJsonc(text))
-  const named = name === null ? null : recordOf(recordOf(whole?.get('projects'))?.get(name))
+  const whole = tableIn(parsedJsonc(await project.read(under(one.folder, 'nest-cli.json'))))
+  const named = name === null ? {} : tableIn(whole, 'projects', name)
   const sources = textIn(named, 'sourceRoot') ?? textIn(whole, 'sourceRoot') ?? 'src'
   const file = textIn(named, 'entryFile') ?? textIn(whole, 'entryFile') ?? 'main'
   return [`${sources}/${file}`]

@@ -1,10 +1,27 @@
 /** A package.json as far as it matters here: strangers write it, so each part is looked at before it is believed. */
 import type { Project } from '../../project/project.ts'
 import type { PackageType } from '../../syntax/parse.ts'
+import {
+  isTable,
+  namedTexts,
+  parsedJson,
+  tableIn,
+  textIn,
+  textsIn,
+  textsOf,
+} from '../manifests/tables.ts'
+
+/** The last that names a package counts. */
+const KINDS = [
+  'peerDependencies',
+  'devDependencies',
+  'optionalDependencies',
+  'dependencies',
+] as const
 
 export interface Dependency {
   readonly range: string
-  readonly kind: 'dependencies' | 'devDependencies' | 'optionalDependencies' | 'peerDependencies'
+  readonly kind: (typeof KINDS)[number]
 }
 
 export interface Manifest {
@@ -41,100 +58,42 @@ export const NO_MANIFEST: Manifest = {
 
 /** null: it cannot be read as a manifest. */
 export async function readManifest(project: Project, path: string): Promise<Manifest | null> {
-  const whole = recordOf(parsedJson(await project.read(path)))
-  if (whole === null) return null
-  const bin = whole.get('bin')
-  const type = whole.get('type')
+  const whole = parsedJson(await project.read(path))
+  if (!isTable(whole)) return null
+  const { bin, type, workspaces, imports, exports, _moduleAliases } = whole
+  const [, packageManager = null] =
+    /^(npm|yarn|pnpm|bun)(?:@|$)/.exec(textIn(whole, 'packageManager') ?? '') ?? []
   return {
     path,
     name: textIn(whole, 'name'),
     type: type === 'module' || type === 'commonjs' ? type : undefined,
     main: textIn(whole, 'main'),
-    bins: typeof bin === 'string' ? [bin] : [...textsIn(bin).values()],
-    scripts: textsIn(whole.get('scripts')),
-    dependencies: dependenciesOf(whole),
-    packageManager:
-      /^(npm|yarn|pnpm|bun)(?:@|$)/.exec(textIn(whole, 'packageManager') ?? '')?.[1] ?? null,
-    workspaces: workspacesOf(whole.get('workspaces')),
-    aliases: new Map([...targetsOf(whole.get('imports')), ...textsIn(whole.get('_moduleAliases'))]),
+    bins: typeof bin === 'string' ? [bin] : namedTexts(bin).map(([, target]) => target),
+    scripts: new Map(namedTexts(tableIn(whole, 'scripts'))),
+    dependencies: new Map(
+      KINDS.flatMap((kind) =>
+        namedTexts(tableIn(whole, kind)).map(([name, range]) => [name, { range, kind }] as const),
+      ),
+    ),
+    packageManager,
+    workspaces: Array.isArray(workspaces)
+      ? textsOf(workspaces)
+      : textsIn(tableIn(workspaces), 'packages'),
+    aliases: new Map([...targetsOf(imports), ...namedTexts(_moduleAliases)]),
     offered: [
-      ...[...targetsOf(whole.get('exports')).values()],
+      ...targetsOf(exports).values(),
       ...['source', 'module', 'main', 'types'].flatMap((key) => textIn(whole, key) ?? []),
     ],
   }
 }
 
-/** undefined where it is none. */
-export function parsedJson(text: string | null): unknown {
-  if (text === null) return undefined
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
-}
-
-/** With comments and commas behind the last item, as tsconfig.json has them. */
-export function parsedJsonc(text: string | null): unknown {
-  if (text === null) return undefined
-  const STRING_OR_COMMENT = /"(?:\\.|[^"\\\n])*"|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$)/g
-  const bare = text.replace(STRING_OR_COMMENT, (part) => (part.startsWith('"') ? part : ''))
-  return parsedJson(
-    bare.replace(/"(?:\\.|[^"\\\n])*"|,(?=\s*[}\]])/g, (part) => (part === ',' ? '' : part)),
-  )
-}
-
-/** A Map, so that `__proto__` is a key like any other. */
-export function recordOf(value: unknown): Map<string, unknown> | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  return new Map(Object.entries(value))
-}
-
-export function textIn(record: ReadonlyMap<string, unknown> | null, key: string): string | null {
-  const value = record?.get(key)
-  return typeof value === 'string' && value !== '' ? value : null
-}
-
-function textsIn(value: unknown): Map<string, string> {
-  const entries = [...(recordOf(value) ?? [])]
-  return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
-}
-
-export function listIn(value: unknown): string[] {
-  return Array.isArray(value)
-    ? (value as unknown[]).filter((item): item is string => typeof item === 'string')
-    : []
-}
-
-function dependenciesOf(whole: ReadonlyMap<string, unknown>): Map<string, Dependency> {
-  const kinds = [
-    'peerDependencies',
-    'devDependencies',
-    'optionalDependencies',
-    'dependencies',
-  ] as const
-  return new Map(
-    kinds.flatMap((kind) =>
-      [...textsIn(whole.get(kind))].map(([name, range]): [string, Dependency] => [
-        name,
-        { range, kind },
-      ]),
-    ),
-  )
-}
-
-function workspacesOf(value: unknown): string[] {
-  return Array.isArray(value) ? listIn(value) : listIn(recordOf(value)?.get('packages'))
-}
-
 /** `exports` and `imports`: a target, a list of them, or one for each condition. */
 function targetsOf(value: unknown, depth = 0): Map<string, string> {
   if (typeof value === 'string') return new Map([['.', value]])
-  const entries = [...(recordOf(value) ?? [])].slice(0, 200)
   const found = new Map<string, string>()
   if (depth > 5) return found
-  for (const [key, target] of entries) {
-    const first = [...targetsOf(target, depth + 1).values()][0]
+  for (const [key, target] of Object.entries(tableIn(value)).slice(0, 200)) {
+    const [first] = targetsOf(target, depth + 1).values()
     if (first !== undefined) found.set(key, first)
   }
   return found

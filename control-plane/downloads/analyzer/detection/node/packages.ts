@@ -3,18 +3,10 @@ import { parse as parseYaml } from 'yaml'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
 import type { Finding } from '../application.ts'
-import { folderOf } from '../folders.ts'
-import {
-  listIn,
-  NO_MANIFEST,
-  parsedJson,
-  parsedJsonc,
-  readManifest,
-  recordOf,
-  textIn,
-  type Dependency,
-  type Manifest,
-} from './manifest.ts'
+import { finding } from '../assemble.ts'
+import { folderOf, under, within } from '../folders.ts'
+import { parsedJson, parsedJsonc, tableIn, textIn, textsIn } from '../manifests/tables.ts'
+import { NO_MANIFEST, readManifest, type Dependency, type Manifest } from './manifest.ts'
 import { isWithin, joined, matchesWorkspace } from './paths.ts'
 
 export interface NodePackage {
@@ -94,15 +86,14 @@ async function packageAt(
 }
 
 function isMember({ folder, manifest }: NodePackage, inner: string): boolean {
-  const relative = folder === '' ? inner : inner.slice(folder.length + 1)
-  return matchesWorkspace(manifest.workspaces.slice(0, 100), relative)
+  return matchesWorkspace(manifest.workspaces.slice(0, 100), within(folder, inner))
 }
 
 async function pnpmWorkspaces(project: Project, folder: string): Promise<string[]> {
-  const text = await project.read(joined(folder, 'pnpm-workspace.yaml') ?? '')
+  const text = await project.read(under(folder, 'pnpm-workspace.yaml'))
   if (text === null || text.length > 64 * 1024) return []
   try {
-    return listIn(recordOf(parseYaml(text, { maxAliasCount: 10 }))?.get('packages'))
+    return textsIn(tableIn(parseYaml(text, { maxAliasCount: 10 })), 'packages')
   } catch {
     return []
   }
@@ -116,19 +107,17 @@ async function innerProjects(project: Project, around: NodePackage): Promise<Nod
     workspace: around,
     entryHints,
   })
-  const nest = recordOf(
-    parsedJsonc(await project.read(joined(around.folder, 'nest-cli.json') ?? '')),
-  )
-  const projects = [...(recordOf(nest?.get('projects')) ?? [])].slice(0, 50)
+  const nest = parsedJsonc(await project.read(under(around.folder, 'nest-cli.json')))
+  const projects = Object.entries(tableIn(nest, 'projects')).slice(0, 50)
   const ofNest = projects.flatMap(([name, value]) => {
-    const one = recordOf(value)
+    const one = tableIn(value)
     if (textIn(one, 'type') === 'library') return []
     const folder = joined(around.folder, textIn(one, 'root') ?? `apps/${name}`)
     const sources = joined(around.folder, textIn(one, 'sourceRoot') ?? `apps/${name}/src`)
     const file = textIn(one, 'entryFile') ?? 'main'
     return folder === null || sources === null ? [] : [inner(folder, [`/${sources}/${file}`])]
   })
-  if (!project.has(joined(around.folder, 'nx.json') ?? '')) return ofNest
+  if (!project.has(under(around.folder, 'nx.json'))) return ofNest
 
   const described = project.files
     .map(({ path }) => path)
@@ -137,7 +126,7 @@ async function innerProjects(project: Project, around: NodePackage): Promise<Nod
   const ofNx = await Promise.all(
     described.map(async (path) => {
       const text = await project.read(path)
-      if (textIn(recordOf(parsedJson(text)), 'projectType') === 'library') return []
+      if (textIn(tableIn(parsedJson(text)), 'projectType') === 'library') return []
       // of several targets the one that builds names the file that a start runs
       const main = /"main":\s*"([^"]{1,300})"/.exec(text?.slice(0, 64 * 1024) ?? '')?.[1]
       return [inner(folderOf(path), [...(main ? [`/${main}`] : []), 'src/main', 'src/server'])]
@@ -164,7 +153,7 @@ export function packageManagerOf(
   for (let at: NodePackage | null = one; at !== null; at = at.workspace) {
     const { folder, manifest } = at
     const locks = LOCKS.flatMap(([name, manager]) => {
-      const path = joined(folder, name) ?? name
+      const path = under(folder, name)
       return project.has(path) ? [{ path, manager }] : []
     })
     const said = manifest.packageManager ?? locks[0]?.manager
@@ -175,25 +164,12 @@ export function packageManagerOf(
       different.length === 0
         ? null
         : `${by} says ${said}, and ${different.join(', ')} something else. Remove the lock files that are no longer used.`
-    return {
-      remark,
-      finding: {
-        about: 'package_manager',
-        value: said,
-        at: { path: by ?? '', line: 1 },
-        confidence: different.length > 0 ? 'likely' : 'sure',
-        detail: `${by} is of ${said}.`,
-      },
-    }
+    const place = { path: by ?? '', line: 1 }
+    const confidence = different.length > 0 ? 'likely' : 'sure'
+    const detail = `${by} is of ${said}.`
+    return { remark, finding: finding('package_manager', said, place, confidence, detail) }
   }
   if (one.manifest.path === '') return { finding: null, remark: null }
   const detail = 'No lock file and no packageManager field says otherwise.'
-  const finding: Finding = {
-    about: 'package_manager',
-    value: 'npm',
-    at: null,
-    confidence: 'guess',
-    detail,
-  }
-  return { finding, remark: null }
+  return { finding: finding('package_manager', 'npm', null, 'guess', detail), remark: null }
 }

@@ -1,7 +1,7 @@
 /** From what an import says to the file of the project that it means: endings, aliases, workspaces, builds. */
 import type { Project } from '../../project/project.ts'
-import { listIn, parsedJsonc, recordOf, textIn } from './manifest.ts'
-import { folderOf, under, upwards } from '../folders.ts'
+import { folderOf, under, upwards, within } from '../folders.ts'
+import { parsedJsonc, tableIn, textIn, textsIn, textsOf } from '../manifests/tables.ts'
 import { innermost, type NodePackage, type Packages } from './packages.ts'
 import { isWithin, joined } from './paths.ts'
 
@@ -114,7 +114,7 @@ export function createResolver(project: Project, packages: Packages): Resolver {
         joined(one.folder, `src/${rest}`),
       )
     }
-    const relative = path.slice(one.folder === '' ? 0 : one.folder.length + 1)
+    const relative = within(one.folder, path)
     if (BUILD_FOLDERS.test(relative)) {
       const rest = relative.replace(BUILD_FOLDERS, '')
       const tail = rest.replace(/^(?:cjs|esm|src|server|main)\//, '')
@@ -155,28 +155,29 @@ const NO_OPTIONS: CompilerOptions = {
 /** `extends` is followed a few times only: it may lead in a circle. */
 async function readOptions(project: Project, path: string, depth = 0): Promise<CompilerOptions> {
   const text = await project.read(path)
-  const whole = text !== null && text.length <= 256 * 1024 ? recordOf(parsedJsonc(text)) : null
-  if (whole === null || depth > 4) return NO_OPTIONS
+  if (text === null || text.length > 256 * 1024 || depth > 4) return NO_OPTIONS
+  const whole = tableIn(parsedJsonc(text))
   const folder = folderOf(path)
-  const extended = whole.get('extends')
+  const extended = textIn(whole, 'extends')
   let base = NO_OPTIONS
-  for (const parent of typeof extended === 'string' ? [extended] : listIn(extended).slice(0, 5)) {
+  for (const parent of extended === null ? textsIn(whole, 'extends').slice(0, 5) : [extended]) {
     const at = joined(folder, parent)
     const file = [at, `${at}.json`, `${at}/tsconfig.json`].find(
       (one) => one !== null && project.has(one),
     )
     if (parent.startsWith('.') && file) base = await readOptions(project, file, depth + 1)
   }
-  const own = recordOf(whole.get('compilerOptions'))
+  const own = tableIn(whole, 'compilerOptions')
   const at = (key: string) => {
     const value = textIn(own, key)
     return value === null ? null : joined(folder, value)
   }
   const baseFolder = at('baseUrl') ?? base.baseFolder
-  const paths = [...(recordOf(own?.get('paths')) ?? [])].slice(0, 200).map(([key, targets]) => ({
+  const aliases = Object.entries(tableIn(own, 'paths')).slice(0, 200)
+  const paths = aliases.map(([key, targets]) => ({
     prefix: key.replace(/\*$/, ''),
     isWhole: !key.endsWith('*'),
-    targets: listIn(targets)
+    targets: textsOf(targets)
       .slice(0, 5)
       .flatMap((target) => joined(at('baseUrl') ?? folder, target.replace(/\*$/, '')) ?? []),
   }))
