@@ -42,6 +42,7 @@ export async function openProject(folder: string, options: OpenOptions = {}): Pr
     maxSize: Math.max(limits.rememberedBytes, 1),
     sizeCalculation: (_, path) =>
       Math.max(1, Math.min(bytesByPath.get(path) ?? 1, limits.fileBytes)),
+    memoMethod: readOnce,
   })
 
   async function readOnce(path: string): Promise<string | null> {
@@ -61,14 +62,7 @@ export async function openProject(folder: string, options: OpenOptions = {}): Pr
     isCut,
     unread: unread.entries,
     has: (path) => bytesByPath.has(path),
-    async read(path) {
-      if (!bytesByPath.has(path)) return null
-      const known = texts.get(path)
-      if (known !== undefined) return known
-      const text = readOnce(path)
-      texts.set(path, text)
-      return text
-    },
+    read: async (path) => (bytesByPath.has(path) ? texts.memo(path) : null),
   }
 }
 

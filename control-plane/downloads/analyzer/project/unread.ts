@@ -22,15 +22,12 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 export function createUnread(entriesMax: number): Unread {
-  const byPath = new Map<string, UnreadEntry>()
   const entries: UnreadEntry[] = []
 
   function add(path: string, reason: string) {
     const shown = printable(path)
-    if (byPath.has(shown) || entries.length >= entriesMax) return
-    const entry = { path: shown, reason }
-    byPath.set(shown, entry)
-    entries.push(entry)
+    if (entries.length < entriesMax && !entries.some((entry) => entry.path === shown))
+      entries.push({ path: shown, reason })
   }
 
   function failed(path: string, error: unknown) {

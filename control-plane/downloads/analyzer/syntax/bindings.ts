@@ -42,11 +42,9 @@ export function bindingsOf(
 ): Bindings {
   const scopes = new Map<Node, Names>()
   const namesIn = (scope: Node): Names => {
-    const there = scopes.get(scope)
-    if (there !== undefined) return there
-    const made: Names = new Map()
-    scopes.set(scope, made)
-    return made
+    const names: Names = scopes.get(scope) ?? new Map()
+    scopes.set(scope, names)
+    return names
   }
   // kept for each node: looked for anew, a chain of ten thousand calls would take a billion steps
   const scopeAround = new Map<Node, Node>()
@@ -82,7 +80,7 @@ export function bindingsOf(
         const declaration = parents.get(node)
         const isVar = declaration?.type === 'VariableDeclaration' && declaration.kind === 'var'
         const scope = scopeOf(node, isVar ? opensFunctionScope : opensScope)
-        for (const { name, value } of namesOf(node.id, node.init ?? undefined))
+        for (const { name, value } of namesOf(node.id, node.init))
           declare(scope, name, 'variable', node, value)
         break
       }
@@ -91,11 +89,9 @@ export function bindingsOf(
       case 'TSDeclareFunction':
       case 'TSEnumDeclaration': {
         const kind = node.type === 'ClassDeclaration' ? 'class' : 'function'
+        const value = { expression: node, members: [] }
         if (node.id && node.type !== 'TSDeclareFunction')
-          declare(scopeOf(node, opensScope), node.id.name, kind, node, {
-            expression: node,
-            members: [],
-          })
+          declare(scopeOf(node, opensScope), node.id.name, kind, node, value)
         break
       }
       case 'FunctionExpression':
@@ -113,15 +109,14 @@ export function bindingsOf(
         break
       case 'CatchClause':
         if (node.param)
-          for (const { name } of namesOf(node.param, undefined))
-            declare(node, name, 'parameter', node.param)
+          for (const { name } of namesOf(node.param)) declare(node, name, 'parameter', node.param)
         break
       default:
     }
   for (const node of nodes)
     if (isFunction(node))
       for (const parameter of node.params)
-        for (const { name, value } of namesOf(parameter, undefined))
+        for (const { name, value } of namesOf(parameter))
           declare(node, name, 'parameter', parameter, value)
 
   for (const node of nodes)
@@ -163,24 +158,26 @@ function opensScope(node: Node): boolean {
 
 interface Named {
   readonly name: string
+  readonly node: Identifier
   readonly value: Value | undefined
 }
 
 /** The names of a pattern, with the part of `from` that each is given, and once more with its default. */
-function namesOf(pattern: Node, from: Expression | undefined): Named[] {
+export function namesOf(pattern: Node, from?: Expression | null): Named[] {
   const found: Named[] = []
   const waiting: { pattern: Node; members: readonly string[] | null; fallback?: Node }[] = [
     { pattern, members: [] },
   ]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { pattern, members, fallback } = next
+  // those inside of a pattern wait behind the others
+  for (const { pattern, members, fallback } of waiting)
     switch (pattern.type) {
       case 'Identifier': {
-        const whole = from !== undefined && members !== null
-        const value = whole ? { expression: from, members } : undefined
-        if (value !== undefined || fallback === undefined) found.push({ name: pattern.name, value })
+        const { name } = pattern
+        const value = from && members !== null ? { expression: from, members } : undefined
+        if (value !== undefined || fallback === undefined)
+          found.push({ name, node: pattern, value })
         if (fallback !== undefined)
-          found.push({ name: pattern.name, value: { expression: fallback, members: [] } })
+          found.push({ name, node: pattern, value: { expression: fallback, members: [] } })
         break
       }
       case 'AssignmentPattern':
@@ -205,14 +202,10 @@ function namesOf(pattern: Node, from: Expression | undefined): Named[] {
       case 'ArrayPattern':
         for (const [index, element] of pattern.elements.entries())
           if (element)
-            waiting.push({
-              pattern: element,
-              members: members === null ? null : [...members, String(index)],
-            })
+            waiting.push({ pattern: element, members: members && [...members, String(index)] })
         break
       default:
     }
-  }
   return found
 }
 

@@ -1,6 +1,6 @@
 /** What a file gives to others by which name: ES modules and CommonJS alike. */
 import type { Node } from '@babel/types'
-import { keyOf } from './bindings.ts'
+import { keyOf, namesOf } from './bindings.ts'
 import type { Source } from './parse.ts'
 
 export type Export =
@@ -38,7 +38,7 @@ function namedExports(node: Node & { type: 'ExportNamedDeclaration' }): Export[]
   const { declaration, source: from } = node
   if (declaration?.type === 'VariableDeclaration')
     return declaration.declarations.flatMap(({ id }) =>
-      id.type === 'Identifier' ? [{ name: id.name, value: id }] : patternNames(id),
+      namesOf(id).map(({ name, node }) => ({ name, value: node })),
     )
   if (declaration && 'id' in declaration && declaration.id?.type === 'Identifier')
     return [{ name: declaration.id.name, value: declaration }]
@@ -51,16 +51,6 @@ function namedExports(node: Node & { type: 'ExportNamedDeclaration' }): Export[]
     const { local } = specifier
     if (from) return [{ name, module: from.value, imported: keyOf(local) ?? 'default' }]
     return [{ name, value: local }]
-  })
-}
-
-function patternNames(pattern: Node): Export[] {
-  if (pattern.type !== 'ObjectPattern') return []
-  return pattern.properties.flatMap((property) => {
-    if (property.type === 'RestElement') return []
-    const { value } = property
-    const target = value.type === 'AssignmentPattern' ? value.left : value
-    return target.type === 'Identifier' ? [{ name: target.name, value: target }] : []
   })
 }
 

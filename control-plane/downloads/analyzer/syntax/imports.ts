@@ -1,6 +1,6 @@
 /** What a file imports, however it says so: `import`, `require`, `await import`. */
 import type { CallExpression, Node } from '@babel/types'
-import { keyOf } from './bindings.ts'
+import { keyOf, namesOf } from './bindings.ts'
 import { oncePer } from './once-per.ts'
 import type { Source } from './parse.ts'
 
@@ -40,12 +40,10 @@ export const importsOf = oncePer((source: Source): readonly Import[] =>
         return [{ module, form: 'export' as const, imported: null, local: null, isTypeOnly, node }]
       }
       case 'TSImportEqualsDeclaration': {
-        if (node.moduleReference.type !== 'TSExternalModuleReference') return []
-        const module = literal(node.moduleReference.expression)
         const isTypeOnly = node.importKind === 'type'
-        if (module === null) return []
+        const asked = specifiedBy(source, node)
         const local = node.id.name
-        return [{ module, form: 'require' as const, imported: '*', local, isTypeOnly, node }]
+        return asked ? [{ ...asked, form: 'require' as const, local, isTypeOnly, node }] : []
       }
       case 'ImportExpression':
       case 'CallExpression':
@@ -107,13 +105,9 @@ function namesGiven(source: Source, call: Node): { imported: string; local: stri
     } else if (at.type === 'VariableDeclarator' && at.init === from) {
       if (at.id.type === 'Identifier') return [{ imported: members ?? '*', local: at.id.name }]
       if (at.id.type !== 'ObjectPattern' || members !== null) return []
-      return at.id.properties.flatMap((property) => {
-        if (property.type === 'RestElement') return []
-        const imported = keyOf(property.key)
-        const { value } = property
-        const target = value.type === 'AssignmentPattern' ? value.left : value
-        if (imported === null || target.type !== 'Identifier') return []
-        return [{ imported, local: target.name }]
+      return namesOf(at.id, at.init).flatMap(({ name, value }) => {
+        const [imported, inner] = value?.members ?? []
+        return imported && inner === undefined ? [{ imported, local: name }] : []
       })
     } else if (at.type !== 'AwaitExpression' && at.type !== 'TSAsExpression') return []
     from = at
@@ -121,14 +115,30 @@ function namesGiven(source: Source, call: Node): { imported: string; local: stri
   return []
 }
 
-/** Of a specifier in an import; of a whole module `*`. */
-export function importedName(specifier: Node): string {
+/** What a name of an import stands for: `Router` of `express`; of a whole module `*`. */
+export function specifiedBy(
+  source: Source,
+  specifier: Node,
+): { module: string; imported: string } | null {
+  if (specifier.type === 'TSImportEqualsDeclaration') {
+    const { moduleReference } = specifier
+    if (moduleReference.type !== 'TSExternalModuleReference') return null
+    return { module: moduleReference.expression.value, imported: '*' }
+  }
+  const declaration = source.parents.get(specifier)
+  return declaration?.type === 'ImportDeclaration'
+    ? { module: declaration.source.value, imported: importedName(specifier) }
+    : null
+}
+
+function importedName(specifier: Node): string {
   if (specifier.type === 'ImportDefaultSpecifier') return 'default'
   if (specifier.type !== 'ImportSpecifier') return '*'
   return keyOf(specifier.imported) ?? '*'
 }
 
-function literal(node: Node | null | undefined): string | null {
+/** The text that stands there, with nothing in it to be worked out. */
+export function literal(node: Node | null | undefined): string | null {
   if (node?.type === 'StringLiteral') return node.value
   if (node?.type === 'TemplateLiteral' && node.expressions.length === 0)
     return node.quasis[0]?.value.cooked ?? null

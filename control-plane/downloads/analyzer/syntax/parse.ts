@@ -1,18 +1,6 @@
 /**
- * JavaScript and TypeScript of strangers as a syntax tree. Nothing of it is ever run.
- *
- *     const parsed = parseSource('src/app.ts', text, manifest.type)
- *     if ('problem' in parsed) return unknownShape(parsed.problem)
- *     const { source } = parsed
- *     for (const node of source.nodes)
- *       if (node.type === 'CallExpression') {
- *         const called = referenceOf(source, node.callee)      // references.ts
- *         if (called?.module === 'express') lineAt(source, node.start) // places.ts
- *       }
- *
- * `node.start` and `node.end` are offsets into `source.text`, which is what magic-string takes; the
- * text is to be without its byte order mark. `importsOf()` (imports.ts) lists what a file imports
- * and where; `source.bindings.resolve(identifier)` (bindings.ts) is what a name stands for there.
+ * JavaScript and TypeScript of strangers as a syntax tree. Nothing of it is ever run. `node.start`
+ * and `node.end` are offsets into `source.text`, which is to be without its byte order mark.
  */
 import { parse, type ParserOptions } from '@babel/parser'
 import type { Comment, File, Node } from '@babel/types'
@@ -116,26 +104,16 @@ function modulesOf(
 }
 
 function importsIn({ program }: File): boolean {
-  return program.body.some(
-    ({ type }) =>
-      type === 'ImportDeclaration' ||
-      type === 'ExportNamedDeclaration' ||
-      type === 'ExportDefaultDeclaration' ||
-      type === 'ExportAllDeclaration',
-  )
+  return program.body.some(({ type }) => /^(?:Import|Export\w+)Declaration$/.test(type))
 }
 
 function isCommonJs(node: Node): boolean {
-  if (node.type === 'CallExpression')
-    return node.callee.type === 'Identifier' && node.callee.name === 'require'
-  return (
-    node.type === 'MemberExpression' &&
-    node.object.type === 'Identifier' &&
-    node.object.name === 'module' &&
-    node.property.type === 'Identifier' &&
-    node.property.name === 'exports'
-  )
+  if (node.type === 'CallExpression') return isNamed(node.callee, 'require')
+  if (node.type !== 'MemberExpression') return false
+  return isNamed(node.object, 'module') && isNamed(node.property, 'exports')
 }
+
+const isNamed = (node: Node, name: string) => node.type === 'Identifier' && node.name === name
 
 /** A parser that ran out of stack says so by a RangeError. */
 function problemOf(error: unknown): string {

@@ -4,7 +4,7 @@
  */
 import type { Node } from '@babel/types'
 import { keyOf } from './bindings.ts'
-import { importedName, moduleOfCall } from './imports.ts'
+import { moduleOfCall, specifiedBy } from './imports.ts'
 import type { Source } from './parse.ts'
 
 interface Reference {
@@ -50,25 +50,17 @@ function referenceOfName(source: Source, use: Node, steps: number): Reference | 
   if (use.type !== 'Identifier') return null
   const binding = source.bindings.resolve(use)
   if (binding === undefined) return null
-  if (binding.kind === 'import') return referenceOfSpecifier(source, binding.node)
+  if (binding.kind === 'import') {
+    const { module, imported } = specifiedBy(source, binding.node) ?? {}
+    if (module === undefined || imported === undefined) return null
+    const whole = { module, members: [] }
+    return imported === '*' ? whole : memberOf(whole, imported)
+  }
   if (binding.values.length !== 1) return null
   const [value] = binding.values
   if (value === undefined || value.expression === use) return null
   const from = referenceOf(source, value.expression, steps + 1)
   return from && value.members.reduce(memberOf, from)
-}
-
-function referenceOfSpecifier(source: Source, specifier: Node): Reference | null {
-  if (specifier.type === 'TSImportEqualsDeclaration') {
-    const { moduleReference } = specifier
-    if (moduleReference.type !== 'TSExternalModuleReference') return null
-    return { module: moduleReference.expression.value, members: [] }
-  }
-  const declaration = source.parents.get(specifier)
-  if (declaration?.type !== 'ImportDeclaration') return null
-  const imported = importedName(specifier)
-  const whole = { module: declaration.source.value, members: [] }
-  return imported === '*' ? whole : memberOf(whole, imported)
 }
 
 function memberOf({ module, members }: Reference, key: string): Reference {

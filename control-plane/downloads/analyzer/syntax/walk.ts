@@ -35,19 +35,14 @@ function childrenOf(node: Node): Node[] {
   for (const key in node) {
     const value = node[key as keyof Node] as unknown
     if (value === null || typeof value !== 'object' || ASIDE.has(key)) continue
-    if (!Array.isArray(value)) {
-      if (isNode(value)) children.push(value)
-    } else for (const item of value as unknown[]) if (isNode(item)) children.push(item)
+    for (const item of Array.isArray(value) ? (value as unknown[]) : [value])
+      if (isNode(item)) children.push(item)
   }
   return children
 }
 
 function isNode(value: unknown): value is Node {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as { type?: unknown }).type === 'string'
-  )
+  return typeof (value as { type?: unknown } | null)?.type === 'string'
 }
 
 /** From the parent outwards. */
@@ -65,13 +60,7 @@ export function functionAround(parents: ReadonlyMap<Node, Node>, node: Node): No
 export function statementAround(parents: ReadonlyMap<Node, Node>, node: Node): Node {
   let statement = node
   for (const around of ancestorsOf(parents, node)) {
-    if (
-      around.type === 'Program' ||
-      around.type === 'BlockStatement' ||
-      around.type === 'StaticBlock' ||
-      around.type === 'SwitchCase' ||
-      around.type === 'TSModuleBlock'
-    )
+    if (/^(?:Program|BlockStatement|StaticBlock|SwitchCase|TSModuleBlock)$/.test(around.type))
       return statement
     statement = around
   }

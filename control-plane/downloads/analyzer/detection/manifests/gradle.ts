@@ -2,8 +2,7 @@
 import type { Project } from '../../project/project.ts'
 import { folderOf, nameOf, under, upwards } from '../folders.ts'
 import { hits, placeAt, sourceOf, stringAt, type Source } from '../source/source.ts'
-import { BOOT, type BuildModule } from './build-module.ts'
-import type { Dependency } from './dependencies.ts'
+import { BOOT, type BuildModule, type Dependency } from './dependencies.ts'
 import { isTable, readToml, tableIn, textIn, textsIn, type Table } from './tables.ts'
 
 const CONFIGURATION =

@@ -1,7 +1,6 @@
 /** One pom.xml. */
 import type { Project } from '../../project/project.ts'
-import { BOOT, type BuildModule } from './build-module.ts'
-import type { Dependency } from './dependencies.ts'
+import { BOOT, type BuildModule, type Dependency } from './dependencies.ts'
 import { childrenAt, readXml, textAt, type XmlElement } from './xml.ts'
 
 export async function mavenModule(_: Project, path: string, text: string): Promise<BuildModule> {

@@ -12,7 +12,7 @@ import { makingsIn } from './makings.ts'
 import { nextOf } from './next.ts'
 import { packageManagerOf, packagesOf, type NodePackage } from './packages.ts'
 import { isAside, isTest, packageFiles } from './paths.ts'
-import { servedBy, type Served } from './served.ts'
+import { isFramework, servedBy } from './served.ts'
 import { createTracer } from './trace.ts'
 
 const FRAMEWORKS = [
@@ -34,17 +34,15 @@ export async function detectNode(project: Project): Promise<Detection> {
   // inner packages first: what a root starts of them is theirs
   const inner = [...packages.all].reverse()
   const started = new Map<NodePackage, Application[]>()
-  for (const one of inner)
-    started.set(
-      one,
-      (await startedIn(codebase, one)).filter((found) => !isKnown(started, found)),
-    )
-  for (const one of inner)
-    if (started.get(one)?.length === 0)
+  for (const find of [startedIn, unstarted])
+    for (const one of inner) {
+      if (started.get(one)?.length) continue
+      const found = await find(codebase, one)
       started.set(
         one,
-        (await unstarted(codebase, one)).filter((found) => !isKnown(started, found)),
+        found.filter((application) => !isKnown(started, application)),
       )
+    }
   for (const [one, { length }] of started) {
     const { remark } = packageManagerOf(project, one)
     if (length > 0 && remark !== null) remarks.add(remark)
@@ -140,25 +138,27 @@ async function startedBy(
     return []
   const reach = await reachFrom(codebase, [entry.path])
   if (entry.framework === 'fastify-cli') {
-    const plugin = await describePlugin(codebase, one, entry, reach)
-    return plugin === null ? [] : [plugin]
+    return [await describePlugin(codebase, one, entry, reach)].filter((found) => found !== null)
   }
-  const found = servedBy(reach).filter((served) => isItsOwn(served, entry))
+  // a file that only happens to be called like an entry takes more to be believed than a command
+  const found = servedBy(reach).filter(({ serving }) => entry.by === 'command' || serving !== null)
   return Promise.all(found.map((served) => describe(codebase, one, entry, reach, served)))
-}
-
-/** A file that only happens to be called like an entry takes more to be believed than a command. */
-function isItsOwn({ serving }: Served, { by }: Entry): boolean {
-  return by === 'command' || serving !== null
 }
 
 /** Nothing says how it starts; but code of it makes an application. */
 async function unstarted(codebase: Codebase, one: NodePackage): Promise<Application[]> {
   const next = one.manifest.dependencies.get('next')
   const found = next === undefined ? null : await nextOf(codebase, one)
-  const nowhere = { framework: null, by: 'custom', said: 'nothing', at: null, port: null } as const
+  const nowhere: Entry = {
+    path: null,
+    framework: null,
+    by: 'custom',
+    said: 'nothing',
+    at: null,
+    port: null,
+  }
   if (found !== null && next?.kind !== 'peerDependencies')
-    return [await describeNext(codebase, one, { ...nowhere, path: null }, found)]
+    return [await describeNext(codebase, one, nowhere, found)]
 
   const depends = [...FRAMEWORKS].some(
     (name) => one.manifest.dependencies.get(name)?.kind === 'dependencies',
@@ -167,25 +167,20 @@ async function unstarted(codebase: Codebase, one: NodePackage): Promise<Applicat
   for (const path of sourcesOf(codebase, one).slice(0, LIMITS.analyzerReachFilesMax)) {
     if (!MENTIONS.test((await codebase.project.read(path)) ?? '')) continue
     const source = await codebase.source(path)
-    const [making] = source === null ? [] : makingsIn(source).filter(isApplication)
+    const [making] = source === null ? [] : makingsIn(source).filter(isFramework)
     if (making === undefined) continue
     const reach = await reachFrom(codebase, [path])
-    const routes = { health: null, findings: [], inner: new Set<never>() }
-    const served: Served = {
+    const served = {
       framework: making.framework,
       making,
       serving: null,
-      routes,
+      routes: { health: null, findings: [], inner: new Set<never>() },
       tracer: createTracer(reach),
       confidence: 'guess',
       others: [],
       next: null,
-    }
-    return [await describe(codebase, one, { ...nowhere, path: null }, reach, served)]
+    } as const
+    return [await describe(codebase, one, nowhere, reach, served)]
   }
   return []
-}
-
-function isApplication({ kind, framework }: { kind: string; framework: string }): boolean {
-  return kind === 'application' && framework !== 'node' && framework !== 'next'
 }

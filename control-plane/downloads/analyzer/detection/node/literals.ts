@@ -1,6 +1,7 @@
 /** Numbers and texts that code settles on: as they stand, or where the environment says nothing. */
 import type { Node } from '@babel/types'
 import { keyOf, methodCall } from '../../syntax/bindings.ts'
+import { literal } from '../../syntax/imports.ts'
 import { bare } from '../../syntax/references.ts'
 import type { Spot } from './codebase.ts'
 import type { Tracer } from './trace.ts'
@@ -81,15 +82,8 @@ function validPort(port: number): number | null {
 
 /** A text that is written there, or a name for one. */
 export function textAt(spot: Spot, tracer: Tracer): string | null {
-  const direct = literalText(spot.node)
+  const direct = literal(spot.node)
   if (direct !== null) return direct
-  const texts = tracer.values(spot).map(({ node }) => literalText(node))
+  const texts = tracer.values(spot).map(({ node }) => literal(node))
   return texts.length === 1 ? (texts[0] ?? null) : null
-}
-
-function literalText(node: Node): string | null {
-  if (node.type === 'StringLiteral') return node.value
-  if (node.type === 'TemplateLiteral' && node.expressions.length === 0)
-    return node.quasis[0]?.value.cooked ?? null
-  return null
 }

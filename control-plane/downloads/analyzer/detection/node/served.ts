@@ -95,7 +95,7 @@ export function servedBy(reach: Reach): Served[] {
 
 const rank = ({ making }: Serving) => (making.framework === 'next' ? 0 : 1)
 
-function isFramework({ framework, kind }: Making): boolean {
+export function isFramework({ framework, kind }: Making): boolean {
   return kind === 'application' && framework !== 'node' && framework !== 'next'
 }
 

@@ -7,7 +7,7 @@ import type { Identifier, Node } from '@babel/types'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import { keyOf } from '../../syntax/bindings.ts'
 import { WHOLE } from '../../syntax/exports.ts'
-import { importedName, moduleOfCall } from '../../syntax/imports.ts'
+import { moduleOfCall, specifiedBy } from '../../syntax/imports.ts'
 import type { Source } from '../../syntax/parse.ts'
 import { bare, interopArgument } from '../../syntax/references.ts'
 import { ancestorsOf, functionAround, isFunction } from '../../syntax/walk.ts'
@@ -100,7 +100,11 @@ export function createTracer(reach: Reach): Tracer {
   function followName({ source, members }: Step, use: Identifier): Step[] {
     const binding = source.bindings.resolve(use)
     if (binding === undefined) return []
-    if (binding.kind === 'import') return imported(source, binding.node, members)
+    if (binding.kind === 'import') {
+      const { module, imported } = specifiedBy(source, binding.node) ?? {}
+      if (module === undefined || imported === undefined) return []
+      return exported(source, module, imported === '*' ? members : [imported, ...members])
+    }
     // const app = express(); app.handler = …
     const written = members.length > 0 ? writes(source, `${use.name}.${members[0]}`) : []
     const given = binding.values.map(({ expression, members: inner }) => ({
@@ -114,17 +118,6 @@ export function createTracer(reach: Reach): Tracer {
       ...given,
       ...passed,
     ]
-  }
-
-  function imported(source: Source, specifier: Node, members: readonly string[]): Step[] {
-    if (specifier.type === 'TSImportEqualsDeclaration')
-      return specifier.moduleReference.type === 'TSExternalModuleReference'
-        ? exported(source, specifier.moduleReference.expression.value, members)
-        : []
-    const declaration = source.parents.get(specifier)
-    if (declaration?.type !== 'ImportDeclaration') return []
-    const name = importedName(specifier)
-    return exported(source, declaration.source.value, name === '*' ? members : [name, ...members])
   }
 
   /** `members` of all that a module gives away. */

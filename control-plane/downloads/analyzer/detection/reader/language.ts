@@ -10,7 +10,6 @@ import type { Source } from '../source/source.ts'
 import type { Part, Parts, PartTable, ReadPart } from './part.ts'
 import type { RouteRule } from './routes.ts'
 import type { PlaceRule } from './rules.ts'
-import type { SignInTable } from './sign-in.ts'
 
 /** `deployment`: what Dockerfile and Procfile say. */
 export type PortRule = 'deployment' | NumberRule | SettingRule
@@ -42,6 +41,16 @@ export interface Found<P extends Part> {
   readonly made: Pick<Clue<string>, 'at' | 'detail'>
   /** In which the rules look; all of its part, if it is not said. */
   readonly sources?: readonly Source[]
+}
+
+/** What signs people in already: what the code does is sure, what a manifest only names is likely. */
+export interface SignInTable {
+  /** By their name in the manifest, and what it is called here; its own name, if it is not said. */
+  readonly packages?: readonly (readonly [RegExp, string] | string)[]
+  /** Those that count although they are there for developers alone. */
+  readonly developed?: readonly string[]
+  /** What it is called, and what else its rule says. */
+  readonly code?: readonly (readonly [RegExp, string, Partial<PlaceRule>?])[]
 }
 
 export interface Framework<P extends Part = Part> {

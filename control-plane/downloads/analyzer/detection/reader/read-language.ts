@@ -8,11 +8,10 @@ import { isAside, nearest, within } from '../folders.ts'
 import { needed } from '../manifests/dependencies.ts'
 import { readSettings, settingSaid } from '../manifests/settings.ts'
 import { firstHit, placeAt, readSources } from '../source/source.ts'
-import type { Found, Framework, Language, PortRule, Reading } from './language.ts'
+import type { Found, Framework, Language, PortRule, Reading, SignInTable } from './language.ts'
 import { inLanguage, partsBy, type Part, type Parts, type ReadPart } from './part.ts'
 import { healthOf } from './routes.ts'
 import { filesOf, firstSaid } from './rules.ts'
-import { signInOf } from './sign-in.ts'
 
 export async function readLanguage<P extends Part>(
   project: Project,
@@ -139,6 +138,28 @@ function describe<P extends Part>(
 function named({ dependencies }: Part, name: RegExp) {
   const found = [...dependencies.values()].find((one) => name.test(one.name))
   return found === undefined ? null : needed(dependencies, found.name)
+}
+
+function signInOf(
+  part: ReadPart,
+  { packages = [], code = [], developed = [] }: SignInTable,
+): Clue<string>[] {
+  const called = code.flatMap(([code, value, rule]) => {
+    const usual = { code, value, confidence: 'sure', detail: 'The code calls for it.' } as const
+    return firstSaid(part, [{ ...usual, ...rule }]) ?? []
+  })
+  const named = packages.flatMap((one): Clue<string>[] => {
+    const [name, value] = typeof one === 'string' ? [one, one] : one
+    const found = developed.includes(value)
+      ? part.dependencies.get(value)
+      : typeof name === 'string'
+        ? needed(part.dependencies, name)
+        : [...part.dependencies.values()].find((other) => !other.isDev && name.test(other.name))
+    return found
+      ? [{ value, at: found.at, confidence: 'likely', detail: 'It is a dependency.' }]
+      : []
+  })
+  return [...called, ...named]
 }
 
 function portOf<P extends Part>(

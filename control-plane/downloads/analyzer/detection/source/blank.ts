@@ -74,19 +74,22 @@ function tokens(...alternatives: readonly string[]): RegExp {
 }
 
 /** Without comments, but with what strings say. */
-export function uncommented(text: string, language: SourceLanguage): string {
+export function uncommented(
+  text: string,
+  language: SourceLanguage,
+  string = (token: string) => token,
+): string {
   return text.replace(TOKENS[language], (token: string, ...rest: unknown[]) => {
     const groups = rest.at(-1) as { readonly comment?: string }
-    return groups.comment === undefined ? token : blankAll(token)
+    return groups.comment === undefined ? string(token) : blankAll(token)
   })
 }
 
 export function blank(text: string, language: SourceLanguage): string {
-  const source = language === 'php' ? blankBefore(text, /<\?(?:php\b|=)/) : text
-  return source.replace(TOKENS[language], (token: string, ...rest: unknown[]) => {
-    const groups = rest.at(-1) as { readonly comment?: string }
-    return groups.comment === undefined ? blankInside(token) : blankAll(token)
-  })
+  if (language !== 'php') return uncommented(text, language, blankInside)
+  const start = text.search(/<\?(?:php\b|=)/)
+  if (start === -1) return blankAll(text)
+  return uncommented(blankAll(text.slice(0, start)) + text.slice(start), language, blankInside)
 }
 
 const blankAll = (text: string) => text.replaceAll(/[^\n]/g, ' ')
@@ -98,9 +101,4 @@ function blankInside(token: string): string {
   const isClosed = token.length >= opening.length + quotes.length && token.endsWith(quotes)
   const closing = opening !== '' && isClosed ? quotes : ''
   return opening + blankAll(token.slice(opening.length, token.length - closing.length)) + closing
-}
-
-function blankBefore(code: string, opening: RegExp): string {
-  const start = code.search(opening)
-  return start === -1 ? blankAll(code) : blankAll(code.slice(0, start)) + code.slice(start)
 }
