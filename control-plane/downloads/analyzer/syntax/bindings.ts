@@ -42,7 +42,7 @@ export function bindingsOf(
 ): Bindings {
   const scopes = new Map<Node, Names>()
   const namesIn = (scope: Node): Names => {
-    const names: Names = scopes.get(scope) ?? new Map()
+    const names = scopes.get(scope) ?? new Map<string, Growing>()
     scopes.set(scope, names)
     return names
   }

@@ -4,8 +4,16 @@ import type { Clue } from '../assemble.ts'
 import { folderOf, isUnder } from '../folders.ts'
 import type { Found } from '../reader/language.ts'
 import { healthOf, type Nesting } from '../reader/routes.ts'
-import { closeOf, firstHit, hits, placeAt, stringAt, stringsBetween } from '../source/source.ts'
-import type { Source } from '../source/source.ts'
+import {
+  firstHit,
+  hits,
+  placeAt,
+  stringAt,
+  stringBehind,
+  stringsBehind,
+  stringsBetween,
+  type Source,
+} from '../source/source.ts'
 import {
   findModule,
   importedModule,
@@ -124,24 +132,22 @@ function searched(part: PythonCode, base: string): Middleware | null {
 
 function installedApps(settings: readonly Source[]): Clue<string>[] {
   return settings.flatMap((source) =>
-    hits(source, /\b[A-Z_]*APPS\s*(?::[^=\n]+)?\+?=\s*(?=[[(])/).flatMap(({ end }) =>
-      stringsBetween(source, end, closeOf(source, end)).flatMap(({ value, index }) => {
+    stringsBehind(source, /\b[A-Z_]*APPS\s*(?::[^=\n]+)?\+?=\s*(?=[[(])/).flatMap(
+      ({ value, index }) => {
         const name = signInOfApp(value)
         if (name === undefined) return []
         const detail = 'It is one of the installed apps.'
         return [{ value: name, at: placeAt(source, index), confidence: 'sure' as const, detail }]
-      }),
+      },
     ),
   )
 }
 
 function integratedIn(settings: readonly Source[]): Place | null {
+  const list = new RegExp(`${MIDDLEWARE.source}(?=[[(])`, 'm')
   for (const source of settings)
-    for (const { end } of hits(source, new RegExp(`${MIDDLEWARE.source}(?=[[(])`, 'm'))) {
-      const named = stringsBetween(source, end, closeOf(source, end))
-      const ours = named.find(({ value }) => /(?:^|\.)ServiceClaims$/.test(value))
-      if (ours !== undefined) return placeAt(source, ours.index)
-    }
+    for (const { value, index } of stringsBehind(source, list))
+      if (/(?:^|\.)ServiceClaims$/.test(value)) return placeAt(source, index)
   return null
 }
 
@@ -166,8 +172,7 @@ function healthIn(part: PythonCode, base: string, settings: readonly Source[]) {
 
 function rootUrls(part: PythonCode, base: string, settings: readonly Source[]): Source | null {
   for (const source of settings) {
-    const hit = firstHit(source, /^[ \t]*ROOT_URLCONF\s*=\s*/m)
-    const module = hit === null ? null : stringAt(source, hit.end)
+    const module = stringBehind(source, /^[ \t]*ROOT_URLCONF\s*=\s*/m)
     if (module !== null) return moduleAt(part, base, module) ?? findModule(part, module)
   }
   return null
@@ -188,10 +193,8 @@ function includedAt(root: Source | null, source: Source): string | null {
   const module = source.path.replace(/(?:\/__init__)?\.py$/, '').replaceAll('/', '.')
   for (const { end } of hits(root, PATH)) {
     const path = pathAt(root, end)
-    const include = /^[a-zA-Z]{0,2}(["'])[^"']*\1\s*,\s*include\s*\(\s*\(?\s*/.exec(
-      root.code.slice(end, end + 500),
-    )
-    const named = include === null ? null : stringAt(root, end + include[0].length)
+    const include = /^[a-zA-Z]{0,2}(["'])[^"']*\1\s*,\s*include\s*\(\s*\(?\s*/
+    const named = stringBehind(root, include, end, end + 500)
     if (path !== null && named !== null && `.${module}`.endsWith(`.${named}`)) return path
   }
   return null

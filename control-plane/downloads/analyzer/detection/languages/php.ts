@@ -7,7 +7,7 @@ import { tableIn } from '../manifests/tables.ts'
 import type { Language } from '../reader/language.ts'
 import { managedBy, manifestsOf, type Part, type Parts } from '../reader/part.ts'
 import type { Nesting } from '../reader/routes.ts'
-import { closeOf, firstHit, hits, stringAt } from '../source/source.ts'
+import { hitsAround, stringAt, stringBehind } from '../source/source.ts'
 
 const BOOTSTRAP = /^bootstrap\/app\.php$/
 const KERNEL = /^app\/Http\/Kernel\.php$/
@@ -123,9 +123,7 @@ async function readParts(project: Project): Promise<Parts<Part>> {
  * routes/api.php.
  */
 function inGroups(...[part, { source, index }]: Parameters<Nesting>): ReturnType<Nesting> {
-  const around = hits(source, /->\s*group\s*(?=\()|\bRoute::group\s*(?=\()/).filter(
-    (group) => group.index < index && closeOf(source, group.end) > index,
-  )
+  const around = hitsAround(source, /->\s*group\s*(?=\()|\bRoute::group\s*(?=\()/, index)
   const prefixes = around.map(({ index: start, end }) => {
     const from = source.code.lastIndexOf('Route::', start)
     const until = source.code.indexOf('function', end)
@@ -144,7 +142,6 @@ function inGroups(...[part, { source, index }]: Parameters<Nesting>): ReturnType
   function base(): string {
     if (nameOf(source.path) !== 'api.php') return ''
     const bootstrap = part.sources.find(({ path }) => path.endsWith('bootstrap/app.php'))
-    const hit = bootstrap && firstHit(bootstrap, /\bapiPrefix\s*:\s*/)
-    return (bootstrap && hit ? stringAt(bootstrap, hit.end) : null) ?? 'api'
+    return (bootstrap && stringBehind(bootstrap, /\bapiPrefix\s*:\s*/)) ?? 'api'
   }
 }

@@ -1,11 +1,20 @@
 /** Rails: config/application.rb names the application, whatever else a repository holds. */
 import type { Project } from '../../project/project.ts'
 import { under, upwards } from '../folders.ts'
-import { gemsIn } from '../manifests/gemfile.ts'
+import { byName, type Dependencies } from '../manifests/dependencies.ts'
 import type { Language } from '../reader/language.ts'
 import { managedBy, manifestsOf, type Part, type Parts } from '../reader/part.ts'
 import type { Nesting } from '../reader/routes.ts'
-import { stringAt, stringsBetween, type Hit, type Source } from '../source/source.ts'
+import {
+  hits,
+  placeAt,
+  sourceOf,
+  stringAt,
+  stringBehind,
+  stringsBetween,
+  type Hit,
+  type Source,
+} from '../source/source.ts'
 
 const APPLICATION = {
   in: /^config\/application\.rb$/,
@@ -116,15 +125,44 @@ async function readParts(project: Project): Promise<Parts<Part>> {
   return { parts, remarks: [] }
 }
 
+const FOR_DEVELOPERS = /:(?:development|test|ci|lint|tools?)\b/
+
+/** What a Gemfile asks for, and for which groups. */
+function gemsIn(path: string, text: string): Dependencies {
+  const source = sourceOf(path, text)
+  const gems = hits(source, /^[ \t]*gem[ (]\s*(?=["'])/m).flatMap(({ index, end }) => {
+    // options may go on behind a comma at the end of the line
+    const [statement = ''] = /^[^\n]*(?:,\s*\n[^\n]*)*/.exec(source.code.slice(end)) ?? []
+    const [name, ...more] = stringsBetween(source, end, end + statement.length)
+    if (name === undefined) return []
+    const version = more.find(({ value }) => /^[~><=!]*\s*\d/.test(value))?.value ?? null
+    const isDev = /\bgroups?\b/.test(statement)
+      ? FOR_DEVELOPERS.test(statement)
+      : isInGroup(source, index)
+    return [{ name: name.value, version, isDev, at: placeAt(source, name.index) }]
+  })
+  return byName(gems)
+}
+
+/** `group :development, :test do … end` */
+function isInGroup({ code }: Source, index: number): boolean {
+  const open: boolean[] = []
+  for (const line of code.slice(0, index).split('\n')) {
+    if (/\bdo\b\s*(?:\|[^|]*\|)?\s*$/.test(line) || /^\s*(?:if|unless|case)\b/.test(line))
+      open.push(
+        /^\s*group\b/.test(line) && FOR_DEVELOPERS.test(line) && !/:production\b/.test(line),
+      )
+    else if (/^\s*end\b/.test(line)) open.pop()
+  }
+  return open.includes(true)
+}
+
 /** `get 'up' => …`, `get :health`, `mount Health::Engine => '/health'` */
 function pathAt(source: Source, { end }: Hit): string | null {
   const direct = stringAt(source, end)
   if (direct !== null) return direct.replace(/\(\.:format\)$/, '')
-  const line = /^[^\n]*/.exec(source.code.slice(end))?.[0] ?? ''
-  const [, symbol] = /^:(\w+)/.exec(line) ?? []
-  if (symbol !== undefined) return symbol
-  const behind = /=>\s*|\bat:\s*/.exec(line)
-  return behind === null ? null : stringAt(source, end + behind.index + behind[0].length)
+  const [, symbol] = /^:(\w+)/.exec(source.code.slice(end, end + 200)) ?? []
+  return symbol ?? stringBehind(source, /^[^\n]*?(?:=>|\bat:)[ \t]*/, end)
 }
 
 /** What has a path that is not clear, such as `resources`, leaves all in it unclear. */

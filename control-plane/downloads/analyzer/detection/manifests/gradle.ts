@@ -1,7 +1,7 @@
 /** One build.gradle or build.gradle.kts, with the catalog of versions that it may name. */
 import type { Project } from '../../project/project.ts'
 import { folderOf, nameOf, under, upwards } from '../folders.ts'
-import { hits, placeAt, sourceOf, stringAt, type Source } from '../source/source.ts'
+import { hits, placeAt, sourceOf, stringAt, stringBehind, type Source } from '../source/source.ts'
 import { BOOT, type BuildModule, type Dependency } from './dependencies.ts'
 import { isTable, readToml, tableIn, textIn, textsIn, type Table } from './tables.ts'
 
@@ -26,12 +26,10 @@ export async function gradleModule(
     const isDev = /^(?:test|integrationTest)/.test(configuration)
     const names = namesAt(source, end, catalog)
     dependencies.push(...names.map(({ name, version }) => ({ name, version, isDev, at })))
-    const [given] =
-      /^(?:project\s*\(\s*(?:path\s*[:=]\s*)?|projects\.[\w.]+)/.exec(source.code.slice(end)) ?? []
-    if (given?.startsWith('projects.'))
-      own.push(given.slice('projects.'.length).replaceAll('.', '/'))
-    else if (given !== undefined)
-      own.push((stringAt(source, end + given.length) ?? '').replace(/^:/, '').replaceAll(':', '/'))
+    const [, accessor] = /^projects\.([\w.]+)/.exec(source.code.slice(end)) ?? []
+    const named = stringBehind(source, /^project\s*\(\s*(?:path\s*[:=]\s*)?/, end)
+    if (accessor !== undefined) own.push(accessor.replaceAll('.', '/'))
+    else if (named !== null) own.push(named.replace(/^:/, '').replaceAll(':', '/'))
   }
   return {
     path,
@@ -53,12 +51,11 @@ function namesAt(source: Source, start: number, catalog: Catalog): readonly Name
   const rest = source.code.slice(start, start + 300)
   const literal = stringAt(source, start)
   if (literal !== null) return [coordinates(literal)]
-  const map = /^group\s*[:=]\s*/.exec(rest)
-  if (map !== null) {
-    const name = /\bname\s*[:=]\s*/.exec(rest)
-    const group = stringAt(source, start + map[0].length)
-    const artifact = name === null ? null : stringAt(source, start + name.index + name[0].length)
-    return [{ name: `${group ?? ''}:${artifact ?? ''}`, version: null }]
+  if (/^group\s*[:=]/.test(rest)) {
+    const [group = '', name = ''] = [/^group\s*[:=]\s*/, /\bname\s*[:=]\s*/].map(
+      (key) => stringBehind(source, key, start, start + 300) ?? '',
+    )
+    return [{ name: `${group}:${name}`, version: null }]
   }
   const [, alias] = /^libs\.([\w.]+)/.exec(rest) ?? []
   return alias === undefined ? [] : (catalog.libraries.get(normal(alias)) ?? [])
@@ -80,9 +77,7 @@ function bootOf(source: Source, catalog: Catalog): Dependency | null {
   const plugins = /\b(?:id\s*\(?|apply\s+plugin\s*:|apply\s*\(\s*plugin\s*=)\s*(?=["'])/
   for (const { index, end } of hits(source, plugins)) {
     if (stringAt(source, end) !== BOOT) continue
-    const line = /^[^\n]*/.exec(source.code.slice(end))?.[0] ?? ''
-    const said = /\bversion\s*\(?\s*/.exec(line)
-    return found(index, said && stringAt(source, end + said.index + said[0].length))
+    return found(index, stringBehind(source, /^[^\n]*?\bversion[ \t]*\(?[ \t]*/, end))
   }
   for (const { index, match } of hits(source, /\balias\s*\(?\s*libs\.plugins\.([\w.]+)/)) {
     const plugin = catalog.plugins.get(normal(match[1] ?? ''))

@@ -1,6 +1,6 @@
 /** What a Python project is built on, whichever of its many manifests says so. */
 import { nameOf, within } from '../folders.ts'
-import { closeOf, hits, sourceOf, stringsBetween } from '../source/source.ts'
+import { sourceOf, stringsBehind } from '../source/source.ts'
 import { lineOf, type Dependency } from './dependencies.ts'
 import { isTable, readToml, tableIn, textIn, textsIn, type Table } from './tables.ts'
 
@@ -36,9 +36,8 @@ export function readPythonManifest(text: string, path: string, folder: string): 
   switch (nameOf(path)) {
     case 'setup.py': {
       const source = sourceOf(path, text)
-      const lists = hits(source, /\binstall_requires\s*=\s*(?=\[)/).flatMap(({ end }) =>
-        stringsBetween(source, end, closeOf(source, end)).map(({ value }) => value),
-      )
+      const required = stringsBehind(source, /\binstall_requires\s*=\s*(?=\[)/)
+      const lists = required.map(({ value }) => value)
       return { path, isPackaged: true, dependencies: listed(lists, false) }
     }
     case 'setup.cfg': {

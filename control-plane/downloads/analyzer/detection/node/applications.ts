@@ -17,7 +17,7 @@ import {
 import { asideConfidence, dependencyOf, entryConfidence, nameOf } from './frameworks.ts'
 import { nestPlatform } from './nest.ts'
 import { nextOf, type NextFound } from './next.ts'
-import { packageManagerOf, type NodePackage } from './packages.ts'
+import { manifestPlace, packageManagerOf, type NodePackage } from './packages.ts'
 import { indexOf } from './reach-index.ts'
 import type { Served } from './served.ts'
 import { signInOf } from './sign-in.ts'
@@ -160,7 +160,6 @@ function whole(
 ): Application {
   const { dependency, manifest: named } = dependencyOf(codebase, one, framework, mount)
   const integration = integrationOf(reach)
-  const manifest = one.manifest.path === '' ? null : { path: one.manifest.path, line: 1 }
   const entry = path === null ? null : { path, line: 1 }
   const language = languageOf(codebase, one, mount?.path ?? path)
   const title = language === 'typescript' ? 'TypeScript' : 'JavaScript'
@@ -203,7 +202,7 @@ function whole(
         finding(
           'workspace',
           one.manifest.name ?? one.folder,
-          manifest,
+          manifestPlace(one),
           'sure',
           `It is one of the packages of ${one.workspace.folder || 'this project'}.`,
         ),

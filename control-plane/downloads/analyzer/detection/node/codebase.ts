@@ -6,8 +6,7 @@ import type { Project } from '../../project/project.ts'
 import { importsOf } from '../../syntax/imports.ts'
 import { parseSource, type Source } from '../../syntax/parse.ts'
 import { placeOf } from '../../syntax/places.ts'
-import { folderOf } from '../folders.ts'
-import { innermost, type NodePackage, type Packages } from './packages.ts'
+import { innermost, type Packages } from './packages.ts'
 import { createResolver, type Resolver } from './resolve.ts'
 import { withServices } from './services.ts'
 
@@ -72,7 +71,7 @@ export function createCodebase(project: Project, packages: Packages): Codebase {
       return null
     }
     leftCharacters -= text.length
-    const result = parseSource(path, text, packageOf(packages, path)?.manifest.type)
+    const result = parseSource(path, text, innermost(packages, path)?.manifest.type)
     if ('source' in result) return withServices(project, resolver, result.source)
     problems.set(path, result.problem)
     return null
@@ -94,11 +93,6 @@ export function createCodebase(project: Project, packages: Packages): Codebase {
       return source
     },
   }
-}
-
-/** The innermost package that a file lies in. */
-export function packageOf(packages: Packages, path: string): NodePackage | undefined {
-  return innermost(packages, folderOf(path))
 }
 
 /** Nobody writes lines of that length; reading on would say nothing that an edit could use. */

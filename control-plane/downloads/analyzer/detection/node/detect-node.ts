@@ -6,11 +6,11 @@ import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
 import type { Application, Detection } from '../application.ts'
 import { describe, describeNext, describePlugin } from './applications.ts'
-import { createCodebase, packageOf, reachFrom, type Codebase } from './codebase.ts'
+import { createCodebase, reachFrom, type Codebase } from './codebase.ts'
 import { entriesOf, type Entry } from './entries.ts'
 import { makingsIn } from './makings.ts'
 import { nextOf } from './next.ts'
-import { packageManagerOf, packagesOf, type NodePackage } from './packages.ts'
+import { innermost, packageManagerOf, packagesOf, type NodePackage } from './packages.ts'
 import { isAside, isTest, packageFiles } from './paths.ts'
 import { isFramework, servedBy } from './served.ts'
 import { createTracer } from './trace.ts'
@@ -115,8 +115,8 @@ function dependsOnFramework(
 }
 
 /** The package's own code, nearest to its root first. */
-function sourcesOf({ packages, project }: Codebase, one: NodePackage): string[] {
-  return packageFiles(packages.all, project, one.folder)
+function sourcesOf(codebase: Codebase, one: NodePackage): string[] {
+  return packageFiles(codebase, one.folder)
     .filter((path) => /\.[cm]?[jt]sx?$/.test(path) && !isTest(path))
     .filter((path) => !isAside(one.folder === '' ? path : path.slice(one.folder.length)))
     .sort((a, b) => a.split('/').length - b.split('/').length)
@@ -132,7 +132,7 @@ async function startedBy(
     return next === null ? [] : [await describeNext(codebase, one, entry, next)]
   }
   if (entry.path === null) return []
-  const own = packageOf(codebase.packages, entry.path)
+  const own = innermost(codebase.packages, entry.path)
   // of another package, which says itself what it is
   if (own !== undefined && own.folder !== one.folder && own.folder.length > one.folder.length)
     return []

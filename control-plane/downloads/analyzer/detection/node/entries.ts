@@ -8,7 +8,7 @@ import { under } from '../folders.ts'
 import { parsedJsonc, tableIn, textIn } from '../manifests/tables.ts'
 import type { Codebase } from './codebase.ts'
 import { runsOf, type Run } from './commands.ts'
-import type { NodePackage } from './packages.ts'
+import { manifestPlace, type NodePackage } from './packages.ts'
 import { joined } from './paths.ts'
 
 export interface Entry {
@@ -92,7 +92,7 @@ export async function entriesOf(codebase: Codebase, one: NodePackage): Promise<E
       await add({ kind: 'file', path: './server.js' }, 'command', 'npm start', { path, line: 1 })
     for (const { runs, path, line } of await otherCommands(codebase, one))
       for (const run of runs) await add(run, 'command', path, { path, line })
-    const manifest = path === '' ? null : { path, line: 1 }
+    const manifest = manifestPlace(one)
     for (const bin of [one.manifest.main, ...one.manifest.bins.slice(0, 5)])
       if (bin !== null) await add({ kind: 'file', path: bin }, 'manifest', path, manifest)
     if (one.manifest.main === '.')

@@ -1,10 +1,10 @@
 /** Who depends on a framework, and how sure that makes it that the application runs for others. */
 import type { Confidence, FrameworkName, Place } from '../application.ts'
 import { weakest } from '../assemble.ts'
-import { packageOf, type Codebase } from './codebase.ts'
+import type { Codebase } from './codebase.ts'
 import type { Entry } from './entries.ts'
 import type { Dependency, Manifest } from './manifest.ts'
-import type { NodePackage } from './packages.ts'
+import { innermost, type NodePackage } from './packages.ts'
 import { isAside, isWithin } from './paths.ts'
 
 const NAMES: Readonly<Partial<Record<FrameworkName, readonly [string, string]>>> = {
@@ -28,7 +28,7 @@ export function dependencyOf(
   mount: Place | null,
 ): { readonly dependency: Dependency | undefined; readonly manifest: Manifest | null } {
   const name = NAMES[framework]?.[1] ?? ''
-  const importer = (mount && packageOf(packages, mount.path)) ?? one
+  const importer = (mount && innermost(packages, mount.path)) ?? one
   for (const { folder, manifest } of [importer, one, ...[...packages.all].reverse()])
     if (isWithin(folder, importer.folder) || folder === one.folder) {
       const dependency = manifest.dependencies.get(name)

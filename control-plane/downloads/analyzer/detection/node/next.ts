@@ -20,10 +20,9 @@ const PAGE = /^(?:src\/)?(app|pages)\/(.*)\.[cm]?[jt]sx?$/
 /** null: it is no application of Next.js, whatever it depends on. */
 export async function nextOf(codebase: Codebase, one: NodePackage): Promise<NextFound | null> {
   const { project } = codebase
-  const files = packageFiles(codebase.packages.all, project, one.folder)
   const routers = new Set<string>()
   let health: NextFound['health'] = null
-  for (const path of files) {
+  for (const path of packageFiles(codebase, one.folder)) {
     const [, router = '', page = ''] = PAGE.exec(within(one.folder, path)) ?? []
     if (router === 'app' && !/(?:^|\/)(?:page|layout|route)$/.test(page)) continue
     if (router === '') continue

@@ -2,9 +2,9 @@
 import { parse as parseYaml } from 'yaml'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
-import type { Finding } from '../application.ts'
+import type { Finding, Place } from '../application.ts'
 import { finding } from '../assemble.ts'
-import { folderOf, under, within } from '../folders.ts'
+import { folderOf, isUnder, under, within } from '../folders.ts'
 import { parsedJson, parsedJsonc, tableIn, textIn, textsIn } from '../manifests/tables.ts'
 import { NO_MANIFEST, readManifest, type Dependency, type Manifest } from './manifest.ts'
 import { isWithin, joined, matchesWorkspace } from './paths.ts'
@@ -19,6 +19,11 @@ export interface NodePackage {
   readonly dependencies: ReadonlyMap<string, Dependency>
   /** Where a tool other than npm says that it starts. */
   readonly entryHints: readonly string[]
+}
+
+/** Where what its manifest says stands; null where it has none. */
+export function manifestPlace({ manifest }: NodePackage): Place | null {
+  return manifest.path === '' ? null : { path: manifest.path, line: 1 }
 }
 
 export interface Packages {
@@ -57,12 +62,11 @@ export async function packagesOf(project: Project): Promise<Packages> {
   return { all, byName, remarks }
 }
 
-/** The innermost package that a folder lies in. */
-export function innermost({ all }: Packages, folder: string): NodePackage | undefined {
+/** The innermost package that a file lies in. */
+export function innermost({ all }: Packages, path: string): NodePackage | undefined {
   let inner: NodePackage | undefined
   for (const one of all)
-    if (isWithin(one.folder, folder) && one.folder.length >= (inner?.folder.length ?? 0))
-      inner = one
+    if (isUnder(one.folder, path) && one.folder.length >= (inner?.folder.length ?? 0)) inner = one
   return inner
 }
 

@@ -1,6 +1,7 @@
 /** Paths of a project: relative to its root, with `/`; '' is the root. */
 import { posix } from 'node:path'
-import { nearest } from '../folders.ts'
+import { isUnder, nearest } from '../folders.ts'
+import type { Codebase } from './codebase.ts'
 
 /** null: it leads out of the project. */
 export function joined(folder: string, path: string): string | null {
@@ -56,14 +57,10 @@ function globbed(pattern: string): RegExp {
 }
 
 /** Files of a package without those of packages inside of it. */
-export function packageFiles(
-  packages: readonly { readonly folder: string }[],
-  { files }: { readonly files: readonly { readonly path: string }[] },
-  folder: string,
-): string[] {
-  const inner = packages.filter((one) => one.folder !== folder && isWithin(folder, one.folder))
-  const innerFolders = new Set(inner.map((one) => one.folder))
-  return files
+export function packageFiles({ packages, project }: Codebase, folder: string): string[] {
+  const inner = packages.all.map((one) => one.folder).filter((one) => isUnder(folder, one))
+  const innerFolders = new Set(inner.filter((one) => one !== folder))
+  return project.files
     .map(({ path }) => path)
     .filter((path) => isWithin(folder, path) && nearest(innerFolders, path) === null)
 }

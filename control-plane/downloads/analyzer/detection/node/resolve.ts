@@ -59,15 +59,14 @@ export function createResolver(project: Project, packages: Packages): Resolver {
   }
 
   async function byAlias(from: string, module: string): Promise<string | null> {
-    const folder = folderOf(from)
-    const { paths, baseFolder } = await optionsAt(folder)
+    const { paths, baseFolder } = await optionsAt(folderOf(from))
     for (const { prefix, isWhole, targets } of paths)
       if (isWhole ? module === prefix : module.startsWith(prefix))
         for (const target of targets) {
           const found = fileAt(joined(target, isWhole ? '' : module.slice(prefix.length)))
           if (found !== null) return found
         }
-    const one = innermost(packages, folder)
+    const one = innermost(packages, from)
     for (const [alias, target] of one?.manifest.aliases ?? []) {
       const prefix = alias.replace(/\*$/, '')
       const isPrefix =

@@ -2,7 +2,7 @@
 import type { Finding } from '../application.ts'
 import { finding } from '../assemble.ts'
 import { importedIn, type Reach } from './codebase.ts'
-import type { NodePackage } from './packages.ts'
+import { manifestPlace, type NodePackage } from './packages.ts'
 
 /** What each does, for people to know what will be there twice. */
 const KNOWN: readonly (readonly [RegExp, string])[] = [
@@ -56,7 +56,7 @@ export function signInOf(reach: Reach, one: NodePackage): Finding[] {
     if (name !== undefined && !byName.has(name))
       byName.set(name, finding('sign_in', name, at, 'sure', detail))
   }
-  const at = one.manifest.path === '' ? null : { path: one.manifest.path, line: 1 }
+  const at = manifestPlace(one)
   for (const [dependency, { kind }] of one.manifest.dependencies) {
     const name = nameOf(dependency)
     const detail = `${dependency} is a dependency, but no import of it was found in the files that were looked at.`

@@ -2,7 +2,7 @@
 import type { Confidence } from '../application.ts'
 import type { Clue } from '../assemble.ts'
 import { bestHealth, healthRank, joinPaths } from '../health.ts'
-import { closeOf, hits, placeAt, stringAt, type Hit, type Source } from '../source/source.ts'
+import { hits, hitsAround, placeAt, stringAt, type Hit, type Source } from '../source/source.ts'
 import type { ReadPart } from './part.ts'
 import { filesOf } from './rules.ts'
 
@@ -102,9 +102,7 @@ function prefixOf(
 /** `r.Route("/api", func(r chi.Router) { … })`: within the brackets of the call. */
 export function inBlockOf(opens: RegExp): Nesting {
   return (_, { source, index }) => {
-    const around = hits(source, opens)
-      .filter((hit) => hit.index < index && closeOf(source, hit.end) > index)
-      .at(-1)
+    const around = hitsAround(source, opens, index).at(-1)
     if (around === undefined) return null
     const above = { source, index: around.index, receiver: around.match[1] ?? '' }
     return { path: stringAt(source, around.end + 1) ?? '', isKnown: true, above }
@@ -127,15 +125,13 @@ export function onGroupOf(assigned: RegExp): Nesting {
 /** `@RequestMapping("/api") class …`: in front of all inside, which alone are routes. */
 export function inClassOf(opens: RegExp, annotation: RegExp): Nesting {
   return (_, { source, index }) => {
-    const type = hits(source, opens).find(
-      (hit) => hit.index < index && closeOf(source, hit.end) > index,
-    )
+    const [type] = hitsAround(source, opens, index)
     if (type === undefined) return 'none'
     const start = source.code.lastIndexOf(';', type.index)
-    const above = hits(source, annotation).filter(
-      (hit) => hit.index > start && hit.index < type.index,
-    )
-    const path = above.length === 0 ? '' : (stringAt(source, above.at(-1)?.end ?? 0) ?? '')
+    const above = hits(source, annotation)
+      .filter((hit) => hit.index > start && hit.index < type.index)
+      .at(-1)
+    const path = (above && stringAt(source, above.end)) ?? ''
     const name = (type.match[1] ?? '').toLowerCase()
     return { path: path.replaceAll('[controller]', name), isKnown: true, above: null }
   }

@@ -79,6 +79,29 @@ export function stringAt({ text, code }: Source, index: number): string | null {
   return end === -1 ? null : text.slice(start, end)
 }
 
+/** The string that stands behind what the code reads like between two places. */
+export function stringBehind(
+  source: Source,
+  pattern: RegExp,
+  start = 0,
+  end = source.code.length,
+): string | null {
+  const found = pattern.exec(source.code.slice(start, end))
+  return found && stringAt(source, start + found.index + found[0].length)
+}
+
+/** Those that open brackets at their end around a place, the outermost first. */
+export function hitsAround(source: Source, opens: RegExp, index: number): Hit[] {
+  return hits(source, opens).filter((hit) => hit.index < index && closeOf(source, hit.end) > index)
+}
+
+/** All strings of the lists that stand behind what the code reads like. */
+export function stringsBehind(source: Source, pattern: RegExp) {
+  return hits(source, pattern).flatMap(({ end }) =>
+    stringsBetween(source, end, closeOf(source, end)),
+  )
+}
+
 const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
 
 /** Behind the bracket that closes the one at `index`; the end of the file where none does. */
