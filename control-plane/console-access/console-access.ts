@@ -1,25 +1,19 @@
 /** Everything that decides who may come in to the console, put together. */
 import { createConsoleRoles } from './roles.ts'
-import { ensureConsoleRealm, type ConsoleRealmWorld } from './console-realm.ts'
-import { createConsoleSessions, type ConsoleSessionsWorld } from './console-sessions.ts'
+import { ensureConsoleRealm } from './console-realm.ts'
+import { createConsoleSessions } from './console-sessions.ts'
 import { createKeptForms } from './kept-forms.ts'
-import { createOperatorLinks, type OperatorLinksWorld } from './operator-links.ts'
-import { createConsoleInvitations, type InvitationsWorld } from './invitations.ts'
-import { createConsolePeople, type ConsolePeopleWorld } from './people.ts'
-import { createConsolePersons, type ConsolePersonWorld } from './person.ts'
+import { createOperatorLinks } from './operator-links.ts'
+import { createConsoleInvitations } from './invitations.ts'
+import { createConsolePeople } from './people.ts'
+import { createConsolePersons } from './person.ts'
 import { createProofs } from './proofs.ts'
 import { createSpentForms } from './spent-forms.ts'
-
-type ConsoleAccessWorld = ConsoleRealmWorld &
-  Omit<ConsoleSessionsWorld, 'roles'> &
-  Omit<ConsolePersonWorld, 'invitations'> &
-  OperatorLinksWorld &
-  ConsolePeopleWorld &
-  InvitationsWorld
+import type { ConsoleAccessWorld } from './world.ts'
 
 export function createConsoleAccess(world: ConsoleAccessWorld) {
   const roles = createConsoleRoles(world)
-  const sessions = createConsoleSessions({ ...world, roles })
+  const sessions = createConsoleSessions(world, roles)
   const spentForms = createSpentForms(world)
   const keptForms = createKeptForms(world)
   const invitations = createConsoleInvitations(world)
@@ -27,7 +21,7 @@ export function createConsoleAccess(world: ConsoleAccessWorld) {
     ensureRealm: () => ensureConsoleRealm(world),
     roles,
     people: createConsolePeople(world),
-    persons: createConsolePersons({ ...world, invitations }),
+    persons: createConsolePersons(world, invitations),
     invitations,
     sessions,
     links: createOperatorLinks(world),

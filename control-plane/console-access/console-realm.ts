@@ -6,20 +6,12 @@
 import { DEFAULT_POLICIES } from '../policy/policies.ts'
 import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { SigningKeys } from '../keys/signing-keys.ts'
-import type { Vault } from '../keys/vault.ts'
 import { upsertPolicy } from '../store/queries/policies.ts'
 import { findTenant, insertTenant, updateTenant } from '../store/queries/tenants.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
-import type { Change, Store } from '../store/store.ts'
+import type { Change } from '../store/store.ts'
 import { newAnalyzerKey, newClientSecret } from '../tenants/secrets.ts'
-
-export interface ConsoleRealmWorld {
-  readonly store: Store
-  readonly vault: Vault
-  readonly keys: Pick<SigningKeys, 'generate' | 'ensureCurrent'>
-  readonly baseUrl: string
-}
+import type { ConsoleAccessWorld } from './world.ts'
 
 /** Whoever runs a fleet has more to lose than somebody who uses one application. */
 const POLICIES = {
@@ -28,7 +20,7 @@ const POLICIES = {
 } as const
 
 /** To be called at every start, before anybody is answered. */
-export async function ensureConsoleRealm(world: ConsoleRealmWorld): Promise<void> {
+export async function ensureConsoleRealm(world: ConsoleAccessWorld): Promise<void> {
   const { store, keys, baseUrl } = world
   const known = await findTenant(store.read, CONSOLE_REALM)
   if (known?.origin === baseUrl) return
@@ -43,7 +35,7 @@ export async function ensureConsoleRealm(world: ConsoleRealmWorld): Promise<void
   })
 }
 
-async function insertRealm({ queries, nowMs }: Change, { vault, baseUrl }: ConsoleRealmWorld) {
+async function insertRealm({ queries, nowMs }: Change, { vault, baseUrl }: ConsoleAccessWorld) {
   const clientSecret = newClientSecret(vault, CONSOLE_REALM)
   const analyzerKey = newAnalyzerKey(vault, CONSOLE_REALM)
   await insertTenant(queries, {

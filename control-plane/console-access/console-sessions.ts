@@ -4,12 +4,8 @@
  * next request, wherever it was ended.
  */
 import { randomBytes } from 'node:crypto'
-import { MINUTE_MS, SECOND_MS, type Clock } from '../../shared/clock.ts'
+import { MINUTE_MS, SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { Revocations } from '../sessions/revocations.ts'
-import type { Sessions } from '../sessions/sessions.ts'
-import type { Users } from '../accounts/users.ts'
-import type { Vault } from '../keys/vault.ts'
 import {
   deleteConsoleSession,
   deleteConsoleSessionsBefore,
@@ -20,8 +16,9 @@ import {
 } from '../store/queries/console.ts'
 import { notBeforeOf } from '../store/queries/revocations.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
-import type { Change, Store } from '../store/store.ts'
+import type { Change } from '../store/store.ts'
 import type { ConsoleRoles, Roles } from './roles.ts'
+import type { ConsoleAccessWorld } from './world.ts'
 
 /** Who is looking, as far as pages need to know. */
 export interface Viewer extends Roles {
@@ -40,21 +37,11 @@ export interface SignedIn {
   readonly signedInAtMs: number
 }
 
-export interface ConsoleSessionsWorld {
-  readonly store: Store
-  readonly vault: Pick<Vault, 'hash'>
-  readonly users: Pick<Users, 'find'>
-  readonly sessions: Pick<Sessions, 'find' | 'seen'>
-  readonly revocations: Pick<Revocations, 'revoke'>
-  readonly roles: Pick<ConsoleRoles, 'of'>
-  readonly clock: Clock
-}
-
 const ID = /^[A-Za-z0-9_-]{43}$/
 /** That somebody is there is written down so often. */
 const SEEN_EVERY_MS = MINUTE_MS
 
-export function createConsoleSessions(world: ConsoleSessionsWorld) {
+export function createConsoleSessions(world: ConsoleAccessWorld, roles: Pick<ConsoleRoles, 'of'>) {
   const { store, vault, users, sessions, clock } = world
 
   /** Whether everything that it stands on still does. */
@@ -110,7 +97,7 @@ export function createConsoleSessions(world: ConsoleSessionsWorld) {
         userId: user.userId,
         name: user.name,
         email: user.email,
-        ...(await world.roles.of(user.userId)),
+        ...(await roles.of(user.userId)),
         sessionId: id,
         signedInAtMs: row.signedInAt,
       }

@@ -5,14 +5,11 @@
  * give what it gives.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createRateLimits } from '../../shared/rate-limits.ts'
-import type { AccountMail } from '../accounts/account-mail.ts'
 import { fold } from '../accounts/login-keys.ts'
-import type { User, Users } from '../accounts/users.ts'
-import type { Vault } from '../keys/vault.ts'
+import type { User } from '../accounts/users.ts'
 import { ALL_TENANTS, rolesOf } from '../store/queries/console.ts'
 import {
   countInvitationsIn,
@@ -29,8 +26,9 @@ import { findTenant } from '../store/queries/tenants.ts'
 import { findUser, findUserByKey, updateUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
 import type { Queries } from '../store/sqlite.ts'
-import type { Actor, Change, Store } from '../store/store.ts'
+import type { Actor, Change } from '../store/store.ts'
 import { give } from './roles.ts'
+import type { ConsoleAccessWorld } from './world.ts'
 
 export type Invitation = Readonly<InvitationRow>
 
@@ -51,22 +49,13 @@ export interface OpenedInvitation {
   readonly hasAccount: boolean
 }
 
-export interface InvitationsWorld {
-  readonly store: Store
-  readonly vault: Pick<Vault, 'hash'>
-  readonly users: Pick<Users, 'create'>
-  readonly accountMail: Pick<AccountMail, 'inviteColleague' | 'deliver'>
-  readonly baseUrl: string
-  readonly clock: Clock
-}
-
 export const INVITATION_PATH = '/console/invitation'
 
 const ALREADY = 'This person administers the tenant already.'
 
 export type ConsoleInvitations = ReturnType<typeof createConsoleInvitations>
 
-export function createConsoleInvitations(world: InvitationsWorld) {
+export function createConsoleInvitations(world: ConsoleAccessWorld) {
   const { store, vault, users, accountMail, baseUrl, clock } = world
   const rates = createRateLimits(clock)
   const linkHash = (secret: string) => vault.hash(`console_invitations/${secret}`)

@@ -3,16 +3,14 @@
  * they had to prove again who they are: kept sealed for an hour, for them alone, without secrets.
  */
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { Vault } from '../keys/vault.ts'
 import {
   deleteKeptFormsBefore,
   deleteKeptFormsBeyond,
   findKeptForm,
   insertKeptForm,
 } from '../store/queries/console-forms.ts'
-import type { Store } from '../store/store.ts'
+import type { ConsoleAccessWorld } from './world.ts'
 
 export interface KeptForm {
   /** Of the action in the table of routes, with what stood for its parameters. */
@@ -25,12 +23,7 @@ export interface KeptForm {
 
 const ID = /^[A-Za-z0-9_-]{32}$/
 
-export function createKeptForms(world: {
-  readonly store: Store
-  readonly vault: Pick<Vault, 'hash' | 'seal' | 'open'>
-  readonly clock: Clock
-}) {
-  const { store, vault, clock } = world
+export function createKeptForms({ store, vault, clock }: ConsoleAccessWorld) {
   const purposeOf = (userId: string, keptHash: string) =>
     `console_kept_forms.content:${userId}/${keptHash}`
 

@@ -3,11 +3,9 @@
  * the terminal by who holds the operator key; for one use, for a quarter of an hour, found by hash.
  */
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { User, Users } from '../accounts/users.ts'
-import type { Vault } from '../keys/vault.ts'
+import type { User } from '../accounts/users.ts'
 import {
   ALL_TENANTS,
   deleteLinks,
@@ -18,8 +16,9 @@ import {
 } from '../store/queries/console.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/sqlite.ts'
-import type { Actor, Store } from '../store/store.ts'
+import type { Actor } from '../store/store.ts'
 import { give } from './roles.ts'
+import type { ConsoleAccessWorld } from './world.ts'
 
 interface OperatorLink {
   readonly url: string
@@ -32,14 +31,6 @@ interface NewOperator {
   readonly password: string
 }
 
-export interface OperatorLinksWorld {
-  readonly store: Store
-  readonly vault: Pick<Vault, 'hash'>
-  readonly users: Pick<Users, 'create'>
-  readonly baseUrl: string
-  readonly clock: Clock
-}
-
 /** Begins a link that holds although there is an operator; it is hashed with the rest. */
 const MEANT = 'another-'
 
@@ -47,7 +38,7 @@ export const WELCOME_PATH = '/console/welcome'
 
 export type OperatorLinks = ReturnType<typeof createOperatorLinks>
 
-export function createOperatorLinks(world: OperatorLinksWorld) {
+export function createOperatorLinks(world: ConsoleAccessWorld) {
   const { store, vault, users, baseUrl, clock } = world
 
   return {

@@ -1,8 +1,7 @@
 /** The people of the console: invited by mail, with a role from the start, gone with their last one. */
 import { Refusal } from '../../shared/errors.ts'
-import type { AccountMail } from '../accounts/account-mail.ts'
 import { removeUserIn } from '../accounts/user-removal.ts'
-import type { User, Users } from '../accounts/users.ts'
+import type { User } from '../accounts/users.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import {
@@ -16,8 +15,9 @@ import {
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
-import type { Actor, Change, Store } from '../store/store.ts'
+import type { Actor, Change } from '../store/store.ts'
 import { give, noteTaken } from './roles.ts'
+import type { ConsoleAccessWorld } from './world.ts'
 
 export interface ConsolePerson {
   readonly user: User
@@ -33,16 +33,10 @@ interface Invited {
 
 const DISABLED = 'The account of the console with this address is disabled.'
 
-export interface ConsolePeopleWorld {
-  readonly store: Store
-  readonly users: Pick<Users, 'create' | 'byLogin' | 'find'>
-  readonly accountMail: Pick<AccountMail, 'invite' | 'inviteIn' | 'deliver'>
-}
-
 export type ConsolePeople = ReturnType<typeof createConsolePeople>
 
 /** `tenantId` is undefined for operators. */
-export function createConsolePeople({ store, users, accountMail }: ConsolePeopleWorld) {
+export function createConsolePeople({ store, users, accountMail }: ConsoleAccessWorld) {
   async function requireTenant({ queries }: Pick<Change, 'queries'>, tenantId: string) {
     if (tenantId === ALL_TENANTS) return
     const tenant = isReserved(tenantId) ? undefined : await findTenant(queries, tenantId)

@@ -1,20 +1,18 @@
 /** One person of the console: all that there is to know of them, and what an operator does for them. */
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { AccountMail } from '../accounts/account-mail.ts'
-import type { Attempts, PastAttempt } from '../accounts/attempts.ts'
-import type { AuditTrail } from '../accounts/audit-trail.ts'
-import type { Factor, Factors } from '../accounts/factors.ts'
-import { revokeIn, type RevocationResult, type Revocations } from '../sessions/revocations.ts'
-import type { Session, Sessions } from '../sessions/sessions.ts'
-import type { User, Users } from '../accounts/users.ts'
+import type { PastAttempt } from '../accounts/attempts.ts'
+import type { Factor } from '../accounts/factors.ts'
+import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
+import type { Session } from '../sessions/sessions.ts'
+import type { User } from '../accounts/users.ts'
 import type { AuditRow } from '../store/queries/audit.ts'
 import { rolesOf, type ConsoleRoleRow } from '../store/queries/console.ts'
 import { ticketsOf } from '../store/queries/tickets.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
-import type { Actor, Store } from '../store/store.ts'
-import type { TenantPolicies } from '../tenants/policies.ts'
+import type { Actor } from '../store/store.ts'
 import type { ConsoleInvitations, Invitation } from './invitations.ts'
+import type { ConsoleAccessWorld } from './world.ts'
 
 export interface ConsolePersonView {
   readonly user: User
@@ -35,22 +33,12 @@ export interface ConsolePersonView {
   readonly audit: readonly AuditRow[]
 }
 
-export interface ConsolePersonWorld {
-  readonly store: Store
-  readonly users: Pick<Users, 'get' | 'unlock'>
-  readonly sessions: Pick<Sessions, 'listAliveOf'>
-  readonly revocations: Pick<Revocations, 'revoke'>
-  readonly factors: Pick<Factors, 'list' | 'reset'>
-  readonly attempts: Pick<Attempts, 'newestOf' | 'lastSignInOf' | 'pauseOf'>
-  readonly policies: Pick<TenantPolicies, 'of'>
-  readonly auditTrail: Pick<AuditTrail, 'ofPerson'>
-  readonly accountMail: Pick<AccountMail, 'invite' | 'tellFactorsChanged' | 'deliver'>
-  readonly invitations: Pick<ConsoleInvitations, 'listTo'>
-}
-
 export type ConsolePersons = ReturnType<typeof createConsolePersons>
 
-export function createConsolePersons(world: ConsolePersonWorld) {
+export function createConsolePersons(
+  world: ConsoleAccessWorld,
+  invitations: Pick<ConsoleInvitations, 'listTo'>,
+) {
   const { store, users, sessions, factors, attempts, policies, accountMail } = world
   const get = (userId: string) => users.get(CONSOLE_REALM, userId)
 
@@ -69,7 +57,7 @@ export function createConsolePersons(world: ConsolePersonWorld) {
         factors: await factors.list(user),
         attempts: await attempts.newestOf(CONSOLE_REALM, userId),
         links: await ticketsOf(store.read, CONSOLE_REALM, userId, 'invite', limit),
-        invitations: await world.invitations.listTo(user),
+        invitations: await invitations.listTo(user),
         audit: await world.auditTrail.ofPerson(userId),
       }
     },

@@ -4,21 +4,17 @@
  * and not of the session: who signs in again in one tab goes on in the others.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Clock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import { isSameSecret, type Vault } from '../keys/vault.ts'
+import { isSameSecret } from '../keys/vault.ts'
+import type { ConsoleAccessWorld } from './world.ts'
 
 /** When the page was made, for whom, and that it was us. */
 const TOKEN = /^([0-9a-z]{1,11})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{22})$/
 const FORM_ID = /^([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22})$/
 const NOTE = /^([A-Za-z0-9_-]{1,2000})\.([A-Za-z0-9_-]{22})$/
 
-export function createProofs(world: {
-  readonly vault: Pick<Vault, 'deriveKey'>
-  readonly clock: Clock
-}) {
-  const { clock } = world
-  const key = world.vault.deriveKey('console.proofs')
+export function createProofs({ vault, clock }: ConsoleAccessWorld) {
+  const key = vault.deriveKey('console.proofs')
   const mac = (kind: string, userId: string, text: string) =>
     createHmac('sha256', key)
       .update(JSON.stringify([kind, userId, text]))

@@ -4,7 +4,8 @@ import { ALL_TENANTS, deleteRole, rolesIn, rolesOf, upsertRole } from '../store/
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
-import type { Actor, Change, Store } from '../store/store.ts'
+import type { Actor, Change } from '../store/store.ts'
+import type { ConsoleAccessWorld } from './world.ts'
 
 export interface Roles {
   readonly isOperator: boolean
@@ -14,7 +15,7 @@ export interface Roles {
 
 export type ConsoleRoles = ReturnType<typeof createConsoleRoles>
 
-export function createConsoleRoles({ store }: { readonly store: Store }) {
+export function createConsoleRoles({ store }: ConsoleAccessWorld) {
   return {
     async of(userId: string): Promise<Roles> {
       const rows = await rolesOf(store.read, userId)

@@ -1,20 +1,14 @@
 /** A form that is sent twice (a double click, a reload, a replay) is carried out once. */
 import { LIMITS } from '../../shared/limits.ts'
-import type { Vault } from '../keys/vault.ts'
 import {
   claimForm,
   deleteFormsBefore,
   releaseForm,
   settleForm,
 } from '../store/queries/console-forms.ts'
-import type { Store } from '../store/store.ts'
+import type { ConsoleAccessWorld } from './world.ts'
 
-export function createSpentForms(world: {
-  readonly store: Store
-  readonly vault: Pick<Vault, 'hash'>
-}) {
-  const { store, vault } = world
-
+export function createSpentForms({ store, vault }: ConsoleAccessWorld) {
   return {
     /**
      * Before it is carried out. undefined: go on; else where its answer is, if there is one yet, and

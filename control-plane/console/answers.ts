@@ -7,12 +7,12 @@ import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
 import { signInAddress } from './access/return-address.ts'
 import type { AssetUrls } from './assets.ts'
-import { linkButton } from './blocks/form.ts'
+import { linkButton } from '../pages/blocks/form.ts'
 import { layout } from './layout.ts'
 import type { Happened } from './blocks/receipt.ts'
 import type { Html } from '../pages/html.ts'
 import type { DoneNote } from './receipts.ts'
-import type { View } from './route.ts'
+import type { View, Visit } from './route.ts'
 import type { ConsoleWorld } from './world.ts'
 
 interface Shown {
@@ -27,25 +27,27 @@ export async function answerView(
   view: View,
   { world, viewer, tenant, paths }: Shown,
 ): Promise<Response> {
-  const { consoleAccess, baseUrl } = world
+  const { baseUrl } = world
   const assets = await world.assets.urls()
-  const userId = viewer?.userId
-  const { proofs } = consoleAccess
   const shown = view.tenant === undefined && tenant !== undefined ? { ...view, tenant } : view
   const page = layout(shown, {
     baseUrl,
     assets,
     paths,
     viewer,
-    proofs:
-      userId === undefined
-        ? undefined
-        : { csrf: proofs.csrf(userId), newFormId: () => proofs.newFormId(userId) },
+    proofs: proofsFor(viewer, world),
     done: happened(c, world, viewer),
   })
   const text = isolateRightToLeft(String(await page))
   return c.html(text, view.status ?? 200, pageHeaders(assets, baseUrl, view.hasCharts === true))
 }
+
+/** For the forms of a page of whoever is signed in. */
+export const proofsFor = (
+  viewer: Viewer | undefined,
+  { consoleAccess: { proofs } }: ConsoleWorld,
+): Visit['proofs'] =>
+  viewer && { csrf: proofs.csrf(viewer.userId), newFormId: () => proofs.newFormId(viewer.userId) }
 
 /** What the form before has come to; of a note that we have written for this very person. */
 function happened(

@@ -5,10 +5,11 @@ import type { Viewer } from '../console-access/console-sessions.ts'
 import type { FormAnswer } from './form-answers.ts'
 import { answerRefusal, isForScripts } from './answers.ts'
 import type { ConsoleWorld } from './world.ts'
-import { checkForm, refusedAttempt, type Attempt } from './form-values.ts'
+import { checkForm, refusedAttempt } from './form-values.ts'
 import type { ConsoleRoute, Done, Outcome, View, Visit } from './route.ts'
 import { FORGED, isSurelyOwn, proveForm, readForm } from './form-proofs.ts'
 import { keepForm } from './keep-form.ts'
+import type { Attempt } from '../pages/blocks/field.ts'
 
 interface Asked {
   readonly visit: Visit

@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import { Refusal } from '../../shared/errors.ts'
 import { hasTooManyFields } from '../../shared/form-fields.ts'
 import { LIMITS } from '../../shared/limits.ts'
+import type { Attempt } from '../pages/blocks/field.ts'
 
 /**
  * text: as it was typed. optional: left out where empty. nullable: null where empty. lines: a list,
@@ -31,16 +32,6 @@ export const FORM_ID_FIELD = 'form_id'
 export interface SentForm {
   readonly values: ReadonlyMap<string, string>
   readonly choices: ReadonlyMap<string, readonly string[]>
-}
-
-/** A form as it was sent, and what is wrong with it. */
-export interface Attempt {
-  readonly values: ReadonlyMap<string, string>
-  readonly choices: ReadonlyMap<string, readonly string[]>
-  /** By field, ready to be read: «Must be …». */
-  readonly problems: ReadonlyMap<string, string>
-  /** What belongs to no field. */
-  readonly problem?: string | undefined
 }
 
 /** A name that comes twice is refused unless it is made for that: two readers would read two things. */

@@ -23,10 +23,10 @@ import { carryOut, locationOf } from './carry-out.ts'
 import { refuseForeignForm } from './form-proofs.ts'
 import { keepSignedOut } from './keep-form.ts'
 import { signInAddress } from './access/return-address.ts'
-import { answerRefusal, answerView } from './answers.ts'
+import { answerRefusal, answerView, proofsFor } from './answers.ts'
 import { ASSETS_PATH } from './assets.ts'
 import { isShownAgain, savesTooOften } from './save-rate.ts'
-import type { ConsoleRoute, Declaration, Done, View, Visit } from './route.ts'
+import type { ConsoleRoute, Declaration, View, Visit } from './route.ts'
 import type { ConsoleWorld } from './world.ts'
 
 interface MountWorld extends ConsoleWorld {
@@ -94,7 +94,8 @@ async function answer(
     if (isForm) refuseForeignForm(c, world.baseUrl)
     tenant = await entering(declaration.role, c.req.param(), viewer, world.tenants)
     const visit = visitOf(c, declaration, viewer, tenant, world)
-    const lacksProof = declaration.needsFreshSignIn === true && !isFresh(viewer, world)
+    const isFresh = viewer !== undefined && isFreshSignIn(viewer, visit.nowMs)
+    const lacksProof = declaration.needsFreshSignIn === true && !isFresh
     if (lacksProof && !isForm) return c.redirect(signInAddress(visit.address, true), 302)
     const outcome = isForm
       ? await carryOut(
@@ -112,7 +113,8 @@ async function answer(
         )
       : await route.handle(visit as never, undefined as never)
     if (outcome instanceof Response) return marked(c, outcome)
-    if ('kind' in outcome) return await goOn(c, outcome, visit, viewer, world)
+    if ('kind' in outcome)
+      return c.redirect(await locationOf(outcome, viewer, world, visit.nowMs), 303)
     return await show(outcome)
   } catch (error) {
     if (error instanceof Refusal) return answerRefusal(c, error, show)
@@ -164,11 +166,9 @@ function visitOf(
   { query = {} }: Declaration,
   viewer: Viewer | undefined,
   tenant: Tenant | undefined,
-  { consoleAccess, clock }: MountWorld,
+  world: MountWorld,
 ) {
   const requestId = c.get('requestId')
-  const { proofs } = consoleAccess
-  const userId = viewer?.userId
   const visit: Visit = {
     path: c.req.param(),
     query: readQuery(c, query),
@@ -177,31 +177,14 @@ function visitOf(
         ? { name: 'console', requestId }
         : { name: `console:${viewer.email}`, id: viewer.userId, requestId },
     requestId,
-    nowMs: clock.nowMs(),
+    nowMs: world.clock.nowMs(),
     address: addressIn(c),
     from: addressOf(c),
     cookies: c.req.header('cookie') ?? '',
     request: c.req.raw,
-    proofs:
-      userId === undefined
-        ? undefined
-        : { csrf: proofs.csrf(userId), newFormId: () => proofs.newFormId(userId) },
+    proofs: proofsFor(viewer, world),
   }
   return { ...visit, viewer, tenant }
-}
-
-function isFresh(viewer: Viewer | undefined, { clock }: MountWorld): boolean {
-  return viewer !== undefined && isFreshSignIn(viewer, clock.nowMs())
-}
-
-async function goOn(
-  c: ApiContext,
-  outcome: Done,
-  visit: Visit,
-  viewer: Viewer | undefined,
-  world: MountWorld,
-) {
-  return c.redirect(await locationOf(outcome, viewer, world, visit.nowMs), 303)
 }
 
 function addressIn(c: ApiContext): string {

@@ -48,9 +48,10 @@ import type { Enforced } from '../store/enforced.ts'
 import type { Actor } from '../store/store.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
-import type { Attempt, FormShape } from './form-values.ts'
+import type { FormShape } from './form-values.ts'
 import type { NavigationEntry } from './navigation.ts'
 import type { Html } from '../pages/html.ts'
+import type { Attempt } from '../pages/blocks/field.ts'
 
 /**
  * operator: who runs the fleet. tenant: they, and the administrators of the tenant in the path.
@@ -162,7 +163,7 @@ export function done(
 
 /** A Response is for what is no page: redirects of the sign-in, streams, JSON. */
 export type Outcome = View | Done | Response
-type Answered = Outcome | Promise<Outcome>
+export type Answered = Outcome | Promise<Outcome>
 
 /** With its types worn off, as the table holds it. */
 export interface ConsoleRoute {
@@ -175,7 +176,11 @@ type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}
   ? Name | ParameterNames<Rest>
   : never
 
-type Entering<R extends Role, Path extends string, Query extends QueryFields> = VisitOf<R> & {
+export type Entering<
+  R extends Role,
+  Path extends string,
+  Query extends QueryFields,
+> = VisitOf<R> & {
   readonly path: Readonly<Record<ParameterNames<Path>, string>>
   readonly query: QueryValues<Query>
 }

@@ -6,7 +6,7 @@ import type { Tenants } from '../tenants/tenants.ts'
 import type { Users } from '../accounts/users.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
 import { emptyState } from './blocks/table.ts'
-import { textField } from './blocks/field.ts'
+import { textField } from '../pages/blocks/field.ts'
 import { operatorLinks, tenantLinks, tenantPath } from './navigation.ts'
 import { page } from './route.ts'
 

@@ -5,9 +5,10 @@ import { entering } from './access/entering.ts'
 import { isFreshSignIn } from './access/fresh-sign-in.ts'
 import type { KeptForm } from '../console-access/kept-forms.ts'
 import { signInAddress } from './access/return-address.ts'
-import { isSecret, type Attempt } from './form-values.ts'
+import { isSecret } from './form-values.ts'
 import { page, type ConsoleRoute, type Declaration } from './route.ts'
 import type { ConsoleWorld } from './world.ts'
+import type { Attempt } from '../pages/blocks/field.ts'
 
 const PATH = '/console/unsent'
 

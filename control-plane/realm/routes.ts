@@ -27,48 +27,27 @@ const PAGE = [...READ, ...SENT] as const
 /** Scripts of the application may ask, after a preflight. */
 const shared = (methods: readonly string[]) => [...methods, 'OPTIONS']
 
+const AUTHORIZE = { counted: 'authorize', isForPeople: true } as const
+const SIGN_OUT = { counted: 'logout', isForPeople: true, holdsWhileSuspended: true } as const
+const SIGN_IN_PATH = /^\/sign-in\/[A-Za-z0-9_-]{20,64}$/
+const DISCOVERY_PATH = /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/
+
 const ROUTES: readonly RealmRoute[] = [
-  { path: /^\/authorize$/, methods: PAGE, counted: 'authorize', isForPeople: true },
-  {
-    path: /^\/authorize\/[A-Za-z0-9_-]{20,64}$/,
-    methods: READ,
-    counted: 'authorize',
-    isForPeople: true,
-  },
-  { path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}$/, methods: READ, isForPeople: true },
-  {
-    path: /^\/sign-in\/[A-Za-z0-9_-]{20,64}$/,
-    methods: SENT,
-    counted: 'signIn',
-    isForPeople: true,
-  },
+  { path: /^\/authorize$/, methods: PAGE, ...AUTHORIZE },
+  { path: /^\/authorize\/[A-Za-z0-9_-]{20,64}$/, methods: READ, ...AUTHORIZE },
+  { path: SIGN_IN_PATH, methods: READ, isForPeople: true },
+  { path: SIGN_IN_PATH, methods: SENT, counted: 'signIn', isForPeople: true },
   { path: /^\/account(?:\/[a-z-]{1,40})?$/, methods: READ, isForPeople: true },
   { path: /^\/account\/[a-z-]{1,40}$/, methods: SENT, counted: 'account', isForPeople: true },
-  {
-    path: /^\/logout$/,
-    methods: PAGE,
-    counted: 'logout',
-    isForPeople: true,
-    holdsWhileSuspended: true,
-  },
-  {
-    path: /^\/logout\/confirm$/,
-    methods: SENT,
-    counted: 'logout',
-    isForPeople: true,
-    holdsWhileSuspended: true,
-  },
+  { path: /^\/logout$/, methods: PAGE, ...SIGN_OUT },
+  { path: /^\/logout\/confirm$/, methods: SENT, ...SIGN_OUT },
   { path: /^\/logo$/, methods: READ, holdsWhileSuspended: true },
   { path: /^\/passkey\.js$/, methods: READ },
   { path: /^\/own-sessions$/, methods: SENT },
   { path: /^\/token$/, methods: shared(SENT) },
   { path: /^\/userinfo$/, methods: shared(PAGE) },
   { path: /^\/jwks$/, methods: shared(READ), holdsWhileSuspended: true },
-  {
-    path: /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
-    methods: shared(READ),
-    holdsWhileSuspended: true,
-  },
+  { path: DISCOVERY_PATH, methods: shared(READ), holdsWhileSuspended: true },
 ]
 
 export function realmRouteOf(method: string, path: string): RealmRoute | undefined {

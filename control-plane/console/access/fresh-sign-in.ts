@@ -1,7 +1,7 @@
 /** Some changes ask who is there: within five minutes of a sign-in they are taken as theirs. */
 import { LIMITS } from '../../../shared/limits.ts'
-import { linkButton } from '../blocks/form.ts'
-import { notice } from '../blocks/notice.ts'
+import { linkButton } from '../../pages/blocks/form.ts'
+import { notice } from '../../pages/blocks/notice.ts'
 import type { Html } from '../../pages/html.ts'
 import type { ViewerVisit } from '../route.ts'
 import { signInAddress } from './return-address.ts'

@@ -30,7 +30,7 @@ import type { Change } from '../../store/store.ts'
 import { CONSOLE_CALLBACK_PATH } from '../../tenants/application-home.ts'
 import { issuerOf } from '../../../shared/issuer.ts'
 import { clientIdOf } from '../../tenants/tenants.ts'
-import { linkButton } from '../blocks/form.ts'
+import { linkButton } from '../../pages/blocks/form.ts'
 import { action, page, type ConsoleRoute, type View, type Visit } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
 import {

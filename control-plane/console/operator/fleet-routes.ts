@@ -3,12 +3,11 @@ import { html } from 'hono/html'
 import { MINUTE_MS } from '../../../shared/clock.ts'
 import { fleetOf, type ListedGateway } from '../../fleet/fleet-list.ts'
 import type { Rejection } from '../../fleet/gateway-registry.ts'
-import { notice } from '../blocks/notice.ts'
+import { notice } from '../../pages/blocks/notice.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { age, badge, card, moment } from '../blocks/text.ts'
 import { tenantPath } from '../navigation.ts'
 import { page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
-import type { Attempt } from '../form-values.ts'
 import { freshSignInNotice } from '../access/fresh-sign-in.ts'
 import type { ConsoleWorld } from '../world.ts'
 import {
@@ -18,6 +17,7 @@ import {
   keysCard,
   newKeyCard,
 } from './gateway-key-routes.ts'
+import type { Attempt } from '../../pages/blocks/field.ts'
 
 /** The same as what every gateway says, told once. */
 interface Refused extends Rejection {

@@ -4,13 +4,14 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { NewGatewayKeyBody } from '../../requests/key-fields.ts'
 import type { ListedGateway, ListedKey } from '../../fleet/fleet-list.ts'
 import type { GatewayKeys, MadeGatewayKey } from '../../keys/gateway-keys.ts'
-import { textField } from '../blocks/field.ts'
-import { confirmView, form, linkButton } from '../blocks/form.ts'
-import { notice } from '../blocks/notice.ts'
+import { textField, type Attempt } from '../../pages/blocks/field.ts'
+import { asking } from '../asking.ts'
+import { form } from '../blocks/form.ts'
+import { linkButton } from '../../pages/blocks/form.ts'
+import { notice } from '../../pages/blocks/notice.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { age, badge, card, copyable, moment } from '../blocks/text.ts'
 import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
-import type { Attempt } from '../form-values.ts'
 
 export const FLEET = '/console/fleet'
 export const GATEWAYS_API = '/api/v1/operator/gateways'
@@ -92,28 +93,27 @@ export function gatewayKeyRoutes(
       },
       (visit, attempt) => show(visit, attempt),
     ),
-    page({ path: KEY, role: 'operator', needsFreshSignIn: true }, (visit) => {
-      const { gateway_id: gatewayId, key_id: keyId } = visit.path
-      return {
-        here: 'fleet',
-        ...confirmView(visit, {
+    ...asking(
+      { path: KEY, role: 'operator', needsFreshSignIn: true, here: 'fleet' },
+      (visit) => {
+        const { gateway_id: gatewayId, key_id: keyId } = visit.path
+        return {
           title: `Revoke key ${keyId} of ${gatewayId}?`,
           effects: [
             'A gateway that is connected with this key is disconnected at once and cannot reconnect with it.',
             'It keeps serving what it has on its disk until you stop it, and receives no changes and no revocations.',
             'If the key was stolen, rotate client secrets and certificates as well: whoever had the key could read them.',
           ],
-          action: revokePath(gatewayId, keyId),
           submit: 'Revoke key',
           cancel: FLEET,
-        }),
-        calls: [{ method: 'DELETE', path: `${GATEWAYS_API}/${gatewayId}/keys/${keyId}` }],
-      }
-    }),
-    action({ path: KEY, role: 'operator', needsFreshSignIn: true }, async ({ path, actor }) => {
-      await gatewayKeys.revoke(path.gateway_id, path.key_id, actor)
-      return done(FLEET, `Key ${path.key_id} of ${path.gateway_id} is revoked.`)
-    }),
+          calls: [{ method: 'DELETE', path: `${GATEWAYS_API}/${gatewayId}/keys/${keyId}` }],
+        }
+      },
+      async ({ path, actor }) => {
+        await gatewayKeys.revoke(path.gateway_id, path.key_id, actor)
+        return done(FLEET, `Key ${path.key_id} of ${path.gateway_id} is revoked.`)
+      },
+    ),
   ]
 }
 

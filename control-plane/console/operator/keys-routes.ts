@@ -8,16 +8,17 @@ import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
 import type { CertificateFacts } from '../../tenants/certificates.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
 import { CONSOLE_REALM, isReserved } from '../../store/reserved.ts'
-import { confirmView, form, linkButton } from '../blocks/form.ts'
+import { asking } from '../asking.ts'
+import { form } from '../blocks/form.ts'
+import { linkButton } from '../../pages/blocks/form.ts'
 import { freshSignInNotice } from '../access/fresh-sign-in.ts'
-import { checkField, linesField } from '../blocks/field.ts'
-import { notice } from '../blocks/notice.ts'
+import { checkField, linesField, type Attempt } from '../../pages/blocks/field.ts'
+import { notice } from '../../pages/blocks/notice.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { badge, card, moment, type Tone } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
 import { OPERATOR_ENTRIES, TENANT_PATH, tenantPath } from '../navigation.ts'
 import { action, done, page, type View, type ViewerVisit } from '../route.ts'
-import type { Attempt } from '../form-values.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { barOf, keysPicture, type KeyBar } from './keys-picture.ts'
 
@@ -92,50 +93,47 @@ export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certi
     }
   }
 
-  async function askToPromote(visit: Visit, attempt?: Attempt): Promise<View> {
-    const tenant = await holderOf(visit)
-    return { ...placeOf(tenant), ...confirmView(visit, { ...promotion(tenant), attempt }) }
-  }
-
-  async function askToRetire(visit: Visit, attempt?: Attempt): Promise<View> {
-    const tenant = await holderOf(visit)
-    const times = await keys.timeline(tenant.tenantId)
-    const bars = times.map((one) => barOf(one, tenant))
-    const asked = retirement(tenant, bars, visit.nowMs, attempt)
-    return { ...placeOf(tenant), ...confirmView(visit, { ...asked, attempt }) }
-  }
-
-  const again = { prepare: show, promote: askToPromote, retire: askToRetire }
-
-  return PATHS.flatMap((path) => [
-    page({ path, role: 'operator' }, (visit) => show(visit)),
-    page({ path: `${path}/promote`, role: 'operator', needsFreshSignIn: true }, (visit) =>
-      askToPromote(visit),
-    ),
-    page({ path: `${path}/retire`, role: 'operator', needsFreshSignIn: true }, (visit) =>
-      askToRetire(visit),
-    ),
-    ...ROTATION_PHASES.map((phase) =>
-      action(
-        {
-          path: `${path}/${phase}`,
-          role: 'operator',
-          form: { private_key_pem: 'secret', force: 'flag' },
-          body: StepBody,
-          isOnce: true,
-          needsFreshSignIn: phase !== 'prepare' || path === OWN_PATH,
+  return PATHS.flatMap((path) => {
+    const step = (phase: Phase) => ({
+      path: `${path}/${phase}` as const,
+      role: 'operator' as const,
+      form: { private_key_pem: 'secret', force: 'flag' } as const,
+      body: StepBody,
+      isOnce: true,
+      needsFreshSignIn: phase !== 'prepare' || path === OWN_PATH,
+    })
+    const take =
+      (phase: Phase) =>
+      async (visit: Visit, { private_key_pem: pem, force }: v.InferOutput<typeof StepBody>) => {
+        const { tenantId } = await holderOf(visit)
+        const privateKeyPem = pem.trim() === '' ? undefined : pem
+        await keys.rotate(tenantId, { phase, privateKeyPem, force }, visit.actor)
+        const changed = isReserved(tenantId) ? undefined : tenantId
+        return done(at(tenantId), DONE[phase], { changed })
+      }
+    return [
+      page({ path, role: 'operator' }, (visit) => show(visit)),
+      action(step('prepare'), take('prepare'), show),
+      ...asking(
+        { ...step('promote'), isAskedAgain: true },
+        async (visit) => {
+          const tenant = await holderOf(visit)
+          return { ...placeOf(tenant), ...promotion(tenant) }
         },
-        async (visit, { private_key_pem: pem, force }) => {
-          const { tenantId } = await holderOf(visit)
-          const privateKeyPem = pem.trim() === '' ? undefined : pem
-          await keys.rotate(tenantId, { phase, privateKeyPem, force }, visit.actor)
-          const changed = isReserved(tenantId) ? undefined : tenantId
-          return done(at(tenantId), DONE[phase], { changed })
-        },
-        again[phase],
+        take('promote'),
       ),
-    ),
-  ])
+      ...asking(
+        { ...step('retire'), isAskedAgain: true },
+        async (visit, attempt) => {
+          const tenant = await holderOf(visit)
+          const times = await keys.timeline(tenant.tenantId)
+          const bars = times.map((one) => barOf(one, tenant))
+          return { ...placeOf(tenant), ...retirement(tenant, bars, visit.nowMs, attempt) }
+        },
+        take('retire'),
+      ),
+    ]
+  })
 }
 
 function introOf({ tenantId, name, maxSessionSeconds }: Tenant): string {
@@ -228,7 +226,6 @@ function promotion({ tenantId, name, maxSessionSeconds }: Tenant) {
         'New sign-ins to the console are signed with the new key.',
         'Existing sessions continue, yours included.',
       ],
-      action: `${at(tenantId)}/promote`,
       submit: 'Sign with it',
       cancel: at(tenantId),
       isHarmless: true,
@@ -240,7 +237,6 @@ function promotion({ tenantId, name, maxSessionSeconds }: Tenant) {
       `Running sessions stay: the key before it is accepted for ${lengthText(maxSessionSeconds)} more, the longest that one of them can live.`,
       'An application that has not fetched the new key refuses the new sessions until it does.',
     ],
-    action: `${at(tenantId)}/promote`,
     submit: 'Let it sign',
     cancel: at(tenantId),
     isHarmless: true,
@@ -268,7 +264,6 @@ function retirement(
             <b>${isReserved(tenantId) ? 'a sign-in that is under way has to begin again.' : 'everybody whose session it signed is signed out at once.'}</b>`,
       ),
     ],
-    action: `${at(tenantId)}/retire`,
     submit: 'Delete them',
     cancel: at(tenantId),
     content:

@@ -3,11 +3,10 @@ import { html } from 'hono/html'
 import { MODES, PLANS } from '../../../shared/fleet/snapshot.ts'
 import { NewTenantBody, toNewTenant } from '../../requests/tenant-fields.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
-import { linesField, selectField, textField } from '../blocks/field.ts'
+import { linesField, selectField, textField, type Attempt } from '../../pages/blocks/field.ts'
 import { form } from '../blocks/form.ts'
 import { tenantPath } from '../navigation.ts'
 import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
-import type { Attempt } from '../form-values.ts'
 
 const PATH = '/console/tenants/new'
 

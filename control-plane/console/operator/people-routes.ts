@@ -8,12 +8,13 @@ import type { PageRequest } from '../../store/page.ts'
 import { InvitationBody } from '../../requests/people-fields.ts'
 import { freshSignInNotice } from '../access/fresh-sign-in.ts'
 import type { ConsolePerson } from '../../console-access/people.ts'
-import { textField } from '../blocks/field.ts'
-import { confirmView, form, linkButton } from '../blocks/form.ts'
+import { textField, type Attempt } from '../../pages/blocks/field.ts'
+import { asking } from '../asking.ts'
+import { form } from '../blocks/form.ts'
+import { linkButton } from '../../pages/blocks/form.ts'
 import { emptyState, pager, table } from '../blocks/table.ts'
 import { badge, card, moment } from '../blocks/text.ts'
 import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
-import type { Attempt } from '../form-values.ts'
 import { PEOPLE_API, PEOPLE_PATH, personPath } from './person-page.ts'
 import type { ConsoleWorld } from '../world.ts'
 
@@ -129,45 +130,40 @@ export function peopleRoutes({
       },
       (visit, attempt) => show(visit, attempt.values.get('tenant_id') ?? '', FIRST_PAGE, attempt),
     ),
-    page(
-      { path: `${PATH}/{user_id}/remove`, role: 'operator', query: OF, needsFreshSignIn: true },
-      async (visit) => {
-        const { path, query } = visit
-        const of = query.tenant_id
-        const { user } = await people.get(path.user_id, of)
-        const { name } = user
-        return {
-          here: 'people',
-          ...confirmView(visit, {
-            title: `Remove ${name}?`,
-            effects: [
-              ...(user.userId === visit.viewer.userId
-                ? [
-                    'This is you. Your next click finds nothing here, and somebody else has to let you in again.',
-                  ]
-                : []),
-              of === ''
-                ? `${name} is no operator any more, with the next click.`
-                : `${name} does not administer ${of} any more, with the next click.`,
-              'Without another role the account of the console goes as well, with its second factors.',
-              'What this person has done stays in the audit trail.',
-            ],
-            action: `${PATH}/${path.user_id}/remove`,
-            submit: 'Remove',
-            cancel: at(of),
-            hidden: { tenant_id: of },
-          }),
-          calls: [{ method: 'DELETE', path: `${at(of).replace(PATH, `${API}/${path.user_id}`)}` }],
-        }
-      },
-    ),
-    action(
+    ...asking(
       {
         path: `${PATH}/{user_id}/remove`,
         role: 'operator',
         form: { tenant_id: 'optional' },
         body: LetGoBody,
         needsFreshSignIn: true,
+        here: 'people',
+        query: OF,
+      },
+      async (visit) => {
+        const { path, query } = visit
+        const of = query.tenant_id
+        const { user } = await people.get(path.user_id, of)
+        const { name } = user
+        return {
+          title: `Remove ${name}?`,
+          effects: [
+            ...(user.userId === visit.viewer.userId
+              ? [
+                  'This is you. Your next click finds nothing here, and somebody else has to let you in again.',
+                ]
+              : []),
+            of === ''
+              ? `${name} is no operator any more, with the next click.`
+              : `${name} does not administer ${of} any more, with the next click.`,
+            'Without another role the account of the console goes as well, with its second factors.',
+            'What this person has done stays in the audit trail.',
+          ],
+          submit: 'Remove',
+          cancel: at(of),
+          hidden: { tenant_id: of },
+          calls: [{ method: 'DELETE', path: `${at(of).replace(PATH, `${API}/${path.user_id}`)}` }],
+        }
       },
       async ({ path, actor }, { tenant_id: tenantId }) => {
         await people.letGo(path.user_id, tenantId, actor)

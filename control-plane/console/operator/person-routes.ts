@@ -2,31 +2,36 @@
 import { mailLanguage } from '../../http/mail-language.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import type { User } from '../../accounts/users.ts'
-import { confirmView, type ConfirmView } from '../blocks/form.ts'
-import { action, done, page, type ConsoleRoute, type ViewerVisit } from '../route.ts'
+import { asking, type Question } from '../asking.ts'
+import { action, done, page, type ConsoleRoute, type Done, type ViewerVisit } from '../route.ts'
 import { endedText } from '../tenant/people/sessions-routes.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { PEOPLE_API, PEOPLE_PATH, personPage, personPath } from './person-page.ts'
 
 const ONE = `${PEOPLE_PATH}/{user_id}` as const
 
-type Asked = Pick<ConfirmView, 'title' | 'effects' | 'submit'>
+type PersonVisit = ViewerVisit & { readonly path: { readonly user_id: string } }
 
 export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAccess'>) {
   const { persons, people } = consoleAccess
 
-  const ask = (name: string, questionOf: (user: User, isYou: boolean) => Asked): ConsoleRoute =>
-    page({ path: `${ONE}/${name}`, role: 'operator', needsFreshSignIn: true }, async (visit) => {
-      const { user_id: userId } = visit.path as { user_id: string }
-      const user = await persons.get(userId)
-      const path = personPath(userId)
-      const question = questionOf(user, isYou(visit, userId))
-      return {
-        here: 'people',
-        ...confirmView(visit, { ...question, action: `${path}/${name}`, cancel: path }),
-        calls: [{ method: 'POST', path: `${PEOPLE_API}/${userId}/${name}` }],
-      }
-    })
+  const askingOf = (
+    name: string,
+    questionOf: (user: User, isYou: boolean) => Pick<Question, 'title' | 'effects' | 'submit'>,
+    handle: (visit: PersonVisit) => Promise<Done>,
+  ): ConsoleRoute[] =>
+    asking(
+      { path: `${ONE}/${name}`, role: 'operator', needsFreshSignIn: true, here: 'people' },
+      async ({ path, viewer }) => {
+        const { user_id: userId } = path as PersonVisit['path']
+        return {
+          ...questionOf(await persons.get(userId), viewer.userId === userId),
+          cancel: personPath(userId),
+          calls: [{ method: 'POST', path: `${PEOPLE_API}/${userId}/${name}` }],
+        }
+      },
+      (visit) => handle(visit as unknown as PersonVisit),
+    )
 
   return [
     page({ path: ONE, role: 'operator' }, async (visit) =>
@@ -49,16 +54,16 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
       },
     ),
 
-    ask('sign-out', ({ name }, isYou) => ({
-      title: `Sign out ${name} everywhere?`,
-      effects: [
-        'Every session of the console ends with its next request.',
-        isYou ? 'This is you: you have to sign in again.' : `${name} can sign in again.`,
-      ],
-      submit: 'Sign out everywhere',
-    })),
-    action(
-      { path: `${ONE}/sign-out`, role: 'operator', needsFreshSignIn: true },
+    ...askingOf(
+      'sign-out',
+      ({ name }, isYou) => ({
+        title: `Sign out ${name} everywhere?`,
+        effects: [
+          'Every session of the console ends with its next request.',
+          isYou ? 'This is you: you have to sign in again.' : `${name} can sign in again.`,
+        ],
+        submit: 'Sign out everywhere',
+      }),
       async ({ path, actor }) => {
         const { userId } = await persons.get(path.user_id)
         const { sessions } = await persons.signOut(userId, actor)
@@ -66,35 +71,35 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
       },
     ),
 
-    ask('reset-factors', ({ name, email }) => ({
-      title: `Reset the second factors of ${name}?`,
-      effects: [
-        'All authenticator apps, passkeys and recovery codes are removed, and every session ends.',
-        `Until ${name} sets up a new one, the password alone opens the account. Be sure that whoever asked you for this is ${name}.`,
-        `${name} is told by mail to ${email}.`,
-      ],
-      submit: 'Reset second factors',
-    })),
-    action(
-      { path: `${ONE}/reset-factors`, role: 'operator', needsFreshSignIn: true },
+    ...askingOf(
+      'reset-factors',
+      ({ name, email }) => ({
+        title: `Reset the second factors of ${name}?`,
+        effects: [
+          'All authenticator apps, passkeys and recovery codes are removed, and every session ends.',
+          `Until ${name} sets up a new one, the password alone opens the account. Be sure that whoever asked you for this is ${name}.`,
+          `${name} is told by mail to ${email}.`,
+        ],
+        submit: 'Reset second factors',
+      }),
       async ({ path, actor, viewer }) => {
         await persons.resetFactors(path.user_id, actor, viewer.userId)
         return done(personPath(path.user_id), 'The second factors are reset.')
       },
     ),
 
-    ask('revoke-access', ({ name, email }, isYou) => ({
-      title: `Revoke all access of ${name}?`,
-      effects: [
-        ...(isYou ? ['This is you. A colleague has to invite you again.'] : []),
-        `${name} loses every role with the next request.`,
-        `The account of ${email} is permanently deleted, with its password and second factors.`,
-        'Invitations that this person has sent stop working. The audit trail stays.',
-      ],
-      submit: 'Revoke access',
-    })),
-    action(
-      { path: `${ONE}/revoke-access`, role: 'operator', needsFreshSignIn: true },
+    ...askingOf(
+      'revoke-access',
+      ({ name, email }, isYou) => ({
+        title: `Revoke all access of ${name}?`,
+        effects: [
+          ...(isYou ? ['This is you. A colleague has to invite you again.'] : []),
+          `${name} loses every role with the next request.`,
+          `The account of ${email} is permanently deleted, with its password and second factors.`,
+          'Invitations that this person has sent stop working. The audit trail stays.',
+        ],
+        submit: 'Revoke access',
+      }),
       async ({ path, actor }) => {
         const { userId, name } = await persons.get(path.user_id)
         await people.revokeAccess(userId, actor)
@@ -103,5 +108,3 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
     ),
   ]
 }
-
-const isYou = ({ viewer }: ViewerVisit, userId: string) => viewer.userId === userId

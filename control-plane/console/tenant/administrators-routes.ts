@@ -9,14 +9,14 @@ import type { PageRequest } from '../../store/page.ts'
 import { freshSignInNotice } from '../access/fresh-sign-in.ts'
 import type { Invitation, Inviter } from '../../console-access/invitations.ts'
 import type { ConsolePerson } from '../../console-access/people.ts'
-import { textField } from '../blocks/field.ts'
-import { confirmView, form } from '../blocks/form.ts'
+import { textField, type Attempt } from '../../pages/blocks/field.ts'
+import { asking } from '../asking.ts'
+import { form } from '../blocks/form.ts'
 import { emptyState, pager, table } from '../blocks/table.ts'
 import { badge, card, moment } from '../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import { personPath, PEOPLE_API } from '../operator/person-page.ts'
 import { action, done, page, type TenantVisit, type View } from '../route.ts'
-import type { Attempt } from '../form-values.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { accountBadge } from './people/users-routes.ts'
 
@@ -97,32 +97,30 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
         return done(at(tenantId), `The invitation to ${email} is withdrawn.`)
       },
     ),
-    page(
-      { path: `${PATH}/{user_id}/remove`, role: 'tenant', needsFreshSignIn: true },
+    ...asking(
+      {
+        path: `${PATH}/{user_id}/remove`,
+        role: 'tenant',
+        needsFreshSignIn: true,
+        here: 'administrators',
+      },
       async (visit) => {
         const { tenantId, name: tenant } = visit.tenant
         const { user } = await people.get(visit.path.user_id, tenantId)
         const isYou = user.userId === visit.viewer.userId
         return {
-          here: 'administrators',
-          ...confirmView(visit, {
-            title: `Remove ${user.name}?`,
-            effects: [
-              ...(isYou ? ['This is you. A colleague has to invite you again.'] : []),
-              `${user.name} can no longer administer ${tenant}, from the next request on.`,
-              'Invitations that this person has sent stop working.',
-              'What this person has done stays in the audit trail.',
-            ],
-            action: `${at(tenantId)}/${encodeURIComponent(user.userId)}/remove`,
-            submit: 'Remove',
-            cancel: at(tenantId),
-          }),
+          title: `Remove ${user.name}?`,
+          effects: [
+            ...(isYou ? ['This is you. A colleague has to invite you again.'] : []),
+            `${user.name} can no longer administer ${tenant}, from the next request on.`,
+            'Invitations that this person has sent stop working.',
+            'What this person has done stays in the audit trail.',
+          ],
+          submit: 'Remove',
+          cancel: at(tenantId),
           calls: [{ method: 'DELETE', path: `${PEOPLE_API}/${user.userId}?tenant_id=${tenantId}` }],
         }
       },
-    ),
-    action(
-      { path: `${PATH}/{user_id}/remove`, role: 'tenant', needsFreshSignIn: true },
       async ({ tenant: { tenantId }, path, actor, viewer }) => {
         const by = viewer.isOperator ? 'operator' : 'administrator'
         await people.letGo(path.user_id, tenantId, actor, by)

@@ -9,13 +9,18 @@ import {
   type AlertMetric,
 } from '../../store/monitoring-names.ts'
 import { chart } from '../blocks/chart.ts'
-import { checkField, selectField, wholeField, type Option } from '../blocks/field.ts'
+import {
+  checkField,
+  selectField,
+  wholeField,
+  type Option,
+  type Attempt,
+} from '../../pages/blocks/field.ts'
 import { form } from '../blocks/form.ts'
 import { card, moment } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
 import { tenantPath } from '../navigation.ts'
 import type { TenantVisit } from '../route.ts'
-import type { Attempt } from '../form-values.ts'
 
 export const METRIC_LABELS: Readonly<Record<AlertMetric, string>> = {
   refused_sign_ins: 'Refused sign-ins',

@@ -5,7 +5,8 @@ import { NewAlertBody } from '../../requests/monitoring-fields.ts'
 import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { Alert, NewAlert } from '../../monitoring/alerts.ts'
 import { ALERT_METRICS } from '../../store/monitoring-names.ts'
-import { confirmView, linkButton } from '../blocks/form.ts'
+import { asking } from '../asking.ts'
+import { linkButton } from '../../pages/blocks/form.ts'
 import { emptyState, pager, table } from '../blocks/table.ts'
 import { badge, moment } from '../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
@@ -18,7 +19,6 @@ import {
   type TenantVisit,
   type View,
 } from '../route.ts'
-import type { Attempt } from '../form-values.ts'
 import type { ConsoleWorld } from '../world.ts'
 import {
   ALERT_FORM,
@@ -28,6 +28,7 @@ import {
   METRIC_LABELS,
   previewCard,
 } from './alert-form.ts'
+import type { Attempt } from '../../pages/blocks/field.ts'
 
 const PATH = `${TENANT_PATH}/alerts` as const
 const ONE = `${PATH}/{alert_id}` as const
@@ -112,28 +113,27 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
       },
       (visit, attempt) => showOne(visit, visit.path.alert_id, attempt),
     ),
-    page({ path: `${ONE}/remove`, role: 'tenant' }, async (visit) => {
-      const { tenantId, name } = visit.tenant
-      const alert = await alerts.get(tenantId, visit.path.alert_id)
-      return {
-        here: 'alerts',
-        ...confirmView(visit, {
+    ...asking(
+      { path: `${ONE}/remove`, role: 'tenant', here: 'alerts' },
+      async (visit) => {
+        const { tenantId, name } = visit.tenant
+        const alert = await alerts.get(tenantId, visit.path.alert_id)
+        return {
           title: `Remove the alert for ${METRIC_LABELS[alert.metric].toLowerCase()}?`,
           effects: [
             `${name} is no longer told when there are ${ruleText(alert)}.`,
             'What it has told of stays among the events.',
           ],
-          action: `${at(visit)}/${alert.alertId}/remove`,
           submit: 'Remove it',
           cancel: at(visit),
-        }),
-        calls: [{ method: 'DELETE', path: `${apiOf(tenantId)}/${alert.alertId}` }],
-      }
-    }),
-    action({ path: `${ONE}/remove`, role: 'tenant' }, async (visit) => {
-      await alerts.remove(visit.tenant.tenantId, visit.path.alert_id, visit.actor)
-      return done(at(visit), 'The alert is gone.')
-    }),
+          calls: [{ method: 'DELETE', path: `${apiOf(tenantId)}/${alert.alertId}` }],
+        }
+      },
+      async (visit) => {
+        await alerts.remove(visit.tenant.tenantId, visit.path.alert_id, visit.actor)
+        return done(at(visit), 'The alert is gone.')
+      },
+    ),
   ]
 }
 

@@ -2,7 +2,6 @@
  * A person's own account, for whoever holds a session of the realm. Every form goes through the
  * same gate: from our own page, of this very session, and with a fresh proof where it weighs.
  */
-import { browserName } from '../../accounts/browser-name.ts'
 import { passkeySite } from '../../accounts/passkeys.ts'
 import { FORM_PAGE_HEADERS } from '../answers.ts'
 import { isFromOwnPage, readForm } from '../../http/form.ts'
@@ -193,43 +192,17 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
   ) {
     const { user, sid, csrf } = holder
     const { userId } = user
-    const all = await factors.list({ tenantId, userId })
-    const codes = all.filter(({ kind }) => kind === 'recovery')
-    const own = await sessions.listAliveOf(tenantId, userId)
-    const known = await devices.list(tenantId, userId)
     const page = ownAccountPage({
       place: placeOf(ctx, world, realm),
       accountUrl,
       applicationUrl,
       csrf,
-      person: {
-        name: user.name,
-        username: user.username,
-        email: user.email,
-        passwordFromMs: user.passwordChangedAt,
-        isElsewhere: user.source === 'directory',
-      },
-      factors: all.flatMap(({ factorId, kind, createdAt, lastUsedAt }) =>
-        kind === 'recovery'
-          ? []
-          : [{ factorId, kind, createdAtMs: createdAt, lastUsedAtMs: lastUsedAt }],
-      ),
-      codesLeft:
-        codes.length === all.length
-          ? undefined
-          : codes.filter(({ lastUsedAt }) => lastUsedAt === null).length,
+      user,
+      factors: await factors.list({ tenantId, userId }),
       canAddPasskey: passkeySite(baseUrl) !== undefined,
-      sessions: own.map((session) => ({
-        sid: session.sid,
-        browser: browserName(session.userAgent),
-        ip: session.ip,
-        isCurrent: session.sid === sid,
-        startedAtMs: session.createdAt,
-        lastSeenAtMs: session.lastSeenAt,
-      })),
-      devices: known.map(({ deviceId, userAgent, ip, lastSeenAt }) => {
-        return { deviceId, browser: browserName(userAgent), ip, lastSeenAtMs: lastSeenAt }
-      }),
+      sid,
+      sessions: await sessions.listAliveOf(tenantId, userId),
+      devices: await devices.list(tenantId, userId),
       ...said,
     })
     return showPage(ctx, status, page)

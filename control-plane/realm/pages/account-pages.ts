@@ -1,50 +1,42 @@
 /** Pages around a password: forgotten, chosen anew, chosen for the first time. */
 import { html } from 'hono/html'
-import { field, ownerField } from './blocks/field.ts'
-import { form, linkButton } from './blocks/form.ts'
-import { notice } from './blocks/notice.ts'
+import { linkButton } from '../../pages/blocks/form.ts'
+import { pageWithForm, pageOnwards } from './page-with-form.ts'
 import { page, type Page, type Place } from './layout.ts'
 
 type NamedPlace = Place & { readonly name: string }
 
-export function forgottenPage(view: {
-  readonly place: NamedPlace
-  readonly action: string
-  readonly username?: string
-}): Page {
+export function forgottenPage(view: { readonly place: NamedPlace; readonly action: string }): Page {
   const { texts } = view.place
-  const { forgotten } = texts.account
-  return page({
-    place: view.place,
-    title: forgotten.title,
-    intro: forgotten.intro,
-    content: form({
-      action: view.action,
-      submit: forgotten.send,
-      content: field({
+  const { title, intro, send } = texts.account.forgotten
+  return pageWithForm({
+    ...view,
+    title,
+    intro,
+    submit: send,
+    fields: [
+      {
         name: 'username',
         label: texts.username,
         autocomplete: 'username',
         charactersMax: 320,
         hasFocus: true,
-        ...(view.username !== undefined && { value: view.username }),
-      }),
-    }),
+      },
+    ],
   })
 }
 
 /** The same for everybody, whether there is such an account or not. */
 export function mailSentPage(place: NamedPlace, applicationUrl: string): Page {
-  const { texts } = place
-  const { mailSent } = texts.account
+  const { title, intro, steps } = place.texts.account.mailSent
   return page({
     place,
-    title: mailSent.title,
-    intro: mailSent.intro,
+    title,
+    intro,
     content: html`<ul class="steps">
-        ${mailSent.steps.map((line) => html`<li>${line}</li>`)}
+        ${steps.map((line) => html`<li>${line}</li>`)}
       </ul>
-      ${linkButton(applicationUrl, texts.backToApplication, { isQuiet: true })}`,
+      ${linkButton(applicationUrl, place.texts.backToApplication, 'quiet')}`,
   })
 }
 
@@ -57,75 +49,46 @@ export function choosePasswordPage(view: {
   readonly charactersMin: number
   readonly problem?: string | undefined
 }): Page {
-  const { place, kind, problem, charactersMin } = view
+  const { place, action, problem, username, charactersMin } = view
   const { account } = place.texts
-  const { title, intro } = account[kind]
-  const describedBy = problem === undefined ? undefined : 'problem'
-  return page({
-    place,
-    title,
-    intro,
-    isProblem: problem !== undefined,
-    content: html`
-      ${problem === undefined ? '' : notice('problem', problem, 'problem')}
-      ${form({
-        action: view.action,
-        submit: account.savePassword,
-        content: [
-          ownerField(view.username),
-          field({
-            name: 'password',
-            type: 'password',
-            label: account.newPassword,
-            autocomplete: 'new-password',
-            hint: account.passwordHint(charactersMin),
-            describedBy,
-            hasFocus: true,
-          }),
-          field({
-            name: 'repeated',
-            type: 'password',
-            label: account.repeatPassword,
-            autocomplete: 'new-password',
-            describedBy,
-          }),
-        ],
-      })}
-    `,
+  const [chosen, repeated] = newPasswordFields(place, charactersMin)
+  return pageWithForm({
+    ...{ place, action, problem },
+    ...account[view.kind],
+    submit: account.savePassword,
+    owner: username,
+    fields: [{ ...chosen, hasFocus: true }, repeated],
   })
 }
 
-export function passwordChangedPage(place: NamedPlace, applicationUrl: string): Page {
-  const { account, signIn } = place.texts
-  return page({
-    place,
-    title: account.passwordChanged.title,
-    intro: account.passwordChanged.intro,
-    content: linkButton(applicationUrl, signIn),
-  })
+/** What is typed twice, so that nobody locks themselves out by a slip. */
+export function newPasswordFields({ texts: { account } }: Place, charactersMin: number) {
+  const both = { type: 'password', autocomplete: 'new-password' } as const
+  const hint = account.passwordHint(charactersMin)
+  return [
+    { ...both, name: 'password', label: account.newPassword, hint },
+    { ...both, name: 'repeated', label: account.repeatPassword },
+  ] as const
 }
+
+export const passwordChangedPage = (place: NamedPlace, applicationUrl: string): Page =>
+  pageOnwards(place, place.texts.account.passwordChanged, [applicationUrl, place.texts.signIn])
 
 /** A person has to press: programs that look into mails open every link. */
-export function confirmEmailPage(view: {
+export function confirmEmailPage({
+  email,
+  ...view
+}: {
   readonly place: NamedPlace
   readonly action: string
   readonly email: string
 }): Page {
-  const { account } = view.place.texts
-  return page({
-    place: view.place,
-    title: account.confirmEmail.title,
-    intro: account.confirmEmail.intro(view.email),
-    content: form({ action: view.action, submit: account.confirmEmail.submit }),
-  })
+  const { title, intro, submit } = view.place.texts.account.confirmEmail
+  return pageWithForm({ ...view, title, intro: intro(email), submit })
 }
 
 export function emailChangedPage(place: NamedPlace, email: string, applicationUrl: string): Page {
   const { account, backToApplication } = place.texts
-  return page({
-    place,
-    title: account.emailChanged.title,
-    intro: account.emailChanged.intro(email),
-    content: linkButton(applicationUrl, backToApplication),
-  })
+  const { title, intro } = account.emailChanged
+  return pageOnwards(place, { title, intro: intro(email) }, [applicationUrl, backToApplication])
 }

@@ -1,46 +1,38 @@
 import { html } from 'hono/html'
-import { codeField } from './blocks/field.ts'
+import { codeField } from '../../pages/blocks/field.ts'
+import type { Html } from '../../pages/html.ts'
 import { form } from './blocks/form.ts'
-import { notice } from './blocks/notice.ts'
 import { passkeyForm } from './blocks/passkey-form.ts'
 import { qrCode, secretBlock } from './blocks/secret.ts'
 import { page, type Page, type Place } from './layout.ts'
 
-interface EnrolView {
+export interface AppView {
   readonly place: Place
   readonly action: string
-  readonly username: string
-  /** For an app: the key as a person types it, and the same as a picture. */
+  /** The key as a person types it, and the same as a picture. */
   readonly key: string
   readonly qrSvg: string
-  readonly passkey?: { readonly options: object; readonly scriptUrl: string } | undefined
+  readonly hidden?: Readonly<Record<string, string>>
   readonly problem?: string | undefined
 }
 
+interface EnrolView extends AppView {
+  readonly username: string
+  readonly passkey?: { readonly options: object; readonly scriptUrl: string } | undefined
+}
+
 export function enrolPage(view: EnrolView): Page {
-  const { place, action, username, key, qrSvg, passkey, problem } = view
+  const { place, action, username, passkey, problem } = view
   const { steps } = place.texts
   return page({
     place,
     title: steps.enrol,
     intro: `${steps.signingInAs(username)} ${steps.enrolIntro}`,
-    isProblem: problem !== undefined,
+    problem,
     scriptUrl: passkey?.scriptUrl,
     content: html`
-      ${problem === undefined ? '' : notice('problem', problem, 'problem')}
       <h2>${steps.enrolApp}</h2>
-      <ol class="steps">
-        ${steps.enrolAppSteps.map((line) => html`<li>${line}</li>`)}
-      </ol>
-      ${qrCode(steps.qrLabel, qrSvg)} ${secretBlock(steps.keyLabel, [key])}
-      ${form({
-        action,
-        submit: steps.enrolAppSubmit,
-        content: codeField({
-          label: steps.appCode,
-          describedBy: problem === undefined ? undefined : 'problem',
-        }),
-      })}
+      ${appForm(view)}
       ${
         passkey === undefined
           ? ''
@@ -59,4 +51,19 @@ export function enrolPage(view: EnrolView): Page {
       ${form({ action, submit: steps.anotherAccount, hidden: { restart: '1' }, isQuiet: true })}
     `,
   })
+}
+
+/** An authenticator app, step by step to the code that it shows. */
+export function appForm({ place, action, key, qrSvg, hidden = {}, problem }: AppView): Html {
+  const { steps } = place.texts
+  return html`<ol class="steps">
+      ${steps.enrolAppSteps.map((line) => html`<li>${line}</li>`)}
+    </ol>
+    ${qrCode(steps.qrLabel, qrSvg)} ${secretBlock(steps.keyLabel, [key])}
+    ${form({
+      action,
+      submit: steps.enrolAppSubmit,
+      hidden,
+      content: codeField({ label: steps.appCode, problem }),
+    })}`
 }

@@ -1,6 +1,7 @@
 /** The frame of every page: whose it is, what it is for, and what the browser must let it do. */
 import { html, raw } from 'hono/html'
 import { brandStyle, type Brand } from './brand.ts'
+import { notice } from '../../pages/blocks/notice.ts'
 import type { Html } from '../../pages/html.ts'
 import { KEY, LOCK } from '../../pages/icons.ts'
 import { STYLE_ELEMENT } from './style.ts'
@@ -30,16 +31,16 @@ export interface PageNeeds {
   readonly scriptUrl?: string | undefined
 }
 
-interface PageView {
+export interface PageView {
   readonly place: Place
   /** What the page is for; the tenant's name is added to it in the browser's tab. */
   readonly title: string
   /** Where it is not the title. */
-  readonly heading?: string
+  readonly heading?: string | undefined
   readonly intro?: string | undefined
   readonly content: Html
-  /** Something has to be put right first: said in the title, which is what is read out first. */
-  readonly isProblem?: boolean
+  /** What has to be put right first: said in the title as well, which is what is read out first. */
+  readonly problem?: string | undefined
   /** For lists: more room at a desk. */
   readonly isWide?: boolean
   /** One script of our own, by its whole address. Only where the browser can do it no other way. */
@@ -47,17 +48,9 @@ interface PageView {
 }
 
 export function page(view: PageView): Page {
-  const {
-    place,
-    heading = view.title,
-    intro,
-    content,
-    isProblem = false,
-    isWide = false,
-    scriptUrl,
-  } = view
+  const { place, heading = view.title, intro, content, problem, isWide = false, scriptUrl } = view
   const { texts, name, brand } = place
-  const title = isProblem ? texts.problem(view.title) : view.title
+  const title = problem === undefined ? view.title : texts.problem(view.title)
   const colours = brand?.colour === undefined ? undefined : brandStyle(brand.colour)
   const whole = html`<!doctype html>
     <html lang="${texts.language}">
@@ -77,7 +70,7 @@ export function page(view: PageView): Page {
             <h1>${heading}</h1>
             ${intro === undefined ? '' : html`<p>${intro}</p>`}
           </header>
-          ${content}
+          ${problem === undefined ? '' : notice('problem', problem, undefined, 'problem')} ${content}
         </main>
         <footer>${LOCK}<span>${texts.secureAt(place.host)}</span></footer>
       </body>

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { linkButton } from './blocks/form.ts'
+import { linkButton } from '../../pages/blocks/form.ts'
 import { page, type Page, type Place } from './layout.ts'
 import type { MessageText } from './texts/english.ts'
 

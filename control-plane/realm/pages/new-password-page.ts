@@ -1,8 +1,5 @@
-import { html } from 'hono/html'
-import { field, ownerField } from './blocks/field.ts'
-import { form } from './blocks/form.ts'
-import { notice } from './blocks/notice.ts'
-import { page, type Page, type Place } from './layout.ts'
+import { pageWithForm } from './page-with-form.ts'
+import type { Page, Place } from './layout.ts'
 
 interface NewPasswordView {
   readonly place: Place
@@ -12,33 +9,24 @@ interface NewPasswordView {
   readonly problem?: string | undefined
 }
 
-export function newPasswordPage(view: NewPasswordView): Page {
-  const { place, action, username, charactersMin, problem } = view
-  const { steps } = place.texts
-  return page({
-    place,
+export function newPasswordPage({ username, charactersMin, ...view }: NewPasswordView): Page {
+  const { steps } = view.place.texts
+  return pageWithForm({
+    ...view,
     title: steps.newPassword,
     intro: steps.newPasswordIntro,
-    isProblem: problem !== undefined,
-    content: html`
-      ${problem === undefined ? '' : notice('problem', problem, 'problem')}
-      ${form({
-        action,
-        submit: steps.newPasswordSubmit,
-        content: [
-          ownerField(username),
-          field({
-            name: 'new_password',
-            label: steps.newPasswordLabel,
-            type: 'password',
-            autocomplete: 'new-password',
-            charactersMax: 1024,
-            hint: steps.newPasswordHint(charactersMin),
-            describedBy: problem === undefined ? undefined : 'problem',
-            hasFocus: true,
-          }),
-        ],
-      })}
-    `,
+    submit: steps.newPasswordSubmit,
+    owner: username,
+    fields: [
+      {
+        name: 'new_password',
+        label: steps.newPasswordLabel,
+        type: 'password',
+        autocomplete: 'new-password',
+        charactersMax: 1024,
+        hint: steps.newPasswordHint(charactersMin),
+        hasFocus: true,
+      },
+    ],
   })
 }

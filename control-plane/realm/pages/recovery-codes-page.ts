@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
+import { notice } from '../../pages/blocks/notice.ts'
 import { form } from './blocks/form.ts'
-import { notice } from './blocks/notice.ts'
 import { secretBlock } from './blocks/secret.ts'
 import { page, type Page, type Place } from './layout.ts'
 

@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
-import { codeField } from './blocks/field.ts'
+import { codeField } from '../../pages/blocks/field.ts'
 import { form } from './blocks/form.ts'
-import { notice } from './blocks/notice.ts'
 import { passkeyForm } from './blocks/passkey-form.ts'
 import { page, type Page, type Place } from './layout.ts'
 
@@ -18,15 +17,13 @@ interface SecondFactorView {
 export function secondFactorPage(view: SecondFactorView): Page {
   const { place, action, username, hasApp, passkey, problem } = view
   const { steps } = place.texts
-  const describedBy = problem === undefined ? undefined : 'problem'
   return page({
     place,
     title: steps.secondFactor,
     intro: steps.signingInAs(username),
-    isProblem: problem !== undefined,
+    problem,
     scriptUrl: passkey?.scriptUrl,
     content: html`
-      ${problem === undefined ? '' : notice('problem', problem, 'problem')}
       ${
         passkey === undefined
           ? ''
@@ -47,7 +44,7 @@ export function secondFactorPage(view: SecondFactorView): Page {
           label: hasApp ? steps.code : steps.recoveryCode,
           hint: hasApp ? steps.codeHint : steps.recoveryCodeHint,
           isDigits: false, // a recovery code has letters
-          describedBy,
+          problem,
           hasFocus: passkey === undefined,
         }),
       })}

@@ -1,8 +1,6 @@
-import { field } from './blocks/field.ts'
-import { form, otherWay } from './blocks/form.ts'
-import { notice } from './blocks/notice.ts'
-import { html } from 'hono/html'
-import { page, type Page, type Place } from './layout.ts'
+import { otherWay } from './blocks/form.ts'
+import { pageWithForm } from './page-with-form.ts'
+import type { Page, Place } from './layout.ts'
 
 interface SignInView {
   readonly place: Place & { readonly name: string }
@@ -16,50 +14,34 @@ interface SignInView {
   readonly forgottenUrl?: string | undefined
 }
 
-export function signInPage({
-  place,
-  applicationHost,
-  action,
-  username,
-  problem,
-  forgottenUrl,
-}: SignInView): Page {
+export function signInPage(view: SignInView): Page {
+  const { place, applicationHost, action, username, problem, forgottenUrl } = view
   const { texts } = place
   const isRetry = username !== ''
-  const describedBy = problem === undefined ? undefined : 'problem'
-  return page({
-    place,
+  return pageWithForm({
+    ...{ place, action, problem },
     title: texts.signIn,
     heading: place.name,
     intro: texts.signInTo(applicationHost),
-    isProblem: problem !== undefined,
-    content: html`
-      ${problem === undefined ? '' : notice('problem', problem, 'problem')}
-      ${form({
-        action,
-        submit: texts.signIn,
-        content: [
-          field({
-            name: 'username',
-            label: texts.username,
-            autocomplete: 'username',
-            value: username,
-            charactersMax: 320,
-            describedBy,
-            hasFocus: !isRetry,
-          }),
-          field({
-            name: 'password',
-            label: texts.password,
-            type: 'password',
-            autocomplete: 'current-password',
-            charactersMax: 1024,
-            describedBy,
-            hasFocus: isRetry,
-          }),
-        ],
-      })}
-      ${forgottenUrl === undefined ? '' : otherWay(forgottenUrl, texts.account.forgot)}
-    `,
+    submit: texts.signIn,
+    fields: [
+      {
+        name: 'username',
+        label: texts.username,
+        autocomplete: 'username',
+        value: username,
+        charactersMax: 320,
+        hasFocus: !isRetry,
+      },
+      {
+        name: 'password',
+        label: texts.password,
+        type: 'password',
+        autocomplete: 'current-password',
+        charactersMax: 1024,
+        hasFocus: isRetry,
+      },
+    ],
+    below: forgottenUrl === undefined ? undefined : otherWay(forgottenUrl, texts.account.forgot),
   })
 }

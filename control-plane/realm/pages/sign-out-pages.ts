@@ -1,6 +1,6 @@
-import { html } from 'hono/html'
-import { form, linkButton } from './blocks/form.ts'
-import { page, type Page, type Place } from './layout.ts'
+import { linkButton } from '../../pages/blocks/form.ts'
+import { pageWithForm, pageOnwards } from './page-with-form.ts'
+import type { Page, Place } from './layout.ts'
 
 interface SignOutView {
   readonly place: Place & { readonly name: string }
@@ -12,24 +12,20 @@ interface SignOutView {
 
 export function signOutPage({ place, action, fields, applicationUrl }: SignOutView): Page {
   const { texts } = place
-  return page({
+  return pageWithForm({
     place,
     title: texts.signOut,
     heading: texts.signOutAsk(place.name),
     intro: texts.signOutIntro,
-    content: html`
-      ${form({ action, submit: texts.signOut, hidden: fields })}
-      ${linkButton(applicationUrl, texts.staySignedIn, { isQuiet: true })}
-    `,
+    action,
+    submit: texts.signOut,
+    hidden: fields,
+    below: linkButton(applicationUrl, texts.staySignedIn, 'quiet'),
   })
 }
 
 export function signedOutPage(place: Place, applicationUrl: string): Page {
-  const { texts } = place
-  return page({
-    place,
-    title: texts.signedOut,
-    intro: texts.signedOutIntro,
-    content: linkButton(applicationUrl, texts.signInAgain),
-  })
+  const { signedOut, signedOutIntro, signInAgain } = place.texts
+  const says = { title: signedOut, intro: signedOutIntro }
+  return pageOnwards(place, says, [applicationUrl, signInAgain])
 }

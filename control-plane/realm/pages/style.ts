@@ -85,6 +85,8 @@ a:focus-visible:not(.button) { outline-offset: 2px; border-radius: .25rem; }
   display: flex; gap: .75rem; margin: 0 0 1.5rem; padding: .875rem 1rem; font-size: .9375rem;
   border: 1px solid; border-radius: .75rem; overflow-wrap: anywhere;
 }
+.notice p { margin: 0; }
+.notice > div { min-width: 0; }
 .notice svg { flex: none; width: 1.25rem; height: 1.25rem; margin-top: .125rem; }
 .problem { color: var(--bad); background: var(--bad-ground); border-color: var(--bad-line); }
 .success { color: var(--good); background: var(--good-ground); border-color: var(--good-line); }

@@ -26,11 +26,12 @@ import {
 import { ownAccountPage } from '../../../control-plane/realm/pages/account/own-account-page.ts'
 import { encodeQR } from 'qr'
 import { message } from '../../../control-plane/realm/answers.ts'
-import { codeField, field } from '../../../control-plane/realm/pages/blocks/field.ts'
-import { form, linkButton, otherWay } from '../../../control-plane/realm/pages/blocks/form.ts'
+import { codeField, textField } from '../../../control-plane/pages/blocks/field.ts'
+import { linkButton } from '../../../control-plane/pages/blocks/form.ts'
+import { notice } from '../../../control-plane/pages/blocks/notice.ts'
+import { form, otherWay } from '../../../control-plane/realm/pages/blocks/form.ts'
 import { itemList } from '../../../control-plane/realm/pages/blocks/item-list.ts'
 import { moment } from '../../../control-plane/realm/pages/blocks/moment.ts'
-import { notice } from '../../../control-plane/realm/pages/blocks/notice.ts'
 import { qrCode, secretBlock } from '../../../control-plane/realm/pages/blocks/secret.ts'
 import { enrolPage } from '../../../control-plane/realm/pages/enrol-page.ts'
 import { page, type Page, type Place } from '../../../control-plane/realm/pages/layout.ts'
@@ -47,6 +48,9 @@ const APPLICATION = 'https://app.example.com/'
 const ACCOUNT = 'https://id.example.com/auth/realms/acme/account'
 const ACTION = 'https://id.example.com/auth/realms/acme/sign-in/abc'
 const PASSKEY = { options: {}, scriptUrl: 'https://id.example.com/auth/realms/acme/passkey.js' }
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+const IPHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1'
 const KINDS = Object.keys(english.messages) as MessageKind[]
 
 export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
@@ -111,9 +115,8 @@ export const EXAMPLES: Readonly<Record<string, (place: NamedPlace) => Page>> = {
   'ownAccountPage, kept elsewhere and with a problem': (place) =>
     ownAccountPage({
       ...ownAccount(place),
-      person: { ...ownAccount(place).person, isElsewhere: true },
+      user: { ...ownAccount(place).user, source: 'directory' },
       factors: [],
-      codesLeft: undefined,
       devices: [],
       sessions: ownAccount(place).sessions.slice(0, 1),
       problem: 'factor_needed',
@@ -175,32 +178,39 @@ function confirming(place: NamedPlace) {
 
 function ownAccount(place: NamedPlace) {
   const atMs = Date.UTC(2026, 4, 17, 9, 30)
-  const session = { ip: '192.0.2.7', startedAtMs: atMs, lastSeenAtMs: atMs }
+  const session = { ip: '192.0.2.7', createdAt: atMs, lastSeenAt: atMs }
+  const codes = Array.from({ length: 10 }, (_, at) => ({
+    factorId: `code_${at}`,
+    kind: 'recovery' as const,
+    createdAt: atMs,
+    lastUsedAt: at === 0 ? atMs : null,
+  }))
   return {
     place,
     accountUrl: ACCOUNT,
     applicationUrl: APPLICATION,
     csrf: 'x',
-    person: {
+    user: {
       name: 'Ada Lovelace',
       username: 'ada',
       email: 'ada@example.com',
-      passwordFromMs: atMs,
-      isElsewhere: false,
+      passwordChangedAt: atMs,
+      source: 'own',
     },
     factors: [
-      { factorId: 'fac_1', kind: 'totp', createdAtMs: atMs, lastUsedAtMs: atMs },
-      { factorId: 'fac_2', kind: 'passkey', createdAtMs: atMs, lastUsedAtMs: null },
+      { factorId: 'fac_1', kind: 'totp', createdAt: atMs, lastUsedAt: atMs },
+      { factorId: 'fac_2', kind: 'passkey', createdAt: atMs, lastUsedAt: null },
+      ...codes,
     ],
-    codesLeft: 9,
     canAddPasskey: true,
+    sid: 'a',
     sessions: [
-      { ...session, sid: 'a', browser: 'Firefox, Linux', isCurrent: true },
-      { ...session, sid: 'b', browser: 'Safari, iOS', ip: '2001:db8::1:2:3:4', isCurrent: false },
+      { ...session, sid: 'a', userAgent: FIREFOX },
+      { ...session, sid: 'b', userAgent: IPHONE, ip: '2001:db8::1:2:3:4' },
     ],
     devices: [
-      { deviceId: 'dev_1', browser: 'Firefox, Linux', ip: '192.0.2.7', lastSeenAtMs: atMs },
-      { deviceId: 'dev_2', browser: '', ip: '192.0.2.9', lastSeenAtMs: atMs },
+      { deviceId: 'dev_1', userAgent: FIREFOX, ip: '192.0.2.7', lastSeenAt: atMs },
+      { deviceId: 'dev_2', userAgent: '', ip: '192.0.2.9', lastSeenAt: atMs },
     ],
   } as const
 }
@@ -220,9 +230,9 @@ function formBlocks(place: NamedPlace): Page {
     title: 'Code',
     heading: 'A second proof',
     intro: 'Open your authenticator and enter what it shows.',
-    isProblem: true,
+    problem: 'That code is not right.',
     content: html`
-      ${notice('info', 'We have not seen this device before.', 'why')}
+      ${notice('info', 'We have not seen this device before.')}
       ${form({
         action: ACTION,
         submit: 'Go on',
@@ -231,14 +241,13 @@ function formBlocks(place: NamedPlace): Page {
           codeField({
             label: 'Code',
             hint: 'Six digits; they change every 30 seconds.',
-            error: 'That code is not right.',
+            problem: 'That code is not right.',
             hasFocus: true,
           }),
-          field({
+          textField({
             name: 'device',
             label: 'Name of this device',
             autocomplete: 'off',
-            isOptional: true,
           }),
         ],
       })}
@@ -276,7 +285,7 @@ function listBlocks(place: NamedPlace): Page {
       )}
       <h2>Passkeys</h2>
       ${itemList('passkey', [], 'You have none yet.')}
-      ${linkButton('#more', 'Add one', { isQuiet: true })}
+      ${linkButton('#more', 'Add one', 'quiet')}
     `,
   })
 }

@@ -2,12 +2,11 @@
 import { html } from 'hono/html'
 import { LICENCES, PLANS } from '../../../../shared/fleet/snapshot.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
-import { checkField, selectField, textField } from '../../blocks/field.ts'
+import { checkField, selectField, textField, type Attempt } from '../../../pages/blocks/field.ts'
 import { form } from '../../blocks/form.ts'
-import { notice } from '../../blocks/notice.ts'
+import { notice } from '../../../pages/blocks/notice.ts'
 import type { Html } from '../../../pages/html.ts'
 import type { ViewerVisit } from '../../route.ts'
-import type { Attempt } from '../../form-values.ts'
 
 export const LICENCE_FORM = {
   state: 'text',

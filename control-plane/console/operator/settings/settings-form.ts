@@ -5,12 +5,17 @@ import * as v from 'valibot'
 import { MODES, SESSION_BINDINGS } from '../../../../shared/fleet/snapshot.ts'
 import { TenantPatchBody } from '../../../requests/tenant-fields.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
-import { linesField, selectField, textField, wholeField } from '../../blocks/field.ts'
+import {
+  linesField,
+  selectField,
+  textField,
+  wholeField,
+  type Attempt,
+} from '../../../pages/blocks/field.ts'
 import { form } from '../../blocks/form.ts'
-import { notice } from '../../blocks/notice.ts'
+import { notice } from '../../../pages/blocks/notice.ts'
 import type { Html } from '../../../pages/html.ts'
 import type { ViewerVisit } from '../../route.ts'
-import type { Attempt } from '../../form-values.ts'
 
 export const SETTINGS_FORM = {
   name: 'text',

@@ -4,14 +4,15 @@ import { Refusal } from '../../../../shared/errors.ts'
 import { LicenceBody, PlanBody, toLicence, toPatch } from '../../../requests/tenant-fields.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
 import { freshSignInNotice } from '../../access/fresh-sign-in.ts'
-import { form, linkButton } from '../../blocks/form.ts'
+import { form } from '../../blocks/form.ts'
+import { linkButton } from '../../../pages/blocks/form.ts'
 import { card } from '../../blocks/text.ts'
 import { administratorsPath, TENANT_PATH, tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../../route.ts'
-import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { LICENCE_FORM, licenceForm, planForm } from './licence-form.ts'
 import { seenOf, SETTINGS_FORM, SettingsBody, settingsForm } from './settings-form.ts'
+import type { Attempt } from '../../../pages/blocks/field.ts'
 
 export const SETTINGS = `${TENANT_PATH}/settings` as const
 
@@ -20,7 +21,7 @@ export const settingsAt = (tenantId: string): string => tenantPath(tenantId, 'se
 const MEANWHILE =
   'Somebody has changed this since you opened the page. Look at what differs, then save again.'
 
-export type OfTenant = ViewerVisit & { readonly path: { readonly tenant_id: string } }
+type OfTenant = ViewerVisit & { readonly path: { readonly tenant_id: string } }
 
 export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
   /** Of several forms the one that was sent shows what was typed. */

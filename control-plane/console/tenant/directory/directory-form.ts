@@ -3,8 +3,14 @@ import { html } from 'hono/html'
 import * as v from 'valibot'
 import { UserDirectoryBody } from '../../../requests/directory-fields.ts'
 import { ROLES, type DirectorySettings, type Role } from '../../../user-directory/settings.ts'
-import { linesField, selectField, textField, wholeField } from '../../blocks/field.ts'
-import type { FormShape, Attempt } from '../../form-values.ts'
+import {
+  linesField,
+  selectField,
+  textField,
+  wholeField,
+  type Attempt,
+} from '../../../pages/blocks/field.ts'
+import type { FormShape } from '../../form-values.ts'
 import type { Html } from '../../../pages/html.ts'
 
 const columnField = (role: Role) => `column_${role}`

@@ -9,9 +9,11 @@ import { Refusal } from '../../../../shared/errors.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { DryRunBody, toDirectory } from '../../../requests/directory-fields.ts'
 import type { StoredDirectory } from '../../../user-directory/user-directories.ts'
-import { textField } from '../../blocks/field.ts'
-import { confirmView, form, linkButton } from '../../blocks/form.ts'
-import { notice } from '../../blocks/notice.ts'
+import { textField, type Attempt } from '../../../pages/blocks/field.ts'
+import { asking } from '../../asking.ts'
+import { form } from '../../blocks/form.ts'
+import { linkButton } from '../../../pages/blocks/form.ts'
+import { notice } from '../../../pages/blocks/notice.ts'
 import { emptyState } from '../../blocks/table.ts'
 import { card, facts, moment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
@@ -25,7 +27,6 @@ import {
   type TenantVisit,
   type View,
 } from '../../route.ts'
-import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf } from '../people/paths.ts'
 import {
@@ -270,13 +271,13 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
       },
       draftView,
     ),
-    page({ path: `${PATH}/remove`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
-      const { tenantId, name } = visit.tenant
-      const path = tenantPath(tenantId, 'directory')
-      const stored = await kept(tenantId)
-      return {
-        here: 'directory',
-        ...confirmView(visit, {
+    ...asking(
+      { path: `${PATH}/remove`, role: 'tenant', needsFreshSignIn: true, here: 'directory' },
+      async (visit) => {
+        const { tenantId, name } = visit.tenant
+        const path = tenantPath(tenantId, 'directory')
+        const stored = await kept(tenantId)
+        return {
           title: 'Remove the user directory?',
           effects:
             stored === undefined
@@ -286,15 +287,11 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
                   'Whoever is signed in stays so until their session ends. To end them now, go to Sessions afterwards.',
                   'The password of the database is deleted here. The database itself is not touched.',
                 ],
-          action: `${path}/remove`,
           submit: 'Remove the directory',
           cancel: path,
-        }),
-        calls: [{ method: 'DELETE', path: `${apiOf(tenantId)}/user-directory` }],
-      }
-    }),
-    action(
-      { path: `${PATH}/remove`, role: 'tenant', needsFreshSignIn: true },
+          calls: [{ method: 'DELETE', path: `${apiOf(tenantId)}/user-directory` }],
+        }
+      },
       async ({ tenant: { tenantId }, actor }) => {
         await directories.remove(tenantId, actor)
         return done(tenantPath(tenantId, 'directory'), 'The user directory is removed.')

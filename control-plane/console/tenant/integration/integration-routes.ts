@@ -5,8 +5,9 @@ import { integrationContract } from '../../../../shared/integration/contract.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { RateLimits } from '../../../../shared/rate-limits.ts'
 import type { IntegrationResult } from '../../../verification/integration.ts'
-import { form, linkButton } from '../../blocks/form.ts'
-import { notice } from '../../blocks/notice.ts'
+import { form } from '../../blocks/form.ts'
+import { linkButton } from '../../../pages/blocks/form.ts'
+import { notice } from '../../../pages/blocks/notice.ts'
 import { tabs } from '../../blocks/tabs.ts'
 import { card, copyable } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
@@ -20,7 +21,6 @@ import {
   type TenantVisit,
   type View,
 } from '../../route.ts'
-import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { checksTable, trialTable } from './checks-shown.ts'
 import { chosenOf, codeToPaste } from './code-to-paste.ts'
@@ -28,6 +28,7 @@ import { guideShown } from './guide-shown.ts'
 import { protectionCard } from './protection-routes.ts'
 import { obstaclesOf } from './readiness.ts'
 import { keysCard } from './secret-routes.ts'
+import type { Attempt } from '../../../pages/blocks/field.ts'
 
 interface IntegrationPageWorld extends Pick<
   ConsoleWorld,

@@ -2,12 +2,13 @@
 import { html } from 'hono/html'
 import { Refusal } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../store/queries/tenants.ts'
-import { confirmView, linkButton } from '../../blocks/form.ts'
-import { notice } from '../../blocks/notice.ts'
+import { asking } from '../../asking.ts'
+import { linkButton } from '../../../pages/blocks/form.ts'
+import { notice } from '../../../pages/blocks/notice.ts'
 import { moment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
-import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
+import { done, type ConsoleRoute, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { obstaclesOf, type Obstacle } from './readiness.ts'
 
@@ -20,59 +21,51 @@ const api = (tenantId: string) => `/api/v1/operator/tenants/${tenantId}`
 export function protectionRoutes(world: ProtectionWorld): readonly ConsoleRoute[] {
   const { tenants, verification } = world
 
-  async function askToGoLive(visit: TenantVisit): Promise<View> {
-    const { tenant, nowMs } = visit
-    const { tenantId, name } = tenant
-    const { checks } = await verification.status(tenantId)
-    const obstacles = obstaclesOf({ tenant, checks, nowMs })
-    if (obstacles.length > 0) return notYet(tenant, obstacles)
-    return {
-      here: 'integration',
-      ...confirmView(visit, {
-        title: `Take ${name} live?`,
-        effects: liveEffects(tenant, await hasNobody(world, tenantId)),
-        action: `${at(tenantId)}/go-live`,
-        submit: 'Go live',
-        cancel: `${at(tenantId)}#live`,
-        isHarmless: true,
-      }),
-      calls: [{ method: 'POST', path: `${api(tenantId)}/go-live` }],
-    }
-  }
-
   return [
-    page({ path: `${PATH}/go-live`, role: 'tenant' }, askToGoLive),
-    action({ path: `${PATH}/go-live`, role: 'tenant' }, async (visit) => {
-      const { tenantId, name } = visit.tenant
-      try {
-        await tenants.goLive(tenantId, { force: false }, visit.actor)
-      } catch (error) {
-        // what was so when the page was made need not be so any more
-        if (!(error instanceof Refusal)) throw error
+    ...asking(
+      { path: `${PATH}/go-live`, role: 'tenant', here: 'integration' },
+      async ({ tenant, nowMs }) => {
+        const { tenantId, name } = tenant
         const { checks } = await verification.status(tenantId)
-        const tenant = await tenants.get(tenantId)
-        const obstacles = obstaclesOf({ tenant, checks, nowMs: visit.nowMs })
-        if (obstacles.length === 0) throw error
-        return { ...notYet(tenant, obstacles), status: 409 as const }
-      }
-      return done(`${at(tenantId)}#live`, `${name} is live.`, { changed: tenantId })
-    }),
-    page({ path: `${PATH}/go-back`, role: 'tenant', needsFreshSignIn: true }, (visit) => {
-      const { tenantId, name } = visit.tenant
-      return {
-        here: 'integration',
-        ...confirmView(visit, {
+        const obstacles = obstaclesOf({ tenant, checks, nowMs })
+        if (obstacles.length > 0) return notYet(tenant, obstacles)
+        return {
+          title: `Take ${name} live?`,
+          effects: liveEffects(tenant, await hasNobody(world, tenantId)),
+          submit: 'Go live',
+          cancel: `${at(tenantId)}#live`,
+          isHarmless: true,
+          calls: [{ method: 'POST', path: `${api(tenantId)}/go-live` }],
+        }
+      },
+      async (visit) => {
+        const { tenantId, name } = visit.tenant
+        try {
+          await tenants.goLive(tenantId, { force: false }, visit.actor)
+        } catch (error) {
+          // what was so when the page was made need not be so any more
+          if (!(error instanceof Refusal)) throw error
+          const { checks } = await verification.status(tenantId)
+          const tenant = await tenants.get(tenantId)
+          const obstacles = obstaclesOf({ tenant, checks, nowMs: visit.nowMs })
+          if (obstacles.length === 0) throw error
+          return { ...notYet(tenant, obstacles), status: 409 as const }
+        }
+        return done(`${at(tenantId)}#live`, `${name} is live.`, { changed: tenantId })
+      },
+    ),
+    ...asking(
+      { path: `${PATH}/go-back`, role: 'tenant', needsFreshSignIn: true, here: 'integration' },
+      (visit) => {
+        const { tenantId, name } = visit.tenant
+        return {
           title: `Take ${name} back to pass-through?`,
           effects: backEffects(visit.tenant),
-          action: `${at(tenantId)}/go-back`,
           submit: 'Go back to pass-through',
           cancel: `${at(tenantId)}#live`,
-        }),
-        calls: [{ method: 'POST', path: `${api(tenantId)}/go-back` }],
-      }
-    }),
-    action(
-      { path: `${PATH}/go-back`, role: 'tenant', needsFreshSignIn: true },
+          calls: [{ method: 'POST', path: `${api(tenantId)}/go-back` }],
+        }
+      },
       async ({ tenant: { tenantId, name }, actor }) => {
         await tenants.goBack(tenantId, actor)
         const said = `${name} is back in pass-through: nobody is asked to sign in.`

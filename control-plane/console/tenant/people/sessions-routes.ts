@@ -7,15 +7,16 @@ import { LIMITS } from '../../../../shared/limits.ts'
 import type { AliveFilter, Session } from '../../../sessions/sessions.ts'
 import type { User } from '../../../accounts/users.ts'
 import { PAGE_QUERY } from '../../../requests/paging.ts'
-import { textField } from '../../blocks/field.ts'
-import { confirmView, linkButton } from '../../blocks/form.ts'
+import { textField } from '../../../pages/blocks/field.ts'
+import { asking } from '../../asking.ts'
+import { linkButton } from '../../../pages/blocks/form.ts'
 import { emptyState, pager } from '../../blocks/table.ts'
 import { moment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
 import { tenantPath } from '../../navigation.ts'
 import { action, done, page, type ApiCall, type ConsoleRoute } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
-import { apiOf, sessionPath, SESSIONS, userPath } from './paths.ts'
+import { apiOf, SESSIONS, userPath } from './paths.ts'
 import { browserOf, sessionTable } from './session-table.ts'
 import { SEARCH_QUERY } from './users-routes.ts'
 
@@ -77,34 +78,37 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
         }
       },
     ),
-    page({ path: `${SESSIONS}/end-all`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
-      const { tenantId, name } = visit.tenant
-      const count = await sessions.countAlive(tenantId)
-      return {
-        here: 'sessions',
-        ...confirmView(visit, {
+    ...asking(
+      { path: `${SESSIONS}/end-all`, role: 'tenant', needsFreshSignIn: true, here: 'sessions' },
+      async (visit) => {
+        const { tenantId, name } = visit.tenant
+        const count = await sessions.countAlive(tenantId)
+        return {
           title: `End all sessions of ${name}?`,
           effects: [
             `${countOf(count)} at once, on every gateway, and nowhere else.`,
             'Everybody has to sign in again with their next click, and can. What they were typing may be lost.',
             'Nobody loses their account, their password or their second factor.',
           ],
-          action: `${tenantPath(tenantId, 'sessions')}/end-all`,
           submit: 'End all sessions',
           cancel: tenantPath(tenantId, 'sessions'),
-        }),
-        calls: [{ method: 'POST', path: `${apiOf(tenantId)}/revocations`, body: { all: true } }],
-      }
-    }),
-    action(
-      { path: `${SESSIONS}/end-all`, role: 'tenant', needsFreshSignIn: true },
+          calls: [{ method: 'POST', path: `${apiOf(tenantId)}/revocations`, body: { all: true } }],
+        }
+      },
       async ({ tenant: { tenantId }, actor }) => {
         const result = await revocations.revoke(tenantId, { all: true }, actor)
         return done(tenantPath(tenantId, 'sessions'), endedText(result.sessions), result)
       },
     ),
-    page(
-      { path: `${SESSIONS}/{sid}/end`, role: 'tenant', query: { from: FROM } },
+    ...asking(
+      {
+        path: `${SESSIONS}/{sid}/end`,
+        role: 'tenant',
+        query: { from: FROM },
+        form: { from: 'optional' },
+        body: EndBody,
+        here: 'sessions',
+      },
       async (visit) => {
         const { tenantId } = visit.tenant
         const session = await running(tenantId, visit.path.sid)
@@ -112,20 +116,16 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
         const user = await users.find(tenantId, session.userId)
         const name = user?.name ?? session.userId
         return {
-          here: 'sessions',
-          ...confirmView(visit, {
-            title: `End this session of ${name}?`,
-            effects: [
-              html`${browserOf(session)} from ${session.ip}, signed in ${moment(session.createdAt)},
+          title: `End this session of ${name}?`,
+          effects: [
+            html`${browserOf(session)} from ${session.ip}, signed in ${moment(session.createdAt)},
               last seen ${moment(session.lastSeenAt)}.`,
-              `${name} is signed out there at once, on every gateway, and can sign in again.`,
-              'Other sessions of the same person go on.',
-            ],
-            action: `${sessionPath(tenantId, session.sid)}/end`,
-            submit: 'End this session',
-            cancel: backTo(tenantId, session, visit.query.from),
-            hidden: { from: visit.query.from },
-          }),
+            `${name} is signed out there at once, on every gateway, and can sign in again.`,
+            'Other sessions of the same person go on.',
+          ],
+          submit: 'End this session',
+          cancel: backTo(tenantId, session, visit.query.from),
+          hidden: { from: visit.query.from },
           calls: [
             {
               method: 'POST',
@@ -134,14 +134,6 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
             },
           ],
         }
-      },
-    ),
-    action(
-      {
-        path: `${SESSIONS}/{sid}/end`,
-        role: 'tenant',
-        form: { from: 'optional' },
-        body: EndBody,
       },
       async ({ tenant: { tenantId }, path, actor }, { from }) => {
         const session = await running(tenantId, path.sid)

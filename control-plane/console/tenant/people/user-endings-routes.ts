@@ -1,8 +1,8 @@
 /** What takes something away from one user, each with a page that asks first. */
 import { Refusal } from '../../../../shared/errors.ts'
-import { confirmView } from '../../blocks/form.ts'
+import { asking } from '../../asking.ts'
 import { tenantPath } from '../../navigation.ts'
-import { action, done, page, type ConsoleRoute } from '../../route.ts'
+import { done, type ConsoleRoute } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, USER, userPath } from './paths.ts'
 import { countOf, endedText } from './sessions-routes.ts'
@@ -27,65 +27,63 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
   }
 
   return [
-    page({ path: `${USER}/end-sessions`, role: 'tenant' }, async (visit) => {
-      const { user, running, path } = await about(visit)
-      return {
-        here: 'users',
-        ...confirmView(visit, {
+    ...asking(
+      { path: `${USER}/end-sessions`, role: 'tenant', here: 'users' },
+      async (visit) => {
+        const { user, running, path } = await about(visit)
+        return {
           title: `End all sessions of ${user.name}?`,
           effects: [
             `${running} at once, on every gateway.`,
             `${user.name} has to sign in again with the next click, and can.`,
             'Did somebody else use the account? Disable it, or mail a link for a new password as well.',
           ],
-          action: `${path}/end-sessions`,
           submit: 'End all of them',
           cancel: path,
-        }),
-        calls: [
-          {
-            method: 'POST',
-            path: `${apiOf(user.tenantId)}/revocations`,
-            body: { subject: user.userId },
-          },
-        ],
-      }
-    }),
-    action({ path: `${USER}/end-sessions`, role: 'tenant' }, async (visit) => {
-      const { tenantId, userId } = await userOf(world, visit)
-      const result = await revocations.revoke(tenantId, { subject: userId }, visit.actor)
-      return done(userPath(tenantId, userId), endedText(result.sessions), result)
-    }),
+          calls: [
+            {
+              method: 'POST',
+              path: `${apiOf(user.tenantId)}/revocations`,
+              body: { subject: user.userId },
+            },
+          ],
+        }
+      },
+      async (visit) => {
+        const { tenantId, userId } = await userOf(world, visit)
+        const result = await revocations.revoke(tenantId, { subject: userId }, visit.actor)
+        return done(userPath(tenantId, userId), endedText(result.sessions), result)
+      },
+    ),
 
-    page({ path: `${USER}/disable`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
-      const { user, running, path, api } = await about(visit)
-      return {
-        here: 'users',
-        ...confirmView(visit, {
+    ...asking(
+      { path: `${USER}/disable`, role: 'tenant', needsFreshSignIn: true, here: 'users' },
+      async (visit) => {
+        const { user, running, path, api } = await about(visit)
+        return {
           title: `Disable ${user.name}?`,
           effects: [
             `${running} at once, on every gateway.`,
             `${user.name} cannot sign in, with no password and no link in a mail, until you enable the account again.`,
             'The account, its password and its second factors stay.',
           ],
-          action: `${path}/disable`,
           submit: 'Disable the account',
           cancel: path,
-        }),
-        calls: [{ method: 'PATCH', path: api, body: { disabled: true } }],
-      }
-    }),
-    action({ path: `${USER}/disable`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
-      const { tenantId, userId, name } = await userOf(world, visit)
-      const { ended } = await users.patch(tenantId, userId, { isDisabled: true }, visit.actor)
-      return done(userPath(tenantId, userId), `${name} is disabled.`, ended)
-    }),
+          calls: [{ method: 'PATCH', path: api, body: { disabled: true } }],
+        }
+      },
+      async (visit) => {
+        const { tenantId, userId, name } = await userOf(world, visit)
+        const { ended } = await users.patch(tenantId, userId, { isDisabled: true }, visit.actor)
+        return done(userPath(tenantId, userId), `${name} is disabled.`, ended)
+      },
+    ),
 
-    page({ path: `${USER}/remove`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
-      const { user, running, path, api } = await about(visit)
-      return {
-        here: 'users',
-        ...confirmView(visit, {
+    ...asking(
+      { path: `${USER}/remove`, role: 'tenant', needsFreshSignIn: true, here: 'users' },
+      async (visit) => {
+        const { user, running, path, api } = await about(visit)
+        return {
           title: `Remove ${user.name}?`,
           effects: [
             `${running} at once, on every gateway.`,
@@ -95,29 +93,28 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
               : 'Whoever is invited with the same address later is somebody new to your application.',
             `What your application itself keeps about ${user.name} stays, and so does the audit trail.`,
           ],
-          action: `${path}/remove`,
           submit: 'Remove the user',
           cancel: path,
-        }),
-        calls: [{ method: 'DELETE', path: api }],
-      }
-    }),
-    action({ path: `${USER}/remove`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
-      const { tenantId, userId, name } = await userOf(world, visit)
-      const ended = await users.remove(tenantId, userId, visit.actor)
-      return done(tenantPath(tenantId, 'users'), `${name} is removed.`, ended)
-    }),
+          calls: [{ method: 'DELETE', path: api }],
+        }
+      },
+      async (visit) => {
+        const { tenantId, userId, name } = await userOf(world, visit)
+        const ended = await users.remove(tenantId, userId, visit.actor)
+        return done(tenantPath(tenantId, 'users'), `${name} is removed.`, ended)
+      },
+    ),
 
-    page({ path: FACTOR, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
-      const { user, path, api } = await about(visit)
-      const factorId = visit.path.factor_id
-      const all = await factors.list(user)
-      const one = all.find((factor) => factor.factorId === factorId)
-      if (one === undefined) throw new Refusal('factor_not_found')
-      const others = all.filter(({ kind }) => kind !== 'recovery').length - 1
-      return {
-        here: 'users',
-        ...confirmView(visit, {
+    ...asking(
+      { path: FACTOR, role: 'tenant', needsFreshSignIn: true, here: 'users' },
+      async (visit) => {
+        const { user, path, api } = await about(visit)
+        const factorId = visit.path.factor_id
+        const all = await factors.list(user)
+        const one = all.find((factor) => factor.factorId === factorId)
+        if (one === undefined) throw new Refusal('factor_not_found')
+        const others = all.filter(({ kind }) => kind !== 'recovery').length - 1
+        return {
           title: `Remove a second factor of ${user.name}?`,
           effects: [
             one.kind === 'passkey'
@@ -128,23 +125,22 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
               : `${others} more ${others === 1 ? 'stays' : 'stay'}.`,
             `${user.name} is told by mail to ${user.email}. Be sure that whoever asked you for this is ${user.name}.`,
           ],
-          action: `${path}/factors/${encodeURIComponent(factorId)}/remove`,
           submit: 'Remove it',
           cancel: path,
-        }),
-        calls: [{ method: 'DELETE', path: `${api}/factors/${encodeURIComponent(factorId)}` }],
-      }
-    }),
-    action({ path: FACTOR, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
-      const user = await userOf(world, visit)
-      await factors.remove(user, visit.path.factor_id, visit.actor, {
-        alongside: async (change, { kind }) => {
-          if (kind !== 'recovery')
-            await accountMail.tellFactorsChanged(change, user, `${kind}_removed`, '')
-        },
-      })
-      accountMail.deliver()
-      return done(userPath(user.tenantId, user.userId), 'The second factor is removed.')
-    }),
+          calls: [{ method: 'DELETE', path: `${api}/factors/${encodeURIComponent(factorId)}` }],
+        }
+      },
+      async (visit) => {
+        const user = await userOf(world, visit)
+        await factors.remove(user, visit.path.factor_id, visit.actor, {
+          alongside: async (change, { kind }) => {
+            if (kind !== 'recovery')
+              await accountMail.tellFactorsChanged(change, user, `${kind}_removed`, '')
+          },
+        })
+        accountMail.deliver()
+        return done(userPath(user.tenantId, user.userId), 'The second factor is removed.')
+      },
+    ),
   ]
 }

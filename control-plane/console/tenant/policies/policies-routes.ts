@@ -10,16 +10,16 @@ import { POLICY_NAMES, type Policies, type PolicyName } from '../../../policy/po
 import { network } from '../../../policy/network.ts'
 import { differences, fromTo } from '../../blocks/diff.ts'
 import { form } from '../../blocks/form.ts'
-import { notice } from '../../blocks/notice.ts'
+import { notice } from '../../../pages/blocks/notice.ts'
 import { card, facts } from '../../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
-import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf } from '../people/paths.ts'
 import { effectSentences, effectTables } from './effect.ts'
 import { daysField, POLICY_FORMS, sentAs, type PolicyForm } from './policy-forms.ts'
 import { summaryOf } from './summary.ts'
+import type { Attempt } from '../../../pages/blocks/field.ts'
 
 type PoliciesWorld = Pick<ConsoleWorld, 'policies' | 'replayPolicy' | 'users' | 'clientsHidden'>
 

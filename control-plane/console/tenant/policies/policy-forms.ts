@@ -10,8 +10,9 @@ import {
   linesField,
   selectField,
   wholeField,
-} from '../../blocks/field.ts'
-import type { FormShape, Attempt } from '../../form-values.ts'
+  type Attempt,
+} from '../../../pages/blocks/field.ts'
+import type { FormShape } from '../../form-values.ts'
 import type { Html } from '../../../pages/html.ts'
 
 export interface PolicyForm<Name extends PolicyName = PolicyName> {

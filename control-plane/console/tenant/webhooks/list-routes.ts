@@ -3,14 +3,15 @@ import { html } from 'hono/html'
 import { PAGE_QUERY } from '../../../requests/paging.ts'
 import { NewWebhookBody } from '../../../requests/webhook-fields.ts'
 import type { Webhook } from '../../../webhooks/webhooks.ts'
-import { form, linkButton } from '../../blocks/form.ts'
+import { form } from '../../blocks/form.ts'
+import { linkButton } from '../../../pages/blocks/form.ts'
 import { emptyState, pager, table } from '../../blocks/table.ts'
 import { badge, moment } from '../../blocks/text.ts'
 import { action, page, type TenantVisit, type View } from '../../route.ts'
-import type { Attempt } from '../../form-values.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, NEW_WEBHOOK, webhookAt, webhooksAt, WEBHOOKS } from './addresses.ts'
 import { hasWebhooks, planNotice, secretView, WEBHOOK_FORM, webhookFields } from './webhook-form.ts'
+import type { Attempt } from '../../../pages/blocks/field.ts'
 
 export function webhookListRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>) {
   return [

@@ -4,11 +4,10 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { SecretRotationBody } from '../../../requests/key-fields.ts'
 import type { Webhook } from '../../../webhooks/webhooks.ts'
-import { selectField } from '../../blocks/field.ts'
-import { confirmView } from '../../blocks/form.ts'
+import { selectField } from '../../../pages/blocks/field.ts'
+import { asking } from '../../asking.ts'
 import { moment } from '../../blocks/text.ts'
-import { action, done, page, type TenantVisit, type View } from '../../route.ts'
-import type { Attempt } from '../../form-values.ts'
+import { action, done, type TenantVisit } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, WEBHOOK, webhookAt, webhooksAt } from './addresses.ts'
 import { secretView } from './webhook-form.ts'
@@ -28,66 +27,31 @@ export function webhookStateRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>)
   const found = ({ tenant, path }: OfWebhook) => webhooks.get(tenant.tenantId, path.webhook_id)
   const at = ({ tenant, path }: OfWebhook) => webhookAt(tenant.tenantId, path.webhook_id)
 
-  const askToRotate = async (visit: OfWebhook, attempt?: Attempt): Promise<View> => ({
-    here: 'webhooks',
-    ...confirmView(visit, {
-      title: `A new secret for ${hostOf(await found(visit))}?`,
-      effects: [
-        'Deliveries are signed with the new secret from now on; it is shown once, on the next page.',
-        'For as long as you say they are signed with the secret before as well, so that the receiver keeps accepting them until it has the new one.',
-        'A second rotation within that time ends the oldest secret at once.',
-      ],
-      action: `${at(visit)}/rotate`,
-      submit: 'Make the new secret',
-      cancel: at(visit),
-      isHarmless: true,
-      attempt,
-      content: selectField({
-        name: 'overlap_seconds',
-        label: 'The secret before goes on',
-        options: OVERLAPS.map(({ seconds, label }) => ({ value: String(seconds), label })),
-        value: String(LIMITS.secretOverlapSecondsDefault),
-        attempt,
-      }),
-    }),
-    calls: [
-      {
-        method: 'POST',
-        path: `${apiOf(at(visit))}/rotate-secret`,
-        body: { overlap_seconds: LIMITS.secretOverlapSecondsDefault },
-      },
-    ],
-  })
-
   return [
-    page({ path: `${WEBHOOK}/pause`, role: 'tenant' }, async (visit) => ({
-      here: 'webhooks',
-      ...confirmView(visit, {
+    ...asking(
+      { path: `${WEBHOOK}/pause`, role: 'tenant', here: 'webhooks' },
+      async (visit) => ({
         title: `Pause the webhook to ${hostOf(await found(visit))}?`,
         effects: [
           'It is told nothing until somebody has it go on.',
           'What waits to be tried again is cancelled, and what happens meanwhile is not sent later.',
         ],
-        action: `${at(visit)}/pause`,
         submit: 'Pause it',
         cancel: at(visit),
+        calls: [{ method: 'PATCH', path: apiOf(at(visit)), body: { state: 'paused' } }],
       }),
-      calls: [{ method: 'PATCH', path: apiOf(at(visit)), body: { state: 'paused' } }],
-    })),
-    action({ path: `${WEBHOOK}/pause`, role: 'tenant' }, async (visit) => {
-      const { tenantId } = visit.tenant
-      await webhooks.patch(tenantId, visit.path.webhook_id, { state: 'paused' }, visit.actor)
-      return done(at(visit), 'Paused: it is told nothing.')
-    }),
+      async (visit) => {
+        const { tenantId } = visit.tenant
+        await webhooks.patch(tenantId, visit.path.webhook_id, { state: 'paused' }, visit.actor)
+        return done(at(visit), 'Paused: it is told nothing.')
+      },
+    ),
     action({ path: `${WEBHOOK}/resume`, role: 'tenant' }, async (visit) => {
       const { tenantId } = visit.tenant
       await webhooks.patch(tenantId, visit.path.webhook_id, { state: 'active' }, visit.actor)
       return done(at(visit), 'It goes on, with what happens from now on.')
     }),
-    page({ path: `${WEBHOOK}/rotate`, role: 'tenant', needsFreshSignIn: true }, (visit) =>
-      askToRotate(visit),
-    ),
-    action(
+    ...asking(
       {
         path: `${WEBHOOK}/rotate`,
         role: 'tenant',
@@ -95,7 +59,34 @@ export function webhookStateRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>)
         body: SecretRotationBody,
         isOnce: true,
         needsFreshSignIn: true,
+        here: 'webhooks',
+        isAskedAgain: true,
       },
+      async (visit, attempt) => ({
+        title: `A new secret for ${hostOf(await found(visit))}?`,
+        effects: [
+          'Deliveries are signed with the new secret from now on; it is shown once, on the next page.',
+          'For as long as you say they are signed with the secret before as well, so that the receiver keeps accepting them until it has the new one.',
+          'A second rotation within that time ends the oldest secret at once.',
+        ],
+        submit: 'Make the new secret',
+        cancel: at(visit),
+        isHarmless: true,
+        content: selectField({
+          name: 'overlap_seconds',
+          label: 'The secret before goes on',
+          options: OVERLAPS.map(({ seconds, label }) => ({ value: String(seconds), label })),
+          value: String(LIMITS.secretOverlapSecondsDefault),
+          attempt,
+        }),
+        calls: [
+          {
+            method: 'POST',
+            path: `${apiOf(at(visit))}/rotate-secret`,
+            body: { overlap_seconds: LIMITS.secretOverlapSecondsDefault },
+          },
+        ],
+      }),
       async (visit, { overlap_seconds: seconds }) => {
         const { tenant, path, actor } = visit
         const made = await webhooks.rotateSecret(tenant.tenantId, path.webhook_id, seconds, actor)
@@ -106,25 +97,20 @@ export function webhookStateRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>)
                 ${moment(made.previousUntilMs)}.`
         return secretView(visit, path.webhook_id, made.secret, said)
       },
-      askToRotate,
     ),
-    page({ path: `${WEBHOOK}/remove`, role: 'tenant', needsFreshSignIn: true }, async (visit) => ({
-      here: 'webhooks',
-      ...confirmView(visit, {
+    ...asking(
+      { path: `${WEBHOOK}/remove`, role: 'tenant', needsFreshSignIn: true, here: 'webhooks' },
+      async (visit) => ({
         title: `Remove the webhook to ${hostOf(await found(visit))}?`,
         effects: [
           'The receiver is told nothing any more, not even what waits to be tried again.',
           'The list of its deliveries, with every attempt, is deleted.',
           'Its secret is worthless from then on. A new webhook to the same address gets another one.',
         ],
-        action: `${at(visit)}/remove`,
         submit: 'Remove it',
         cancel: at(visit),
+        calls: [{ method: 'DELETE', path: apiOf(at(visit)) }],
       }),
-      calls: [{ method: 'DELETE', path: apiOf(at(visit)) }],
-    })),
-    action(
-      { path: `${WEBHOOK}/remove`, role: 'tenant', needsFreshSignIn: true },
       async ({ tenant: { tenantId }, path, actor }) => {
         await webhooks.remove(tenantId, path.webhook_id, actor)
         return done(webhooksAt(tenantId), 'The webhook is removed.')

@@ -1,11 +1,13 @@
 /** Changing something about one's own account. */
 import { html } from 'hono/html'
-import { codeField, field, ownerField, type FieldView } from '../blocks/field.ts'
-import { form, linkButton } from '../blocks/form.ts'
-import { notice } from '../blocks/notice.ts'
-import { passkeyForm } from '../blocks/passkey-form.ts'
-import { page, type Page, type Place } from '../layout.ts'
+import { codeField, ownerField, textField } from '../../../pages/blocks/field.ts'
+import { linkButton } from '../../../pages/blocks/form.ts'
 import type { Html } from '../../../pages/html.ts'
+import { newPasswordFields } from '../account-pages.ts'
+import { form } from '../blocks/form.ts'
+import { passkeyForm } from '../blocks/passkey-form.ts'
+import { pageWithForm, pageOnwards } from '../page-with-form.ts'
+import { page, type Page, type Place } from '../layout.ts'
 
 interface ChangeView {
   readonly place: Place
@@ -19,33 +21,41 @@ interface ChangeView {
 
 export function changeNamePage(view: ChangeView): Page {
   const { own } = view.place.texts.account
-  const { title, submit } = own.changeName
-  return changePage(view, { title, submit }, [
-    {
-      name: 'name',
-      label: own.name,
-      autocomplete: 'name',
-      value: view.value,
-      charactersMax: 200,
-      hasFocus: true,
-    },
-  ])
+  return pageWithForm({
+    ...changing(view),
+    ...own.changeName,
+    fields: [
+      {
+        name: 'name',
+        label: own.name,
+        autocomplete: 'name',
+        value: view.value,
+        charactersMax: 200,
+        hasFocus: true,
+      },
+    ],
+  })
 }
 
 export function changeEmailPage(view: ChangeView & { readonly email: string }): Page {
-  const { own } = view.place.texts.account
-  const { title, intro, label, submit } = own.changeEmail
-  return changePage(view, { title, intro: intro(view.email), submit }, [
-    {
-      name: 'email',
-      type: 'email',
-      label,
-      autocomplete: 'email',
-      value: view.value,
-      charactersMax: 254,
-      hasFocus: true,
-    },
-  ])
+  const { title, intro, label, submit } = view.place.texts.account.own.changeEmail
+  return pageWithForm({
+    ...changing(view),
+    title,
+    intro: intro(view.email),
+    submit,
+    fields: [
+      {
+        name: 'email',
+        type: 'email',
+        label,
+        autocomplete: 'email',
+        value: view.value,
+        charactersMax: 254,
+        hasFocus: true,
+      },
+    ],
+  })
 }
 
 export function emailAskedPage(place: Place, email: string, accountUrl: string): Page {
@@ -64,10 +74,13 @@ export function emailAskedPage(place: Place, email: string, accountUrl: string):
 export function changePasswordPage(view: ChangeView & { readonly charactersMin: number }): Page {
   const { account } = view.place.texts
   const { title, intro, current } = account.own.changePassword
-  return changePage(
-    view,
-    { title, intro, submit: account.savePassword },
-    [
+  return pageWithForm({
+    ...changing(view),
+    title,
+    intro,
+    submit: account.savePassword,
+    owner: view.value,
+    fields: [
       {
         name: 'current',
         type: 'password',
@@ -75,48 +88,20 @@ export function changePasswordPage(view: ChangeView & { readonly charactersMin: 
         autocomplete: 'current-password',
         hasFocus: true,
       },
-      {
-        name: 'password',
-        type: 'password',
-        label: account.newPassword,
-        autocomplete: 'new-password',
-        hint: account.passwordHint(view.charactersMin),
-      },
-      {
-        name: 'repeated',
-        type: 'password',
-        label: account.repeatPassword,
-        autocomplete: 'new-password',
-      },
+      ...newPasswordFields(view.place, view.charactersMin),
     ],
-    ownerField(view.value),
-  )
-}
-
-function changePage(
-  { place, action, accountUrl, csrf, problem }: ChangeView,
-  says: { readonly title: string; readonly intro?: string; readonly submit: string },
-  fields: readonly FieldView[],
-  beside?: Html,
-): Page {
-  const describedBy = problem === undefined ? undefined : 'problem'
-  return page({
-    place,
-    title: says.title,
-    intro: says.intro,
-    isProblem: problem !== undefined,
-    content: html`
-      ${problemNotice(problem)}
-      ${form({
-        action,
-        submit: says.submit,
-        hidden: { csrf },
-        content: [beside ?? html``, ...fields.map((one) => field({ ...one, describedBy }))],
-      })}
-      ${linkButton(accountUrl, place.texts.account.own.back, { isQuiet: true })}
-    `,
   })
 }
+
+const changing = ({ place, action, accountUrl, csrf, problem }: ChangeView) => ({
+  ...{ place, action, problem },
+  hidden: { csrf },
+  below: backLink(place, accountUrl),
+})
+
+/** To the page of the whole account. */
+export const backLink = ({ texts }: Place, accountUrl: string): Html =>
+  linkButton(accountUrl, texts.account.own.back, 'quiet')
 
 interface ConfirmPersonView {
   readonly place: Place
@@ -139,40 +124,33 @@ export function confirmPersonPage(view: ConfirmPersonView): Page {
   const { texts } = place
   const { own } = texts.account
   const { confirm } = own
-  const describedBy = problem === undefined ? undefined : 'problem'
   const password = (name: string): Html =>
-    field({
+    textField({
       name,
       type: 'password',
       label: texts.password,
       autocomplete: 'current-password',
-      describedBy,
+      problem,
       hasFocus: name === 'proof_password',
     })
+  const code = codeField({
+    name: 'proof_code',
+    label: hasApp ? confirm.code : confirm.recoveryCode,
+    isDigits: false, // a recovery code has letters
+    problem,
+  })
   return page({
     place,
     title: confirm.title,
     intro: confirm.intro,
-    isProblem: problem !== undefined,
+    problem,
     scriptUrl: passkey?.scriptUrl,
     content: html`
-      ${problemNotice(problem)}
       ${form({
         action,
         submit: confirm.submit,
         hidden,
-        content: needsCode
-          ? [
-              ownerField(username),
-              password('proof_password'),
-              codeField({
-                name: 'proof_code',
-                label: hasApp ? confirm.code : confirm.recoveryCode,
-                isDigits: false, // a recovery code has letters
-                describedBy,
-              }),
-            ]
-          : [ownerField(username), password('proof_password')],
+        content: [ownerField(username), password('proof_password'), ...(needsCode ? [code] : [])],
       })}
       ${
         passkey === undefined
@@ -190,16 +168,12 @@ export function confirmPersonPage(view: ConfirmPersonView): Page {
                 needsScript: confirm.needsScript,
               })}`
       }
-      ${linkButton(view.accountUrl, own.back, { isQuiet: true })}
+      ${backLink(place, view.accountUrl)}
     `,
   })
 }
 
 export function notSignedInPage(place: Place, applicationUrl: string): Page {
-  const { title, intro, go } = place.texts.account.own.notSignedIn
-  return page({ place, title, intro, content: linkButton(applicationUrl, go) })
-}
-
-function problemNotice(problem: string | undefined) {
-  return problem === undefined ? '' : notice('problem', problem, 'problem')
+  const { notSignedIn } = place.texts.account.own
+  return pageOnwards(place, notSignedIn, [applicationUrl, notSignedIn.go])
 }

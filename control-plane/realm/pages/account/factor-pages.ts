@@ -1,69 +1,40 @@
 /** Adding a second factor to one's own account. */
 import { html } from 'hono/html'
-import { codeField } from '../blocks/field.ts'
-import { form, linkButton } from '../blocks/form.ts'
-import { notice } from '../blocks/notice.ts'
 import { passkeyForm } from '../blocks/passkey-form.ts'
-import { qrCode, secretBlock } from '../blocks/secret.ts'
-import { page, type Page, type Place } from '../layout.ts'
+import { appForm, type AppView } from '../enrol-page.ts'
+import { page, type Page } from '../layout.ts'
+import { backLink } from './change-pages.ts'
 
 interface AddView {
-  readonly place: Place
-  readonly action: string
   readonly accountUrl: string
   readonly hidden: Readonly<Record<string, string>>
-  readonly problem?: string | undefined
 }
 
-interface AddAppView extends AddView {
-  /** The key as a person types it, and the same as a picture. */
-  readonly key: string
-  readonly qrSvg: string
-}
-
-export function addAppPage(view: AddAppView): Page {
-  const { place, action, accountUrl, hidden, key, qrSvg, problem } = view
-  const { steps, account } = place.texts
+export function addAppPage(view: AppView & AddView): Page {
+  const { place, problem } = view
   return page({
     place,
-    title: account.own.addAppTitle,
-    isProblem: problem !== undefined,
-    content: html`
-      ${problem === undefined ? '' : notice('problem', problem, 'problem')}
-      <ol class="steps">
-        ${steps.enrolAppSteps.map((line) => html`<li>${line}</li>`)}
-      </ol>
-      ${qrCode(steps.qrLabel, qrSvg)} ${secretBlock(steps.keyLabel, [key])}
-      ${form({
-        action,
-        submit: steps.enrolAppSubmit,
-        hidden,
-        content: codeField({
-          label: steps.appCode,
-          describedBy: problem === undefined ? undefined : 'problem',
-        }),
-      })}
-      ${linkButton(accountUrl, account.own.back, { isQuiet: true })}
-    `,
+    title: place.texts.account.own.addAppTitle,
+    problem,
+    content: html`${appForm(view)} ${backLink(place, view.accountUrl)}`,
   })
 }
 
-interface AddPasskeyView extends AddView {
+interface AddPasskeyView extends Pick<AppView, 'place' | 'action' | 'problem'>, AddView {
   readonly options: object
   readonly scriptUrl: string
 }
 
 export function addPasskeyPage(view: AddPasskeyView): Page {
-  const { place, action, accountUrl, hidden, options, scriptUrl, problem } = view
+  const { place, action, hidden, options, scriptUrl, problem } = view
   const { steps, account } = place.texts
   return page({
     place,
     title: account.own.addPasskeyTitle,
     intro: steps.enrolPasskeyHint,
-    isProblem: problem !== undefined,
+    problem,
     scriptUrl,
     content: html`
-      ${problem === undefined ? '' : notice('problem', problem, 'problem')}
       ${passkeyForm({
         action,
         hidden,
@@ -73,7 +44,7 @@ export function addPasskeyPage(view: AddPasskeyView): Page {
         failed: account.own.problems.passkey_refused,
         needsScript: steps.enrolNeedsScript,
       })}
-      ${linkButton(accountUrl, account.own.back, { isQuiet: true })}
+      ${backLink(place, view.accountUrl)}
     `,
   })
 }

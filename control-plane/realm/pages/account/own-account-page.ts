@@ -1,9 +1,15 @@
 /** A person's account at a glance: who they are, how they prove it, where they are signed in. */
 import { html } from 'hono/html'
-import { form, linkButton } from '../blocks/form.ts'
+import { browserName } from '../../../accounts/browser-name.ts'
+import type { KnownDevice } from '../../../accounts/devices.ts'
+import type { Factor } from '../../../accounts/factors.ts'
+import type { User } from '../../../accounts/users.ts'
+import type { Session } from '../../../sessions/sessions.ts'
+import { linkButton } from '../../../pages/blocks/form.ts'
+import { notice } from '../../../pages/blocks/notice.ts'
+import { form } from '../blocks/form.ts'
 import { itemList, type Item } from '../blocks/item-list.ts'
 import { moment } from '../blocks/moment.ts'
-import { notice } from '../blocks/notice.ts'
 import { page, type Page, type Place } from '../layout.ts'
 import type { Html } from '../../../pages/html.ts'
 import type { Texts } from '../texts/english.ts'
@@ -18,70 +24,45 @@ interface OwnAccountView {
   readonly accountUrl: string
   readonly applicationUrl: string
   readonly csrf: string
-  readonly person: {
-    readonly name: string
-    readonly username: string
-    readonly email: string
-    readonly passwordFromMs: number
-    /** The tenant keeps its users elsewhere, so that nothing of this can be changed here. */
-    readonly isElsewhere: boolean
-  }
-  readonly factors: readonly FactorView[]
-  /** Of the paper; undefined where there is none. */
-  readonly codesLeft: number | undefined
+  readonly user: Pick<User, 'name' | 'username' | 'email' | 'passwordChangedAt' | 'source'>
+  /** With the codes of the paper, which are one line. */
+  readonly factors: readonly Pick<Factor, 'factorId' | 'kind' | 'createdAt' | 'lastUsedAt'>[]
   readonly canAddPasskey: boolean
-  readonly sessions: readonly SessionView[]
-  readonly devices: readonly DeviceView[]
+  /** Which of the sessions is this one. */
+  readonly sid: string
+  readonly sessions: readonly Pick<
+    Session,
+    'sid' | 'userAgent' | 'ip' | 'createdAt' | 'lastSeenAt'
+  >[]
+  readonly devices: readonly Pick<KnownDevice, 'deviceId' | 'userAgent' | 'ip' | 'lastSeenAt'>[]
   readonly done?: DoneKind | undefined
   readonly problem?: OwnProblem | undefined
 }
 
-interface FactorView {
-  readonly factorId: string
-  readonly kind: 'totp' | 'passkey'
-  readonly createdAtMs: number
-  readonly lastUsedAtMs: number | null
-}
-
-interface SessionView {
-  readonly sid: string
-  readonly browser: string
-  readonly ip: string
-  readonly isCurrent: boolean
-  readonly startedAtMs: number
-  readonly lastSeenAtMs: number
-}
-
-interface DeviceView {
-  readonly deviceId: string
-  readonly browser: string
-  readonly ip: string
-  readonly lastSeenAtMs: number
-}
-
 export function ownAccountPage(view: OwnAccountView): Page {
-  const { place, person, done, problem } = view
+  const { place, user, done, problem } = view
   const { texts } = place
   const { own } = texts.account
   return page({
     place,
     title: own.title,
-    intro: own.intro(person.username),
-    isProblem: problem !== undefined,
+    intro: own.intro(user.username),
+    problem: problem && own.problems[problem],
     isWide: true,
     content: html`
-      ${problem === undefined ? '' : notice('problem', own.problems[problem])}
       ${done === undefined || problem !== undefined ? '' : notice('success', own.done[done])}
       ${profile(view)} ${factors(view)} ${sessions(view)} ${devices(view)}
-      ${linkButton(view.applicationUrl, texts.backToApplication, { isQuiet: true })}
+      ${linkButton(view.applicationUrl, texts.backToApplication, 'quiet')}
     `,
   })
 }
 
-function profile({ place, accountUrl, person }: OwnAccountView): Html {
+function profile({ place, accountUrl, user }: OwnAccountView): Html {
   const { texts } = place
   const { own } = texts.account
-  const { name, username, email, passwordFromMs, isElsewhere } = person
+  const { name, username, email, passwordChangedAt, source } = user
+  // the tenant keeps its users elsewhere, so that nothing of this can be changed here
+  const isElsewhere = source === 'directory'
   const to = (where: string) =>
     isElsewhere ? undefined : { href: `${accountUrl}/${where}`, label: own.change }
   const items: Item[] = [
@@ -89,33 +70,36 @@ function profile({ place, accountUrl, person }: OwnAccountView): Html {
     { title: own.username, facts: [username] },
     { title: own.email, facts: [email], link: to('email') },
   ]
-  const chosen = html`${own.passwordFrom} ${moment(texts, passwordFromMs)}`
+  const chosen = html`${own.passwordFrom} ${moment(texts, passwordChangedAt)}`
   if (!isElsewhere) items.push({ title: own.password, facts: [chosen], link: to('password') })
   return html`<h2>${own.profile}</h2>
     ${isElsewhere ? html`<p>${own.elsewhere}</p>` : ''} ${itemList('profile', items, '')}`
 }
 
-function factors({ place, accountUrl, csrf, codesLeft, canAddPasskey, ...view }: OwnAccountView) {
+function factors({ place, accountUrl, csrf, canAddPasskey, factors: all }: OwnAccountView): Html {
   const { texts } = place
   const { own } = texts.account
-  const items: Item[] = view.factors.map(({ factorId, kind, createdAtMs, lastUsedAtMs }) => ({
-    title: own.factorKinds[kind],
-    facts: [
-      html`${own.factorSince} ${moment(texts, createdAtMs)}`,
-      lastUsedAtMs === null
-        ? own.factorUnused
-        : html`${own.factorUsed} ${moment(texts, lastUsedAtMs)}`,
-    ],
-    button: {
-      action: `${accountUrl}/factor`,
-      label: own.remove,
-      hidden: { factor: factorId, csrf },
-    },
-  }))
-  if (codesLeft !== undefined)
+  const codes = all.filter(({ kind }) => kind === 'recovery')
+  const items: Item[] = all
+    .filter(({ kind }) => kind !== 'recovery')
+    .map(({ factorId, kind, createdAt, lastUsedAt }) => ({
+      title: own.factorKinds[kind],
+      facts: [
+        html`${own.factorSince} ${moment(texts, createdAt)}`,
+        lastUsedAt === null
+          ? own.factorUnused
+          : html`${own.factorUsed} ${moment(texts, lastUsedAt)}`,
+      ],
+      button: {
+        action: `${accountUrl}/factor`,
+        label: own.remove,
+        hidden: { factor: factorId, csrf },
+      },
+    }))
+  if (items.length > 0)
     items.push({
       title: own.factorKinds.recovery,
-      facts: [own.codesLeft(codesLeft)],
+      facts: [own.codesLeft(codes.filter(({ lastUsedAt }) => lastUsedAt === null).length)],
       button: { action: `${accountUrl}/recovery-codes`, label: own.newCodes, hidden: { csrf } },
     })
   return html`<h2>${own.factors}</h2>
@@ -124,23 +108,21 @@ function factors({ place, accountUrl, csrf, codesLeft, canAddPasskey, ...view }:
     ${canAddPasskey ? html`<p><a href="${accountUrl}/passkey">${own.addPasskey}</a></p>` : ''}`
 }
 
-function sessions({ place, accountUrl, csrf, sessions }: OwnAccountView): Html {
+function sessions({ place, accountUrl, csrf, sid: current, sessions }: OwnAccountView): Html {
   const { texts } = place
   const { own } = texts.account
   const action = `${accountUrl}/sessions`
-  const items: Item[] = sessions.map((session) => ({
-    title: session.browser === '' ? own.unknownBrowser : session.browser,
-    badge: session.isCurrent ? own.thisOne : undefined,
+  const items: Item[] = sessions.map(({ sid, userAgent, ip, createdAt, lastSeenAt }) => ({
+    title: browserName(userAgent) || own.unknownBrowser,
+    badge: sid === current ? own.thisOne : undefined,
     facts: [
-      session.ip,
-      html`${own.since} ${moment(texts, session.startedAtMs)}`,
-      html`${own.lastSeen} ${moment(texts, session.lastSeenAtMs)}`,
+      ip,
+      html`${own.since} ${moment(texts, createdAt)}`,
+      html`${own.lastSeen} ${moment(texts, lastSeenAt)}`,
     ],
-    button: session.isCurrent
-      ? undefined
-      : { action, label: own.end, hidden: { sid: session.sid, csrf } },
+    button: sid === current ? undefined : { action, label: own.end, hidden: { sid, csrf } },
   }))
-  const hasOthers = sessions.some(({ isCurrent }) => !isCurrent)
+  const hasOthers = sessions.some(({ sid }) => sid !== current)
   return html`<h2>${own.sessions}</h2>
     ${itemList('session', items, '')}
     ${
@@ -153,9 +135,9 @@ function sessions({ place, accountUrl, csrf, sessions }: OwnAccountView): Html {
 function devices({ place, accountUrl, csrf, devices }: OwnAccountView): Html {
   const { texts } = place
   const { own } = texts.account
-  const items: Item[] = devices.map(({ deviceId, browser, ip, lastSeenAtMs }) => ({
-    title: browser === '' ? own.unknownBrowser : browser,
-    facts: [ip, html`${own.lastSignIn} ${moment(texts, lastSeenAtMs)}`],
+  const items: Item[] = devices.map(({ deviceId, userAgent, ip, lastSeenAt }) => ({
+    title: browserName(userAgent) || own.unknownBrowser,
+    facts: [ip, html`${own.lastSignIn} ${moment(texts, lastSeenAt)}`],
     button: {
       action: `${accountUrl}/devices`,
       label: own.forget,

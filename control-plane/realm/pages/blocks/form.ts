@@ -1,7 +1,8 @@
 import { html } from 'hono/html'
+import { hiddenFields } from '../../../pages/blocks/form.ts'
 import type { Html } from '../../../pages/html.ts'
 
-interface FormView {
+export interface FormView {
   readonly action: string
   /** What the one button says. */
   readonly submit: string
@@ -23,17 +24,6 @@ export function form({
     ${hiddenFields(hidden)} ${content}
     <button type="submit" class="button${isQuiet ? ' quiet' : ''}">${submit}</button>
   </form>`
-}
-
-export function hiddenFields(fields: Readonly<Record<string, string>>): Html[] {
-  return Object.entries(fields).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
-  )
-}
-
-/** Looks like a button and goes somewhere. */
-export function linkButton(href: string, label: string, { isQuiet = false } = {}): Html {
-  return html`<a class="button${isQuiet ? ' quiet' : ''}" href="${href}">${label}</a>`
 }
 
 /** A line below the form: another way to go on. */

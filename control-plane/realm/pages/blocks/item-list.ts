@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
+import { hiddenFields } from '../../../pages/blocks/form.ts'
 import type { Html } from '../../../pages/html.ts'
-import { hiddenFields } from './form.ts'
 
 export interface Item {
   readonly title: string

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
+import { hiddenFields } from '../../../pages/blocks/form.ts'
+import { notice } from '../../../pages/blocks/notice.ts'
 import type { Html } from '../../../pages/html.ts'
-import { hiddenFields } from './form.ts'
-import { notice } from './notice.ts'
 
 interface PasskeyFormView {
   readonly action: string
@@ -31,7 +31,7 @@ export function passkeyForm(view: PasskeyFormView): Html {
     <input type="hidden" name="passkey" value="" />
     ${hiddenFields(hidden)} ${content}
     <p class="error" role="alert" hidden>${failed}</p>
-    ${notice('info', needsScript, 'needs-script')}
+    ${notice('info', needsScript)}
     <button type="submit" class="button${isQuiet ? ' quiet' : ''}">${submit}</button>
   </form>`
 }

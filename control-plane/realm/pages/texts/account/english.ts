@@ -44,8 +44,4 @@ export const account = {
     title: 'Your e-mail address has changed',
     intro: (email: string) => `Your account now belongs to ${email}.`,
   },
-  emailTaken: {
-    title: 'This address cannot be used',
-    intro: 'Another account has this e-mail address by now.',
-  },
 }

@@ -44,8 +44,4 @@ export const account: typeof english = {
     title: 'Ihre E-Mail-Adresse ist geändert',
     intro: (email) => `Ihr Konto gehört jetzt zu ${email}.`,
   },
-  emailTaken: {
-    title: 'Diese Adresse geht nicht',
-    intro: 'Ein anderes Konto hat diese E-Mail-Adresse inzwischen.',
-  },
 }

@@ -1,7 +1,16 @@
 /** Fields of a form: a label, a hint, what is wrong, and what was typed, which is never lost. */
 import { html } from 'hono/html'
-import type { Html } from '../../pages/html.ts'
-import type { Attempt } from '../form-values.ts'
+import type { Html } from '../html.ts'
+
+/** A form as it was sent, and what is wrong with it. */
+export interface Attempt {
+  readonly values: ReadonlyMap<string, string>
+  readonly choices: ReadonlyMap<string, readonly string[]>
+  /** By field, ready to be read: «Must be …». */
+  readonly problems: ReadonlyMap<string, string>
+  /** What belongs to no field. */
+  readonly problem?: string | undefined
+}
 
 interface FieldView {
   /** The name in the form, and the id of the field on the page. */
@@ -9,6 +18,8 @@ interface FieldView {
   readonly label: string
   readonly hint?: string | Html | undefined
   readonly attempt?: Attempt | undefined
+  /** What the notice `problem` says of this field among others. */
+  readonly problem?: string | undefined
   /** What stands there before anybody has typed. */
   readonly value?: string | undefined
   /** Said beside the label. */
@@ -17,7 +28,7 @@ interface FieldView {
   readonly isFree?: boolean
 }
 
-interface TextFieldView extends FieldView {
+export interface TextFieldView extends FieldView {
   readonly type?: 'text' | 'password' | 'email' | 'url' | 'search'
   /** What the browser may fill in; `off` for what is no person's. */
   readonly autocomplete?: string
@@ -28,7 +39,6 @@ interface TextFieldView extends FieldView {
 
 export function textField(view: TextFieldView): Html {
   const { name, type = 'text', autocomplete = 'off', charactersMax, placeholder, hasFocus } = view
-  const isPlain = type !== 'text' || autocomplete === 'off'
   return framed(
     view,
     html`<input
@@ -38,11 +48,51 @@ export function textField(view: TextFieldView): Html {
       ${type === 'url' ? html`inputmode="url"` : '' /* what is wrong with it, we say better */}
       autocomplete="${autocomplete}"
       ${type === 'password' ? '' : html`value="${valueOf(view)}"`}
-      ${isPlain ? html`autocapitalize="none" spellcheck="false"` : ''}
+      ${autocomplete === 'name' ? '' : AS_TYPED}
       ${charactersMax === undefined ? '' : html`maxlength="${charactersMax}"`}
       ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`}
       ${hasFocus === true ? html`autofocus` : ''}
       ${states(view)}
+    />`,
+  )
+}
+
+const AS_TYPED = html`autocapitalize="none" autocorrect="off" spellcheck="false"`
+
+/** Whose password a form is about: seen by nobody, but password managers file it under this name. */
+export function ownerField(username: string): Html {
+  return html`<input
+    name="username"
+    type="text"
+    value="${username}"
+    autocomplete="username"
+    readonly
+    hidden
+  />`
+}
+
+interface CodeFieldView extends Omit<FieldView, 'name'> {
+  readonly name?: string
+  readonly hasFocus?: boolean
+  /** A recovery code has letters, so that a phone shows all its keys. */
+  readonly isDigits?: boolean
+}
+
+/** Phones offer the code that has just arrived; spaces and dashes in it are the reader's matter. */
+export function codeField({ name = 'code', isDigits = true, ...view }: CodeFieldView): Html {
+  return framed(
+    { ...view, name },
+    html`<input
+      id="${name}"
+      name="${name}"
+      class="code"
+      type="text"
+      inputmode="${isDigits ? 'numeric' : 'text'}"
+      autocomplete="one-time-code"
+      ${AS_TYPED}
+      maxlength="40"
+      ${view.hasFocus === true ? html`autofocus` : ''}
+      ${states({ ...view, name })}
     />`,
   )
 }
@@ -153,11 +203,13 @@ function states(view: FieldView): Html {
   return html`${isOptional || isFree ? '' : html`required`} ${described(view)}`
 }
 
-function described({ name, hint, attempt }: FieldView): Html {
+function described({ name, hint, attempt, problem }: FieldView): Html {
   const isWrong = attempt?.problems.has(name) === true
-  const ids = [hint !== undefined && `${name}-hint`, isWrong && `${name}-error`].filter(
-    (id) => typeof id === 'string',
-  )
-  return html`${isWrong ? html`aria-invalid="true"` : ''}
+  const ids = [
+    hint !== undefined && `${name}-hint`,
+    isWrong && `${name}-error`,
+    problem !== undefined && 'problem',
+  ].filter((id) => typeof id === 'string')
+  return html`${isWrong || problem !== undefined ? html`aria-invalid="true"` : ''}
   ${ids.length === 0 ? '' : html`aria-describedby="${ids.join(' ')}"`}`
 }

@@ -1,0 +1,30 @@
+/** A page with one form, and perhaps another way to go on below it. */
+import { html } from 'hono/html'
+import { ownerField, textField, type TextFieldView } from '../../pages/blocks/field.ts'
+import { linkButton } from '../../pages/blocks/form.ts'
+import type { Html } from '../../pages/html.ts'
+import { form, type FormView } from './blocks/form.ts'
+import { page, type Page, type PageView, type Place } from './layout.ts'
+
+interface PageWithFormView extends Omit<PageView, 'content'>, Omit<FormView, 'content'> {
+  readonly fields?: readonly TextFieldView[]
+  /** Whose password the form is about. */
+  readonly owner?: string
+  readonly below?: Html | undefined
+}
+
+export function pageWithForm({ fields = [], owner, below, ...view }: PageWithFormView): Page {
+  const { problem } = view
+  const shown = fields.map((one) => textField({ ...one, problem }))
+  const content = owner === undefined ? shown : [ownerField(owner), ...shown]
+  return page({ ...view, content: html`${form({ ...view, content })} ${below ?? ''}` })
+}
+
+/** One that says what has come of something, and leads on. */
+export function pageOnwards(
+  place: Place,
+  { title, intro }: { readonly title: string; readonly intro: string },
+  link: readonly [href: string, label: string],
+): Page {
+  return page({ place, title, intro, content: linkButton(...link) })
+}
