@@ -11,7 +11,7 @@ import { linkButton } from '../../pages/blocks/form.ts'
 import { notice } from '../../pages/blocks/notice.ts'
 import { emptyState, table } from '../blocks/table.ts'
 import { age, badge, card, copyable, moment } from '../blocks/text.ts'
-import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
+import { action, done, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
 
 export const FLEET = '/console/fleet'
 export const GATEWAYS_API = '/api/v1/operator/gateways'

@@ -23,7 +23,7 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
     asking(
       { path: `${ONE}/${name}`, role: 'operator', needsFreshSignIn: true, here: 'people' },
       async ({ path, viewer }) => {
-        const { user_id: userId } = path as PersonVisit['path']
+        const { user_id: userId } = path
         return {
           ...questionOf(await persons.get(userId), viewer.userId === userId),
           cancel: personPath(userId),
