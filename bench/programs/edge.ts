@@ -1,6 +1,7 @@
 /** Our wire with the shortest of decisions: `node bench/programs/edge.ts <port> <origin port>`. */
 import { createHttp1Server } from '../../gateway/http1/server.ts'
 import { createUpstream } from '../../gateway/upstream/upstream.ts'
+import { rawListener } from '../../test/support/raw-listener.ts'
 
 const [port = 0, originPort = 0] = process.argv.slice(2).map(Number)
 const upstream = createUpstream({
@@ -23,6 +24,6 @@ const server = createHttp1Server({
     })
   },
 })
-const listener = server.createListener()
+const listener = rawListener(server.accept)
 listener.listen(port, '127.0.0.1', 4096)
 process.once('SIGTERM', () => process.exit(0))

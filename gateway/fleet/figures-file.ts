@@ -3,13 +3,12 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import * as v from 'valibot'
-import { DecisionCountSchema } from '../../shared/fleet/snapshot.ts'
+import { DecisionCountSchema, whole } from '../../shared/fleet/snapshot.ts'
 
-const ms = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const counts = v.array(DecisionCountSchema)
 const KeptFiguresSchema = v.object({
-  underway: v.nullable(v.object({ run: v.string(), batch: ms, startedMs: ms, counts })),
-  waiting: v.array(v.object({ startedMs: ms, counts })),
+  underway: v.nullable(v.object({ run: v.string(), batch: whole, startedMs: whole, counts })),
+  waiting: v.array(v.object({ startedMs: whole, counts })),
 })
 export type KeptFigures = v.InferOutput<typeof KeptFiguresSchema>
 

@@ -18,7 +18,6 @@ import type { Refusal } from '../wire/refusals.ts'
 import type { ParsedHead } from '../wire/parsed-head.ts'
 import type { ClientWriter } from '../wire/client-writer.ts'
 import type { AnswerStall } from './answer-stall.ts'
-import { connectionLine, mayStayOpen } from './persistence.ts'
 import type { RequestBody } from './request-body.ts'
 import type { Http1World } from './world.ts'
 import { framingLine, responseLines, STRICT_TRANSPORT_LINE } from '../wire/response-lines.ts'
@@ -168,13 +167,20 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     this.#connection.writer.flush()
   }
 
+  /** For another request, RFC 9112 section 9.3. */
   #mayStayOpen(): boolean {
-    return mayStayOpen(this.head, this.#connection.served, this.#connection.world)
+    const { served, world } = this.#connection
+    const isLast = world.drainGraceMs >= 0 || served >= world.limits.requestsPerConnectionMax
+    return this.head.keepsAlive && !isLast
+  }
+
+  get #connectionLine(): string {
+    if (!this.#staysOpen) return 'Connection: close\r\n'
+    return this.head.isHttp10 ? 'Connection: keep-alive\r\n' : ''
   }
 
   #lastLines(): string {
-    const line = connectionLine(this.head, this.#staysOpen)
-    return this.isSecure ? STRICT_TRANSPORT_LINE + line : line
+    return this.isSecure ? STRICT_TRANSPORT_LINE + this.#connectionLine : this.#connectionLine
   }
 
   #answer(asked: OwnAnswer, staysOpen: boolean): void {
@@ -290,7 +296,7 @@ export class Http1Exchange implements Exchange, ResponseSink, ChunkedSink {
     const framing = framingLine(head, this.head.isHttp10)
     const lines = responseLines(head, this.#plan!, this.isSecure, world.dateLine)
     const start = `HTTP/1.1 ${head.status} ${head.reason}\r\n`
-    writer.text(`${start}${lines}${framing}${connectionLine(this.head, this.#staysOpen)}\r\n`)
+    writer.text(`${start}${lines}${framing}${this.#connectionLine}\r\n`)
   }
 
   onData(buffer: Buffer, from: number, to: number): void {

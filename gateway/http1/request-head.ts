@@ -5,11 +5,11 @@
 import { hasBrokenEscape } from '../../shared/enforcement/target.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import {
-  FIELD_LINES,
   ODD_REQUEST_LINE,
-  PARTIAL_LINE,
   REQUEST_LINE,
+  endOfLines,
   hasControls,
+  isPartialLine,
   isServed,
 } from '../wire/grammar.ts'
 import { ParsedHead } from '../wire/parsed-head.ts'
@@ -98,15 +98,8 @@ const OTHER_VERSION = /^[A-Z]+ [\x21-\x7e]+ HTTP\/(?!1\.[01])[0-9]\.[0-9]\r\n$/
 
 /** Null where all that is there is right. Nobody waits for the end of what is wrong already. */
 function openHead(text: string, linesAt: number): Refusal | null {
-  FIELD_LINES.lastIndex = linesAt
-  FIELD_LINES.test(text)
-  if (!isPartialLine(text, FIELD_LINES.lastIndex)) return REFUSALS.malformed
+  if (!isPartialLine(text, endOfLines(text, linesAt))) return REFUSALS.malformed
   return text.length > LIMITS.headBytesMax ? REFUSALS.headTooLarge : null
-}
-
-function isPartialLine(text: string, at: number): boolean {
-  PARTIAL_LINE.lastIndex = at
-  return PARTIAL_LINE.test(text)
 }
 
 const refusedMethod = (method: string): Refusal =>

@@ -1,5 +1,4 @@
 /** The client side of the edge: takes sockets, speaks strict HTTP/1.1, hands out exchanges. */
-import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import { systemClock } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
@@ -41,6 +40,10 @@ export function createHttp1Server(options: Http1ServerOptions) {
     })
   let whenEmpty: (() => void) | null = null
 
+  /** None of whoever is many people. */
+  const siteOf = (address: string) =>
+    options.isExempt?.(address) === true ? undefined : addresses.siteOf(address)
+
   const world: Http1World = {
     options,
     clock,
@@ -51,13 +54,6 @@ export function createHttp1Server(options: Http1ServerOptions) {
     readBuffer: Buffer.allocUnsafeSlow(READ_BUFFER_BYTES),
     spare: new SpareBuffer(),
     ...callerCode(options),
-    tellEnd(exchange, outcome) {
-      try {
-        options.onExchangeEnd?.(exchange, outcome)
-      } catch (error) {
-        options.onError?.(error)
-      }
-    },
     drainGraceMs: -1,
     forget(connection) {
       if (!connections.delete(connection)) return
@@ -65,16 +61,16 @@ export function createHttp1Server(options: Http1ServerOptions) {
       if (connections.size === 0) whenEmpty?.()
     },
     turnOf(address) {
-      if (options.isExempt?.(address) === true) return new AddressTurn()
-      return (addresses.siteOf(address).requests ??= new AddressTurn())
+      const site = siteOf(address)
+      return site === undefined ? new AddressTurn() : (site.requests ??= new AddressTurn())
     },
     smallReadsOf(address) {
-      if (options.isExempt?.(address) === true) return undefined
-      return (addresses.siteOf(address).smallReads ??= new Throttle(limits.smallReads, clock))
+      const site = siteOf(address)
+      return site && (site.smallReads ??= new Throttle(limits.smallReads, clock))
     },
     smallFramesOf(address) {
-      if (options.isExempt?.(address) === true) return undefined
-      return (addresses.siteOf(address).smallFrames ??= new Throttle(limits.smallFrames, clock))
+      const site = siteOf(address)
+      return site && (site.smallFrames ??= new Throttle(limits.smallFrames, clock))
     },
     tellSmallReads: (address) => world.guard(() => options.onAbuse?.('small_reads', address)),
   }
@@ -87,7 +83,7 @@ export function createHttp1Server(options: Http1ServerOptions) {
       socket.destroy()
       return
     }
-    const isSecure = as.isSecure ?? options.isSecure ?? false
+    const isSecure = as.isSecure ?? false
     const connection = new ClientConnection(world, socket, address, isSecure, as.sniHost)
     connections.add(connection)
     addresses.useOf(address).members.add(connection)
@@ -109,9 +105,6 @@ export function createHttp1Server(options: Http1ServerOptions) {
 
   return {
     accept,
-    /** A server of its own for `accept`; the caller listens and closes. */
-    createListener: () =>
-      createServer({ allowHalfOpen: true, noDelay: true }, (socket) => accept(socket)),
     drain,
     /** Everything at once. */
     close() {

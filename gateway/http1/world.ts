@@ -6,17 +6,11 @@ import type { AddressTurn } from '../wire/address-turn.ts'
 import type { SpareBuffer } from '../wire/client-writer.ts'
 import type { Deadlines } from '../wire/deadlines.ts'
 import type { Exchange } from '../wire/exchange.ts'
-import type {
-  CallerCode,
-  ExchangeOutcome,
-  ProtocolOptions,
-  ProtocolTimeouts,
-} from '../wire/protocol.ts'
+import type { CallerCode, ProtocolOptions, ProtocolTimeouts } from '../wire/protocol.ts'
 import type { SmallReadsWorld } from './small-reads.ts'
 
 export interface Http1ServerOptions extends ProtocolOptions {
   readonly limits?: Partial<EdgeLimits>
-  readonly isSecure?: boolean
   /** Shared with the other protocols; it then holds the limit and its exemptions. */
   readonly addresses?: AddressCounts
 }
@@ -40,8 +34,6 @@ export interface Http1World extends SmallReadsWorld, CallerCode {
   /** All connections read into these bytes, one after the other. */
   readonly readBuffer: Buffer
   readonly spare: SpareBuffer
-  /** What `onExchangeEnd` throws is reported and ends nothing else. */
-  tellEnd(exchange: Exchange, outcome: ExchangeOutcome): void
   /** Milliseconds of idleness that a draining server still allows; -1 while it is not draining. */
   drainGraceMs: number
   forget(connection: ServedConnection): void

@@ -379,10 +379,13 @@ export class Http2Exchange implements Exchange, ResponseSink {
     this.#call?.abort()
     this.#collector?.fail(new BodyUnreadable('the client is gone'))
     const isCut = !this.#isAnswered || this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR
-    const { guard, options } = this.#connection.world
-    const [status, bytes, failure] = [this.#status, this.#progress.bytes, this.#failure]
-    const outcome = { status, bytes, isCut, failure, upstreamMs: this.#upstreamMs }
-    guard(() => options.onExchangeEnd?.(this, outcome))
+    this.#connection.world.tellEnd(this, {
+      status: this.#status,
+      bytes: this.#progress.bytes,
+      isCut,
+      failure: this.#failure,
+      upstreamMs: this.#upstreamMs,
+    })
     // What the application has broken is not the client's doing.
     this.#connection.forget(this, isCut && this.#failure === null, this.#stream.rstCode)
   }

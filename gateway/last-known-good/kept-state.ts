@@ -48,12 +48,7 @@ interface TenantFilesFound {
   readonly isCurrentBad: boolean
 }
 
-interface KeptState {
-  readonly state: StoredState
-  readonly tenantFiles: ReadonlyMap<string, TenantFilesFound>
-}
-
-export function readKeptState(directory: string, files: SealedFiles, log: Logger): KeptState {
+export function readKeptState(directory: string, files: SealedFiles, log: Logger) {
   const listing = list(directory, log)
   const isListed = FOLDERS.every((folder) => listing[folder] !== undefined)
   const tenantFiles = new Map<string, TenantFilesFound>()

@@ -28,6 +28,7 @@ import { createWriteQueue } from './write-queue.ts'
 /** Side by side, they share the costly syncs of their folders. */
 const WRITES_AT_ONCE = 16
 const RETRY_MS = 5_000
+const OF_TENANT = 'tenant:'
 /** What is not written by then was not acknowledged, so the next start asks for it. */
 const CLOSE_MS_MAX = 1_000
 
@@ -74,9 +75,8 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
   const withRevoked = new Set<string>()
   /** A good previous generation is not to be replaced by a damaged current one. */
   const badCurrent = new Set<string>()
-  let position: PositionRecord | null = null
-  let settings: FleetSettings | null = null
-  let endings: readonly EnforcementEvent[] | null = null
+  /** Beside the tenants' folders; none yet of what has not changed since the start. */
+  const ofAll = new Map<string, unknown>()
 
   const queue = createWriteQueue({
     write,
@@ -91,10 +91,8 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
   })
 
   async function write(owner: string) {
-    if (owner === 'position') return replaceRoot('position', position)
-    if (owner === 'settings') return replaceRoot('settings', settings)
-    if (owner === 'endings') return replaceRoot('endings', endings)
-    const tenantId = owner.slice('tenant:'.length)
+    if (!owner.startsWith(OF_TENANT)) return replaceRoot(owner as FileKind)
+    const tenantId = owner.slice(OF_TENANT.length)
     const change = pending.get(tenantId)
     if (change === undefined) return
     pending.delete(tenantId)
@@ -110,10 +108,16 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
     }
   }
 
-  async function replaceRoot(kind: FileKind, content: unknown) {
+  function keep(kind: FileKind, content: unknown, isUrgent: boolean) {
+    ofAll.set(kind, content)
+    return queue.push(kind, isUrgent)
+  }
+
+  async function replaceRoot(kind: FileKind) {
     makeFolders()
     const path = join(directory, kind)
-    if (content === null) await files.renew({ path, kind, owner: '' })
+    const content = ofAll.get(kind)
+    if (content === undefined) await files.renew({ path, kind, owner: '' })
     else await files.replace(path, kind, '', content)
     await syncRoot()
   }
@@ -190,7 +194,7 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
 
   function ask(tenantId: string, change: Pending, isUrgent: boolean): Promise<boolean> {
     pending.set(tenantId, { ...pending.get(tenantId), ...change })
-    return queue.push(`tenant:${tenantId}`, isUrgent)
+    return queue.push(OF_TENANT + tenantId, isUrgent)
   }
 
   return {
@@ -217,19 +221,10 @@ export function openLastKnownGood(options: LastKnownGoodOptions) {
       return ask(tenantId, { tenant: 'removed' }, false)
     },
     saveRevoked: (tenantId: string, revoked: RevokedState) => ask(tenantId, { revoked }, true),
-    savePosition(next: PositionRecord) {
-      position = next
-      return queue.push('position', false)
-    },
-    saveSettings(next: FleetSettings) {
-      settings = next
-      return queue.push('settings', false)
-    },
+    savePosition: (position: PositionRecord) => keep('position', position, false),
+    saveSettings: (settings: FleetSettings) => keep('settings', settings, false),
     /** Of sessions, all that the control plane has yet to hear of. */
-    saveEndings(next: readonly EnforcementEvent[]) {
-      endings = next
-      return queue.push('endings', true)
-    },
+    saveEndings: (endings: readonly EnforcementEvent[]) => keep('endings', endings, true),
     isHealthy: () => queue.isHealthy(),
     close: () => queue.close(),
   }

@@ -51,11 +51,8 @@ export interface Recovered {
   readonly problems: readonly string[]
 }
 
-interface Readable {
+interface Readable extends RecoveredTenant {
   readonly generation: Generation
-  readonly synced: SyncedRevision
-  readonly hash: string
-  readonly snapshot: TenantSnapshot
 }
 
 export function recover(files: TenantFiles): Recovered {

@@ -4,12 +4,11 @@ import {
   EnforcementEventSchema,
   FleetSettingsSchema,
   RevokedSchema,
+  whole,
   type Revoked,
 } from '../../shared/fleet/snapshot.ts'
 import { HOSTNAME } from '../../shared/hosts.ts'
 import type { SealedRead } from './sealed-file.ts'
-
-const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** One generation of a tenant. The snapshot as it came, so that a newer version can read more. */
 const TenantRecordSchema = v.object({

@@ -10,17 +10,16 @@ import type { Exchange } from '../wire/exchange.ts'
 import { createHttp1Server } from '../http1/server.ts'
 import type { Http1ServerOptions } from '../http1/world.ts'
 import { createHttp2Server } from '../http2/server.ts'
-import { createTlsListener, type TlsListenerOptions } from '../tls/tls-listener.ts'
+import { createTlsListener } from '../tls/tls-listener.ts'
 import { createTicketKeys } from '../tls/ticket-keys.ts'
 
 interface ProtocolsOptions extends Omit<
   Http1ServerOptions,
-  'addresses' | 'isSecure' | 'limits' | 'clock' | 'deadlines'
+  'addresses' | 'limits' | 'clock' | 'deadlines'
 > {
   readonly clock: Clock
   /** The certificate for a host, ready for a handshake. */
   readonly contextFor: (host: string) => SecureContext | undefined
-  readonly onHandshakeFailure?: TlsListenerOptions['onFailure']
   /** Session tickets are derived from it until there is a secret of the whole fleet. */
   readonly fleetKey: string
 }
@@ -28,7 +27,7 @@ interface ProtocolsOptions extends Omit<
 export type Protocols = ReturnType<typeof createProtocols>
 
 export function createProtocols(options: ProtocolsOptions) {
-  const { contextFor, onHandshakeFailure, fleetKey, isExempt, ...shared } = options
+  const { contextFor, fleetKey, isExempt, ...shared } = options
   const addresses = createAddressCounts({
     connectionsMax: LIMITS.connectionsPerAddressMax,
     isExempt,
@@ -50,16 +49,12 @@ export function createProtocols(options: ProtocolsOptions) {
     clock: options.clock,
     handshakeMs: options.timeouts.headMs,
     tickets,
-    ...(onHandshakeFailure && { onFailure: onHandshakeFailure }),
   })
   return {
     /** Sockets in the clear. */
     accept: http1.accept,
     /** Sockets that begin with a TLS handshake. */
     acceptTls: tls.accept,
-    /** The caller listens and closes. */
-    createListener: http1.createListener,
-    createTlsListener: tls.createListener,
     /** What session tickets are derived from at all gateways; undefined: each from its own key. */
     shareTickets: tickets.share,
     /** Every request whose answer has not been finished. */

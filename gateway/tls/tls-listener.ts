@@ -3,7 +3,7 @@
  * socket to the wire that ALPN chose. A name that has no certificate gets no handshake: there is no
  * default certificate that could speak for somebody else's host.
  */
-import { createServer as createTcpServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { createServer, type SecureContext, type TLSSocket } from 'node:tls'
 import { hostOfSni } from '../../shared/hosts.ts'
 import type { Clock } from '../../shared/clock.ts'
@@ -212,9 +212,6 @@ export function createTlsListener(options: TlsListenerOptions) {
 
   return {
     accept,
-    /** A server of its own for `accept`; the caller listens and closes. */
-    createListener: () =>
-      createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => accept(socket)),
     /** Handshakes under way. */
     handshakes: () => handshakes.size,
     /** Settles when no handshake is under way; each has its deadline. */

@@ -6,11 +6,11 @@ import { isTargetedSharing } from '../../shared/enforcement/answer-sharing.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { DISGUISED, FIELD, FIELD_BITS, FIELD_MASK, responseFields } from '../wire/field-names.ts'
 import {
-  FIELD_LINES,
-  PARTIAL_LINE,
   STATUS_LINE,
   contentLengthOf,
+  endOfLines,
   hasControls,
+  isPartialLine,
   trimmed,
 } from '../wire/grammar.ts'
 import { BODY, ResponseHead } from '../wire/response-head.ts'
@@ -66,20 +66,14 @@ function parseText(
 function openStatusLine(text: string): ResponseFault | null {
   if (text.includes('\n')) return 'bad status line'
   if (!'HTTP/1.'.startsWith(text.slice(0, 7))) return 'not an HTTP/1 response'
-  return isPartialLine(text, 0) ? null : 'bad status line'
+  const isShort = text.length <= LIMITS.upstreamHeadBytesMax
+  return isShort && isPartialLine(text, 0) ? null : 'bad status line'
 }
 
 /** What is there of a head that is still coming must be right already. */
 function openHead(text: string, linesAt: number): ResponseFault | null {
-  FIELD_LINES.lastIndex = linesAt
-  FIELD_LINES.test(text)
-  if (!isPartialLine(text, FIELD_LINES.lastIndex)) return 'bad header line'
+  if (!isPartialLine(text, endOfLines(text, linesAt))) return 'bad header line'
   return text.length > LIMITS.upstreamHeadBytesMax ? 'response head too large' : null
-}
-
-function isPartialLine(text: string, at: number): boolean {
-  PARTIAL_LINE.lastIndex = at
-  return PARTIAL_LINE.test(text) && text.length <= LIMITS.upstreamHeadBytesMax
 }
 
 class ResponseNotes {

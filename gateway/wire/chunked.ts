@@ -4,7 +4,7 @@
  * that came in pieces are written anew; anything else breaks the body. Both directions use it.
  */
 import { LIMITS } from '../../shared/limits.ts'
-import { FIELD_LINES, PARTIAL_LINE } from './grammar.ts'
+import { endOfLines, isPartialLine } from './grammar.ts'
 import { mayBeTrailer } from './field-names.ts'
 
 export interface ChunkedSink {
@@ -169,9 +169,7 @@ export class ChunkedReader {
     }
     const text =
       this.#held + buffer.toString('latin1', at, Math.min(to, at + LIMITS.trailerBytesMax + 2))
-    FIELD_LINES.lastIndex = 0
-    FIELD_LINES.test(text)
-    const linesEnd = FIELD_LINES.lastIndex
+    const linesEnd = endOfLines(text, 0)
     if (linesEnd > LIMITS.trailerBytesMax) return this.#broken(to)
     if (text.startsWith('\r\n', linesEnd)) {
       const kept = keptTrailers(text, linesEnd)
@@ -181,8 +179,8 @@ export class ChunkedReader {
       if (this.#isRaw) sink.onBodyText(`0\r\n${kept}\r\n`)
       return at + linesEnd + 2 - before
     }
-    PARTIAL_LINE.lastIndex = linesEnd
-    if (!PARTIAL_LINE.test(text) || text.length > LIMITS.trailerBytesMax) return this.#broken(to)
+    if (!isPartialLine(text, linesEnd) || text.length > LIMITS.trailerBytesMax)
+      return this.#broken(to)
     this.#held = text
     this.#isInLine = areVisible(buffer, to - 1, to)
     return to

@@ -19,9 +19,22 @@ export const REQUEST_LINE = new RegExp(`${METHOD} ${ORIGIN_FORM} HTTP\\/1\\.[01]
 /** The same with any visible target: absolute-form, `*`, and what is then refused by its name. */
 export const ODD_REQUEST_LINE = new RegExp(`${METHOD} [\\x21-\\x7e]+ HTTP\\/1\\.[01]\\r\\n`, 'y')
 /** For heads that are still incomplete: the lines that are there already must be right. */
-export const FIELD_LINES = new RegExp(`(?:${FIELD_LINE})*`, 'y')
+const FIELD_LINES = new RegExp(`(?:${FIELD_LINE})*`, 'y')
 /** A line that has not ended yet. It may end with CR, and holds no other control byte. */
-export const PARTIAL_LINE = new RegExp(`[${VALUE}]*\\r?$`, 'y')
+const PARTIAL_LINE = new RegExp(`[${VALUE}]*\\r?$`, 'y')
+
+/** Whether what is there from `at` on is one line, or the beginning of one. */
+export function isPartialLine(text: string, at: number): boolean {
+  PARTIAL_LINE.lastIndex = at
+  return PARTIAL_LINE.test(text)
+}
+
+/** Behind the last whole line from `at` on. */
+export function endOfLines(text: string, at: number): number {
+  FIELD_LINES.lastIndex = at
+  FIELD_LINES.test(text)
+  return FIELD_LINES.lastIndex
+}
 
 /** Status 1xx to 5xx. Many servers leave out the space before an empty reason. */
 export const STATUS_LINE = new RegExp(`HTTP\\/1\\.[01] [1-5][0-9][0-9](?: [${VALUE}]*)?\\r\\n`, 'y')

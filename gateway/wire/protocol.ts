@@ -79,5 +79,13 @@ export function callerCode(options: ProtocolOptions) {
     failureAnswer: (failure: UpstreamFailure, exchange: Exchange) =>
       answerOf(options.failureAnswer, failure, exchange),
     guard,
+    /** Runs per request: no function is made for it. */
+    tellEnd(exchange: Exchange, outcome: ExchangeOutcome): void {
+      try {
+        options.onExchangeEnd?.(exchange, outcome)
+      } catch (error) {
+        options.onError?.(error)
+      }
+    },
   }
 }

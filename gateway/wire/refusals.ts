@@ -1,4 +1,6 @@
 /** What the wire answers by itself, before there is a request that anybody could decide on. */
+import { BAD_REQUESTS } from '../../shared/enforcement/bad-requests.ts'
+
 export interface Refusal {
   readonly status: number
   readonly code: string
@@ -12,18 +14,13 @@ const refusal = (status: number, code: string, detail: string): Refusal => ({
 })
 
 export const REFUSALS = {
+  ...BAD_REQUESTS,
   malformed: refusal(400, 'bad_request', 'The request is not valid HTTP.'),
-  target: refusal(400, 'bad_target', 'The request target is not valid.'),
-  host: refusal(400, 'bad_host', 'Exactly one valid Host header is required.'),
-  hostMismatch: refusal(400, 'host_mismatch', 'The request target and the Host header disagree.'),
   framing: refusal(400, 'bad_framing', 'The length of the request body is not clear.'),
   body: refusal(400, 'bad_body', 'The request body is not valid chunked coding.'),
   connection: refusal(400, 'bad_connection', 'The Connection header is not valid.'),
-  method: refusal(405, 'method_not_allowed', 'This method is not served here.'),
   headTimeout: refusal(408, 'head_timeout', 'The request took too long to arrive.'),
   bodyTimeout: refusal(408, 'body_timeout', 'The request body stopped arriving.'),
-  tooLarge: refusal(413, 'body_too_large', 'The request body is too large.'),
-  targetTooLong: refusal(414, 'target_too_long', 'The request target is too long.'),
   expectation: refusal(417, 'expectation_failed', 'Only 100-continue can be expected here.'),
   misdirected: refusal(421, 'misdirected', 'This connection was made for another host.'),
   headTooLarge: refusal(431, 'head_too_large', 'The request head is too large.'),
@@ -31,6 +28,5 @@ export const REFUSALS = {
   internal: refusal(500, 'internal_error', 'The request could not be handled.'),
   methodUnknown: refusal(501, 'method_unknown', 'This method is not known here.'),
   coding: refusal(501, 'coding_unknown', 'The only transfer coding understood is chunked.'),
-  busy: refusal(503, 'too_many_connections', 'Too many connections from this address.'),
   version: refusal(505, 'version_not_supported', 'Only HTTP/1.1 and HTTP/1.0 are spoken here.'),
 } as const satisfies Record<string, Refusal>

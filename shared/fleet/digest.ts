@@ -42,10 +42,6 @@ export class StateDigest {
     this.#toggle(tenantId, hash)
   }
 
-  get(tenantId: string): string | undefined {
-    return this.#hashes.get(tenantId)
-  }
-
   tenantIds(): IterableIterator<string> {
     return this.#hashes.keys()
   }

@@ -26,11 +26,10 @@ export const TENANT_STATUSES = ['draft', 'published', 'suspended'] as const
 export type TenantStatus = (typeof TENANT_STATUSES)[number]
 
 const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
-const second = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const sequence = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+export const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const [second, sequence, revision] = [whole, whole, whole]
 const tenantId = v.pipe(v.string(), v.regex(TENANT_ID))
 const hostname = v.pipe(v.string(), v.regex(HOSTNAME))
-const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const prefixes = v.pipe(
   v.array(v.pipe(v.string(), v.startsWith('/'), v.maxLength(LIMITS.pathPrefixBytesMax))),
   v.maxLength(LIMITS.pathPrefixesPerTenantMax),

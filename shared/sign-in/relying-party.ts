@@ -3,6 +3,7 @@
  * openid-client; discovery is done once per client and shared by all who ask at the same time.
  */
 import * as oidc from 'openid-client'
+import type { Flow } from './flow.ts'
 
 export interface RelyingPartyClient {
   readonly issuer: string
@@ -21,13 +22,9 @@ interface StartRequest {
   readonly isFresh: boolean
 }
 
-interface FinishRequest {
+/** `isFresh`: what `start` asked for; the way there leads through the browser, which may leave it out. */
+type FinishRequest = Pick<Flow, 'state' | 'nonce' | 'codeVerifier' | 'isFresh'> & {
   readonly callbackUrl: string
-  readonly state: string
-  readonly nonce: string
-  readonly codeVerifier: string
-  /** What `start` asked for; the way there leads through the browser, which may leave it out. */
-  readonly isFresh: boolean
 }
 
 interface LogoutRequest {

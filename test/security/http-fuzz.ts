@@ -17,6 +17,7 @@ import { createUpstream } from '../../gateway/upstream/upstream.ts'
 import { listening } from '../support/wire.ts'
 import { mutate, mutator, pick } from './mutations.ts'
 import type { Random } from './mutations.ts'
+import { rawListener } from '../support/raw-listener.ts'
 
 export interface FuzzReport {
   cases: number
@@ -113,7 +114,7 @@ export async function fuzzRequests(until: Until): Promise<FuzzReport> {
       if (outcome.status === 200 && !outcome.isCut) whole++
     },
   })
-  const listener = server.createListener()
+  const listener = rawListener(server.accept)
   const port = await listening(listener)
   const bases = [...rawOf('request'), ...REQUESTS]
   for (const seed of seeds(until)) {
@@ -231,7 +232,7 @@ export async function fuzzResponses(until: Until): Promise<FuzzReport> {
         privateCookieLine: 'Set-Cookie: service_seen=1\r\n',
       }),
   })
-  const listener = server.createListener()
+  const listener = rawListener(server.accept)
   const port = await listening(listener)
   const bases = [...rawOf('response').filter((item) => item !== ''), ...RESPONSES]
   for (const seed of seeds(until)) {

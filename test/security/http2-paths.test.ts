@@ -10,6 +10,7 @@ import { FrameClient, requestFields, TYPE } from '../support/http2-frames.ts'
 import { answerOf } from '../support/secure-wire.ts'
 import { createTestAuthority } from '../support/test-certificates.ts'
 import { listening, startOrigin } from '../support/wire.ts'
+import { rawListener } from '../support/raw-listener.ts'
 
 interface PathCase {
   readonly id: string
@@ -32,7 +33,7 @@ async function start(t: Test) {
     edge_urls: { [HOST]: `https://${HOST}` },
     certificates: [authority.issue(HOST)],
   })
-  const listener = edge.gateway.server.createTlsListener()
+  const listener = rawListener(edge.gateway.server.acceptTls)
   const port = await listening(listener)
   t.teardown(() => listener.close())
   const tls = () => {

@@ -12,6 +12,7 @@ import { createTestLog } from './fleet.ts'
 import { snapshotOf } from './fleet-source.ts'
 import { newSigningKey, signRs256 } from './tokens.ts'
 import { listening } from './wire.ts'
+import { rawListener } from './raw-listener.ts'
 
 interface Teardown {
   teardown(close: () => unknown): void
@@ -77,7 +78,7 @@ export async function startEdge(
   ports.worker.onMessage((message) => {
     if (message.type === 'report') reports.push(message.report)
   })
-  const listener = gateway.server.createListener()
+  const listener = rawListener(gateway.server.accept)
   const port = await listening(listener)
   const tell = (change: ToWorker['change']) => ports.worker.send({ channel: 'tenants', change })
   const { n = '', e = '' } = KEY.publicKey.export({ format: 'jwk' })

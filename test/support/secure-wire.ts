@@ -21,6 +21,7 @@ import { createUpstream, type UpstreamOptions } from '../../gateway/upstream/ups
 import { systemClock, type Clock } from '../../shared/clock.ts'
 import { createTestAuthority, type TestAuthority } from './test-certificates.ts'
 import { listening } from './wire.ts'
+import { rawListener } from './raw-listener.ts'
 
 export const HOST = 'app.acme.test'
 export const OTHER_HOST = 'app.beta.test'
@@ -101,7 +102,7 @@ export async function startSecureWire(t: Test, origin: string, options: SecureWi
     clock,
     ...options.front,
   })
-  const listener = front.createListener()
+  const listener = rawListener(front.accept)
   const port = await listening(listener)
   t.teardown(async () => {
     listener.close()

@@ -13,6 +13,7 @@ import { createUpstreamRuntime } from '../../gateway/upstream/runtime.ts'
 import { createUpstream } from '../../gateway/upstream/upstream.ts'
 import type { Upstream } from '../../gateway/wire/upstream-call.ts'
 import type { UpstreamOptions } from '../../gateway/upstream/upstream.ts'
+import { rawListener } from './raw-listener.ts'
 
 type T = Pick<Test, 'teardown'>
 
@@ -129,7 +130,7 @@ export async function startWire(t: T, origin: string, options: WireOptions = {})
     ...options,
     handle: (exchange) => decide(exchange, wire),
   })
-  const listener = server.createListener()
+  const listener = rawListener(server.accept)
   const port = await listening(listener)
   const plan = (exchange: Exchange): ForwardPlan => ({
     upstream,

@@ -1,4 +1,5 @@
 /** The target of a request line as path and query: what is decided on, and what is routed by. */
+import type { BadRequest } from '../../../shared/enforcement/bad-requests.ts'
 import {
   agreesWith,
   hasBrokenEscape,
@@ -8,8 +9,7 @@ import {
 import { LIMITS } from '../../../shared/limits.ts'
 import type { GuardedRequest } from './guard.ts'
 
-/** What the edge refuses as well. */
-type TargetProblem = 'length' | 'method' | 'target' | 'mismatch'
+type TargetProblem = Exclude<BadRequest, 'host'>
 
 /**
  * `/a?b` as it stands; `http://host/a?b` without what is before its path, where it agrees with
@@ -17,13 +17,13 @@ type TargetProblem = 'length' | 'method' | 'target' | 'mismatch'
  * edge. `authority` is '' where there is not exactly one Host.
  */
 export function readTarget(target: string, method: string, authority: string): string {
-  if (target.length > LIMITS.targetBytesMax) return 'length'
+  if (target.length > LIMITS.targetBytesMax) return 'targetTooLong'
   if (method === 'CONNECT' || method === 'TRACE' || !/^[A-Z-]+$/.test(method)) return 'method'
   if (target === '*') return method === 'OPTIONS' ? target : 'target'
   if (isOriginForm(target)) return hasBrokenEscape(target) ? 'target' : target
   const form = readAbsoluteForm(target, method)
   if (form === undefined || !form.hasOneReading) return 'target'
-  if (!agreesWith(form, authority)) return 'mismatch'
+  if (!agreesWith(form, authority)) return 'hostMismatch'
   if (form.target === '*') return '*'
   return isOriginForm(form.target) && !hasBrokenEscape(form.target) ? form.target : 'target'
 }

@@ -5,8 +5,8 @@ type Name = 'node' | 'express' | 'fastify' | 'koa' | 'hono' | 'nest' | 'next'
 
 interface Program {
   readonly name: string
-  readonly packages: string
-  readonly file: string
+  readonly packages?: string
+  readonly file?: string
   /** `{guard}` is the function of the mode. */
   readonly code: string
 }
@@ -18,8 +18,6 @@ const PORT = 'process.env.PORT ?? 3000'
 const PROGRAMS: Readonly<Record<Name, Program>> = {
   node: {
     name: 'Node.js (node:http)',
-    packages: '',
-    file: 'server.mjs',
     code: `import { createServer } from 'node:http'
 import { {guard} } from 'service-node'
 
@@ -38,7 +36,6 @@ server.listen(${PORT})
   express: {
     name: 'Express',
     packages: ' express',
-    file: 'server.mjs',
     code: `import express from 'express'
 import { {guard} } from 'service-node'
 
@@ -55,7 +52,6 @@ app.listen(${PORT})
   fastify: {
     name: 'Fastify',
     packages: ' fastify',
-    file: 'server.mjs',
     code: `import fastify from 'fastify'
 import { {guard} } from 'service-node'
 
@@ -70,7 +66,6 @@ await app.listen({ port: Number(${PORT}) })
   koa: {
     name: 'Koa',
     packages: ' koa',
-    file: 'server.mjs',
     code: `import Koa from 'koa'
 import { {guard} } from 'service-node'
 
@@ -87,7 +82,6 @@ app.listen(${PORT})
   hono: {
     name: 'Hono',
     packages: ' hono @hono/node-server',
-    file: 'server.mjs',
     code: `import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { {guard} } from 'service-node'
@@ -102,7 +96,6 @@ serve({ fetch: app.fetch, port: Number(${PORT}) })
   },
   nest: {
     name: 'NestJS',
-    packages: '',
     file: 'src/main.ts',
     code: `import { Controller, Get, Module, Req } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
@@ -129,8 +122,6 @@ void bootstrap()
   },
   next: {
     name: 'Next.js',
-    packages: '',
-    file: 'server.mjs',
     // proxy.ts would see what Next.js has made of a request; this sees the request
     code: `import { createServer } from 'node:http'
 import next from 'next'
@@ -148,7 +139,10 @@ server.listen(${PORT})
   },
 }
 
-function snippetOf({ packages, file, code }: Program, guard: 'verifyClaims' | 'enforce') {
+function snippetOf(
+  { packages = '', file = 'server.mjs', code }: Program,
+  guard: 'verifyClaims' | 'enforce',
+) {
   return {
     install: `npm install {base_url}/api/v1/sdk/node${packages}`,
     file,

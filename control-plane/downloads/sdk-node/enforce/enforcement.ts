@@ -1,6 +1,7 @@
 /** `enforce()`: the gateway's decisions, inside an application. The life of a request is `judge`. */
 import { nowSeconds } from '../../../../shared/clock.ts'
 import { createAddressReader, isNameless, plainAddress } from '../../../../shared/client-address.ts'
+import { BAD_REQUESTS, type BadRequest } from '../../../../shared/enforcement/bad-requests.ts'
 import {
   decide,
   type Forward,
@@ -33,7 +34,7 @@ import { Admission } from './admission.ts'
 import type { EnforceOptions } from '../package/index.d.ts'
 import { readEnforceOptions } from './options.ts'
 import { createRecentMoves } from './recent-moves.ts'
-import { BAD_REQUESTS, readFacts, type RequestFacts } from './request-facts.ts'
+import { readFacts, type RequestFacts } from './request-facts.ts'
 import { createEnforcementState } from './enforcement-state.ts'
 import type { EnforcedTenant } from './state.ts'
 import { EnforcedRequest, type Session, type EnforcedRequestWorld } from './enforced-request.ts'
@@ -208,9 +209,9 @@ function answered({ status, headerLines, body }: Answer): Outcome {
   return { kind: 'answer', status, headers, body }
 }
 
-function badRequest(problem: keyof typeof BAD_REQUESTS): Answer {
-  const { status, error, detail } = BAD_REQUESTS[problem]
-  return jsonAnswer(status, { error, detail }, ['Connection: close'])
+function badRequest(problem: BadRequest): Answer {
+  const { status, code, detail } = BAD_REQUESTS[problem]
+  return jsonAnswer(status, { error: code, detail }, ['Connection: close'])
 }
 
 /** Where no address can be read there is none to tell of. */

@@ -3,6 +3,7 @@
  * the edge refuses, so the same is refused here: two Hosts, a target that no browser sends, an
  * absolute target that disagrees with Host.
  */
+import type { BadRequest } from '../../../../shared/enforcement/bad-requests.ts'
 import type { NavigationFacts } from '../../../../shared/enforcement/navigation.ts'
 import { hostOfAuthority } from '../../../../shared/hosts.ts'
 import type { GuardedRequest } from '../guard.ts'
@@ -47,24 +48,6 @@ function fieldOf(name: string): number {
   if (spellings.size < SPELLINGS_MAX && name.length <= 40) spellings.set(name, field)
   return field
 }
-
-/** The same codes and statuses as at the edge. */
-export const BAD_REQUESTS = {
-  host: { status: 400, error: 'bad_host', detail: 'Exactly one valid Host header is required.' },
-  mismatch: {
-    status: 400,
-    error: 'host_mismatch',
-    detail: 'The request target and the Host header disagree.',
-  },
-  target: { status: 400, error: 'bad_target', detail: 'The request target is not valid.' },
-  length: { status: 414, error: 'target_too_long', detail: 'The request target is too long.' },
-  method: {
-    status: 405,
-    error: 'method_not_allowed',
-    detail: 'This method is not served here.',
-  },
-} as const
-type BadRequest = keyof typeof BAD_REQUESTS
 
 /** The facts, or what is wrong with the request. */
 export function readFacts({
