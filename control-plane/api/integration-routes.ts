@@ -8,14 +8,14 @@ import { LIMITS } from '../../shared/limits.ts'
 import { MODES, PROTECTIONS } from '../../shared/fleet/snapshot.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import type { Tenant } from '../tenants/tenants.ts'
-import type { CheckResult } from '../verification/checks.ts'
 import type { Integration } from '../verification/integration.ts'
 import type { SelfReports } from '../verification/self-reports.ts'
 import { count, described, time } from '../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from './endpoint.ts'
 import { SelfReportBody } from './integration-fields.ts'
 import { NothingBody } from '../requests/fields.ts'
-import { iso, tenantView, type ViewWorld } from './operator/views.ts'
+import { fromOutside, iso, viewOf } from '../requests/field-names.ts'
+import { tenantView, type ViewWorld } from './operator/views.ts'
 
 const analyzer = endpointsOf('integration', 'analyzer')
 const verification = endpointsOf('verification', 'analyzer')
@@ -47,22 +47,19 @@ const RecordedAnswer = v.strictObject({
   recorded: described(count, 'How many results were recorded.'),
 })
 
+const Check = v.strictObject({
+  check: v.string(),
+  status: described(
+    v.picklist(['pass', 'fail', 'warn', 'skip']),
+    '`skip`: the detail says what stands in the way, a policy for example.',
+  ),
+  detail: v.string(),
+  next_action: v.string(),
+})
+
 const IntegrationAnswer = v.strictObject({
   completed_at: described(time, 'Since when the integration has been complete.'),
-  checks: described(
-    v.array(
-      v.strictObject({
-        check: v.string(),
-        status: described(
-          v.picklist(['pass', 'fail', 'warn', 'skip']),
-          '`skip`: the detail says what stands in the way, a policy for example.',
-        ),
-        detail: v.string(),
-        next_action: v.string(),
-      }),
-    ),
-    'The steps of one sign-in, in their order.',
-  ),
+  checks: described(v.array(Check), 'The steps of one sign-in, in their order.'),
 })
 
 export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly Endpoint[] {
@@ -88,7 +85,7 @@ export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly
         const { tenantId } = c.var.tenant
         rates.take('self_report', tenantId, LIMITS.rateProbe)
         const { cli_version: cliVersion, project, checks } = body
-        const report = { cliVersion, ...project, checks: checks.map(toResult) }
+        const report = { cliVersion, ...project, checks: checks.map(fromOutside) }
         return c.json({ recorded: await selfReports.record(tenantId, report, c.var.actor) })
       },
     }),
@@ -103,7 +100,7 @@ export function integrationEndpoints(world: IntegrationEndpointsWorld): readonly
         const { tenantId } = c.var.tenant
         rates.take('integration', tenantId, LIMITS.rateIntegration)
         const result = await integration.complete(tenantId, c.var.actor)
-        const checks = result.checks.map(checkView)
+        const checks = result.checks.map(viewOf(Check))
         const { completedAtMs, missing } = result
         if (completedAtMs === null) throw new Refusal('not_complete', { missing, checks })
         return c.json({ completed_at: iso(completedAtMs), checks })
@@ -117,13 +114,4 @@ const FACTS = Object.keys(FactsAnswer.entries) as (keyof typeof FactsAnswer.entr
 function factsView(tenant: Tenant, world: ViewWorld) {
   const view = tenantView(tenant, world)
   return Object.fromEntries(FACTS.map((name) => [name, view[name]]))
-}
-
-function toResult(sent: v.InferOutput<typeof SelfReportBody>['checks'][number]): CheckResult {
-  const { next_action: nextAction, ...result } = sent
-  return { ...result, nextAction }
-}
-
-function checkView({ check, status, detail, nextAction }: CheckResult) {
-  return { check, status, detail, next_action: nextAction }
 }

@@ -8,7 +8,8 @@ import { ProtectionAnswer } from './answer-fields.ts'
 import { count, described, time } from '../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from './endpoint.ts'
 import { NothingBody } from '../requests/fields.ts'
-import { iso, protectionView } from './operator/views.ts'
+import { viewOf } from '../requests/field-names.ts'
+import { protectionView } from './operator/views.ts'
 
 const analyzer = endpointsOf('verification', 'analyzer')
 
@@ -19,25 +20,25 @@ export interface VerificationEndpointsWorld {
   readonly changesSettled: () => Promise<unknown>
 }
 
+const Check = v.strictObject({
+  check: v.string(),
+  status: v.picklist(['pass', 'fail', 'warn', 'skip']),
+  detail: described(v.string(), 'What was found. May be empty.'),
+  next_action: described(v.string(), 'What to do about a failure. May be empty.'),
+  at: time,
+  source: described(
+    v.picklist(['platform', 'self_report']),
+    'Seen by the platform itself, or only told to it.',
+  ),
+})
+
 const VerificationAnswer = v.strictObject({
   status: described(
     v.picklist(['pass', 'fail', 'unknown']),
     '`fail` if the newest result of one check fails; `unknown` while none has run.',
   ),
   ran: described(count, 'How many checks have run.'),
-  checks: v.array(
-    v.strictObject({
-      check: v.string(),
-      status: v.picklist(['pass', 'fail', 'warn', 'skip']),
-      detail: described(v.string(), 'What was found. May be empty.'),
-      next_action: described(v.string(), 'What to do about a failure. May be empty.'),
-      at: time,
-      source: described(
-        v.picklist(['platform', 'self_report']),
-        'Seen by the platform itself, or only told to it.',
-      ),
-    }),
-  ),
+  checks: v.array(Check),
 })
 
 export function verificationEndpoints(world: VerificationEndpointsWorld): readonly Endpoint[] {
@@ -87,16 +88,5 @@ export function verificationEndpoints(world: VerificationEndpointsWorld): readon
 }
 
 function statusView({ status, checks }: VerificationStatus) {
-  return {
-    status,
-    ran: checks.length,
-    checks: checks.map((row) => ({
-      check: row.check,
-      status: row.status,
-      detail: row.detail,
-      next_action: row.nextAction,
-      at: iso(row.at),
-      source: row.source,
-    })),
-  }
+  return { status, ran: checks.length, checks: checks.map(viewOf(Check)) }
 }

@@ -7,6 +7,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import { isPlausibleQuery, QUERY_WISH } from '../user-directory/query.ts'
 import { DIRECTORY_KINDS, TLS_MODES } from '../user-directory/settings.ts'
 import type { NewDirectory } from '../user-directory/user-directories.ts'
+import { fromOutside } from './field-names.ts'
 import { oneOf } from './fields.ts'
 
 const text = (max: number) => {
@@ -111,11 +112,6 @@ export const DryRunBody = v.strictObject({ login: v.optional(login) })
 
 type DirectoryBody = Omit<v.InferOutput<typeof UserDirectoryBody>, 'login'>
 
-export function toDirectory({
-  ca_pem: caPem,
-  port,
-  password,
-  ...same
-}: DirectoryBody): NewDirectory {
-  return { ...same, caPem, password, port: port ?? PORTS[same.kind] }
+export function toDirectory({ port, ...body }: DirectoryBody): NewDirectory {
+  return { ...fromOutside(body), password: body.password, port: port ?? PORTS[body.kind] }
 }

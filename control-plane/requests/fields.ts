@@ -14,6 +14,11 @@ export function text(wish: string, max: number) {
   )
 }
 
+export function whole(min: number, max: number, of = '') {
+  const wish = `a whole number${of} from ${min} to ${max}`
+  return v.pipe(v.number(wish), v.integer(wish), v.minValue(min, wish), v.maxValue(max, wish))
+}
+
 export const oneOf = <const Options extends readonly string[]>(options: Options) =>
   v.picklist(options, `one of ${options.join(', ')}`)
 

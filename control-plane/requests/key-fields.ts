@@ -3,14 +3,10 @@ import * as v from 'valibot'
 import { GATEWAY_ID } from '../../shared/config/config.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { ROTATION_PHASES } from '../keys/signing-keys.ts'
-import { flag, oneOf } from './fields.ts'
+import { flag, oneOf, whole } from './fields.ts'
 
-const OVERLAP_WISH = `a whole number of seconds from 0 to ${LIMITS.secretOverlapSecondsMax}`
 const overlapSeconds = v.pipe(
-  v.number(OVERLAP_WISH),
-  v.integer(OVERLAP_WISH),
-  v.minValue(0, OVERLAP_WISH),
-  v.maxValue(LIMITS.secretOverlapSecondsMax, OVERLAP_WISH),
+  whole(0, LIMITS.secretOverlapSecondsMax, ' of seconds'),
   v.description('How long the secret before it counts as well; 0 ends it at once.'),
 )
 export const SecretRotationBody = v.strictObject({

@@ -2,35 +2,24 @@
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
 import { ALERT_METRIC_NAMES } from '../store/monitoring-names.ts'
+import { flag, oneOf, whole } from './fields.ts'
 
-function whole(what: string, min: number, max: number) {
-  const wish = `a whole number${what} from ${min} to ${max}`
-  return v.pipe(v.number(wish), v.integer(wish), v.minValue(min, wish), v.maxValue(max, wish))
-}
-
-const alert = {
-  metric: v.picklist(ALERT_METRIC_NAMES, `one of ${ALERT_METRIC_NAMES.join(', ')}`),
-  threshold: whole('', 1, LIMITS.alertThresholdMax),
-  window_seconds: whole(' of seconds', 60, LIMITS.alertWindowSecondsMax),
-  cool_down_seconds: whole(' of seconds', 0, LIMITS.alertCoolDownSecondsMax),
-  is_enabled: v.boolean('true or false'),
-}
+const alert = v.strictObject({
+  metric: oneOf(ALERT_METRIC_NAMES),
+  threshold: whole(1, LIMITS.alertThresholdMax),
+  window_seconds: whole(60, LIMITS.alertWindowSecondsMax, ' of seconds'),
+  cool_down_seconds: whole(0, LIMITS.alertCoolDownSecondsMax, ' of seconds'),
+  is_enabled: flag,
+})
 
 export const NewAlertBody = v.strictObject({
-  metric: alert.metric,
-  threshold: alert.threshold,
-  window_seconds: v.optional(alert.window_seconds, 300),
-  cool_down_seconds: v.optional(alert.cool_down_seconds, 3600),
-  is_enabled: v.optional(alert.is_enabled, true),
+  ...alert.entries,
+  window_seconds: v.optional(alert.entries.window_seconds, 300),
+  cool_down_seconds: v.optional(alert.entries.cool_down_seconds, 3600),
+  is_enabled: v.optional(flag, true),
 })
 
-export const AlertPatchBody = v.strictObject({
-  metric: v.optional(alert.metric),
-  threshold: v.optional(alert.threshold),
-  window_seconds: v.optional(alert.window_seconds),
-  cool_down_seconds: v.optional(alert.cool_down_seconds),
-  is_enabled: v.optional(alert.is_enabled),
-})
+export const AlertPatchBody = v.partial(alert)
 
 const TIME_WISH = 'a time like 2026-03-01T00:00:00Z'
 const TIME_CHARACTERS_MAX = 35

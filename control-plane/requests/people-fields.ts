@@ -33,13 +33,9 @@ export const NewUserBody = v.strictObject({
 })
 /** Of a colleague nothing but the address: the rest they say themselves. */
 export const ColleagueBody = v.strictObject({ email })
-export const UserPatchBody = v.strictObject({
-  username: v.optional(username),
-  email: v.optional(email),
-  name: v.optional(name),
-  password: v.optional(password),
-  disabled: v.optional(flag),
-})
+export const UserPatchBody = v.partial(
+  v.strictObject({ username, email, name, password, disabled: flag }),
+)
 
 const ID_WISH = 'an id of 1 to 200 printable characters'
 const id = v.pipe(v.string(ID_WISH), v.regex(/^[\x21-\x7e]{1,200}$/, ID_WISH))

@@ -10,12 +10,7 @@ import {
   WHEN_FULL,
   type PolicyName,
 } from '../policy/policies.ts'
-import { flag, oneOf } from './fields.ts'
-
-function whole(min: number, max: number) {
-  const wish = `a whole number from ${min} to ${max}`
-  return v.pipe(v.number(wish), v.integer(wish), v.minValue(min, wish), v.maxValue(max, wish))
-}
+import { flag, oneOf, whole } from './fields.ts'
 
 const seconds = whole(1, LIMITS.sessionSecondsMax)
 const DAY_SECONDS = 86_400

@@ -8,20 +8,13 @@ import { timeZoneNamed } from '../monitoring/weeks.ts'
 import { isReserved } from '../store/reserved.ts'
 import type { LicenceInput } from '../tenants/licences.ts'
 import { logoMediaType } from '../tenants/logo.ts'
-import type { NewTenant, TenantPatch } from '../tenants/tenants.ts'
+import type { NewTenant } from '../tenants/tenants.ts'
 import { described } from './described.ts'
-import { flag, name, oneOf } from './fields.ts'
+import { fromOutside } from './field-names.ts'
+import { flag, name, oneOf, whole } from './fields.ts'
 import { moment } from './monitoring-fields.ts'
 
-function seconds() {
-  const wish = `a whole number of seconds from 1 to ${LIMITS.sessionSecondsMax}`
-  return v.pipe(
-    v.number(wish),
-    v.integer(wish),
-    v.minValue(1, wish),
-    v.maxValue(LIMITS.sessionSecondsMax, wish),
-  )
-}
+const seconds = whole(1, LIMITS.sessionSecondsMax, ' of seconds')
 
 const TENANT_ID_WISH = 'lower-case letters, digits and inner dashes, at most 63 characters'
 const tenantId = v.pipe(
@@ -132,8 +125,8 @@ const settings = {
     'What is served without a session. Not /_next, where pages have their data: /_next/static.',
   ),
   health: described(path, 'Where the application says that it is well, and answers probes.'),
-  max_session_seconds: described(seconds(), 'How long a session lasts at most.'),
-  idle_seconds: described(seconds(), 'How long a session lasts without a request.'),
+  max_session_seconds: described(seconds, 'How long a session lasts at most.'),
+  idle_seconds: described(seconds, 'How long a session lasts without a request.'),
   session_binding: described(
     oneOf(SESSION_BINDINGS),
     'What happens to a session that turns up in another browser or network.',
@@ -156,22 +149,15 @@ export const NewTenantBody = v.strictObject({
   time_zone: v.optional(timeZone, 'UTC'),
 })
 
-export const TenantPatchBody = v.strictObject({
-  name: v.optional(settings.name),
-  mode: v.optional(settings.mode),
-  hostnames: v.optional(settings.hostnames),
-  origin: v.optional(settings.origin),
-  sealed: v.optional(settings.sealed),
-  excluded: v.optional(settings.excluded),
-  health: v.optional(settings.health),
-  max_session_seconds: v.optional(settings.max_session_seconds),
-  idle_seconds: v.optional(settings.idle_seconds),
-  session_binding: v.optional(settings.session_binding),
-  time_zone: v.optional(timeZone),
-  brand_colour: v.optional(colour),
-  brand_logo: v.optional(logo),
-  backchannel_logout_uri: v.optional(v.nullable(logoutUri)),
-})
+export const TenantPatchBody = v.partial(
+  v.strictObject({
+    ...settings,
+    time_zone: timeZone,
+    brand_colour: colour,
+    brand_logo: logo,
+    backchannel_logout_uri: v.nullable(logoutUri),
+  }),
+)
 
 export const LicenceBody = v.strictObject({
   state: oneOf(LICENCES),
@@ -192,15 +178,7 @@ export const PlanBody = v.strictObject({ plan: oneOf(PLANS) })
 
 /** What was checked by `NewTenantBody`, under the names that the inside uses. */
 export function toNewTenant(body: v.InferOutput<typeof NewTenantBody>): NewTenant {
-  const { tenant_id: tenantId, max_session_seconds, idle_seconds, session_binding } = body
-  const { name = tenantId, mode, plan, hostnames, origin, sealed, excluded, health } = body
-  return {
-    ...{ tenantId, name, mode, plan, hostnames, origin, sealed, excluded, health },
-    maxSessionSeconds: max_session_seconds,
-    idleSeconds: idle_seconds,
-    sessionBinding: session_binding,
-    timeZone: body.time_zone,
-  }
+  return { ...fromOutside(body), name: body.name ?? body.tenant_id }
 }
 
 export function toLicence(body: v.InferOutput<typeof LicenceBody>): LicenceInput {
@@ -213,23 +191,4 @@ export function toLicence(body: v.InferOutput<typeof LicenceBody>): LicenceInput
   }
 }
 
-type PatchBody = Record<string, unknown>
-
 const msOf = (time: string | null | undefined) => (time == null ? null : Date.parse(time))
-
-const RENAMED: Readonly<Record<string, keyof TenantPatch>> = {
-  max_session_seconds: 'maxSessionSeconds',
-  idle_seconds: 'idleSeconds',
-  session_binding: 'sessionBinding',
-  time_zone: 'timeZone',
-  brand_colour: 'brandColour',
-  brand_logo: 'brandLogo',
-  backchannel_logout_uri: 'backchannelLogoutUri',
-}
-
-/** What was checked by `TenantPatchBody`, under the names that the inside uses. */
-export function toPatch(body: PatchBody): TenantPatch {
-  return Object.fromEntries(
-    Object.entries(body).map(([name, value]) => [RENAMED[name] ?? name, value]),
-  )
-}

@@ -37,12 +37,7 @@ export const NewWebhookBody = v.strictObject({
   description: v.optional(description, ''),
 })
 
-export const WebhookPatchBody = v.strictObject({
-  url: v.optional(url),
-  events: v.optional(events),
-  description: v.optional(description),
-  state: v.optional(state),
-})
+export const WebhookPatchBody = v.partial(v.strictObject({ url, events, description, state }))
 
 export const WebhookTestBody = v.strictObject({ event: v.optional(event) })
 
@@ -96,7 +91,7 @@ export const WebhookSecretAnswer = v.strictObject({
   ),
 })
 
-const Attempt = v.strictObject({
+export const AttemptAnswer = v.strictObject({
   number: described(count, '1 is the first.'),
   at: time,
   status: described(v.nullable(v.pipe(v.number(), v.integer())), 'null: nobody answered.'),
@@ -112,7 +107,7 @@ export const DeliveryAnswer = v.strictObject({
   test: described(v.boolean(), 'Whether it came of the test action.'),
   state: v.picklist(STATES),
   problem: described(v.nullable(v.string()), 'Why it ended, where the attempts do not say it.'),
-  attempts: v.array(Attempt),
+  attempts: v.array(AttemptAnswer),
   next_at: described(
     v.nullable(time),
     'When it is tried next; null: it is over, or being tried at this moment.',

@@ -7,7 +7,7 @@ import { described, time } from '../../requests/described.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { InvitationBody, OF_TENANT } from '../../requests/people-fields.ts'
-import { iso } from './views.ts'
+import { fromOutside, iso, viewOf } from '../../requests/field-names.ts'
 
 export interface ConsoleEndpointsWorld {
   readonly consoleAccess: {
@@ -31,13 +31,8 @@ const Person = v.strictObject({
   since: time,
 })
 
-const personView = ({ user: { userId, email, name }, role, since }: ConsolePerson) => ({
-  user_id: userId,
-  email,
-  name,
-  role,
-  since: iso(since),
-})
+const ofPerson = viewOf(Person)
+const personView = ({ user, role, since }: ConsolePerson) => ofPerson({ ...user, role, since })
 
 const PEOPLE = '/api/v1/operator/console/people'
 const operator = endpointsOf('fleet', 'operator')
@@ -80,8 +75,8 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
       example: { email: 'bob@acme.example', name: 'Bob', tenant_id: 'acme' },
       answers: { 201: json(v.strictObject({ user_id: v.string() }), 'Whose account it is.') },
       refusals: ['tenant_not_found'],
-      handle: async (c, { body: { email, name = email, tenant_id: tenantId } }) => {
-        const wish = { email, name, ...(tenantId !== undefined && { tenantId }) }
+      handle: async (c, { body }) => {
+        const wish = { ...fromOutside(body), name: body.name ?? body.email }
         const language = mailLanguage(c.req.raw)
         const { user } = await people.invite(wish, c.var.actor, language)
         return c.json({ user_id: user.userId }, 201)

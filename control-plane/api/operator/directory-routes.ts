@@ -7,7 +7,7 @@ import type { Tenants } from '../../tenants/tenants.ts'
 import { count, described, time } from '../../requests/described.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { DryRunBody, toDirectory, UserDirectoryBody } from '../../requests/directory-fields.ts'
-import { iso } from './views.ts'
+import { viewOf } from '../../requests/field-names.ts'
 
 export interface DirectoryEndpointsWorld {
   readonly tenants: Pick<Tenants, 'get'>
@@ -118,21 +118,14 @@ export function directoryEndpoints(world: DirectoryEndpointsWorld): readonly End
 }
 
 /** Everything but the password, which nobody gets to see again. */
-function directoryView({ settings, updatedAtMs }: StoredDirectory) {
-  const { kind, host, port, database, username, tls, caPem, query, columns } = settings
-  return {
-    kind,
-    host,
-    port,
-    database,
-    username,
-    tls,
-    ca_pem: caPem,
-    query,
-    columns,
-    updated_at: iso(updatedAtMs),
-  }
-}
+const ofDirectory = viewOf(Directory)
+
+const directoryView = ({ settings, updatedAtMs }: StoredDirectory) =>
+  ofDirectory({
+    ...settings,
+    columns: settings.columns as Record<string, string>,
+    updatedAt: updatedAtMs,
+  })
 
 function triedView({ steps, refusal, sample }: DryRun) {
   return { ok: refusal === undefined, steps, sample }

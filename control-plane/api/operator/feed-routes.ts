@@ -1,12 +1,12 @@
 /** What a tenant's enforcement looks like from here: who polls, and what was enforced. */
 import * as v from 'valibot'
-import type { Enforcement, KeptEvent } from '../../events/enforcement.ts'
+import type { Enforcement } from '../../events/enforcement.ts'
 import type { FeedInstance, Instances } from '../../feed/instances.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { described, time } from '../../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
-import { iso } from './views.ts'
+import { viewOf } from '../../requests/field-names.ts'
 
 export interface OperatorFeedEndpointsWorld {
   readonly tenants: Pick<Tenants, 'get'>
@@ -58,32 +58,15 @@ export function operatorFeedEndpoints(world: OperatorFeedEndpointsWorld): readon
       answers: { 200: json(pageOf(EnforcementEvent), 'One page of it.') },
       handle: async (c, { path, query }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
-        return c.json(mapPage(await enforcement.list(tenantId, query), eventView))
+        return c.json(mapPage(await enforcement.list(tenantId, query), viewOf(EnforcementEvent)))
       },
     }),
   ]
 }
 
-function instanceView(instance: FeedInstance) {
-  return {
-    name: instance.name,
-    version: instance.version,
-    last_poll_at: iso(instance.lastPollMs),
-    up_to_date: instance.etagIsCurrent,
-    clock_offset_ms: instance.clockOffsetMs,
-  }
-}
+const ofInstance = viewOf(Instance)
 
-function eventView(event: KeptEvent) {
-  return {
-    sequence: event.sequence,
-    at: iso(event.at),
-    outcome: event.outcome,
-    subject: event.subject,
-    sid: event.sid,
-    reason: event.reason,
-    ip: event.ip,
-    app_host: event.appHost,
-    instance: event.instance,
-  }
+function instanceView(instance: FeedInstance) {
+  const { lastPollMs: lastPollAt, etagIsCurrent: upToDate } = instance
+  return ofInstance({ ...instance, lastPollAt, upToDate })
 }

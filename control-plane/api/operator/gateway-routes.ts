@@ -6,7 +6,7 @@ import { Gateway, NewGatewayKeyAnswer } from '../answer-fields.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { pageOf } from '../../requests/paging.ts'
 import { NewGatewayKeyBody } from '../../requests/key-fields.ts'
-import { iso } from './views.ts'
+import { viewOf } from '../../requests/field-names.ts'
 
 export interface GatewayEndpointsWorld {
   readonly gateways: () => readonly GatewayStatus[]
@@ -41,8 +41,7 @@ export function gatewayEndpoints(world: GatewayEndpointsWorld): readonly Endpoin
       refusals: ['gateway_keys_full', 'gateways_full'],
       handle: async (c, { body }) => {
         const made = await gatewayKeys.make(body.gateway_id, c.var.actor)
-        const { gatewayId: gateway_id, keyId: key_id, key, createdAt } = made
-        return c.json({ gateway_id, key_id, key, created_at: iso(createdAt) }, 201)
+        return c.json(viewOf(NewGatewayKeyAnswer)(made), 201)
       },
     }),
     fleet.delete(`${GATEWAYS}/{gateway_id}/keys/{key_id}`, {

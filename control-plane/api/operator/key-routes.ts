@@ -18,7 +18,7 @@ import {
   RotationBody,
   SecretRotationBody,
 } from '../../requests/key-fields.ts'
-import { isoOrNull } from './views.ts'
+import { fromOutside, viewOf } from '../../requests/field-names.ts'
 
 export interface KeyEndpointsWorld {
   readonly tenants: Pick<
@@ -45,8 +45,8 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
       example: { phase: 'prepare' },
       answers: { 200: json(KeysAnswer, 'All keys that are published now.') },
       refusals: ['tenant_draft', 'rotation_state', 'key_still_used', 'key_taken'],
-      handle: async (c, { path, body: { private_key_pem: privateKeyPem, ...rotation } }) => {
-        const wish = { ...rotation, privateKeyPem }
+      handle: async (c, { path, body }) => {
+        const wish = fromOutside(body)
         return c.json({ keys: await keys.rotate(path.tenant_id, wish, c.var.actor) })
       },
     }),
@@ -62,8 +62,8 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
       example: { phase: 'prepare' },
       answers: { 200: json(KeysAnswer, 'All of its keys as they are now.') },
       refusals: ['rotation_state', 'key_still_used', 'key_taken'],
-      handle: async (c, { body: { private_key_pem: privateKeyPem, ...rotation } }) => {
-        const wish = { ...rotation, privateKeyPem }
+      handle: async (c, { body }) => {
+        const wish = fromOutside(body)
         return c.json({ keys: await keys.rotate(CONSOLE_REALM, wish, c.var.actor) })
       },
     }),
@@ -77,18 +77,9 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
       answers: { 200: json(CertificateAnswer, 'What the certificate says.') },
       refusals: ['hostname_not_found', 'certificates_too_large'],
       handle: async (c, { path, body }) => {
-        const certificate = {
-          hostname: path.hostname.toLowerCase(),
-          certificatePem: body.certificate_pem,
-          privateKeyPem: body.private_key_pem,
-        }
+        const certificate = { hostname: path.hostname.toLowerCase(), ...fromOutside(body) }
         const facts = await certificates.put(path.tenant_id, certificate, c.var.actor)
-        return c.json({
-          hostname: facts.hostname,
-          not_before: facts.notBefore,
-          not_after: facts.notAfter,
-          fingerprint_sha256: facts.fingerprintSha256,
-        })
+        return c.json(viewOf(CertificateAnswer)(facts))
       },
     }),
     operator.post(`${ONE}/analyzer-key/rotate`, {
@@ -134,19 +125,13 @@ export function keyEndpoints(world: KeyEndpointsWorld): readonly Endpoint[] {
   ]
 }
 
-function analyzerKeyView(tenantId: string, { secret, previousUntilMs }: RotatedSecret) {
-  return {
-    tenant_id: tenantId,
-    analyzer_key: secret,
-    previous_valid_until: isoOrNull(previousUntilMs),
-  }
-}
+const ofKey = viewOf(AnalyzerKeyAnswer)
+const ofSecret = viewOf(ClientSecretAnswer)
+
+const analyzerKeyView = (tenantId: string, { secret, previousUntilMs }: RotatedSecret) =>
+  ofKey({ tenantId, analyzerKey: secret, previousValidUntil: previousUntilMs })
 
 function clientSecretView(tenantId: string, { secret, previousUntilMs }: RotatedSecret) {
-  return {
-    tenant_id: tenantId,
-    client_id: clientIdOf(tenantId),
-    client_secret: secret,
-    previous_valid_until: isoOrNull(previousUntilMs),
-  }
+  const clientId = clientIdOf(tenantId)
+  return ofSecret({ tenantId, clientId, clientSecret: secret, previousValidUntil: previousUntilMs })
 }

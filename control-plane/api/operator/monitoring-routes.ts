@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { Clock } from '../../../shared/clock.ts'
-import type { Alert as KeptAlert, AlertPatch, Alerts, NewAlert } from '../../monitoring/alerts.ts'
+import type { Alerts } from '../../monitoring/alerts.ts'
 import type { Figures } from '../../monitoring/figures.ts'
 import {
   FIGURE_OUTCOMES,
@@ -18,7 +18,7 @@ import { count, described, time } from '../../requests/described.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { AlertPatchBody, NewAlertBody, SPAN_QUERY } from '../../requests/monitoring-fields.ts'
-import { iso, isoOrNull } from './views.ts'
+import { fromOutside, iso, viewOf } from '../../requests/field-names.ts'
 
 export interface MonitoringEndpointsWorld {
   readonly tenants: Pick<Tenants, 'get'>
@@ -64,6 +64,8 @@ const Alert = v.strictObject({
   created_at: time,
   updated_at: time,
 })
+
+const alertView = viewOf(Alert)
 
 const operator = endpointsOf('monitoring', 'operator')
 const TENANT = '/api/v1/operator/tenants/{tenant_id}'
@@ -125,14 +127,8 @@ function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly
       answers: { 201: json(Alert, 'The alert.') },
       refusals: ['alerts_exhausted'],
       handle: async (c, { path, body }) => {
-        const input: NewAlert = {
-          metric: body.metric,
-          threshold: body.threshold,
-          windowSeconds: body.window_seconds,
-          coolDownSeconds: body.cool_down_seconds,
-          isEnabled: body.is_enabled,
-        }
-        return c.json(alertView(await alerts.create(path.tenant_id, input, c.var.actor)), 201)
+        const alert = await alerts.create(path.tenant_id, fromOutside(body), c.var.actor)
+        return c.json(alertView(alert), 201)
       },
     }),
     operator.get(ALERTS, {
@@ -162,13 +158,7 @@ function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly
       refusals: ['alert_not_found'],
       handle: async (c, { path, body }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
-        const patch: AlertPatch = {
-          ...(body.metric !== undefined && { metric: body.metric }),
-          ...(body.threshold !== undefined && { threshold: body.threshold }),
-          ...(body.window_seconds !== undefined && { windowSeconds: body.window_seconds }),
-          ...(body.cool_down_seconds !== undefined && { coolDownSeconds: body.cool_down_seconds }),
-          ...(body.is_enabled !== undefined && { isEnabled: body.is_enabled }),
-        }
+        const patch = fromOutside(body)
         return c.json(alertView(await alerts.patch(tenantId, path.alert_id, patch, c.var.actor)))
       },
     }),
@@ -183,19 +173,4 @@ function alertEndpoints({ tenants, alerts }: MonitoringEndpointsWorld): readonly
       },
     }),
   ]
-}
-
-function alertView(alert: KeptAlert) {
-  return {
-    alert_id: alert.alertId,
-    metric: alert.metric,
-    threshold: alert.threshold,
-    window_seconds: alert.windowSeconds,
-    cool_down_seconds: alert.coolDownSeconds,
-    is_enabled: alert.isEnabled,
-    is_above: alert.isAbove,
-    triggered_at: isoOrNull(alert.triggeredAt),
-    created_at: iso(alert.createdAt),
-    updated_at: iso(alert.updatedAt),
-  }
 }

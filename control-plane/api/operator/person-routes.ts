@@ -1,6 +1,6 @@
 /** One person of the console: what an operator sees of them, and does for them. */
 import * as v from 'valibot'
-import type { ConsoleInvitations, Invitation } from '../../console-access/invitations.ts'
+import type { ConsoleInvitations } from '../../console-access/invitations.ts'
 import type { ConsolePeople } from '../../console-access/people.ts'
 import type { ConsolePersons, ConsolePersonView } from '../../console-access/person.ts'
 import type { Clock } from '../../../shared/clock.ts'
@@ -13,7 +13,8 @@ import { pageOf } from '../../requests/paging.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import { ColleagueBody } from '../../requests/people-fields.ts'
 import { factorView } from './sign-in-routes.ts'
-import { auditView, iso, isoOrNull, sessionView } from './views.ts'
+import { viewOf } from '../../requests/field-names.ts'
+import { auditView, sessionView } from './views.ts'
 
 export interface PersonEndpointsWorld {
   readonly consoleAccess: {
@@ -39,6 +40,18 @@ const InvitationAnswer = v.strictObject({
   expires_at: time,
 })
 
+const SignInAnswer = v.strictObject({ at: time, ip: v.string(), user_agent: v.string() })
+const RoleAnswer = v.strictObject({
+  role: v.picklist(['operator', 'administrator']),
+  tenant_id: described(v.nullable(v.string()), 'null: of all tenants.'),
+  since: time,
+})
+const LinkAnswer = v.strictObject({
+  created_at: time,
+  expires_at: time,
+  used_at: v.nullable(time),
+})
+
 const PersonAnswer = v.strictObject({
   user_id: v.string(),
   email: v.string(),
@@ -47,23 +60,16 @@ const PersonAnswer = v.strictObject({
   accepted: described(v.boolean(), 'Whether they have chosen a password.'),
   locked_until: described(v.nullable(time), 'Until then sign-ins are refused; null: they are not.'),
   created_at: time,
-  roles: v.array(
-    v.strictObject({
-      role: v.picklist(['operator', 'administrator']),
-      tenant_id: described(v.nullable(v.string()), 'null: of all tenants.'),
-      since: time,
-    }),
-  ),
-  last_sign_in: v.nullable(v.strictObject({ at: time, ip: v.string(), user_agent: v.string() })),
+  roles: v.array(RoleAnswer),
+  last_sign_in: v.nullable(SignInAnswer),
   sessions: described(v.array(Session), 'Those of the console that are active.'),
   factors: v.array(Factor),
-  links: described(
-    v.array(v.strictObject({ created_at: time, expires_at: time, used_at: v.nullable(time) })),
-    'Mailed to choose a first password.',
-  ),
+  links: described(v.array(LinkAnswer), 'Mailed to choose a first password.'),
   invitations: described(v.array(InvitationAnswer), 'To tenants, not accepted yet.'),
   audit: described(v.array(AuditEntry), 'Changes by this person, and about them; newest first.'),
 })
+
+const invitationView = viewOf(InvitationAnswer)
 
 const SignedOutAnswer = v.strictObject({
   user_id: v.string(),
@@ -186,44 +192,24 @@ const inviterOf = (actor: Parameters<ConsolePersons['unlock']>[1], request: Requ
   language: mailLanguage(request),
 })
 
-function invitationView(invitation: Invitation) {
-  const { invitationId, tenantId, email, createdAt, sentAt, expiresAt } = invitation
-  return {
-    invitation_id: invitationId,
-    tenant_id: tenantId,
-    email,
-    created_at: iso(createdAt),
-    sent_at: iso(sentAt),
-    expires_at: iso(expiresAt),
-  }
-}
+const ofRole = viewOf(RoleAnswer)
+const ofPerson = viewOf(PersonAnswer)
 
 function personView(view: ConsolePersonView, nowMs: number) {
   const { user, roles, lastSignIn, lockedUntilMs } = view
-  return {
-    user_id: user.userId,
-    email: user.email,
-    name: user.name,
+  return ofPerson({
+    ...user,
     disabled: user.isDisabled,
     accepted: user.passwordHash !== '',
-    locked_until: isoOrNull(lockedUntilMs ?? null),
-    created_at: iso(user.createdAt),
-    roles: roles.map(({ role, tenantId, createdAt }) => ({
-      role,
-      tenant_id: tenantId === '' ? null : tenantId,
-      since: iso(createdAt),
-    })),
-    last_sign_in: lastSignIn
-      ? { at: iso(lastSignIn.at), ip: lastSignIn.ip, user_agent: lastSignIn.userAgent }
-      : null,
+    lockedUntil: lockedUntilMs ?? null,
+    roles: roles.map(({ role, tenantId, createdAt }) =>
+      ofRole({ role, tenantId: tenantId === '' ? null : tenantId, since: createdAt }),
+    ),
+    lastSignIn: lastSignIn ? viewOf(SignInAnswer)(lastSignIn) : null,
     sessions: view.sessions.map((session) => sessionView(session, nowMs)),
     factors: view.factors.map(factorView),
-    links: view.links.map(({ createdAt, expiresAt, usedAt }) => ({
-      created_at: iso(createdAt),
-      expires_at: iso(expiresAt),
-      used_at: isoOrNull(usedAt),
-    })),
+    links: view.links.map(viewOf(LinkAnswer)),
     invitations: view.invitations.map(invitationView),
     audit: view.audit.map(auditView),
-  }
+  })
 }

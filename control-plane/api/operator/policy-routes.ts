@@ -7,7 +7,9 @@ import type { PolicyInput, TenantPolicies } from '../../tenants/policies.ts'
 import { Enforced } from '../answer-fields.ts'
 import { count, described, time } from '../../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
+import { viewOf } from '../../requests/field-names.ts'
 import { enforcedAnswers, type EnforcedAnswersWorld } from './enforced-answers.ts'
+import { whole } from '../../requests/fields.ts'
 import { POLICY_ANSWERS, POLICY_BODIES } from '../../requests/policy-fields.ts'
 
 export interface PolicyEndpointsWorld extends EnforcedAnswersWorld {
@@ -17,34 +19,25 @@ export interface PolicyEndpointsWorld extends EnforcedAnswersWorld {
   readonly clientsHidden: boolean
 }
 
-const DAYS_WISH = `a whole number of days from 1 to ${LIMITS.replayDaysMax}`
-const days = v.optional(
-  v.pipe(
-    v.number(DAYS_WISH),
-    v.integer(DAYS_WISH),
-    v.minValue(1, DAYS_WISH),
-    v.maxValue(LIMITS.replayDaysMax, DAYS_WISH),
-  ),
-  7,
-)
+const days = v.optional(whole(1, LIMITS.replayDaysMax, ' of days'), 7)
 
 const outcome = described(v.string(), '`signed_in`, or what stood in the way.')
+const Example = v.strictObject({
+  sign_in_id: v.string(),
+  at: time,
+  user_id: v.nullable(v.string()),
+  ip: v.string(),
+  before: outcome,
+  after: outcome,
+})
+const ofExample = viewOf(Example)
 const ReplayAnswer = v.strictObject({
   policy: v.picklist(POLICY_NAMES),
   days: count,
   sign_ins: count,
   same: count,
   differences: v.array(v.strictObject({ before: outcome, after: outcome, count })),
-  examples: v.array(
-    v.strictObject({
-      sign_in_id: v.string(),
-      at: time,
-      user_id: v.nullable(v.string()),
-      ip: v.string(),
-      before: outcome,
-      after: outcome,
-    }),
-  ),
+  examples: v.array(Example),
   truncated: described(v.boolean(), 'Only the oldest of these days were looked at.'),
 })
 
@@ -116,12 +109,9 @@ export function policyEndpoints(world: PolicyEndpointsWorld) {
             sign_ins: result.signIns,
             same: result.same,
             differences: result.differences,
-            examples: result.examples.map(({ id, at, userId, ...same }) => ({
-              sign_in_id: id,
-              at: new Date(at * 1000).toISOString(),
-              user_id: userId,
-              ...same,
-            })),
+            examples: result.examples.map(({ id, at, ...same }) =>
+              ofExample({ ...same, signInId: id, at: at * 1000 }),
+            ),
             truncated: result.isCut,
           })
         },

@@ -1,13 +1,13 @@
 /** What stands between people and their sign-in: blocked addresses, and lost second factors. */
 import type { AccountMail } from '../../accounts/account-mail.ts'
-import type { AddressBlock as Block, AddressBlocks } from '../../accounts/address-blocks.ts'
-import type { Factor as OwnFactor, Factors } from '../../accounts/factors.ts'
+import type { AddressBlocks } from '../../accounts/address-blocks.ts'
+import type { Factors } from '../../accounts/factors.ts'
 import type { Users } from '../../accounts/users.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { AddressBlock, Factor } from '../answer-fields.ts'
 import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
-import { iso } from './views.ts'
+import { viewOf } from '../../requests/field-names.ts'
 
 export interface SignInEndpointsWorld {
   readonly tenants: Pick<Tenants, 'get'>
@@ -30,7 +30,7 @@ export function signInEndpoints(world: SignInEndpointsWorld): readonly Endpoint[
       answers: { 200: json(pageOf(AddressBlock), 'One page of them.') },
       handle: async (c, { path, query }) => {
         const { tenantId } = await tenants.get(path.tenant_id)
-        return c.json(mapPage(await addressBlocks.list(tenantId, query), blockView))
+        return c.json(mapPage(await addressBlocks.list(tenantId, query), viewOf(AddressBlock)))
       },
     }),
     operator.delete(`${BLOCKS}/{address}`, {
@@ -72,20 +72,4 @@ export function signInEndpoints(world: SignInEndpointsWorld): readonly Endpoint[
   ]
 }
 
-function blockView({ address, failures, createdAt, blockedUntil }: Block) {
-  return {
-    address,
-    failures,
-    created_at: iso(createdAt),
-    blocked_until: iso(blockedUntil),
-  }
-}
-
-export function factorView({ factorId, kind, createdAt, lastUsedAt }: OwnFactor) {
-  return {
-    factor_id: factorId,
-    kind,
-    created_at: iso(createdAt),
-    last_used_at: lastUsedAt === null ? null : iso(lastUsedAt),
-  }
-}
+export const factorView = viewOf(Factor)

@@ -21,8 +21,8 @@ import {
   TenantPatchBody,
   toLicence,
   toNewTenant,
-  toPatch,
 } from '../../requests/tenant-fields.ts'
+import { fromOutside } from '../../requests/field-names.ts'
 import { protectionView, tenantView, type ViewWorld } from './views.ts'
 
 export interface TenantEndpointsWorld extends ViewWorld, EnforcedAnswersWorld {
@@ -82,12 +82,8 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
       refusals: ['tenant_taken', 'hostname_taken'],
       handle: async (c, { body }) => {
         const created = await tenants.create(toNewTenant(body), c.var.actor)
-        const secrets = {
-          analyzer_key: created.analyzerKey,
-          client_id: created.clientId,
-          client_secret: created.clientSecret,
-        }
-        return c.json({ ...tenantView(created.tenant, world), ...secrets }, 201)
+        const { analyzerKey: analyzer_key, clientSecret: client_secret } = created
+        return c.json({ ...tenantView(created.tenant, world), analyzer_key, client_secret }, 201)
       },
     }),
     operator.get('/api/v1/operator/tenants', {
@@ -110,7 +106,7 @@ export function tenantEndpoints(world: TenantEndpointsWorld): readonly Endpoint[
       answers: changedTenant,
       refusals: ['hostname_taken'],
       handle: async (c, { path, body }) => {
-        const tenant = await tenants.patch(path.tenant_id, toPatch(body), c.var.actor)
+        const tenant = await tenants.patch(path.tenant_id, fromOutside(body), c.var.actor)
         return c.json(await changed(tenant))
       },
     }),

@@ -7,8 +7,9 @@ import { endpointsOf, json, nothing, type Endpoint } from '../endpoint.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { NothingBody } from '../../requests/fields.ts'
 import { SecretRotationBody } from '../../requests/key-fields.ts'
-import { iso, isoOrNull } from './views.ts'
+import { viewOf } from '../../requests/field-names.ts'
 import {
+  AttemptAnswer,
   DELIVERY_QUERY,
   DeliveryAnswer,
   NewWebhookAnswer,
@@ -109,11 +110,7 @@ function receiverEndpoints({ tenants, webhooks }: WebhookEndpointsWorld): readon
       handle: async (c, { path, body: { overlap_seconds: seconds } }) => {
         const { tenant_id: tenantId, webhook_id: webhookId } = path
         const made = await webhooks.rotateSecret(tenantId, webhookId, seconds, c.var.actor)
-        return c.json({
-          webhook_id: webhookId,
-          secret: made.secret,
-          previous_secret_until: isoOrNull(made.previousUntilMs),
-        })
+        return c.json(ofSecret({ ...made, webhookId, previousSecretUntil: made.previousUntilMs }))
       },
     }),
   ]
@@ -204,39 +201,23 @@ function deliveryEndpoints({ deliveries }: WebhookEndpointsWorld): readonly Endp
   ]
 }
 
+const ofSecret = viewOf(WebhookSecretAnswer)
+const ofWebhook = viewOf(WebhookAnswer)
+
 function webhookView(webhook: Webhook, isOverlapping: boolean) {
-  return {
-    webhook_id: webhook.webhookId,
-    tenant_id: webhook.tenantId,
-    url: webhook.url,
-    events: webhook.events,
-    description: webhook.description,
-    state: webhook.state,
-    paused_reason: webhook.pausedReason,
-    failing_since: isoOrNull(webhook.failingSince),
-    dropped: webhook.droppedCount,
-    dropped_since: isoOrNull(webhook.droppedSince),
-    previous_secret_until: isOverlapping ? isoOrNull(webhook.previousSecretUntil) : null,
-    created_at: iso(webhook.createdAt),
-    updated_at: iso(webhook.updatedAt),
-  }
+  const previousSecretUntil = isOverlapping ? webhook.previousSecretUntil : null
+  return ofWebhook({ ...webhook, dropped: webhook.droppedCount, previousSecretUntil })
 }
+
+const ofDelivery = viewOf(DeliveryAnswer)
+const ofAttempt = viewOf(AttemptAnswer)
 
 function deliveryView(delivery: Delivery) {
   const isWaiting = delivery.state === 'pending' && delivery.leaseOwner === null
-  return {
-    delivery_id: delivery.deliveryId,
-    webhook_id: delivery.webhookId,
-    event: delivery.event,
+  return ofDelivery({
+    ...delivery,
     test: delivery.isTest,
-    state: delivery.state,
-    problem: delivery.problem,
-    attempts: delivery.tries.map(({ number, at, status, milliseconds, firstBytes, problem }) => ({
-      ...{ number, at: iso(at), status, milliseconds, first_bytes: firstBytes, problem },
-    })),
-    next_at: isWaiting ? iso(delivery.nextAt) : null,
-    replayed_from: delivery.replayedFrom,
-    created_at: iso(delivery.createdAt),
-    updated_at: iso(delivery.updatedAt),
-  }
+    attempts: delivery.tries.map(ofAttempt),
+    nextAt: isWaiting ? delivery.nextAt : null,
+  })
 }

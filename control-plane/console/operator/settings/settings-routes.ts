@@ -1,7 +1,8 @@
 /** Settings of a tenant, for operators: what it is, its plan, its licence and what state it is in. */
 import { html } from 'hono/html'
 import { Refusal } from '../../../../shared/errors.ts'
-import { LicenceBody, PlanBody, toLicence, toPatch } from '../../../requests/tenant-fields.ts'
+import { fromOutside } from '../../../requests/field-names.ts'
+import { LicenceBody, PlanBody, toLicence } from '../../../requests/tenant-fields.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
 import { freshSignInNotice } from '../../access/fresh-sign-in.ts'
 import { form } from '../../blocks/form.ts'
@@ -75,7 +76,7 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
         const { tenant_id: tenantId } = visit.path
         if (seenOf(await tenants.get(tenantId)) !== seen)
           throw new Refusal('changed_meanwhile', {}, MEANWHILE)
-        await tenants.patch(tenantId, toPatch(settings), visit.actor)
+        await tenants.patch(tenantId, fromOutside(settings), visit.actor)
         return done(settingsAt(tenantId), 'The settings are saved.', { changed: tenantId })
       },
       show('settings'),
