@@ -5,6 +5,15 @@ export interface Clue<T> extends Omit<Finding, 'about' | 'value'> {
   readonly value: T
 }
 
+export function clue<T>(
+  value: T,
+  at: Place | null,
+  confidence: Confidence,
+  detail: string,
+): Clue<T> {
+  return { value, at, confidence, detail }
+}
+
 export function finding(
   about: Finding['about'],
   value: string | number,

@@ -1,7 +1,7 @@
 /** What the files beside an application say about how it is started: Dockerfile and Procfile. */
 import type { Project } from '../project/project.ts'
 import type { Place } from './application.ts'
-import type { Clue } from './assemble.ts'
+import { clue, type Clue } from './assemble.ts'
 import { under } from './folders.ts'
 import { healthRank } from './health.ts'
 import { parsedJson, textsOf } from './manifests/tables.ts'
@@ -96,18 +96,13 @@ function execForm(written: string): string {
 function exposed(text: string, at: Place): Clue<number> | null {
   const [, port] = /^(\d{2,5})(?:\/tcp)?\b/.exec(text.trim()) ?? []
   if (port === undefined) return null
-  return { value: Number(port), at, confidence: 'likely', detail: 'The image exposes this port.' }
+  return clue(Number(port), at, 'likely', 'The image exposes this port.')
 }
 
 function checked(text: string, at: Place): Clue<string> | null {
   const [, path = ''] = /https?:\/\/[^/\s'"]+(\/[^\s'"|;)]*)/.exec(text) ?? []
   if (path === '' || (healthRank(path) === null && path === '/')) return null
-  return {
-    value: path,
-    at,
-    confidence: 'sure',
-    detail: 'The health check of the image asks for it.',
-  }
+  return clue(path, at, 'sure', 'The health check of the image asks for it.')
 }
 
 /** `--port 8080`, `-p 3000`, `--bind 0.0.0.0:8000`, `-b :8000`, and defaults of `${PORT:-8080}`. */
@@ -117,12 +112,7 @@ function portOf(command: string, at: Place): Clue<number> | null {
   for (const pattern of patterns) {
     const [, port] = new RegExp(pattern).exec(command) ?? []
     if (port !== undefined)
-      return {
-        value: Number(port),
-        at,
-        confidence: 'sure',
-        detail: 'The command to start it says so.',
-      }
+      return clue(Number(port), at, 'sure', 'The command to start it says so.')
   }
   return null
 }

@@ -8,30 +8,19 @@ import { PHP } from './languages/php.ts'
 import { PYTHON } from './languages/python.ts'
 import { RUBY } from './languages/ruby.ts'
 import { detectNode } from './node/detect-node.ts'
-import type { Language } from './reader/language.ts'
-import type { Part } from './reader/part.ts'
 import { readLanguage } from './reader/read-language.ts'
 
-type Detector = (project: Project) => Promise<Detection>
-
-const read =
-  <P extends Part>(language: Language<P>): Detector =>
-  (project) =>
-    readLanguage(project, language)
-
-/** What one of them finds says nothing about the others. */
-const DETECTORS: readonly Detector[] = [
-  detectNode,
-  read(PYTHON),
-  read(RUBY),
-  read(PHP),
-  read(JAVA),
-  read(DOTNET),
-  read(GO),
-]
-
 export async function detect(project: Project): Promise<Detection> {
-  const found = await Promise.all(DETECTORS.map((detector) => detector(project)))
+  // what one of them finds says nothing about the others
+  const found = await Promise.all([
+    detectNode(project),
+    readLanguage(project, PYTHON),
+    readLanguage(project, RUBY),
+    readLanguage(project, PHP),
+    readLanguage(project, JAVA),
+    readLanguage(project, DOTNET),
+    readLanguage(project, GO),
+  ])
   return {
     applications: found.flatMap(({ applications }) => applications).sort(byPlace),
     remarks: [...found.flatMap(({ remarks }) => remarks), ...remarksOf(project)],

@@ -33,14 +33,12 @@ export function healthRank(path: string): number | null {
 }
 
 /** One whose whole path is known before any whose is not. */
-export function bestHealth<T>(
+export function bestHealth<T extends { readonly path: string; readonly isKnown?: boolean }>(
   found: readonly T[],
-  pathOf: (one: T) => string,
-  isKnown: (one: T) => boolean = () => true,
 ): T | null {
   const ranked = found.flatMap((one) => {
-    const rank = healthRank(pathOf(one))
-    return rank === null ? [] : [{ one, rank: isKnown(one) ? rank : rank + NAMES.length }]
+    const rank = healthRank(one.path)
+    return rank === null ? [] : [{ one, rank: one.isKnown === false ? rank + NAMES.length : rank }]
   })
   ranked.sort((a, b) => a.rank - b.rank)
   return ranked[0]?.one ?? null

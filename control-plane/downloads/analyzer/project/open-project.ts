@@ -7,47 +7,31 @@ import { readText } from './read-text.ts'
 import { createUnread } from './unread.ts'
 import { walk, type WalkLimits, type WalkProgress } from './walk.ts'
 
-interface ProjectLimits extends WalkLimits {
-  readonly fileBytes: number
-  /** Of the texts that are remembered between two readings. */
-  readonly rememberedBytes: number
-}
-
 interface OpenOptions {
   readonly onProgress?: (progress: WalkProgress) => void
-  readonly limits?: Partial<ProjectLimits>
+  readonly limits?: Partial<WalkLimits>
 }
 
 /** Why this folder cannot be looked at at all; the message says it to a person. */
 export class ProjectProblem extends Error {}
 
-const PROJECT_LIMITS: ProjectLimits = {
-  files: LIMITS.projectFilesMax,
-  folders: LIMITS.projectFoldersMax,
-  depth: LIMITS.projectDepthMax,
-  entries: LIMITS.projectEntriesMax,
-  filesPerFolder: LIMITS.projectFilesPerFolderMax,
-  fileBytes: LIMITS.projectFileBytesMax,
-  rememberedBytes: LIMITS.projectRememberedBytesMax,
-}
-
 export async function openProject(folder: string, options: OpenOptions = {}): Promise<Project> {
-  const limits = { ...PROJECT_LIMITS, ...options.limits }
+  const limits = { ...LIMITS, ...options.limits }
   const root = await folderAt(folder)
   const unread = createUnread(LIMITS.projectUnreadMax)
   const { files, isCut } = await walk(root, limits, unread, options.onProgress ?? (() => {}))
   const bytesByPath = new Map(files.map(({ path, bytes }) => [path, bytes]))
   /** A promise each: whoever asks while a file is being read waits for the same reading. */
   const texts = new LRUCache<string, Promise<string | null>>({
-    maxSize: Math.max(limits.rememberedBytes, 1),
+    maxSize: Math.max(limits.projectRememberedBytesMax, 1),
     sizeCalculation: (_, path) =>
-      Math.max(1, Math.min(bytesByPath.get(path) ?? 1, limits.fileBytes)),
+      Math.max(1, Math.min(bytesByPath.get(path) ?? 1, limits.projectFileBytesMax)),
     memoMethod: readOnce,
   })
 
   async function readOnce(path: string): Promise<string | null> {
     try {
-      const { text, problem } = await readText(root, path, limits.fileBytes)
+      const { text, problem } = await readText(root, path, limits.projectFileBytesMax)
       if (problem !== null) unread.add(path, problem)
       return text
     } catch (error) {

@@ -6,29 +6,18 @@
 import { lstatSync, type Dirent } from 'node:fs'
 import { opendir, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
+import type { LIMITS } from '../../../../shared/limits.ts'
 import { isLeftOut, MARKS_ENVIRONMENT } from './left-out.ts'
 import type { ProjectFile } from './project.ts'
 import type { Unread } from './unread.ts'
 
-export interface WalkLimits {
-  readonly files: number
-  readonly folders: number
-  readonly depth: number
-  /** Of everything that is looked at, listed or not: this is what bounds the work. */
-  readonly entries: number
-  /** Of one folder: a heap of data must not take the place of everybody's code. */
-  readonly filesPerFolder: number
-}
+/** By their names in LIMITS. */
+export type WalkLimits = Readonly<Record<keyof typeof LIMITS & `project${string}Max`, number>>
 
 export interface WalkProgress {
   readonly files: number
   readonly folders: number
   readonly entries: number
-}
-
-interface Walked {
-  readonly files: readonly ProjectFile[]
-  readonly isCut: boolean
 }
 
 const ENTRIES_PER_REPORT = 1000
@@ -45,7 +34,7 @@ export async function walk(
   limits: WalkLimits,
   unread: Unread,
   onProgress: (progress: WalkProgress) => void,
-): Promise<Walked> {
+) {
   const files: ProjectFile[] = []
   const queue: Folder[] = [{ path: '', depth: 0 }]
   let entries = 0
@@ -54,7 +43,7 @@ export async function walk(
   // the queue grows while it is walked: level by level
   let folders = 0
   for (const folder of queue) {
-    if (files.length >= limits.files || entries >= limits.entries) {
+    if (files.length >= limits.projectFilesMax || entries >= limits.projectEntriesMax) {
       isCut = true
       break
     }
@@ -73,16 +62,19 @@ export async function walk(
     const names: string[] = []
     const links: string[] = []
     const below: string[] = []
-    const filesMax = Math.min(limits.filesPerFolder, limits.files - files.length)
+    const filesMax = Math.min(
+      limits.projectFilesPerFolderMax,
+      limits.projectFilesMax - files.length,
+    )
     let leftOver = 0
     for await (const entry of entriesOf(path)) {
-      if (entries >= limits.entries) {
+      if (entries >= limits.projectEntriesMax) {
         isCut = true
         break
       }
       if (++entries % ENTRIES_PER_REPORT === 0) report()
       if (entry.isDirectory()) {
-        if (below.length <= limits.folders) below.push(entry.name)
+        if (below.length <= limits.projectFoldersMax) below.push(entry.name)
         continue
       }
       if (!entry.isFile() && !entry.isSymbolicLink()) continue
@@ -92,7 +84,7 @@ export async function walk(
     if (depth > 0 && names.includes(MARKS_ENVIRONMENT)) return
     if (leftOver > 0) {
       isCut = true
-      if (filesMax === limits.filesPerFolder)
+      if (filesMax === limits.projectFilesPerFolderMax)
         unread.add(path || '.', `holds more than ${filesMax} files: ${leftOver} were left out`)
     }
     for (const name of names) list(under(path, name))
@@ -112,7 +104,8 @@ export async function walk(
 
   function enqueue(folder: Folder) {
     if (isOdd(folder.path)) return
-    if (folder.depth > limits.depth || queue.length >= limits.folders) isCut = true
+    if (folder.depth > limits.projectDepthMax || queue.length >= limits.projectFoldersMax)
+      isCut = true
     else queue.push(folder)
   }
 

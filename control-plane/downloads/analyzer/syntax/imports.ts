@@ -74,24 +74,19 @@ export function moduleOfCall(
     return module === null ? null : { module, form: 'dynamic' }
   }
   if (call.type !== 'CallExpression') return null
-  const form = formOf(source, call)
-  const module = form && literal(call.arguments[0])
-  return form && module !== null ? { module, form } : null
+  const module = isRequire(source, call) ? literal(call.arguments[0]) : null
+  return module === null ? null : { module, form: 'require' }
 }
 
-function formOf(source: Source, { callee }: CallExpression): 'require' | 'dynamic' | null {
-  if (callee.type === 'Import') return 'dynamic'
-  if (callee.type !== 'Identifier' || callee.name !== 'require') return null
-  const binding = source.bindings.resolve(callee)
-  if (binding === undefined) return 'require'
+function isRequire({ bindings }: Source, { callee }: CallExpression): boolean {
+  if (callee.type !== 'Identifier' || callee.name !== 'require') return false
+  const binding = bindings.resolve(callee)
   // const require = createRequire(import.meta.url)
-  const [value] = binding.values
-  const made = value?.expression
-  return made?.type === 'CallExpression' &&
-    made.callee.type === 'Identifier' &&
-    made.callee.name === 'createRequire'
-    ? 'require'
-    : null
+  const made = binding?.values[0]?.expression
+  return (
+    binding === undefined ||
+    (made?.type === 'CallExpression' && keyOf(made.callee) === 'createRequire')
+  )
 }
 
 /** `const a = require('x')`, `const { b: c } = await import('x')`, `const d = require('x').e`. */

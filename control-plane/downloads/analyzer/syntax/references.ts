@@ -75,7 +75,6 @@ export function bare(expression: Node): Node {
       case 'AwaitExpression':
         node = node.argument
         break
-      case 'ParenthesizedExpression':
       case 'TSAsExpression':
       case 'TSSatisfiesExpression':
       case 'TSNonNullExpression':

@@ -4,13 +4,8 @@ import { LIMITS } from '../../../../shared/limits.ts'
 
 const ASIDE: ReadonlySet<string> = new Set(['loc', 'extra', 'errors', 'comments', 'tokens'])
 
-interface Nodes {
-  readonly nodes: Node[]
-  readonly parents: Map<Node, Node>
-}
-
 /** A parent before its children, these in the order of the tree; null where it is too large. */
-export function nodesOf(file: File): Nodes | null {
+export function nodesOf(file: File) {
   const { analyzerSourceNodesMax, analyzerSourceDepthMax } = LIMITS
   const nodes: Node[] = []
   const parents = new Map<Node, Node>()

@@ -1,6 +1,6 @@
 /** Django: settings may be one file, or a package of files that build on each other. */
 import type { Place } from '../application.ts'
-import type { Clue } from '../assemble.ts'
+import { clue, type Clue } from '../assemble.ts'
 import { folderOf, isUnder } from '../folders.ts'
 import type { Found } from '../reader/language.ts'
 import { healthOf, type Nesting } from '../reader/routes.ts'
@@ -51,12 +51,7 @@ function foundOf(part: PythonCode, start: Source, isOneOfSeveral: boolean): Foun
     folder: isOneOfSeveral ? base : part.folder,
     made: { at: placeAt(start, 0), detail: '' },
     sources: settings,
-    entry: {
-      value: start.path,
-      at: lineOfStart(start),
-      confidence: 'sure',
-      detail: 'This file starts Django.',
-    },
+    entry: clue(start.path, lineOfStart(start), 'sure', 'This file starts Django.'),
     mount: middleware,
     ...(health && { health }),
     signIn: [...installedApps(settings), ...packagesOfSignIn(part)],
@@ -105,16 +100,11 @@ function ofChain(chain: readonly Source[]): Middleware | null {
   for (const source of chain) {
     const hit = firstHit(source, MIDDLEWARE)
     if (hit === null) continue
-    const isList = /^[[(]/.test(source.code.slice(hit.end))
-    return {
-      value: 'MIDDLEWARE',
-      source,
-      at: placeAt(source, source.code.indexOf('MIDDLEWARE', hit.index)),
-      confidence: isList ? 'sure' : 'guess',
-      detail: isList
-        ? 'The list of middleware: the first of it sees a request first.'
-        : 'The list of middleware is put together from others here.',
-    }
+    const at = placeAt(source, source.code.indexOf('MIDDLEWARE', hit.index))
+    const [confidence, detail] = /^[[(]/.test(source.code.slice(hit.end))
+      ? (['sure', 'The list of middleware: the first of it sees a request first.'] as const)
+      : (['guess', 'The list of middleware is put together from others here.'] as const)
+    return { ...clue('MIDDLEWARE', at, confidence, detail), at, source }
   }
   return null
 }
@@ -136,8 +126,7 @@ function installedApps(settings: readonly Source[]): Clue<string>[] {
       ({ value, index }) => {
         const name = signInOfApp(value)
         if (name === undefined) return []
-        const detail = 'It is one of the installed apps.'
-        return [{ value: name, at: placeAt(source, index), confidence: 'sure' as const, detail }]
+        return [clue(name, placeAt(source, index), 'sure', 'It is one of the installed apps.')]
       },
     ),
   )

@@ -1,6 +1,6 @@
 /** Go programs that serve HTTP: net/http, and the routers that people put on it. */
 import type { Place } from '../application.ts'
-import type { Clue } from '../assemble.ts'
+import { clue, type Clue } from '../assemble.ts'
 import { isAside } from '../folders.ts'
 import type { Found, Language } from '../reader/language.ts'
 import type { Part } from '../reader/part.ts'
@@ -75,13 +75,24 @@ export const GO: Language = {
   ],
 }
 
+const SERVED = 'The handler is served here'
+
 function foundOf(program: GoProgram): Found<Part> {
   const { module, own, sources, serving, confidence } = program
   const main = own.find((source) => firstHit(source, MAIN) !== null) ?? serving.source
   const router = routerOf(program)
   const name = router?.name ?? 'net/http'
+  const served = placeAt(serving.source, serving.index)
   // an adapter of fasthttp's is not the contract's net/http
-  const isServedByNetHttp = name !== 'fiber'
+  const mount =
+    name === 'fiber'
+      ? clue(
+          name,
+          served,
+          'guess',
+          `${SERVED}, but not by net/http: the middleware has to be adapted.`,
+        )
+      : clue(name, served, confidence, `${SERVED}: the middleware goes around it.`)
   const port = portOf(program)
   const detail = `Its requests are served by ${name}.`
   const at = router?.at ?? placeAt(main, firstHit(main, MAIN)?.index ?? 0)
@@ -89,20 +100,13 @@ function foundOf(program: GoProgram): Found<Part> {
     part: module,
     made: { at, detail },
     sources: [...new Set([serving.source, main, ...sources])],
-    framework: { value: 'go', at, confidence: 'sure', detail },
+    framework: clue('go', at, 'sure', detail),
     variant: name,
-    mount: {
-      value: name,
-      at: placeAt(serving.source, serving.index),
-      confidence: isServedByNetHttp ? confidence : 'guess',
-      detail: isServedByNetHttp
-        ? 'The handler is served here: the middleware goes around it.'
-        : 'The handler is served here, but not by net/http: the middleware has to be adapted.',
-    },
+    mount,
     ...(port && { port }),
     signIn: SIGN_IN.flatMap(([pattern, value]): Clue<string>[] => {
       const at = importedAt(sources, pattern)
-      return at ? [{ value, at, confidence: 'sure', detail: 'The code imports it.' }] : []
+      return at ? [clue(value, at, 'sure', 'The code imports it.')] : []
     }),
   }
 }
@@ -155,12 +159,9 @@ function portOf({ serving, own, sources }: GoProgram): Clue<number> | null {
   const at = placeAt(source, index)
   const address = addressAt === null ? null : stringAt(source, addressAt)
   const [, literal] = /^(?:[\w.-]*|\[[^\]]*\]):(\d{2,5})$/.exec(address ?? '') ?? []
-  if (literal !== undefined)
-    return { value: Number(literal), at, confidence: 'sure', detail: 'The code says so.' }
-  if (addressAt === null && router?.name === 'gin') {
-    const detail = 'Gin listens there unless told otherwise.'
-    return { value: 8080, at, confidence: 'likely', detail }
-  }
+  if (literal !== undefined) return clue(Number(literal), at, 'sure', 'The code says so.')
+  if (addressAt === null && router?.name === 'gin')
+    return clue(8080, at, 'likely', 'Gin listens there unless told otherwise.')
   // elsewhere a port is as well one that somebody is called on
   const settings = sources.filter(({ path }) => /conf|setting|option|env|flag|cmd\//i.test(path))
   for (const one of new Set([source, ...own, ...settings])) {

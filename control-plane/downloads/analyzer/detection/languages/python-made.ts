@@ -84,27 +84,16 @@ export function startedOnes(part: PythonCode, made: readonly Made[]): Started[] 
     }
     if (started.size > 0) return [...started.values()]
   }
-  return byCustom(made)
+  // nothing starts it that can be seen: a server is pointed at it, from outside
+  const [first] = [...made].sort((a, b) => depthOf(a.source) - depthOf(b.source))
+  if (first === undefined) return []
+  const { source, index } = first
+  const confidence = made.length === 1 ? 'likely' : 'guess'
+  const confidences = { entryConfidence: confidence, mountConfidence: confidence } as const
+  return [{ made: first, entry: placeAt(source, index), entrySource: source, ...confidences }]
 }
 
-/** Nothing starts it that can be seen: a server is pointed at it, from outside. */
-function byCustom(made: readonly Made[]): Started[] {
-  const isShallow = (a: Made, b: Made) =>
-    a.source.path.split('/').length - b.source.path.split('/').length
-  const [first] = [...made].sort(isShallow)
-  if (first === undefined) return []
-  const confidence = made.length === 1 ? 'likely' : 'guess'
-  const entry = placeAt(first.source, first.index)
-  return [
-    {
-      made: first,
-      entry,
-      entrySource: first.source,
-      entryConfidence: confidence,
-      mountConfidence: confidence,
-    },
-  ]
-}
+const depthOf = ({ path }: Source) => path.split('/').length
 
 function startLevels(part: PythonCode): { sources: Source[]; confidence: Confidence }[] {
   const runs =
@@ -129,7 +118,7 @@ function startLevels(part: PythonCode): { sources: Source[]; confidence: Confide
     {
       sources: customary
         .flatMap((name) => part.sources.filter(({ path }) => nameOf(path) === name))
-        .sort((a, b) => a.path.split('/').length - b.path.split('/').length),
+        .sort((a, b) => depthOf(a) - depthOf(b)),
       confidence: 'likely',
     },
   ]

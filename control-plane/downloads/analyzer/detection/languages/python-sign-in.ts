@@ -1,6 +1,6 @@
 /** Packages of Python by which an application signs people in. */
 import type { Place } from '../application.ts'
-import type { Clue } from '../assemble.ts'
+import { clue, type Clue } from '../assemble.ts'
 import { needed } from '../manifests/dependencies.ts'
 import { hits, placeAt } from '../source/source.ts'
 import type { PythonCode } from './python-modules.ts'
@@ -42,12 +42,11 @@ export function packagesOfSignIn(part: PythonCode): Clue<string>[] {
     if (name === 'pyjwt' && at === null && part.sources.some(isOurs)) continue
     // names that several packages are imported by count where the manifest says which it is
     if (dependency === null && (at === null || part.dependencies.size > 0)) continue
-    found.push({
-      value: name,
-      at: at ?? dependency?.at ?? null,
-      confidence: at === null ? 'likely' : 'sure',
-      detail: at === null ? 'It is a dependency.' : 'The code imports it.',
-    })
+    found.push(
+      at === null
+        ? clue(name, dependency?.at ?? null, 'likely', 'It is a dependency.')
+        : clue(name, at, 'sure', 'The code imports it.'),
+    )
   }
   return found
 }

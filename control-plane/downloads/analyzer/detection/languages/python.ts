@@ -1,6 +1,6 @@
 /** Python: Django, Flask and FastAPI, in as many parts as a project has manifests. */
 import type { Project } from '../../project/project.ts'
-import type { Clue } from '../assemble.ts'
+import { clue, type Clue } from '../assemble.ts'
 import { folderOf, isAside, under, upwards } from '../folders.ts'
 import { byName, needed } from '../manifests/dependencies.ts'
 import { PYTHON_LOCKS, PYTHON_MANIFEST, readPythonManifest } from '../manifests/python.ts'
@@ -142,8 +142,7 @@ function managerOf(
   if (path !== undefined && manager !== undefined)
     return managedBy(manager, path, `${path} is written by it.`)
   if (!hasManifest) return null
-  const detail = 'No lock of another one is there.'
-  return { value: 'pip', at: null, confidence: 'likely', detail }
+  return clue('pip', null, 'likely', 'No lock of another one is there.')
 }
 
 function foundOf(
@@ -161,18 +160,8 @@ function foundOf(
     folder: isOneOfSeveral ? folderOf(entrySource.path) : part.folder,
     made: { at, detail: '' },
     sources: [...new Set([made.source, entrySource, ...part.sources])],
-    entry: {
-      value: entry.path,
-      at: entry,
-      confidence: entryConfidence,
-      detail: 'This file starts it.',
-    },
-    mount: {
-      value: made.variable ?? title,
-      at,
-      confidence: mountConfidence,
-      detail: `${title} is made here${inFactory}.`,
-    },
+    entry: clue(entry.path, entry, entryConfidence, 'This file starts it.'),
+    mount: clue(made.variable ?? title, at, mountConfidence, `${title} is made here${inFactory}.`),
     ...(port && { port }),
     signIn: packagesOfSignIn(part),
   }
@@ -218,13 +207,10 @@ function numberAt(source: Source, start: number): Clue<number> | null {
   const [expression = ''] = /^[^,\n]*(?:,[^,\n]*\)+)?/.exec(text.slice(start, end)) ?? []
   const [, port] = /(?<![\w.])(\d{2,5})(?![\w.])/.exec(expression) ?? []
   if (port === undefined) return null
-  const isFixed = /^\d/.test(expression)
-  return {
-    value: Number(port),
-    at: placeAt(source, start),
-    confidence: isFixed ? 'sure' : 'likely',
-    detail: `The code says so${isFixed ? '' : ', where the environment says nothing'}.`,
-  }
+  const at = placeAt(source, start)
+  return /^\d/.test(expression)
+    ? clue(Number(port), at, 'sure', 'The code says so.')
+    : clue(Number(port), at, 'likely', 'The code says so, where the environment says nothing.')
 }
 
 /** `port=port`, with `port = 8080` above. */

@@ -3,7 +3,7 @@ import type { Project } from '../../project/project.ts'
 import { folderOf, nameOf, under, upwards } from '../folders.ts'
 import { hits, placeAt, sourceOf, stringAt, stringBehind, type Source } from '../source/source.ts'
 import { BOOT, type BuildModule, type Dependency } from './dependencies.ts'
-import { isTable, readToml, tableIn, textIn, textsIn, type Table } from './tables.ts'
+import { readToml, tableIn, textIn, textsIn, type Table } from './tables.ts'
 
 const CONFIGURATION =
   /\b(implementation|api|compile|runtimeOnly|compileOnly|developmentOnly|annotationProcessor|kapt|testImplementation|testRuntimeOnly|testCompile|integrationTestImplementation)\b\s*\(?\s*/
@@ -105,12 +105,12 @@ async function readCatalog(project: Project, folder: string): Promise<Catalog> {
   const { table } = readToml(path === undefined ? '' : ((await project.read(path)) ?? ''))
   const libraries = new Map<string, readonly Named[]>()
   for (const [alias, entry] of Object.entries(tableIn(table, 'libraries'))) {
-    if (typeof entry === 'string') libraries.set(normal(alias), [coordinates(entry)])
-    else if (isTable(entry)) {
-      const apart = `${textIn(entry, 'group') ?? ''}:${textIn(entry, 'name') ?? ''}`
-      const name = textIn(entry, 'module') ?? apart
-      libraries.set(normal(alias), [{ name, version: versionOf(table, entry) }])
-    }
+    const said = tableIn(entry)
+    const apart = `${textIn(said, 'group') ?? ''}:${textIn(said, 'name') ?? ''}`
+    const name = textIn(said, 'module') ?? apart
+    const library =
+      typeof entry === 'string' ? coordinates(entry) : { name, version: versionOf(table, said) }
+    libraries.set(normal(alias), [library])
   }
   const bundles = tableIn(table, 'bundles')
   for (const alias of Object.keys(bundles)) {
@@ -119,13 +119,9 @@ async function readCatalog(project: Project, folder: string): Promise<Catalog> {
   }
   const plugins = new Map<string, Named>()
   for (const [alias, entry] of Object.entries(tableIn(table, 'plugins'))) {
-    const [id = '', version = null] = typeof entry === 'string' ? entry.split(':') : []
-    if (typeof entry === 'string') plugins.set(normal(alias), { name: id, version })
-    else if (isTable(entry))
-      plugins.set(normal(alias), {
-        name: textIn(entry, 'id') ?? '',
-        version: versionOf(table, entry),
-      })
+    const [id = '', said = null] = typeof entry === 'string' ? entry.split(':') : []
+    const name = textIn(tableIn(entry), 'id') ?? id
+    plugins.set(normal(alias), { name, version: said ?? versionOf(table, tableIn(entry)) })
   }
   return { libraries, plugins }
 }

@@ -1,5 +1,6 @@
 /** *.csproj: what a project of .NET is, and which packages it names. */
 import type { Project } from '../../project/project.ts'
+import { clue } from '../assemble.ts'
 import { under, upwards } from '../folders.ts'
 import { managedBy, manifestsOf, type Part, type Parts } from '../reader/part.ts'
 import { byName } from './dependencies.ts'
@@ -24,17 +25,14 @@ export async function readMsbuildProjects(project: Project): Promise<Parts<Part>
     const around = upwards(folder).flatMap((one) =>
       ['Directory.Build.props', 'Directory.Packages.props'].map((name) => under(one, name)),
     )
-    const shared = await Promise.all(around.map((path) => manifestAt(project, path)))
-    const own = { path, root }
-    parts.push({ folder, ...partOf(own, [own, ...shared.filter((one) => one !== null)]) })
+    const manifests: Manifest[] = [{ path, root }]
+    for (const path of around) {
+      const root = readXml((await project.read(path)) ?? '')
+      if (root !== null) manifests.push({ path, root })
+    }
+    parts.push({ folder, ...partOf({ path, root }, manifests) })
   }
   return { parts, remarks: [] }
-}
-
-async function manifestAt(project: Project, path: string): Promise<Manifest | null> {
-  const text = await project.read(path)
-  const root = text === null ? null : readXml(text)
-  return root && { path, root }
 }
 
 function partOf({ path, root }: Manifest, manifests: readonly Manifest[]): Omit<Part, 'folder'> {
@@ -68,12 +66,7 @@ function partOf({ path, root }: Manifest, manifests: readonly Manifest[]): Omit<
   }
   const [, kind = ''] = /\.(\w\w)proj$/.exec(path) ?? []
   return {
-    language: {
-      value: LANGUAGES[kind] ?? kind,
-      at: { path, line: 1 },
-      confidence: 'sure',
-      detail: 'Its project file says so.',
-    },
+    language: clue(LANGUAGES[kind] ?? kind, { path, line: 1 }, 'sure', 'Its project file says so.'),
     dependencies: byName([web, ...packages]),
     packageManager: managedBy('dotnet', path),
     called: path,

@@ -9,12 +9,9 @@ export interface XmlElement {
   readonly line: number
 }
 
-interface Open {
-  readonly name: string
-  readonly attributes: Readonly<Record<string, string>>
+interface Open extends XmlElement {
   readonly children: XmlElement[]
   text: string
-  readonly line: number
 }
 
 const TOKEN =

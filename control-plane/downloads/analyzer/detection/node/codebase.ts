@@ -98,16 +98,14 @@ export function createCodebase(project: Project, packages: Packages): Codebase {
 /** Nobody writes lines of that length; reading on would say nothing that an edit could use. */
 function isMinified(text: string): boolean {
   if (text.length < 20_000) return false
-  let lines = 1
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++
-  return text.length / lines > 400
+  return text.length / text.split('\n').length > 400
 }
 
 export async function reachFrom(codebase: Codebase, paths: readonly string[]): Promise<Reach> {
   const sources = new Map<string, Source>()
   const targets = new Map<Source, Map<string, string>>()
-  const waiting = [...new Set(paths)]
-  const seen = new Set(waiting)
+  // it grows while it is walked
+  const waiting = new Set(paths)
   let characters = 0
   for (const path of waiting) {
     if (sources.size >= LIMITS.analyzerReachFilesMax) break
@@ -118,11 +116,7 @@ export async function reachFrom(codebase: Codebase, paths: readonly string[]): P
     sources.set(path, source)
     const leads = await leadsOf(codebase, source)
     targets.set(source, leads)
-    for (const target of leads.values())
-      if (!seen.has(target)) {
-        seen.add(target)
-        waiting.push(target)
-      }
+    for (const target of leads.values()) waiting.add(target)
   }
   return {
     entry: sources.get(paths[0] ?? '') ?? null,

@@ -101,16 +101,11 @@ async function mayServe(codebase: Codebase, one: NodePackage): Promise<boolean> 
 }
 
 /** By itself, or by packages beside it. */
-function dependsOnFramework(
-  { packages }: Pick<Codebase, 'packages'>,
-  one: NodePackage,
-  depth = 0,
-): boolean {
-  const { dependencies } = one.manifest
-  if (FRAMEWORKS.some((name) => dependencies.has(name))) return true
-  return [...dependencies.keys()].some((name) => {
-    const beside = packages.byName.get(name)
-    return beside !== undefined && depth < 2 && dependsOnFramework({ packages }, beside, depth + 1)
+function dependsOnFramework(codebase: Codebase, { manifest }: NodePackage, depth = 0): boolean {
+  if (FRAMEWORKS.some((name) => manifest.dependencies.has(name))) return true
+  return [...manifest.dependencies.keys()].some((name) => {
+    const beside = codebase.packages.byName.get(name)
+    return beside !== undefined && depth < 2 && dependsOnFramework(codebase, beside, depth + 1)
   })
 }
 
@@ -160,7 +155,7 @@ async function unstarted(codebase: Codebase, one: NodePackage): Promise<Applicat
   if (found !== null && next?.kind !== 'peerDependencies')
     return [await describeNext(codebase, one, nowhere, found)]
 
-  const depends = [...FRAMEWORKS].some(
+  const depends = FRAMEWORKS.some(
     (name) => one.manifest.dependencies.get(name)?.kind === 'dependencies',
   )
   if (!depends) return []

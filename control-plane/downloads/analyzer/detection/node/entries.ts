@@ -48,7 +48,7 @@ export async function entriesOf(codebase: Codebase, one: NodePackage): Promise<E
   const { project, resolver } = codebase
   const found: Entry[] = []
 
-  async function add(run: Run, by: Entry['by'], said: string, at: Place | null, folder = '') {
+  async function add(run: Run, by: Entry['by'], said: string, at: Place | null) {
     if (found.length >= ENTRIES_MAX) return
     if (run.kind === 'next')
       found.push({ path: null, framework: 'next', by, said, at, port: run.port })
@@ -57,7 +57,7 @@ export async function entriesOf(codebase: Codebase, one: NodePackage): Promise<E
         ? await nestFiles(codebase, one, run.project)
         : await filesOf(codebase, one, run)
     for (const written of paths) {
-      const inside = joined(folder, written)
+      const inside = joined('', written)
       const path =
         (written.startsWith('/') ? await fromRoot(written) : null) ??
         (inside === null ? null : await resolver.sourceOf(one, inside))

@@ -1,7 +1,8 @@
 /** Numbers and texts that code settles on: as they stand, or where the environment says nothing. */
-import type { Node } from '@babel/types'
+import type { CallExpression, Node } from '@babel/types'
 import { keyOf, methodCall } from '../../syntax/bindings.ts'
 import { literal } from '../../syntax/imports.ts'
+import type { Source } from '../../syntax/parse.ts'
 import { bare } from '../../syntax/references.ts'
 import type { Spot } from './codebase.ts'
 import type { Tracer } from './trace.ts'
@@ -38,7 +39,7 @@ export function portOf(spot: Spot, tracer: Tracer, depth = 0): number | null {
     case 'CallExpression': {
       // z.coerce.number().default(3000)
       if (methodCall(node)?.name === 'default') return next(node.arguments[0])
-      return portOfCall(spot, node, tracer, depth)
+      return portOfCall(source, node, next)
     }
     default: {
       for (const value of tracer.values({ source, node }))
@@ -53,14 +54,11 @@ export function portOf(spot: Spot, tracer: Tracer, depth = 0): number | null {
 
 /** `Number(x)`, `parseInt(x, 10)`, `normalizePort(x)`, `config.get('PORT', 3000)`; `app.set('port', x)` before. */
 function portOfCall(
-  { source }: Spot,
-  call: Node & { type: 'CallExpression' },
-  tracer: Tracer,
-  depth: number,
+  source: Source,
+  call: CallExpression,
+  next: (node: Node | undefined) => number | null,
 ): number | null {
   const [first, second] = call.arguments
-  const next = (node: Node | undefined) =>
-    node ? portOf({ source, node }, tracer, depth + 1) : null
   const method = methodCall(call)
   if (method !== null && first?.type === 'StringLiteral') {
     if (second !== undefined) return next(second)

@@ -9,6 +9,7 @@ import {
   textIn,
   textsIn,
   textsOf,
+  type Table,
 } from '../manifests/tables.ts'
 
 /** The last that names a package counts. */
@@ -42,24 +43,13 @@ export interface Manifest {
   readonly offered: readonly string[]
 }
 
-export const NO_MANIFEST: Manifest = {
-  path: '',
-  name: null,
-  type: undefined,
-  main: null,
-  bins: [],
-  scripts: new Map(),
-  dependencies: new Map(),
-  packageManager: null,
-  workspaces: [],
-  aliases: new Map(),
-  offered: [],
-}
-
 /** null: it cannot be read as a manifest. */
 export async function readManifest(project: Project, path: string): Promise<Manifest | null> {
   const whole = parsedJson(await project.read(path))
-  if (!isTable(whole)) return null
+  return isTable(whole) ? manifestOf(whole, path) : null
+}
+
+function manifestOf(whole: Table, path: string): Manifest {
   const { bin, type, workspaces, imports, exports, _moduleAliases } = whole
   const [, packageManager = null] =
     /^(npm|yarn|pnpm|bun)(?:@|$)/.exec(textIn(whole, 'packageManager') ?? '') ?? []
@@ -86,6 +76,8 @@ export async function readManifest(project: Project, path: string): Promise<Mani
     ],
   }
 }
+
+export const NO_MANIFEST = manifestOf({}, '')
 
 /** `exports` and `imports`: a target, a list of them, or one for each condition. */
 function targetsOf(value: unknown, depth = 0): Map<string, string> {

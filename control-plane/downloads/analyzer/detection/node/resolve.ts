@@ -13,9 +13,9 @@ export interface Resolver {
 }
 
 interface CompilerOptions {
-  readonly outFolder: string | null
-  readonly rootFolder: string | null
-  readonly baseFolder: string | null
+  readonly outFolder?: string | null | undefined
+  readonly rootFolder?: string | null | undefined
+  readonly baseFolder?: string | null | undefined
   /** Without the star: what a module begins with, and the folders or files that it leads to. */
   readonly paths: readonly {
     readonly prefix: string
@@ -77,7 +77,7 @@ export function createResolver(project: Project, packages: Packages): Resolver {
       const found = await sourceOf(one, path.replace(/\/$/, ''))
       if (found !== null) return found
     }
-    const byBase = baseFolder === null ? null : fileAt(joined(baseFolder, module))
+    const byBase = typeof baseFolder === 'string' ? fileAt(joined(baseFolder, module)) : null
     // what bundlers and generators are told elsewhere
     const custom = /^[@~]\/(.+)$/.exec(module)?.[1]
     return (
@@ -105,7 +105,7 @@ export function createResolver(project: Project, packages: Packages): Resolver {
     if (there !== null || path === null) return there
     const { outFolder, rootFolder } = await optionsAt(one.folder)
     const unbuilt: (string | null)[] = []
-    if (outFolder !== null && outFolder !== one.folder && isWithin(outFolder, path)) {
+    if (typeof outFolder === 'string' && outFolder !== one.folder && isWithin(outFolder, path)) {
       const rest = path.slice(outFolder.length + 1)
       unbuilt.push(
         joined(rootFolder ?? one.folder, rest),
@@ -144,12 +144,7 @@ export function createResolver(project: Project, packages: Packages): Resolver {
   }
 }
 
-const NO_OPTIONS: CompilerOptions = {
-  outFolder: null,
-  rootFolder: null,
-  baseFolder: null,
-  paths: [],
-}
+const NO_OPTIONS: CompilerOptions = { paths: [] }
 
 /** `extends` is followed a few times only: it may lead in a circle. */
 async function readOptions(project: Project, path: string, depth = 0): Promise<CompilerOptions> {

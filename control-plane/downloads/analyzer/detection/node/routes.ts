@@ -69,8 +69,7 @@ export function routesOf(reach: Reach, tracer: Tracer, made: Making): RoutesFoun
   const found = healths.flatMap(({ at, on, path }) =>
     on.flatMap((node) => prefixes(node)).map((prefix) => ({ path: routePath(prefix + path), at })),
   )
-  const health = bestHealth(found, ({ path }) => path)
-  return { health, findings, inner: new Set(mounts.map(({ inner }) => inner)) }
+  return { health: bestHealth(found), findings, inner: new Set(mounts.map(({ inner }) => inner)) }
 }
 
 /** What a method is called on: makings, or the function whose parameter it is, in plugins of Fastify. */

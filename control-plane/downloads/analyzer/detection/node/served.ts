@@ -42,9 +42,7 @@ export function servedBy(reach: Reach): Served[] {
     .filter(isFramework)
     .filter(isOutermost)
   const chosen = listening.length > 0 ? listening : unheard(reach, frameworks.filter(isOutermost))
-  const bare = servings.filter(
-    ({ making }) => making.framework === 'node' || making.framework === 'next',
-  )
+  const bare = servings.filter(({ making }) => !isFramework(making))
 
   if (chosen.length > 0)
     return chosen.map((making) => {
@@ -53,28 +51,22 @@ export function servedBy(reach: Reach): Served[] {
       const rivals = servings.filter(
         (one) => one.making.node !== making.node && own.some(({ at }) => at.node === one.at.node),
       )
-      const isClear = serving !== null && chosen.length === 1 && rivals.length === 0
+      const isOnly = chosen.length === 1
+      const isUnclear = rivals.length > 0 || (serving === null && !isOnly)
       return {
         framework: making.framework,
         making,
         serving,
         routes: routes(making),
         tracer,
-        confidence:
-          rivals.length > 0 || (serving === null && chosen.length > 1)
-            ? 'guess'
-            : isClear
-              ? 'sure'
-              : 'likely',
-        others: unique(bare.map(({ making }) => making)).filter(
-          ({ framework }) => framework === 'node',
-        ),
+        confidence: isUnclear ? 'guess' : serving !== null && isOnly ? 'sure' : 'likely',
+        others: unique(bare.map(({ making }) => making)).filter(isOfNode),
         next,
       }
     })
 
   // a server of node:http, of one's own or in front of Next.js
-  const [serving] = [...bare].sort((a, b) => rank(a) - rank(b))
+  const serving = bare.find(({ making }) => !isOfNode(making)) ?? bare[0]
   if (serving === undefined) return []
   const isNext = serving.making.framework === 'next' || next !== null
   const making = serving.server ?? serving.making
@@ -93,7 +85,7 @@ export function servedBy(reach: Reach): Served[] {
   ]
 }
 
-const rank = ({ making }: Serving) => (making.framework === 'next' ? 0 : 1)
+const isOfNode = ({ framework }: Making) => framework === 'node'
 
 export function isFramework({ framework, kind }: Making): boolean {
   return kind === 'application' && framework !== 'node' && framework !== 'next'

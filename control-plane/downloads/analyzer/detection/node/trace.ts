@@ -107,15 +107,14 @@ export function createTracer(reach: Reach): Tracer {
     }
     // const app = express(); app.handler = …
     const written = members.length > 0 ? writes(source, `${use.name}.${members[0]}`) : []
-    const given = binding.values.map(({ expression, members: inner }) => ({
-      source,
-      node: expression,
-      members: [...inner, ...members],
-    }))
     const passed = binding.kind === 'parameter' ? argumentsFor(source, binding.node, members) : []
     return [
       ...written.map((node) => ({ source, node, members: members.slice(1) })),
-      ...given,
+      ...binding.values.map((value) => ({
+        source,
+        node: value.expression,
+        members: [...value.members, ...members],
+      })),
       ...passed,
     ]
   }
@@ -165,7 +164,9 @@ export function createTracer(reach: Reach): Tracer {
     // app.use(…), app.callback(), express().disable(…): of the application itself
     const callee = bare(node.callee)
     if (callee.type === 'MemberExpression' || callee.type === 'OptionalMemberExpression') {
-      const of = values({ source, node: callee.object }).filter(isMade)
+      const of = values({ source, node: callee.object }).filter(
+        (spot) => makingAt(spot.source, spot.node) !== null,
+      )
       if (of.length > 0) return of.map((spot) => ({ ...spot, members: [] }))
     }
     return members.length === 0 ? null : []
@@ -230,13 +231,10 @@ export function createTracer(reach: Reach): Tracer {
     return callers(around, source).flatMap((caller) => {
       const given = caller.call.arguments[index]
       if (!given || --stepsLeft < 0) return []
-      const isOfIt = calls({ source: caller.source, node: caller.call.callee }, around)
+      const called = values({ source: caller.source, node: caller.call.callee })
+      const isOfIt = called.some(({ node }) => node === around)
       return isOfIt ? [{ source: caller.source, node: given, members }] : []
     })
-  }
-
-  function calls(callee: Spot, target: Node): boolean {
-    return values(callee).some(({ node }) => node === target)
   }
 
   function writes(source: Source, way: string): readonly Node[] {
@@ -246,8 +244,6 @@ export function createTracer(reach: Reach): Tracer {
   function returnsOf(node: Node, source: Source): readonly Node[] {
     return indexOf(source).returns.get(node) ?? []
   }
-
-  const isMade = ({ source, node }: Spot) => makingAt(source, node) !== null
 
   return {
     values,

@@ -2,7 +2,7 @@
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
 import type { Application, Detection, Finding, Place } from '../application.ts'
-import { assemble, finding, weakest, type Clue } from '../assemble.ts'
+import { assemble, clue, finding, weakest, type Clue } from '../assemble.ts'
 import { readDeployment } from '../deployment.ts'
 import { isAside, nearest, within } from '../folders.ts'
 import { needed } from '../manifests/dependencies.ts'
@@ -102,8 +102,8 @@ function describe<P extends Part>(
   const workspace = isOneOfSeveral &&
     several !== undefined &&
     packageManager && { ...packageManager, value: called, detail: several }
-  const about = (subject: Finding['about'], clue: Clue<string | number> | null | false) =>
-    clue ? finding(subject, clue.value, clue.at, clue.confidence, clue.detail) : null
+  const about = (subject: Finding['about'], said: Clue<string | number> | null | false) =>
+    said ? finding(subject, said.value, said.at, said.confidence, said.detail) : null
   return assemble(
     {
       folder: found.folder ?? part.folder,
@@ -130,7 +130,7 @@ function describe<P extends Part>(
       about('workspace', workspace),
       ...signIn
         .filter(({ value }, index) => signIn.findIndex((one) => one.value === value) === index)
-        .map((clue) => about('sign_in', clue)),
+        .map((one) => about('sign_in', one)),
     ],
   )
 }
@@ -155,9 +155,7 @@ function signInOf(
       : typeof name === 'string'
         ? needed(part.dependencies, name)
         : [...part.dependencies.values()].find((other) => !other.isDev && name.test(other.name))
-    return found
-      ? [{ value, at: found.at, confidence: 'likely', detail: 'It is a dependency.' }]
-      : []
+    return found ? [clue(value, found.at, 'likely', 'It is a dependency.')] : []
   })
   return [...called, ...named]
 }
@@ -172,7 +170,7 @@ function portOf<P extends Part>(
   }
   if (customaryPort === undefined) return null
   const [value, detail] = customaryPort
-  return { value, at: null, confidence: 'likely', detail }
+  return clue(value, null, 'likely', detail)
 }
 
 function portSaid(part: ReadPart, rule: PortRule): Clue<number> | null {
@@ -186,7 +184,7 @@ function portSaid(part: ReadPart, rule: PortRule): Clue<number> | null {
     const hit = firstHit(source, code)
     const [, port] = (hit && reads.exec(source.text.slice(hit.end))) ?? []
     if (hit !== null && port !== undefined)
-      return { value: Number(port), at: placeAt(source, hit.index), confidence, detail }
+      return clue(Number(port), placeAt(source, hit.index), confidence, detail)
   }
   return null
 }

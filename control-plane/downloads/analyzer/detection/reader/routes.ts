@@ -58,13 +58,7 @@ export function healthOf(part: ReadPart, rules: readonly RouteRule[]): Clue<stri
       }),
     ),
   )
-  const best =
-    found.find(({ rule }) => rule.isForHealth) ??
-    bestHealth(
-      found,
-      ({ path }) => path,
-      ({ isKnown }) => isKnown,
-    )
+  const best = found.find(({ rule }) => rule.isForHealth) ?? bestHealth(found)
   if (best === null) return null
   const { confidence = 'sure', detail } = best.rule
   const unclear = 'A route for it is there; what stands in front of it is not clear.'

@@ -81,30 +81,30 @@ t.test('stops at each of its limits, and says so', async (t) => {
     const { files, isCut } = await openProject(root, { limits })
     return [files.length, isCut]
   }
-  t.same(await count(flat, { files: 10 }), [10, false])
-  t.same(await count(flat, { files: 9 }), [9, true])
-  t.same(await count(flat, { filesPerFolder: 10 }), [10, false])
-  t.same(await count(flat, { filesPerFolder: 9 }), [9, true])
-  t.same(await count(flat, { entries: 10 }), [10, false])
-  t.same(await count(flat, { entries: 9 }), [9, true])
-  const { unread } = await openProject(flat, { limits: { filesPerFolder: 9 } })
+  t.same(await count(flat, { projectFilesMax: 10 }), [10, false])
+  t.same(await count(flat, { projectFilesMax: 9 }), [9, true])
+  t.same(await count(flat, { projectFilesPerFolderMax: 10 }), [10, false])
+  t.same(await count(flat, { projectFilesPerFolderMax: 9 }), [9, true])
+  t.same(await count(flat, { projectEntriesMax: 10 }), [10, false])
+  t.same(await count(flat, { projectEntriesMax: 9 }), [9, true])
+  const { unread } = await openProject(flat, { limits: { projectFilesPerFolderMax: 9 } })
   t.same(unread, [{ path: '.', reason: 'holds more than 9 files: 1 were left out' }])
 
   const wide = folderOf(
     t,
     numbered(10, (n) => `d${n}/f`),
   )
-  t.same(await count(wide, { folders: 11 }), [10, false], 'the root is one of them')
-  t.same(await count(wide, { folders: 10 }), [9, true])
+  t.same(await count(wide, { projectFoldersMax: 11 }), [10, false], 'the root is one of them')
+  t.same(await count(wide, { projectFoldersMax: 10 }), [9, true])
   const deep = folderOf(t, { 'a/b/c/f': '' })
-  t.same(await count(deep, { depth: 3 }), [1, false])
-  t.same(await count(deep, { depth: 2 }), [0, true])
+  t.same(await count(deep, { projectDepthMax: 3 }), [1, false])
+  t.same(await count(deep, { projectDepthMax: 2 }), [0, true])
 })
 
 t.test('what lies high up is seen before a heap further down', async (t) => {
   const heap = numbered(50, (n) => `a/heap/${n}`)
   const root = folderOf(t, { ...heap, 'z/package.json': '{}', 'package.json': '{}' })
-  const { files } = await openProject(root, { limits: { files: 20 } })
+  const { files } = await openProject(root, { limits: { projectFilesMax: 20 } })
   const paths = files.map(({ path }) => path)
   t.ok(paths.includes('package.json') && paths.includes('z/package.json'))
 })
@@ -194,7 +194,7 @@ t.test('text is UTF-8 or nothing, and of bounded size', async (t) => {
     fits: 'x'.repeat(100),
     large: 'x'.repeat(101),
   })
-  const project = await openProject(root, { limits: { fileBytes: 100 } })
+  const project = await openProject(root, { limits: { projectFileBytesMax: 100 } })
   t.equal(await project.read('plain'), 'é')
   t.equal(await project.read('marked'), 'marked', 'without its byte order mark')
   t.equal(await project.read('empty'), '')
@@ -220,7 +220,7 @@ t.test('a file of five gigabytes costs no more than any other', async (t) => {
 
 t.test('a text is remembered as it was first read, as far as there is room', async (t) => {
   const root = folderOf(t, { small: 'before', large: 'x'.repeat(50) })
-  const project = await openProject(root, { limits: { rememberedBytes: 20 } })
+  const project = await openProject(root, { limits: { projectRememberedBytesMax: 20 } })
   t.equal(await project.read('small'), 'before')
   t.equal((await project.read('large'))?.length, 50)
   writeFileSync(join(root, 'small'), 'after!')
