@@ -1,4 +1,5 @@
 /** From requests at the real edge to the figures of the tenant, whoever is killed on the way. */
+// long: a series of stops, starts and kills
 import t from 'tap'
 import { request } from 'undici'
 import { newTenant } from '../support/api.ts'

@@ -1,3 +1,4 @@
+// long: storms of changes to 5,000 tenants
 import t from 'tap'
 import { servedAt, startControlPlane, startGateway, statusOf, until } from '../support/fleet.ts'
 

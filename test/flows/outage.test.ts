@@ -1,3 +1,4 @@
+// long: a series of kills, with a fleet started for each
 import { globSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { PASSWORD, startApplication, startTenant } from '../support/application.ts'

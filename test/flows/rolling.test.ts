@@ -1,3 +1,4 @@
+// long: everything is replaced, one after the other, under load
 import t from 'tap'
 import { until } from '../support/fleet.ts'
 import { childrenOf, startLiveGateway } from '../support/live-gateway.ts'

@@ -10,7 +10,11 @@ export interface Check {
 const FORMATTED = ['{gateway,control-plane,shared,test,bench}/**/*.ts', '!test/fixtures/**']
 
 export const CHECKS: readonly Check[] = [
-  { name: 'lint and types', command: [process.execPath, 'test/runner/read-code.ts'] },
+  {
+    name: 'lint and types',
+    // a sixth of its time went into collecting what is young and stays
+    command: [process.execPath, '--max-semi-space-size=128', 'test/runner/read-code.ts'],
+  },
   {
     name: 'formatting',
     command: [
