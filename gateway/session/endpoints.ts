@@ -14,19 +14,13 @@ import { respond } from '../request/respond.ts'
 import type { RequestContext } from '../request/context.ts'
 import { me, type EndpointWorld } from './me.ts'
 
-type Handler = (context: RequestContext) => Promise<Answer>
+type Handler = (context: RequestContext, world: EndpointWorld) => Promise<Answer>
 
-export function createServiceEndpoints(
-  world: EndpointWorld,
-): (context: RequestContext, endpoint: ServiceEndpoint) => void {
-  const handlers: Readonly<Record<ServiceEndpoint, Handler>> = {
-    login: (context) => login(context, world),
-    callback: (context) => callback(context, world),
-    logout: (context) => logout(context, world),
-    me: (context) => me(context, world),
-  }
-  return (context, endpoint) => {
-    const answering = handlers[endpoint](context).then((answer) =>
+const HANDLERS: Readonly<Record<ServiceEndpoint, Handler>> = { login, callback, logout, me }
+
+export function createServiceEndpoints(world: EndpointWorld) {
+  return (context: RequestContext, endpoint: ServiceEndpoint): void => {
+    const answering = HANDLERS[endpoint](context, world).then((answer) =>
       respond(context.exchange, answer),
     )
     answering.catch((error: unknown) => {

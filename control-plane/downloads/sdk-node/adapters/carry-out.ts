@@ -58,8 +58,7 @@ export function guardMessages(
     if (response.destroyed) return onAnswered?.() // the client is gone: there is nobody to serve
     if (outcome.kind === 'forward') {
       admit(guard, request, outcome)
-      const { identity, privateCookies } = outcome
-      addToAnswer(response, { isPrivate: identity !== undefined, cookies: privateCookies })
+      addToAnswer(response, outcome)
       watchAnswer(guard, request, response, outcome)
       return onForward(outcome)
     }

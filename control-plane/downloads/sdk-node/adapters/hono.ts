@@ -1,7 +1,7 @@
 /** `app.use(service.hono())`, on @hono/node-server. */
 import { UNKNOWN_PEER } from '../../../../shared/client-address.ts'
 import type { TokenClaims } from '../../../../shared/enforcement/token.ts'
-import type { Guard, GuardedRequest, Identity, Outcome, Answer, Forward } from '../guard.ts'
+import type { Guard, GuardedRequest, Outcome, Answer, Forward } from '../guard.ts'
 import { admit, fieldsOf, hasBody, judgement } from './carry-out.ts'
 import { writeIdentityTo } from './identity-headers.ts'
 import { IncomingRequest, PASSED, type Incoming, type Outgoing } from './messages.ts'
@@ -28,7 +28,9 @@ export function honoAdapter(guard: Guard) {
       else watchAnswer(guard, incoming, outgoing, outcome)
       admit(guard, incoming, outcome)
       incoming.url = outcome.target
-      passOn(c, outgoing, outcome)
+      c.set('serviceClaims', outcome.identity?.claims)
+      cleanNative(c.req.raw, outcome)
+      if (outgoing !== undefined) addToAnswer(outgoing, outcome)
       return next()
     }
     const outcome = judgement(guard, new IncomingRequest(incoming))
@@ -48,30 +50,19 @@ function messagesOf(env: unknown): Messages {
   return Array.isArray(messages.incoming?.rawHeaders) ? messages : {}
 }
 
-function passOn(
-  c: HonoContext,
-  outgoing: Outgoing | undefined,
-  { identity, isForeignPage, privateCookies }: Forward,
-): void {
-  c.set('serviceClaims', identity?.claims)
-  cleanNative(c.req.raw, identity, isForeignPage)
-  if (outgoing !== undefined)
-    addToAnswer(outgoing, { isPrivate: identity !== undefined, cookies: privateCookies })
-}
-
 /**
  * What node-server hands out only looks like a Request. The real one, with headers of its own, is
  * made when somebody first needs it, and that may have been before us: a limit on bodies, a logger.
  * What exists is cleaned where it is kept; the rest is made later, of lines that are clean by then.
  */
-function cleanNative(raw: Request, identity: Identity | undefined, isForeignPage: boolean): void {
-  if (isNative(raw)) return writeIdentityTo(raw.headers, identity, isForeignPage)
+function cleanNative(raw: Request, outcome: Forward): void {
+  if (isNative(raw)) return writeIdentityTo(raw.headers, outcome)
   let isKnown = false
   for (const symbol of Object.getOwnPropertySymbols(raw)) {
     const kept = (raw as unknown as Record<symbol, unknown>)[symbol]
     if (symbol.description === 'incomingKey') isKnown = true
-    else if (kept instanceof Headers) writeIdentityTo(kept, identity, isForeignPage)
-    else if (isNative(kept)) writeIdentityTo(kept.headers, identity, isForeignPage)
+    else if (kept instanceof Headers) writeIdentityTo(kept, outcome)
+    else if (isNative(kept)) writeIdentityTo(kept.headers, outcome)
   }
   if (!isKnown) throw new Error(UNKNOWN_SERVER)
 }
@@ -88,23 +79,22 @@ const isOfNodeServer = ({ description }: symbol) => description === 'incomingKey
 async function guardRequest(guard: Guard, c: HonoContext, next: Next): Promise<Response | void> {
   const outcome = await judgement(guard, requestOf(c.req.raw))
   if (outcome.kind === 'answer') return responseOf(outcome)
-  const { identity, isForeignPage, privateCookies } = outcome
-  cleanStandard(c, identity, isForeignPage)
-  c.set('serviceClaims', identity?.claims)
+  cleanStandard(c, outcome)
+  c.set('serviceClaims', outcome.identity?.claims)
   const { release, until } = watchBody(guard, outcome)
   await next().finally(() => c.res.body ?? release())
   if (c.res.body !== null) c.res = new Response(until(c.res.body), c.res)
-  addToResponse(c.res.headers, { isPrivate: identity !== undefined, cookies: privateCookies })
+  addToResponse(c.res.headers, outcome)
 }
 
-function cleanStandard(c: HonoContext, identity: Identity | undefined, isForeignPage: boolean) {
+function cleanStandard(c: HonoContext, outcome: Forward) {
   const { raw } = c.req
   try {
-    writeIdentityTo(raw.headers, identity, isForeignPage)
+    writeIdentityTo(raw.headers, outcome)
   } catch {
     // in some runtimes nobody may change what came in: then the request is another one
     const headers = new Headers(raw.headers)
-    writeIdentityTo(headers, identity, isForeignPage)
+    writeIdentityTo(headers, outcome)
     const { method, url, bodyUsed } = raw
     c.req.raw = bodyUsed ? new Request(url, { method, headers }) : new Request(raw, { headers })
   }

@@ -8,7 +8,7 @@ import {
   withoutSessionCookie,
 } from '../../../../shared/enforcement/cookies.ts'
 import { isForeign } from '../../../../shared/enforcement/foreign-headers.ts'
-import type { Identity } from '../guard.ts'
+import type { Forward, Identity } from '../guard.ts'
 import type { Incoming } from './messages.ts'
 import { distinctOf, guardTrailers } from './trailers.ts'
 
@@ -60,11 +60,7 @@ export function withholdSession({ headers, rawHeaders }: Incoming): void {
 }
 
 /** The same for the standard's Headers. */
-export function writeIdentityTo(
-  headers: Headers,
-  identity: Identity | undefined,
-  isForeignPage: boolean,
-): void {
+export function writeIdentityTo(headers: Headers, { identity, isForeignPage }: Forward): void {
   for (const name of [...headers.keys()]) if (isForeign(name)) headers.delete(name)
   const cookies = headers.get('cookie')
   if (cookies !== null) {

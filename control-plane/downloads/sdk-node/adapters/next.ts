@@ -19,11 +19,10 @@ export function nextAdapter(guard: Guard, responses: NextResponses) {
   return async (request: Request): Promise<Response> => {
     const outcome = await judgement(guard, requestOf(request))
     if (outcome.kind === 'answer') return responseOf(outcome)
-    const { identity, isForeignPage, privateCookies } = outcome
     const headers = new Headers(request.headers)
-    writeIdentityTo(headers, identity, isForeignPage)
+    writeIdentityTo(headers, outcome)
     const response = responses.next({ request: { headers } })
-    addToResponse(response.headers, { isPrivate: identity !== undefined, cookies: privateCookies })
+    addToResponse(response.headers, outcome)
     return response
   }
 }

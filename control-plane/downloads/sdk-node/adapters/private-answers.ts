@@ -8,17 +8,14 @@ import {
   sharingOf,
   TARGETED_CACHE_FIELDS,
 } from '../../../../shared/enforcement/answer-sharing.ts'
+import type { Forward } from '../guard.ts'
 import type { Outgoing } from './messages.ts'
 
-interface Additions {
-  readonly isPrivate: boolean
-  /** Values of Set-Cookie. */
-  readonly cookies: readonly string[]
-}
+type Additions = Pick<Forward, 'identity' | 'privateCookies'>
 
 /** Once per request, before the application has it. */
 export function addToAnswer(response: Outgoing, additions: Additions): void {
-  if (!additions.isPrivate && additions.cookies.length === 0) return
+  if (additions.identity === undefined && additions.privateCookies.length === 0) return
   const writeHead = response.writeHead as (...given: unknown[]) => Outgoing
   response.writeHead = (...given: unknown[]) => {
     const hasReason = typeof given[1] === 'string'
@@ -39,8 +36,11 @@ function addToHead(response: Outgoing, additions: Additions): void {
   const added = cacheControlFor(cacheControl, additions)
   if (added === undefined) return
   if (added !== cacheControl) response.setHeader('Cache-Control', added)
-  if (additions.cookies.length === 0 || isShared((name) => response.getHeader(name))) return
-  response.setHeader('Set-Cookie', joined(response.getHeader('set-cookie'), additions.cookies))
+  if (additions.privateCookies.length === 0 || isShared((name) => response.getHeader(name))) return
+  response.setHeader(
+    'Set-Cookie',
+    joined(response.getHeader('set-cookie'), additions.privateCookies),
+  )
 }
 
 /** The standard's Response, which can be changed until it is sent. */
@@ -49,7 +49,7 @@ export function addToResponse(headers: Headers, additions: Additions): void {
   if (added === undefined) return
   headers.set('Cache-Control', added)
   if (isShared((name) => headers.get(name))) return
-  for (const cookie of additions.cookies) headers.append('Set-Cookie', cookie)
+  for (const cookie of additions.privateCookies) headers.append('Set-Cookie', cookie)
 }
 
 type Fields = Record<string, unknown>
@@ -65,18 +65,18 @@ function addToFields(response: Outgoing, given: object, additions: Additions): u
   if (added === undefined) return fields
   if (added !== cacheControl) fields[cacheName] = added
   const valueOf = (name: string) => fields[nameIn(fields, name) ?? name] ?? response.getHeader(name)
-  if (additions.cookies.length > 0 && !isShared(valueOf)) {
+  if (additions.privateCookies.length > 0 && !isShared(valueOf)) {
     const own = fields[cookieName] ?? response.getHeader('set-cookie')
-    fields[cookieName] = joined(own, additions.cookies)
+    fields[cookieName] = joined(own, additions.privateCookies)
   }
   return fields
 }
 
 /** What Cache-Control is to say; undefined where a shared cache may store the answer. */
-function cacheControlFor(given: string, { isPrivate }: Additions): string | undefined {
+function cacheControlFor(given: string, { identity }: Additions): string | undefined {
   const sharing = sharingOf(given)
   if (sharing === 'forbidden') return given
-  if (sharing === 'allowed' || !isPrivate) return undefined
+  if (sharing === 'allowed' || identity === undefined) return undefined
   return given === '' ? 'private' : `${given}, private`
 }
 
