@@ -1,15 +1,7 @@
 /** The service as one call sees it: where it is, and with which key; asked for when it is needed. */
 import { createApi, type Api } from './api.ts'
 import type { Profile } from './profile.ts'
-import {
-  checkedKey,
-  keyInEnvironment,
-  keyMissing,
-  openWarning,
-  readBaseUrl,
-  type BaseUrl,
-  type Environment,
-} from './settings.ts'
+import { checkedKey, keyMissing, readBaseUrl, type BaseUrl, type Environment } from './settings.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
 export interface KnownKey {
@@ -17,15 +9,7 @@ export interface KnownKey {
   readonly from: 'SERVICE_ANALYZER_KEY' | 'profile' | 'prompt'
 }
 
-export interface Access {
-  baseUrl(): BaseUrl
-  /** null: none is known; nobody is asked. */
-  knownKey(): Promise<KnownKey | null>
-  /** With the key that is known, or that somebody enters now. */
-  api(): Promise<Api>
-  apiIfKeyKnown(): Promise<Api | null>
-  apiWith(key: string | null): Api
-}
+export type Access = ReturnType<typeof createAccess>
 
 interface AccessWorld {
   readonly environment: Environment
@@ -38,7 +22,7 @@ interface AccessWorld {
   readonly hide: (key: string) => void
 }
 
-export function createAccess(world: AccessWorld): Access {
+export function createAccess(world: AccessWorld) {
   const { environment, terminal, profile } = world
   let known: KnownKey | null = null
   let hasWarned = false
@@ -49,6 +33,7 @@ export function createAccess(world: AccessWorld): Access {
     return readBaseUrl(environment)
   }
 
+  /** null: none is known; nobody is asked. */
   async function knownKey(): Promise<KnownKey | null> {
     known ??= await findKey()
     if (known !== null) world.hide(known.text)
@@ -56,12 +41,14 @@ export function createAccess(world: AccessWorld): Access {
   }
 
   async function findKey(): Promise<KnownKey | null> {
-    const given = keyInEnvironment(environment)
-    if (given !== null) return { text: given, from: 'SERVICE_ANALYZER_KEY' }
+    const from = 'SERVICE_ANALYZER_KEY'
+    const given = environment[from]?.trim() ?? ''
+    if (given !== '') return { text: checkedKey(given, from), from }
     const saved = await profile.read(baseUrl().text)
     return saved && { text: checkedKey(saved.key, 'The saved profile'), from: 'profile' }
   }
 
+  /** With the key that is known, or that somebody enters now. */
   async function api(): Promise<Api> {
     const { text } = baseUrl() // before anybody is asked for anything
     if ((await knownKey()) === null) {
@@ -82,8 +69,10 @@ export function createAccess(world: AccessWorld): Access {
 
   function apiWith(key: string | null): Api {
     const base = baseUrl()
-    if (base.isOpen && key !== null && !hasWarned) world.warn(openWarning(base))
-    hasWarned ||= base.isOpen && key !== null
+    if (base.isOpen && key !== null && !hasWarned) {
+      world.warn(`Warning: ${base.text} is not encrypted, so the key can be read on the way.`)
+      hasWarned = true
+    }
     const { nodeVersion, fetch } = world
     return createApi({ baseUrl: base.text, key, environment, nodeVersion, fetch })
   }

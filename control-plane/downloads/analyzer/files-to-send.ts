@@ -5,6 +5,7 @@
 import { isPrivateFile, maskSecrets } from '../../../shared/integration/masking.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { Application } from './detection/application.ts'
+import { isUnder, under, within } from './detection/folders.ts'
 import { objectIn } from './json.ts'
 import type { Project } from './project/project.ts'
 
@@ -67,14 +68,12 @@ function candidates(project: Project, applications: readonly Application[]): str
     ...[entry, mount].flatMap((place) => (place === null ? [] : [place.path])),
     ...findings.flatMap(({ about, at }) => (about !== 'port' && at !== null ? [at.path] : [])),
   ])
-  const folders = applications.map(({ folder }) => (folder === '' ? '' : `${folder}/`))
   const inside = project.files
     .map(({ path }) => path)
-    .filter((path) => folders.some((folder) => path.startsWith(folder)))
-  const manifests = inside.filter((path) => {
-    const within = folders.map((folder) => path.startsWith(folder) && path.slice(folder.length))
-    return within.some((name) => name !== false && MANIFEST.test(name))
-  })
+    .filter((path) => applications.some(({ folder }) => isUnder(folder, path)))
+  const manifests = inside.filter((path) =>
+    applications.some(({ folder }) => isUnder(folder, path) && MANIFEST.test(within(folder, path))),
+  )
   const named = inside.filter(
     (path) => CODE.test(path) && ABOUT_SIGN_IN.test(path) && !TESTS.test(path),
   )
@@ -89,7 +88,7 @@ const MANIFEST_PARTS = ['name', 'type', 'main', 'module', 'bin', 'workspaces', '
 
 async function packageJsonOf(project: Project, applications: readonly Application[]) {
   for (const { folder } of applications) {
-    const path = folder === '' ? 'package.json' : `${folder}/package.json`
+    const path = under(folder, 'package.json')
     const manifest = objectIn(await project.read(path))
     if (manifest === null) continue
     const manifestParts = Object.fromEntries(

@@ -17,13 +17,7 @@ interface SavedKey {
   readonly tenantId: string
 }
 
-export interface Profile {
-  readonly path: string
-  read(baseUrl: string): Promise<SavedKey | null>
-  save(baseUrl: string, saved: SavedKey): Promise<void>
-  /** False: there was none. */
-  remove(baseUrl: string): Promise<boolean>
-}
+export type Profile = ReturnType<typeof createProfile>
 
 interface ProfileWorld {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -44,7 +38,7 @@ const ProfileFile = v.object({
 })
 type Services = v.InferOutput<typeof ProfileFile>['services']
 
-export function createProfile({ environment, homeFolder, userId }: ProfileWorld): Profile {
+export function createProfile({ environment, homeFolder, userId }: ProfileWorld) {
   const configured = environment['XDG_CONFIG_HOME'] ?? ''
   // a relative one does not count (XDG Base Directory Specification)
   const base = isAbsolute(configured) ? configured : join(homeFolder, '.config')
@@ -53,15 +47,16 @@ export function createProfile({ environment, homeFolder, userId }: ProfileWorld)
 
   return {
     path,
-    async read(baseUrl) {
+    async read(baseUrl: string): Promise<SavedKey | null> {
       const saved = (await readServices())?.[baseUrl]
       return saved === undefined ? null : { key: saved.key, tenantId: saved.tenant_id }
     },
-    async save(baseUrl, { key, tenantId }) {
+    async save(baseUrl: string, { key, tenantId }: SavedKey): Promise<void> {
       const services = (await readServices()) ?? {}
       await write({ ...services, [baseUrl]: { key, tenant_id: tenantId } })
     },
-    async remove(baseUrl) {
+    /** False: there was none. */
+    async remove(baseUrl: string): Promise<boolean> {
       const { [baseUrl]: removed, ...others } = (await readServices()) ?? {}
       if (removed === undefined) return false
       if (Object.keys(others).length > 0) await write(others)

@@ -4,11 +4,10 @@ import { VERSION } from '../../../shared/version.ts'
 import { createAccess } from './access.ts'
 import { guess, readArguments, splitArguments, type Arguments } from './arguments.ts'
 import { COMMANDS } from './commands.ts'
-import type { Command, NextStep, Outcome, Task } from './commands/command.ts'
+import type { Command, NextStep, Outcome, ProgramWorld, Task } from './commands/command.ts'
 import { commandHelp, helpText } from './commands/help.ts'
 import { EXIT, Problem, type Exit } from './exit.ts'
 import { createProfile, quoted } from './profile.ts'
-import type { ProgramWorld } from './program-world.ts'
 import { createTerminal, type Terminal } from './terminal/terminal.ts'
 import { plainText, visibleJson, visibleText, wrap } from './terminal/words.ts'
 
@@ -60,7 +59,6 @@ export async function run(args: readonly string[], world: ProgramWorld): Promise
       terminal,
       profile,
       access: createAccess({ environment, nodeVersion, fetch, terminal, profile, warn, hide }),
-      isQuiet,
       isAgreed: given.flags.has('yes'),
       show: (text) => {
         const isAsked = terminal.isInteractive && !given.flags.has('yes')

@@ -44,16 +44,6 @@ export function readBaseUrl(environment: Environment): BaseUrl {
   }
 }
 
-export function openWarning({ text }: BaseUrl): string {
-  return `Warning: ${text} is not encrypted, so the key can be read on the way.`
-}
-
-/** null where none is set. */
-export function keyInEnvironment(environment: Environment): string | null {
-  const key = environment['SERVICE_ANALYZER_KEY']?.trim() ?? ''
-  return key === '' ? null : checkedKey(key, 'SERVICE_ANALYZER_KEY')
-}
-
 export function checkedKey(key: string, from: string): string {
   if (/^[\x21-\x7e]{1,512}$/.test(key)) return key
   throw new Problem(

@@ -7,7 +7,7 @@ import type { Command, NextStep, Outcome, Task } from './command.ts'
 import { askForGuide } from './ask-for-guide.ts'
 import { appName, lookAt, nameOf, nothingFound, type LookedAt } from './look-at.ts'
 import { planFields, planInShort } from './plan-view.ts'
-import { offlineWishes } from './wishes-here.ts'
+import { wishesOf } from './wishes-here.ts'
 
 export const analyze: Command = {
   name: 'analyze',
@@ -33,34 +33,38 @@ export const analyze: Command = {
       for (const remark of detection.remarks) task.warn(remark)
       throw nothingFound(task)
     }
-    const wishes = offlineWishes(task)
-    const plans: Plan[] = []
-    for (const application of detection.applications)
-      plans.push(await planFor(project, application, wishes, detection.applications))
-    const text = detection.applications
-      .map((application, index) => describe(task, application, plans[index]))
-      .join('\n\n')
+    const wishes = wishesOf(task)
+    const planned: Planned[] = []
+    for (const application of detection.applications) {
+      const plan = await planFor(project, application, wishes, detection.applications)
+      planned.push({ application, plan })
+    }
+    const text = planned.map((one) => describe(task, one)).join('\n\n')
     const wantsGuide = task.given.flags.has('use-ai')
     if (wantsGuide) task.show(`${text}\n`)
     const guide = wantsGuide ? await askForGuide(task, looked) : null
     return outcomeOf(
       task,
       looked,
-      plans,
-      wantsGuide ? (guide?.text ?? '') : text,
+      planned,
+      guide === null ? text : guide.text,
       guide?.fields ?? null,
     )
   },
 }
 
+interface Planned {
+  readonly application: Application
+  readonly plan: Plan
+}
+
 function outcomeOf(
   task: Task,
-  { project, detection }: LookedAt,
-  plans: readonly Plan[],
+  { project, detection: { remarks } }: LookedAt,
+  planned: readonly Planned[],
   text: string,
   guide: Outcome['fields'] | null,
 ): Outcome {
-  const { applications, remarks } = detection
   const { columns } = task.terminal
   const more = remarks.map((remark) => wrapUnder('  ! ', '    ', plainText(remark), columns))
   return {
@@ -69,32 +73,27 @@ function outcomeOf(
     fields: {
       root: project.root,
       files: project.files.length,
-      applications: applications.map((application, index) => ({
+      applications: planned.map(({ application, plan }) => ({
         ...applicationFields(application),
-        plan: plans[index] === undefined ? null : planFields(plans[index]),
+        plan: planFields(plan),
       })),
       remarks,
       guide,
     },
-    next: nextOf(task, applications, plans),
+    next: nextOf(task, planned),
   }
 }
 
-function nextOf(
-  task: Task,
-  applications: readonly Application[],
-  plans: readonly Plan[],
-): NextStep {
-  const undone = applications.filter((_, index) => (plans[index]?.edits.length ?? 0) > 0)
-  const [first] = undone
+function nextOf(task: Task, planned: readonly Planned[]): NextStep {
+  const first = planned.find(({ plan }) => plan.edits.length > 0)
   if (first !== undefined) {
-    const app = applications.length > 1 ? [`--app ${visibleText(appName(first))}`] : []
+    const app = planned.length > 1 ? [`--app ${visibleText(appName(first.application))}`] : []
     return {
       text: 'To see every line of it, and write it if you agree:',
       command: task.line('apply', ...app),
     }
   }
-  const isByHand = plans.some(({ manual }) => manual.length > 0)
+  const isByHand = planned.some(({ plan }) => plan.manual.length > 0)
   return isByHand
     ? { text: 'For the places and the code to paste:', command: task.line('apply') }
     : {
@@ -103,7 +102,7 @@ function nextOf(
       }
 }
 
-function describe(task: Task, application: Application, plan: Plan | undefined): string {
+function describe(task: Task, { application, plan }: Planned): string {
   const { columns, paint } = task.terminal
   const { variant, language, packageManager, modules } = application
   const traits = [
@@ -120,7 +119,7 @@ function describe(task: Task, application: Application, plan: Plan | undefined):
   const title = wrapUnder('', '  ', `${name}: ${said}`, columns).replace(name, (whole) =>
     paint('bold', whole),
   )
-  const steps = plan === undefined ? [] : planInShort(task, plan)
+  const steps = planInShort(task, plan)
   return [
     title,
     ...application.findings.map((finding) => describeFinding(task, finding)),

@@ -2,9 +2,25 @@
 import type { Access } from '../access.ts'
 import type { Arguments, Taking } from '../arguments.ts'
 import type { Exit } from '../exit.ts'
-import type { ProgramWorld } from '../program-world.ts'
+import type { Environment } from '../settings.ts'
 import type { Profile } from '../profile.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import type { Terminal, TerminalWorld } from '../terminal/terminal.ts'
+
+/** The machine that the program runs on. */
+export interface ProgramWorld extends TerminalWorld {
+  readonly environment: Environment
+  readonly currentFolder: string
+  readonly homeFolder: string
+  /** undefined: a system that has none. */
+  readonly userId: number | undefined
+  readonly nodeVersion: string
+  /** The file that runs, as it was called. */
+  readonly programFile: string
+  readonly nowMs: () => number
+  /** Nobody can interrupt it half-way. */
+  readonly uninterrupted: <T>(work: () => Promise<T>) => Promise<T>
+  readonly fetch: typeof fetch
+}
 
 export interface Task {
   readonly given: Arguments
@@ -14,7 +30,6 @@ export interface Task {
   readonly terminal: Terminal
   readonly access: Access
   readonly profile: Profile
-  readonly isQuiet: boolean
   /** `--yes`: nobody is asked. */
   readonly isAgreed: boolean
   /** On standard output before the end, for whoever is about to be asked; not with `--json`. */

@@ -8,7 +8,6 @@ import type { Project } from '../project/project.ts'
 import type { Task } from './command.ts'
 
 export interface Installed {
-  /** What was run. */
   readonly command: string | null
   readonly isFailed: boolean
   /** What is still to be run. */

@@ -6,10 +6,7 @@ import { isInside } from '../project/walk.ts'
 import { visibleText } from '../terminal/words.ts'
 import type { Task } from './command.ts'
 
-export async function makeSureOfFolder(
-  task: Pick<Task, 'folder' | 'world' | 'terminal' | 'isAgreed'>,
-): Promise<void> {
-  const { folder, world, terminal, isAgreed } = task
+export async function makeSureOfFolder({ folder, world, terminal, isAgreed }: Task): Promise<void> {
   if (isAgreed || !(await isWide(folder, world.homeFolder))) return
   const found = `${visibleText(folder)} holds more than one project: your home folder at least.`
   if (terminal.isInteractive && (await terminal.confirm(`${found} Is it meant?`))) return

@@ -10,17 +10,13 @@ export interface ServiceAnswer {
   readonly guide: Readonly<Record<string, unknown>> | null
 }
 
-export function offlineWishes(task: Task): Wishes {
-  return wishesOf(task, null, null)
-}
-
 /**
  * A service that cannot be reached stops nobody: the rules know enough. One that refuses the key
  * does, as it was given for a reason.
  */
 export async function askService(task: Task): Promise<ServiceAnswer> {
   const api = await task.access.apiIfKeyKnown()
-  if (api === null) return { wishes: offlineWishes(task), guide: null }
+  if (api === null) return { wishes: wishesOf(task), guide: null }
   const wantsGuide = !task.given.flags.has('rules')
   try {
     return await task.terminal.during('Asking the service', async () => {
@@ -32,11 +28,16 @@ export async function askService(task: Task): Promise<ServiceAnswer> {
     const isAway = error instanceof Problem && error.exit === EXIT.unavailable
     if (!isAway) throw error
     task.warn(`${error.lines[0] ?? ''} This goes on by the rules, without the public key.`)
-    return { wishes: offlineWishes(task), guide: null }
+    return { wishes: wishesOf(task), guide: null }
   }
 }
 
-function wishesOf(task: Task, facts: Facts | null, publicKeyPem: string | null): Wishes {
+/** Without `facts`: as custom has it. */
+export function wishesOf(
+  task: Task,
+  facts: Facts | null = null,
+  publicKeyPem: string | null = null,
+): Wishes {
   const { text: baseUrl } = task.access.baseUrl()
   return {
     mode: task.given.mode ?? facts?.mode ?? 'gateway',

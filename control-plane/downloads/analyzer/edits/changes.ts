@@ -1,9 +1,11 @@
 /** Changes of a source file that only ever add: every character that was there stays where it was. */
-import MagicString from 'magic-string'
 
-/** Whole statements, with the line breaks and the indentation that put them on lines of their own. */
-export interface AddedStatements {
-  readonly kind: 'statements'
+/**
+ * Whole statements, with the line breaks and the indentation that put them on lines of their own; or
+ * `.use(…)` behind an expression.
+ */
+export interface Insertion {
+  readonly kind: 'statements' | 'chaining'
   readonly at: number
   readonly text: string
 }
@@ -16,14 +18,7 @@ interface Wrapping {
   readonly callee: string
 }
 
-/** `.use(…)` behind an expression. */
-interface Chaining {
-  readonly kind: 'chaining'
-  readonly at: number
-  readonly text: string
-}
-
-export type Change = AddedStatements | Wrapping | Chaining
+export type Change = Insertion | Wrapping
 
 export interface Changed {
   readonly text: string
@@ -31,26 +26,21 @@ export interface Changed {
   readonly added: readonly { readonly start: number; readonly end: number }[]
 }
 
-interface Piece {
-  readonly at: number
-  readonly text: string
-}
-
 export function withChanges(text: string, changes: readonly Change[]): Changed {
   const pieces = changes.flatMap(piecesOf).sort((a, b) => a.at - b.at)
-  const string = new MagicString(text)
   const added: { start: number; end: number }[] = []
-  let shift = 0
+  let after = ''
+  let from = 0
   for (const piece of pieces) {
-    string.appendLeft(piece.at, piece.text)
-    const start = piece.at + shift
-    shift += piece.text.length
-    added.push({ start, end: start + piece.text.length })
+    const before = after + text.slice(from, piece.at)
+    after = before + piece.text
+    added.push({ start: before.length, end: after.length })
+    from = piece.at
   }
-  return { text: string.toString(), added }
+  return { text: after + text.slice(from), added }
 }
 
-function piecesOf(change: Change): Piece[] {
+function piecesOf(change: Change) {
   if (change.kind !== 'wrapping') return [change]
   return [
     { at: change.start, text: `${change.callee}(` },

@@ -19,9 +19,9 @@ const GUARD_NAMES: Readonly<Record<GuardName, readonly string[]>> = {
 export function freeNames(source: Source, guard: GuardName): FreeNames | null {
   const taken = namesIn(source)
   const free = (names: readonly string[]) => names.find((name) => !taken.has(name))
-  const names = { guard: free(GUARD_NAMES[guard]), service: free(SERVICE_NAMES) }
-  const { guard: guardName, service } = names
-  return guardName === undefined || service === undefined ? null : { guard: guardName, service }
+  const own = free(GUARD_NAMES[guard])
+  const service = free(SERVICE_NAMES)
+  return own === undefined || service === undefined ? null : { guard: own, service }
 }
 
 /** Keys of objects and members are no names of the file: `this.service` stands in nobody's way. */

@@ -4,7 +4,7 @@ import { moduleOfCall } from '../syntax/imports.ts'
 import type { Source } from '../syntax/parse.ts'
 import { endOf, startOf } from '../syntax/places.ts'
 import { functionAround } from '../syntax/walk.ts'
-import type { AddedStatements } from './changes.ts'
+import type { Insertion } from './changes.ts'
 import { lineEndBehind } from './line-places.ts'
 import { contains } from './made-applications.ts'
 import type { Style } from './style.ts'
@@ -38,7 +38,7 @@ export function importCode(modules: Source['modules'], style: Style, wish: Impor
 }
 
 type ImportPlace =
-  | AddedStatements
+  | Insertion
   /** There is no import at the top to stand behind: it goes where it is used. */
   | 'where it is used'
   | { readonly problem: string }

@@ -1,5 +1,5 @@
 /** Where a file makes applications, under which name each is known, and where the name can be used first. */
-import type { Node } from '@babel/types'
+import type { ClassPrivateProperty, ClassProperty, Node } from '@babel/types'
 import { makingAt } from '../detection/node/makings.ts'
 import { keyOf } from '../syntax/bindings.ts'
 import type { Source } from '../syntax/parse.ts'
@@ -24,27 +24,22 @@ export interface MadeApplication {
   readonly isFirstOfBlock: boolean
 }
 
-/** It has no name of its own: what is mounted on it is a link of a chain, `express().use(…)`. */
-export interface ChainedApplication {
-  readonly call: Node
-  readonly receiver: string
-}
-
 export type Making =
   | { readonly call: Node; readonly made: MadeApplication }
-  | { readonly call: Node; readonly chained: ChainedApplication }
+  /** It has no name of its own, and may be a link of a chain: `express().use(…)`. */
+  | { readonly call: Node; readonly isChained: true }
   /** Made in a way that leaves no sure place. */
   | { readonly call: Node; readonly problem: string }
 
 export function applicationsIn(source: Source, framework: MountedFramework): Making[] {
   return source.nodes
     .filter((node) => isMaking(source, framework, node))
-    .map((call) => {
+    .map((call): Making => {
       const found = follow(source, framework, call)
       if (typeof found !== 'string') return { call, made: found }
       if (loopAround(source, call)) return { call, problem: IN_A_LOOP }
       return framework.isChained && found !== UNDER_A_CONDITION
-        ? { call, chained: { call, receiver: 'app' } }
+        ? { call, isChained: true }
         : { call, problem: found }
     })
 }
@@ -101,11 +96,11 @@ function follow(source: Source, framework: MountedFramework, call: Node): MadeAp
       case 'AssignmentPattern':
         return UNDER_A_CONDITION
       default:
-        return 'it has no name where it is made'
+        return NO_NAME
     }
     node = around
   }
-  return 'it has no name where it is made'
+  return NO_NAME
 }
 
 function ofDeclaration(
@@ -117,8 +112,7 @@ function ofDeclaration(
   const last = declaration.declarations.at(-1)
   const own = declaration.declarations.findIndex(({ init }) => init && contains(init, call))
   const receiver = targets.at(-1)
-  if (last === undefined || receiver?.type !== 'Identifier')
-    return 'it has no name where it is made'
+  if (last === undefined || receiver?.type !== 'Identifier') return NO_NAME
   for (const { init } of declaration.declarations.slice(own + 1))
     if (init && isUsedBy(source, receiver.name, init))
       return 'it is used in the same declaration already'
@@ -149,7 +143,7 @@ function ofStatement(
   if (loopAround(source, statement)) return IN_A_LOOP
   const target =
     targets.findLast(({ type }) => type === 'Identifier') ?? targets.find(isPlainMember)
-  if (target === undefined) return 'it has no name where it is made'
+  if (target === undefined) return NO_NAME
   return {
     call,
     // an identifier's own text has its type in it
@@ -165,17 +159,14 @@ function ofStatement(
 /** Fields are there before the first line of the constructor, or behind its `super()`. */
 function ofProperty(
   source: Source,
-  property: Node,
+  property: ClassProperty | ClassPrivateProperty,
   node: Node,
   call: Node,
 ): MadeApplication | string {
-  if (property.type !== 'ClassProperty' && property.type !== 'ClassPrivateProperty')
-    return 'it has no name where it is made'
-  if (property.value !== node || property.static) return 'it has no name where it is made'
-  if (property.type === 'ClassProperty' && property.computed)
-    return 'it has no name where it is made'
   const body = source.parents.get(property)
-  if (body?.type !== 'ClassBody') return 'it has no name where it is made'
+  const isComputed = property.type === 'ClassProperty' && property.computed
+  if (property.value !== node || property.static || isComputed || body?.type !== 'ClassBody')
+    return NO_NAME
   const receiver = `this.${textOf(source, property.key)}`
   for (const other of body.body)
     if (other !== property && /^Class(?:Private|Accessor)?Property$/.test(other.type))
@@ -205,6 +196,7 @@ function ofProperty(
 
 /** The other way it was made elsewhere, and would stay open. */
 const UNDER_A_CONDITION = 'it is only made under a condition'
+const NO_NAME = 'it has no name where it is made'
 const IN_A_LOOP = 'it is made in a loop'
 
 /** `if (!app) app = express()`: the other way it is there already, and was made elsewhere. */

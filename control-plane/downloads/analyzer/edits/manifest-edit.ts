@@ -1,6 +1,7 @@
 /** `service-node` in a package.json: one line more, and not another byte changed. */
 import { parseExpression } from '@babel/parser'
 import type { Node, ObjectExpression, ObjectProperty } from '@babel/types'
+import { endOf, startOf } from '../syntax/places.ts'
 import { PACKAGE } from './import-line.ts'
 import { stepOf } from './style.ts'
 
@@ -50,70 +51,51 @@ function objectOf(text: string): ObjectExpression | null {
 }
 
 function membersOf({ properties }: ObjectExpression, name: string): ObjectProperty[] {
-  return properties.filter(
-    (property): property is ObjectProperty =>
-      property.type === 'ObjectProperty' &&
-      property.key.type === 'StringLiteral' &&
-      property.key.value === name,
-  )
+  return properties.filter((property): property is ObjectProperty => nameOf(property) === name)
 }
 
+/** Every member of JSON has one. */
+const nameOf = (member: Node) =>
+  member.type === 'ObjectProperty' && member.key.type === 'StringLiteral' ? member.key.value : ''
+
 function added(text: string, whole: ObjectExpression, address: string): string | null {
-  const lists = membersOf(whole, 'dependencies')
-  if (lists.length > 1) return null
+  const [list, ...more] = membersOf(whole, 'dependencies')
+  if (more.length > 0) return null
   const member = `${JSON.stringify(PACKAGE)}:${spaceOf(text)}${JSON.stringify(address)}`
-  const [list] = lists
   if (list !== undefined)
     return list.value.type === 'ObjectExpression' ? addedTo(text, list.value, member) : null
   const lineBreak = lineBreakOf(text)
-  const isFlat = lineBreak === ''
-  const step = isFlat ? '' : stepOf(text)
+  const step = lineBreak === '' ? '' : stepOf(text)
   const inner = `{${lineBreak}${step}${step}${member}${lineBreak}${step}}`
   const all = `"dependencies":${spaceOf(text)}${inner}`
-  const before = whole.properties.find(
-    (property) =>
-      property.type === 'ObjectProperty' &&
-      property.key.type === 'StringLiteral' &&
-      /^(?:dev|optional|peer|bundled?)Dependencies$/.test(property.key.value),
+  const next = whole.properties.find((property) =>
+    /^(?:dev|optional|peer|bundled?)Dependencies$/.test(nameOf(property)),
   )
-  return before
-    ? insertedBefore(text, before, all)
-    : insertedBehind(text, whole, whole.properties.at(-1), all)
+  return inserted(text, whole, next, all)
 }
 
 /** Where the alphabet has it, if the others stand in its order; else at the end. */
 function addedTo(text: string, list: ObjectExpression, member: string): string {
-  const names = list.properties.map((property) =>
-    property.type === 'ObjectProperty' && property.key.type === 'StringLiteral'
-      ? property.key.value
-      : '',
-  )
+  const names = list.properties.map(nameOf)
   const isSorted = names.every(
     (name, index) => index === 0 || compare(names[index - 1] ?? '', name) <= 0,
   )
   const next = isSorted ? names.findIndex((name) => compare(name, PACKAGE) > 0) : -1
-  const property = list.properties[next]
-  return property
-    ? insertedBefore(text, property, member)
-    : insertedBehind(text, list, list.properties.at(-1), member)
+  return inserted(text, list, list.properties[next], member)
 }
 
 /** As npm sorts them. */
 const compare = (a: string, b: string) => a.localeCompare(b, 'en')
 
-function insertedBefore(text: string, node: Node, member: string): string {
-  const at = node.start ?? 0
-  const gap = /[\s]*$/.exec(text.slice(0, at))?.[0] ?? ''
-  return `${text.slice(0, at)}${member},${gap}${text.slice(at)}`
-}
-
-function insertedBehind(
+/** Before `next`, or else at the end: with the gap that stands before its neighbour. */
+function inserted(
   text: string,
   list: ObjectExpression,
-  last: Node | undefined,
+  next: Node | undefined,
   member: string,
 ): string {
-  if (last === undefined) {
+  const neighbour = next ?? list.properties.at(-1)
+  if (neighbour === undefined) {
     const lineBreak = lineBreakOf(text)
     const step = stepOf(text)
     const start = list.start ?? 0
@@ -121,9 +103,10 @@ function insertedBehind(
     const inner = lineBreak === '' ? member : `${lineBreak}${own}${step}${member}${lineBreak}${own}`
     return `${text.slice(0, start + 1)}${inner}${text.slice((list.end ?? 1) - 1)}`
   }
-  const gap = /\s*$/.exec(text.slice(0, last.start ?? 0))?.[0] ?? ''
-  const at = last.end ?? 0
-  return `${text.slice(0, at)},${gap}${member}${text.slice(at)}`
+  const gap = /\s*$/.exec(text.slice(0, startOf(neighbour)))?.[0] ?? ''
+  const at = next ? startOf(next) : endOf(neighbour)
+  const piece = next ? `${member},${gap}` : `,${gap}${member}`
+  return `${text.slice(0, at)}${piece}${text.slice(at)}`
 }
 
 function lineBreakOf(text: string): '' | '\n' | '\r\n' {

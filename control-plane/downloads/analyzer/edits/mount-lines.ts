@@ -3,7 +3,7 @@ import type { Node } from '@babel/types'
 import type { Source } from '../syntax/parse.ts'
 import { lineAt, startOf } from '../syntax/places.ts'
 import { functionAround } from '../syntax/walk.ts'
-import type { AddedStatements } from './changes.ts'
+import type { Insertion } from './changes.ts'
 import type { FreeNames } from './free-names.ts'
 import { indentAt, lineEndBehind } from './line-places.ts'
 import type { MadeApplication } from './made-applications.ts'
@@ -14,19 +14,14 @@ export function serviceLine(style: Style, { guard, service }: FreeNames): string
   return `${style.constant} ${service} = ${guard}()${style.semicolon}`
 }
 
-interface MountLineWish {
-  readonly framework: MountedFramework
-  readonly hasTopLevelAwait: boolean
-}
-
 export function mountLine(
   source: Source,
   style: Style,
-  { framework, hasTopLevelAwait }: MountLineWish,
+  { method, name, remark }: MountedFramework,
+  hasTopLevelAwait: boolean,
   one: MadeApplication,
   { service }: FreeNames,
 ): string {
-  const { method, name, remark } = framework
   const isAwaited = method === 'register' && canAwait(source, one.behind, hasTopLevelAwait)
   const call = `${one.receiver}.${method}(${service}.${name}())`
   return `${isAwaited ? 'await ' : ''}${call}${style.semicolon} // ${remark}`
@@ -45,7 +40,7 @@ export function linesBehind(
   style: Style,
   one: MadeApplication,
   lines: readonly string[],
-): AddedStatements | null {
+): Insertion | null {
   const at = lineEndBehind(source, one.behindEnd)
   const indent = one.isFirstOfBlock
     ? indentInside(source, style, one.block)

@@ -2,16 +2,10 @@
 import type { Node } from '@babel/types'
 import { parseSource, type PackageType, type Source } from '../syntax/parse.ts'
 import { endOf, lineOf } from '../syntax/places.ts'
-import type { Change } from './changes.ts'
+import type { Change, Insertion } from './changes.ts'
 import { freeNames, type FreeNames } from './free-names.ts'
 import { importCode, importPlace, moduleFormOf, PACKAGE } from './import-line.ts'
-import {
-  applicationsIn,
-  contains,
-  type ChainedApplication,
-  type MadeApplication,
-  type Making,
-} from './made-applications.ts'
+import { applicationsIn, contains, type MadeApplication, type Making } from './made-applications.ts'
 import { importsPackage, isMountedInChain, isMountedOn } from './mounted-already.ts'
 import { linesBehind, mountLine, serviceLine } from './mount-lines.ts'
 import type { MountedFramework } from './mounted-frameworks.ts'
@@ -31,15 +25,9 @@ export interface MountWish {
 
 export type Mounting =
   | { readonly kind: 'there already' }
-  | {
-      readonly kind: 'edit'
-      readonly after: string
-      readonly line: number
-      readonly shown: readonly Shown[]
-    }
+  | { readonly kind: 'edit'; readonly after: string; readonly shown: readonly Shown[] }
   | { readonly kind: 'manual'; readonly shown: readonly Shown[] }
 
-/** What a person is to do. */
 interface Shown {
   /** null: where it is said to be. */
   readonly line: number | null
@@ -47,22 +35,29 @@ interface Shown {
   readonly problem: string
 }
 
-type Mountable = MadeApplication | ChainedApplication
+/** Without a name of its own, the middleware is a link of the chain: `express().use(…)`. */
+type Mountable = MadeApplication | { readonly call: Node }
 
 export function mountInSource(source: Source, wish: MountWish): Mounting {
   const open = openIn(source, wish)
   if (open === null) return manual({ line: null, receiver: 'app', problem: NOT_FOUND })
   if (open.length === 0) return { kind: 'there already' }
-  const shown = open.flatMap((making) => ('problem' in making ? [shownOf(source, making)] : []))
-  const made = open.flatMap((making): Mountable[] =>
-    'made' in making ? [making.made] : 'chained' in making ? [making.chained] : [],
+  const shown = open.flatMap((making) =>
+    'problem' in making
+      ? [{ line: lineOf(source, making.call), receiver: 'app', problem: making.problem }]
+      : [],
   )
-  const [first] = made
-  if (first === undefined) return { kind: 'manual', shown }
+  const made = open.flatMap((making): Mountable[] =>
+    'made' in making ? [making.made] : 'problem' in making ? [] : [making],
+  )
+  if (made.length === 0) return { kind: 'manual', shown }
   const everyOne = (problem: string) =>
     manual(
       ...shown,
-      ...made.map((one) => ({ line: lineOf(source, one.call), receiver: one.receiver, problem })),
+      ...made.map((one) => {
+        const receiver = 'receiver' in one ? one.receiver : 'app'
+        return { line: lineOf(source, one.call), receiver, problem }
+      }),
     )
   if (importsPackage(source))
     return everyOne('service-node is used in this file already, in another way')
@@ -82,7 +77,7 @@ export function mountInSource(source: Source, wish: MountWish): Mounting {
   const left =
     'problem' in parsed ? null : openIn({ ...parsed.source, services: source.services }, wish)
   if (left === null || left.length > shown.length) return everyOne('the lines would not do here')
-  return { kind: 'edit', after: after.text, line: lineOf(source, first.call), shown }
+  return { kind: 'edit', after: after.text, shown }
 }
 
 /** What is made in a file and not mounted yet; null: nothing is made. */
@@ -102,10 +97,6 @@ function manual(...shown: readonly Shown[]): Mounting {
   return { kind: 'manual', shown }
 }
 
-function shownOf(source: Source, making: Making & { problem: string }): Shown {
-  return { line: lineOf(source, making.call), receiver: 'app', problem: making.problem }
-}
-
 type Changes = { readonly list: readonly Change[] } | { readonly problem: string }
 
 function changesFor(
@@ -115,13 +106,14 @@ function changesFor(
   names: FreeNames,
 ): Changes {
   const style = styleOf(source)
+  const { framework, hasTopLevelAwait } = wish
   const guard = guardOf(wish)
   const code = importCode(moduleFormOf(source), style, { guard, local: names.guard })
   const list: Change[] = []
   const declared: MadeApplication[] = []
   const addImport = (user: Node) => {
     const place = importPlace(source, style, code, user)
-    if (typeof place === 'object' && 'at' in place && !list.some((change) => isSame(change, place)))
+    if (typeof place === 'object' && 'at' in place && !list.some((one) => isSame(one, place)))
       list.push(place)
     return place
   }
@@ -131,7 +123,7 @@ function changesFor(
       if (typeof place === 'object' && 'problem' in place) return place
       const isAtHand = place !== 'where it is used'
       const required = `require(${style.quote}${PACKAGE}${style.quote}).${guard}`
-      list.push(link(wish, one, isAtHand ? names.guard : required))
+      list.push(link(wish, one.call, isAtHand ? names.guard : required))
       continue
     }
     const isDeclared = declared.some(
@@ -144,7 +136,7 @@ function changesFor(
       else if ('problem' in place) return place
       declared.push(one)
     }
-    lines.push(mountLine(source, style, wish, one, names))
+    lines.push(mountLine(source, style, framework, hasTopLevelAwait, one, names))
     const added = linesBehind(source, style, one, lines)
     if (added === null) return { problem: 'there is more on its line' }
     list.push(added)
@@ -158,13 +150,12 @@ function changesFor(
 }
 
 /** `express()` becomes `express().use(verifyClaims().express())`: first of all, whatever follows. */
-function link({ framework }: MountWish, { call }: ChainedApplication, guard: string): Change {
+function link({ framework }: MountWish, call: Node, guard: string): Change {
   const text = `.${framework.method}(${guard}().${framework.name}())`
   return { kind: 'chaining', at: endOf(call), text }
 }
 
-const isSame = (a: Change, b: Change) =>
-  a.kind === 'statements' && b.kind === 'statements' && a.at === b.at && a.text === b.text
+const isSame = (a: Change, b: Insertion) => a.kind === b.kind && a.at === b.at && a.text === b.text
 
 /** One service serves them all. */
 function shareOneBlock(source: Source, made: readonly Mountable[]): boolean {

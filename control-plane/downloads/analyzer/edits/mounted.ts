@@ -12,7 +12,6 @@ import type { Style } from './style.ts'
 import { guardOf, type Wishes } from './wishes.ts'
 import { wrapListeners } from './wrap-listener.ts'
 
-/** What is planned on Node. */
 export interface Planned {
   readonly project: Project
   readonly application: Application

@@ -1,6 +1,7 @@
 /** Nest around a server that is there before it: what that answers by itself, the guard never sees. */
 import type { Identifier, Node, ObjectExpression } from '@babel/types'
-import { makingAt } from '../detection/node/makings.ts'
+import { makingsIn } from '../detection/node/makings.ts'
+import type { Spot } from '../detection/node/codebase.ts'
 import type { Tracer } from '../detection/node/trace.ts'
 import { keyOf } from '../syntax/bindings.ts'
 import type { Source } from '../syntax/parse.ts'
@@ -12,19 +13,25 @@ const PROBLEM = 'Nest is put around an adapter here that may answer before it'
 
 /** `new ExpressAdapter(express())`: it answers nothing but what Nest has it answer. */
 export function carriedByNest(sources: readonly Source[], tracer: Tracer): ReadonlySet<Node> {
-  const carried = sources.flatMap((source) =>
-    source.nodes.flatMap((node) => {
-      if (makingAt(source, node)?.framework !== 'nest' || node.type !== 'CallExpression') return []
-      const adapter = node.arguments[1]
-      if (adapter?.type !== 'NewExpression') return []
-      return adapter.arguments
-        .filter((given) => given.type !== 'Identifier' || usesOf(source, given) === 1)
-        .flatMap((given) => tracer.makings({ source, node: given }))
-        .filter((making) => making.source === source)
-        .map((making) => making.node)
+  const carried = adaptersIn(sources).flatMap(({ source, node: adapter }) => {
+    if (adapter.type !== 'NewExpression') return []
+    return adapter.arguments
+      .filter((given) => given.type !== 'Identifier' || usesOf(source, given) === 1)
+      .flatMap((given) => tracer.makings({ source, node: given }))
+      .filter((making) => making.source === source)
+      .map((making) => making.node)
+  })
+  return new Set(carried)
+}
+
+/** `NestFactory.create(AppModule, adapter)` */
+function adaptersIn(sources: readonly Source[]): Spot[] {
+  return sources.flatMap((source) =>
+    makingsIn(source).flatMap(({ framework, node }) => {
+      const adapter = node.type === 'CallExpression' ? node.arguments[1] : undefined
+      return framework === 'nest' && adapter ? [{ source, node: adapter }] : []
     }),
   )
-  return new Set(carried)
 }
 
 export function openAdapters(
@@ -32,14 +39,9 @@ export function openAdapters(
   tracer: Tracer,
   guarded: GuardedMakings,
 ): OpenListener[] {
-  return sources.flatMap((source) =>
-    source.nodes.flatMap((node) => {
-      if (makingAt(source, node)?.framework !== 'nest' || node.type !== 'CallExpression') return []
-      const adapter = node.arguments[1]
-      if (adapter === undefined || isHarmless(source, adapter, tracer, guarded)) return []
-      return [{ source, node: adapter, problem: PROBLEM }]
-    }),
-  )
+  return adaptersIn(sources)
+    .filter(({ source, node }) => !isHarmless(source, node, tracer, guarded))
+    .map((spot) => ({ ...spot, problem: PROBLEM }))
 }
 
 /** `{ … }`, `new FastifyAdapter({ logger: true })`, or around an application that is guarded itself. */

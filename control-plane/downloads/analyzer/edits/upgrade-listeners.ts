@@ -68,7 +68,6 @@ function serverOf(source: Source, call: Node): Node | undefined {
   return values.length === 1 && value?.members.length === 0 ? bare(value.expression) : undefined
 }
 
-/** `createServer(app)` and `app.listen(…)`. */
 export function serves(source: Source, receiver: string, value: Node): boolean {
   if (value.type !== 'CallExpression') return false
   const { callee } = value

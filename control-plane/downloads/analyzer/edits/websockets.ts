@@ -65,25 +65,16 @@ export async function websocketSteps(
 ): Promise<ManualStep[]> {
   const names = KINDS.flatMap(({ modules }) => modules).map((name) => name.replaceAll('.', '\\.'))
   const pattern = new RegExp(`['"](?:${names.join('|')})['"]|['"]upgrade['"]`)
-  const found = await sourcesWith(project, folder, type, pattern)
+  const sources = await sourcesWith(project, folder, type, pattern)
   const steps: ManualStep[] = []
-  for (const source of found) {
+  for (const source of sources) {
     const now = edited.get(source.path) ?? source
     if (isGuarded(now)) continue
-    const line = listeningLine(now)
-    const kinds = KINDS.flatMap((kind) => {
-      const place = placeOf(source, kind)
-      return place === null ? [] : [{ kind, line: place }]
+    const [found = listeningLine(now)] = KINDS.flatMap(({ text, code, ...kind }) => {
+      const line = placeOf(source, kind)
+      return line === null ? [] : [{ line, text, code }]
     })
-    for (const { kind, line } of kinds.slice(0, 1))
-      steps.push({ path: source.path, line, text: `${kind.text} ${WHY}`, code: kind.code })
-    if (kinds.length === 0 && line !== null)
-      steps.push({
-        path: source.path,
-        line,
-        text: `Put this listener behind the guard. ${WHY}`,
-        code: RAW.slice(RAW.indexOf('server.on')),
-      })
+    if (found !== null) steps.push({ ...found, path: source.path, text: `${found.text} ${WHY}` })
   }
   return steps
 }
@@ -104,12 +95,14 @@ function isGuarded(source: Source): boolean {
   )
 }
 
-function listeningLine(source: Source): number | null {
+function listeningLine(source: Source) {
   const [first] = upgradeListeners(source)
-  return first ? lineOf(source, first.call) : null
+  if (first === undefined) return null
+  const code = RAW.slice(RAW.indexOf('server.on'))
+  return { line: lineOf(source, first.call), text: 'Put this listener behind the guard.', code }
 }
 
-function placeOf(source: Source, { modules, makers }: Kind): number | null {
+function placeOf(source: Source, { modules, makers }: Pick<Kind, 'modules' | 'makers'>) {
   if (makers.length === 0) {
     const used = importsOf(source).find(
       ({ module, isTypeOnly }) => modules.includes(module) && !isTypeOnly,

@@ -47,7 +47,7 @@ export function wrapListeners(
   if ('problem' in changes) return manual(line, changes.problem)
   const after = applied(source, changes.list, wish.packageType)
   if ('problem' in after) return manual(line, after.problem)
-  return { kind: 'edit', after: after.text, line, shown: [] }
+  return { kind: 'edit', after: after.text, shown: [] }
 }
 
 function manual(line: number | null, problem: string): Mounting {

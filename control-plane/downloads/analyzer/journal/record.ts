@@ -10,7 +10,7 @@ import { pathProblem } from '../../../../shared/integration/edit-rules.ts'
 import { foldedPath } from '../../../../shared/integration/path-rules.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { objectIn } from '../json.ts'
-import { look, textIn } from './sight.ts'
+import { look, textIn, type SeenFile } from './sight.ts'
 import { codeOf, type FileSystem, type JournalWorld } from './world.ts'
 
 export const ROOM = '.service'
@@ -115,18 +115,13 @@ export async function writeJournal(
   await syncFolder(join(root, ROOM), files)
 }
 
-interface Owner {
-  readonly uid: number
-  readonly gid: number
-}
-
 /** A file that is not there yet, on the disk when this returns. mode: null as the umask has it. */
 export async function writeNew(
   at: string,
   bytes: Uint8Array,
   mode: number | null,
   files: FileSystem,
-  owner?: Owner,
+  owner?: Pick<SeenFile, 'uid' | 'gid'>,
 ) {
   const handle = await files.open(at, 'wx', mode === null ? 0o666 : 0o600)
   try {
@@ -142,7 +137,7 @@ export async function writeNew(
 type Handle = Awaited<ReturnType<FileSystem['open']>>
 
 /** Only root can give a file away; who cannot owns the new one, as with any editor. */
-async function takeOwner(handle: Handle, { uid, gid }: Owner) {
+async function takeOwner(handle: Handle, { uid, gid }: Pick<SeenFile, 'uid' | 'gid'>) {
   const now = await handle.stat()
   if (now.uid === uid && now.gid === gid) return
   try {

@@ -58,7 +58,8 @@ export async function judgeWorkTree(
   }
   const status = await world.git.ask(root, safe, STATUS)
   if (!status.isCut && status.code !== 0) return cannotAsk(status)
-  const dirty = dirtyPaths(status.out)
+  const entries = status.out.split('\0').filter((entry) => entry.length > 3)
+  const dirty = entries.map((entry) => entry.slice(3))
   if (dirty.length > 0 || status.isCut)
     return refused(dirtyDetail(dirty, status.isCut, world.platform))
   return untracked(root, safe, changed, world)
@@ -107,7 +108,7 @@ const HARMLESS =
 function safeSettings(listed: string): readonly string[] | null {
   const kept = [
     'core.fsmonitor=false',
-    `core.hooksPath=${NOWHERE}`,
+    'core.hooksPath=/dev/null',
     'core.untrackedCache=false',
     'status.submoduleSummary=false',
     'submodule.recurse=false',
@@ -127,12 +128,6 @@ function safeSettings(listed: string): readonly string[] | null {
     )
   }
   return kept
-}
-
-const NOWHERE = '/dev/null'
-
-function dirtyPaths(porcelain: string): string[] {
-  return porcelain.split('\0').flatMap((entry) => (entry.length > 3 ? [entry.slice(3)] : []))
 }
 
 function dirtyDetail(paths: readonly string[], isCut: boolean, platform: NodeJS.Platform): string {

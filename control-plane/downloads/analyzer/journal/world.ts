@@ -4,20 +4,7 @@ import { hostname } from 'node:os'
 import { createGit, type Git } from './git.ts'
 import { sealBy, sealSecretOf, type Seal } from './seal.ts'
 
-export type FileSystem = Pick<
-  typeof promises,
-  | 'lstat'
-  | 'realpath'
-  | 'open'
-  | 'opendir'
-  | 'readdir'
-  | 'access'
-  | 'mkdir'
-  | 'rmdir'
-  | 'rename'
-  | 'link'
-  | 'unlink'
->
+export type FileSystem = typeof promises
 
 export interface JournalWorld {
   readonly files: FileSystem

@@ -12,17 +12,14 @@ interface LocalAnswer {
 }
 
 /** null: nobody listens there, or nobody answers in time. */
-export async function askApplication(
-  { world, application }: LookedAt,
-  path: string,
-): Promise<LocalAnswer | null> {
-  const port = portOf(world, application)
+export async function askApplication(at: LookedAt, path: string): Promise<LocalAnswer | null> {
+  const port = portOf(at)
   if (port === null) return null
   // by name some listen on one of the two only
   for (const host of ['127.0.0.1', '[::1]']) {
     const url = `http://${host}:${port}${path}`
     try {
-      const answer = await world.fetch(url, {
+      const answer = await at.world.fetch(url, {
         headers: { accept: '*/*', 'user-agent': 'service-analyzer' },
         redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -36,13 +33,10 @@ export async function askApplication(
   return null
 }
 
-export function portOf(
-  { port, environment }: LookedAt['world'],
-  application: Pick<LookedAt['application'], 'port'>,
-): number | null {
-  const given = Number(environment['PORT'])
+export function portOf({ world, application }: LookedAt): number | null {
+  const given = Number(world.environment['PORT'])
   const isPort = Number.isInteger(given) && given > 0 && given < 65_536
-  return port ?? (isPort ? given : application.port)
+  return world.port ?? (isPort ? given : application.port)
 }
 
 /** Of the service, without a key: what anybody may read. */
@@ -65,25 +59,17 @@ export async function boundedJson(answer: Response, baseUrl: string) {
 
 /** How to start it, for whoever has not. */
 export function howToStart({ application }: LookedAt): string {
-  switch (application.framework) {
-    case 'django':
-      return 'python manage.py runserver'
-    case 'flask':
-    case 'fastapi':
-      return `python ${application.entry?.path ?? 'main.py'}`
-    case 'rails':
-      return 'bin/rails server'
-    case 'laravel':
-      return 'php artisan serve'
-    case 'spring':
-      return application.packageManager === 'gradle'
-        ? './gradlew bootRun'
-        : './mvnw spring-boot:run'
-    case 'aspnet':
-      return 'dotnet run'
-    case 'go':
-      return 'go run .'
-    default:
-      return `${application.packageManager ?? 'npm'} start`
+  const { framework, packageManager, entry } = application
+  const ofPython = `python ${entry?.path ?? 'main.py'}`
+  const starts: Partial<Record<typeof framework, string>> = {
+    django: 'python manage.py runserver',
+    flask: ofPython,
+    fastapi: ofPython,
+    rails: 'bin/rails server',
+    laravel: 'php artisan serve',
+    spring: packageManager === 'gradle' ? './gradlew bootRun' : './mvnw spring-boot:run',
+    aspnet: 'dotnet run',
+    go: 'go run .',
   }
+  return starts[framework] ?? `${packageManager ?? 'npm'} start`
 }

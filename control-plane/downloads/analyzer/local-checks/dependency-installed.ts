@@ -17,7 +17,6 @@ const MANIFEST_BYTES_MAX = 64 * 1024
 
 interface Wanted {
   readonly name: string
-  /** Where projects name it. */
   readonly manifests: RegExp
   readonly isNamed: RegExp
   readonly install: string

@@ -115,9 +115,7 @@ function handsOn(source: Source, call: Call, receiver: Node): boolean {
   if (call.arguments.some((argument) => isGiven(source, argument, receiver))) return true
   const binding = callee.type === 'Identifier' ? source.bindings.resolve(callee) : undefined
   const called = [binding?.node, ...(binding?.values ?? []).map(({ expression }) => expression)]
-  return called.some(
-    (where) => where && (isFunction(where) ? routesWithin(source, where, receiver) : false),
-  )
+  return called.some((where) => where && isFunction(where) && routesWithin(source, where, receiver))
 }
 
 type Call = Node & { type: 'CallExpression' | 'NewExpression' }

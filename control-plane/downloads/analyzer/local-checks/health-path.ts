@@ -6,9 +6,8 @@ import type { LocalCheck } from './looked-at.ts'
 const { fail, pass, skip, warn } = resultsOf('health_path')
 
 export const healthPath: LocalCheck = async (at) => {
-  const { application, world } = at
-  const path = world.tenant.health
-  const port = portOf(world, application)
+  const path = at.world.tenant.health
+  const port = portOf(at)
   if (port === null)
     return skip(
       'It is not known which port the application listens on.',

@@ -9,7 +9,6 @@ interface MountedLine {
   /** Without comments, and without what strings say. */
   readonly code: string
   readonly index: number
-  /** What was found. */
   readonly text: string
 }
 

@@ -16,10 +16,8 @@ export const sealedPaths: LocalCheck = async (at) => {
   let isRunning = true
   for (const path of asked) {
     const answer = await askApplication(at, path)
-    if (answer === null) {
-      isRunning = false
-      break
-    }
+    isRunning = answer !== null
+    if (answer === null) break
     if (answer.status < 300) open.push(`${path} (${answer.status})`)
   }
   if (open.length > 0 && tenant.protection === 'on')

@@ -1,7 +1,7 @@
 /** What an edit changes, line by line, before anything is written. Lines are cut, never wrapped. */
 import { structuredPatch } from 'diff'
 import type { FileEdit } from '../plan.ts'
-import type { Paint } from './paint.ts'
+import type { Paint, Style } from './paint.ts'
 import { visibleText } from './words.ts'
 
 interface DiffWishes {
@@ -79,17 +79,14 @@ function cutAcross(line: string): string {
   return more <= 0 ? line : `${line.slice(0, LINE_CHARACTERS_MAX)}… ${more} more characters`
 }
 
+const STYLES: Readonly<Record<string, Style>> = {
+  '+': 'green',
+  '-': 'red',
+  '@': 'cyan',
+  '\\': 'dim',
+}
+
 function painted(line: string, paint: Paint): string {
-  switch (line[0]) {
-    case '+':
-      return paint('green', line)
-    case '-':
-      return paint('red', line)
-    case '@':
-      return paint('cyan', line)
-    case '\\':
-      return paint('dim', line)
-    default:
-      return line
-  }
+  const style = STYLES[line.charAt(0)]
+  return style ? paint(style, line) : line
 }

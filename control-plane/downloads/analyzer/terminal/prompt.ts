@@ -3,28 +3,25 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { interrupted } from '../exit.ts'
 
-interface Question {
-  readonly text: string
-  /** A secret: nothing of it is shown, not even how long it is. */
-  readonly isHidden: boolean
-}
-
-interface PromptStreams {
-  readonly input: NodeJS.ReadStream
-  readonly output: NodeJS.WriteStream
-}
-
-/** One line. Ctrl-C and the end of the input end the program; the terminal is as it was before. */
-export function ask({ input, output }: PromptStreams, question: Question): Promise<string> {
+/**
+ * One line. Ctrl-C and the end of the input end the program; the terminal is as it was before.
+ * `isHidden`: a secret, of which nothing is shown, not even how long it is.
+ */
+export function ask(
+  input: NodeJS.ReadStream,
+  output: NodeJS.WriteStream,
+  text: string,
+  isHidden: boolean,
+): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({
     input,
-    output: question.isHidden ? nowhere : output,
+    output: isHidden ? nowhere : output,
     terminal: true, // keys are read one by one, and the line can be edited
     historySize: 0,
   })
-  if (question.isHidden) output.write(question.text)
-  else lines.setPrompt(question.text)
+  if (isHidden) output.write(text)
+  else lines.setPrompt(text)
   return new Promise((resolve, reject) => {
     let answer: string | undefined
     lines.once('line', (line) => {
@@ -33,7 +30,7 @@ export function ask({ input, output }: PromptStreams, question: Question): Promi
     })
     lines.once('SIGINT', () => lines.close())
     lines.once('close', () => {
-      if (question.isHidden || answer === undefined) output.write('\n')
+      if (isHidden || answer === undefined) output.write('\n')
       if (answer === undefined) reject(interrupted())
       else resolve(answer)
     })

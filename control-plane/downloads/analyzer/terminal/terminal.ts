@@ -52,8 +52,7 @@ export function createTerminal(world: TerminalWorld, wishes: TerminalWishes): Te
     kind: isQuiet ? 'off' : isLive ? 'live' : 'lines',
   })
   const columns = () => stdout.columns || COLUMNS_UNKNOWN
-  const question = (text: string, isHidden: boolean) =>
-    ask({ input: stdin, output: stderr }, { text, isHidden })
+  const question = (text: string, isHidden: boolean) => ask(stdin, stderr, text, isHidden)
 
   const paintBeside = createPaint(wantsColour({ ...colour, isTerminal: isTerminal(stderr) }))
   const write = (text: string) =>

@@ -45,18 +45,13 @@ function project({ project, detection }: LookedAt): Finding {
   return ok('project', said)
 }
 
-async function writable(root: string): Promise<Finding> {
-  const isWritable = await files.access(root, files.constants.W_OK).then(
-    () => true,
-    () => false,
+function writable(root: string): Promise<Finding> {
+  const check = 'write_permission'
+  const fix = 'Run it as the owner of the project.'
+  return files.access(root, files.constants.W_OK).then(
+    () => ok(check, 'The folder can be written to.'),
+    () => fail(check, 'The folder cannot be written to by you.', fix),
   )
-  return isWritable
-    ? ok('write_permission', 'The folder can be written to.')
-    : fail(
-        'write_permission',
-        'The folder cannot be written to by you.',
-        'Run it as the owner of the project.',
-      )
 }
 
 async function git(task: Task, root: string): Promise<Finding> {
