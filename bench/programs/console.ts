@@ -9,6 +9,8 @@ import { createApp } from '../../control-plane/app.ts'
 import { createPublicServer } from '../../control-plane/server.ts'
 import { createServices } from '../../control-plane/services/services.ts'
 import { consoleRoutes } from '../../control-plane/console/routes.ts'
+import { give } from '../../control-plane/console-access/roles.ts'
+import { ALL_TENANTS } from '../../control-plane/store/queries/console.ts'
 import { CONSOLE_REALM } from '../../control-plane/store/reserved.ts'
 import { openSqlite } from '../../control-plane/store/sqlite.ts'
 import { systemClock as clock } from '../../shared/clock.ts'
@@ -81,7 +83,7 @@ const { userId } = await users.create(
   { username: 'grace', email: 'grace@example.test', name: 'Grace', password: '' },
   ACTOR,
 )
-await consoleAccess.roles.makeOperator(userId, ACTOR)
+await services.store.change((change) => give(change, userId, ALL_TENANTS, ACTOR))
 const [sid, nowMs] = ['bench', clock.nowMs()]
 const issued = { tenantId: CONSOLE_REALM, sid, userId, ip: '127.0.0.1', userAgent: 'bench' }
 await sessions.record({ ...issued, issuedAtMs: nowMs, expiresAtMs: nowMs + 8 * 3_600_000 })

@@ -24,10 +24,10 @@ import {
 } from '../store/queries/console-invitations.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser, findUserByKey, updateUser } from '../store/queries/users.ts'
-import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
+import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change } from '../store/store.ts'
-import { give } from './roles.ts'
+import { give, requireListed } from './roles.ts'
 import type { ConsoleAccessWorld } from './world.ts'
 
 export type Invitation = Readonly<InvitationRow>
@@ -234,7 +234,7 @@ async function hasRole(queries: Queries, userId: string, tenantId: string): Prom
 }
 
 async function requireMay(queries: Queries, tenantId: string, { userId }: Inviter) {
-  const tenant = isReserved(tenantId) ? undefined : await findTenant(queries, tenantId)
-  const isAllowed = userId === undefined || (await mayInvite(queries, userId, tenantId))
-  if (tenant === undefined || !isAllowed) throw new Refusal('tenant_not_found')
+  await requireListed(queries, tenantId)
+  if (userId !== undefined && !(await mayInvite(queries, userId, tenantId)))
+    throw new Refusal('tenant_not_found')
 }

@@ -20,11 +20,6 @@ import type { Actor } from '../store/store.ts'
 import { give } from './roles.ts'
 import type { ConsoleAccessWorld } from './world.ts'
 
-interface OperatorLink {
-  readonly url: string
-  readonly expiresAtMs: number
-}
-
 interface NewOperator {
   readonly email: string
   readonly name: string
@@ -43,7 +38,7 @@ export function createOperatorLinks(world: ConsoleAccessWorld) {
 
   return {
     /** The one before it is void: somebody else may have read it. */
-    async make(isForced: boolean, actor: Actor): Promise<OperatorLink> {
+    async make(isForced: boolean, actor: Actor) {
       const secret = (isForced ? MEANT : '') + randomBytes(24).toString('base64url')
       const expiresAtMs = clock.nowMs() + LIMITS.consoleLinkMs
       await store.change(async (change) => {

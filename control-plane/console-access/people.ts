@@ -12,11 +12,10 @@ import {
   rolesOf,
   type ConsoleRoleRow,
 } from '../store/queries/console.ts'
-import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
-import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
+import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Actor, Change } from '../store/store.ts'
-import { give, noteTaken } from './roles.ts'
+import { give, noteTaken, requireListed } from './roles.ts'
 import type { ConsoleAccessWorld } from './world.ts'
 
 export interface ConsolePerson {
@@ -25,24 +24,12 @@ export interface ConsolePerson {
   readonly since: number
 }
 
-interface Invited {
-  readonly user: User
-  /** false: they know the way in. */
-  readonly isMailed: boolean
-}
-
 const DISABLED = 'The account of the console with this address is disabled.'
 
 export type ConsolePeople = ReturnType<typeof createConsolePeople>
 
 /** `tenantId` is undefined for operators. */
 export function createConsolePeople({ store, users, accountMail }: ConsoleAccessWorld) {
-  async function requireTenant({ queries }: Pick<Change, 'queries'>, tenantId: string) {
-    if (tenantId === ALL_TENANTS) return
-    const tenant = isReserved(tenantId) ? undefined : await findTenant(queries, tenantId)
-    if (tenant === undefined) throw new Refusal('tenant_not_found')
-  }
-
   async function withAccount({ userId, role, createdAt }: ConsoleRoleRow) {
     const user = await users.find(CONSOLE_REALM, userId)
     return user && { user, role, since: createdAt }
@@ -83,19 +70,19 @@ export function createConsolePeople({ store, users, accountMail }: ConsoleAccess
       return person
     },
 
-    /** Who has a password already gets the role with their account, and no mail. */
+    /** Who has a password already gets the role with their account, and no mail: they know the way in. */
     async invite(
       { email, name, tenantId = ALL_TENANTS }: { email: string; name: string; tenantId?: string },
       actor: Actor,
       language: string,
-    ): Promise<Invited> {
+    ) {
       const known = await users.byLogin(CONSOLE_REALM, email)
       if (known?.isDisabled === true)
         throw new Refusal('field_invalid', { field: 'email' }, DISABLED)
       if (known !== undefined) {
         const { userId, passwordHash } = known
         const giveRole = async (change: Change) => {
-          await requireTenant(change, tenantId)
+          if (tenantId !== ALL_TENANTS) await requireListed(change.queries, tenantId)
           await give(change, userId, tenantId, actor)
         }
         const isMailed = passwordHash === ''
@@ -105,7 +92,7 @@ export function createConsolePeople({ store, users, accountMail }: ConsoleAccess
       }
       const account = { username: email, email, name, password: '' }
       const user = await users.create(CONSOLE_REALM, account, actor, async (change, user) => {
-        await requireTenant(change, tenantId)
+        if (tenantId !== ALL_TENANTS) await requireListed(change.queries, tenantId)
         await give(change, user.userId, tenantId, actor)
         await accountMail.inviteIn(change, user, actor, language)
       })

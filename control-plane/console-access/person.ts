@@ -1,39 +1,17 @@
 /** One person of the console: all that there is to know of them, and what an operator does for them. */
 import { Refusal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
-import type { PastAttempt } from '../accounts/attempts.ts'
-import type { Factor } from '../accounts/factors.ts'
 import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
-import type { Session } from '../sessions/sessions.ts'
 import type { User } from '../accounts/users.ts'
-import type { AuditRow } from '../store/queries/audit.ts'
-import { rolesOf, type ConsoleRoleRow } from '../store/queries/console.ts'
+import { rolesOf } from '../store/queries/console.ts'
 import { ticketsOf } from '../store/queries/tickets.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Actor } from '../store/store.ts'
-import type { ConsoleInvitations, Invitation } from './invitations.ts'
+import type { ConsoleInvitations } from './invitations.ts'
 import type { ConsoleAccessWorld } from './world.ts'
 
-export interface ConsolePersonView {
-  readonly user: User
-  readonly roles: readonly Readonly<ConsoleRoleRow>[]
-  readonly lockedUntilMs: number | undefined
-  readonly lastSignIn: Pick<PastAttempt, 'at' | 'ip' | 'userAgent'> | undefined
-  readonly sessions: readonly Session[]
-  readonly factors: readonly Factor[]
-  readonly attempts: readonly PastAttempt[]
-  /** Links to choose a first password, the newest first. */
-  readonly links: readonly {
-    readonly createdAt: number
-    readonly expiresAt: number
-    readonly usedAt: number | null
-  }[]
-  /** From tenants, not accepted yet. */
-  readonly invitations: readonly Invitation[]
-  readonly audit: readonly AuditRow[]
-}
-
 export type ConsolePersons = ReturnType<typeof createConsolePersons>
+export type ConsolePersonView = Awaited<ReturnType<ConsolePersons['view']>>
 
 export function createConsolePersons(
   world: ConsoleAccessWorld,
@@ -45,7 +23,7 @@ export function createConsolePersons(
   return {
     get,
 
-    async view(userId: string): Promise<ConsolePersonView> {
+    async view(userId: string) {
       const user = await get(userId)
       const limit = LIMITS.pageItemsDefault
       return {
@@ -56,7 +34,9 @@ export function createConsolePersons(
         sessions: await sessions.listAliveOf(CONSOLE_REALM, userId),
         factors: await factors.list(user),
         attempts: await attempts.newestOf(CONSOLE_REALM, userId),
+        /** To choose a first password, the newest first. */
         links: await ticketsOf(store.read, CONSOLE_REALM, userId, 'invite', limit),
+        /** From tenants, not accepted yet. */
         invitations: await invitations.listTo(user),
         audit: await world.auditTrail.ofPerson(userId),
       }

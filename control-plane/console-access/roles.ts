@@ -1,11 +1,12 @@
 /** Who may do what: operators everything, a tenant's administrators what is theirs. */
 import { Refusal } from '../../shared/errors.ts'
-import { ALL_TENANTS, deleteRole, rolesIn, rolesOf, upsertRole } from '../store/queries/console.ts'
+import { ALL_TENANTS, rolesOf, upsertRole } from '../store/queries/console.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
 import type { Actor, Change } from '../store/store.ts'
 import type { ConsoleAccessWorld } from './world.ts'
+import type { Queries } from '../store/sqlite.ts'
 
 export interface Roles {
   readonly isOperator: boolean
@@ -26,29 +27,13 @@ export function createConsoleRoles({ store }: ConsoleAccessWorld) {
         ),
       }
     },
-
-    async hasOperator(): Promise<boolean> {
-      return (await rolesIn(store.read, ALL_TENANTS, 1)).length > 0
-    },
-
-    async makeAdministrator(userId: string, tenantId: string, actor: Actor): Promise<void> {
-      await store.change(async (change) => {
-        const tenant = await findTenant(change.queries, tenantId)
-        if (tenant === undefined || isReserved(tenantId)) throw new Refusal('tenant_not_found')
-        await give(change, userId, tenantId, actor)
-      })
-    },
-
-    makeOperator: (userId: string, actor: Actor) =>
-      store.change((change) => give(change, userId, ALL_TENANTS, actor)),
-
-    async take(userId: string, tenantId: string, actor: Actor): Promise<void> {
-      await store.change(async (change) => {
-        if (!(await deleteRole(change.queries, userId, tenantId))) return
-        await noteTaken(change, userId, tenantId, actor)
-      })
-    },
   }
+}
+
+/** The console's own realm is no tenant that anybody administers. */
+export async function requireListed(queries: Queries, tenantId: string): Promise<void> {
+  const isListed = !isReserved(tenantId) && (await findTenant(queries, tenantId)) !== undefined
+  if (!isListed) throw new Refusal('tenant_not_found')
 }
 
 /** Inside a change, so that an account and what it may do begin together. */

@@ -25,19 +25,14 @@ export interface AssetUrls {
   readonly charts: { readonly style: string; readonly script: string } | undefined
 }
 
-interface Assets {
-  urls(): Promise<AssetUrls>
-  find(path: string): Promise<Asset | undefined>
-}
-
 export const ASSETS_PATH = '/console/assets/'
 
 let made: Promise<Made> | undefined
 
-export function createAssets({ log }: { readonly log: Pick<Logger, 'error'> }): Assets {
+export function createAssets({ log }: { readonly log: Pick<Logger, 'error'> }) {
   const all = () => (made ??= make(log))
   return {
-    async urls() {
+    async urls(): Promise<AssetUrls> {
       const { style, script, charts } = await all()
       return {
         style: style.path,
@@ -45,7 +40,7 @@ export function createAssets({ log }: { readonly log: Pick<Logger, 'error'> }): 
         charts: charts && { style: charts.style.path, script: charts.script.path },
       }
     },
-    async find(path) {
+    async find(path: string) {
       const { style, script, charts } = await all()
       return [style, script, charts?.style, charts?.script].find((asset) => asset?.path === path)
     },

@@ -11,27 +11,23 @@ import type { View } from './route.ts'
 /** A page, or the address of one; undefined where it cannot be given twice. */
 export type FormAnswer = View | string | undefined
 
-interface Kept {
-  readonly answer: Promise<FormAnswer>
-  readonly sinceMs: number
-}
-
 export function createFormAnswers({ clock }: { readonly clock: Clock }) {
-  const kept = new LRUCache<string, Kept>({ max: LIMITS.consoleFormAnswersMax })
-  const isOver = ({ sinceMs }: Kept) => clock.nowMs() - sinceMs > LIMITS.consoleFormAnswerMs
+  const kept = new LRUCache<string, Promise<FormAnswer>>({
+    max: LIMITS.consoleFormAnswersMax,
+    ttl: LIMITS.consoleFormAnswerMs,
+    ttlResolution: 0,
+    perf: { now: () => clock.nowMs() },
+  })
 
   return {
     /** From when it is begun, so that a second sending waits for the first. */
     keep(formId: string, answer: Promise<FormAnswer>): void {
       answer.catch(() => kept.delete(formId)) // refused: nothing was done, and it may come again
-      kept.set(formId, { answer, sinceMs: clock.nowMs() })
+      kept.set(formId, answer)
     },
-    async of(formId: string): Promise<FormAnswer> {
-      const known = kept.get(formId)
-      return known === undefined || isOver(known) ? undefined : known.answer
-    },
+    of: async (formId: string): Promise<FormAnswer> => kept.get(formId),
     async prune(): Promise<number> {
-      for (const [formId, one] of kept.entries()) if (isOver(one)) kept.delete(formId)
+      kept.purgeStale()
       return 0 // all at once: they are in memory
     },
   }

@@ -10,13 +10,7 @@ import { CSRF_FIELD, FORM_ID_FIELD, readSentForm, type SentForm } from './form-v
 import type { Declaration } from './route.ts'
 
 export function refuseForeignForm(c: ApiContext, baseUrl: string) {
-  const site = c.req.header('sec-fetch-site')
-  const origin = c.req.header('origin')
-  const headers = {
-    ...(site !== undefined && { 'sec-fetch-site': site }),
-    ...(origin !== undefined && { origin }),
-  }
-  if (!isFromOwnPage(headers, new URL(baseUrl).origin)) throw new Refusal('cross_site_form')
+  if (!isFromOwnPage(c.req.header(), new URL(baseUrl).origin)) throw new Refusal('cross_site_form')
 }
 
 /** A browser says so. A form of nobody knows where is not shown to be sent with one more click. */

@@ -125,7 +125,7 @@ function switcher(tenantId: string | undefined): Html {
         aria-controls="found"
       />
     </form>
-    <ul id="found"></ul>
+    <ul id="found" class="found"></ul>
     <p class="hint" role="status"></p>
   </dialog>`
 }

@@ -2,45 +2,16 @@
  * Every page of the console and everything that can be done there is declared once, and named in
  * `routes.ts`. The route is mounted from its declaration (`mount.ts`): who may come in, what is read
  * of path, query and form. The walk of strangers, of other tenants' administrators and of forged
- * forms (test/control-plane/console/access.test.ts) is made of the same table. To add a page:
+ * forms (test/control-plane/console/access.test.ts) is made of the same table.
  *
- *     export function webhookRoutes({ webhooks }: ConsoleWorld): readonly ConsoleRoute[] {
- *       const path = '/console/tenants/{tenant_id}/webhooks'
- *
- *       // a function of a view, shown anew with what was typed when something is wrong with it
- *       const show = async (visit: TenantVisit, attempt?: Attempt) => ({
- *         title: 'Webhooks',
- *         here: 'webhooks',                      // which entry of the navigation (navigation.ts)
- *         content: html`${table({...})}
- *           ${form(visit, { action: path…, submit: 'Create it', content: textField({ name: 'url', label: 'Address', attempt }) })}`,
- *         calls: [{ method: 'GET', path: `/api/v1/operator/tenants/${visit.tenant.tenantId}/webhooks` }],
- *       })
- *
- *       return [
- *         page({ path, role: 'tenant', query: PAGE_QUERY }, (visit) => show(visit)),
- *         action(
- *           {
- *             path,                              // POST
- *             role: 'tenant',                    // visit.tenant is there, visit.viewer may see it
- *             form: { url: 'text', events: 'choices' },  // how each field is read (form-values.ts)
- *             body: NewWebhookBody,              // the schema of the operator API does the checking
- *             isOnce: true,                      // a second sending does nothing: where it would harm
- *             needsFreshSignIn: true,            // for secrets and going back
- *           },
- *           async (visit, body) => {
- *             await webhooks.create(visit.tenant.tenantId, body, visit.actor)  // the same service as the API
- *             return done(path, 'The webhook is there.', { changed: visit.tenant.tenantId })
- *           },
- *           show,                                // again, with what was wrong beside its field
- *         ),
- *       ]
- *     }
+ * The pattern of a page is `tenant/alerts-routes.ts`: a function of a view, which is shown anew with
+ * what was typed when something is wrong with it; `page()` for looking, `action()` for its forms, with
+ * the schema and the service of the operator API; `asking()` where something is taken away.
  *
  * `done()` goes on to a page that says so, with the receipt of the gateways if a tenant has changed.
  * A refusal of a service with a `field` stands beside that field, any other above the form. A secret
- * that is shown once: return a view instead of `done()`. To ask first, declare a page with
- * `confirmView()`. A service's Refusal from a page becomes a page that says it; 404 is the same page
- * for what does not exist and for what the viewer may not see.
+ * that is shown once: return a view instead of `done()`. A service's Refusal from a page becomes a
+ * page that says it; 404 is the same page for what does not exist and for what the viewer may not see.
  */
 import type * as v from 'valibot'
 import type { QueryFields, QueryValues } from '../http/query.ts'

@@ -34,7 +34,10 @@ import { overviewRoutes } from './tenant/overview-routes.ts'
 import { policiesRoutes } from './tenant/policies/policies-routes.ts'
 import { directoryRoutes } from './tenant/directory/directory-routes.ts'
 import { startRoutes } from './tenant/start-routes.ts'
-import { allWebhookRoutes } from './tenant/webhooks/routes.ts'
+import { deliveryRoutes } from './tenant/webhooks/delivery-routes.ts'
+import { webhookListRoutes } from './tenant/webhooks/list-routes.ts'
+import { webhookStateRoutes } from './tenant/webhooks/state-routes.ts'
+import { webhookRoutes } from './tenant/webhooks/webhook-routes.ts'
 
 interface ConsoleRoutesWorld extends SignInWorld {
   /** Shared with the API: whoever asks, an application is asked so often and no more. */
@@ -78,7 +81,10 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...directoryRoutes(world),
     ...policiesRoutes(world),
     ...auditRoutes(world),
-    ...allWebhookRoutes(world),
+    ...webhookListRoutes(world), // before those of one webhook: `new` is no id
+    ...webhookRoutes(world),
+    ...webhookStateRoutes(world),
+    ...deliveryRoutes(world),
   ]
   const paths: ReadonlySet<string> = new Set(routes.map(({ declaration }) => declaration.path))
   return routes

@@ -9,6 +9,7 @@ import { emptyState } from './blocks/table.ts'
 import { textField } from '../pages/blocks/field.ts'
 import { operatorLinks, tenantLinks, tenantPath } from './navigation.ts'
 import { page } from './route.ts'
+import { searched } from './filters.ts'
 
 interface SearchWorld {
   readonly tenants: Pick<Tenants, 'search' | 'find'>
@@ -24,13 +25,7 @@ interface Found {
 const MOST = LIMITS.consoleSearchResultsMax
 
 const QUERY = {
-  q: v.pipe(
-    v.optional(v.string(), ''),
-    v.maxLength(
-      LIMITS.consoleSearchCharactersMax,
-      `at most ${LIMITS.consoleSearchCharactersMax} characters`,
-    ),
-  ),
+  q: searched,
   /** The tenant that one looks from. */
   in: v.optional(v.pipe(v.string(), v.maxLength(63, 'the id of a tenant')), ''),
 } as const
@@ -39,7 +34,7 @@ export function searchRoutes(world: SearchWorld, paths: () => ReadonlySet<string
   return [
     page({ path: '/console/search', role: 'viewer', query: QUERY }, async (visit) => {
       const { viewer, query, request } = visit
-      const text = query.q.trim()
+      const { q: text } = query
       const near = isVisible(viewer, query.in) ? await world.tenants.find(query.in) : undefined
       const items = await find(world, viewer, text, near?.tenantId, paths())
       if ((request.headers.get('accept') ?? '').includes('application/json'))

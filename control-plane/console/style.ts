@@ -2,7 +2,7 @@
  * How the console looks: of one family with the realm's own pages (realm/pages/style.ts), but made
  * for tables and forms at a desk. Light and dark by the system, one column on a phone.
  */
-import { palette } from '../pages/palette.ts'
+import { BLOCKS, palette } from '../pages/palette.ts'
 
 const LIGHT = `
   --shadow: 0 1px 2px rgb(20 26 40 / 5%);
@@ -10,9 +10,7 @@ const LIGHT = `
 const DARK = `
   --shadow: none;`
 
-export const STYLE = `${palette(LIGHT, DARK)}*, *::before, *::after { box-sizing: border-box }
-[hidden] { display: none !important }
-html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; scroll-padding-top: 1rem }
+export const STYLE = `${palette(LIGHT, DARK)}${BLOCKS}html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; scroll-padding-top: 1rem }
 body {
   margin: 0; min-height: 100vh; min-height: 100dvh; background: var(--ground); color: var(--text);
   font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif;
@@ -132,13 +130,8 @@ input[type='checkbox'] { flex: none; width: 1.125rem; height: 1.125rem; min-heig
 .filters .submit { margin: 0 }
 
 .notice { display: flex; gap: .75rem; margin: 0 0 1.25rem; padding: .8125rem 1rem; border: 1px solid; border-radius: .75rem; overflow-wrap: anywhere }
-.notice svg { flex: none; width: 1.25rem; height: 1.25rem; margin-top: .125rem }
-.notice p { margin: 0 }
 .notice ul:empty { display: none }
 .notice li { margin-top: .25rem; font-size: .875rem }
-.notice > div { min-width: 0 }
-.problem { color: var(--bad); background: var(--bad-ground); border-color: var(--bad-line) }
-.success { color: var(--good); background: var(--good-ground); border-color: var(--good-line) }
 .info { background: var(--card); border-color: var(--field-line) }
 .effects { margin-bottom: 1.25rem; padding-left: 1.125rem; list-style: disc }
 .effects li { margin-bottom: .5rem }
@@ -238,14 +231,11 @@ ins { color: var(--good); background: var(--good-ground) } ins::before { content
 figcaption { font-weight: 600; margin-bottom: .5rem }
 dialog { width: min(36rem, calc(100vw - 2rem)); margin: 12vh auto auto; padding: .75rem; color: var(--text); background: var(--card); border: 1px solid var(--field-line); border-radius: .875rem }
 dialog::backdrop { background: rgb(10 14 24 / 45%) }
-#found { max-height: 50vh; overflow-y: auto; margin-top: .5rem }
+#found { max-height: 50vh; overflow: hidden auto; margin-top: .5rem; overflow-wrap: anywhere }
 /* names may be 200 letters without a space */
 .found span { min-width: 0 }
 .found a { display: flex; gap: .75rem; align-items: baseline; justify-content: space-between; padding: .5rem .75rem; border-radius: .5rem; color: var(--text); text-decoration: none }
 .found a:hover, .found a:focus { background: var(--tint); color: var(--on-tint) }
-#found { overflow-wrap: anywhere } #found span { min-width: 0 }
-#found a { display: flex; gap: .75rem; justify-content: space-between; padding: .5rem .75rem; border-radius: .5rem; color: var(--text); text-decoration: none }
-#found a:hover, #found a:focus { background: var(--tint); color: var(--on-tint) }
 @media (max-width: 40rem) { .search kbd { display: none } .account { flex: 1 1 0 } .account summary { max-width: 100%; text-align: right } .top { padding-inline: .875rem; flex-wrap: wrap } .whose { order: 1; flex-basis: 100% } .whose [aria-hidden] { display: none } .page-head { margin-bottom: 1.25rem } }
 @media (forced-colors: active) { .badge, .notice, .button, .mark { border: 1px solid } }
 @media print { .top, .side, .buttons, .submit, .calls { display: none } .inside { display: block } }

@@ -22,3 +22,13 @@ export const palette = (light = '', dark = ''): string => `
 :root { color-scheme: light dark;${LIGHT}${light} }
 @media (prefers-color-scheme: dark) { :root {${DARK}${dark} } }
 `
+
+/** What `blocks` need wherever they stand; how large and how far apart is the page's own. */
+export const BLOCKS = `*, *::before, *::after { box-sizing: border-box }
+[hidden] { display: none !important }
+.notice p { margin: 0 }
+.notice > div { min-width: 0 }
+.notice svg { flex: none; width: 1.25rem; height: 1.25rem; margin-top: .125rem }
+.problem { color: var(--bad); background: var(--bad-ground); border-color: var(--bad-line) }
+.success { color: var(--good); background: var(--good-ground); border-color: var(--good-line) }
+`

@@ -4,10 +4,8 @@ import { ownSessions } from './account/own-sessions.ts'
 import { recoveryPages } from './account/recovery.ts'
 import { isHangUp } from '../listener/hang-up.ts'
 import { noteGood } from '../listener/known-credentials.ts'
-import { cookieLengths } from './cookie-lengths.ts'
 import { readForm } from '../http/form.ts'
 import { asKnown } from '../store/precedence.ts'
-import { endSession } from './session-end.ts'
 import { requestIdOf, showMessage } from './show.ts'
 import { signInPages } from './sign-in.ts'
 import { attemptCookies } from './sign-in/attempt-cookie.ts'
@@ -15,6 +13,8 @@ import { isBegun, isOfBrowser } from './sign-in/attempt-state.ts'
 import { passkeyScript } from './sign-in/passkey-script.ts'
 import { signOutPages } from './sign-out.ts'
 import type { Realm, RealmContext, RealmWorld } from './world.ts'
+import { SECOND_MS } from '../../shared/clock.ts'
+import { endSession } from './session-end.ts'
 
 type Next = () => Promise<unknown>
 type Middleware = (ctx: RealmContext, next: Next) => Promise<unknown>
@@ -148,4 +148,23 @@ function leaveOtherAccount(realm: Realm, world: RealmWorld): Middleware {
     await session.destroy()
     return next()
   }
+}
+
+/**
+ * The provider says by the clock on the wall when its cookies end, and a device whose clock runs
+ * ahead may throw them away at once: its owner could never sign in. A length of time means the
+ * same on every clock, and wins where both are given (RFC 6265, section 5.3).
+ */
+async function cookieLengths(ctx: RealmContext, next: () => Promise<unknown>) {
+  await next()
+  const lines = ctx.res.getHeader('Set-Cookie')
+  if (!Array.isArray(lines)) return
+  ctx.set('Set-Cookie', lines.map(withLength))
+}
+
+function withLength(line: string): string {
+  const [, expires] = /; expires=([^;]+)/i.exec(line) ?? []
+  if (expires === undefined || /; max-age=/i.test(line)) return line
+  const seconds = Math.max(0, Math.round((Date.parse(expires) - Date.now()) / SECOND_MS))
+  return `${line}; max-age=${seconds}`
 }

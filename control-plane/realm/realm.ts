@@ -9,7 +9,6 @@ import { isHangUp } from '../listener/hang-up.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { applicationHomeOf } from '../tenants/application-home.ts'
 import { clientIdOf } from '../tenants/tenants.ts'
-import { takePreviousSecret } from './client-secret.ts'
 import { providerConfiguration } from './configuration.ts'
 import { Provider } from './oidc.ts'
 import { showProviderError } from './realm-errors.ts'
@@ -21,13 +20,17 @@ import {
   mustStepUp,
 } from './realm-hooks.ts'
 import { realmPages } from './realm-pages.ts'
-import { personAt } from './person-at.ts'
 import { createRealmRecords } from './records.ts'
-import { endSession } from './session-end.ts'
 import { issueSessionTokens } from './session-token.ts'
 import { requestIdOf } from './show.ts'
 import { tokenRate } from './token-rate.ts'
 import type { Realm, RealmCounts, RealmWorld } from './world.ts'
+import { deviceTokensIn } from '../accounts/devices.ts'
+import { cookieValues, pathCookieName } from './realm-cookies.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { isSameSecret } from '../keys/vault.ts'
+import type { ClientSecrets } from '../tenants/client-secrets.ts'
+import { endSession } from './session-end.ts'
 
 export async function createRealm(
   world: RealmWorld,
@@ -147,4 +150,32 @@ function answerUnder(provider: OidcProvider, base: URL) {
     host: { get: () => base.host },
     protocol: { get: () => base.protocol.slice(0, -1) },
   })
+}
+
+/** Who has signed in with a browser before: by its session, or by the cookie that it keeps. */
+async function personAt(
+  ctx: KoaContextWithOIDC,
+  { devices, baseUrl }: Pick<RealmWorld, 'devices' | 'baseUrl'>,
+  tenantId: string,
+): Promise<string | undefined> {
+  const { accountId } = ctx.oidc.session ?? {}
+  if (accountId !== undefined) return accountId
+  const name = pathCookieName(tenantId, 'device', baseUrl.startsWith('https:'))
+  const tokens = deviceTokensIn(cookieValues(ctx.get('cookie'), name))
+  return tokens.length === 0 ? undefined : devices.firstOwner(tenantId, tokens)
+}
+
+/** While a client secret is being replaced, the token endpoint takes the one before it as well. */
+function takePreviousSecret(
+  provider: OidcProvider,
+  { previous }: ClientSecrets,
+  clock: Clock,
+): void {
+  if (previous === undefined) return
+  const { prototype } = provider.Client // a class of this provider's own
+  const isCurrent = prototype.compareClientSecret
+  prototype.compareClientSecret = async function (actual) {
+    const isPrevious = isSameSecret(actual, previous.secret) && clock.nowMs() < previous.untilMs
+    return (await isCurrent.call(this, actual)) || isPrevious
+  }
 }

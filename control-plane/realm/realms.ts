@@ -34,16 +34,6 @@ interface CachedRealm {
   readonly handler: Promise<RealmHandler>
 }
 
-export interface Realms {
-  /** Answers everything below `/auth/realms/`. */
-  handle: RealmHandler
-  /** The tenant has changed: its realm is built anew for the next request. */
-  invalidate(tenantId: string): void
-  /** How many realms are built at the moment. */
-  readonly cachedCount: number
-  close(): void
-}
-
 const TARGET = /^\/auth\/realms\/([^/?#]*)(\/[^?#]*)?(\?.*)?$/
 /** How often one address may do so, and one person come in. */
 export type RealmRates = Readonly<Record<Counted | 'signInOfPerson', Rate>>
@@ -56,7 +46,9 @@ const RATES: RealmRates = {
   signInOfPerson: LIMITS.rateSignInOfPerson,
 }
 
-export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates> = {}): Realms {
+export type Realms = ReturnType<typeof createRealms>
+
+export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates> = {}) {
   const rates = { ...RATES, ...changedRates }
   const { tenants, store, log, baseUrl } = world
   const isHttps = baseUrl.startsWith('https:')
@@ -151,7 +143,8 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
   }
 
   return {
-    async handle(request, response) {
+    /** Answers everything below `/auth/realms/`. */
+    async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
       setSecurityHeaders(response, isHttps)
       try {
         await answer(request, response)
@@ -162,8 +155,10 @@ export function createRealms(world: RealmWorld, changedRates: Partial<RealmRates
         response.end()
       }
     },
-    invalidate: (tenantId) => void cache.delete(tenantId),
-    get cachedCount() {
+    /** The tenant has changed: its realm is built anew for the next request. */
+    invalidate: (tenantId: string) => void cache.delete(tenantId),
+    /** How many realms are built at the moment. */
+    get cachedCount(): number {
       return cache.size
     },
     close: () => cache.clear(),

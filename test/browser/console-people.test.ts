@@ -3,8 +3,7 @@ import t, { type Test } from 'tap'
 import type { Page } from 'playwright-core'
 import { DESK, startChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { keep, violations } from '../support/console-browser.ts'
-import { CONSOLE_PASSWORD, type Person } from '../support/console.ts'
-import { ACTOR } from '../support/control-plane.ts'
+import { CONSOLE_PASSWORD, type Person, giveRole } from '../support/console.ts'
 import { addFactor } from '../support/factors.ts'
 import { serveConsole } from '../support/served-console.ts'
 import { failSignIns, signIns } from '../support/sign-ins.ts'
@@ -87,7 +86,7 @@ t.test('an operator looks at a person, and helps', OPTIONS, async (t) => {
   const grace = await person('operator', 'Grace Hopper')
   const ada = await person('acme', 'Ada Lovelace')
   const owner = { tenantId: 'console', userId: ada.userId }
-  await services.consoleAccess.roles.makeAdministrator(ada.userId, 'other', ACTOR)
+  await giveRole(services, ada.userId, 'other')
   await signIns(services, owner, 1)
   await addFactor(services, owner)
   const { lockout } = await services.policies.of('console')

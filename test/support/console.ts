@@ -9,6 +9,8 @@ import { createRateLimits } from '../../shared/rate-limits.ts'
 import { createRelyingParty } from '../../shared/sign-in/relying-party.ts'
 import { OPERATOR_KEY } from './api.ts'
 import { ACTOR, startServices, tenantNamed } from './control-plane.ts'
+import { give } from '../../control-plane/console-access/roles.ts'
+import { deleteRole } from '../../control-plane/store/queries/console.ts'
 
 export const CONSOLE_PASSWORD = 'a long walk along the harbour wall'
 
@@ -42,6 +44,14 @@ export interface ConsoleAnswer {
 const nobody = () => Promise.reject(new Error('there is no realm here'))
 
 let people = 0
+
+type Roles = Pick<Awaited<ReturnType<typeof startServices>>, 'store'>
+
+/** Without the pages on which it is asked; '' for all tenants. */
+export const giveRole = ({ store }: Roles, userId: string, tenantId: string) =>
+  store.change((change) => give(change, userId, tenantId, ACTOR))
+export const takeRole = ({ store }: Roles, userId: string, tenantId: string) =>
+  store.change(({ queries }) => deleteRole(queries, userId, tenantId))
 
 /** With tenants `acme` and `other`. */
 export async function startConsole(...args: Parameters<typeof startServices>) {
@@ -82,8 +92,7 @@ export async function startConsole(...args: Parameters<typeof startServices>) {
     const email = `${name.replaceAll(/[^a-z0-9]/gi, '.')}@example.test`
     const account = { username: email, email, name, password: '' }
     const { userId } = await users.create(CONSOLE_REALM, account, ACTOR)
-    if (role === 'operator') await consoleAccess.roles.makeOperator(userId, ACTOR)
-    else if (role !== undefined) await consoleAccess.roles.makeAdministrator(userId, role, ACTOR)
+    if (role !== undefined) await giveRole(services, userId, role === 'operator' ? '' : role)
     return signedIn(userId)
   }
 

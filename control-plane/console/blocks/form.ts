@@ -43,6 +43,10 @@ export function form(visit: Pick<Visit, 'proofs'>, view: FormView): Html {
   </form>`
 }
 
+/** Where a page has nothing beside it. */
+export const formCard = (visit: Pick<Visit, 'proofs'>, view: FormView): Html =>
+  html`<div class="card narrow">${form(visit, view)}</div>`
+
 function problemOf(attempt: Attempt | undefined): Html | string {
   if (attempt === undefined) return ''
   if (attempt.problem !== undefined) return notice('problem', attempt.problem)

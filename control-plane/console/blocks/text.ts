@@ -31,11 +31,32 @@ export function ageText(atMs: number, nowMs: number): string {
   return `${count} ${count === 1 ? one : many} ago`
 }
 
+/** «5 minutes»: in the largest unit that makes it whole. */
+export function durationText(seconds: number): string {
+  const ms = seconds * SECOND_MS
+  const [unitMs, one, many] = AGES.find(([unit]) => ms >= unit && ms % unit === 0) ?? AGES[3]
+  return `${ms / unitMs} ${ms === unitMs ? one : many}`
+}
+
 export type Tone = 'good' | 'bad' | 'warm' | 'plain'
 
 export function badge(text: string, tone: Tone = 'plain'): Html {
   return html`<span class="badge ${tone}">${text}</span>`
 }
+
+/** One of a list of steps: how far it is, for the eye and for the ear. */
+export const stepItem = (
+  { word, tone, icon }: { readonly word: string; readonly tone: string; readonly icon: Html | '' },
+  title: string,
+  content: Html,
+): Html =>
+  html`<li>
+    <span class="tick ${tone}" aria-hidden="true">${icon}</span>
+    <div>
+      <h3>${title} <span class="unseen">(${word})</span></h3>
+      ${content}
+    </div>
+  </li>`
 
 export function facts(pairs: readonly (readonly [string, string | number | Html | null])[]): Html {
   return html`<dl class="facts">

@@ -34,21 +34,24 @@ function added({ times, lines }: Series, isMeant: Which): number[] {
 const REQUESTS = isOf('edge', 'forwarded', 'sign_in', 'sealed', 'refused', 'terminate', 'other')
 
 /** What stands at the top of the page. */
-export function totals(series: Series) {
-  return {
-    requests: totalOf(series, REQUESTS),
-    refusals: totalOf(series, isRefusal),
-    signedIn: totalOf(series, isOf('realm', 'signed_in')),
-    stepUps: totalOf(series, ({ outcome }) => outcome === 'step_up'),
-  }
-}
+export const totals = (series: Series) =>
+  [
+    ['Requests', totalOf(series, REQUESTS)],
+    ['Refusals', totalOf(series, isRefusal)],
+    ['Sign-ins', totalOf(series, isOf('realm', 'signed_in'))],
+    ['Second factors asked for', totalOf(series, ({ outcome }) => outcome === 'step_up')],
+  ] as const
+
+const lineOf =
+  (series: Series, source: FigureSource) =>
+  (label: string, tone: NonNullable<ChartLine['tone']>, ...outcomes: FigureOutcome[]) => ({
+    label,
+    values: added(series, isOf(source, ...outcomes)),
+    tone,
+  })
 
 export function requestLines(series: Series): ChartLine[] {
-  const line = (label: string, tone: ChartLine['tone'], ...outcomes: FigureOutcome[]) => ({
-    label,
-    values: added(series, isOf('edge', ...outcomes)),
-    ...(tone && { tone }),
-  })
+  const line = lineOf(series, 'edge')
   return [
     line('Forwarded', 'good', 'forwarded'),
     line('Sent to sign in', 'plain', 'sign_in'),
@@ -57,11 +60,7 @@ export function requestLines(series: Series): ChartLine[] {
 }
 
 export function signInLines(series: Series): ChartLine[] {
-  const line = (label: string, tone: ChartLine['tone'], ...outcomes: FigureOutcome[]) => ({
-    label,
-    values: added(series, isOf('realm', ...outcomes)),
-    ...(tone && { tone }),
-  })
+  const line = lineOf(series, 'realm')
   return [
     line('Signed in', 'good', 'signed_in'),
     line('Wrong password or code', 'warm', 'failed'),

@@ -24,19 +24,13 @@ export function figuresRoutes({ figures, webhookQueue }: FiguresWorld) {
         const series = await figures.seriesOfAll(span)
         const step = range === 'hour' ? 'hour' : 'day'
         const most = await figures.mostRefused(step, LIMITS.refusalsListedMax)
-        const { requests, refusals, signedIn, stepUps } = totals(series)
         return {
           title: 'Figures',
           here: 'figures',
           intro: `What was decided about all tenants in ${rangeWords(range)}.`,
           hasCharts: true,
           content: html`${rangeLinks(PATH, range)}
-          ${tiles([
-            ['Requests', requests],
-            ['Refusals', refusals],
-            ['Sign-ins', signedIn],
-            ['Second factors asked for', stepUps],
-          ])}
+          ${tiles(totals(series))}
           ${card('Webhooks', queueFacts(await webhookQueue()))} ${seriesCharts(series, STEP_WORDS[span.step])}
           ${card(step === 'hour' ? 'Most refusals in this hour' : 'Most refusals today (UTC)', mostRefused(most))}
           ${reasonsCard(series)}`,

@@ -1,7 +1,7 @@
 /** Keys of a tenant, and the console's own: which one signs, which are accepted until when, and the next step of a rotation. */
 import { html } from 'hono/html'
 import * as v from 'valibot'
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
+import { DAY_MS } from '../../../shared/clock.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { ROTATION_PHASES } from '../../keys/signing-keys.ts'
@@ -15,7 +15,7 @@ import { freshSignInNotice } from '../access/fresh-sign-in.ts'
 import { checkField, linesField, type Attempt } from '../../pages/blocks/field.ts'
 import { notice } from '../../pages/blocks/notice.ts'
 import { emptyState, table } from '../blocks/table.ts'
-import { badge, card, moment, type Tone } from '../blocks/text.ts'
+import { badge, card, moment, type Tone, durationText } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
 import { OPERATOR_ENTRIES, TENANT_PATH, tenantPath } from '../navigation.ts'
 import { action, done, page, type View, type ViewerVisit } from '../route.ts'
@@ -137,7 +137,7 @@ export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certi
 }
 
 function introOf({ tenantId, name, maxSessionSeconds }: Tenant): string {
-  const length = lengthText(maxSessionSeconds)
+  const length = durationText(maxSessionSeconds)
   return isReserved(tenantId)
     ? `What sign-ins to this console are signed with. A session lives for ${length} at most, and continues through a rotation.`
     : `What ${name} signs sessions with. A session lives for ${length} at most, and so long its key has to be accepted.`
@@ -234,7 +234,7 @@ function promotion({ tenantId, name, maxSessionSeconds }: Tenant) {
     title: `Let the next key of ${name} sign?`,
     effects: [
       'Whoever signs in from now on gets a session of the new key.',
-      `Running sessions stay: the key before it is accepted for ${lengthText(maxSessionSeconds)} more, the longest that one of them can live.`,
+      `Running sessions stay: the key before it is accepted for ${durationText(maxSessionSeconds)} more, the longest that one of them can live.`,
       'An application that has not fetched the new key refuses the new sessions until it does.',
     ],
     submit: 'Let it sign',
@@ -313,16 +313,4 @@ function certificateBadge(facts: CertificateFacts | undefined, nowMs: number): H
   const leftMs = Date.parse(facts.notAfter) - nowMs
   if (leftMs <= 0) return badge('Expired', 'bad')
   return leftMs < ENDS_SOON_MS ? badge('Ends soon', 'warm') : badge('Good', 'good')
-}
-
-/** Of settings, so whole hours and days are the rule. */
-function lengthText(seconds: number): string {
-  const ms = seconds * SECOND_MS
-  for (const [unit, one, many] of [
-    [DAY_MS, 'day', 'days'],
-    [HOUR_MS, 'hour', 'hours'],
-    [MINUTE_MS, 'minute', 'minutes'],
-  ] as const)
-    if (ms % unit === 0) return `${ms / unit} ${ms === unit ? one : many}`
-  return `${seconds} seconds`
 }

@@ -4,7 +4,7 @@ import { MODES, PLANS } from '../../../shared/fleet/snapshot.ts'
 import { NewTenantBody, toNewTenant } from '../../requests/tenant-fields.ts'
 import type { Tenants } from '../../tenants/tenants.ts'
 import { linesField, selectField, textField, type Attempt } from '../../pages/blocks/field.ts'
-import { form } from '../blocks/form.ts'
+import { formCard } from '../blocks/form.ts'
 import { tenantPath } from '../navigation.ts'
 import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
 
@@ -21,13 +21,12 @@ function show(visit: ViewerVisit, attempt?: Attempt): View {
     title: 'New tenant',
     intro: 'A draft, until it is published: nobody notices anything before that.',
     here: 'tenants',
-    content: html`<div class="card narrow">
-      ${form(visit, {
-        action: PATH,
-        submit: 'Create the tenant',
-        cancel: '/console/tenants',
-        attempt,
-        content: html`
+    content: formCard(visit, {
+      action: PATH,
+      submit: 'Create the tenant',
+      cancel: '/console/tenants',
+      attempt,
+      content: html`
           ${textField({ name: 'tenant_id', label: 'Id', hint: 'Lower-case letters, digits and dashes. It stands in addresses and stays.', placeholder: 'acme', attempt })}
           ${textField({ name: 'name', label: 'Name', hint: 'People see it when they sign in.', isOptional: true, attempt })}
           ${selectField({ name: 'mode', label: 'Where it is enforced', options: MODES.map((value) => ({ value, label: MODE_LABELS[value] })), value: 'gateway', attempt })}
@@ -38,8 +37,7 @@ function show(visit: ViewerVisit, attempt?: Attempt): View {
           ${linesField({ name: 'excluded', label: 'Open paths', hint: 'Served without a sign-in. One a line.', isOptional: true, attempt })}
           ${textField({ name: 'health', label: 'Health path', value: '/health', hint: 'Where the application says that it is well, and answers probes.', attempt })}
         `,
-      })}
-    </div>`,
+    }),
     calls: [
       {
         method: 'POST',

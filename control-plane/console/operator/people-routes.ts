@@ -7,16 +7,16 @@ import { LIMITS } from '../../../shared/limits.ts'
 import type { PageRequest } from '../../store/page.ts'
 import { InvitationBody } from '../../requests/people-fields.ts'
 import { freshSignInNotice } from '../access/fresh-sign-in.ts'
-import type { ConsolePerson } from '../../console-access/people.ts'
 import { textField, type Attempt } from '../../pages/blocks/field.ts'
 import { asking } from '../asking.ts'
 import { form } from '../blocks/form.ts'
 import { linkButton } from '../../pages/blocks/form.ts'
-import { emptyState, pager, table } from '../blocks/table.ts'
-import { badge, card, moment } from '../blocks/text.ts'
+import { emptyState, pager } from '../blocks/table.ts'
+import { card } from '../blocks/text.ts'
 import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
-import { PEOPLE_API, PEOPLE_PATH, personPath } from './person-page.ts'
+import { PEOPLE_API, PEOPLE_PATH } from './person-page.ts'
 import type { ConsoleWorld } from '../world.ts'
+import { peopleTable } from './people-table.ts'
 
 const PATH = PEOPLE_PATH
 const API = PEOPLE_API
@@ -56,26 +56,9 @@ export function peopleRoutes({
           : `Administrators of ${tenant.name} see this tenant, and nothing else.`,
       buttons: tenant === undefined ? [] : [linkButton(PATH, 'Operators', 'quiet')],
       content: html`${freshSignInNotice(visit)} ${switchForm(of)}
-      ${table({
+      ${peopleTable(items, visit.viewer, {
         caption: whose,
-        rows: items,
-        columns: [
-          {
-            label: 'Name',
-            isName: true,
-            cell: ({ user }) =>
-              html`<a href="${personPath(user.userId)}">${user.name}</a> ${user.userId === visit.viewer.userId ? badge('This is you', 'good') : ''}`,
-          },
-          { label: 'E-mail address', cell: ({ user }) => user.email },
-          { label: 'Account', cell: accountBadge },
-          { label: 'Since', cell: ({ since }) => moment(since) },
-          {
-            label: 'What can be done',
-            isUnseen: true,
-            cell: ({ user: { userId, name } }) =>
-              html`<a class="button small" href="${`${PATH}/${userId}/remove${of === '' ? '' : `?tenant_id=${of}`}`}">Remove<span class="unseen"> ${name}</span></a>`,
-          },
-        ],
+        removeUrl: (userId) => `${PATH}/${userId}/remove${of === '' ? '' : `?tenant_id=${of}`}`,
         empty: emptyState(
           `No ${whose}`,
           'Invite somebody below: they choose a password and set up a second factor.',
@@ -171,11 +154,6 @@ export function peopleRoutes({
       },
     ),
   ]
-}
-
-function accountBadge({ user: { isDisabled, passwordHash } }: ConsolePerson) {
-  if (isDisabled) return badge('Disabled', 'bad')
-  return passwordHash === '' ? badge('Invited', 'warm') : badge('Active', 'good')
 }
 
 function switchForm(of: string) {

@@ -8,11 +8,10 @@ import { linkButton } from '../../pages/blocks/form.ts'
 import { notice } from '../../pages/blocks/notice.ts'
 import { table } from '../blocks/table.ts'
 import { badge, card, facts, moment } from '../blocks/text.ts'
-import type { Html } from '../../pages/html.ts'
 import { tenantPath } from '../navigation.ts'
 import type { View, ViewerVisit } from '../route.ts'
 import { browserOf } from '../tenant/people/session-table.ts'
-import { attemptTable, factorTable } from '../tenant/people/user-page.ts'
+import { attemptTable, factorTable, deed, emailFact, nothing } from '../tenant/people/user-page.ts'
 import { accountBadge } from '../tenant/people/users-routes.ts'
 
 export const PEOPLE_PATH = '/console/people'
@@ -51,8 +50,6 @@ export function personPage(visit: ViewerVisit, view: ConsolePersonView): View {
   }
 }
 
-const nothing = (text: string): Html => html`<p class="hint">${text}</p>`
-
 function locked(visit: ViewerVisit, { user, lockedUntilMs }: ConsolePersonView, path: string) {
   if (lockedUntilMs === undefined) return ''
   return notice(
@@ -69,12 +66,9 @@ function locked(visit: ViewerVisit, { user, lockedUntilMs }: ConsolePersonView, 
 }
 
 function accountFacts({ user, lastSignIn }: ConsolePersonView) {
-  const { email, emailProvenAt, passwordHash, passwordChangedAt, createdAt, userId } = user
+  const { passwordHash, passwordChangedAt, createdAt, userId } = user
   return facts([
-    [
-      'E-mail address',
-      html`${email} <span class="hint">${emailProvenAt === null ? 'not confirmed' : html`confirmed ${moment(emailProvenAt)}`}</span>`,
-    ],
+    emailFact(user),
     ['Password', passwordHash === '' ? 'not chosen yet' : html`since ${moment(passwordChangedAt)}`],
     [
       'Last sign-in',
@@ -154,9 +148,6 @@ function actions(visit: ViewerVisit, view: ConsolePersonView, path: string) {
     )}
   </ul>`
 }
-
-const deed = (text: string, button: Html) =>
-  html`<li><div><p class="hint">${text}</p>${button}</div></li>`
 
 const sessionsTable = ({ sessions, user }: ConsolePersonView) =>
   table({

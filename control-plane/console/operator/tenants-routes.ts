@@ -1,7 +1,5 @@
 /** Tenants, for operators: search, filter, and on from page to page by key. */
 import { html } from 'hono/html'
-import * as v from 'valibot'
-import { LIMITS } from '../../../shared/limits.ts'
 import { PLANS } from '../../../shared/fleet/snapshot.ts'
 import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { Tenant, Tenants } from '../../tenants/tenants.ts'
@@ -11,27 +9,14 @@ import { emptyState, pager, table } from '../blocks/table.ts'
 import { badge, moment } from '../blocks/text.ts'
 import { tenantPath } from '../navigation.ts'
 import { page, type ConsoleRoute } from '../route.ts'
+import { chosen, searched } from '../filters.ts'
 
 const STATUSES = ['draft', 'published', 'suspended'] as const
 const PROTECTIONS = ['pass-through', 'on'] as const
 
-/** An empty choice is none. */
-const chosen = <const Options extends readonly string[]>(options: Options) =>
-  v.pipe(
-    v.optional(v.string(), ''),
-    v.transform((value) => (value === '' ? undefined : value)),
-    v.optional(v.picklist(options, `one of ${options.join(', ')}`)),
-  )
-
 const QUERY = {
   ...PAGE_QUERY,
-  q: v.pipe(
-    v.optional(v.string(), ''),
-    v.maxLength(
-      LIMITS.consoleSearchCharactersMax,
-      `at most ${LIMITS.consoleSearchCharactersMax} characters`,
-    ),
-  ),
+  q: searched,
   plan: chosen(PLANS),
   status: chosen(STATUSES),
   protection: chosen(PROTECTIONS),
@@ -43,7 +28,7 @@ export function tenantsRoutes({ tenants }: { readonly tenants: Pick<Tenants, 'se
       { path: '/console/tenants', role: 'operator', query: QUERY },
       async ({ query, address }) => {
         const { q, plan, status, protection, limit, cursor } = query
-        const text = q.trim() === '' ? undefined : q.trim()
+        const text = q === '' ? undefined : q
         const isFiltered = [text, plan, status, protection].some((one) => one !== undefined)
         const filter = { text, plan, status, protection }
         const { items, next } = await tenants.search(filter, { limit, cursor })

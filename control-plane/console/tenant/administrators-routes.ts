@@ -8,17 +8,16 @@ import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { PageRequest } from '../../store/page.ts'
 import { freshSignInNotice } from '../access/fresh-sign-in.ts'
 import type { Invitation, Inviter } from '../../console-access/invitations.ts'
-import type { ConsolePerson } from '../../console-access/people.ts'
 import { textField, type Attempt } from '../../pages/blocks/field.ts'
 import { asking } from '../asking.ts'
 import { form } from '../blocks/form.ts'
 import { emptyState, pager, table } from '../blocks/table.ts'
-import { badge, card, moment } from '../blocks/text.ts'
+import { card, moment } from '../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
-import { personPath, PEOPLE_API } from '../operator/person-page.ts'
+import { PEOPLE_API } from '../operator/person-page.ts'
 import { action, done, page, type TenantVisit, type View } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
-import { accountBadge } from './people/users-routes.ts'
+import { peopleTable } from '../operator/people-table.ts'
 
 const PATH = `${TENANT_PATH}/administrators` as const
 const INVITATION = `${PATH}/invitations/{invitation_id}` as const
@@ -38,7 +37,14 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
       title: 'Administrators',
       here: 'administrators',
       intro: `They see and change everything about ${name} here, and no other tenant.`,
-      content: html`${freshSignInNotice(visit)} ${peopleTable(visit, items)}
+      content: html`${freshSignInNotice(visit)} ${peopleTable(items, visit.viewer, {
+        caption: 'Administrators',
+        removeUrl: (userId) => `${at(tenantId)}/${encodeURIComponent(userId)}/remove`,
+        empty: emptyState(
+          'No administrators yet',
+          'Administrators run this tenant in the console. Invite the first one below.',
+        ),
+      })}
       ${pager(visit.address, { next, isFirst: request.cursor === undefined })}
       ${waiting.length === 0 ? '' : card('Open invitations', invitationTable(visit, waiting), 'invitations')}
       ${card('Invite a colleague', inviteForm(visit, attempt), 'invite')}`,
@@ -138,35 +144,6 @@ const inviterOf = ({ viewer, actor, request }: TenantVisit): Inviter => ({
   actor,
   language: mailLanguage(request),
 })
-
-function peopleTable({ tenant, viewer }: TenantVisit, people: readonly ConsolePerson[]) {
-  return table({
-    caption: 'Administrators',
-    rows: people,
-    columns: [
-      {
-        label: 'Name',
-        isName: true,
-        cell: ({ user }) =>
-          html`${viewer.isOperator ? html`<a href="${personPath(user.userId)}">${user.name}</a>` : user.name}
-          ${user.userId === viewer.userId ? badge('This is you', 'good') : ''}`,
-      },
-      { label: 'E-mail address', cell: ({ user }) => user.email },
-      { label: 'Account', cell: ({ user }) => accountBadge(user) },
-      { label: 'Since', cell: ({ since }) => moment(since) },
-      {
-        label: 'Actions',
-        isUnseen: true,
-        cell: ({ user: { userId, name } }) =>
-          html`<a class="button small" href="${at(tenant.tenantId)}/${encodeURIComponent(userId)}/remove">Remove<span class="unseen"> ${name}</span></a>`,
-      },
-    ],
-    empty: emptyState(
-      'No administrators yet',
-      'Administrators run this tenant in the console. Invite the first one below.',
-    ),
-  })
-}
 
 function invitationTable(visit: TenantVisit, waiting: readonly Invitation[]) {
   const path = `${at(visit.tenant.tenantId)}/invitations`

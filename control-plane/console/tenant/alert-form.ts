@@ -1,6 +1,5 @@
 /** The form of an alert, new or known, and what it would have told of. */
 import { html } from 'hono/html'
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 import type { AlertPreview } from '../../monitoring/alert-preview.ts'
 import type { Alert, NewAlert } from '../../monitoring/alerts.ts'
 import {
@@ -16,8 +15,8 @@ import {
   type Option,
   type Attempt,
 } from '../../pages/blocks/field.ts'
-import { form } from '../blocks/form.ts'
-import { card, moment } from '../blocks/text.ts'
+import { formCard } from '../blocks/form.ts'
+import { card, moment, durationText } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
 import { tenantPath } from '../navigation.ts'
 import type { TenantVisit } from '../route.ts'
@@ -40,20 +39,6 @@ export const ALERT_FORM = {
 
 const WINDOWS = [60, 300, 900, 3600, 21_600, 86_400]
 const COOL_DOWNS = [0, 900, 3600, 21_600, 86_400, 604_800]
-
-/** «5 minutes». */
-export function durationText(seconds: number): string {
-  const ms = seconds * SECOND_MS
-  const units = [
-    [DAY_MS, 'day'],
-    [HOUR_MS, 'hour'],
-    [MINUTE_MS, 'minute'],
-    [SECOND_MS, 'second'],
-  ] as const
-  const [unitMs, unit] = units.find(([one]) => ms >= one && ms % one === 0) ?? [SECOND_MS, 'second']
-  const count = ms / unitMs
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
-}
 
 /** What others have set by the API is not lost by opening the form. */
 function durations(known: readonly number[], current: number | undefined): Option[] {
@@ -78,14 +63,13 @@ export function alertForm(visit: TenantVisit, alert: Alert | undefined, attempt?
     coolDownSeconds = 3600,
     isEnabled = true,
   } = alert ?? {}
-  return html`<div class="card narrow">
-    ${form(visit, {
-      action: alert === undefined ? `${path}/new` : `${path}/${alert.alertId}`,
-      submit: alert === undefined ? 'Create the alert' : 'Save',
-      cancel: path,
-      attempt,
-      ...(alert && { hidden: { alert_id: alert.alertId } }),
-      content: html`
+  return formCard(visit, {
+    action: alert === undefined ? `${path}/new` : `${path}/${alert.alertId}`,
+    submit: alert === undefined ? 'Create the alert' : 'Save',
+    cancel: path,
+    attempt,
+    ...(alert && { hidden: { alert_id: alert.alertId } }),
+    content: html`
         ${selectField({
           name: 'metric',
           label: 'What is counted',
@@ -101,8 +85,7 @@ export function alertForm(visit: TenantVisit, alert: Alert | undefined, attempt?
           <button type="submit" class="button quiet" formaction="${path}/preview">Try it on the last day</button>
         </p>
       `,
-    })}
-  </div>`
+  })
 }
 
 /** The form as it was sent, to be shown once more beside the preview. */

@@ -8,7 +8,7 @@ import { ALERT_METRICS } from '../../store/monitoring-names.ts'
 import { asking } from '../asking.ts'
 import { linkButton } from '../../pages/blocks/form.ts'
 import { emptyState, pager, table } from '../blocks/table.ts'
-import { badge, moment } from '../blocks/text.ts'
+import { badge, moment, durationText } from '../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import {
   action,
@@ -20,14 +20,7 @@ import {
   type View,
 } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
-import {
-  ALERT_FORM,
-  alertForm,
-  asAttempt,
-  durationText,
-  METRIC_LABELS,
-  previewCard,
-} from './alert-form.ts'
+import { ALERT_FORM, alertForm, asAttempt, METRIC_LABELS, previewCard } from './alert-form.ts'
 import type { Attempt } from '../../pages/blocks/field.ts'
 
 const PATH = `${TENANT_PATH}/alerts` as const

@@ -17,24 +17,17 @@ import type { Html } from '../../pages/html.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import { page, type ConsoleRoute, type TenantVisit } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
+import { differences } from '../blocks/diff.ts'
+import { chosen, searched } from '../filters.ts'
 
 const OUTCOMES = ['sealed', 'step_up', 'terminate', 'logout', 'refused'] as const
-const VALUE_CHARACTERS_MAX = LIMITS.consoleSearchCharactersMax
 
-/** What is chosen empty is not chosen. */
-const searched = v.pipe(
-  v.optional(v.string(), ''),
-  v.maxLength(VALUE_CHARACTERS_MAX, `at most ${VALUE_CHARACTERS_MAX} characters`),
-  v.transform((text) => (text.trim() === '' ? undefined : text.trim())),
+/** A user or an address, or nothing. */
+const wanted = v.pipe(
+  searched,
+  v.transform((text) => (text === '' ? undefined : text)),
 )
-const oneOf = <const Names extends readonly string[]>(names: Names) =>
-  v.pipe(
-    v.optional(v.string(), ''),
-    v.transform((value) => (value === '' ? undefined : value)),
-    v.optional(v.picklist(names, 'one of the types')),
-  )
-
-const PEOPLE = { ...PAGE_QUERY, subject: searched, address: searched } as const
+const PEOPLE = { ...PAGE_QUERY, subject: wanted, address: wanted } as const
 
 export function eventsRoutes({
   enforcement,
@@ -54,7 +47,7 @@ export function eventsRoutes({
       {
         path: `${TENANT_PATH}/events`,
         role: 'tenant',
-        query: { ...PEOPLE, type: oneOf(OUTCOMES) },
+        query: { ...PEOPLE, type: chosen(OUTCOMES, 'one of the types') },
       },
       async ({ tenant, viewer, query, address }) => {
         const { tenantId } = tenant
@@ -90,7 +83,7 @@ export function eventsRoutes({
       {
         path: `${TENANT_PATH}/events/told`,
         role: 'tenant',
-        query: { ...PEOPLE, type: oneOf(EVENT_NAMES) },
+        query: { ...PEOPLE, type: chosen(EVENT_NAMES, 'one of the types') },
       },
       async ({ tenant: { tenantId }, query, address }) => {
         const { type, subject, address: ip, limit, cursor } = query
@@ -220,12 +213,12 @@ const SHOWN_APART: ReadonlySet<string> = new Set(['subject', 'ip', 'address'])
 function details(content: Readonly<Record<string, unknown>>): Html | null {
   const left = Object.entries(content).filter(([name]) => !SHOWN_APART.has(name))
   if (left.length === 0) return null
-  return html`<dl class="diff">
-    ${left.map(
-      ([name, value]) =>
-        html`<div><dt>${name}</dt><dd>${shortened(typeof value === 'string' ? value : JSON.stringify(value))}</dd></div>`,
-    )}
-  </dl>`
+  return html`${differences(
+    left.map(([name, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value)
+      return { name, about: shortened(text) }
+    }),
+  )}`
 }
 
 /** A page has two hundred events, and one may hold a list of a thousand networks. */

@@ -24,20 +24,13 @@ export function overviewRoutes({ figures, refusals, sessions }: OverviewWorld) {
         const series = await figures.series(tenantId, span)
         const latest = await refusals.latest(tenantId, LIMITS.refusalsListedMax)
         const alive = await sessions.countAlive(tenantId)
-        const { requests, refusals: refused, signedIn, stepUps } = totals(series)
         return {
           title: 'Overview',
           here: 'overview',
           intro: `What was decided about ${name} in ${rangeWords(range)}.`,
           hasCharts: true,
           content: html`${rangeLinks(tenantPath(tenantId, 'overview'), range)}
-          ${tiles([
-            ['Requests', requests],
-            ['Refusals', refused],
-            ['Sign-ins', signedIn],
-            ['Second factors asked for', stepUps],
-            ['Active sessions now', countText(alive)],
-          ])}
+          ${tiles([...totals(series), ['Active sessions now', countText(alive)]])}
           ${seriesCharts(series, STEP_WORDS[span.step], timeZone === UNCHOSEN_ZONE ? undefined : timeZone)}
           ${latestCard(tenantId, latest)} ${reasonsCard(series)}`,
           calls: [{ method: 'GET', path: figuresCall(tenantId, span), label: 'These figures' }],

@@ -6,7 +6,7 @@ import { CHECK, WARNING } from '../../pages/icons.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
 import { form } from '../blocks/form.ts'
 import { notice } from '../../pages/blocks/notice.ts'
-import { card, copyable, facts, moment } from '../blocks/text.ts'
+import { card, copyable, facts, moment, stepItem } from '../blocks/text.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import { protectionBadge } from '../operator/tenants-routes.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../route.ts'
@@ -88,19 +88,16 @@ const STATES = {
 } as const
 
 function item(visit: TenantVisit, step: Step, isNext: boolean) {
-  const { word, tone, icon } = STATES[step.state]
   const { title, text, command, part, button, seenAtMs } = step
   const isShown = isNext || step.state === 'failed'
-  return html`<li>
-    <span class="tick ${tone}" aria-hidden="true">${icon}</span>
-    <div>
-      <h3>${title} <span class="unseen">(${word})</span></h3>
-      <p class="hint">${text}${seenAtMs === undefined ? '' : html` Seen ${moment(seenAtMs)}.`}</p>
+  return stepItem(
+    STATES[step.state],
+    title,
+    html`<p class="hint">${text}${seenAtMs === undefined ? '' : html` Seen ${moment(seenAtMs)}.`}</p>
       ${isShown && command !== undefined ? copyable(command, `How to go on: ${title}`) : ''}
       ${isShown && part !== undefined ? html`<p><a href="${tenantPath(visit.tenant.tenantId, 'integration')}#${part.id}">${part.label}</a></p>` : ''}
-      ${isNext && button !== undefined ? buttonOf(visit, button) : ''}
-    </div>
-  </li>`
+      ${isNext && button !== undefined ? buttonOf(visit, button) : ''}`,
+  )
 }
 
 function buttonOf(visit: TenantVisit, button: NonNullable<Step['button']>) {

@@ -88,26 +88,18 @@ function checkStep(
   { tenantId, status, mode }: StepsView['tenant'],
   baseUrl: string,
 ): Step {
-  const title = checkTitle(check)
-  if (row === undefined || row.status === 'skip')
-    return {
-      title,
-      state: 'open',
-      text: row?.detail ?? 'Has not been looked at yet.',
-      command: check === 'middleware_mounted' ? mountCommand(tenantId, mode, baseUrl) : undefined,
-      part: check === 'middleware_mounted' ? PASTE : undefined,
-      button: status === 'draft' ? undefined : 'probe',
-    }
-  const isGood = row.status !== 'fail'
+  const isOpen = row === undefined || row.status === 'skip'
+  const isGood = !isOpen && row.status !== 'fail'
+  const isMounting = check === 'middleware_mounted' && !isGood
+  const found = row === undefined ? 'Has not been looked at yet.' : row.detail
   return {
-    title,
-    state: isGood ? 'done' : 'failed',
-    text: isGood ? row.detail : `${row.detail} ${row.nextAction}`.trim(),
-    command:
-      isGood || check !== 'middleware_mounted' ? undefined : mountCommand(tenantId, mode, baseUrl),
-    part: isGood || check !== 'middleware_mounted' ? undefined : PASTE,
-    button: isGood ? undefined : 'probe',
-    seenAtMs: row.at,
+    title: checkTitle(check),
+    state: isOpen ? 'open' : isGood ? 'done' : 'failed',
+    text: isOpen || isGood ? found : `${found} ${row.nextAction}`.trim(),
+    command: isMounting ? mountCommand(tenantId, mode, baseUrl) : undefined,
+    part: isMounting ? PASTE : undefined,
+    button: isGood || (isOpen && status === 'draft') ? undefined : 'probe',
+    seenAtMs: isOpen ? undefined : row.at,
   }
 }
 

@@ -10,17 +10,17 @@ interface NewPasswordView {
 }
 
 export function newPasswordPage({ username, charactersMin, ...view }: NewPasswordView): Page {
-  const { steps } = view.place.texts
+  const { steps, account } = view.place.texts
   return pageWithForm({
     ...view,
-    title: steps.newPassword,
+    title: account.reset.title,
     intro: steps.newPasswordIntro,
     submit: steps.newPasswordSubmit,
     owner: username,
     fields: [
       {
         name: 'new_password',
-        label: steps.newPasswordLabel,
+        label: account.newPassword,
         type: 'password',
         autocomplete: 'new-password',
         charactersMax: 1024,

@@ -42,6 +42,9 @@ export function signInPage(view: SignInView): Page {
         hasFocus: isRetry,
       },
     ],
-    below: forgottenUrl === undefined ? undefined : otherWay(forgottenUrl, texts.account.forgot),
+    below:
+      forgottenUrl === undefined
+        ? undefined
+        : otherWay(forgottenUrl, texts.account.forgotten.title),
   })
 }

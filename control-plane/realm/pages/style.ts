@@ -2,7 +2,7 @@
  * One style sheet for all pages of a realm, written into each page and allowed by its hash: a page
  * needs no second request, also where the realm that it speaks of does not exist.
  */
-import { palette } from '../../pages/palette.ts'
+import { BLOCKS, palette } from '../../pages/palette.ts'
 import { sourceOf } from './brand.ts'
 
 const LIGHT = `
@@ -12,9 +12,7 @@ const DARK = `
   --accent-edge: #8fadff; --link: #8fadff;
   --shadow: 0 1px 2px rgb(0 0 0 / 40%);`
 
-const STYLE = `${palette(LIGHT, DARK)}*, *::before, *::after { box-sizing: border-box; }
-[hidden] { display: none !important; }
-html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+const STYLE = `${palette(LIGHT, DARK)}${BLOCKS}html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body {
   margin: 0; padding-top: 1.5rem; min-height: 100vh; min-height: 100dvh; display: flex; flex-direction: column;
   background: var(--ground); color: var(--text);
@@ -85,11 +83,6 @@ a:focus-visible:not(.button) { outline-offset: 2px; border-radius: .25rem; }
   display: flex; gap: .75rem; margin: 0 0 1.5rem; padding: .875rem 1rem; font-size: .9375rem;
   border: 1px solid; border-radius: .75rem; overflow-wrap: anywhere;
 }
-.notice p { margin: 0; }
-.notice > div { min-width: 0; }
-.notice svg { flex: none; width: 1.25rem; height: 1.25rem; margin-top: .125rem; }
-.problem { color: var(--bad); background: var(--bad-ground); border-color: var(--bad-line); }
-.success { color: var(--good); background: var(--good-ground); border-color: var(--good-line); }
 .info { color: var(--text); background: var(--ground); border-color: var(--line); }
 .steps { margin: 0 0 1.75rem; padding-left: 1.25rem; list-style: disc; }
 ol.steps { list-style: decimal; }

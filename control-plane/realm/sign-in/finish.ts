@@ -14,11 +14,11 @@ import { asKnown } from '../../store/precedence.ts'
 import type { Change } from '../../store/store.ts'
 import { SIGN_IN_SECONDS } from '../configuration.ts'
 import { pathCookieName, surplusCookies } from '../realm-cookies.ts'
-import { endSession } from '../session-end.ts'
 import { requestIdOf } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { withState, type AttemptState } from './attempt-state.ts'
 import type { Caller, BrowserSignIn } from './browser-sign-in.ts'
+import { endSession } from '../session-end.ts'
 
 /** Timers keep a clock of their own, which may be so much ahead of the wall's. */
 const TIMER_EARLY_MS = 2

@@ -16,15 +16,9 @@ interface Watched {
   [PROVEN]?: (cookieName: string, value: string) => void
 }
 
-interface ProvenAttempts {
-  watch(request: IncomingMessage): void
-  /** Asked before any queue: of all the cookies that are shown, one is looked at. */
-  isShown(request: IncomingMessage, cookieName: string): boolean
-}
-
 const sha256 = (text: string) => hash('sha256', text, 'base64')
 
-export function createProvenAttempts(clock: Clock, digest = sha256): ProvenAttempts {
+export function createProvenAttempts(clock: Clock, digest = sha256) {
   let proven: LRUCache<string, true> | undefined // it takes all of its room at once
   const begin = () =>
     new LRUCache<string, true>({
@@ -36,11 +30,12 @@ export function createProvenAttempts(clock: Clock, digest = sha256): ProvenAttem
   const keyOf = (name: string, value: string) => digest(`${name}=${value}`)
 
   return {
-    watch(request) {
+    watch(request: IncomingMessage): void {
       ;(request as Watched)[PROVEN] = (name, value) =>
         void (proven ??= begin()).set(keyOf(name, value), true)
     },
-    isShown({ headers: { cookie = '' } }, name) {
+    /** Asked before any queue: of all the cookies that are shown, one is looked at. */
+    isShown({ headers: { cookie = '' } }: IncomingMessage, name: string): boolean {
       const value = readCookie(cookie, name)
       return typeof value === 'string' && proven?.get(keyOf(name, value)) === true
     },

@@ -6,7 +6,7 @@ import t from 'tap'
 import type { Declaration } from '../../../control-plane/console/route.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
-import { startConsole } from '../../support/console.ts'
+import { startConsole, takeRole } from '../../support/console.ts'
 
 const PARAMETERS: Readonly<Record<string, string>> = { tenant_id: 'acme' }
 
@@ -94,7 +94,7 @@ void t.test('operators open every page of every tenant, but none that is not the
 void t.test('a session that is over is none, whatever ended it', async (t) => {
   const clock = movableClock()
   const { services, person, signedIn } = await startConsole(t, { clock })
-  const { users, revocations, consoleAccess } = services
+  const { users, revocations } = services
   const actor = { name: 'test', requestId: 'test' }
   const isIn = async (someone: { get(path: string): Promise<{ status: number }> }) =>
     (await someone.get('/console/tenants')).status === 200
@@ -133,7 +133,7 @@ void t.test('a session that is over is none, whatever ended it', async (t) => {
 
   const demoted = await person('operator')
   t.ok(await isIn(demoted))
-  await consoleAccess.roles.take(demoted.userId, '', actor)
+  await takeRole(services, demoted.userId, '')
   t.equal((await demoted.get('/console/tenants')).status, 404, 'who is no operator any more')
 
   const other = await signedIn(demoted.userId)

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startApi } from '../../support/api.ts'
 import { ACTOR, movableClock } from '../../support/control-plane.ts'
-import { CONSOLE_PASSWORD, startConsole } from '../../support/console.ts'
+import { CONSOLE_PASSWORD, startConsole, takeRole } from '../../support/console.ts'
 
 const ACME = '/console/tenants/acme/administrators'
 const OTHER = '/console/tenants/other/administrators'
@@ -182,7 +182,7 @@ void t.test('an invitation ends with the right to give it', async (t) => {
   t.match(await ask(open(newest()), ''), { status: 410 }, 'who is disabled invites nobody')
   await services.users.patch('console', ada.userId, { isDisabled: false }, ACTOR)
   t.match(await ask(open(newest()), ''), { status: 200 })
-  await services.consoleAccess.roles.take(ada.userId, 'acme', ACTOR)
+  await takeRole(services, ada.userId, 'acme')
   const form = { link: newest(), name: 'Bob', password: CONSOLE_PASSWORD }
   t.match(await ask('/console/invitation', '', { method: 'POST', form }), { status: 410 })
   t.equal(await services.users.byLogin('console', BOB), undefined)

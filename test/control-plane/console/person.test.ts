@@ -4,7 +4,7 @@ import { LIMITS } from '../../../shared/limits.ts'
 import { addFactor } from '../../support/factors.ts'
 import { startApi } from '../../support/api.ts'
 import { ACTOR, movableClock } from '../../support/control-plane.ts'
-import { CONSOLE_PASSWORD, startConsole } from '../../support/console.ts'
+import { CONSOLE_PASSWORD, startConsole, giveRole } from '../../support/console.ts'
 import { failSignIns, signIns } from '../../support/sign-ins.ts'
 
 const at = ({ userId }: { userId: string }, rest = '') => `/console/people/${userId}${rest}`
@@ -21,7 +21,7 @@ void t.test('a page says what a person may do, has, and did', async (t) => {
   const { consoleAccess, users } = services
   const grace = await person('operator', 'Grace')
   const ada = await person('acme', 'Ada')
-  await consoleAccess.roles.makeAdministrator(ada.userId, 'other', ACTOR)
+  await giveRole(services, ada.userId, 'other')
   await users.choosePassword('console', ada.userId, CONSOLE_PASSWORD, ACTOR)
   await signIns(services, { tenantId: 'console', userId: ada.userId }, 1, { ip: '192.0.2.77' })
   await addFactor(services, { tenantId: 'console', userId: ada.userId })
@@ -129,7 +129,7 @@ void t.test('access is revoked at once, but not of the last who can run the serv
   const { users, consoleAccess } = services
   const { userId } = await person('operator')
   const ada = await person('acme', 'Ada')
-  await consoleAccess.roles.makeAdministrator(ada.userId, 'other', ACTOR)
+  await giveRole(services, ada.userId, 'other')
   const inviter = { userId: ada.userId, actor: ACTOR, language: '' }
   await consoleAccess.invitations.invite('acme', 'bob@example.test', inviter)
   await users.choosePassword('console', userId, CONSOLE_PASSWORD, ACTOR)
@@ -151,7 +151,7 @@ void t.test('the last operator is not revoked, nor half', async (t) => {
   const { services, person, signedIn } = await startConsole(t, { clock })
   const { users, consoleAccess } = services
   const grace = await person('operator')
-  await consoleAccess.roles.makeAdministrator(grace.userId, 'acme', ACTOR)
+  await giveRole(services, grace.userId, 'acme')
   await users.choosePassword('console', grace.userId, CONSOLE_PASSWORD, ACTOR)
   clock.advance(1000)
   const back = await signedIn(grace.userId)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { CSRF_FIELD, FORM_ID_FIELD, isSecret } from '../../../control-plane/console/form-values.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { movableClock } from '../../support/control-plane.ts'
-import { startConsole } from '../../support/console.ts'
+import { startConsole, takeRole } from '../../support/console.ts'
 
 const NEW = '/console/tenants/new'
 const USERS = '/console/tenants/acme/users/new'
@@ -176,7 +176,7 @@ void t.test('a role that has gone meanwhile shows no form', async (t) => {
   const open = proofsIn((await ada.get(USERS)).text)
   clock.advance(LIMITS.consoleIdleMs + 1)
   const at = returnIn((await ada.post(USERS, { ...BOB, ...open })).text)
-  await services.consoleAccess.roles.take(ada.userId, 'acme', { name: 'test', requestId: 'test' })
+  await takeRole(services, ada.userId, 'acme')
   t.equal((await (await signedIn(ada.userId)).get(at)).status, 404)
 })
 

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { integrationContract } from '../../../../shared/integration/contract.ts'
 import type { Tenant } from '../../../store/queries/tenants.ts'
 import { tabs } from '../../blocks/tabs.ts'
-import { copyable } from '../../blocks/text.ts'
+import { copyable, facts } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
 import { tenantPath } from '../../navigation.ts'
 
@@ -96,7 +96,5 @@ function contractNames({ transport, public_key: key, contract_version: version }
     ['Algorithm', transport.algorithm],
     ['File of the public keys', key.filename],
   ]
-  return html`<dl class="facts">
-    ${names.map(([label, value]) => html`<div><dt>${label}</dt><dd><code>${value}</code></dd></div>`)}
-  </dl>`
+  return facts(names.map(([label, value]) => [label, html`<code>${value}</code>`] as const))
 }

@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { browserName } from '../../../accounts/browser-name.ts'
 import type { Session } from '../../../sessions/sessions.ts'
-import type { User } from '../../../accounts/users.ts'
+import type { User, Users } from '../../../accounts/users.ts'
 import { table, type Column } from '../../blocks/table.ts'
 import { moment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
@@ -48,3 +48,14 @@ export function sessionTable({ tenantId, sessions, people, empty }: SessionTable
 
 export const browserOf = ({ userAgent }: { readonly userAgent: string }) =>
   browserName(userAgent) || 'Unknown browser'
+
+/** Those of them who are still there, by id. */
+export async function peopleOf(
+  users: Pick<Users, 'find'>,
+  tenantId: string,
+  userIds: readonly (string | null)[],
+): Promise<ReadonlyMap<string, User>> {
+  const ids = [...new Set(userIds)].filter((userId) => userId !== null)
+  const found = await Promise.all(ids.map((userId) => users.find(tenantId, userId)))
+  return new Map(found.flatMap((user) => (user === undefined ? [] : [[user.userId, user]])))
+}

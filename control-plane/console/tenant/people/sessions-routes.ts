@@ -17,8 +17,8 @@ import { tenantPath } from '../../navigation.ts'
 import { done, page, type ApiCall, type ConsoleRoute } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, SESSIONS, userPath } from './paths.ts'
-import { browserOf, sessionTable } from './session-table.ts'
-import { SEARCH_QUERY } from './users-routes.ts'
+import { browserOf, sessionTable, peopleOf } from './session-table.ts'
+import { searched } from '../../filters.ts'
 
 type SessionsWorld = Pick<ConsoleWorld, 'users' | 'sessions' | 'revocations' | 'clock'>
 
@@ -38,12 +38,6 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
     return { filter: { kind: 'people', userIds } as const, matched }
   }
 
-  async function peopleOf(tenantId: string, rows: readonly Session[]) {
-    const userIds = [...new Set(rows.map(({ userId }) => userId))]
-    const found = await Promise.all(userIds.map((userId) => users.find(tenantId, userId)))
-    return new Map(found.flatMap((user) => (user === undefined ? [] : [[user.userId, user]])))
-  }
-
   /** One that is still running; another is nothing to ask about. */
   async function running(tenantId: string, sid: string): Promise<Session | undefined> {
     const session = await sessions.find(tenantId, sid)
@@ -54,10 +48,9 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
 
   return [
     page(
-      { path: SESSIONS, role: 'tenant', query: { ...PAGE_QUERY, q: SEARCH_QUERY } },
+      { path: SESSIONS, role: 'tenant', query: { ...PAGE_QUERY, q: searched } },
       async ({ tenant: { tenantId, name }, query, address }) => {
-        const { limit, cursor } = query
-        const text = query.q.trim()
+        const { limit, cursor, q: text } = query
         const { filter, matched } = await filterOf(tenantId, text)
         const { items, next } = await sessions.listAlive(tenantId, filter, { limit, cursor })
         const path = tenantPath(tenantId, 'sessions')
@@ -70,7 +63,11 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
           ${sessionTable({
             tenantId,
             sessions: items,
-            people: await peopleOf(tenantId, items),
+            people: await peopleOf(
+              users,
+              tenantId,
+              items.map(({ userId }) => userId),
+            ),
             empty: nothing(path, text),
           })}
           ${pager(address, { next, isFirst: cursor === undefined })}`,

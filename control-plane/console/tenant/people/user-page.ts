@@ -69,7 +69,7 @@ export function userPage(visit: TenantVisit, view: UserView): View {
   }
 }
 
-const nothing = (text: string): Html => html`<p class="hint">${text}</p>`
+export const nothing = (text: string): Html => html`<p class="hint">${text}</p>`
 
 function pause(visit: TenantVisit, { user, pausedUntilMs }: UserView, path: string) {
   if (pausedUntilMs === undefined) return ''
@@ -86,14 +86,17 @@ function pause(visit: TenantVisit, { user, pausedUntilMs }: UserView, path: stri
   )
 }
 
+export const emailFact = ({ email, emailProvenAt: at }: User) =>
+  [
+    'E-mail address',
+    html`${email} <span class="hint">${at === null ? 'not confirmed' : html`confirmed ${moment(at)}`}</span>`,
+  ] as const
+
 function accountFacts(user: User) {
-  const { username, email, emailProvenAt, source, passwordHash, passwordChangedAt } = user
+  const { username, source, passwordHash, passwordChangedAt } = user
   return facts([
     ['Username', username],
-    [
-      'E-mail address',
-      html`${email} <span class="hint">${emailProvenAt === null ? 'not confirmed' : html`confirmed ${moment(emailProvenAt)}`}</span>`,
-    ],
+    emailFact(user),
     ['Kept', source === 'directory' ? 'in your own database' : 'here'],
     [
       'Password',
@@ -141,7 +144,7 @@ function whatCanBeDone(visit: TenantVisit, user: User, path: string) {
   </ul>`
 }
 
-const deed = (text: string, button: Html) =>
+export const deed = (text: string, button: Html) =>
   html`<li><div><p class="hint">${text}</p>${button}</div></li>`
 
 const FACTOR_KINDS = {

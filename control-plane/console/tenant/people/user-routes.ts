@@ -7,7 +7,7 @@ import { NothingBody } from '../../../requests/fields.ts'
 import { UserPatchBody } from '../../../requests/people-fields.ts'
 import type { User } from '../../../accounts/users.ts'
 import { textField, type Attempt } from '../../../pages/blocks/field.ts'
-import { form } from '../../blocks/form.ts'
+import { formCard } from '../../blocks/form.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, USER, userPath } from './paths.ts'
@@ -44,19 +44,17 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
     return {
       title: `Change ${user.name}`,
       here: 'users',
-      content: html`<div class="card narrow">
-        ${form(visit, {
-          action: `${path}/edit`,
-          submit: 'Save',
-          cancel: path,
-          attempt,
-          content: html`
+      content: formCard(visit, {
+        action: `${path}/edit`,
+        submit: 'Save',
+        cancel: path,
+        attempt,
+        content: html`
             ${textField({ name: 'name', label: 'Name', value: user.name, attempt })}
             ${textField({ name: 'username', label: 'Username', value: user.username, attempt })}
             ${textField({ name: 'email', label: 'E-mail address', type: 'email', value: user.email, hint: 'Links for a new password go there. Those that went to the address before are void.', attempt })}
           `,
-        })}
-      </div>`,
+      }),
       calls: [
         {
           method: 'PATCH',

@@ -7,7 +7,7 @@ import { mailLanguage } from '../../../http/mail-language.ts'
 import { PAGE_QUERY } from '../../../requests/paging.ts'
 import type { User } from '../../../accounts/users.ts'
 import { textField, type Attempt } from '../../../pages/blocks/field.ts'
-import { form } from '../../blocks/form.ts'
+import { formCard } from '../../blocks/form.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
 import { emptyState, pager, table } from '../../blocks/table.ts'
 import { badge, moment } from '../../blocks/text.ts'
@@ -15,14 +15,9 @@ import { administratorsPath, tenantPath } from '../../navigation.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, blocksPath, userPath, USERS } from './paths.ts'
+import { searched } from '../../filters.ts'
 
 type UsersWorld = Pick<ConsoleWorld, 'users' | 'accountMail'>
-
-const SEARCH_WISH = `at most ${LIMITS.consoleSearchCharactersMax} characters`
-export const SEARCH_QUERY = v.pipe(
-  v.optional(v.string(), ''),
-  v.maxLength(LIMITS.consoleSearchCharactersMax, SEARCH_WISH),
-)
 
 /** Whoever is created without a password chooses one by mail. */
 const NewPersonBody = v.strictObject({
@@ -35,10 +30,9 @@ const NewPersonBody = v.strictObject({
 export function usersRoutes({ users, accountMail }: UsersWorld): readonly ConsoleRoute[] {
   return [
     page(
-      { path: USERS, role: 'tenant', query: { ...PAGE_QUERY, q: SEARCH_QUERY } },
+      { path: USERS, role: 'tenant', query: { ...PAGE_QUERY, q: searched } },
       async ({ tenant: { tenantId, name }, viewer, query, address }) => {
-        const { limit, cursor } = query
-        const text = query.q.trim()
+        const { limit, cursor, q: text } = query
         const { items, next } =
           text === ''
             ? await users.list(tenantId, { limit, cursor })
@@ -165,20 +159,18 @@ function newUserView(visit: TenantVisit, attempt?: Attempt): View {
     title: 'New user',
     intro: `Somebody who can sign in to ${name}.`,
     here: 'users',
-    content: html`<div class="card narrow">
-      ${form(visit, {
-        action: path,
-        submit: 'Create the user',
-        cancel: tenantPath(tenantId, 'users'),
-        attempt,
-        content: html`
+    content: formCard(visit, {
+      action: path,
+      submit: 'Create the user',
+      cancel: tenantPath(tenantId, 'users'),
+      attempt,
+      content: html`
           ${textField({ name: 'email', label: 'E-mail address', type: 'email', attempt })}
           ${textField({ name: 'name', label: 'Name', isOptional: true, attempt })}
           ${textField({ name: 'username', label: 'Username', hint: 'To sign in with. Without one it is the e-mail address.', isOptional: true, attempt })}
           ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', hint: 'Leave it empty, and the person chooses one by a link in a mail.', isOptional: true, attempt })}
         `,
-      })}
-    </div>`,
+    }),
     calls: [
       {
         method: 'POST',

@@ -5,7 +5,6 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../../../shared/limits.ts'
-import type { User } from '../../../accounts/users.ts'
 import { POLICY_NAMES, type Policies, type PolicyName } from '../../../policy/policies.ts'
 import { network } from '../../../policy/network.ts'
 import { differences, fromTo } from '../../blocks/diff.ts'
@@ -20,6 +19,7 @@ import { effectSentences, effectTables } from './effect.ts'
 import { daysField, POLICY_FORMS, sentAs, type PolicyForm } from './policy-forms.ts'
 import { summaryOf } from './summary.ts'
 import type { Attempt } from '../../../pages/blocks/field.ts'
+import { peopleOf } from '../people/session-table.ts'
 
 type PoliciesWorld = Pick<ConsoleWorld, 'policies' | 'replayPolicy' | 'users' | 'clientsHidden'>
 
@@ -114,7 +114,8 @@ function policyRoutes<Name extends PolicyName>(
     const { [name]: current } = await policies.of(tenantId)
     const changes = fromTo({ ...current }, { ...settings })
     const result = await replayPolicy(tenantId, name, settings, past)
-    const people = await peopleIn(result.examples.map(({ userId }) => userId))
+    const userIds = result.examples.map(({ userId }) => userId)
+    const people = await peopleOf(users, tenantId, userIds)
     const warning = name === 'network' ? lockOut(visit, settings as Policies['network']) : undefined
     return {
       title: `${title}: the effect`,
@@ -137,14 +138,6 @@ function policyRoutes<Name extends PolicyName>(
         ${card('Or change it further', proposal(visit, settings, past))}`,
       calls: callsOf(tenantId, settings),
     } satisfies View
-
-    async function peopleIn(userIds: readonly (string | null)[]) {
-      const ids = [...new Set(userIds.filter((userId) => userId !== null))]
-      const found = await Promise.all(ids.map((userId) => users.find(tenantId, userId)))
-      return new Map<string, User>(
-        found.flatMap((user) => (user === undefined ? [] : [[user.userId, user]])),
-      )
-    }
   }
 
   function saving(visit: TenantVisit, settings: Policies[Name], isHarsh: boolean) {

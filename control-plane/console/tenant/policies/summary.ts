@@ -1,23 +1,9 @@
 /** Each policy in a few facts, as they hold now. Pure. */
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { Policies, PolicyName } from '../../../policy/policies.ts'
+import { durationText } from '../../blocks/text.ts'
 
 type Facts = readonly (readonly [string, string])[]
-
-const MINUTE = 60
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-
-/** `28800` → `8 hours`; what is no whole number of a unit is told in the next smaller one. */
-function durationText(seconds: number): string {
-  for (const [length, name] of [
-    [DAY, 'day'],
-    [HOUR, 'hour'],
-    [MINUTE, 'minute'],
-  ] as const)
-    if (seconds % length === 0) return counted(seconds / length, name)
-  return counted(seconds, 'second')
-}
 
 const counted = (count: number, name: string) => `${count} ${name}${count === 1 ? '' : 's'}`
 const yesNo = (is: boolean) => (is ? 'yes' : 'no')

@@ -1,5 +1,7 @@
 /** How a delivery is written: its state, its attempts, and what comes next. */
 import { html } from 'hono/html'
+import * as v from 'valibot'
+import { DAY_MS, HOUR_MS } from '../../../../shared/clock.ts'
 import type { AttemptRow } from '../../../store/queries/webhook-deliveries.ts'
 import type { Delivery } from '../../../webhooks/deliveries.ts'
 import { emptyState, table } from '../../blocks/table.ts'
@@ -68,3 +70,15 @@ export function deliveriesTable(
       : emptyState('Nothing sent yet', 'Send a test to see how the receiver answers.'),
   })
 }
+
+/** How far back a person sends again: nobody types a moment for that. */
+export const AGES = {
+  hour: { label: 'the last hour', ms: HOUR_MS },
+  day: { label: 'the last day', ms: DAY_MS },
+  week: { label: 'the last 7 days', ms: 7 * DAY_MS },
+  month: { label: 'the last 30 days', ms: 30 * DAY_MS },
+} as const
+
+export const ReplayForm = v.strictObject({
+  age: v.picklist(Object.keys(AGES) as (keyof typeof AGES)[], 'one of the ages of the list'),
+})

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { PAGE_QUERY } from '../../../requests/paging.ts'
 import { NewWebhookBody } from '../../../requests/webhook-fields.ts'
 import type { Webhook } from '../../../webhooks/webhooks.ts'
-import { form } from '../../blocks/form.ts'
+import { formCard } from '../../blocks/form.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
 import { emptyState, pager, table } from '../../blocks/table.ts'
 import { badge, moment } from '../../blocks/text.ts'
@@ -78,15 +78,13 @@ function showNew(visit: TenantVisit, attempt?: Attempt): View {
     here: 'webhooks',
     intro: 'It is told of what happens from now on.',
     content: hasWebhooks(visit.tenant)
-      ? html`<div class="card narrow">
-          ${form(visit, {
-            action: `${at}/new`,
-            submit: 'Create the webhook',
-            cancel: at,
-            attempt,
-            content: webhookFields(attempt),
-          })}
-        </div>`
+      ? formCard(visit, {
+          action: `${at}/new`,
+          submit: 'Create the webhook',
+          cancel: at,
+          attempt,
+          content: webhookFields(attempt),
+        })
       : html`${planNotice(visit)} ${linkButton(at, 'Back to the webhooks', 'quiet')}`,
     calls: [
       {

@@ -1,6 +1,5 @@
 /** One webhook: what it is told of, whether that arrives, and everything that can be done with it. */
 import { html } from 'hono/html'
-import * as v from 'valibot'
 import { DAY_MS } from '../../../../shared/clock.ts'
 import { EVENTS } from '../../../../shared/events.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
@@ -9,7 +8,7 @@ import type { QueryValues } from '../../../http/query.ts'
 import { NewWebhookBody } from '../../../requests/webhook-fields.ts'
 import type { Webhook } from '../../../webhooks/webhooks.ts'
 import { selectField, type Attempt } from '../../../pages/blocks/field.ts'
-import { form } from '../../blocks/form.ts'
+import { form, formCard } from '../../blocks/form.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
 import { pager } from '../../blocks/table.ts'
@@ -17,21 +16,16 @@ import { card, facts, moment } from '../../blocks/text.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, WEBHOOK, webhookAt } from './addresses.ts'
-import { DELIVERY_STATES, deliveriesTable } from './delivery-view.ts'
+import { DELIVERY_STATES, deliveriesTable, AGES } from './delivery-view.ts'
 import { stateBadge } from './list-routes.ts'
-import { AGES } from './replay-ages.ts'
 import { hasWebhooks, planNotice, WEBHOOK_FORM, webhookFields } from './webhook-form.ts'
+import { chosen } from '../../filters.ts'
 
 const STATES = Object.keys(DELIVERY_STATES) as (keyof typeof DELIVERY_STATES)[]
-const STATE_WISH = `one of ${STATES.join(', ')}`
 
 const QUERY = {
   ...PAGE_QUERY,
-  state: v.pipe(
-    v.optional(v.string(), ''),
-    v.transform((value) => (value === '' ? undefined : value)),
-    v.optional(v.picklist(STATES, STATE_WISH)),
-  ),
+  state: chosen(STATES),
 } as const
 
 type WebhookWorld = Pick<ConsoleWorld, 'webhooks' | 'deliveries'>
@@ -57,15 +51,13 @@ export function webhookRoutes(world: WebhookWorld): readonly ConsoleRoute[] {
     return {
       title: 'Change the webhook',
       here: 'webhooks',
-      content: html`<div class="card narrow">
-        ${form(visit, {
-          action: `${at}/edit`,
-          submit: 'Save',
-          cancel: at,
-          attempt,
-          content: webhookFields(attempt, webhook),
-        })}
-      </div>`,
+      content: formCard(visit, {
+        action: `${at}/edit`,
+        submit: 'Save',
+        cancel: at,
+        attempt,
+        content: webhookFields(attempt, webhook),
+      }),
       calls: [{ method: 'PATCH', path: apiOf(at), body: { events: webhook.events } }],
     }
   }

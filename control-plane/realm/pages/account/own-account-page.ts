@@ -85,10 +85,8 @@ function factors({ place, accountUrl, csrf, canAddPasskey, factors: all }: OwnAc
     .map(({ factorId, kind, createdAt, lastUsedAt }) => ({
       title: own.factorKinds[kind],
       facts: [
-        html`${own.factorSince} ${moment(texts, createdAt)}`,
-        lastUsedAt === null
-          ? own.factorUnused
-          : html`${own.factorUsed} ${moment(texts, lastUsedAt)}`,
+        html`${own.since} ${moment(texts, createdAt)}`,
+        lastUsedAt === null ? own.factorUnused : html`${own.lastSeen} ${moment(texts, lastUsedAt)}`,
       ],
       button: {
         action: `${accountUrl}/factor`,

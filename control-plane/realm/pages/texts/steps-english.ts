@@ -46,9 +46,7 @@ export const stepsEnglish = {
   recoveryCodesKeep: 'Print them or write them down. They are not shown again.',
   recoveryCodesSaved: 'I have kept them, go on',
 
-  newPassword: 'Choose a new password',
   newPasswordIntro: 'The one you have is too old. Everything else you entered is right.',
-  newPasswordLabel: 'New password',
   newPasswordHint: (characters: number) => `At least ${characters} characters.`,
   newPasswordSubmit: 'Save and sign in',
   passwordProblem,

@@ -42,9 +42,7 @@ export const stepsGerman: typeof stepsEnglish = {
     'Drucken Sie sie aus oder schreiben Sie sie auf. Sie werden nicht noch einmal gezeigt.',
   recoveryCodesSaved: 'Ich habe sie aufbewahrt, weiter',
 
-  newPassword: 'Neues Passwort wählen',
   newPasswordIntro: 'Ihres ist zu alt. Alles andere, was Sie eingegeben haben, stimmt.',
-  newPasswordLabel: 'Neues Passwort',
   newPasswordHint: (characters) => `Mindestens ${characters} Zeichen.`,
   newPasswordSubmit: 'Speichern und anmelden',
   passwordProblem: {

@@ -3,7 +3,6 @@ import { own } from './own-english.ts'
 
 export const account = {
   own,
-  forgot: 'Forgot your password?',
   forgotten: {
     title: 'Forgot your password?',
     intro: 'We send you a link with which you can choose a new one.',

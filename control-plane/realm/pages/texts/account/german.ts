@@ -3,7 +3,6 @@ import { own } from './own-german.ts'
 
 export const account: typeof english = {
   own,
-  forgot: 'Passwort vergessen?',
   forgotten: {
     title: 'Passwort vergessen?',
     intro: 'Wir schicken Ihnen einen Link, mit dem Sie ein neues wählen können.',

@@ -19,8 +19,6 @@ export const own = {
     passkey: 'Passkey',
     recovery: 'Recovery codes',
   },
-  factorSince: 'Since',
-  factorUsed: 'Last used',
   factorUnused: 'Not used yet',
   codesLeft: (count: number) => (count === 1 ? '1 left' : `${count} left`),
   remove: 'Remove',

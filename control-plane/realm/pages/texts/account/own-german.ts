@@ -21,8 +21,6 @@ export const own: typeof english = {
     passkey: 'Passkey auf einem Gerät',
     recovery: 'Wiederherstellungscodes',
   },
-  factorSince: 'Seit',
-  factorUsed: 'Zuletzt verwendet',
   factorUnused: 'Noch nicht verwendet',
   codesLeft: (count) => (count === 1 ? '1 übrig' : `${count} übrig`),
   remove: 'Entfernen',

@@ -1,0 +1,45 @@
+/** People of the console, with what they may be taken out of. */
+import { html } from 'hono/html'
+import type { ConsolePerson } from '../../console-access/people.ts'
+import type { Html } from '../../pages/html.ts'
+import { table } from '../blocks/table.ts'
+import { badge, moment } from '../blocks/text.ts'
+import type { ViewerVisit } from '../route.ts'
+import { accountBadge } from '../tenant/people/users-routes.ts'
+import { personPath } from './person-page.ts'
+
+interface PeopleTableView {
+  readonly caption: string
+  readonly removeUrl: (userId: string) => string
+  readonly empty: Html
+}
+
+/** Whoever runs the service is led to the page of each. */
+export const peopleTable = (
+  people: readonly ConsolePerson[],
+  viewer: ViewerVisit['viewer'],
+  { caption, removeUrl, empty }: PeopleTableView,
+): Html =>
+  table({
+    caption,
+    rows: people,
+    columns: [
+      {
+        label: 'Name',
+        isName: true,
+        cell: ({ user: { userId, name } }) =>
+          html`${viewer.isOperator ? html`<a href="${personPath(userId)}">${name}</a>` : name}
+          ${userId === viewer.userId ? badge('This is you', 'good') : ''}`,
+      },
+      { label: 'E-mail address', cell: ({ user }) => user.email },
+      { label: 'Account', cell: ({ user }) => accountBadge(user) },
+      { label: 'Since', cell: ({ since }) => moment(since) },
+      {
+        label: 'Actions',
+        isUnseen: true,
+        cell: ({ user: { userId, name } }) =>
+          html`<a class="button small" href="${removeUrl(userId)}">Remove<span class="unseen"> ${name}</span></a>`,
+      },
+    ],
+    empty,
+  })
