@@ -40,20 +40,13 @@ export interface Inviter {
   readonly language: string
 }
 
-/** What a link is for, as long as it is good. */
-export interface OpenedInvitation {
-  readonly tenantId: string
-  readonly tenantName: string
-  readonly email: string
-  /** Whether the address has an account, which then accepts by itself. */
-  readonly hasAccount: boolean
-}
-
 export const INVITATION_PATH = '/console/invitation'
 
 const ALREADY = 'This person administers the tenant already.'
 
 export type ConsoleInvitations = ReturnType<typeof createConsoleInvitations>
+/** What a link is for, as long as it is good. */
+export type OpenedInvitation = NonNullable<Awaited<ReturnType<ConsoleInvitations['look']>>>
 
 export function createConsoleInvitations(world: ConsoleAccessWorld) {
   const { store, vault, users, accountMail, baseUrl, clock } = world
@@ -181,13 +174,14 @@ export function createConsoleInvitations(world: ConsoleAccessWorld) {
       invitationsWaiting(store.read, { emailKey }, clock.nowMs(), LIMITS.pageItemsDefault),
 
     /** Opening a link uses nothing up: programs that look for malware open links too. */
-    async look(secret: string): Promise<OpenedInvitation | undefined> {
+    async look(secret: string) {
       const opened = await open(store.read, secret, clock.nowMs())
       if (opened === undefined) return undefined
       const { row, tenant } = opened
       const account = await findUserByKey(store.read, CONSOLE_REALM, 'emailKey', row.emailKey)
       const { tenantId, name: tenantName } = tenant
-      return { tenantId, tenantName, email: row.email, hasAccount: account !== undefined }
+      const hasAccount = account !== undefined // which then accepts by itself
+      return { tenantId, tenantName, email: row.email, hasAccount }
     },
 
     /** By who has an account with this very address. */

@@ -29,10 +29,7 @@ export type FormShape = Readonly<Record<string, FieldKind>>
 export const CSRF_FIELD = 'csrf'
 export const FORM_ID_FIELD = 'form_id'
 
-export interface SentForm {
-  readonly values: ReadonlyMap<string, string>
-  readonly choices: ReadonlyMap<string, readonly string[]>
-}
+export type SentForm = Pick<Attempt, 'values' | 'choices'>
 
 /** A name that comes twice is refused unless it is made for that: two readers would read two things. */
 export function readSentForm(text: string, shape: FormShape): SentForm {

@@ -2,12 +2,12 @@
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import { LIMITS } from '../../shared/limits.ts'
-import type { Tenants } from '../tenants/tenants.ts'
+import type { Tenants, Tenant } from '../tenants/tenants.ts'
 import type { Users } from '../accounts/users.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
 import { emptyState } from './blocks/table.ts'
 import { textField } from '../pages/blocks/field.ts'
-import { operatorLinks, tenantLinks, tenantPath } from './navigation.ts'
+import { operatorLinks, tenantLinks, tenantPath, type NavigationLink } from './navigation.ts'
 import { page } from './route.ts'
 import { searched } from './filters.ts'
 
@@ -85,29 +85,24 @@ async function find(
 const isIn = (text: string, whole: string) => whole.toLowerCase().includes(text.toLowerCase())
 
 function pagesOf(viewer: Viewer, near: string | undefined, paths: ReadonlySet<string>): Found[] {
-  const ofTenant =
-    near === undefined
-      ? []
-      : tenantLinks(near, undefined, paths, viewer.isOperator).map(({ label, href }) => ({
-          label,
-          href,
-          detail: near,
-        }))
-  const ofService = viewer.isOperator
-    ? operatorLinks(undefined, paths).map(({ label, href }) => ({ label, href, detail: 'Service' }))
-    : []
-  return [...ofTenant, ...ofService]
+  const of = (links: readonly NavigationLink[], detail: string) =>
+    links.map(({ label, href }) => ({ label, href, detail }))
+  const { isOperator } = viewer
+  return [
+    ...(near === undefined ? [] : of(tenantLinks(near, undefined, paths, isOperator), near)),
+    ...(isOperator ? of(operatorLinks(undefined, paths), 'Service') : []),
+  ]
+}
+
+const foundTenant = ({ tenantId, name }: Pick<Tenant, 'tenantId' | 'name'>): Found => {
+  return { label: name, detail: tenantId, href: tenantPath(tenantId) }
 }
 
 async function tenantsOf(world: SearchWorld, viewer: Viewer, text: string): Promise<Found[]> {
   if (!viewer.isOperator) return theirTenants(world, viewer, text)
   if (text === '') return []
   const { items } = await world.tenants.search({ text }, { limit: MOST })
-  return items.map(({ tenantId, name }) => ({
-    label: name,
-    detail: tenantId,
-    href: tenantPath(tenantId),
-  }))
+  return items.map(foundTenant)
 }
 
 async function theirTenants({ tenants }: SearchWorld, { tenantIds }: Viewer, text: string) {
@@ -116,7 +111,7 @@ async function theirTenants({ tenants }: SearchWorld, { tenantIds }: Viewer, tex
     .filter((tenant) => tenant !== undefined)
     .filter(({ tenantId, name }) => isIn(text, tenantId) || isIn(text, name))
     .slice(0, MOST)
-    .map(({ tenantId, name }) => ({ label: name, detail: tenantId, href: tenantPath(tenantId) }))
+    .map(foundTenant)
 }
 
 async function peopleOf({ users }: SearchWorld, tenantId: string, text: string): Promise<Found[]> {

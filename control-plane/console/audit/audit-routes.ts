@@ -3,7 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { html } from 'hono/html'
 import { PAGE_QUERY } from '../../requests/paging.ts'
 import type { AuditTrail } from '../../accounts/audit-trail.ts'
-import type { Page } from '../../store/page.ts'
+import type { Page, PageRequest } from '../../store/page.ts'
 import { isReserved } from '../../store/reserved.ts'
 import type { AuditRow } from '../../store/queries/audit.ts'
 import { differences } from '../blocks/diff.ts'
@@ -19,38 +19,30 @@ const COMPARED_AT_ONCE = 5
 
 export function auditRoutes({ auditTrail }: { readonly auditTrail: Pick<AuditTrail, 'list'> }) {
   return [
-    page(
-      { path: '/console/audit', role: 'operator', query: PAGE_QUERY },
-      async ({ query, address }) => ({
-        title: 'Audit',
-        intro: 'Who changed what, newest first.',
-        here: 'everything',
-        content: await entries(await auditTrail.list(query), address, query.cursor, true),
-        calls: [{ method: 'GET', path: '/api/v1/operator/audit' }],
-      }),
-    ),
-    page(
-      { path: `${TENANT_PATH}/audit`, role: 'tenant', query: PAGE_QUERY },
-      async ({ tenant: { tenantId, name, number }, query, address }) => ({
+    page({ path: '/console/audit', role: 'operator', query: PAGE_QUERY }, async (visit) => ({
+      title: 'Audit',
+      intro: 'Who changed what, newest first.',
+      here: 'everything',
+      content: await entries(await auditTrail.list(visit.query), visit, true),
+      calls: [{ method: 'GET', path: '/api/v1/operator/audit' }],
+    })),
+    page({ path: `${TENANT_PATH}/audit`, role: 'tenant', query: PAGE_QUERY }, async (visit) => {
+      const { tenantId, name, number } = visit.tenant
+      const page = await auditTrail.list(visit.query, { tenantNumber: number })
+      return {
         title: 'Audit',
         intro: `Who changed what about ${name}, newest first.`,
         here: 'audit',
-        content: await entries(
-          await auditTrail.list(query, { tenantNumber: number }),
-          address,
-          query.cursor,
-          false,
-        ),
+        content: await entries(page, visit, false),
         calls: [{ method: 'GET', path: `/api/v1/operator/audit?tenant_id=${tenantId}` }],
-      }),
-    ),
+      }
+    }),
   ] as const satisfies readonly ConsoleRoute[]
 }
 
 async function entries(
   { items, next }: Page<AuditRow>,
-  address: string,
-  cursor: string | undefined,
+  { address, query }: { readonly address: string; readonly query: PageRequest },
   isOfAll: boolean,
 ) {
   const tenant: Column<AuditRow> = {
@@ -80,7 +72,7 @@ async function entries(
       'Every change from now on is written down here.',
     ),
   })}
-  ${pager(address, { next, isFirst: cursor === undefined })}`
+  ${pager(address, { next, isFirst: query.cursor === undefined })}`
 }
 
 /** With the account beside the address, which somebody else may have had before, or has by now. */

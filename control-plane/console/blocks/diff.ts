@@ -1,4 +1,5 @@
 /** What was, and what is instead: a line for each that differs. */
+import { isDeepStrictEqual } from 'node:util'
 import { html } from 'hono/html'
 import type { Html } from '../../pages/html.ts'
 
@@ -53,26 +54,17 @@ export function fromTo(
 ): Difference[] {
   const names = [...new Set([...Object.keys(from), ...Object.keys(to)])]
   return names
-    .filter((name) => !isSame(from[name], to[name]))
+    .filter((name) => !isDeepStrictEqual(from[name], to[name]))
     .map((name) => narrowed(name, from[name], to[name]))
-}
-
-/** Of lists item by item: they may be long, and a page has many of them. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (one === other) return true
-  if (typeof one !== 'object' || typeof other !== 'object') return false
-  if (Array.isArray(one) && Array.isArray(other))
-    return one.length === other.length && one.every((item, at) => isSame(item, other[at]))
-  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 /** Without what they begin and end with alike: mostly little is left of them. */
 function middles(from: readonly unknown[], to: readonly unknown[]) {
   const most = Math.min(from.length, to.length)
   let start = 0
-  while (start < most && isSame(from[start], to[start])) start++
+  while (start < most && isDeepStrictEqual(from[start], to[start])) start++
   let end = 0
-  while (end < most - start && isSame(from.at(-1 - end), to.at(-1 - end))) end++
+  while (end < most - start && isDeepStrictEqual(from.at(-1 - end), to.at(-1 - end))) end++
   return [from.slice(start, from.length - end), to.slice(start, to.length - end)] as const
 }
 

@@ -6,7 +6,8 @@ import { emptyState, table } from '../blocks/table.ts'
 import { card } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
 import { outcomesAndReasons, refusalLines, requestLines, signInLines } from './chart-lines.ts'
-import { outcomeHint, outcomeText, reasonText } from './wording.ts'
+import { outcomeText, reasonText } from './wording.ts'
+import { FIGURE_OUTCOMES } from '../../store/monitoring-names.ts'
 
 const REASONS_LISTED_MAX = 30
 
@@ -45,7 +46,7 @@ export function reasonsCard(series: Series): Html {
         { label: 'Reason', cell: ({ reason }) => (reason === '' ? '—' : reasonText(reason)) },
         {
           label: 'Meaning',
-          cell: ({ outcome }) => html`<span class="hint">${outcomeHint(outcome)}</span>`,
+          cell: ({ outcome }) => html`<span class="hint">${FIGURE_OUTCOMES[outcome]}</span>`,
         },
         { label: 'Times', isNumber: true, cell: ({ total }) => total.toLocaleString('en') },
       ],

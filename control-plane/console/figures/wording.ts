@@ -1,5 +1,5 @@
 /** Outcomes and reasons in words; a reason that has none is shown as it is. */
-import { FIGURE_OUTCOMES, type FigureOutcome } from '../../store/monitoring-names.ts'
+import type { FigureOutcome } from '../../store/monitoring-names.ts'
 
 const OUTCOMES: Readonly<Record<FigureOutcome, string>> = {
   forwarded: 'Forwarded',
@@ -55,10 +55,6 @@ const REASONS: Readonly<Record<string, string>> = {
 
 export function outcomeText(outcome: string): string {
   return Object.hasOwn(OUTCOMES, outcome) ? OUTCOMES[outcome as FigureOutcome] : outcome
-}
-
-export function outcomeHint(outcome: FigureOutcome): string {
-  return FIGURE_OUTCOMES[outcome]
 }
 
 export function reasonText(reason: string): string {

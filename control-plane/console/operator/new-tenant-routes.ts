@@ -7,14 +7,9 @@ import { linesField, selectField, textField, type Attempt } from '../../pages/bl
 import { formCard } from '../blocks/form.ts'
 import { tenantPath } from '../navigation.ts'
 import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
+import { MODE_LABELS } from './settings/settings-form.ts'
 
 const PATH = '/console/tenants/new'
-
-const MODE_LABELS: Readonly<Record<(typeof MODES)[number], string>> = {
-  gateway: 'Gateway: our edge stands in front of it',
-  connector: 'Connector: the application dials out to our edge',
-  sdk: 'SDK: a middleware inside the application',
-}
 
 function show(visit: ViewerVisit, attempt?: Attempt): View {
   return {

@@ -4,16 +4,13 @@ import type { Html } from '../../pages/html.ts'
 import { form } from './blocks/form.ts'
 import { passkeyForm } from './blocks/passkey-form.ts'
 import { qrCode, secretBlock } from './blocks/secret.ts'
-import { page, type Page, type Place } from './layout.ts'
+import { page, type Page, type Asked } from './layout.ts'
 
-export interface AppView {
-  readonly place: Place
-  readonly action: string
+export interface AppView extends Asked {
   /** The key as a person types it, and the same as a picture. */
   readonly key: string
   readonly qrSvg: string
   readonly hidden?: Readonly<Record<string, string>>
-  readonly problem?: string | undefined
 }
 
 interface EnrolView extends AppView {

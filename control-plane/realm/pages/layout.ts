@@ -17,6 +17,13 @@ export interface Place {
   readonly host: string
 }
 
+/** What a page with a form is made of. */
+export interface Asked {
+  readonly place: Place
+  readonly action: string
+  readonly problem?: string | undefined
+}
+
 /** A whole page, and what the answer that carries it must say about it. */
 export interface Page {
   readonly html: Html

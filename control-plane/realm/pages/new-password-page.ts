@@ -1,12 +1,9 @@
 import { pageWithForm } from './page-with-form.ts'
-import type { Page, Place } from './layout.ts'
+import type { Page, Asked } from './layout.ts'
 
-interface NewPasswordView {
-  readonly place: Place
-  readonly action: string
+interface NewPasswordView extends Asked {
   readonly username: string
   readonly charactersMin: number
-  readonly problem?: string | undefined
 }
 
 export function newPasswordPage({ username, charactersMin, ...view }: NewPasswordView): Page {

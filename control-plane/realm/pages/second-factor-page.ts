@@ -2,16 +2,13 @@ import { html } from 'hono/html'
 import { codeField } from '../../pages/blocks/field.ts'
 import { form } from './blocks/form.ts'
 import { passkeyForm } from './blocks/passkey-form.ts'
-import { page, type Page, type Place } from './layout.ts'
+import { page, type Page, type Asked } from './layout.ts'
 
-interface SecondFactorView {
-  readonly place: Place
-  readonly action: string
+interface SecondFactorView extends Asked {
   readonly username: string
   /** Whether there is an app that shows codes; else a code is one from the paper. */
   readonly hasApp: boolean
   readonly passkey?: { readonly options: object; readonly scriptUrl: string } | undefined
-  readonly problem?: string | undefined
 }
 
 export function secondFactorPage(view: SecondFactorView): Page {

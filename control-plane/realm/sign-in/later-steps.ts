@@ -47,7 +47,7 @@ export function laterSteps(realm: Realm, world: RealmWorld) {
   const { attemptOf, ownFacts, ownSid } = factsAbout(realm, world)
   const finish = finishing(realm, world)
   const cookies = attemptCookies(realm, world)
-  const { proofOf } = proofs(realm, world, passkeySite(baseUrl))
+  const proofOf = proofs(realm, world, passkeySite(baseUrl))
 
   /** undefined: there is nothing to go on with, the password is asked for. */
   return async function goOn(

@@ -29,18 +29,16 @@ export function proofs(realm: Realm, world: RealmWorld, site: PasskeySite | unde
   const { tenantId } = realm.tenant
   const { factors, clock } = world
 
-  return {
-    async proofOf(
-      step: LaterStep | undefined,
-      shown: Shown,
-      input: Input,
-    ): Promise<Proof | undefined> {
-      if (input.kind !== 'code' && input.kind !== 'passkey') return undefined
-      if (step !== 'second_factor' && step !== 'enrol') return undefined
-      const check = step === 'enrol' ? enrolled : claimed
-      const claim = await check(shown, input.kind, input.value)
-      return claim === undefined ? { step, kind: 'wrong' } : { step, ...claim }
-    },
+  return async function proofOf(
+    step: LaterStep | undefined,
+    shown: Shown,
+    input: Input,
+  ): Promise<Proof | undefined> {
+    if (input.kind !== 'code' && input.kind !== 'passkey') return undefined
+    if (step !== 'second_factor' && step !== 'enrol') return undefined
+    const check = step === 'enrol' ? enrolled : claimed
+    const claim = await check(shown, input.kind, input.value)
+    return claim === undefined ? { step, kind: 'wrong' } : { step, ...claim }
   }
 
   async function claimed({ user, state }: Shown, kind: 'code' | 'passkey', value: string) {

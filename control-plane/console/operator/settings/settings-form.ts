@@ -60,7 +60,7 @@ const LABELS = {
 
 type Setting = keyof typeof LABELS
 
-const MODE_LABELS = {
+export const MODE_LABELS = {
   gateway: 'Gateway: our edge stands in front of it',
   connector: 'Connector: the application dials out to our edge',
   sdk: 'SDK: a middleware inside the application',

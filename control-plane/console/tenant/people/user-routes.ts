@@ -20,11 +20,8 @@ type UserWorld = Pick<
 
 export type UserVisit = TenantVisit & { readonly path: { readonly user_id: string } }
 
-const EditBody = v.strictObject({
-  name: v.required(UserPatchBody).entries.name,
-  username: v.required(UserPatchBody).entries.username,
-  email: v.required(UserPatchBody).entries.email,
-})
+const { name, username, email } = v.required(UserPatchBody).entries
+const EditBody = v.strictObject({ name, username, email })
 
 /** Who exists for one check of the sign-in is nobody. */
 export async function userOf({ users }: Pick<UserWorld, 'users'>, visit: UserVisit): Promise<User> {

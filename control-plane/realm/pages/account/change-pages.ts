@@ -7,16 +7,13 @@ import { newPasswordFields } from '../account-pages.ts'
 import { form } from '../blocks/form.ts'
 import { passkeyForm } from '../blocks/passkey-form.ts'
 import { pageWithForm, pageOnwards } from '../page-with-form.ts'
-import { page, type Page, type Place } from '../layout.ts'
+import { page, type Page, type Place, type Asked } from '../layout.ts'
 
-interface ChangeView {
-  readonly place: Place
-  readonly action: string
+interface ChangeView extends Asked {
   readonly accountUrl: string
   readonly csrf: string
   /** What is there now, or what was just entered. */
   readonly value: string
-  readonly problem?: string | undefined
 }
 
 export function changeNamePage(view: ChangeView): Page {
@@ -103,9 +100,7 @@ const changing = ({ place, action, accountUrl, csrf, problem }: ChangeView) => (
 export const backLink = ({ texts }: Place, accountUrl: string): Html =>
   linkButton(accountUrl, texts.account.own.back, 'quiet')
 
-interface ConfirmPersonView {
-  readonly place: Place
-  readonly action: string
+interface ConfirmPersonView extends Asked {
   readonly accountUrl: string
   /** Password managers look for it. */
   readonly username: string
@@ -115,7 +110,6 @@ interface ConfirmPersonView {
   /** Whether there is an app that shows codes; else a code is one from the paper. */
   readonly hasApp: boolean
   readonly passkey?: { readonly options: object; readonly scriptUrl: string } | undefined
-  readonly problem?: string | undefined
 }
 
 /** The password again, and the factor of who has one: a session alone changes nothing of weight. */

@@ -2,16 +2,12 @@ import { html } from 'hono/html'
 import { hiddenFields } from '../../../pages/blocks/form.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
 import type { Html } from '../../../pages/html.ts'
+import type { FormView } from './form.ts'
 
-interface PasskeyFormView {
-  readonly action: string
+interface PasskeyFormView extends FormView {
   readonly mode: 'create' | 'get'
   /** What the browser's own function takes, as JSON. */
   readonly options: object
-  readonly submit: string
-  readonly content?: Html
-  readonly hidden?: Readonly<Record<string, string>>
-  readonly isQuiet?: boolean
   /** Shown by the script when the browser has come to nothing. */
   readonly failed: string
   /** Shown until the script takes it away, so also where one is blocked rather than off. */
