@@ -3,7 +3,6 @@ import { html } from 'hono/html'
 import { DAY_MS } from '../../../shared/clock.ts'
 import type { Html } from '../../pages/html.ts'
 import { lookOf } from './line-looks.ts'
-import { table } from './table.ts'
 
 export interface ChartLine {
   readonly label: string
@@ -74,30 +73,31 @@ function legendEntry({ label, values, tone, isLevel }: ChartLine, index: number,
 }
 
 /** Newest first. */
-const numbers = (
+function numbers(
   title: string,
   times: readonly number[],
   lines: readonly ChartLine[],
   isByDay: boolean,
   timeZone: string | undefined,
-): Html =>
-  table({
-    caption: title,
-    rows: times.map((seconds, index) => ({ seconds, index })).reverse(),
-    columns: [
-      {
-        label: `Time${timeZone === undefined ? '' : ` (${timeZone})`}`,
-        isName: true,
-        cell: ({ seconds }) => timeOf(seconds, isByDay, timeZone),
-      },
-      ...lines.map(({ label, values }) => ({
-        label,
-        isNumber: true,
-        cell: ({ index }: { readonly index: number }) => values[index] ?? '',
-      })),
-    ],
-    empty: html``,
-  })
+): Html {
+  const rows = times.map((seconds, index) => ({ seconds, index })).reverse()
+  return html`<div class="table-frame" role="region" aria-label="${title}" tabindex="0">
+    <table>
+      <caption class="unseen">${title}</caption>
+      <thead>
+        <tr><th scope="col">Time${timeZone === undefined ? '' : ` (${timeZone})`}</th>${lines.map(({ label }) => html`<th scope="col" class="number">${label}</th>`)}</tr>
+      </thead>
+      <tbody>
+        ${rows.map(({ seconds, index }) => {
+          return html`<tr>
+            <th scope="row">${timeOf(seconds, isByDay, timeZone)}</th>
+            ${lines.map(({ values }) => html`<td class="number">${values[index] ?? ''}</td>`)}
+          </tr>`
+        })}
+      </tbody>
+    </table>
+  </div>`
+}
 
 /** Days of UTC and hours of a zone that is named are the same for every viewer. */
 function timeOf(seconds: number, isByDay: boolean, timeZone: string | undefined): Html {

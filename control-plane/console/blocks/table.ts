@@ -33,7 +33,9 @@ export function table<Row>({ caption, columns, rows, empty }: TableView<Row>): H
         <tr>
           ${columns.map(
             ({ label, isNumber = false, isUnseen = false }) =>
-              html`<th scope="col" ${isNumber ? html`class="number"` : ''}>${isUnseen ? html`<span class="unseen">${label}</span>` : label}</th>`,
+              html`<th scope="col" ${isNumber ? html`class="number"` : ''}>
+                ${isUnseen ? html`<span class="unseen">${label}</span>` : label}
+              </th>`,
           )}
         </tr>
       </thead>
@@ -51,7 +53,7 @@ function cellOf<Row>(
   const content = cell(row) ?? html`<span class="none">none</span>`
   const name = isUnseen === true ? '' : label
   return isName
-    ? html`<th data-label="${name}" scope="row">${content}</th>`
+    ? html`<th scope="row" data-label="${name}">${content}</th>`
     : html`<td data-label="${name}" ${isNumber ? html`class="number"` : ''}>${content}</td>`
 }
 
