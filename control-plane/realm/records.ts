@@ -34,17 +34,6 @@ import { ownerOf } from './sign-in/attempt-state.ts'
 /** How long a finished sign-in is remembered, for the back button and the second click. */
 export const FINISHED_MS = 30 * MINUTE_MS
 
-export interface RealmRecords {
-  /** What the provider calls an adapter, one per model. */
-  readonly adapter: (model: string) => Adapter
-  /** A sign-in that is under way, or that was finished a short while ago. */
-  signIn(uid: string): Promise<SignInRecord | undefined>
-  /** The same inside of a change, which nobody else's can come between. */
-  signInIn(queries: Queries, uid: string): Promise<SignInRecord | undefined>
-  /** As one that is under way, for as long as a new one. */
-  saveSignIn(queries: Queries, uid: string, payload: AdapterPayload): Promise<void>
-}
-
 interface SignInRecord {
   readonly payload: AdapterPayload
   readonly isFinished: boolean
@@ -92,7 +81,9 @@ const OPEN_LIMITS: OpenLimits = {
   tenantEvery: 64,
 }
 
-export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
+export type RealmRecords = ReturnType<typeof createRealmRecords>
+
+export function createRealmRecords(world: RealmRecordsWorld) {
   const { store, vault, clock, tenantId, openLimits = OPEN_LIMITS } = world
   const { realmRecordsPerPersonMax: recordsPerPersonMax } = LIMITS
   const { perAddressMax, perSiteMax, perPersonMax, perTenantMax, tenantEvery } = openLimits
@@ -237,17 +228,21 @@ export function createRealmRecords(world: RealmRecordsWorld): RealmRecords {
     return committed
   }
 
-  async function signInIn(queries: Queries, uid: string) {
+  async function signInIn(queries: Queries, uid: string): Promise<SignInRecord | undefined> {
     const record = await findRecord(queries, keyOf('Interaction', uid), clock.nowMs())
     if (record === undefined) return undefined
     return { payload: opened(record), isFinished: record.consumedAt !== null }
   }
 
   return {
+    /** What the provider calls an adapter, one per model. */
     adapter,
-    signIn: (uid) => signInIn(store.read, uid),
+    /** A sign-in that is under way, or that was finished a short while ago. */
+    signIn: (uid: string) => signInIn(store.read, uid),
+    /** The same inside of a change, which nobody else's can come between. */
     signInIn,
-    async saveSignIn(queries, uid, payload) {
+    /** As one that is under way, for as long as a new one. */
+    async saveSignIn(queries: Queries, uid: string, payload: AdapterPayload): Promise<void> {
       const nowMs = clock.nowMs()
       const exp = Math.floor(nowMs / SECOND_MS) + SIGN_IN_SECONDS
       const key = keyOf('Interaction', uid)

@@ -1,4 +1,4 @@
-/** Outcomes and reasons in words; a reason that has none is shown as it is. */
+/** Outcomes and reasons in words; a reason that has none says what it is by its name. */
 import type { FigureOutcome } from '../../store/monitoring-names.ts'
 
 const OUTCOMES: Readonly<Record<FigureOutcome, string>> = {
@@ -18,7 +18,6 @@ const OUTCOMES: Readonly<Record<FigureOutcome, string>> = {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  no_session: 'no session',
   idle: 'idle too long',
   expired: 'session expired',
   revoked: 'session revoked',
@@ -29,7 +28,6 @@ const REASONS: Readonly<Record<string, string>> = {
   session: 'with a session',
   excluded: 'open path',
   pass_through: 'pass-through',
-  sealed: 'sealed',
   suspended: 'tenant suspended',
   not_ready: 'gateway not ready',
   origin_foreign: 'from another site',
@@ -40,17 +38,10 @@ const REASONS: Readonly<Record<string, string>> = {
   network_not_allowed: 'network is not allowed',
   user_paused: 'account is paused',
   address_blocked: 'address is blocked',
-  password_needed: 'password needed',
   credentials_wrong: 'wrong name or password',
-  account_disabled: 'account disabled',
-  password_expired: 'password expired',
-  device_not_enrolled: 'device not enrolled',
-  second_factor_needed: 'second factor needed',
   code_wrong: 'wrong code',
   enrolment_needed: 'second factor to be set up',
-  too_many_sessions: 'too many sessions',
   too_many_sign_ins: 'too many sign-ins',
-  signed_in: 'signed in',
 }
 
 export function outcomeText(outcome: string): string {

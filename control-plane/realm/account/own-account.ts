@@ -160,22 +160,17 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
 
   function proofSentence(ctx: RealmContext, proven: Proven): string | undefined {
     const { texts } = placeOf(ctx, world, realm)
-    switch (proven.kind) {
-      case 'proven':
-        return undefined
-      case 'paused':
-        return `${texts.attempt.user_paused} ${texts.waitMinutes(proven.minutes)}`
-      case 'refused':
-        return texts.attempt.network_denied
-      case 'wrong_password':
-        return texts.account.own.problems.password_wrong
-      case 'wrong_code':
-        return texts.attempt.code_wrong
-      case 'code_missing':
-        return texts.attempt.second_factor_needed
-      case 'busy':
-        return texts.busy
+    if (proven.kind === 'paused')
+      return `${texts.attempt.user_paused} ${texts.waitMinutes(proven.minutes)}`
+    const sentences = {
+      proven: undefined,
+      refused: texts.attempt.network_denied,
+      wrong_password: texts.account.own.problems.password_wrong,
+      wrong_code: texts.attempt.code_wrong,
+      code_missing: texts.attempt.second_factor_needed,
+      busy: texts.busy,
     }
+    return sentences[proven.kind]
   }
 
   async function show(request: OwnRequest) {

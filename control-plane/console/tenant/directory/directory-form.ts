@@ -182,6 +182,15 @@ export function columnsFields(kept: DirectorySettings | undefined, attempt?: Att
         attempt,
       })
     })}
-    ${textField({ name: 'login', label: 'Somebody to try it with', hint: 'A username or an address that is in the table. Nobody is signed in.', isOptional: true, attempt })}
+    ${loginField(attempt)}
   `
 }
+
+export const loginField = (attempt?: Attempt): Html =>
+  textField({
+    name: 'login',
+    label: 'Somebody to try it with',
+    hint: 'A username or an address that is in the table. Nobody is signed in.',
+    isOptional: true,
+    attempt,
+  })

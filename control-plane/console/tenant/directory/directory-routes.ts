@@ -9,7 +9,7 @@ import { Refusal } from '../../../../shared/errors.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { DryRunBody, toDirectory } from '../../../requests/directory-fields.ts'
 import type { StoredDirectory } from '../../../user-directory/user-directories.ts'
-import { textField, type Attempt } from '../../../pages/blocks/field.ts'
+import type { Attempt } from '../../../pages/blocks/field.ts'
 import { asking } from '../../asking.ts'
 import { form } from '../../blocks/form.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
@@ -39,6 +39,7 @@ import {
   directoryFields,
   wishWith,
   type DirectoryWish,
+  loginField,
 } from './directory-form.ts'
 import { trialBlock } from './trial.ts'
 
@@ -105,13 +106,7 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
         submit: tried === undefined ? 'Try it now' : 'Try it again',
         look: 'quiet',
         attempt,
-        content: textField({
-          name: 'login',
-          label: 'Somebody to try it with',
-          hint: 'A username or an address that is in the table. Nobody is signed in.',
-          isOptional: true,
-          attempt,
-        }),
+        content: loginField(attempt),
       })}`
   }
 

@@ -7,7 +7,6 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { AnalyzerKeyRotationBody, SecretRotationBody } from '../../../requests/key-fields.ts'
 import type { Tenant } from '../../../store/queries/tenants.ts'
-import type { Actor } from '../../../store/store.ts'
 import type { SecretOverlaps } from '../../../tenants/analyzer-keys.ts'
 import type { RotatedSecret } from '../../../tenants/client-secrets.ts'
 import { clientIdOf } from '../../../tenants/tenants.ts'
@@ -31,9 +30,10 @@ interface Kind {
   readonly use: (tenant: Pick<Tenant, 'mode' | 'tenantId'>) => string | Html
   /** What a wrong choice costs, beside the choice. */
   readonly hint: string
-  readonly overlapSeconds: number
   readonly body: typeof AnalyzerKeyRotationBody | typeof SecretRotationBody
   readonly untilMs: (overlaps: SecretOverlaps) => number | null
+  readonly show: 'showAnalyzerKey' | 'showClientSecret'
+  readonly rotate: 'rotateAnalyzerKey' | 'rotateClientSecret'
 }
 
 const KINDS: readonly Kind[] = [
@@ -45,9 +45,10 @@ const KINDS: readonly Kind[] = [
       html`For <code>service-analyzer login</code>, and as <code>SERVICE_ANALYZER_KEY</code> in a
         pipeline. It reads the guide, and turns protection on and off.`,
     hint: 'Time to put the new one into every pipeline. Nobody is signed out by it.',
-    overlapSeconds: LIMITS.secretOverlapSecondsDefault,
     body: AnalyzerKeyRotationBody,
     untilMs: ({ analyzerKeyUntilMs }) => analyzerKeyUntilMs,
+    show: 'showAnalyzerKey',
+    rotate: 'rotateAnalyzerKey',
   },
   {
     name: 'client-secret',
@@ -60,9 +61,10 @@ const KINDS: readonly Kind[] = [
         : html`Of <code>${clientIdOf(tenantId)}</code>. The gateways complete sign-ins with it and
             have it already; the application needs it only where it signs people in by itself.`,
     hint: 'Longer than the idle time signs out nobody; at once, everybody signs in once more.',
-    overlapSeconds: LIMITS.secretOverlapSecondsDefault,
     body: SecretRotationBody,
     untilMs: ({ clientSecretUntilMs }) => clientSecretUntilMs,
+    show: 'showClientSecret',
+    rotate: 'rotateClientSecret',
   },
 ]
 
@@ -81,13 +83,6 @@ export function secretRoutes(world: SecretWorld): readonly ConsoleRoute[] {
 function routesOf(kind: Kind, { tenants, receipts, consoleAccess }: SecretWorld): ConsoleRoute[] {
   const { name, noun, title, body } = kind
   const path = `${TENANT_PATH}/integration/${name}` as const
-  const isKey = name === 'analyzer-key'
-  const reveal = (tenantId: string, actor: Actor) =>
-    isKey ? tenants.showAnalyzerKey(tenantId, actor) : tenants.showClientSecret(tenantId, actor)
-  const rotate = (tenantId: string, seconds: number, actor: Actor) =>
-    isKey
-      ? tenants.rotateAnalyzerKey(tenantId, seconds, actor)
-      : tenants.rotateClientSecret(tenantId, seconds, actor)
 
   async function show(visit: TenantVisit, attempt?: Attempt): Promise<View> {
     const overlaps = await tenants.secretOverlaps(visit.tenant.tenantId)
@@ -112,7 +107,7 @@ function routesOf(kind: Kind, { tenants, receipts, consoleAccess }: SecretWorld)
   return [
     page({ path, role: 'tenant', needsFreshSignIn: true }, (visit) => show(visit)),
     action({ path: `${path}/show`, role: 'tenant', needsFreshSignIn: true }, async (visit) => {
-      const shown = await reveal(visit.tenant.tenantId, visit.actor)
+      const shown = await tenants[kind.show](visit.tenant.tenantId, visit.actor)
       return secretView(kind, visit, shown)
     }),
     action(
@@ -125,7 +120,7 @@ function routesOf(kind: Kind, { tenants, receipts, consoleAccess }: SecretWorld)
         needsFreshSignIn: true,
       },
       async (visit, { overlap_seconds: seconds }) => {
-        const rotated = await rotate(visit.tenant.tenantId, seconds, visit.actor)
+        const rotated = await tenants[kind.rotate](visit.tenant.tenantId, seconds, visit.actor)
         const receipt = await receiptOf(visit, `${title} replaced: this ${noun} is new.`)
         return secretView(kind, visit, rotated, receipt)
       },
@@ -137,7 +132,7 @@ function routesOf(kind: Kind, { tenants, receipts, consoleAccess }: SecretWorld)
 const api = (tenantId: string, name: string) => `/api/v1/operator/tenants/${tenantId}/${name}`
 
 function asked(kind: Kind, visit: TenantVisit, untilMs: number | null, attempt?: Attempt): View {
-  const { name, title, noun, use, hint, overlapSeconds } = kind
+  const { name, title, noun, use, hint } = kind
   const { tenant } = visit
   const here = `${tenantPath(tenant.tenantId, 'integration')}/${name}`
   return {
@@ -166,7 +161,7 @@ function asked(kind: Kind, visit: TenantVisit, untilMs: number | null, attempt?:
               label: 'The one in use now',
               hint,
               options: OVERLAPS,
-              value: String(overlapSeconds),
+              value: String(LIMITS.secretOverlapSecondsDefault),
               attempt,
             }),
           })}`,
@@ -177,7 +172,7 @@ function asked(kind: Kind, visit: TenantVisit, untilMs: number | null, attempt?:
       {
         method: 'POST',
         path: `${api(tenant.tenantId, name)}/rotate`,
-        body: { overlap_seconds: overlapSeconds },
+        body: { overlap_seconds: LIMITS.secretOverlapSecondsDefault },
         label: 'Replace it',
       },
     ],

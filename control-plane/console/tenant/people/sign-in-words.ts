@@ -3,21 +3,16 @@ import type { AttemptReason } from '../../../policy/verdict.ts'
 import { badge } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
 
-const REASONS: Readonly<Record<AttemptReason, string>> = {
-  address_unreadable: 'address unreadable',
-  network_denied: 'network denied',
-  network_not_allowed: 'network not allowed',
+/** What is not here says what it is by its name. */
+const REASONS: Readonly<Partial<Record<AttemptReason, string>>> = {
   user_paused: 'account paused by lockout',
   address_blocked: 'address blocked by lockout',
   password_needed: 'asked for the password',
   credentials_wrong: 'wrong password',
-  account_disabled: 'account disabled',
   password_expired: 'asked for a new password',
-  device_not_enrolled: 'device not enrolled',
   second_factor_needed: 'asked for the second factor',
   code_wrong: 'wrong code',
   enrolment_needed: 'asked to set up a second factor',
-  too_many_sessions: 'too many sessions',
   too_many_sign_ins: 'right password, too often',
 }
 
