@@ -187,7 +187,7 @@ function settingIn({ path, text, code }: Source): Clue<number> | null {
     const port = quoted ?? plain
     if (port === undefined) continue
     const detail = 'The code says so, where the environment says nothing.'
-    return { value: Number(port), at: { path, line: index + 1 }, confidence: 'likely', detail }
+    return clue(Number(port), { path, line: index + 1 }, 'likely', detail)
   }
   return null
 }

@@ -1,6 +1,6 @@
 /** Spring Boot, built by Maven or Gradle, in Java or Kotlin, in one module or many. */
 import type { Project } from '../../project/project.ts'
-import type { Clue } from '../assemble.ts'
+import { clue, type Clue } from '../assemble.ts'
 import { isAside, upwards } from '../folders.ts'
 import { joinPaths } from '../health.ts'
 import { BOOT, byName, type BuildModule } from '../manifests/dependencies.ts'
@@ -201,10 +201,7 @@ function ofActuator(part: ReadPart): Clue<string> | null {
     valueOf('management.endpoints.web.pathmapping.health') ?? 'health',
   )
   const port = valueOf('management.server.port')
-  if (port !== undefined && port !== valueOf('server.port')) {
-    const detail = `Actuator answers there, on port ${port}.`
-    return { value: path, at: used.at, confidence: 'guess', detail }
-  }
-  const value = joinPaths(contextOf(part), path)
-  return { value, at: used.at, confidence: 'sure', detail: 'Actuator answers there.' }
+  if (port !== undefined && port !== valueOf('server.port'))
+    return clue(path, used.at, 'guess', `Actuator answers there, on port ${port}.`)
+  return clue(joinPaths(contextOf(part), path), used.at, 'sure', 'Actuator answers there.')
 }

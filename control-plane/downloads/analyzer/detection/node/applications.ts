@@ -38,6 +38,7 @@ export async function describe(
     serving === null
       ? 'an application is made here; what makes it listen was not found'
       : 'the application that listens is made here'
+  const said = `${nameOf(framework)}${platform}: ${made}.`
   const unseen = 'Another server is made here, whose requests the middleware does not see.'
   const first = `Next.js is served by ${nameOf(framework)}, whose middleware comes before its pages.`
   const health =
@@ -47,13 +48,7 @@ export async function describe(
     mount,
     confidence: weakest(served.confidence, entryConfidence(codebase, one, entry, framework, mount)),
     findings: [
-      finding(
-        'mount',
-        framework,
-        mount,
-        served.confidence,
-        `${nameOf(framework)}${platform}: ${made}.`,
-      ),
+      finding('mount', framework, mount, served.confidence, said),
       ...others
         .slice(0, 3)
         .map(({ source, node }) =>
@@ -85,6 +80,7 @@ export async function describeNext(
     target: () => undefined,
   }
   const asked = `${entry.said} names the port ${entry.port}.`
+  const there = ' sees requests before its pages do, and is there already.'
   const custom = 'Next.js listens on 3000 unless it is told otherwise.'
   const pages = `Pages are in the ${routers.join(' and in the ')} folder.`
   const known = one.dependencies.has('next')
@@ -97,14 +93,7 @@ export async function describeNext(
     ),
     findings: [
       finding('routes', routers.join(' and '), null, 'sure', pages),
-      proxy &&
-        finding(
-          'mount',
-          'next',
-          proxy,
-          'sure',
-          `${proxy.path} sees requests before its pages do, and is there already.`,
-        ),
+      proxy && finding('mount', 'next', proxy, 'sure', proxy.path + there),
       healthFinding(health),
       entry.port === null
         ? ((await portBeside(codebase, one)) ?? finding('port', 3000, null, 'likely', custom))
@@ -159,6 +148,7 @@ function whole(
   { framework, mount, confidence, findings, modules }: Parts,
 ): Application {
   const { dependency, manifest: named } = dependencyOf(codebase, one, framework, mount)
+  const namedAt = named === null ? mount : { path: named.path, line: 1 }
   const integration = integrationOf(reach)
   const entry = path === null ? null : { path, line: 1 }
   const language = languageOf(codebase, one, mount?.path ?? path)
@@ -168,6 +158,9 @@ function whole(
     : framework === 'node'
       ? 'A server of node:http, without a framework.'
       : `${nameOf(framework)} is used; package.json does not name it.`
+  const byCustom = `This is what starts, going by ${said}.`
+  const name = one.manifest.name ?? one.folder
+  const among = `It is one of the packages of ${one.workspace?.folder || 'this project'}.`
   return assemble(
     {
       folder: one.folder,
@@ -179,33 +172,14 @@ function whole(
       confidence,
     },
     [
-      finding(
-        'framework',
-        framework,
-        named === null ? mount : { path: named.path, line: 1 },
-        confidence,
-        used,
-      ),
+      finding('framework', framework, namedAt, confidence, used),
       finding('language', language, mount, 'sure', `Its sources are ${title}.`),
       packageManagerOf(codebase.project, one).finding,
       entry &&
         (by === 'command'
           ? finding('entry', entry.path, entry, 'sure', `This is what ${said} starts.`)
-          : finding(
-              'entry',
-              entry.path,
-              entry,
-              'likely',
-              `This is what starts, going by ${said}.`,
-            )),
-      one.workspace &&
-        finding(
-          'workspace',
-          one.manifest.name ?? one.folder,
-          manifestPlace(one),
-          'sure',
-          `It is one of the packages of ${one.workspace.folder || 'this project'}.`,
-        ),
+          : finding('entry', entry.path, entry, 'likely', byCustom)),
+      one.workspace && finding('workspace', name, manifestPlace(one), 'sure', among),
       integration,
       ...signInOf(reach, one),
       ...findings,

@@ -6,7 +6,9 @@ import type { Project } from '../../project/project.ts'
 import { importsOf } from '../../syntax/imports.ts'
 import { parseSource, type Source } from '../../syntax/parse.ts'
 import { placeOf } from '../../syntax/places.ts'
+import { isUnder, nearest } from '../folders.ts'
 import { innermost, type Packages } from './packages.ts'
+import { isWithin } from './paths.ts'
 import { createResolver, type Resolver } from './resolve.ts'
 import { withServices } from './services.ts'
 
@@ -93,6 +95,15 @@ export function createCodebase(project: Project, packages: Packages): Codebase {
       return source
     },
   }
+}
+
+/** Files of a package without those of packages inside of it. */
+export function packageFiles({ packages, project }: Codebase, folder: string): string[] {
+  const inner = packages.all.map((one) => one.folder).filter((one) => isUnder(folder, one))
+  const innerFolders = new Set(inner.filter((one) => one !== folder))
+  return project.files
+    .map(({ path }) => path)
+    .filter((path) => isWithin(folder, path) && nearest(innerFolders, path) === null)
 }
 
 /** Nobody writes lines of that length; reading on would say nothing that an edit could use. */

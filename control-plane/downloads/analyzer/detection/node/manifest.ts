@@ -25,23 +25,7 @@ export interface Dependency {
   readonly kind: (typeof KINDS)[number]
 }
 
-export interface Manifest {
-  /** Where it lies; '' where there is none. */
-  readonly path: string
-  readonly name: string | null
-  readonly type: PackageType
-  readonly main: string | null
-  readonly bins: readonly string[]
-  readonly scripts: ReadonlyMap<string, string>
-  readonly dependencies: ReadonlyMap<string, Dependency>
-  /** `npm`, of `npm@11.2.0`. */
-  readonly packageManager: string | null
-  readonly workspaces: readonly string[]
-  /** `imports`, and what `module-alias` takes: a prefix or a name, and where it leads. */
-  readonly aliases: ReadonlyMap<string, string>
-  /** What importers of the package get: `exports`, `module`, `main`, in this order. */
-  readonly offered: readonly string[]
-}
+export type Manifest = Readonly<ReturnType<typeof manifestOf>>
 
 /** null: it cannot be read as a manifest. */
 export async function readManifest(project: Project, path: string): Promise<Manifest | null> {
@@ -49,27 +33,33 @@ export async function readManifest(project: Project, path: string): Promise<Mani
   return isTable(whole) ? manifestOf(whole, path) : null
 }
 
-function manifestOf(whole: Table, path: string): Manifest {
-  const { bin, type, workspaces, imports, exports, _moduleAliases } = whole
+function manifestOf(whole: Table, path: string) {
+  const { bin, workspaces, imports, exports, _moduleAliases } = whole
+  const said = textIn(whole, 'type')
+  const type: PackageType = said === 'module' || said === 'commonjs' ? said : undefined
   const [, packageManager = null] =
     /^(npm|yarn|pnpm|bun)(?:@|$)/.exec(textIn(whole, 'packageManager') ?? '') ?? []
   return {
+    /** Where it lies; '' where there is none. */
     path,
     name: textIn(whole, 'name'),
-    type: type === 'module' || type === 'commonjs' ? type : undefined,
+    type,
     main: textIn(whole, 'main'),
     bins: typeof bin === 'string' ? [bin] : namedTexts(bin).map(([, target]) => target),
     scripts: new Map(namedTexts(tableIn(whole, 'scripts'))),
-    dependencies: new Map(
+    dependencies: new Map<string, Dependency>(
       KINDS.flatMap((kind) =>
         namedTexts(tableIn(whole, kind)).map(([name, range]) => [name, { range, kind }] as const),
       ),
     ),
+    /** `npm`, of `npm@11.2.0`. */
     packageManager,
     workspaces: Array.isArray(workspaces)
       ? textsOf(workspaces)
       : textsIn(tableIn(workspaces), 'packages'),
+    /** `imports`, and what `module-alias` takes: a prefix or a name, and where it leads. */
     aliases: new Map([...targetsOf(imports), ...namedTexts(_moduleAliases)]),
+    /** What importers of the package get, in this order. */
     offered: [
       ...targetsOf(exports).values(),
       ...['source', 'module', 'main', 'types'].flatMap((key) => textIn(whole, key) ?? []),

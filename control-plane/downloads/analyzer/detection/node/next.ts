@@ -2,9 +2,8 @@
 import type { Place } from '../application.ts'
 import { under, within } from '../folders.ts'
 import { healthRank, type HealthPath } from '../health.ts'
-import type { Codebase } from './codebase.ts'
+import { packageFiles, type Codebase } from './codebase.ts'
 import type { NodePackage } from './packages.ts'
-import { packageFiles } from './paths.ts'
 
 export interface NextFound {
   /** `app`, `pages`, or both. */

@@ -1,7 +1,5 @@
 /** Paths of a project: relative to its root, with `/`; '' is the root. */
 import { posix } from 'node:path'
-import { isUnder, nearest } from '../folders.ts'
-import type { Codebase } from './codebase.ts'
 
 /** null: it leads out of the project. */
 export function joined(folder: string, path: string): string | null {
@@ -54,13 +52,4 @@ function globbed(pattern: string): RegExp {
     return `${pieces.map((piece) => piece.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^/]*')}/`
   })
   return new RegExp(`^${parts.join('')}$`)
-}
-
-/** Files of a package without those of packages inside of it. */
-export function packageFiles({ packages, project }: Codebase, folder: string): string[] {
-  const inner = packages.all.map((one) => one.folder).filter((one) => isUnder(folder, one))
-  const innerFolders = new Set(inner.filter((one) => one !== folder))
-  return project.files
-    .map(({ path }) => path)
-    .filter((path) => isWithin(folder, path) && nearest(innerFolders, path) === null)
 }

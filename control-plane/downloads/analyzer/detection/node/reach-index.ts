@@ -1,7 +1,7 @@
 /** Looked up again and again while names are followed, and so made once for each file and reach. */
 import type { Node } from '@babel/types'
 import { keyOf } from '../../syntax/bindings.ts'
-import { exportsOf, type Export } from '../../syntax/exports.ts'
+import { exportsOf } from '../../syntax/exports.ts'
 import { importsOf, moduleOfCall } from '../../syntax/imports.ts'
 import { oncePer } from '../../syntax/once-per.ts'
 import type { Source } from '../../syntax/parse.ts'
@@ -10,24 +10,14 @@ import type { Reach } from './codebase.ts'
 
 type Call = Node & { type: 'CallExpression' }
 
-interface FileIndex {
-  readonly exports: readonly Export[]
+export const indexOf = oncePer((source: Source) => {
   /** What each function returns. */
-  readonly returns: ReadonlyMap<Node, readonly Node[]>
-  /** `this.app` and `server.app`: what is assigned to them anywhere in the file. */
-  readonly writes: ReadonlyMap<string, readonly Node[]>
-  /** By the last name of what is called. */
-  readonly calls: ReadonlyMap<string, readonly Call[]>
-  /** `require('./routes')(app)`, by the module. */
-  readonly callsOfModule: ReadonlyMap<string, readonly Call[]>
-  /** A module, and a name that something of it has here. */
-  readonly imported: readonly { readonly module: string; readonly local: string }[]
-}
-
-export const indexOf = oncePer((source: Source): FileIndex => {
   const returns = new Map<Node, Node[]>()
+  /** `this.app` and `server.app`: what is assigned to them anywhere in the file. */
   const writes = new Map<string, Node[]>()
+  /** By the last name of what is called. */
   const calls = new Map<string, Call[]>()
+  /** `require('./routes')(app)`, by the module. */
   const callsOfModule = new Map<string, Call[]>()
   for (const node of source.nodes)
     switch (node.type) {
@@ -54,10 +44,7 @@ export const indexOf = oncePer((source: Source): FileIndex => {
       }
       default:
     }
-  const imported = importsOf(source).flatMap(({ module, local }) =>
-    local === null ? [] : [{ module, local }],
-  )
-  return { exports: exportsOf(source), returns, writes, calls, callsOfModule, imported }
+  return { exports: exportsOf(source), returns, writes, calls, callsOfModule }
 })
 
 function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
@@ -91,7 +78,6 @@ interface Importer {
 export function callersIn(reach: Reach): (target: Node, source: Source) => Caller[] {
   const importers = new Map<Source, Importer[]>()
   for (const source of reach.sources.values()) {
-    const index = indexOf(source)
     const byTarget = new Map<Source, Importer>()
     const of = (module: string) => {
       const target = reach.target(source, module)
@@ -100,8 +86,9 @@ export function callersIn(reach: Reach): (target: Node, source: Source) => Calle
       byTarget.set(target, known)
       return known
     }
-    for (const { module, local } of index.imported) of(module)?.names.push(local)
-    for (const module of index.callsOfModule.keys()) of(module)?.modules.push(module)
+    for (const { module, local } of importsOf(source))
+      if (local !== null) of(module)?.names.push(local)
+    for (const module of indexOf(source).callsOfModule.keys()) of(module)?.modules.push(module)
     for (const [target, importer] of byTarget) add(importers, target, importer)
   }
   return (target, source) => {

@@ -84,12 +84,9 @@ function describe<P extends Part>(
   const [detail, unnamed = detail] = rules.detail
   const { packageManager, language = inLanguage(name, title), called = part.folder } = part
   const pieces = {
-    framework: {
-      value: rules.name,
-      at: dependency?.at ?? found.made.at,
-      confidence: dependency === null ? 'likely' : 'sure',
-      detail: (dependency === null ? unnamed : detail).replace('%', found.made.detail),
-    } as const,
+    framework: dependency
+      ? clue(rules.name, dependency.at, 'sure', detail.replace('%', found.made.detail))
+      : clue(rules.name, found.made.at, 'likely', unnamed.replace('%', found.made.detail)),
     language,
     entry: firstSaid(part, rules.entry ?? []),
     mount: firstSaid(part, rules.mount ?? []),

@@ -1,6 +1,6 @@
 /** The path that says an application is well, with all that stands in front of it. */
 import type { Confidence } from '../application.ts'
-import type { Clue } from '../assemble.ts'
+import { clue, type Clue } from '../assemble.ts'
 import { bestHealth, healthRank, joinPaths } from '../health.ts'
 import { hits, hitsAround, placeAt, stringAt, type Hit, type Source } from '../source/source.ts'
 import type { ReadPart } from './part.ts'
@@ -61,13 +61,11 @@ export function healthOf(part: ReadPart, rules: readonly RouteRule[]): Clue<stri
   const best = found.find(({ rule }) => rule.isForHealth) ?? bestHealth(found)
   if (best === null) return null
   const { confidence = 'sure', detail } = best.rule
+  const at = placeAt(best.source, best.index)
   const unclear = 'A route for it is there; what stands in front of it is not clear.'
-  return {
-    value: best.path,
-    at: placeAt(best.source, best.index),
-    confidence: best.isKnown ? confidence : 'guess',
-    detail: detail ?? (best.isKnown ? 'A route for it is there.' : unclear),
-  }
+  return best.isKnown
+    ? clue(best.path, at, confidence, detail ?? 'A route for it is there.')
+    : clue(best.path, at, 'guess', detail ?? unclear)
 }
 
 /** Of itself, or by what stands in front of it. */
