@@ -29,6 +29,6 @@ export const BLOCKS = `*, *::before, *::after { box-sizing: border-box }
 .notice p { margin: 0 }
 .notice > div { min-width: 0 }
 .notice svg { flex: none; width: 1.25rem; height: 1.25rem; margin-top: .125rem }
-.problem { color: var(--bad); background: var(--bad-ground); border-color: var(--bad-line) }
-.success { color: var(--good); background: var(--good-ground); border-color: var(--good-line) }
+.notice.problem { color: var(--bad); background: var(--bad-ground); border-color: var(--bad-line) }
+.notice.success { color: var(--good); background: var(--good-ground); border-color: var(--good-line) }
 `
