@@ -27,18 +27,15 @@ interface ProtocolsOptions extends Omit<
 export type Protocols = ReturnType<typeof createProtocols>
 
 export function createProtocols(options: ProtocolsOptions) {
-  const { contextFor, fleetKey, isExempt, ...shared } = options
+  const { contextFor, fleetKey, ...shared } = options
+  const { isExempt } = options
   const addresses = createAddressCounts({
     connectionsMax: LIMITS.connectionsPerAddressMax,
     isExempt,
     clock: options.clock,
   })
   const http1 = createHttp1Server({ ...shared, addresses })
-  const http2 = createHttp2Server({
-    ...shared,
-    addresses,
-    ...(isExempt && { isExempt }),
-  })
+  const http2 = createHttp2Server({ ...shared, addresses })
   const tickets = createTicketKeys({ fleetKey, clock: options.clock })
   const tls = createTlsListener({
     contextFor,
