@@ -8,7 +8,7 @@ import {
   deleteFactors,
   factorsOf,
   insertFactors,
-  markUsed,
+  updateFactor,
   takeRecoveryCode,
   takeStep,
   type FactorRow,
@@ -133,7 +133,7 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
         kind: 'passkey',
         take: ({ queries, nowMs }) =>
           counter === 0
-            ? markUsed(queries, row.factorId, nowMs)
+            ? updateFactor(queries, row.factorId, { lastUsedAt: nowMs })
             : takeStep(queries, row.factorId, counter, nowMs),
       }
     },

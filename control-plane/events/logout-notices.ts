@@ -80,7 +80,9 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
       })
     }
     const lease = { attempts: attempts + 1, nextAt: clock.nowMs() + CLAIM_MS }
-    const isOurs = await store.change(({ queries }) => claimLogoutNotice(queries, row, lease))
+    const isOurs = await store.change(({ queries }) =>
+      claimLogoutNotice(queries, row.noticeId, row.nextAt, lease),
+    )
     return isOurs ? () => sendOne({ ...row, ...lease }) : undefined
   }
 
@@ -93,7 +95,10 @@ export function createLogoutNotices(world: LogoutNoticesWorld) {
       log.warn({ tenant_id: tenantId, attempts, problem }, 'logout notice not taken')
     await store.change(async ({ queries }) => {
       if (pauseMs === undefined) return deleteLogoutNotice(queries, noticeId)
-      await claimLogoutNotice(queries, row, { attempts, nextAt: clock.nowMs() + pauseMs })
+      await claimLogoutNotice(queries, row.noticeId, row.nextAt, {
+        attempts,
+        nextAt: clock.nowMs() + pauseMs,
+      })
     })
   }
 

@@ -11,7 +11,7 @@ import {
   findGatewayKey,
   gatewayKeysOf,
   insertGatewayKey,
-  markGatewayKeyUsed,
+  updateGatewayKey,
   type GatewayKeyRow,
 } from '../store/queries/gateway-keys.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
@@ -85,7 +85,7 @@ export function createGatewayKeys(world: GatewayKeysWorld) {
 
     /** False: it has been revoked meanwhile. Alone with the writer, as revoking is. */
     use: (keyId: string): Promise<boolean> =>
-      store.change(({ queries, nowMs }) => markGatewayKeyUsed(queries, keyId, nowMs)),
+      store.change(({ queries, nowMs }) => updateGatewayKey(queries, keyId, { lastUsedAt: nowMs })),
 
     /** Gateways that have been connected with a key that still counts. */
     async seen(): Promise<string[]> {

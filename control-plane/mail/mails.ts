@@ -61,7 +61,9 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
   async function claim(row: MailRow) {
     if (isLinkOver(row)) return giveUpLink(row)
     const lease = { attempts: row.attempts + 1, nextAt: clock.nowMs() + CLAIM_MS }
-    const isOurs = await store.change(({ queries }) => claimMail(queries, row, lease))
+    const isOurs = await store.change(({ queries }) =>
+      claimMail(queries, row.mailId, row.nextAt, lease),
+    )
     return isOurs ? () => deliverOne({ ...row, ...lease }) : undefined
   }
 
@@ -95,7 +97,10 @@ export function createMails({ store, vault, transport, clock, log }: MailsWorld)
       log.error({ tenant_id: tenantId, mail_id: mailId }, 'mail given up: check the mail server')
     await store.change(async ({ queries }) => {
       if (pauseMs === undefined) return deleteMail(queries, mailId)
-      await claimMail(queries, row, { attempts, nextAt: clock.nowMs() + pauseMs })
+      await claimMail(queries, row.mailId, row.nextAt, {
+        attempts,
+        nextAt: clock.nowMs() + pauseMs,
+      })
     })
   }
 

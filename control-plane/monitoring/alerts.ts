@@ -67,7 +67,7 @@ export function createAlerts({ store, clock }: { store: Store; clock: Clock }) {
       const alert = await findAlert(change.queries, tenantId, alertId)
       if (alert?.isEnabled !== true) return
       const { value, isTriggered, state } = await judge(change.queries, alert, watched)
-      await updateAlert(change.queries, alert, state)
+      await updateAlert(change.queries, alert.tenantId, alert.alertId, state)
       if (!isTriggered) return
       await change.emit('alert.triggered', tenantId, {
         alert_id: alertId,
@@ -133,7 +133,7 @@ export function createAlerts({ store, clock }: { store: Store; clock: Clock }) {
           patch[name] !== undefined && patch[name] !== before[name]
         const changed = (Object.keys(patch) as (keyof NewAlert)[]).filter(isOther)
         if (changed.length === 0) return before
-        await updateAlert(change.queries, before, {
+        await updateAlert(change.queries, tenantId, alertId, {
           ...patch,
           updatedAt: change.nowMs,
           ...(QUESTION.some(isOther) && { isAbove: false }),

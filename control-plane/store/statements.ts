@@ -99,6 +99,26 @@ export function deleteBy<Table extends SQLiteTable, const Names extends readonly
   }
 }
 
+/** Answers whether there was a row with these values; it becomes what comes behind them. */
+export function updateBy<Table extends SQLiteTable, const Names extends readonly Name<Table>[]>(
+  table: Table,
+  ...names: Names
+) {
+  return async (
+    queries: Queries,
+    ...given: [...Values<Table, Names>, changes: Partial<Row<Table>>]
+  ): Promise<boolean> => {
+    const set = given.at(-1) as SQLiteUpdateSetSource<Table>
+    const isMeant = equal(table, names, given)
+    const changed = await queries
+      .update(table)
+      .set(set)
+      .where(isMeant)
+      .returning({ one: sql`1` })
+    return changed.length > 0
+  }
+}
+
 export async function insertRows<Table extends SQLiteTable>(
   queries: Queries,
   table: Table,

@@ -1,11 +1,10 @@
 import { and, asc, eq, gt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
-import { deleteBy, findBy, insertInto, upsertInto } from '../statements.ts'
+import { deleteBy, findBy, insertInto, updateBy, upsertInto } from '../statements.ts'
 
 const table = schema.alerts
 export type AlertRow = typeof table.$inferSelect
-type AlertChanges = Partial<Omit<AlertRow, 'alertId' | 'tenantId' | 'createdAt'>>
 
 /** What is known about the time in which alerts have been looked at. */
 export interface Watch {
@@ -49,16 +48,7 @@ export async function enabledAlertsAfter(queries: Queries, after: string, limit:
 
 export const insertAlert = insertInto(table)
 
-export async function updateAlert(
-  queries: Queries,
-  { tenantId, alertId }: Pick<AlertRow, 'tenantId' | 'alertId'>,
-  changes: AlertChanges,
-): Promise<void> {
-  await queries
-    .update(table)
-    .set(changes)
-    .where(and(eq(table.tenantId, tenantId), eq(table.alertId, alertId)))
-}
+export const updateAlert = updateBy(table, 'tenantId', 'alertId')
 
 /** False: there was none. */
 export const deleteAlert = deleteBy(table, 'tenantId', 'alertId')

@@ -1,9 +1,8 @@
 /** How often models were asked, and what it cost. */
 import { and, asc, count, eq, gt, gte, sum } from '../drizzle.ts'
-import type { AnalysisOutcome } from '../analysis-tables.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
-import { deleteBefore, insertInto } from '../statements.ts'
+import { deleteBefore, insertInto, updateBy } from '../statements.ts'
 
 const { analyses: table } = schema
 
@@ -37,12 +36,6 @@ export async function outcomesSince(queries: Queries, fromMs: number) {
 
 export const insertAnalysis = insertInto(table)
 
-export async function updateAnalysis(
-  queries: Queries,
-  analysisId: string,
-  changes: { readonly tokens: number; readonly outcome?: AnalysisOutcome },
-): Promise<void> {
-  await queries.update(table).set(changes).where(eq(table.analysisId, analysisId))
-}
+export const updateAnalysis = updateBy(table, 'analysisId')
 
 export const deleteAnalysesBefore = deleteBefore(table.startedAt)

@@ -5,9 +5,8 @@
 import { Refusal, type ErrorCode } from '../../../shared/errors.ts'
 
 interface UniqueColumn {
-  /** As SQLite names it (`users.username_key`), and the index as Postgres names it. */
+  /** As the database names it: `users.username_key`. */
   readonly column: string
-  readonly index: string
   readonly refusal: ErrorCode
   readonly field: string
 }
@@ -25,12 +24,10 @@ export async function refuseTaken<T>(work: PromiseLike<T>, columns: readonly Uni
 interface DriverError {
   readonly code?: string
   readonly message?: string
-  readonly constraint?: string
 }
 
-function isRefusedBy(error: unknown, { column, index }: UniqueColumn): boolean {
-  const { code, message = '', constraint } = ((error as Error).cause ?? error) as DriverError
-  if (code === '23505') return constraint === index
+function isRefusedBy(error: unknown, { column }: UniqueColumn): boolean {
+  const { code, message = '' } = ((error as Error).cause ?? error) as DriverError
   if (!/^SQLITE_CONSTRAINT_(?:UNIQUE|PRIMARYKEY)$/.test(code ?? '')) return false
   return message.split(/[ ,]+/).includes(column)
 }

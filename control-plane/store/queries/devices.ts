@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, inArray, or } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
-import { deleteBefore, deleteBy, firstBy, insertInto } from '../statements.ts'
+import { deleteBefore, deleteBy, firstBy, insertInto, updateBy } from '../statements.ts'
 
 const table = schema.knownDevices
 export type KnownDeviceRow = typeof table.$inferSelect
@@ -45,13 +45,7 @@ export async function cookieHashesAmong(
 
 export const insertKnownDevice = insertInto(table)
 
-export async function updateKnownDevice(
-  queries: Queries,
-  deviceId: string,
-  changes: Partial<KnownDeviceRow>,
-): Promise<void> {
-  await queries.update(table).set(changes).where(eq(table.deviceId, deviceId))
-}
+export const updateKnownDevice = updateBy(table, 'deviceId')
 
 /** The one that was used last comes first. */
 export const knownDevicesOf = firstBy(table, ['tenantId', 'userId'], desc(table.lastSeenAt))

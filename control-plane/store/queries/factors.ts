@@ -2,7 +2,7 @@
 import { and, asc, eq, inArray, isNull, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
-import { allBy } from '../statements.ts'
+import { allBy, updateBy } from '../statements.ts'
 
 const table = schema.factors
 export type FactorRow = typeof table.$inferSelect
@@ -32,14 +32,7 @@ export async function takeStep(queries: Queries, factorId: string, step: number,
 }
 
 /** For passkeys that do not count (both counters are 0). */
-export async function markUsed(queries: Queries, factorId: string, nowMs: number) {
-  const used = await queries
-    .update(table)
-    .set({ lastUsedAt: nowMs })
-    .where(eq(table.factorId, factorId))
-    .returning({ factorId: table.factorId })
-  return used.length > 0
-}
+export const updateFactor = updateBy(table, 'factorId')
 
 export async function takeRecoveryCode(
   queries: Queries,

@@ -2,7 +2,7 @@
 import { asc, eq } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
-import { deleteBy, findBy, insertInto } from '../statements.ts'
+import { deleteBy, findBy, insertInto, updateBy } from '../statements.ts'
 
 const { gatewayKeys: table } = schema
 
@@ -24,11 +24,4 @@ export const insertGatewayKey = insertInto(table)
 export const deleteGatewayKey = deleteBy(table, 'keyId')
 
 /** False: it has been revoked. */
-export async function markGatewayKeyUsed(queries: Queries, keyId: string, lastUsedAt: number) {
-  const rows = await queries
-    .update(table)
-    .set({ lastUsedAt })
-    .where(eq(table.keyId, keyId))
-    .returning({ keyId: table.keyId })
-  return rows.length > 0
-}
+export const updateGatewayKey = updateBy(table, 'keyId')

@@ -3,7 +3,7 @@ import { and, asc, eq, gt, isNotNull, isNull, lte, sql } from '../drizzle.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
-import { deleteBy, insertRows } from '../statements.ts'
+import { deleteBy, insertRows, updateBy } from '../statements.ts'
 import { tenantsWithDue } from './due-tenants.ts'
 import type { SessionTargetOfPerson } from './sessions.ts'
 
@@ -68,17 +68,6 @@ export async function nextDueLogoutNotice(queries: Queries, tenantId: string, no
 }
 
 /** Whether it is still as it was seen: of two that want to send it one gets it. */
-export async function claimLogoutNotice(
-  queries: Queries,
-  { noticeId, nextAt }: Pick<LogoutNoticeRow, 'noticeId' | 'nextAt'>,
-  changes: Pick<LogoutNoticeRow, 'attempts' | 'nextAt'>,
-): Promise<boolean> {
-  const rows = await queries
-    .update(table)
-    .set(changes)
-    .where(and(eq(table.noticeId, noticeId), eq(table.nextAt, nextAt)))
-    .returning({ noticeId: table.noticeId })
-  return rows.length > 0
-}
+export const claimLogoutNotice = updateBy(table, 'noticeId', 'nextAt')
 
 export const deleteLogoutNotice = deleteBy(table, 'noticeId')

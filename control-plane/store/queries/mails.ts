@@ -1,7 +1,7 @@
 import { and, asc, eq, lte, sql } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
-import { deleteBy, insertInto } from '../statements.ts'
+import { deleteBy, insertInto, updateBy } from '../statements.ts'
 import { tenantsWithDue } from './due-tenants.ts'
 
 const table = schema.mails
@@ -36,17 +36,6 @@ export async function nextDueMail(
 }
 
 /** Whether it is still as it was seen: of two that want to send it one gets it. */
-export async function claimMail(
-  queries: Queries,
-  { mailId, nextAt }: Pick<MailRow, 'mailId' | 'nextAt'>,
-  changes: Pick<MailRow, 'attempts' | 'nextAt'>,
-): Promise<boolean> {
-  const rows = await queries
-    .update(table)
-    .set(changes)
-    .where(and(eq(table.mailId, mailId), eq(table.nextAt, nextAt)))
-    .returning({ mailId: table.mailId })
-  return rows.length > 0
-}
+export const claimMail = updateBy(table, 'mailId', 'nextAt')
 
 export const deleteMail = deleteBy(table, 'mailId')

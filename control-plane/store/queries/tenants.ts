@@ -194,12 +194,7 @@ export async function insertTenant(queries: Queries, row: NewTenantRow): Promise
     throw new Refusal('tenant_taken', { field: 'tenant_id' })
   const number = await nextOf(queries, 'tenant')
   await refuseTaken(queries.insert(schema.tenants).values({ ...row, number }), [
-    {
-      column: 'tenants.tenant_id',
-      index: 'tenants_pkey',
-      refusal: 'tenant_taken',
-      field: 'tenant_id',
-    },
+    { column: 'tenants.tenant_id', refusal: 'tenant_taken', field: 'tenant_id' },
   ])
   // an id that is used again is no longer gone
   await queries
@@ -220,12 +215,7 @@ export async function replaceHostnames(
   if (hostnames.length === 0) return
   const rows = hostnames.map((hostname, position) => ({ hostname, tenantId, position }))
   await refuseTaken(queries.insert(schema.tenantHostnames).values(rows), [
-    {
-      column: 'tenant_hostnames.hostname',
-      index: 'tenant_hostnames_pkey',
-      refusal: 'hostname_taken',
-      field: 'hostnames',
-    },
+    { column: 'tenant_hostnames.hostname', refusal: 'hostname_taken', field: 'hostnames' },
   ])
 }
 

@@ -14,13 +14,8 @@ const BEHIND_TRIALS = 'trial`' // the character after `_`
 export const isTrialId = (userId: string) => userId.startsWith(TRIAL_PREFIX)
 
 const UNIQUE = [
-  {
-    column: 'users.username_key',
-    index: 'users_username',
-    refusal: 'username_taken',
-    field: 'username',
-  },
-  { column: 'users.email_key', index: 'users_email', refusal: 'email_taken', field: 'email' },
+  { column: 'users.username_key', refusal: 'username_taken', field: 'username' },
+  { column: 'users.email_key', refusal: 'email_taken', field: 'email' },
 ] as const
 
 const isUser = (tenantId: string, userId: string) =>

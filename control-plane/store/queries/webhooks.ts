@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, or } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
-import { findBy, insertInto } from '../statements.ts'
+import { findBy, insertInto, updateBy } from '../statements.ts'
 import { newestEvent } from './outbox.ts'
 
 const { webhooks, webhookEndings, tenants } = schema
@@ -62,13 +62,7 @@ export async function listeningWebhooks(queries: Queries, tenantIds: readonly st
     )
 }
 
-export async function updateWebhook(
-  queries: Queries,
-  webhookId: string,
-  changes: Partial<Omit<WebhookRow, 'webhookId' | 'tenantId' | 'createdAt'>>,
-): Promise<void> {
-  await queries.update(webhooks).set(changes).where(eq(webhooks.webhookId, webhookId))
-}
+export const updateWebhook = updateBy(webhooks, 'webhookId')
 
 /** Of those that had failed: something has arrived. */
 export async function forgetFailures(queries: Queries, webhookIds: readonly string[]) {
