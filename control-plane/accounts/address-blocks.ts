@@ -10,6 +10,7 @@ import {
   liftAddressBlock,
   type AddressBlockRow,
 } from '../store/queries/attempts.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Actor, Store } from '../store/store.ts'
 
 export type AddressBlock = Readonly<AddressBlockRow>
@@ -38,9 +39,6 @@ export function createAddressBlocks({ store, clock }: { store: Store; clock: Clo
       })
     },
 
-    async prune(limit: number): Promise<number> {
-      const beforeMs = clock.nowMs() - LOCKOUT_MEMORY_SECONDS * SECOND_MS
-      return store.change(({ queries }) => deleteAddressBlocksBefore(queries, beforeMs, limit))
-    },
+    prune: pruneWith(store, deleteAddressBlocksBefore, LOCKOUT_MEMORY_SECONDS * SECOND_MS),
   }
 }

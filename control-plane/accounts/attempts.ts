@@ -31,6 +31,7 @@ import { requireTenant } from '../store/queries/tenants.ts'
 import { findUser, isTrialId } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/sqlite.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { fold } from './login-keys.ts'
 import type { User } from './users.ts'
@@ -216,11 +217,7 @@ export function createAttempts({
       return addressesOfUser(store.read, tenantId, userId, sinceMs, LIMITS.knownAddressesMax)
     },
 
-    async prune(limit: number): Promise<number> {
-      return store.change(({ queries, nowMs }) =>
-        deleteSignInsBefore(queries, nowMs - LIMITS.signInKeptMs, limit),
-      )
-    },
+    prune: pruneWith(store, deleteSignInsBefore, LIMITS.signInKeptMs),
   }
 
   async function withFailures(

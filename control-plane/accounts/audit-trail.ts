@@ -9,6 +9,7 @@ import {
   type AuditFilter,
   type AuditRow,
 } from '../store/queries/audit.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'
 
 /** An entry may hold long lists: others have their turn between so many. */
@@ -34,11 +35,7 @@ export function createAuditTrail({ store }: { store: Store }) {
       return readInParts(read, undefined, most)
     },
 
-    async prune(limit: number): Promise<number> {
-      return store.change(({ queries, nowMs }) =>
-        deleteAuditBefore(queries, nowMs - LIMITS.auditKeptMs, limit),
-      )
-    },
+    prune: pruneWith(store, deleteAuditBefore, LIMITS.auditKeptMs),
   }
 }
 

@@ -16,6 +16,7 @@ import {
   updateKnownDevice,
   type KnownDeviceRow,
 } from '../store/queries/devices.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Change, Store } from '../store/store.ts'
 
 export const DEVICE_KEPT_MS = 365 * DAY_MS
@@ -130,10 +131,6 @@ export function createDevices({
       return deleteKnownDevice(change.queries, tenantId, userId, deviceId)
     },
 
-    async prune(limit: number): Promise<number> {
-      return store.change(({ queries, nowMs }) =>
-        deleteKnownDevicesSeenBefore(queries, nowMs - DEVICE_KEPT_MS, limit),
-      )
-    },
+    prune: pruneWith(store, deleteKnownDevicesSeenBefore, DEVICE_KEPT_MS),
   }
 }

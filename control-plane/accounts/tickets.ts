@@ -13,6 +13,7 @@ import {
   spendTickets,
   type TicketRow,
 } from '../store/queries/tickets.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Change, Store } from '../store/store.ts'
 
 export type TicketPurpose = TicketRow['purpose']
@@ -95,9 +96,7 @@ export function createTickets(world: { store: Store; vault: Vault; clock: Clock 
       return ticket
     },
 
-    async prune(limit: number): Promise<number> {
-      return store.change(({ queries, nowMs }) => deleteTicketsExpiredBefore(queries, nowMs, limit))
-    },
+    prune: pruneWith(store, deleteTicketsExpiredBefore, 0),
   }
 
   function open(

@@ -20,6 +20,7 @@ import {
   tokensSince,
   updateAnalysis,
 } from '../store/queries/analyses.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Change, Store } from '../store/store.ts'
 import type { AiSettings, Meter } from './provider.ts'
 
@@ -106,10 +107,6 @@ export function createBudgets({ store, clock }: BudgetsWorld) {
       }
     },
 
-    async prune(limit: number): Promise<number> {
-      return store.change(({ queries, nowMs }) =>
-        deleteAnalysesBefore(queries, nowMs - LIMITS.analysisKeptMs, limit),
-      )
-    },
+    prune: pruneWith(store, deleteAnalysesBefore, LIMITS.analysisKeptMs),
   }
 }

@@ -25,6 +25,7 @@ import { findSession, usersOfSessions } from '../store/queries/sessions.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { isTrialId } from '../store/queries/users.ts'
 import type { Queries } from '../store/sqlite.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Change, Store } from '../store/store.ts'
 
 const QUOTAS = {
@@ -154,11 +155,7 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
       return toPage(rows, page.limit, ({ sequence }) => [sequence])
     },
 
-    async prune(limit: number): Promise<number> {
-      return store.change(({ queries, nowMs }) =>
-        deleteEnforcementEventsBefore(queries, nowMs - LIMITS.enforcementEventKeptMs, limit),
-      )
-    },
+    prune: pruneWith(store, deleteEnforcementEventsBefore, LIMITS.enforcementEventKeptMs),
   }
 }
 

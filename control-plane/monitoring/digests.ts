@@ -13,6 +13,7 @@ import {
 import { beginOf, figureSums, type FigureSum } from '../store/queries/figures.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/sqlite.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Change, Store } from '../store/store.ts'
 import { countedFrom, newestWeek, type Week } from './weeks.ts'
 
@@ -48,11 +49,7 @@ export function createDigests({ store, clock, log }: DigestsWorld) {
         )
     },
 
-    async prune(limit: number): Promise<number> {
-      return store.change(({ queries, nowMs }) =>
-        deleteDigestsBefore(queries, nowMs - LIMITS.digestsKeptMs, limit),
-      )
-    },
+    prune: pruneWith(store, deleteDigestsBefore, LIMITS.digestsKeptMs),
   }
 }
 

@@ -2,6 +2,7 @@
 import { createConsoleAccess } from '../console-access/console-access.ts'
 import { createRealms } from '../realm/realms.ts'
 import { deleteRealmRecordsExpiredBefore } from '../store/queries/revocations.ts'
+import { pruneWith } from '../store/statements.ts'
 import { openEnforcement } from './enforcement.ts'
 import { createIntegrations } from './integration.ts'
 import { createJobs } from './jobs.ts'
@@ -23,9 +24,7 @@ export async function createServices(world: ServicesWorld) {
   const integrations = createIntegrations(world, below, jobs)
   const realms = createRealms(below)
   const { store, directories } = below
-  jobs.tidies('realmRecords', (limit) =>
-    store.change(({ queries, nowMs }) => deleteRealmRecordsExpiredBefore(queries, nowMs, limit)),
-  )
+  jobs.tidies('realmRecords', pruneWith(store, deleteRealmRecordsExpiredBefore, 0))
 
   return {
     ...below,

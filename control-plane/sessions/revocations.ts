@@ -33,6 +33,7 @@ import {
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser, isTrialId } from '../store/queries/users.ts'
 import type { Queries } from '../store/sqlite.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 
 export type { SessionTarget }
@@ -167,9 +168,7 @@ export function createRevocations({ store }: { store: Store }) {
       if (failures.length > 0) throw failures[0]
     },
 
-    async prune(limit: number): Promise<number> {
-      return store.change(({ queries, nowMs }) => deleteMootRevocations(queries, nowMs, limit))
-    },
+    prune: pruneWith(store, deleteMootRevocations, 0),
   }
 }
 

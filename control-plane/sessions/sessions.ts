@@ -17,6 +17,7 @@ import {
   type SessionRow,
 } from '../store/queries/sessions.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'
 
 export type Session = Readonly<SessionRow>
@@ -133,10 +134,6 @@ export function createSessions({ store, clock }: { store: Store; clock: Clock })
       })
     },
 
-    async prune(limit: number): Promise<number> {
-      return store.change(({ queries, nowMs }) =>
-        deleteSessionsExpiredBefore(queries, nowMs - LIMITS.endedSessionKeptMs, limit),
-      )
-    },
+    prune: pruneWith(store, deleteSessionsExpiredBefore, LIMITS.endedSessionKeptMs),
   }
 }

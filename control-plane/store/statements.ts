@@ -14,6 +14,7 @@ import {
   type SQLiteUpdateSetSource,
 } from './drizzle.ts'
 import type { Queries } from './sqlite.ts'
+import type { Store } from './store.ts'
 
 type Row<Table extends SQLiteTable> = Table['$inferSelect']
 type Name<Table extends SQLiteTable> = string & keyof Row<Table>
@@ -183,4 +184,14 @@ export async function deleteSome(
 export function deleteBefore(time: SQLiteColumn) {
   return async (queries: Queries, beforeMs: number, limit: number) =>
     deleteSome(queries, time.table, lt(time, beforeMs), limit)
+}
+
+/** What a service takes away from time to time: so many of those that were kept long enough. */
+export function pruneWith(
+  store: Pick<Store, 'change'>,
+  deleteOld: ReturnType<typeof deleteBefore>,
+  keptMs: number,
+) {
+  return (limit: number) =>
+    store.change(({ queries, nowMs }) => deleteOld(queries, nowMs - keptMs, limit))
 }

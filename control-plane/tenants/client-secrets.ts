@@ -7,10 +7,11 @@ import { timingSafeEqual } from 'node:crypto'
 import { SECOND_MS, type Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Vault } from '../keys/vault.ts'
-import { NO_PREVIOUS_SECRET, endedSecretOverlaps } from '../store/queries/secret-overlaps.ts'
 import {
+  endedSecretOverlaps,
   findTenant,
   findTenantSecrets,
+  NO_PREVIOUS_SECRET,
   updateTenant,
   type TenantSecrets,
 } from '../store/queries/tenants.ts'

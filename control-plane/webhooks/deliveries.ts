@@ -22,6 +22,7 @@ import {
 } from '../store/queries/webhook-deliveries.ts'
 import { tenantsKeepingMore } from '../store/queries/webhook-kept.ts'
 import { writeEndings } from '../store/queries/webhook-endings.ts'
+import { pruneWith } from '../store/statements.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import { newDelivery, replayOf } from './new-delivery.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -164,11 +165,7 @@ export function createDeliveries({
       }
     },
 
-    async prune(limit: number): Promise<number> {
-      return store.change(({ queries, nowMs }) =>
-        deleteSettledBefore(queries, nowMs - LIMITS.webhookDeliveryKeptMs, limit),
-      )
-    },
+    prune: pruneWith(store, deleteSettledBefore, LIMITS.webhookDeliveryKeptMs),
 
     /** Of tenants that keep more than they may; as many as the limit: there may be more. */
     async pruneLargest(limit: number): Promise<number> {
@@ -187,11 +184,7 @@ export function createDeliveries({
     },
 
     /** Of events that have become deliveries, or that nobody had chosen. */
-    async pruneEvents(limit: number): Promise<number> {
-      return store.change(({ queries, nowMs }) =>
-        deleteOutboxBefore(queries, nowMs - LIMITS.outboxKeptMs, limit),
-      )
-    },
+    pruneEvents: pruneWith(store, deleteOutboxBefore, LIMITS.outboxKeptMs),
   }
 }
 

@@ -1,6 +1,18 @@
 import { Refusal } from '../../../shared/errors.ts'
 import { LIMITS } from '../../../shared/limits.ts'
-import { and, asc, eq, getTableColumns, gt, inArray, lte, ne, or, sql } from '../drizzle.ts'
+import {
+  and,
+  asc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  lte,
+  ne,
+  or,
+  sql,
+  type SQLiteColumn,
+} from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { CONSOLE_REALM } from '../reserved.ts'
@@ -9,22 +21,12 @@ import { nextOf } from './counters.ts'
 import { deleteSomeLeftBehind } from './tenant-removal.ts'
 
 type TenantRow = typeof schema.tenants.$inferSelect
-type SecretColumn =
-  | 'clientSecretSealed'
-  | 'clientSecretHash'
-  | 'previousSecretSealed'
-  | 'previousSecretHash'
-  | 'previousSecretUntil'
-  | 'analyzerKeySealed'
-  | 'analyzerKeyHash'
-  | 'previousAnalyzerHash'
-  | 'previousAnalyzerUntil'
 
 /** What is known of a tenant, without its secrets and its logo: safe and small to hand around. */
-export type Tenant = Readonly<Omit<TenantRow, SecretColumn | 'brandLogo'>> & {
+export type Tenant = Readonly<Omit<TenantRow, keyof TenantSecrets | 'brandLogo'>> & {
   readonly hostnames: readonly string[]
 }
-export type TenantSecrets = Pick<TenantRow, SecretColumn>
+export type TenantSecrets = Pick<TenantRow, keyof typeof secretColumns>
 type NewTenantRow = Omit<typeof schema.tenants.$inferInsert, 'number'>
 export type TenantChanges = Partial<Omit<NewTenantRow, 'tenantId' | 'createdAt' | 'revision'>>
 
@@ -159,17 +161,30 @@ export async function tenantsMatching(
   return withHostnames(queries, rows)
 }
 
-/** Whose licence goes on by itself by now, the longest due first. */
-export async function tenantsWithLicenceDue(queries: Queries, nowMs: number, limit: number) {
-  const { tenantId, licenceDueAt } = schema.tenants
-  const rows = await queries
-    .select({ tenantId })
-    .from(schema.tenants)
-    .where(lte(licenceDueAt, nowMs))
-    .orderBy(asc(licenceDueAt))
-    .limit(limit)
-  return rows.map((row) => row.tenantId)
+/** For whom a time has come, the one whose time came first before the others. */
+function tenantsDueBy(due: SQLiteColumn) {
+  return async (queries: Queries, nowMs: number, limit: number) => {
+    const rows = await queries
+      .select({ tenantId: schema.tenants.tenantId })
+      .from(schema.tenants)
+      .where(lte(due, nowMs))
+      .orderBy(asc(due))
+      .limit(limit)
+    return rows.map((row) => row.tenantId)
+  }
 }
+
+/** Whose licence goes on by itself by now. */
+export const tenantsWithLicenceDue = tenantsDueBy(schema.tenants.licenceDueAt)
+
+/** Whose client secret before this one counts no more. */
+export const endedSecretOverlaps = tenantsDueBy(schema.tenants.previousSecretUntil)
+
+export const NO_PREVIOUS_SECRET = {
+  previousSecretSealed: null,
+  previousSecretHash: null,
+  previousSecretUntil: null,
+} as const
 
 export async function findTenantSecrets(queries: Queries, tenantId: string) {
   const [row] = await queries
