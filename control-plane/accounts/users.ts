@@ -14,8 +14,7 @@ import {
   type UserRow,
 } from '../store/queries/users.ts'
 import { deleteKnownDevicesOf } from '../store/queries/devices.ts'
-import { findTenant } from '../store/queries/tenants.ts'
-import type { Queries } from '../store/sqlite.ts'
+import { requireTenant } from '../store/queries/tenants.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
 import type { PasswordProblem } from '../policy/new-password.ts'
 import { rememberPassword } from '../store/queries/password-history.ts'
@@ -370,8 +369,4 @@ function checkUsername(username: string, email: string) {
 function found(user: User | undefined): User {
   if (user === undefined) throw new Refusal('user_not_found')
   return user
-}
-
-async function requireTenant(queries: Queries, tenantId: string) {
-  if ((await findTenant(queries, tenantId)) === undefined) throw new Refusal('tenant_not_found')
 }

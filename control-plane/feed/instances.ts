@@ -30,20 +30,7 @@ export interface FeedInstance {
   readonly clockOffsetMs: number | null
 }
 
-export interface Instances {
-  polled(tenantId: string, poll: Poll, stateHash: string): void
-  /** How long an instance of the tenant waits before it asks again. */
-  pollSeconds(tenantId: string): number
-  /** How many of them poll. */
-  pollingOf(tenantId: string): number
-  /** By name. */
-  of(tenantId: string): Promise<FeedInstance[]>
-  list(tenantId: string, page: PageRequest): Promise<Page<FeedInstance>>
-  /** Writes what has not been written yet. */
-  write(): Promise<void>
-  prune(limit: number): Promise<number>
-  close(): Promise<void>
-}
+export type Instances = Awaited<ReturnType<typeof openInstances>>
 
 interface Known extends Poll {
   readonly tenantId: string
@@ -62,7 +49,7 @@ export async function openInstances(world: {
   readonly store: Store
   readonly states: Pick<FeedStates, 'current'>
   readonly clock: Clock
-}): Promise<Instances> {
+}) {
   const { store, states, clock } = world
   /** Per tenant, and all of them: whoever polled last comes last. */
   const byTenant = new Map<string, Map<string, Known>>()
@@ -149,7 +136,7 @@ export async function openInstances(world: {
 
   await load()
   return {
-    polled(tenantId, { name, version, clockOffsetMs }, stateHash) {
+    polled(tenantId: string, { name, version, clockOffsetMs }: Poll, stateHash: string) {
       const nowMs = clock.nowMs()
       const before = byTenant.get(tenantId)?.get(name)
       const known = before ?? { tenantId, name, isWritten: false, ...UNSEEN }
@@ -162,19 +149,22 @@ export async function openInstances(world: {
       polling.dropAbsent(nowMs)
       polling.settle(tenantId)
     },
+    /** How long an instance of the tenant waits before it asks again. */
     pollSeconds: polling.seconds,
-    pollingOf(tenantId) {
+    /** How many of them poll. */
+    pollingOf(tenantId: string) {
       polling.dropAbsent(clock.nowMs())
       return polling.of(tenantId)
     },
+    /** By name. */
     of: view,
-    async list(tenantId, page) {
+    async list(tenantId: string, page: PageRequest): Promise<Page<FeedInstance>> {
       const [after] = decodeCursor(page.cursor, 'string') ?? []
       const later = (await view(tenantId)).filter(({ name }) => after === undefined || name > after)
       return toPage(later.slice(0, page.limit + 1), page.limit, ({ name }) => [name])
     },
     write,
-    async prune(limit) {
+    async prune(limit: number): Promise<number> {
       const beforeMs = clock.nowMs() - LIMITS.feedInstanceKeptMs
       for (const known of all) {
         if (known.lastPollMs >= beforeMs) break

@@ -41,33 +41,13 @@ interface Entry {
   readonly rejections: Map<string, Rejection>
 }
 
-interface GatewayRegistry {
-  /** `revision` is what it surely serves already. */
-  connected(gatewayId: string, version: string, revision: number, keyId?: string | null): void
-  disconnected(gatewayId: string): void
-  /** It is no part of the fleet any more. */
-  forget(gatewayId: string): void
-  seen(gatewayId: string): void
-  applied(gatewayId: string, revision: number, isDurable: boolean): void
-  rejected(gatewayId: string, tenantId: string, revision: number, reason: string): void
-  /** A newer state of the tenant is on its way: what was wrong with the older one is past. */
-  forgive(tenantId: string): void
-  revisionOf(gatewayId: string): number
-  /** Whether it refused this state of the tenant, or a newer one, and goes on with an older. */
-  hasRejected(gatewayId: string, tenantId: string, revision: number): boolean
-  /** Whether its disk holds what it serves. */
-  isDurable(gatewayId: string): boolean
-  /** Known, and not connected now. */
-  away(): string[]
-  list(newestRevision: number, unsendable: readonly Rejection[]): GatewayStatus[]
-}
-
-export function createGatewayRegistry(clock: Clock): GatewayRegistry {
+export function createGatewayRegistry(clock: Clock) {
   const entries = new LRUCache<string, Entry>({ max: LIMITS.fleetGatewaysKnownMax })
   const iso = (ms: number) => new Date(ms).toISOString()
 
   return {
-    connected(gatewayId, version, revision, keyId = null) {
+    /** `revision` is what it surely serves already. */
+    connected(gatewayId: string, version: string, revision: number, keyId: string | null = null) {
       const nowMs = clock.nowMs()
       entries.set(gatewayId, {
         version,
@@ -81,23 +61,24 @@ export function createGatewayRegistry(clock: Clock): GatewayRegistry {
         rejections: entries.get(gatewayId)?.rejections ?? new Map<string, Rejection>(),
       })
     },
-    disconnected(gatewayId) {
+    disconnected(gatewayId: string) {
       const entry = entries.get(gatewayId)
       if (entry !== undefined) entry.isConnected = false
     },
-    forget: (gatewayId) => void entries.delete(gatewayId),
-    seen(gatewayId) {
+    /** It is no part of the fleet any more. */
+    forget: (gatewayId: string) => void entries.delete(gatewayId),
+    seen(gatewayId: string) {
       const entry = entries.get(gatewayId)
       if (entry !== undefined) entry.seenMs = clock.nowMs()
     },
-    applied(gatewayId, revision, isDurable) {
+    applied(gatewayId: string, revision: number, isDurable: boolean) {
       const entry = entries.get(gatewayId)
       if (entry === undefined) return
       entry.revision = revision
       entry.appliedMs = clock.nowMs()
       entry.isDurable = isDurable
     },
-    rejected(gatewayId, tenantId, revision, reason) {
+    rejected(gatewayId: string, tenantId: string, revision: number, reason: string) {
       const rejections = entries.get(gatewayId)?.rejections
       if (rejections === undefined) return
       rejections.delete(tenantId)
@@ -111,17 +92,21 @@ export function createGatewayRegistry(clock: Clock): GatewayRegistry {
       if (rejections.size > LIMITS.fleetRejectionsKeptMax && oldest !== undefined)
         rejections.delete(oldest)
     },
-    forgive(tenantId) {
+    /** A newer state of the tenant is on its way: what was wrong with the older one is past. */
+    forgive(tenantId: string) {
       for (const entry of entries.values()) entry.rejections.delete(tenantId)
     },
-    revisionOf: (gatewayId) => entries.peek(gatewayId)?.revision ?? 0,
-    hasRejected(gatewayId, tenantId, revision) {
+    revisionOf: (gatewayId: string) => entries.peek(gatewayId)?.revision ?? 0,
+    /** Whether it refused this state of the tenant, or a newer one, and goes on with an older. */
+    hasRejected(gatewayId: string, tenantId: string, revision: number) {
       const rejection = entries.peek(gatewayId)?.rejections.get(tenantId)
       return rejection !== undefined && rejection.revision >= revision
     },
-    isDurable: (gatewayId) => entries.peek(gatewayId)?.isDurable ?? false,
+    /** Whether its disk holds what it serves. */
+    isDurable: (gatewayId: string) => entries.peek(gatewayId)?.isDurable ?? false,
+    /** Known, and not connected now. */
     away: () => [...entries].flatMap(([id, { isConnected }]) => (isConnected ? [] : [id])).sort(),
-    list: (newestRevision, unsendable) =>
+    list: (newestRevision: number, unsendable: readonly Rejection[]): GatewayStatus[] =>
       [...entries.entries()]
         .map(([gateway_id, entry]) => ({
           gateway_id,

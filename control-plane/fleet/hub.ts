@@ -59,30 +59,9 @@ export interface FleetHubOptions {
   readonly timing?: Partial<FleetTiming>
 }
 
-export interface FleetHub {
-  /** Takes over `/fleet` of a listening or not yet listening server. */
-  attach(server: Server): void
-  /** To be called after the commit; what changed is read from the source. */
-  tenantChanged(tenantId?: string): void
-  /** To be called after the commit, with what is new or with the whole state. */
-  revoked(tenantId: string, revoked: Revoked): void
-  /** From now on every gateway is told these. */
-  changeSettings(settings: FleetSettings): void
-  gateways(): GatewayStatus[]
-  /** Waits until every connected gateway serves `revision`, at most so long. */
-  settled(revision: number, timeoutMs: number): Promise<Receipt>
-  /** Waits until every connected gateway goes by this state of the tenant, at most so long. */
-  enforced(tenantId: string, revision: number, timeoutMs: number): Promise<Enforced>
-  /** Waits until every connected gateway enforces all that was revoked so far, at most so long. */
-  revocationsSettled(timeoutMs: number): Promise<Enforced>
-  /** Whoever has come in with these keys is out, at once. */
-  cut(keyIds: readonly string[]): void
-  /** A gateway that has no key any more is not waited for. */
-  forget(gatewayId: string): void
-  close(): Promise<void>
-}
+export type FleetHub = ReturnType<typeof createFleetHub>
 
-export function createFleetHub(options: FleetHubOptions): FleetHub {
+export function createFleetHub(options: FleetHubOptions) {
   const { source, log, clock, keys = NO_GATEWAY_KEYS, sharedKey = 'local' } = options
   let { settings } = options
   const timing = { ...FLEET_TIMING, ...options.timing }
@@ -254,32 +233,41 @@ export function createFleetHub(options: FleetHubOptions): FleetHub {
   rebuilding.unref()
 
   return {
-    attach: (server) => door.attach(server),
-    tenantChanged: () => tail.wake(),
-    revoked(tenantId, revoked) {
+    /** Takes over `/fleet` of a listening or not yet listening server. */
+    attach: (server: Server) => door.attach(server),
+    /** To be called after the commit; what changed is read from the source. */
+    tenantChanged: (_tenantId?: string) => tail.wake(),
+    /** To be called after the commit, with what is new or with the whole state. */
+    revoked(tenantId: string, revoked: Revoked) {
       revokedSequence += 1
       const texts = writeRevoked(tenantId, revoked, revokedSequence)
       for (const link of links.values()) link.revoked(texts)
     },
-    changeSettings(next) {
+    /** From now on every gateway is told these. */
+    changeSettings(next: FleetSettings) {
       settings = next
       for (const link of links.values()) link.settingsChanged()
     },
     gateways: () => registry.list(tail.position().revision, [...unsendable.values()]),
-    settled: (revision, timeoutMs) => acknowledgements.applied(revision, timeoutMs),
-    async enforced(tenantId, revision, timeoutMs) {
+    /** Waits until every connected gateway serves `revision`, at most so long. */
+    settled: (revision: number, timeoutMs: number) => acknowledgements.applied(revision, timeoutMs),
+    /** Waits until every connected gateway goes by this state of the tenant, at most so long. */
+    async enforced(tenantId: string, revision: number, timeoutMs: number) {
       const receipt = await acknowledgements.taken(tenantId, revision, timeoutMs)
       return tellAll(receipt, (gatewayId) => registry.isDurable(gatewayId))
     },
-    async revocationsSettled(timeoutMs) {
+    /** Waits until every connected gateway enforces all that was revoked so far, at most so long. */
+    async revocationsSettled(timeoutMs: number) {
       const receipt = await acknowledgements.revoked(revokedSequence, timeoutMs)
       return tellAll(receipt, (gatewayId) => links.get(gatewayId)?.isRevokedDurable() !== false)
     },
-    cut(keyIds) {
+    /** Whoever has come in with these keys is out, at once. */
+    cut(keyIds: readonly string[]) {
       for (const [socket, credential] of credentials)
         if (credential.kind === 'own' && keyIds.includes(credential.keyId)) socket.terminate()
     },
-    forget: (gatewayId) => registry.forget(gatewayId),
+    /** A gateway that has no key any more is not waited for. */
+    forget: (gatewayId: string) => registry.forget(gatewayId),
     async close() {
       clearInterval(comparing)
       clearInterval(rebuilding)

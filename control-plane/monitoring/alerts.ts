@@ -19,7 +19,7 @@ import {
   type Watch,
 } from '../store/queries/alerts.ts'
 import { beginOf, deleteMinutesFrom } from '../store/queries/figures.ts'
-import { findTenant } from '../store/queries/tenants.ts'
+import { requireTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Store } from '../store/store.ts'
 import { judgeAlert, spanOf, watchAt } from './alert-judgement.ts'
@@ -101,8 +101,7 @@ export function createAlerts({ store, clock }: { store: Store; clock: Clock }) {
     async create(tenantId: string, input: NewAlert, actor: Actor): Promise<Alert> {
       return store.change(async (change) => {
         const { queries, nowMs } = change
-        if ((await findTenant(queries, tenantId)) === undefined)
-          throw new Refusal('tenant_not_found')
+        await requireTenant(queries, tenantId)
         if ((await countAlerts(queries, tenantId)) >= LIMITS.alertsPerTenantMax)
           throw new Refusal('alerts_exhausted', { alerts_max: LIMITS.alertsPerTenantMax })
         const alert: AlertRow = {

@@ -29,18 +29,10 @@ export const isStrangers = (): boolean => strangers.getStore() !== undefined
 /** Strangers are not starved either: one of theirs after so many others. */
 const OTHERS_PER_STRANGER = 8
 
-interface Queued {
-  readonly run: () => Promise<void>
-}
-
-interface WriteQueue {
-  /** One after the other; what is asked for by a stranger when there is nothing else. */
-  enter<T>(work: () => Promise<T>): Promise<T>
-  settled(): Promise<void>
-}
+type Queued = () => Promise<void>
 
 /** `breathe` is awaited between two turns. */
-export function createWriteQueue(breathe: () => Promise<void>): WriteQueue {
+export function createWriteQueue(breathe: () => Promise<void>) {
   const first: Queued[] = []
   const last: Queued[] = []
   let sinceStranger = 0
@@ -55,19 +47,20 @@ export function createWriteQueue(breathe: () => Promise<void>): WriteQueue {
 
   async function work() {
     for (let queued = next(); queued !== undefined; queued = next()) {
-      await queued.run()
+      await queued()
       await breathe()
     }
     running = undefined
   }
 
   return {
-    enter: (job) =>
-      new Promise((resolve, reject) => {
+    /** One after the other; what is asked for by a stranger when there is nothing else. */
+    enter: <T>(job: () => Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
         // in the surroundings of its asker, though another's turn may start it
         const begin = AsyncLocalStorage.bind(job)
         const run = () => begin().then(resolve, reject)
-        ;(isStrangers() ? last : first).push({ run })
+        ;(isStrangers() ? last : first).push(run)
         running ??= work()
       }),
     async settled() {

@@ -10,20 +10,6 @@ export interface Wanted {
   readonly limit: number
 }
 
-interface DueQueue {
-  /** Something of this webhook is due at that time, or earlier than was known. */
-  note(webhookId: string, tenantId: string, dueMs: number): void
-  /** Whose turn it is, and for how many; what is chosen is under way until it is released. */
-  choose(nowMs: number): Wanted[]
-  /** What had been chosen is under way no more. */
-  release(webhookId: string, count: number): void
-  /** The store has been looked at: this is the next time; undefined: there is nothing more. */
-  looked(webhookId: string, dueMs: number | undefined): void
-  /** When the next that is not under way is due. */
-  nextMs(): number | undefined
-  readonly underWay: number
-}
-
 interface Entry {
   readonly webhookId: string
   readonly tenantId: string
@@ -33,7 +19,7 @@ interface Entry {
   underWay: number
 }
 
-export function createDueQueue(paces: Pick<Paces, 'of'>): DueQueue {
+export function createDueQueue(paces: Pick<Paces, 'of'>) {
   /** Who was served longest ago comes first. */
   const entries = new Map<string, Entry>()
   const underWayOfTenant = new Map<string, number>()
@@ -79,13 +65,15 @@ export function createDueQueue(paces: Pick<Paces, 'of'>): DueQueue {
   }
 
   return {
-    note(webhookId, tenantId, dueMs) {
+    /** Something of this webhook is due at that time, or earlier than was known. */
+    note(webhookId: string, tenantId: string, dueMs: number) {
       const entry = entries.get(webhookId) ?? fresh(webhookId, tenantId)
       entry.dueMs = Math.min(entry.dueMs, dueMs)
       entry.notedMs = Math.min(entry.notedMs, dueMs)
     },
 
-    choose(nowMs) {
+    /** Whose turn it is, and for how many; what is chosen is under way until it is released. */
+    choose(nowMs: number): Wanted[] {
       const chosen = new Map<string, number>()
       let slow = 0
       for (const entry of entries.values()) if (isSlow(entry)) slow += entry.underWay
@@ -107,20 +95,23 @@ export function createDueQueue(paces: Pick<Paces, 'of'>): DueQueue {
       return [...chosen].map(([webhookId, limit]) => ({ webhookId, limit }))
     },
 
-    release(webhookId, released) {
+    /** What had been chosen is under way no more. */
+    release(webhookId: string, released: number) {
       const entry = entries.get(webhookId)
       if (entry === undefined) return
       count(entry, -released)
       forgetIfIdle(entry)
     },
 
-    looked(webhookId, dueMs = Infinity) {
+    /** The store has been looked at: this is the next time; undefined: there is nothing more. */
+    looked(webhookId: string, dueMs = Infinity) {
       const entry = entries.get(webhookId)
       if (entry === undefined) return
       entry.dueMs = Math.min(dueMs, entry.notedMs)
       forgetIfIdle(entry)
     },
 
+    /** When the next that is not under way is due. */
     nextMs() {
       let next = Infinity
       for (const entry of entries.values())
