@@ -42,7 +42,7 @@ export function viewOf<Fields extends v.ObjectEntries>(answer: { readonly entrie
     Object.fromEntries(
       fields.map(({ name, inside, isTime }) => {
         const value = (source as Body)[inside]
-        return [name, isTime ? isoOrNull(value as number | null) : value]
+        return [name, isTime && value !== null ? iso(value as number) : value]
       }),
     ) as View<Fields>
 }
@@ -53,4 +53,3 @@ function isTime(schema: unknown): boolean {
 }
 
 export const iso = (ms: number) => new Date(ms).toISOString()
-export const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms))
