@@ -24,7 +24,7 @@ import {
 } from './admission.ts'
 import { followChanges } from './change-tail.ts'
 import { FLEET_TIMING, type FleetTiming } from './fleet-timing.ts'
-import { createGatewayRegistry, type GatewayStatus, type Rejection } from './gateway-registry.ts'
+import { createGatewayRegistry, type Rejection } from './gateway-registry.ts'
 import {
   needsEverything,
   openGatewayLink,

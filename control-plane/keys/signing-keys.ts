@@ -194,7 +194,10 @@ async function promote(change: Change, rows: readonly SigningKeyRow[]) {
   if (next === undefined)
     throw new Refusal('rotation_state', {}, 'There is no next key to promote: prepare one first.')
   if (current !== undefined)
-    await updateSigningKey(queries, current.tenantId, current.kid, { phase: 'retired', retiredAt: nowMs })
+    await updateSigningKey(queries, current.tenantId, current.kid, {
+      phase: 'retired',
+      retiredAt: nowMs,
+    })
   await updateSigningKey(queries, next.tenantId, next.kid, { phase: 'current', promotedAt: nowMs })
   return [next.kid]
 }
