@@ -2,11 +2,12 @@
 import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import { RETRY_GAPS_MS } from '../../webhooks/schedule.ts'
+import { EVENT_NAMES, EVENTS, type EventName } from '../../../shared/events.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 import { describedFields } from '../openapi/described-fields.ts'
 import { DOCS_STYLE } from '../openapi/docs-style.ts'
-import type { DescribedEvent } from './described-events.ts'
+import { answeredSchema, type JsonSchema } from '../openapi/schemas.ts'
 
 type Html = HtmlEscapedString | Promise<HtmlEscapedString>
 
@@ -110,4 +111,31 @@ function gaps(): string {
   return RETRY_GAPS_MS.map((ms) =>
     ms < MINUTE_MS ? `${ms / SECOND_MS} seconds` : `${ms / MINUTE_MS} min`,
   ).join(', ')
+}
+
+interface DescribedEvent {
+  readonly event: EventName
+  readonly sent_when: string
+  readonly sent_by: string
+  readonly data: JsonSchema
+  readonly example: Record<string, unknown>
+}
+
+export function describedEvents(): readonly DescribedEvent[] {
+  return EVENT_NAMES.map((event) => {
+    const { sentWhen, sentBy, data, example } = EVENTS[event]
+    return {
+      event,
+      sent_when: sentWhen,
+      sent_by: sentBy,
+      data: answeredSchema(data),
+      example: {
+        id: 'dlv_1b9f6c1e2d3a4b5c',
+        event,
+        tenant_id: 'acme',
+        created_at: '2026-03-02T09:30:00.000Z',
+        data: example,
+      },
+    }
+  })
 }

@@ -5,8 +5,7 @@ import { described } from '../../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
 import { sendShared } from '../../http/large-answers.ts'
 import { DOCS_STYLE } from '../openapi/docs-style.ts'
-import { describedEvents } from './described-events.ts'
-import { eventsPage } from './events-page.ts'
+import { describedEvents, eventsPage } from './events-page.ts'
 
 const anyone = endpointsOf('events', 'anyone')
 

@@ -1,18 +1,15 @@
 import { and, desc, eq, lte } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
+import { firstBy } from '../statements.ts'
 
 const { guides: table } = schema
 type GuideRow = typeof table.$inferSelect
 
+const newestGuides = firstBy(table, ['tenantId'], desc(table.number))
+
 export async function newestGuide(queries: Queries, tenantId: string) {
-  const [row] = await queries
-    .select()
-    .from(table)
-    .where(eq(table.tenantId, tenantId))
-    .orderBy(desc(table.number))
-    .limit(1)
-  return row
+  return (await newestGuides(queries, tenantId, 1))[0]
 }
 
 /** The tenant's newest from now on; of those before it, so many are kept. */
