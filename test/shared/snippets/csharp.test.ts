@@ -1,4 +1,5 @@
 /** Debian has no .NET; where somebody has installed it, the snippet is run like the others. */
+// long: builds and starts servers in .NET
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'

@@ -1,3 +1,4 @@
+// long: builds and starts servers in Go
 import { existsSync } from 'node:fs'
 import { GO } from '../../../shared/integration/snippets/go.ts'
 import { keepsItsPromises } from './promises.ts'

@@ -2,6 +2,7 @@
  * Debian has a Tomcat and a Jackson of Spring Boot's generation, but no Spring Boot. The filter runs
  * in that Tomcat, on stand-ins for the seven names of Spring that it is written against.
  */
+// long: builds and starts servers in Java
 import { existsSync } from 'node:fs'
 import { JAVA } from '../../../shared/integration/snippets/java.ts'
 import { keepsItsPromises } from './promises.ts'

@@ -1,3 +1,4 @@
+// long: builds and starts servers in PHP
 import { execFileSync } from 'node:child_process'
 import { PHP } from '../../../shared/integration/snippets/php.ts'
 import { keepsItsPromises } from './promises.ts'

@@ -1,3 +1,4 @@
+// long: builds and starts servers in Python
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// long: builds and starts servers in Ruby
 import { execFileSync } from 'node:child_process'
 import { RUBY } from '../../../shared/integration/snippets/ruby.ts'
 import { keepsItsPromises } from './promises.ts'
