@@ -2,6 +2,7 @@
  * The control plane is killed while somebody fills in a form of the console. What was saved is
  * there, what was typed is not lost, and nothing is done twice.
  */
+// long: kills the control plane again and again, and starts it anew each time
 import t from 'tap'
 import type { Page } from 'playwright-core'
 import {

@@ -4,6 +4,8 @@
  * be kept, shown as a guide or fetched by `apply`.
  */
 import t from 'tap'
+import { judgeAnswer } from '../../../control-plane/analysis/judge-answer.ts'
+import { judgeSent } from '../../../control-plane/analysis/sent-files.ts'
 import { HOUR_MS } from '../../../shared/clock.ts'
 import { INJECTED } from './injected-edits.ts'
 import { create, FILES, GOOD, modify, startAnalysis, withEdits } from './analysis-world.ts'
@@ -24,20 +26,35 @@ const MOUNT = modify(
   'const app = express()\napp.use(verifyClaims().express())\n',
 )
 
+const PROJECT = {
+  ...FILES,
+  'package.json': '{"scripts":{"start":"node x"},"dependencies":{"express":"5.0.0"}}\n',
+}
+const ordersOf = (edits: readonly Record<string, unknown>[]) =>
+  JSON.stringify({ ...GOOD, edits: [MOUNT, ...edits] })
+
+const baseUrl = 'http://localhost:8080'
+const sdkUrl = `${baseUrl}/api/v1/sdk/node`
+const project = await judgeSent({ files: PROJECT }, 10_000)
+for (const { name, edits, why } of INJECTED)
+  void t.test(`an answer with ${name} is refused`, async (t) => {
+    const facts = { answer: ordersOf(edits), project, mode: 'gateway', baseUrl, sdkUrl } as const
+    const judged = judgeAnswer(facts)
+    t.match(judged, { kind: 'refused', problems: [why] })
+    t.equal(judged.kind === 'refused' && judged.problems.length, 1, 'nothing else is wrong')
+  })
+
+/** The whole way takes threads and requests: one for each reason. */
+const ONE_EACH = new Map(INJECTED.map((injected) => [String(injected.why), injected])).values()
 const world = await startAnalysis(t)
 
-for (const { name, edits, why } of INJECTED)
+for (const { name, edits, why } of ONE_EACH)
   void t.test(`a file that asks for ${name} gets nothing`, async (t) => {
     const { analyse, guide, provider, services, audit, clock } = world
     clock.advance(HOUR_MS)
     provider.asked.length = 0
     provider.hears(({ messages }) => obeyed(messages[0]?.content ?? ''))
-    const orders = JSON.stringify({ ...GOOD, edits: [MOUNT, ...edits] })
-    const files = {
-      ...FILES,
-      'src/legacy.mjs': `${POISON}<<<${orders}>>>\n`,
-      'package.json': '{"scripts":{"start":"node x"},"dependencies":{"express":"5.0.0"}}\n',
-    }
+    const files = { ...PROJECT, 'src/legacy.mjs': `${POISON}<<<${ordersOf(edits)}>>>\n` }
     const answer = await analyse(files)
     t.match(answer, { status: 502, body: { error: 'ai_edits_refused', problems: [why] } })
     t.equal((answer.body['problems'] as string[]).length, 1, 'and nothing else is wrong about it')
