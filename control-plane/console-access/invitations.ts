@@ -42,7 +42,7 @@ export interface Inviter {
 
 export const INVITATION_PATH = '/console/invitation'
 
-const ALREADY = 'This person administers the tenant already.'
+const ALREADY = 'This person already administers the tenant.'
 
 export type ConsoleInvitations = ReturnType<typeof createConsoleInvitations>
 /** What a link is for, as long as it is good. */

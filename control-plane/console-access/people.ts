@@ -24,7 +24,7 @@ export interface ConsolePerson {
   readonly since: number
 }
 
-const DISABLED = 'The account of the console with this address is disabled.'
+const DISABLED = 'The console account with this email address is disabled.'
 
 export type ConsolePeople = ReturnType<typeof createConsolePeople>
 

@@ -45,12 +45,15 @@ export function searchRoutes(world: SearchWorld, paths: () => ReadonlySet<string
         ...(near !== undefined && { tenant: near }),
         content: html`<form method="get" action="/console/search" class="filters" role="search">
             <input type="hidden" name="in" value="${near?.tenantId ?? ''}" />
-            ${textField({ name: 'q', label: 'A tenant, a page or a person', type: 'search', value: text, isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
+            ${textField({ name: 'q', label: 'Tenant, page or person', type: 'search', value: text, isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
             <div class="submit"><button type="submit" class="button">Search</button></div>
           </form>
           ${
             items.length === 0
-              ? emptyState('Nothing found', 'Try the beginning of an id, a hostname or a username.')
+              ? emptyState(
+                  'No results',
+                  'Search by any part of a name, email address, username or ID.',
+                )
               : html`<ul class="card found">
                   ${items.map(({ label, detail, href }) => html`<li><a href="${href}"><span>${label}</span><span>${detail}</span></a></li>`)}
                 </ul>`

@@ -101,12 +101,12 @@ t.test('an operator looks at a person, and helps', OPTIONS, async (t) => {
   t.match(await page.textContent('.receipt'), 'can sign in again now')
   await page.getByRole('link', { name: 'Reset second factors' }).press('Enter')
   await press(page, 'Reset second factors')
-  t.match(await page.textContent('.receipt'), 'The second factors are reset.')
+  t.match(await page.textContent('.receipt'), 'Second factors reset.')
   for (const action of ['sign-out', 'reset-factors', 'revoke-access'])
     await look(grace, `${path}/${action}`, `person-${action}`)
   await page.getByRole('link', { name: 'Revoke access' }).press('Enter')
   await press(page, 'Revoke access')
-  t.match(await page.textContent('.receipt'), 'Ada Lovelace has no access any more.')
+  t.match(await page.textContent('.receipt'), 'Ada Lovelace no longer has access.')
 })
 
 t.test('the keys of the console are rotated by keyboard', OPTIONS, async (t) => {
@@ -134,14 +134,14 @@ t.test('what was typed survives another tab, and being signed out', OPTIONS, asy
   }
   await type('bob@acme.test')
   await enter(context, await signedIn(ada.userId)) // a fresh sign-in in another tab
-  await press(page, 'Create the user')
+  await press(page, 'Create user')
   t.match(await page.textContent('.receipt'), 'A link to choose a password')
 
   await page.goto(at(form))
   await type('eve@acme.test')
   await page.fill('[name=password]', CONSOLE_PASSWORD)
   await context.clearCookies()
-  await press(page, 'Create the user')
+  await press(page, 'Create user')
   t.match(await page.textContent('main'), /not signed in.*What you typed is kept for an hour/s)
   await keep(page, 'signed-out-desk-light')
   const link = await page.getByRole('link', { name: 'Sign in and go back' }).getAttribute('href')
@@ -153,13 +153,13 @@ t.test('what was typed survives another tab, and being signed out', OPTIONS, asy
   t.equal(await page.inputValue('[name=email]'), 'eve@acme.test')
   t.equal(await page.inputValue('[name=password]'), '')
   await look(again, back, 'unsent')
-  await press(page, 'Create the user')
+  await press(page, 'Create user')
   t.match(await page.textContent('.receipt'), 'A link to choose a password')
 
   await page.goto(at(form))
   await type('mia@acme.test')
   await enter(context, await person('acme', 'Someone Else'))
-  await press(page, 'Create the user')
+  await press(page, 'Create user')
   t.match(await page.textContent('[role=alert]'), 'under another account')
   t.equal(await page.inputValue('[name=name]'), 'Bob Builder')
   await keep(page, 'stale-desk-light')

@@ -12,7 +12,7 @@ t.test('one session is ended, then all', { skip: WITHOUT_CHROMIUM }, async (t) =
   const application = `${tenant.edge()}/dashboard`
   const { page } = plain
   await page.goto(at('/sessions'))
-  t.match(await page.textContent('main'), 'Nobody is signed in')
+  t.match(await page.textContent('main'), 'No active sessions')
   const visitors = [await chromium.page(), await chromium.page()]
   for (const visitor of visitors) {
     await visitor.page.goto(application)
@@ -34,7 +34,7 @@ t.test('one session is ended, then all', { skip: WITHOUT_CHROMIUM }, async (t) =
   await lookAt('/sessions', 'sessions')
   await page.fill('[name=q]', 'ada')
   await page.getByRole('button', { name: 'Search' }).click()
-  t.match(await page.textContent('main'), 'End all of them')
+  t.match(await page.textContent('main'), 'End all of these')
   t.equal(await page.locator('tbody tr').count(), 2)
   await page.fill('[name=q]', '203.0.113.1')
   await page.getByRole('button', { name: 'Search' }).click()
@@ -44,7 +44,7 @@ t.test('one session is ended, then all', { skip: WITHOUT_CHROMIUM }, async (t) =
   await page.locator('tbody').getByRole('link', { name: /^End/ }).first().click()
   t.match(await page.textContent('main'), /signed out there at once/)
   await page.getByRole('button', { name: 'End this session' }).click()
-  t.match(await page.textContent('.receipt'), /The session has ended\.\s+Refused on 1 of 1/)
+  t.match(await page.textContent('.receipt'), /Session ended\.\s+Refused on 1 of 1/)
   t.equal((await areIn()).filter(Boolean).length, 1, 'one is out, the other goes on')
 
   const { page: wide } = desk
@@ -56,6 +56,6 @@ t.test('one session is ended, then all', { skip: WITHOUT_CHROMIUM }, async (t) =
   t.same(await areIn(), [false, false])
   t.match(visitors[0]?.page.url(), `${fleet.baseUrl}/auth/realms/acme-sessions`)
   await wide.goto(at('/sessions'))
-  t.match(await wide.textContent('main'), 'Nobody is signed in')
+  t.match(await wide.textContent('main'), 'No active sessions')
   await look(wide, 'sessions-none-desk-dark')
 })

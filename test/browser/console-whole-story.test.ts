@@ -46,7 +46,7 @@ t.test('from creation to live to a revoked user', { skip: WITHOUT_CHROMIUM }, as
 
   // a user, who opens the application and is asked who they are
   await operator.goto(`${baseUrl}/console/tenants/acme/users`)
-  await follow(operator, 'Invite somebody')
+  await follow(operator, 'Invite a user')
   await operator.fill('[name=email]', 'ada@acme.test')
   await operator.fill('[name=name]', 'Ada')
   await operator.fill('[name=password]', PASSWORD)
@@ -69,16 +69,16 @@ t.test('from creation to live to a revoked user', { skip: WITHOUT_CHROMIUM }, as
   await operator.goto(`${baseUrl}/console/tenants/acme/users`)
   await follow(operator, 'Ada')
   await keep(operator, 'user-desk-light')
-  await follow(operator, 'End all of them')
-  await press(operator, 'End all of them')
-  t.match(await operator.textContent('.receipt'), /One session has ended. Refused on 1 of 1/)
+  await follow(operator, 'End all sessions')
+  await press(operator, 'End all sessions')
+  t.match(await operator.textContent('.receipt'), /1 session ended. Refused on 1 of 1/)
   await user.goto(`${fleet.edge('acme.localhost')}/orders`)
   t.match(user.url(), '/auth/realms/acme/', 'the session is dead at the edge')
   t.equal(orders(), 1, 'and the application was not asked')
 
   // the account is closed: the password that was right a minute ago is worth nothing
-  await follow(operator, 'Disable the account')
-  await press(operator, 'Disable the account')
+  await follow(operator, 'Disable account')
+  await press(operator, 'Disable account')
   await operator.locator('.receipt').waitFor()
   await user.fill('[name=username]', 'ada@acme.test')
   await user.fill('[name=password]', PASSWORD)

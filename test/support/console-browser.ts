@@ -104,7 +104,7 @@ export async function becomeOperator(
   await page.fill('[name=email]', account.email)
   await page.fill('[name=name]', account.name)
   await page.fill('[name=password]', account.password)
-  await page.getByRole('button', { name: 'Make my account' }).click()
+  await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByRole('link', { name: 'Sign in' }).click()
   await page.fill('[name=username]', account.email)
   await page.fill('[name=password]', account.password)

@@ -20,7 +20,7 @@ export function freshSignInNotice({
   if (isFreshSignIn(viewer, nowMs)) return ''
   return notice(
     'info',
-    'Looking needs nothing more. Before you change something here, sign in again.',
+    'To make changes on this page, sign in again first.',
     linkButton(signInAddress(address, true), 'Sign in again', 'quiet'),
   )
 }

@@ -21,7 +21,7 @@ const link = v.pipe(v.string(), v.maxLength(200, 'the link from the mail'))
 const { name, password } = WelcomeBody.entries
 
 const LINK_IS_OVER =
-  'This invitation has been used, withdrawn or replaced by a newer one, or is older than seven days. Ask your colleague for a new one.'
+  'This invitation has been used or withdrawn, was replaced by a newer one, or has expired (after 7 days). Ask your colleague for a new one.'
 
 type Asked = Visit & { readonly viewer?: Viewer | undefined }
 
@@ -58,7 +58,7 @@ export function invitationRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleA
         await invitations.acceptAsNew(secret, person, visit.requestId)
         return {
           title: 'Account created',
-          intro: 'Sign in with it, and set up your second factor on the way.',
+          intro: 'Sign in to set up your second factor.',
           content: html`<div class="card">
             ${linkButton(signInAddress(tenantPath(opened.tenantId)), 'Sign in')}
           </div>`,
@@ -76,7 +76,7 @@ export function invitationRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleA
       },
       async ({ viewer, actor }, { link: secret }) => {
         const tenantId = await invitations.accept(secret, viewer.userId, actor)
-        return done(tenantPath(tenantId), 'You administer this tenant now.')
+        return done(tenantPath(tenantId), 'You can now administer this tenant.')
       },
       (visit, attempt) => show(visit, attempt.values.get('link') ?? '', attempt),
     ),
@@ -93,13 +93,13 @@ function wayIn(
   const hidden = { link: secret }
   if (viewer !== undefined)
     return fold(viewer.email) === fold(email)
-      ? html`<p>You administer ${tenantName} as soon as you accept.</p>
+      ? html`<p>Accept to administer ${tenantName}.</p>
           ${form(visit, { action: ACCEPT_PATH, submit: 'Accept', cancel: '/console', hidden, attempt })}`
       : html`<p>You are signed in as ${viewer.email}. Sign out first, then open the link again.</p>
           ${form(visit, { action: '/console/sign-out', submit: 'Sign out', look: 'quiet' })}`
   if (hasAccount) {
     const here = `${INVITATION_PATH}?link=${encodeURIComponent(secret)}`
-    return html`<p>You have an account of this console already. Sign in with it to accept.</p>
+    return html`<p>You already have a console account. Sign in with it to accept.</p>
       ${linkButton(signInAddress(here, true), 'Sign in')}`
   }
   return form(visit, {

@@ -152,7 +152,7 @@ export function signInRoutes(world: SignInWorld): readonly ConsoleRoute[] {
     page({ path: '/console/signed-out', role: 'anyone' }, () => ({
       title: 'You are signed out',
       content: html`<div class="card">
-        <p>Your session has ended here and in the realm of the console.</p>
+        <p>You have signed out of the console.</p>
         ${linkButton('/console', 'Sign in again')}
       </div>`,
     })),
@@ -200,10 +200,10 @@ async function proven(token: string, { keys, clock, baseUrl }: ConsoleWorld) {
 
 function notSignedIn(): View {
   return {
-    title: 'The sign-in was not completed',
+    title: 'Sign-in not completed',
     status: 400,
     content: html`<div class="card">
-      <p>Nothing is lost. Start again to go on where you wanted to.</p>
+      <p>Sign in again to continue.</p>
       ${linkButton('/console', 'Sign in')}
     </div>`,
   }

@@ -28,15 +28,15 @@ export function welcomeRoutes({ consoleAccess }: ConsoleWorld): readonly Console
   async function show(visit: Visit, link: string, attempt?: Attempt): Promise<View> {
     if (!(await links.isGood(link))) throw new Refusal('ticket_spent', {}, LINK_IS_OVER)
     return {
-      title: 'Become the operator of this service',
-      intro: 'Your account signs in to this console. A second factor is set up right after.',
+      title: 'Create the operator account',
+      intro: 'You use this account to sign in to the console. Next, you set up a second factor.',
       content: html`<div class="card">
         ${form(visit, {
           action: WELCOME_PATH,
-          submit: 'Make my account',
+          submit: 'Create account',
           hidden: { link },
           attempt,
-          content: html`${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', hint: 'You sign in with it.', attempt })}
+          content: html`${textField({ name: 'email', label: 'Email address', type: 'email', autocomplete: 'username', hint: 'You use it to sign in.', attempt })}
           ${textField({ name: 'name', label: 'Your name', autocomplete: 'name', attempt })}
           ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', hint: 'At least 12 characters, and hard to guess.', attempt })}`,
         })}
@@ -60,8 +60,8 @@ export function welcomeRoutes({ consoleAccess }: ConsoleWorld): readonly Console
         if (!(await links.isGood(link))) throw new Refusal('ticket_spent', {}, LINK_IS_OVER)
         await links.redeem(link, person, visit.requestId)
         return {
-          title: 'Your account is there',
-          intro: 'Now sign in with it, and set up your second factor on the way.',
+          title: 'Account created',
+          intro: 'Sign in to set up your second factor.',
           content: html`<div class="card">${linkButton('/console', 'Sign in')}</div>`,
         }
       },
@@ -71,5 +71,5 @@ export function welcomeRoutes({ consoleAccess }: ConsoleWorld): readonly Console
 }
 
 const LINK_IS_OVER =
-  'This link has been used, is older than 15 minutes, or a newer one has been made. ' +
-  'Run npm run console-link where the service runs to get another one.'
+  'This link has been used, has expired (after 15 minutes), or was replaced by a newer one. ' +
+  'To get a new one, run npm run console-link on the server.'

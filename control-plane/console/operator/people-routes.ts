@@ -61,7 +61,7 @@ export function peopleRoutes({
         removeUrl: (userId) => `${PATH}/${userId}/remove${of === '' ? '' : `?tenant_id=${of}`}`,
         empty: emptyState(
           `No ${whose}`,
-          'Invite somebody below: they choose a password and set up a second factor.',
+          'Invite the first one below. They choose a password and set up a second factor.',
         ),
       })}
       ${pager(visit.address, { next, isFirst: cursor === undefined })}
@@ -69,21 +69,21 @@ export function peopleRoutes({
         tenant === undefined ? 'Invite an operator' : `Invite an administrator of ${tenant.name}`,
         form(visit, {
           action: PATH,
-          submit: 'Send the invitation',
+          submit: 'Send invitation',
           hidden: { tenant_id: of },
           attempt,
-          content: html`${textField({ name: 'email', label: 'E-mail address', type: 'email', attempt })}
+          content: html`${textField({ name: 'email', label: 'Email address', type: 'email', attempt })}
           ${textField({ name: 'name', label: 'Name', isOptional: true, attempt })}`,
         }),
         'invite',
       )}`,
       calls: [
-        { method: 'GET', path: at(of).replace(PATH, API), label: 'Who is on this page' },
+        { method: 'GET', path: at(of).replace(PATH, API), label: 'People on this page' },
         {
           method: 'POST',
           path: API,
           body: { email: 'bob@acme.example', ...(of !== '' && { tenant_id: of }) },
-          label: 'Invite somebody',
+          label: 'Invite a person',
         },
       ],
     }
@@ -107,8 +107,8 @@ export function peopleRoutes({
         const language = mailLanguage(visit.request)
         const { user, isMailed } = await people.invite(wish, visit.actor, language)
         const said = isMailed
-          ? `A link is on its way to ${user.email}: with it ${user.name} comes in.`
-          : `${user.name} has this role now, and no mail was sent: they sign in as before.`
+          ? `An invitation is on its way to ${user.email}. ${user.name} can accept it.`
+          : `${user.name} now has this role. No email was sent: they sign in as before.`
         return done(at(tenantId), said)
       },
       (visit, attempt) => show(visit, attempt.values.get('tenant_id') ?? '', FIRST_PAGE, attempt),
@@ -133,14 +133,14 @@ export function peopleRoutes({
           effects: [
             ...(user.userId === visit.viewer.userId
               ? [
-                  'This is you. Your next click finds nothing here, and somebody else has to let you in again.',
+                  'This is you. You lose access on your next request, and a colleague has to invite you again.',
                 ]
               : []),
             of === ''
-              ? `${name} is no operator any more, with the next click.`
-              : `${name} does not administer ${of} any more, with the next click.`,
-            'Without another role the account of the console goes as well, with its second factors.',
-            'What this person has done stays in the audit trail.',
+              ? `${name} stops being an operator on their next request.`
+              : `${name} can no longer administer ${of}, from their next request on.`,
+            'If this is their only role, their console account and its second factors are permanently deleted.',
+            'Their entries in the audit log are kept.',
           ],
           submit: 'Remove',
           cancel: at(of),
@@ -158,7 +158,7 @@ export function peopleRoutes({
 
 function switchForm(of: string) {
   return html`<form method="get" action="${PATH}" class="filters" role="search">
-    ${textField({ name: 'tenant_id', label: 'Administrators of the tenant', value: of, placeholder: 'its id', isFree: true })}
+    ${textField({ name: 'tenant_id', label: 'Tenant administrators', value: of, placeholder: 'tenant ID', isFree: true })}
     <div class="submit"><button type="submit" class="button quiet">Show</button></div>
   </form>`
 }

@@ -31,7 +31,7 @@ export const peopleTable = (
           html`${viewer.isOperator ? html`<a href="${personPath(userId)}">${name}</a>` : name}
           ${userId === viewer.userId ? badge('This is you', 'good') : ''}`,
       },
-      { label: 'E-mail address', cell: ({ user }) => user.email },
+      { label: 'Email address', cell: ({ user }) => user.email },
       { label: 'Account', cell: ({ user }) => accountBadge(user) },
       { label: 'Since', cell: ({ since }) => moment(since) },
       {

@@ -37,14 +37,14 @@ export function personPage(visit: ViewerVisit, view: ConsolePersonView): View {
       ${card('Active sessions', sessionsTable(view), 'sessions')}
       ${card('Second factors', factorTable(factors), 'factors')}
       ${card('Invitations', invitations(view), 'invitations')}
-      ${card('Last sign-ins', attemptTable(attempts), 'sign-ins')}
+      ${card('Recent sign-ins', attemptTable(attempts), 'sign-ins')}
       ${card('Audit', auditTable(view), 'audit')}`,
     calls: [
       { method: 'GET', path: api, label: 'Everything on this page' },
       { method: 'POST', path: `${api}/sign-out`, label: 'Sign out everywhere' },
       { method: 'POST', path: `${api}/unlock`, label: 'Unlock the account' },
       { method: 'POST', path: `${api}/reset-factors`, label: 'Reset second factors' },
-      { method: 'POST', path: `${api}/resend-invitation`, label: 'Resend the invitation' },
+      { method: 'POST', path: `${api}/resend-invitation`, label: 'Resend invitation' },
       { method: 'POST', path: `${api}/revoke-access`, label: 'Revoke all access' },
     ],
   }
@@ -54,8 +54,8 @@ function locked(visit: ViewerVisit, { user, lockedUntilMs }: ConsolePersonView, 
   if (lockedUntilMs === undefined) return ''
   return notice(
     'problem',
-    html`Account locked: too many sign-ins have failed. Until ${moment(lockedUntilMs)} further
-      attempts are refused, even with the right password.`,
+    html`Account locked until ${moment(lockedUntilMs)}: too many failed sign-ins. Until then every
+      attempt is refused, even with the right password.`,
     form(visit, {
       action: `${path}/unlock`,
       submit: 'Unlock now',
@@ -77,7 +77,7 @@ function accountFacts({ user, lastSignIn }: ConsolePersonView) {
         : html`${moment(lastSignIn.at)} <span class="hint">${browserOf(lastSignIn)}, ${lastSignIn.ip}</span>`,
     ],
     ['Created', moment(createdAt)],
-    ['Id', userId],
+    ['ID', userId],
   ])
 }
 
@@ -92,10 +92,10 @@ function roleTable({ roles, user }: ConsolePersonView, path: string) {
         cell: ({ role }) => (role === 'operator' ? 'Operator' : 'Administrator'),
       },
       {
-        label: 'Of',
+        label: 'Scope',
         cell: ({ role, tenantId }) =>
           role === 'operator'
-            ? 'the whole service'
+            ? 'All tenants'
             : html`<a href="${tenantPath(tenantId)}">${tenantId}</a>`,
       },
       { label: 'Since', cell: ({ createdAt }) => moment(createdAt) },
@@ -106,7 +106,9 @@ function roleTable({ roles, user }: ConsolePersonView, path: string) {
           html`<a class="button small" href="${path}/remove${tenantId === '' ? '' : `?tenant_id=${encodeURIComponent(tenantId)}`}">Remove<span class="unseen"> this role of ${user.name}</span></a>`,
       },
     ],
-    empty: nothing('No role: this person signs in and sees nothing. Invite them under People.'),
+    empty: nothing(
+      'No roles. This person can sign in but sees nothing. Give them a role under People.',
+    ),
   })
 }
 
@@ -117,10 +119,10 @@ function actions(visit: ViewerVisit, view: ConsolePersonView, path: string) {
     ${
       user.passwordHash === ''
         ? deed(
-            `${user.name} has not accepted yet. A new link goes to ${user.email}.`,
+            `${user.name} hasn't accepted the invitation yet. Sends a new link to ${user.email}.`,
             form(visit, {
               action: `${path}/resend-invitation`,
-              submit: 'Resend the invitation',
+              submit: 'Resend invitation',
               look: 'small',
             }),
           )
@@ -130,7 +132,7 @@ function actions(visit: ViewerVisit, view: ConsolePersonView, path: string) {
       sessions.length === 0
         ? ''
         : deed(
-            'Ends every session of the console. Signing in again works.',
+            'Ends all console sessions. They can sign in again.',
             linkButton(`${path}/sign-out`, 'Sign out everywhere', 'small'),
           )
     }
@@ -138,12 +140,12 @@ function actions(visit: ViewerVisit, view: ConsolePersonView, path: string) {
       factors.length === 0 || isYou
         ? ''
         : deed(
-            'For a lost or stolen device: all second factors go, and every session ends.',
+            'For a lost or stolen device: removes all second factors and ends all sessions.',
             linkButton(`${path}/reset-factors`, 'Reset second factors', 'small'),
           )
     }
     ${deed(
-      'Every role is removed, and the account is permanently deleted.',
+      'Removes every role and permanently deletes the account.',
       linkButton(`${path}/revoke-access`, 'Revoke access', 'small'),
     )}
   </ul>`
@@ -165,13 +167,13 @@ const sessionsTable = ({ sessions, user }: ConsolePersonView) =>
 function invitations({ links, invitations: waiting }: ConsolePersonView) {
   const rows = [
     ...waiting.map(({ tenantId, sentAt, expiresAt }) => ({
-      what: html`To administer <a href="${tenantPath(tenantId, 'administrators')}">${tenantId}</a>`,
+      what: html`Administer <a href="${tenantPath(tenantId, 'administrators')}">${tenantId}</a>`,
       sentAt,
       expiresAt,
       isUsed: false,
     })),
     ...links.map(({ createdAt, expiresAt, usedAt }) => ({
-      what: html`To choose a password`,
+      what: html`Choose a password`,
       sentAt: createdAt,
       expiresAt,
       isUsed: usedAt !== null,
@@ -191,7 +193,7 @@ function invitations({ links, invitations: waiting }: ConsolePersonView) {
             : html`${badge('Open', 'warm')} until ${moment(expiresAt)}`,
       },
     ],
-    empty: nothing('No invitations in the last days.'),
+    empty: nothing('No open or recent invitations.'),
   })
 }
 

@@ -59,7 +59,7 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
       ({ name }, isYou) => ({
         title: `Sign out ${name} everywhere?`,
         effects: [
-          'Every session of the console ends with its next request.',
+          'All console sessions end on their next request.',
           isYou ? 'This is you: you have to sign in again.' : `${name} can sign in again.`,
         ],
         submit: 'Sign out everywhere',
@@ -76,15 +76,15 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
       ({ name, email }) => ({
         title: `Reset the second factors of ${name}?`,
         effects: [
-          'All authenticator apps, passkeys and recovery codes are removed, and every session ends.',
-          `Until ${name} sets up a new one, the password alone opens the account. Be sure that whoever asked you for this is ${name}.`,
-          `${name} is told by mail to ${email}.`,
+          'All authenticator apps, passkeys and recovery codes are removed, and all sessions end.',
+          `Until ${name} sets up a new one, the password alone is enough to sign in. Make sure that the request really came from ${name}.`,
+          `${name} is notified at ${email}.`,
         ],
         submit: 'Reset second factors',
       }),
       async ({ path, actor, viewer }) => {
         await persons.resetFactors(path.user_id, actor, viewer.userId)
-        return done(personPath(path.user_id), 'The second factors are reset.')
+        return done(personPath(path.user_id), 'Second factors reset.')
       },
     ),
 
@@ -94,16 +94,16 @@ export function personRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleAcces
         title: `Revoke all access of ${name}?`,
         effects: [
           ...(isYou ? ['This is you. A colleague has to invite you again.'] : []),
-          `${name} loses every role with the next request.`,
+          `${name} loses every role on their next request.`,
           `The account of ${email} is permanently deleted, with its password and second factors.`,
-          'Invitations that this person has sent stop working. The audit trail stays.',
+          'Invitations they sent stop working. Audit log entries are kept.',
         ],
         submit: 'Revoke access',
       }),
       async ({ path, actor }) => {
         const { userId, name } = await persons.get(path.user_id)
         await people.revokeAccess(userId, actor)
-        return done(PEOPLE_PATH, `${name} has no access any more.`)
+        return done(PEOPLE_PATH, `${name} no longer has access.`)
       },
     ),
   ]

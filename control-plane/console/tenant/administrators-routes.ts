@@ -36,7 +36,7 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
     return {
       title: 'Administrators',
       here: 'administrators',
-      intro: `They see and change everything about ${name} here, and no other tenant.`,
+      intro: `People who can see and change everything in ${name}, and no other tenant.`,
       content: html`${freshSignInNotice(visit)} ${peopleTable(items, visit.viewer, {
         caption: 'Administrators',
         removeUrl: (userId) => `${at(tenantId)}/${encodeURIComponent(userId)}/remove`,
@@ -91,7 +91,10 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
         const { tenantId } = visit.tenant
         const id = visit.path.invitation_id
         const { email } = await invitations.resend(tenantId, id, inviterOf(visit))
-        return done(at(tenantId), `A new link is on its way to ${email}. The one before is void.`)
+        return done(
+          at(tenantId),
+          `A new link is on its way to ${email}. The previous link no longer works.`,
+        )
       },
     ),
     action(
@@ -100,7 +103,7 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
         const { tenantId } = visit.tenant
         const id = visit.path.invitation_id
         const { email } = await invitations.withdraw(tenantId, id, visit.actor)
-        return done(at(tenantId), `The invitation to ${email} is withdrawn.`)
+        return done(at(tenantId), `Invitation to ${email} withdrawn.`)
       },
     ),
     ...asking(
@@ -118,9 +121,9 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
           title: `Remove ${user.name}?`,
           effects: [
             ...(isYou ? ['This is you. A colleague has to invite you again.'] : []),
-            `${user.name} can no longer administer ${tenant}, from the next request on.`,
-            'Invitations that this person has sent stop working.',
-            'What this person has done stays in the audit trail.',
+            `${user.name} can no longer administer ${tenant}, from their next request on.`,
+            'Invitations they sent stop working.',
+            'Their entries in the audit log are kept.',
           ],
           submit: 'Remove',
           cancel: at(tenantId),
@@ -151,7 +154,7 @@ function invitationTable(visit: TenantVisit, waiting: readonly Invitation[]) {
     caption: 'Open invitations',
     rows: waiting,
     columns: [
-      { label: 'E-mail address', isName: true, cell: ({ email }) => email },
+      { label: 'Email address', isName: true, cell: ({ email }) => email },
       { label: 'Sent', cell: ({ sentAt }) => moment(sentAt) },
       { label: 'Expires', cell: ({ expiresAt }) => moment(expiresAt) },
       {
@@ -179,9 +182,9 @@ const inviteForm = (visit: TenantVisit, attempt: Attempt | undefined) =>
     attempt,
     content: textField({
       name: 'email',
-      label: 'E-mail address',
+      label: 'Email address',
       type: 'email',
-      hint: `The link in the mail works once, for seven days. Whoever accepts administers ${visit.tenant.name}, as you do.`,
+      hint: `The link works once, for 7 days. Whoever accepts it can administer ${visit.tenant.name}.`,
       attempt,
     }),
   })

@@ -33,7 +33,7 @@ void t.test('a link is over after 15 minutes, after its use, and with the next o
   const open = (url: string) => ask(`/console/welcome?link=${secretIn(url)}`, '')
 
   const first = await links.make(false, ACTOR)
-  t.match(await open(first.url), { status: 200, text: /Make my account/ })
+  t.match(await open(first.url), { status: 200, text: /Create account/ })
   t.match(await open(first.url), { status: 200 }, 'opening it uses nothing up')
   const second = await links.make(false, ACTOR)
   t.match(await open(first.url), { status: 410, text: /npm run console-link/ }, 'a newer one')
@@ -51,7 +51,7 @@ void t.test('a link is over after 15 minutes, after its use, and with the next o
   t.match(weak, { status: 422, text: /id="password-error"/ }, 'the policy of the realm')
   t.match(weak.text, /value="grace@example\.test"/, 'what was typed is kept')
   t.notMatch(weak.text, 'password1234', 'but for the password')
-  t.match(await post(form), { status: 200, text: /Your account is there/ })
+  t.match(await post(form), { status: 200, text: /Account created/ })
   t.match(await post({ ...form, email: 'eve@example.test' }), { status: 410 }, 'used')
   t.match(await ask('/console/welcome', ''), { status: 410 }, 'none at all')
   await t.rejects(links.make(false, ACTOR), { code: 'operator_exists' })

@@ -155,7 +155,7 @@ void t.test('lockout is tried on failures as they came', async (t) => {
   }
   const { text } = await admin.post(`${POLICIES}/lockout/effect`, { ...form, days: '7' })
   t.match(text, 'It would have refused 3 of 8 sign-ins of the last 7 days.')
-  t.match(text, /wrong password.*account paused by lockout/s)
+  t.match(text, /wrong password.*account locked/s)
 })
 
 void t.test('a session policy reaches the gateways, and what is empty has a meaning', async (t) => {

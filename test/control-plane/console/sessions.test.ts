@@ -35,7 +35,7 @@ void t.test('running sessions are listed by key, and found by person or address'
   await session(ada.userId, 'run-old', '192.0.2.1')
   clock.advance(3600_000)
   const admin = await person('acme')
-  t.match((await admin.get(SESSIONS)).text, 'Nobody is signed in')
+  t.match((await admin.get(SESSIONS)).text, 'No active sessions')
   await session(ada.userId, 'run-1', '192.0.2.1')
   await session(bob.userId, 'run-2', '2001:db8::7')
   await session(ada.userId, 'run-3', '192.0.2.7')
@@ -88,14 +88,11 @@ void t.test('one session is ended, and the others of the person go on', async (t
   t.equal(await state('run-1'), null, 'asking changes nothing')
   const done = await admin.post(`${SESSIONS}/run-1/end`, { from: 'sessions' })
   t.match(done, { status: 303, location: /^\/console\/tenants\/acme\/sessions\?done=/ })
-  t.match(
-    (await admin.get(done.location)).text,
-    /The session has ended\..*No gateway is connected/s,
-  )
+  t.match((await admin.get(done.location)).text, /Session ended\..*No gateway is connected/s)
   t.equal(await state('run-1'), 'revoked')
   t.equal(await state('run-2'), null)
   const again = await admin.post(`${SESSIONS}/run-1/end`)
-  t.match((await admin.get(again.location)).text, 'This session has ended already.')
+  t.match((await admin.get(again.location)).text, 'This session has already ended.')
   t.equal((await admin.get(`${SESSIONS}/run-1/end`)).status, 303)
   const back = await admin.post(`${SESSIONS}/run-2/end`, { from: 'user' })
   t.match(back.location, `/console/tenants/acme/users/${ada.userId}?done=`)
@@ -118,14 +115,17 @@ void t.test(
     for (const sid of ['a1', 'a2']) await session(ada.userId, sid)
     for (const sid of ['b1', 'b2', 'b3']) await session(bob.userId, sid)
     const ofAda = `/console/tenants/acme/users/${ada.userId}/end-sessions`
-    t.match((await admin.get(ofAda)).text, /End all sessions of ada\?.*2 sessions end/s)
+    t.match((await admin.get(ofAda)).text, /End all sessions of ada\?.*2 active sessions end/s)
     const done = await admin.post(ofAda)
-    t.match((await admin.get(done.location)).text, '2 sessions have ended.')
+    t.match((await admin.get(done.location)).text, '2 sessions ended.')
     t.equal(await state('a1'), 'revoked')
     t.equal(await state('b1'), null)
-    t.match((await admin.get(`${SESSIONS}/end-all`)).text, /End all sessions of .*3 sessions end/s)
+    t.match(
+      (await admin.get(`${SESSIONS}/end-all`)).text,
+      /End all sessions of .*3 active sessions end/s,
+    )
     const all = await admin.post(`${SESSIONS}/end-all`)
-    t.match((await admin.get(all.location)).text, '3 sessions have ended.')
+    t.match((await admin.get(all.location)).text, '3 sessions ended.')
     t.equal(await state('b3'), 'revoked')
     const { items } = await services.auditTrail.list({ limit: 1 }, { tenantId: 'acme' })
     t.match(items, [{ action: 'sessions.revoked', actor: /^console:/, content: { all: true } }])

@@ -91,7 +91,7 @@ void t.test('a fresh proof is asked for, and makes another session', async (t) =
   t.equal(realm.searchParams.get('prompt'), 'login')
   realm.searchParams.delete('prompt')
   const stale = await grace.open(realm.href)
-  t.match(stale, { status: 400, text: /The sign-in was not completed/ })
+  t.match(stale, { status: 400, text: /Sign-in not completed/ })
   t.equal(sessionOf(grace), before, 'and with nothing new')
 
   ahead.ms = 0
@@ -136,7 +136,7 @@ void t.test(
     )
     const grace = browser()
     const page = await enter(grace, await grace.open(`${baseUrl}/console`))
-    t.match(page, { status: 400, text: /The sign-in was not completed/ })
+    t.match(page, { status: 400, text: /Sign-in not completed/ })
     t.equal(sessionOf(grace), undefined)
   },
 )

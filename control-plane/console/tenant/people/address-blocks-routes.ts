@@ -29,8 +29,7 @@ export function addressBlocksRoutes({ addressBlocks }: { readonly addressBlocks:
       return {
         title: 'Blocked addresses',
         here: 'users',
-        intro:
-          'From these addresses too many sign-ins have failed. Each may try again by itself when its time is up.',
+        intro: 'Too many failed sign-ins came from these addresses. Each block ends on its own.',
         buttons: [linkButton(tenantPath(tenantId, 'users'), 'Users', 'quiet')],
         content: html`${table({
           caption: 'Blocked addresses',
@@ -41,21 +40,21 @@ export function addressBlocksRoutes({ addressBlocks }: { readonly addressBlocks:
             { label: 'Since', cell: ({ createdAt }) => moment(createdAt) },
             { label: 'Until', cell: ({ blockedUntil }) => moment(blockedUntil) },
             {
-              label: 'What can be done',
+              label: 'Actions',
               isUnseen: true,
               cell: ({ address: one }) =>
                 form(visit, {
                   action: `${blocksPath(tenantId)}/lift`,
-                  submit: 'Lift the block',
-                  about: `of ${one}`,
+                  submit: 'Unblock',
+                  about: one,
                   look: 'small',
                   hidden: { address: one },
                 }),
             },
           ],
           empty: emptyState(
-            'No address is blocked',
-            html`When an address has to wait is the <a href="${tenantPath(tenantId, 'policies')}/lockout">lockout policy</a>.`,
+            'No blocked addresses',
+            html`An address is listed here after too many failed sign-ins. The limit is set in the <a href="${tenantPath(tenantId, 'policies')}/lockout">lockout policy</a>.`,
           ),
         })}
         ${pager(address, { next, isFirst: query.cursor === undefined })}`,
@@ -64,7 +63,7 @@ export function addressBlocksRoutes({ addressBlocks }: { readonly addressBlocks:
           {
             method: 'DELETE',
             path: `${apiOf(tenantId)}/address-blocks/192.0.2.7`,
-            label: 'Lift one',
+            label: 'Unblock an address',
           },
         ],
       }
@@ -73,7 +72,7 @@ export function addressBlocksRoutes({ addressBlocks }: { readonly addressBlocks:
       { path: `${BLOCKS}/lift`, role: 'tenant', form: { address: 'text' }, body: LiftBody },
       async ({ tenant: { tenantId }, actor }, { address }) => {
         await addressBlocks.lift(tenantId, address, actor)
-        return done(blocksPath(tenantId), `${address} may try again at once.`)
+        return done(blocksPath(tenantId), `${address} is unblocked.`)
       },
     ),
   ]

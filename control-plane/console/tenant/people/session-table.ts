@@ -19,14 +19,14 @@ interface SessionTableView {
 export function sessionTable({ tenantId, sessions, people, empty }: SessionTableView): Html {
   const from = people === undefined ? '?from=user' : ''
   const who: Column<Session> = {
-    label: 'Who',
+    label: 'User',
     isName: true,
     cell: ({ userId }) =>
       html`<a href="${userPath(tenantId, userId)}">${people?.get(userId)?.name ?? userId}</a>
         <span class="hint">${people?.get(userId)?.email ?? ''}</span>`,
   }
   return table({
-    caption: 'Running sessions',
+    caption: 'Active sessions',
     rows: sessions,
     columns: [
       ...(people === undefined ? [] : [who]),
@@ -35,7 +35,7 @@ export function sessionTable({ tenantId, sessions, people, empty }: SessionTable
       { label: 'Signed in', cell: ({ createdAt }) => moment(createdAt) },
       { label: 'Last seen', cell: ({ lastSeenAt }) => moment(lastSeenAt) },
       {
-        label: 'What can be done',
+        label: 'Actions',
         isUnseen: true,
         cell: (session) =>
           html`<a class="button small" href="${sessionPath(tenantId, session.sid)}/end${from}">End<span class="unseen">

@@ -83,9 +83,9 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
         return {
           title: `End all sessions of ${name}?`,
           effects: [
-            `${countOf(count)} at once, on every gateway, and nowhere else.`,
-            'Everybody has to sign in again with their next click, and can. What they were typing may be lost.',
-            'Nobody loses their account, their password or their second factor.',
+            `${countOf(count)} immediately, on every gateway. Other tenants are not affected.`,
+            'Everyone has to sign in again on their next request. Unsaved work may be lost.',
+            'Accounts, passwords and second factors are not affected.',
           ],
           submit: 'End all sessions',
           cancel: tenantPath(tenantId, 'sessions'),
@@ -117,8 +117,8 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
           effects: [
             html`${browserOf(session)} from ${session.ip}, signed in ${moment(session.createdAt)},
               last seen ${moment(session.lastSeenAt)}.`,
-            `${name} is signed out there at once, on every gateway, and can sign in again.`,
-            'Other sessions of the same person go on.',
+            `${name} is signed out there immediately, on every gateway, and can sign in again.`,
+            "This person's other sessions continue.",
           ],
           submit: 'End this session',
           cancel: backTo(tenantId, session, visit.query.from),
@@ -136,30 +136,30 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
         const session = await running(tenantId, path.sid)
         if (session === undefined) return overAlready(tenantId)
         const result = await revocations.revoke(tenantId, { sid: session.sid }, actor)
-        return done(backTo(tenantId, session, from), 'The session has ended.', result)
+        return done(backTo(tenantId, session, from), 'Session ended.', result)
       },
     ),
   ]
 }
 
 const overAlready = (tenantId: string) =>
-  done(tenantPath(tenantId, 'sessions'), 'This session has ended already.')
+  done(tenantPath(tenantId, 'sessions'), 'This session has already ended.')
 
 const backTo = (tenantId: string, { userId }: Session, from: 'user' | 'sessions') =>
   from === 'user' ? userPath(tenantId, userId) : tenantPath(tenantId, 'sessions')
 
 /** «3 sessions end»; whoever has very many of them is not made to wait for the count. */
 export function countOf(count: number): string {
-  if (count >= LIMITS.sessionsCountedMax) return `More than ${count - 1} sessions end`
-  return count === 1 ? 'One session ends' : `${count === 0 ? 'No' : count} sessions end`
+  if (count >= LIMITS.sessionsCountedMax) return `More than ${count - 1} active sessions end`
+  return count === 1 ? '1 active session ends' : `${count === 0 ? 'No' : count} active sessions end`
 }
 
 export const endedText = (count: number) =>
-  count === 1 ? 'One session has ended.' : `${count === 0 ? 'No' : count} sessions have ended.`
+  count === 1 ? '1 session ended.' : `${count === 0 ? 'No' : count} sessions ended.`
 
 function searchForm(path: string, text: string) {
   return html`<form method="get" action="${path}" class="filters" role="search">
-    ${textField({ name: 'q', label: 'A person or an address', type: 'search', value: text, placeholder: 'ada@… or 192.0.2.7', isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
+    ${textField({ name: 'q', label: 'Person or IP address', type: 'search', value: text, placeholder: 'ada@… or 192.0.2.7', isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
     <div class="submit"><button type="submit" class="button quiet">Search</button></div>
   </form>`
 }
@@ -169,8 +169,8 @@ function matchedHint(tenantId: string, matched: readonly User[]): Html | string 
   if (one === undefined) return ''
   if (matched.length === 1)
     return html`<p class="hint">
-      All are of <a href="${userPath(tenantId, one.userId)}">${one.name}</a>.
-      <a href="${userPath(tenantId, one.userId)}/end-sessions">End all of them</a>
+      All belong to <a href="${userPath(tenantId, one.userId)}">${one.name}</a>.
+      <a href="${userPath(tenantId, one.userId)}/end-sessions">End all of these</a>
     </p>`
   return matched.length === LIMITS.peopleMatchedMax
     ? html`<p class="hint">Of the first ${matched.length} people whose name begins so. Type more of it to find the others.</p>`
@@ -179,10 +179,10 @@ function matchedHint(tenantId: string, matched: readonly User[]): Html | string 
 
 const nothing = (path: string, text: string) =>
   text === ''
-    ? emptyState('Nobody is signed in', 'Sessions show here as soon as somebody signs in.')
+    ? emptyState('No active sessions', 'A session appears here as soon as someone signs in.')
     : emptyState(
         'No running session',
-        'Search for a whole address, or for the beginning of a username or of an e-mail address.',
+        'Search for a whole address, or for the beginning of a username or of an email address.',
         linkButton(path, 'Show all', 'quiet'),
       )
 
@@ -198,13 +198,13 @@ function callsOf(tenantId: string, filter: AliveFilter): ApiCall[] {
     {
       method: 'GET',
       path: `${apiOf(tenantId)}/sessions?state=active${which}`,
-      label: 'Who is signed in',
+      label: 'Active sessions',
     },
     {
       method: 'POST',
       path: `${apiOf(tenantId)}/revocations`,
       body: { all: true },
-      label: 'End all',
+      label: 'End all sessions',
     },
   ]
 }

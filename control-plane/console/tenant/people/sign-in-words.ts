@@ -5,8 +5,8 @@ import type { Html } from '../../../pages/html.ts'
 
 /** What is not here says what it is by its name. */
 const REASONS: Readonly<Partial<Record<AttemptReason, string>>> = {
-  user_paused: 'account paused by lockout',
-  address_blocked: 'address blocked by lockout',
+  user_paused: 'account locked',
+  address_blocked: 'address blocked',
   password_needed: 'asked for the password',
   credentials_wrong: 'wrong password',
   password_expired: 'asked for a new password',

@@ -34,11 +34,11 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
         return {
           title: `End all sessions of ${user.name}?`,
           effects: [
-            `${running} at once, on every gateway.`,
-            `${user.name} has to sign in again with the next click, and can.`,
-            'Did somebody else use the account? Disable it, or mail a link for a new password as well.',
+            `${running} immediately, on every gateway.`,
+            `${user.name} has to sign in again on their next request.`,
+            'If someone else used this account, also disable it or send a password reset link.',
           ],
-          submit: 'End all of them',
+          submit: 'End all sessions',
           cancel: path,
           calls: [
             {
@@ -63,11 +63,11 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
         return {
           title: `Disable ${user.name}?`,
           effects: [
-            `${running} at once, on every gateway.`,
-            `${user.name} cannot sign in, with no password and no link in a mail, until you enable the account again.`,
-            'The account, its password and its second factors stay.',
+            `${running} immediately, on every gateway.`,
+            `${user.name} can't sign in, by password or by email link, until you enable the account again.`,
+            'The account, its password and its second factors are kept.',
           ],
-          submit: 'Disable the account',
+          submit: 'Disable account',
           cancel: path,
           calls: [{ method: 'PATCH', path: api, body: { disabled: true } }],
         }
@@ -84,16 +84,16 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
       async (visit) => {
         const { user, running, path, api } = await about(visit)
         return {
-          title: `Remove ${user.name}?`,
+          title: `Delete ${user.name}?`,
           effects: [
-            `${running} at once, on every gateway.`,
-            `The account of ${user.email} goes for good, with its password, its second factors and its known browsers.`,
+            `${running} immediately, on every gateway.`,
+            `The account of ${user.email} is permanently deleted, with its password, second factors and known browsers.`,
             user.source === 'directory'
-              ? 'Your own database stays as it is: with the next sign-in from there the account is made anew.'
-              : 'Whoever is invited with the same address later is somebody new to your application.',
-            `What your application itself keeps about ${user.name} stays, and so does the audit trail.`,
+              ? 'Your own database is not changed: the next sign-in from there creates the account again.'
+              : 'If you invite the same address later, your application sees a new user.',
+            `Data about ${user.name} in your application and in the audit log is kept.`,
           ],
-          submit: 'Remove the user',
+          submit: 'Delete user',
           cancel: path,
           calls: [{ method: 'DELETE', path: api }],
         }
@@ -101,7 +101,7 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
       async (visit) => {
         const { tenantId, userId, name } = await userOf(world, visit)
         const ended = await users.remove(tenantId, userId, visit.actor)
-        return done(tenantPath(tenantId, 'users'), `${name} is removed.`, ended)
+        return done(tenantPath(tenantId, 'users'), `${name} is deleted.`, ended)
       },
     ),
 
@@ -118,14 +118,14 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
           title: `Remove a second factor of ${user.name}?`,
           effects: [
             one.kind === 'passkey'
-              ? `The passkey ${one.name} does not open this account any more.`
-              : 'The codes of that authenticator app do not open this account any more.',
+              ? `The passkey ${one.name} can no longer be used to sign in.`
+              : 'Codes from that authenticator app can no longer be used to sign in.',
             others === 0
-              ? `It is the only one: the next sign-in asks ${user.name} for the password alone, or to set up a new one where the policy demands it.`
-              : `${others} more ${others === 1 ? 'stays' : 'stay'}.`,
-            `${user.name} is told by mail to ${user.email}. Be sure that whoever asked you for this is ${user.name}.`,
+              ? `It is the only one: at the next sign-in ${user.name} needs only the password, or sets up a new second factor if the policy requires one.`
+              : `${others} more ${others === 1 ? 'is' : 'are'} kept.`,
+            `${user.name} is notified at ${user.email}. Make sure that the request really came from ${user.name}.`,
           ],
-          submit: 'Remove it',
+          submit: 'Remove second factor',
           cancel: path,
           calls: [{ method: 'DELETE', path: `${api}/factors/${encodeURIComponent(factorId)}` }],
         }
@@ -139,7 +139,7 @@ export function userEndingsRoutes(world: EndingsWorld): readonly ConsoleRoute[] 
           },
         })
         accountMail.deliver()
-        return done(userPath(user.tenantId, user.userId), 'The second factor is removed.')
+        return done(userPath(user.tenantId, user.userId), 'Second factor removed.')
       },
     ),
   ]

@@ -35,28 +35,28 @@ export function userPage(visit: TenantVisit, view: UserView): View {
     title: user.name,
     here: 'users',
     intro: html`${accountBadge(user)} ${user.email}`,
-    buttons: user.source === 'directory' ? [] : [linkButton(`${path}/edit`, 'Change', 'quiet')],
-    content: html`${pause(visit, view, path)} ${card('The account', accountFacts(user))}
-      ${card('What can be done', whatCanBeDone(visit, user, path))}
+    buttons: user.source === 'directory' ? [] : [linkButton(`${path}/edit`, 'Edit', 'quiet')],
+    content: html`${pause(visit, view, path)} ${card('Details', accountFacts(user))}
+      ${card('Actions', whatCanBeDone(visit, user, path))}
       ${card(
-        'Running sessions',
-        html`${sessionTable({ tenantId, sessions, empty: nothing('Nobody is signed in as this person.') })}
-        ${sessions.length === 0 ? '' : html`<div class="submit">${linkButton(`${path}/end-sessions`, 'End all of them', 'small')}</div>`}`,
+        'Active sessions',
+        html`${sessionTable({ tenantId, sessions, empty: nothing(`No active sessions: ${user.name} is not signed in.`) })}
+        ${sessions.length === 0 ? '' : html`<div class="submit">${linkButton(`${path}/end-sessions`, 'End all sessions', 'small')}</div>`}`,
         'sessions',
       )}
       ${card('Second factors', factorTable(factors, path), 'factors')}
       ${card('Known browsers', deviceTable(devices), 'devices')}
-      ${card('Last sign-ins', attemptTable(attempts), 'sign-ins')}`,
+      ${card('Recent sign-ins', attemptTable(attempts), 'sign-ins')}`,
     calls: [
-      { method: 'PATCH', path: api, body: { name: 'Robert' }, label: 'Change the account' },
+      { method: 'PATCH', path: api, body: { name: 'Robert' }, label: 'Edit the account' },
       {
         method: 'PATCH',
         path: api,
         body: { disabled: !user.isDisabled },
-        label: user.isDisabled ? 'Enable it' : 'Disable it',
+        label: user.isDisabled ? 'Enable the account' : 'Disable the account',
       },
-      { method: 'POST', path: `${api}/invite`, label: 'Mail a link for a new password' },
-      { method: 'POST', path: `${api}/unlock`, label: 'Unlock it' },
+      { method: 'POST', path: `${api}/invite`, label: 'Send password reset link' },
+      { method: 'POST', path: `${api}/unlock`, label: 'Unlock the account' },
       {
         method: 'POST',
         path: `${apiOf(tenantId)}/revocations`,
@@ -64,7 +64,7 @@ export function userPage(visit: TenantVisit, view: UserView): View {
         label: 'End all sessions',
       },
       { method: 'GET', path: `${api}/factors`, label: 'Second factors' },
-      { method: 'DELETE', path: api, label: 'Remove the user' },
+      { method: 'DELETE', path: api, label: 'Delete user' },
     ],
   }
 }
@@ -75,11 +75,11 @@ function pause(visit: TenantVisit, { user, pausedUntilMs }: UserView, path: stri
   if (pausedUntilMs === undefined) return ''
   return notice(
     'problem',
-    html`Too many sign-ins to this account have failed. Until ${moment(pausedUntilMs)} further
-      attempts are sent away, even with the right password.`,
+    html`Account locked until ${moment(pausedUntilMs)}: too many failed sign-ins. Until then every
+      attempt is refused, even with the right password.`,
     form(visit, {
       action: `${path}/unlock`,
-      submit: 'Unlock it now',
+      submit: 'Unlock now',
       look: 'small',
       about: user.name,
     }),
@@ -88,7 +88,7 @@ function pause(visit: TenantVisit, { user, pausedUntilMs }: UserView, path: stri
 
 export const emailFact = ({ email, emailProvenAt: at }: User) =>
   [
-    'E-mail address',
+    'Email address',
     html`${email} <span class="hint">${at === null ? 'not confirmed' : html`confirmed ${moment(at)}`}</span>`,
   ] as const
 
@@ -97,7 +97,7 @@ function accountFacts(user: User) {
   return facts([
     ['Username', username],
     emailFact(user),
-    ['Kept', source === 'directory' ? 'in your own database' : 'here'],
+    ['Source', source === 'directory' ? 'your own database' : 'local'],
     [
       'Password',
       source === 'directory'
@@ -107,39 +107,38 @@ function accountFacts(user: User) {
           : html`since ${moment(passwordChangedAt)}`,
     ],
     ['Created', moment(user.createdAt)],
-    ['Id', user.userId],
+    ['ID', user.userId],
   ])
 }
 
 function whatCanBeDone(visit: TenantVisit, user: User, path: string) {
   const { name, email, isDisabled, source, passwordHash } = user
-  const invite =
-    passwordHash === '' ? 'Send the invitation again' : 'Mail a link for a new password'
+  const invite = passwordHash === '' ? 'Resend invitation' : 'Send password reset link'
   return html`<ul class="steps">
     ${
       source === 'directory'
         ? ''
         : deed(
             passwordHash === ''
-              ? `A link goes to ${email}, with which ${name} chooses a password.`
-              : `A link goes to ${email}, with which ${name} chooses another password. Until then the old one counts.`,
+              ? `Sends a link to ${email} to choose a password.`
+              : `Sends a link to ${email} to choose a new password. The current one works until then.`,
             form(visit, { action: `${path}/invite`, submit: invite, look: 'small' }),
           )
     }
     ${
       isDisabled
         ? deed(
-            `${name} may sign in again.`,
-            form(visit, { action: `${path}/enable`, submit: 'Enable the account', look: 'small' }),
+            `${name} can sign in again.`,
+            form(visit, { action: `${path}/enable`, submit: 'Enable account', look: 'small' }),
           )
         : deed(
-            'Every session ends, and nobody can sign in until you enable it again.',
-            linkButton(`${path}/disable`, 'Disable the account', 'small'),
+            "All sessions end, and the account can't be used until you enable it again.",
+            linkButton(`${path}/disable`, 'Disable account', 'small'),
           )
     }
     ${deed(
-      'The account goes for good, with its second factors and sessions.',
-      linkButton(`${path}/remove`, 'Remove the user', 'small'),
+      'The account is permanently deleted, with its second factors and sessions.',
+      linkButton(`${path}/remove`, 'Delete user', 'small'),
     )}
   </ul>`
 }
@@ -158,7 +157,7 @@ export function factorTable(factors: readonly Factor[], path?: string) {
   const codes = factors.filter(({ kind }) => kind === 'recovery')
   const left = codes.filter(({ lastUsedAt }) => lastUsedAt === null).length
   const removal: Column<Factor> = {
-    label: 'What can be done',
+    label: 'Actions',
     isUnseen: true,
     cell: ({ factorId, kind }) =>
       html`<a class="button small" href="${`${path}/factors/${encodeURIComponent(factorId)}/remove`}">Remove<span class="unseen"> ${FACTOR_KINDS[kind]}</span></a>`,
@@ -168,20 +167,20 @@ export function factorTable(factors: readonly Factor[], path?: string) {
     rows: factors.filter(({ kind }) => kind !== 'recovery'),
     columns: [
       {
-        label: 'What',
+        label: 'Second factor',
         isName: true,
         cell: ({ kind, name }) => html`${FACTOR_KINDS[kind]} <span class="hint">${name}</span>`,
       },
-      { label: 'Since', cell: ({ createdAt }) => moment(createdAt) },
+      { label: 'Added', cell: ({ createdAt }) => moment(createdAt) },
       { label: 'Last used', cell: ({ lastUsedAt }) => moment(lastUsedAt) },
       ...(path === undefined ? [] : [removal]),
     ],
     empty: nothing(
-      'None: a password is all that this account asks for, unless a policy demands more.',
+      'No second factor: this account signs in with a password alone, unless a policy requires more.',
     ),
   })
   if (codes.length === 0) return list
-  return html`${list}<p class="hint">${left} of ${codes.length} recovery codes are left.</p>`
+  return html`${list}<p class="hint">${left} of ${codes.length} recovery codes left.</p>`
 }
 
 const deviceTable = (devices: readonly KnownDevice[]) =>
@@ -191,25 +190,25 @@ const deviceTable = (devices: readonly KnownDevice[]) =>
     columns: [
       { label: 'Browser', isName: true, cell: browserOf },
       { label: 'Address', cell: ({ ip }) => ip },
-      { label: 'First', cell: ({ createdAt }) => moment(createdAt) },
-      { label: 'Last', cell: ({ lastSeenAt }) => moment(lastSeenAt) },
+      { label: 'First seen', cell: ({ createdAt }) => moment(createdAt) },
+      { label: 'Last seen', cell: ({ lastSeenAt }) => moment(lastSeenAt) },
     ],
-    empty: nothing('No browser has signed in to this account yet.'),
+    empty: nothing('No known browsers yet. A browser appears here after its first sign-in.'),
   })
 
 export const attemptTable = (attempts: readonly PastAttempt[]) =>
   table({
-    caption: 'Last sign-ins',
+    caption: 'Recent sign-ins',
     rows: attempts,
     columns: [
       { label: 'When', isName: true, cell: ({ at }) => moment(at) },
       {
-        label: 'What came of it',
+        label: 'Result',
         cell: ({ outcome, reason, repeated }) =>
           html`${outcomeBadge(outcome, reason)}${repeatedText(repeated)}`,
       },
       { label: 'Address', cell: ({ ip }) => ip },
       { label: 'Browser', cell: browserOf },
     ],
-    empty: nothing('Nobody has tried to sign in to this account in the last days.'),
+    empty: nothing('No recent sign-ins. Attempts to sign in to this account appear here.'),
   })

@@ -39,7 +39,7 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
     const { tenantId } = visit.tenant
     const path = userPath(tenantId, user.userId)
     return {
-      title: `Change ${user.name}`,
+      title: `Edit ${user.name}`,
       here: 'users',
       content: formCard(visit, {
         action: `${path}/edit`,
@@ -49,7 +49,7 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
         content: html`
             ${textField({ name: 'name', label: 'Name', value: user.name, attempt })}
             ${textField({ name: 'username', label: 'Username', value: user.username, attempt })}
-            ${textField({ name: 'email', label: 'E-mail address', type: 'email', value: user.email, hint: 'Links for a new password go there. Those that went to the address before are void.', attempt })}
+            ${textField({ name: 'email', label: 'Email address', type: 'email', value: user.email, hint: 'Password reset links go to this address. Links sent to the old address stop working.', attempt })}
           `,
       }),
       calls: [
@@ -99,7 +99,7 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
             accountMail.tellChangedByOther(change, before, after, mailLanguage(visit.request)),
         )
         accountMail.deliver()
-        return done(userPath(tenantId, userId), `${user.name} is saved.`)
+        return done(userPath(tenantId, userId), `Changes to ${user.name} saved.`)
       },
       editView,
     ),
@@ -108,18 +108,18 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
       async (visit) => {
         const { tenantId, userId, email } = await userOf(world, visit)
         await accountMail.invite(tenantId, userId, visit.actor, mailLanguage(visit.request))
-        return done(userPath(tenantId, userId), `A link is on its way to ${email}.`)
+        return done(userPath(tenantId, userId), `Link sent to ${email}.`)
       },
     ),
     action({ path: `${USER}/unlock`, role: 'tenant' }, async (visit) => {
       const { tenantId, userId, name } = await userOf(world, visit)
       await users.unlock(tenantId, userId, visit.actor)
-      return done(userPath(tenantId, userId), `${name} may try again at once.`)
+      return done(userPath(tenantId, userId), `${name} is unlocked and can sign in again.`)
     }),
     action({ path: `${USER}/enable`, role: 'tenant' }, async (visit) => {
       const { tenantId, userId, name } = await userOf(world, visit)
       await users.patch(tenantId, userId, { isDisabled: false }, visit.actor)
-      return done(userPath(tenantId, userId), `${name} may sign in again.`)
+      return done(userPath(tenantId, userId), `${name} can sign in again.`)
     }),
   ]
 }

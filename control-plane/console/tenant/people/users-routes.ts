@@ -41,7 +41,7 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
         return {
           title: 'Users',
           here: 'users',
-          intro: `Everybody who can sign in to ${name}.`,
+          intro: `Everyone who can sign in to ${name}.`,
           buttons: [
             ...(viewer.isOperator
               ? [linkButton(administratorsPath(tenantId), 'Administrators', 'quiet')]
@@ -60,7 +60,7 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
                 cell: (user) => html`<a href="${userPath(tenantId, user.userId)}">${user.name}</a>`,
               },
               { label: 'Username', cell: ({ username }) => username },
-              { label: 'E-mail address', cell: ({ email }) => email },
+              { label: 'Email address', cell: ({ email }) => email },
               { label: 'Account', cell: accountBadge },
               { label: 'Created', cell: ({ createdAt }) => moment(createdAt) },
             ],
@@ -75,7 +75,7 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
           ${
             viewer.isOperator
               ? ''
-              : html`<p class="hint">A colleague who should help you here is no user: invite them under <a href="${tenantPath(tenantId, 'administrators')}">Administrators</a>.</p>`
+              : html`<p class="hint">To give a colleague access to this console, invite them under <a href="${tenantPath(tenantId, 'administrators')}">Administrators</a>.</p>`
           }`,
           calls: [
             {
@@ -115,8 +115,8 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
         return done(
           userPath(tenantId, user.userId),
           password === ''
-            ? `${name} is there. A link to choose a password is on its way to ${email}.`
-            : `${name} is there, and can sign in with the password that you have set.`,
+            ? `${name} created. An invitation is on its way to ${email}.`
+            : `${name} created, and can sign in with the password you set.`,
         )
       },
       newUserView,
@@ -126,13 +126,13 @@ export function usersRoutes({ users, accountMail }: UsersWorld): readonly Consol
 
 export function accountBadge({ isDisabled, passwordHash, source }: User) {
   if (isDisabled) return badge('Disabled', 'bad')
-  if (source === 'directory') return badge('From your directory', 'good')
+  if (source === 'directory') return badge('Directory', 'good')
   return passwordHash === '' ? badge('Invited', 'warm') : badge('Active', 'good')
 }
 
 function searchForm(path: string, text: string) {
   return html`<form method="get" action="${path}" class="filters" role="search">
-    ${textField({ name: 'q', label: 'Username or e-mail address begins with', type: 'search', value: text, isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
+    ${textField({ name: 'q', label: 'Username or email address begins with', type: 'search', value: text, isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
     <div class="submit"><button type="submit" class="button quiet">Search</button></div>
   </form>`
 }
@@ -140,15 +140,15 @@ function searchForm(path: string, text: string) {
 const nobodyYet = (tenantId: string) =>
   emptyState(
     'No users yet',
-    html`Invite the first one, or let your own database say who may sign in:
+    html`Invite the first one, or connect your own user database:
       <a href="${tenantPath(tenantId, 'directory')}">User directory</a>.`,
-    linkButton(`${tenantPath(tenantId, 'users')}/new`, 'Invite somebody'),
+    linkButton(`${tenantPath(tenantId, 'users')}/new`, 'Invite a user'),
   )
 
 const nobodyFound = (path: string) =>
   emptyState(
-    'Nobody is called that',
-    'Search for the beginning of a username or of an e-mail address.',
+    'No matching users',
+    'Search for the beginning of a username or of an email address.',
     linkButton(path, 'Show all', 'quiet'),
   )
 
@@ -157,18 +157,18 @@ function newUserView(visit: TenantVisit, attempt?: Attempt): View {
   const path = `${tenantPath(tenantId, 'users')}/new`
   return {
     title: 'New user',
-    intro: `Somebody who can sign in to ${name}.`,
+    intro: `A person who can sign in to ${name}.`,
     here: 'users',
     content: formCard(visit, {
       action: path,
-      submit: 'Create the user',
+      submit: 'Create user',
       cancel: tenantPath(tenantId, 'users'),
       attempt,
       content: html`
-          ${textField({ name: 'email', label: 'E-mail address', type: 'email', attempt })}
+          ${textField({ name: 'email', label: 'Email address', type: 'email', attempt })}
           ${textField({ name: 'name', label: 'Name', isOptional: true, attempt })}
-          ${textField({ name: 'username', label: 'Username', hint: 'To sign in with. Without one it is the e-mail address.', isOptional: true, attempt })}
-          ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', hint: 'Leave it empty, and the person chooses one by a link in a mail.', isOptional: true, attempt })}
+          ${textField({ name: 'username', label: 'Username', hint: 'Used to sign in. If empty, the email address is used.', isOptional: true, attempt })}
+          ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', hint: 'Leave empty to email an invitation link instead.', isOptional: true, attempt })}
         `,
     }),
     calls: [
