@@ -18,8 +18,8 @@ export function homeRoutes({ tenants }: { readonly tenants: Pick<Tenants, 'find'
         content:
           theirs.length === 0
             ? emptyState(
-                'Nothing to administer yet',
-                'Your account is there, but nobody has made you the administrator of a tenant. Ask whoever runs this service.',
+                'No tenants yet',
+                'You don’t have access to a tenant yet. Ask an operator of this service to make you an administrator.',
               )
             : html`<ul class="card found">
                 ${theirs.map(

@@ -45,7 +45,7 @@ export function layout(view: View, frame: Frame): Html {
         ${assets.script === undefined ? '' : html`<script type="module" src="${assets.script}"></script>`}
       </head>
       <body class="${viewer === undefined ? 'outside' : 'inside'}">
-        <a class="skip" href="#content">Skip to the content</a>
+        <a class="skip" href="#content">Skip to content</a>
         ${viewer === undefined ? outsideHead() : insideHead(viewer, frame, tenant)}
         ${viewer === undefined ? '' : navigation(view, frame, viewer)}
         <main id="content" tabindex="-1">
@@ -94,7 +94,7 @@ function navigation({ here, tenant }: View, { paths }: Frame, viewer: Viewer): H
   const ofOperator = viewer.isOperator ? operatorLinks(here, paths) : []
   return html`<div class="side">
     ${ofTenant.length === 0 ? '' : links(tenant?.name ?? '', ofTenant)}
-    ${ofOperator.length === 0 ? '' : links('The service', ofOperator)}
+    ${ofOperator.length === 0 ? '' : links('Service', ofOperator)}
   </div>`
 }
 
@@ -120,8 +120,8 @@ function switcher(tenantId: string | undefined): Html {
         autocomplete="off"
         spellcheck="false"
         maxlength="100"
-        placeholder="A tenant, a page, a person"
-        aria-label="Go to a tenant, a page or a person"
+        placeholder="Search tenants, pages and people"
+        aria-label="Search tenants, pages and people"
         aria-controls="found"
       />
     </form>

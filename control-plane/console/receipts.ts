@@ -82,9 +82,8 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
 
   function stateOf(note: DoneNote, reader: Reader, tookMs = note.tookMs): ReceiptState | undefined {
     const { tenantId, revision, because, revoked } = note
-    if (because === 'draft') return quiet('Gateways hear of this tenant once it is published.')
-    if (because === 'sdk')
-      return quiet('The instances of its application take it with their next poll.')
+    if (because === 'draft') return quiet('Gateways receive this tenant once it is published.')
+    if (because === 'sdk') return quiet('Application instances pick it up with their next poll.')
     if (revoked !== undefined) return revokedState(revoked, tookMs)
     if (tenantId === undefined || revision === undefined) return undefined
     const gateways = fleet.gateways()
@@ -94,7 +93,7 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
     if (connected.length === 0)
       return {
         kind: 'waiting',
-        sentence: 'No gateway is connected. It is saved, and goes out when one is.',
+        sentence: 'Saved. No gateway is connected; it is sent when one connects.',
         lines: away,
       }
     const rejected = connected.flatMap(({ gateway_id: id, rejections }) => {
@@ -139,18 +138,18 @@ export function createConsoleReceipts({ fleet, tenants, clock }: ReceiptsWorld) 
     if (of === 0)
       return {
         kind: 'waiting',
-        sentence: 'No gateway is connected; each refuses it as soon as it is back.',
+        sentence: 'No gateway is connected; each enforces it as soon as it reconnects.',
         lines: notes,
       }
     if (applied === of)
       return {
         kind: 'live',
-        sentence: `Refused on ${of} of ${of} in ${seconds(tookMs)}.`,
+        sentence: `Enforced on ${of} of ${of} in ${seconds(tookMs)}.`,
         lines: notes,
       }
     return {
       kind: 'waiting',
-      sentence: `Refused on ${applied} of ${of} gateways so far.`,
+      sentence: `Enforced on ${applied} of ${of} gateways so far.`,
       lines: notes,
     }
   }
@@ -194,26 +193,20 @@ const quiet = (sentence: string): ReceiptState => ({ kind: 'quiet', sentence, li
 type Wording = readonly [one: string, several: string]
 
 const AWAY: Wording = [
-  'is not connected; it gets the newest state when it is back',
-  'are not connected; they get the newest state when they are back',
+  'is offline; it gets the latest state when it reconnects',
+  'are offline; they get the latest state when they reconnect',
 ]
-const PENDING: Wording = [
-  'has not said yet that it serves it',
-  'have not said yet that they serve it',
-]
+const PENDING: Wording = ['has not confirmed it yet', 'have not confirmed it yet']
 const rejectedBecause = (reason: string): Wording => [
-  `rejected it and goes on with what it had: ${reason}`,
-  `rejected it and go on with what they had: ${reason}`,
+  `rejected it and keeps its previous state: ${reason}`,
+  `rejected it and keep their previous state: ${reason}`,
 ]
 const MISSING: Readonly<Record<MissingGateways['what'], Wording>> = {
   pending: ['has not confirmed it yet', 'have not confirmed it yet'],
-  notDurable: [
-    'refuses it, but cannot save that to its disk',
-    'refuse it, but cannot save that to their disks',
-  ],
+  notDurable: ['enforces it, but cannot save it to disk', 'enforce it, but cannot save it to disk'],
   unreachable: [
-    'is not connected; it refuses it as soon as it is back',
-    'are not connected; they refuse it as soon as they are back',
+    'is offline; it enforces it as soon as it reconnects',
+    'are offline; they enforce it as soon as they reconnect',
   ],
 }
 

@@ -30,15 +30,15 @@ export function signpostRoutes(baseUrl: string) {
       <dl>
         <dt>Console</dt>
         <dd><a href="/console">${baseUrl}/console</a>, for operators and administrators</dd>
-        <dt>Every endpoint</dt>
+        <dt>API reference</dt>
         <dd>
-          <a href="/api/v1/docs">${baseUrl}/api/v1/docs</a>, and for programs
+          <a href="/api/v1/docs">${baseUrl}/api/v1/docs</a>, and for tools
           <a href="/api/v1/openapi.json">openapi.json</a>
         </dd>
         <dt>Integration contract</dt>
         <dd><a href="/api/v1/contract">${baseUrl}/api/v1/contract</a></dd>
         <dt>Operator API</dt>
-        <dd><code>${baseUrl}/api/v1/operator</code>, with the operator key as bearer</dd>
+        <dd><code>${baseUrl}/api/v1/operator</code>, with the operator key as bearer token</dd>
         <dt>Health</dt>
         <dd><a href="/health/ready">${baseUrl}/health/ready</a></dd>
       </dl>

@@ -9,19 +9,19 @@ export const FIGURE_SOURCES = ['edge', 'application', 'realm'] as const
 export type FigureSource = (typeof FIGURE_SOURCES)[number]
 
 export const FIGURE_OUTCOMES = {
-  forwarded: 'A request went on to the application.',
-  sign_in: 'A request was sent to sign in first.',
-  sealed: 'A request for a sealed path was answered as if there were none.',
+  forwarded: 'A request was forwarded to the application.',
+  sign_in: 'A request was redirected to sign-in.',
+  sealed: 'A request for a sealed path was answered with 404.',
   refused: 'A request was refused for another reason.',
-  terminate: 'A session was ended, since it moved to another device or network.',
-  logout: 'Somebody signed out of an application.',
-  step_up: 'A second factor was asked for.',
-  signed_in: 'Somebody signed in.',
-  asked: 'A sign-in was asked for something more, as a password that has run out.',
+  terminate: 'A session was ended because it moved to another device or network.',
+  logout: 'Someone signed out of an application.',
+  step_up: 'A second factor was requested.',
+  signed_in: 'Someone signed in.',
+  asked: 'A sign-in needed a further step, such as replacing an expired password.',
   failed: 'A sign-in had a wrong password or code.',
   denied: 'A sign-in was refused by a policy.',
-  lockout: 'An account or an address failed too often, and has to wait from then on.',
-  other: 'Something that this version does not know.',
+  lockout: 'An account was locked or an address blocked after too many failures.',
+  other: 'Not known to this version.',
 } as const
 export type FigureOutcome = keyof typeof FIGURE_OUTCOMES
 
@@ -39,10 +39,10 @@ export type Counted = Omit<Figure, 'count'>
 /** What an alert can watch: each metric is a number of things that happened in a span of time. */
 export const ALERT_METRICS = {
   refused_sign_ins: 'Sign-ins with a wrong password or code, or refused by a policy.',
-  step_ups: 'Second factors that were asked for, at sign-in or because a session has moved.',
+  step_ups: 'Second factors requested at sign-in or because a session moved.',
   sealed_hits: 'Requests for sealed paths, at the edge or in the application.',
-  lockouts: 'Accounts and addresses that have failed too often and have to wait.',
-  failed_deliveries: 'Webhook deliveries that were given up.',
+  lockouts: 'Accounts locked and addresses blocked after too many failures.',
+  failed_deliveries: 'Webhook deliveries that failed for good.',
 } as const
 export type AlertMetric = keyof typeof ALERT_METRICS
 export const ALERT_METRIC_NAMES = Object.keys(ALERT_METRICS) as [AlertMetric, ...AlertMetric[]]

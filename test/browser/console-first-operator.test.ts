@@ -37,7 +37,7 @@ t.test('from the link to a tenant that is published', { skip: WITHOUT_CHROMIUM }
 
   const { page } = phone
   await page.goto(at('/console/tenants'))
-  await page.getByRole('link', { name: 'Create the first one' }).click()
+  await page.getByRole('link', { name: 'Create tenant' }).click()
   await page.fill('[name=tenant_id]', 'Acme!')
   await page.fill('[name=hostnames]', 'app.acme.localhost\nwww.acme.localhost')
   await page.fill('[name=origin]', 'not an address')

@@ -61,7 +61,7 @@ t.test('hasty hands', { skip: WITHOUT_CHROMIUM }, async (t) => {
     await one.goto(at('/tenants/acme-hands/webhooks/new'))
     await one.fill('[name=url]', 'https://127.0.0.1:9/hooks')
     await one.getByLabel('session.revoked').check()
-    return one.getByRole('button', { name: 'Create the webhook' })
+    return one.getByRole('button', { name: 'Create webhook' })
   }
   const shown = async (one: Page) => {
     await one.locator('.copyable code').filter({ hasText: 'whsec_' }).waitFor()
@@ -100,7 +100,7 @@ t.test('hasty hands', { skip: WITHOUT_CHROMIUM }, async (t) => {
   await page.keyboard.type('zzzz')
   await page.keyboard.press('Enter')
   await nothing
-  await page.getByText('Nothing found.').waitFor()
+  await page.getByText('No results.').waitFor()
   t.equal(page.url(), at('/tenants'), 'and nowhere where nothing was found')
 })
 

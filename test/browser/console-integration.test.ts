@@ -136,18 +136,18 @@ t.test('from the keys to live and back', { skip: WITHOUT_CHROMIUM }, async (t) =
 
   // a rotation of the signing key
   await page.goto(at('acme/keys'))
-  await press('Prepare the next key')
+  await press('Publish next key')
   await page.getByText('The next key is published;').waitFor()
-  await follow('Let it sign …')
-  await press('Let it sign')
+  await follow('Start signing with it …')
+  await press('Start signing')
   await page.getByText('The next key signs from now on').waitFor()
-  await press('Prepare the next key')
+  await press('Publish next key')
   await page.getByText('The next key is published;').waitFor()
   await page.locator('.receipt', { hasText: /Live on 1 of 1/ }).waitFor()
   await page.goto(at('acme/keys'))
   await keep(page, 'keys-desk-light')
   await follow('Delete retired keys …')
-  t.match(await main(), /stays: sessions can carry it until/)
+  t.match(await main(), /is kept: sessions may use it until/)
   t.same(await violations(page), [], 'what is asked before keys go')
 
   // who polls in sdk mode
@@ -157,7 +157,7 @@ t.test('from the keys to live and back', { skip: WITHOUT_CHROMIUM }, async (t) =
     tenantBody('shop', 'http://127.0.0.1:9', { mode: 'sdk', hostnames: [] }),
   )
   await page.goto(at('shop/instances'))
-  t.match(await main(), /Nothing can poll a draft/)
+  t.match(await main(), /Publish the tenant first/)
   await fleet.operator('POST', '/tenants/shop/publish')
   const credentials = `${String(sdk.body['client_id'])}:${String(sdk.body['client_secret'])}`
   for (const [name, version, offset] of [

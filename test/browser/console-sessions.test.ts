@@ -44,7 +44,7 @@ t.test('one session is ended, then all', { skip: WITHOUT_CHROMIUM }, async (t) =
   await page.locator('tbody').getByRole('link', { name: /^End/ }).first().click()
   t.match(await page.textContent('main'), /signed out there at once/)
   await page.getByRole('button', { name: 'End this session' }).click()
-  t.match(await page.textContent('.receipt'), /Session ended\.\s+Refused on 1 of 1/)
+  t.match(await page.textContent('.receipt'), /Session ended\.\s+Enforced on 1 of 1/)
   t.equal((await areIn()).filter(Boolean).length, 1, 'one is out, the other goes on')
 
   const { page: wide } = desk
@@ -52,7 +52,7 @@ t.test('one session is ended, then all', { skip: WITHOUT_CHROMIUM }, async (t) =
   await wide.getByRole('link', { name: 'End all sessions' }).press('Enter')
   await look(wide, 'sessions-end-all-desk-dark')
   await wide.getByRole('button', { name: 'End all sessions' }).press('Enter')
-  await wide.locator('.receipt', { hasText: 'Refused on 1 of 1' }).waitFor()
+  await wide.locator('.receipt', { hasText: 'Enforced on 1 of 1' }).waitFor()
   t.same(await areIn(), [false, false])
   t.match(visitors[0]?.page.url(), `${fleet.baseUrl}/auth/realms/acme-sessions`)
   await wide.goto(at('/sessions'))

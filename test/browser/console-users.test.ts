@@ -73,7 +73,7 @@ t.test('a user from the invitation to the end', { skip: WITHOUT_CHROMIUM }, asyn
   t.match(await wide.textContent('main'), /sessions? ends? at once.*cannot sign in/s)
   await look(wide, 'user-disable-desk-dark')
   await wide.getByRole('button', { name: 'Disable account' }).press('Enter')
-  await wide.locator('.receipt', { hasText: 'Refused on 1 of 1' }).waitFor()
+  await wide.locator('.receipt', { hasText: 'Enforced on 1 of 1' }).waitFor()
   const answer = await visitor.page.goto(application)
   t.match(answer?.url(), `${fleet.baseUrl}/auth/realms/acme-users`, 'signed out at the gateway')
   await wide.getByRole('button', { name: 'Enable account' }).press('Enter')

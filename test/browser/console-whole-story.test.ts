@@ -25,7 +25,7 @@ t.test('from creation to live to a revoked user', { skip: WITHOUT_CHROMIUM }, as
   // the operator: a tenant, published, and somebody who looks after it
   const { page: operator } = await chromium.page({ viewport: DESK })
   await becomeOperator(operator, await linkForOperator(fleet), GRACE)
-  await follow(operator, 'Create the first one')
+  await follow(operator, 'Create tenant')
   await operator.fill('[name=tenant_id]', 'acme')
   await operator.fill('[name=name]', 'Acme')
   await operator.fill('[name=hostnames]', 'acme.localhost')
@@ -71,7 +71,7 @@ t.test('from creation to live to a revoked user', { skip: WITHOUT_CHROMIUM }, as
   await keep(operator, 'user-desk-light')
   await follow(operator, 'End all sessions')
   await press(operator, 'End all sessions')
-  t.match(await operator.textContent('.receipt'), /1 session ended. Refused on 1 of 1/)
+  t.match(await operator.textContent('.receipt'), /1 session ended. Enforced on 1 of 1/)
   await user.goto(`${fleet.edge('acme.localhost')}/orders`)
   t.match(user.url(), '/auth/realms/acme/', 'the session is dead at the edge')
   t.equal(orders(), 1, 'and the application was not asked')

@@ -61,15 +61,15 @@ async function entries(
     caption: 'Changes',
     rows: items,
     columns: [
-      { label: 'When', cell: ({ at }) => moment(at) },
-      { label: 'Who', cell: (entry) => actorCell(entry) },
-      { label: 'What', isName: true, cell: ({ action }) => actionText(action) },
+      { label: 'Time', cell: ({ at }) => moment(at) },
+      { label: 'Actor', cell: (entry) => actorCell(entry) },
+      { label: 'Action', isName: true, cell: ({ action }) => actionText(action) },
       ...(isOfAll ? [tenant] : []),
       { label: 'Details', cell: (entry) => details.get(entry) ?? '' },
     ],
     empty: emptyState(
-      'Nothing has been changed yet',
-      'Every change from now on is written down here.',
+      'No changes yet',
+      'Changes to settings, users, policies and keys appear here.',
     ),
   })}
   ${pager(address, { next, isFirst: query.cursor === undefined })}`

@@ -8,20 +8,20 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'tenant.changed': 'Changed settings',
   'tenant.published': 'Published the tenant',
   'tenant.suspended': 'Suspended the tenant',
-  'tenant.activated': 'Ended the suspension',
-  'tenant.removed': 'Removed the tenant',
+  'tenant.activated': 'Reactivated the tenant',
+  'tenant.removed': 'Deleted the tenant',
   'protection.on': 'Turned protection on',
-  'protection.off': 'Went back to pass-through',
+  'protection.off': 'Turned protection off',
   'plan.changed': 'Changed the plan',
   'licence.changed': 'Changed the licence',
   'sessions.revoked': 'Ended sessions',
   'user.created': 'Created a user',
   'user.changed': 'Changed a user',
-  'user.removed': 'Removed a user',
-  'analyzer_key.rotated': 'Made a new analyzer key',
-  'analyzer_key.shown': 'Looked at the analyzer key',
-  'client_secret.shown': 'Looked at the client secret',
-  'client_secret.rotated': 'Made a new client secret',
+  'user.removed': 'Deleted a user',
+  'analyzer_key.rotated': 'Rotated the analyzer key',
+  'analyzer_key.shown': 'Viewed the analyzer key',
+  'client_secret.shown': 'Viewed the client secret',
+  'client_secret.rotated': 'Rotated the client secret',
   'factor.added': 'Added a second factor',
   'keys.rotated': 'Rotated signing keys',
   'user.invited': 'Sent an invitation',
@@ -34,7 +34,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'console.role_taken': 'Removed console access',
   'console.invited': 'Invited a colleague',
   'console.invitation_withdrawn': 'Withdrew an invitation',
-  'console.operator_link_made': 'Made a link for an operator',
+  'console.operator_link_made': 'Created a sign-in link for an operator',
 }
 
 /** `policy.mfa.changed` → «Changed the policy mfa»; what is not known is shown as it is. */
@@ -77,7 +77,7 @@ export function differencesOf({ content }: Pick<AuditRow, 'content'>): Differenc
       ...fromTo(from, to),
       ...listed,
       ...(Array.isArray(changed) && changed.includes('password')
-        ? [{ name: 'password', about: 'a new one' }]
+        ? [{ name: 'password', about: 'changed' }]
         : []),
     ]
   if (isRecord(was) && isRecord(settings)) return [...fromTo(was, settings), ...listed]
@@ -103,7 +103,7 @@ function listDifferences(lists: unknown): Difference[] {
     const isOnlyOrder = change['removed_count'] === 0 && change['added_count'] === 0
     return {
       name,
-      about: isOnlyOrder ? 'another order' : undefined,
+      about: isOnlyOrder ? 'order changed' : undefined,
       from: few(change['removed'], change['removed_count']),
       to: few(change['added'], change['added_count']),
     }

@@ -1,4 +1,4 @@
-/** «The API call that does the same»: for whoever wants it in a script. */
+/** «API equivalent»: the call that does the same, for whoever wants it in a script. */
 import { html } from 'hono/html'
 import { quoted } from '../../pages/shell.ts'
 import type { Html } from '../../pages/html.ts'
@@ -18,7 +18,7 @@ function curlOf({ method, path, body }: ApiCall, baseUrl: string): string {
 
 export function apiCalls(calls: readonly ApiCall[], baseUrl: string): Html {
   return html`<details class="calls">
-    <summary>The same by API</summary>
+    <summary>API equivalent</summary>
     ${calls.map((call) => {
       const label = call.label ?? `${call.method} ${call.path}`
       return html`<p class="hint">${label}</p>

@@ -30,7 +30,7 @@ interface ChartView {
 
 /** A page with one of these sets `hasCharts`. */
 export function chart(view: ChartView): Html {
-  const { title, lines, nothing = 'Nothing was counted in this time.' } = view
+  const { title, lines, nothing = 'No data in this period.' } = view
   const isEmpty = lines.every(
     ({ values, isLevel = false }) => isLevel || values.every((one) => !one),
   )
@@ -51,9 +51,9 @@ function drawn({ title, times, lines, stepMs = 0, summary = 'sum', ...view }: Ch
   return html`<ul class="legend">
       ${lines.map((line, index) => legendEntry(line, index, summary))}
     </ul>
-    <div class="plot" data-chart="${plotted}" role="img" aria-label="${title}; the numbers are in the table below" hidden></div>
+    <div class="plot" data-chart="${plotted}" role="img" aria-label="${title}; the data is in the table below" hidden></div>
     <details>
-      <summary>The numbers</summary>
+      <summary>Show data table</summary>
       ${numbers(title, times, lines, isByDay, timeZone)}
     </details>`
 }

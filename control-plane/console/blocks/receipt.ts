@@ -34,7 +34,7 @@ export function receiptBlock({ said, receipt, followUrl, againUrl }: Happened): 
     <div>
       <p>${said} <span data-sentence>${receipt?.sentence ?? ''}</span></p>
       <ul data-lines>${(receipt?.lines ?? []).map((line) => html`<li>${line}</li>`)}</ul>
-      ${isOpen ? html`<p data-again><a href="${againUrl}">Look again</a></p>` : ''}
+      ${isOpen ? html`<p data-again><a href="${againUrl}">Refresh</a></p>` : ''}
     </div>
   </div>`
 }

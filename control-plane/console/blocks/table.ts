@@ -81,6 +81,6 @@ export function pager(
   }
   return html`<nav class="pager" aria-label="Pages">
     ${isFirst ? '' : html`<a class="button small" href="${at(undefined)}">First page</a>`}
-    ${next === null ? html`<span class="hint">That was all.</span>` : html`<a class="button small" href="${at(next)}" rel="next">Next page</a>`}
+    ${next === null ? html`<span class="hint">End of list</span>` : html`<a class="button small" href="${at(next)}" rel="next">Next page</a>`}
   </nav>`
 }

@@ -36,13 +36,13 @@ export function openSwitcher() {
     if (turn !== asked) return // an older question
     if (answer === undefined || !answer.ok) {
       isEntered = false
-      return void say('The search does not answer.')
+      return void say('Search is not available. Try again.')
     }
     const { items } = (await answer.json()) as { items: Found[] }
     if (turn !== asked) return
     list?.replaceChildren(...items.map(entry))
     answered = text
-    say(items.length === 0 ? 'Nothing found.' : '')
+    say(items.length === 0 ? 'No results' : '')
     if (isEntered) enter()
   }
 

@@ -39,7 +39,7 @@ export const totals = (series: Series) =>
     ['Requests', totalOf(series, REQUESTS)],
     ['Refusals', totalOf(series, isRefusal)],
     ['Sign-ins', totalOf(series, isOf('realm', 'signed_in'))],
-    ['Second factors asked for', totalOf(series, ({ outcome }) => outcome === 'step_up')],
+    ['Second factors requested', totalOf(series, ({ outcome }) => outcome === 'step_up')],
   ] as const
 
 const lineOf =
@@ -54,7 +54,7 @@ export function requestLines(series: Series): ChartLine[] {
   const line = lineOf(series, 'edge')
   return [
     line('Forwarded', 'good', 'forwarded'),
-    line('Sent to sign in', 'plain', 'sign_in'),
+    line('Redirected to sign-in', 'plain', 'sign_in'),
     line('Refused or sealed', 'bad', 'refused', 'sealed', 'terminate'),
   ]
 }
@@ -64,9 +64,9 @@ export function signInLines(series: Series): ChartLine[] {
   return [
     line('Signed in', 'good', 'signed_in'),
     line('Wrong password or code', 'warm', 'failed'),
-    line('Denied by a policy', 'bad', 'denied'),
+    line('Denied by policy', 'bad', 'denied'),
     {
-      label: 'Second factor asked for',
+      label: 'Second factor requested',
       tone: 'plain',
       values: added(series, ({ outcome }) => outcome === 'step_up'),
     },
@@ -85,7 +85,7 @@ export function refusalLines(series: Series): ChartLine[] {
   }))
   if (reasons.length === drawn.length) return lines
   const isLeft: Which = (line) => isRefusal(line) && !drawn.some((one) => isSame(line, one))
-  return [...lines, { label: 'All other reasons', values: added(series, isLeft) }]
+  return [...lines, { label: 'Other reasons', values: added(series, isLeft) }]
 }
 
 function lineName({ outcome, reason }: Pick<Line, 'outcome' | 'reason'>): string {

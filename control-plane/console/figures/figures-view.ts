@@ -26,18 +26,18 @@ export function seriesCharts(series: Series, stepWords: string, timeZone?: strin
   const step = series.times.length > 1 ? (series.times[1] ?? 0) - (series.times[0] ?? 0) : 0
   const drawn = (title: string, lines: ReturnType<typeof requestLines>, nothing: string) =>
     html`<div class="card">${chart({ title: `${title}, ${stepWords}`, times, lines, nothing, stepMs: step, timeZone })}</div>`
-  return html`${drawn('Requests', requestLines(series), 'No requests in this time.')}
-  ${drawn('Refusals by reason', refusalLines(series), 'Nothing was refused in this time.')}
-  ${drawn('Sign-ins', signInLines(series), 'Nobody signed in, or tried to, in this time.')}`
+  return html`${drawn('Requests', requestLines(series), 'No requests in this period.')}
+  ${drawn('Refusals by reason', refusalLines(series), 'No refusals in this period.')}
+  ${drawn('Sign-ins', signInLines(series), 'No sign-ins in this period.')}`
 }
 
-export const STEP_WORDS = { minute: 'each minute', hour: 'each hour', day: 'each day' } as const
+export const STEP_WORDS = { minute: 'per minute', hour: 'per hour', day: 'per day' } as const
 
 export function reasonsCard(series: Series): Html {
   const rows = outcomesAndReasons(series)
   const left = rows.length - REASONS_LISTED_MAX
   return card(
-    'What was decided, and why',
+    'Access decisions',
     html`${table({
       caption: 'Outcomes and reasons',
       rows: rows.slice(0, REASONS_LISTED_MAX),
@@ -48,10 +48,10 @@ export function reasonsCard(series: Series): Html {
           label: 'Meaning',
           cell: ({ outcome }) => html`<span class="hint">${FIGURE_OUTCOMES[outcome]}</span>`,
         },
-        { label: 'Times', isNumber: true, cell: ({ total }) => total.toLocaleString('en') },
+        { label: 'Count', isNumber: true, cell: ({ total }) => total.toLocaleString('en') },
       ],
-      empty: emptyState('Nothing was counted in this time', 'Choose a longer one above.'),
+      empty: emptyState('No data in this period', 'Choose a longer period above.'),
     })}
-    ${left > 0 ? html`<p class="hint">And ${left} more, with smaller numbers.</p>` : ''}`,
+    ${left > 0 ? html`<p class="hint">And ${left} more with lower counts.</p>` : ''}`,
   )
 }

@@ -27,7 +27,7 @@ export function figuresRoutes({ figures, webhookQueue }: FiguresWorld) {
         return {
           title: 'Figures',
           here: 'figures',
-          intro: `What was decided about all tenants in ${rangeWords(range)}.`,
+          intro: `Requests, refusals and sign-ins of all tenants in ${rangeWords(range)}.`,
           hasCharts: true,
           content: html`${rangeLinks(PATH, range)}
           ${tiles(totals(series))}
@@ -38,7 +38,7 @@ export function figuresRoutes({ figures, webhookQueue }: FiguresWorld) {
             {
               method: 'GET',
               path: '/api/v1/operator/tenants/acme/figures',
-              label: 'Figures are told tenant by tenant',
+              label: 'Figures of one tenant',
             },
           ],
         }
@@ -50,11 +50,11 @@ export function figuresRoutes({ figures, webhookQueue }: FiguresWorld) {
 function queueFacts(queue: Awaited<ReturnType<FiguresWorld['webhookQueue']>>) {
   const written = (count: number) => count.toLocaleString('en')
   return facts([
-    ['Events without deliveries yet', written(queue.eventsWaiting)],
-    ['Deliveries waiting', written(queue.deliveriesWaiting)],
-    ['Requests under way', written(queue.underWay)],
+    ['Events to process', written(queue.eventsWaiting)],
+    ['Deliveries queued', written(queue.deliveriesWaiting)],
+    ['Requests in progress', written(queue.underWay)],
     ['Delivered since the start', written(queue.delivered)],
-    ['Given up since the start', written(queue.givenUp)],
+    ['Failed since the start', written(queue.givenUp)],
     ['Webhooks paused since the start', written(queue.paused)],
   ])
 }
@@ -73,8 +73,8 @@ function mostRefused(most: readonly RefusedTenant[]) {
       { label: 'Refusals', isNumber: true, cell: ({ count }) => count.toLocaleString('en') },
     ],
     empty: emptyState(
-      'Nothing was refused',
-      'Tenants whose requests and sign-ins are refused most are shown here.',
+      'No refusals',
+      'Tenants with the most refused requests and sign-ins appear here.',
     ),
   })
 }

@@ -36,9 +36,9 @@ export function fleetRoutes({
     return {
       title: 'Fleet',
       here: 'fleet',
-      intro: `The newest revision is ${revision.toLocaleString('en')}.`,
+      intro: `Latest revision: ${revision.toLocaleString('en')}`,
       content: html`${freshSignInNotice(visit)} ${standing(all, refused)} ${sharing(all)} ${listOf(all, visit.nowMs)}
-      ${refused.length === 0 ? '' : card('What was rejected', rejections(refused))}
+      ${refused.length === 0 ? '' : card('Rejected states', rejections(refused))}
       ${keysCard(all, visit.nowMs)} ${newKeyCard(visit, attempt)}`,
       calls: [
         { method: 'GET', path: GATEWAYS_API },
@@ -76,15 +76,15 @@ function standing(listed: readonly ListedGateway[], refused: readonly Refused[])
   const behind = all.filter(({ connected, lag }) => connected && lag > 0).length
   const problems = [
     away > 0 &&
-      `${away} of ${all.length} ${away === 1 ? 'is away: it goes on with the last state that it has' : 'are away: they go on with the last state that they have'}.`,
+      `${away} of ${all.length} ${away === 1 ? 'is offline and keeps its last state' : 'are offline and keep their last state'}.`,
     behind > 0 && `${behind} of ${all.length} ${behind === 1 ? 'is' : 'are'} behind.`,
     refused.length > 0 &&
-      `${refused.length === 1 ? 'One tenant is' : `${refused.length} tenants are`} served in an older state, since the newest was rejected.`,
+      `${refused.length === 1 ? 'One tenant is' : `${refused.length} tenants are`} served from an older state because the latest was rejected.`,
   ].filter((one) => typeof one === 'string')
   if (problems.length === 0)
     return notice(
       'success',
-      `All ${all.length} ${all.length === 1 ? 'gateway serves' : 'gateways serve'} the newest revision.`,
+      `All ${all.length} ${all.length === 1 ? 'gateway serves' : 'gateways serve'} the latest revision.`,
     )
   return notice('problem', problems.join(' '))
 }
@@ -105,29 +105,29 @@ function listOf(all: readonly ListedGateway[], nowMs: number) {
       { label: 'State', cell: stateBadge },
       { label: 'Revision', isNumber: true, cell: ({ revision }) => revision.toLocaleString('en') },
       {
-        label: 'Behind by',
+        label: 'Lag',
         isNumber: true,
         cell: ({ lag }) => (lag === 0 ? '—' : lag.toLocaleString('en')),
       },
-      { label: 'Last good state', cell: (one) => lastGood(one, nowMs) },
+      { label: 'Last applied', cell: (one) => lastGood(one, nowMs) },
       { label: 'Rejected', isNumber: true, cell: ({ rejections: { length } }) => length },
       {
-        label: 'Seen',
+        label: 'Last seen',
         cell: ({ connected, last_seen_at }) => seen(connected, last_seen_at, nowMs),
       },
     ],
     empty: emptyState(
-      'No gateway has reported',
-      html`Create a key for one below. A gateway beside the control plane appears by itself, with the
-        fleet key of this machine.`,
+      'No gateways yet',
+      html`Create a gateway key below. A gateway on the same machine as the control plane connects by
+        itself, with the fleet key of this machine.`,
     ),
   })
 }
 
 function stateBadge({ connected, last_seen_at, lag, rejections: { length } }: ListedGateway) {
   if (last_seen_at === null) return badge('Never connected', 'warm')
-  if (!connected) return badge('Away', 'bad')
-  if (length > 0) return badge('Rejects', 'bad')
+  if (!connected) return badge('Offline', 'bad')
+  if (length > 0) return badge('Rejected', 'bad')
   return lag > 0 ? badge('Behind', 'warm') : badge('Up to date', 'good')
 }
 
@@ -135,9 +135,9 @@ function stateBadge({ connected, last_seen_at, lag, rejections: { length } }: Li
 function lastGood({ applied_at, durable }: ListedGateway, nowMs: number) {
   const taken =
     applied_at === null
-      ? html`<span class="hint">not told yet</span>`
+      ? html`<span class="hint">unknown</span>`
       : age(Date.parse(applied_at), nowMs)
-  return durable ? taken : html`${taken} ${badge('Not on its disk', 'warm')}`
+  return durable ? taken : html`${taken} ${badge('Not saved to disk', 'warm')}`
 }
 
 function seen(isConnected: boolean, at: string | null, nowMs: number) {
@@ -172,9 +172,9 @@ function rejections(refused: readonly Refused[]) {
         cell: ({ tenant_id }) => html`<a href="${tenantPath(tenant_id)}">${tenant_id}</a>`,
       },
       { label: 'Revision', isNumber: true, cell: ({ revision }) => revision.toLocaleString('en') },
-      { label: 'Why', cell: ({ reason }) => reason },
-      { label: 'By', cell: ({ gateways }) => gateways.join(', ') },
-      { label: 'When', cell: ({ at }) => moment(Date.parse(at)) },
+      { label: 'Reason', cell: ({ reason }) => reason },
+      { label: 'Gateways', cell: ({ gateways }) => gateways.join(', ') },
+      { label: 'Time', cell: ({ at }) => moment(Date.parse(at)) },
     ],
     empty: html``,
   })

@@ -55,7 +55,7 @@ export function keysPicture(bars: readonly KeyBar[], nowMs: number): Html {
     <ol>${bars.map(row)}</ol>
     <figcaption class="hint">
       <span class="swatch signs" aria-hidden="true"></span> signs
-      <span class="swatch accepts" aria-hidden="true"></span> published, and accepted
+      <span class="swatch accepts" aria-hidden="true"></span> published and accepted
       <span class="swatch at-now" aria-hidden="true"></span> now
     </figcaption>
   </figure>`
@@ -80,10 +80,10 @@ function windowOf(bars: readonly KeyBar[], nowMs: number) {
 /** What the bar shows, beneath it. */
 export function captionOf(bar: KeyBar, nowMs: number): string {
   const { phase, neededUntilMs: endMs } = bar
-  if (phase === 'current') return 'signs, and is accepted'
-  if (phase === 'next') return 'is published ahead, and does not sign yet'
-  if (endMs === null || endMs <= nowMs) return 'signs no more; no session can carry it: delete it'
-  return `signs no more; accepted for ${aheadText(endMs - nowMs)} more: so long can its sessions live`
+  if (phase === 'current') return 'active'
+  if (phase === 'next') return 'published, not signing yet'
+  if (endMs === null || endMs <= nowMs) return 'retired; no session uses it, safe to delete'
+  return `retired; accepted for ${aheadText(endMs - nowMs)} more, until its last sessions expire`
 }
 
 function aheadText(ms: number): string {

@@ -38,15 +38,15 @@ type Visit = ViewerVisit
 type Phase = (typeof ROTATION_PHASES)[number]
 
 const PHASES: Readonly<Record<KeyBar['phase'], readonly [string, Tone]>> = {
-  current: ['Signs', 'good'],
+  current: ['Active', 'good'],
   next: ['Next', 'plain'],
   retired: ['Retired', 'warm'],
 }
 
 const DONE: Readonly<Record<Phase, string>> = {
-  prepare: 'The next key is published; it does not sign yet.',
-  promote: 'The next key signs from now on; the one before it is still accepted.',
-  retire: 'What no session can carry any more is deleted.',
+  prepare: 'Next key published. It does not sign yet.',
+  promote: 'Key rotated. The previous key is still accepted.',
+  retire: 'Unused keys deleted.',
 }
 
 export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certificates'>) {
@@ -72,17 +72,17 @@ export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certi
     const facts = mode === 'sdk' ? [] : await certificates.list(tenantId)
     return {
       ...placeOf(tenant),
-      title: isReserved(tenantId) ? 'Keys of the console' : 'Keys',
+      title: isReserved(tenantId) ? 'Console keys' : 'Keys',
       intro: introOf(tenant),
       content:
         bars.length === 0
           ? emptyState(
-              'No key yet',
-              'Publishing the tenant makes the first one.',
-              linkButton(tenantPath(tenantId), 'To Start'),
+              'No keys yet',
+              'Publish the tenant to create the first key.',
+              linkButton(tenantPath(tenantId), 'Open Start'),
             )
           : html`${isReserved(tenantId) ? freshSignInNotice(visit) : ''} ${keysPicture(bars, visit.nowMs)} ${keysTable(bars)}
-            ${card('The next step', nextStep(visit, tenant, bars, attempt))}
+            ${card('Rotation', nextStep(visit, tenant, bars, attempt))}
             ${mode === 'sdk' ? '' : card('Certificates', certificateTable(tenant, facts, visit.nowMs))}`,
       calls: ROTATION_PHASES.map((phase) => ({
         method: 'POST' as const,
@@ -139,8 +139,8 @@ export function keysRoutes(world: Pick<ConsoleWorld, 'tenants' | 'keys' | 'certi
 function introOf({ tenantId, name, maxSessionSeconds }: Tenant): string {
   const length = durationText(maxSessionSeconds)
   return isReserved(tenantId)
-    ? `What sign-ins to this console are signed with. A session lives for ${length} at most, and continues through a rotation.`
-    : `What ${name} signs sessions with. A session lives for ${length} at most, and so long its key has to be accepted.`
+    ? `Signs the sessions of this console. A session lasts up to ${length} and continues through a rotation.`
+    : `Signs the sessions of ${name}. A session lasts up to ${length}, so its key stays valid that long.`
 }
 
 /** Which step it is says the address. */
@@ -164,11 +164,10 @@ function keysTable(bars: readonly KeyBar[]): Html {
       },
       { label: 'State', cell: ({ phase }) => badge(...PHASES[phase]) },
       { label: 'Published', cell: ({ publishedFromMs }) => moment(publishedFromMs) },
-      { label: 'Signs', cell: signsText },
+      { label: 'Signing', cell: signsText },
       {
         label: 'Needed until',
-        cell: ({ neededUntilMs }) =>
-          neededUntilMs === null ? 'it is retired' : moment(neededUntilMs),
+        cell: ({ neededUntilMs }) => (neededUntilMs === null ? 'retired' : moment(neededUntilMs)),
       },
     ],
     empty: html``,
@@ -177,7 +176,7 @@ function keysTable(bars: readonly KeyBar[]): Html {
 
 function signsText({ phase, signsFromMs, signsUntilMs }: KeyBar): Html {
   if (signsFromMs === null) return html`not yet`
-  const until = signsUntilMs === null ? 'the next one does' : moment(signsUntilMs)
+  const until = signsUntilMs === null ? 'the next key takes over' : moment(signsUntilMs)
   return phase === 'current'
     ? html`<div>since ${moment(signsFromMs)}</div>`
     : html`<div>from ${moment(signsFromMs)}<br />until ${until}</div>`
@@ -197,17 +196,17 @@ function nextStep(
     ${
       hasNext
         ? html`<p>${isReserved(tenantId) ? NEXT_OF_CONSOLE : NEXT_OF_TENANT}</p>
-            ${linkButton(`${at(tenantId)}/promote`, 'Let it sign …')}`
+            ${linkButton(`${at(tenantId)}/promote`, 'Start signing with it …')}`
         : html`<p>
-              A rotation begins with a key that is published before it signs: nobody notices.
+              Publish the next key first, then start signing with it. Nobody is signed out.
             </p>
             ${form(visit, {
               action: `${at(tenantId)}/prepare`,
-              submit: 'Prepare the next key',
+              submit: 'Publish next key',
               attempt: attempt && { ...attempt, problem: undefined },
               content: html`<details ${attempt?.problems.has('private_key_pem') === true ? html`open` : ''}>
-                <summary>Bring a key of your own</summary>
-                ${linesField({ name: 'private_key_pem', label: 'Private key in PEM form', hint: 'RSA, 2048 bits or more, not encrypted. It is sealed at once, and never shown again.', isOptional: true, rows: 5, attempt })}
+                <summary>Use your own key</summary>
+                ${linesField({ name: 'private_key_pem', label: 'Private key (PEM)', hint: 'RSA, 2048 bits or more, not encrypted. It is stored encrypted and never shown again.', isOptional: true, rows: 5, attempt })}
               </details>`,
             })}`
     }
@@ -215,29 +214,29 @@ function nextStep(
 }
 
 const NEXT_OF_TENANT =
-  'The next key is published, and does not sign yet. Gateways have it; applications fetch it by themselves, but one that keeps a file of public keys has to be given it first.'
-const NEXT_OF_CONSOLE = 'The next key is published, and does not sign yet.'
+  'The next key is published but does not sign yet. Gateways have it, and applications fetch it automatically. If an application reads public keys from a file, update that file first.'
+const NEXT_OF_CONSOLE = 'The next key is published but does not sign yet.'
 
 function promotion({ tenantId, name, maxSessionSeconds }: Tenant) {
   if (isReserved(tenantId))
     return {
-      title: 'Sign with the next key?',
+      title: 'Start signing with the next key?',
       effects: [
         'New sign-ins to the console are signed with the new key.',
         'Existing sessions continue, yours included.',
       ],
-      submit: 'Sign with it',
+      submit: 'Start signing',
       cancel: at(tenantId),
       isHarmless: true,
     }
   return {
-    title: `Let the next key of ${name} sign?`,
+    title: `Start signing with the next key of ${name}?`,
     effects: [
-      'Whoever signs in from now on gets a session of the new key.',
-      `Running sessions stay: the key before it is accepted for ${durationText(maxSessionSeconds)} more, the longest that one of them can live.`,
+      'New sessions are signed with the new key.',
+      `Existing sessions continue: the previous key is accepted for another ${durationText(maxSessionSeconds)}, the longest a session can last.`,
       'An application that has not fetched the new key refuses the new sessions until it does.',
     ],
-    submit: 'Let it sign',
+    submit: 'Start signing',
     cancel: at(tenantId),
     isHarmless: true,
   }
@@ -256,22 +255,22 @@ function retirement(
     title: `Delete retired keys of ${isReserved(tenantId) ? 'the console' : name}?`,
     effects: [
       free.length === 0
-        ? 'None of them is free yet: without force nothing is deleted.'
-        : html`Deleted, and missed by nobody: ${free.map(({ kid }) => html`<code>${kid}</code> `)}`,
+        ? 'All retired keys are still in use: nothing is deleted unless you force it.'
+        : html`Deleted (no longer in use): ${free.map(({ kid }) => html`<code>${kid}</code> `)}`,
       ...kept.map(
         ({ kid, neededUntilMs: end }) =>
-          html`<code>${kid}</code> stays: sessions can carry it until ${moment(end)}. With force,
-            <b>${isReserved(tenantId) ? 'a sign-in that is under way has to begin again.' : 'everybody whose session it signed is signed out at once.'}</b>`,
+          html`<code>${kid}</code> is kept: sessions may use it until ${moment(end)}. If you force it,
+            <b>${isReserved(tenantId) ? 'sign-ins in progress have to start over.' : 'everyone whose session it signed is signed out immediately.'}</b>`,
       ),
     ],
-    submit: 'Delete them',
+    submit: 'Delete keys',
     cancel: at(tenantId),
     content:
       kept.length === 0
         ? html``
         : checkField({
             name: 'force',
-            label: 'Force: delete the ones that sessions still carry as well',
+            label: 'Force: also delete keys that are still in use',
             attempt,
           }),
   }
@@ -291,7 +290,7 @@ function certificateTable(
       { label: 'Hostname', isName: true, cell: ({ hostname }) => hostname },
       { label: 'State', cell: ({ facts: one }) => certificateBadge(one, nowMs) },
       {
-        label: 'Good until',
+        label: 'Valid until',
         cell: ({ facts: one }) => (one === undefined ? null : moment(Date.parse(one.notAfter))),
       },
       {
@@ -300,11 +299,11 @@ function certificateTable(
           one === undefined ? null : html`<code>${one.fingerprintSha256.slice(0, 16)}…</code>`,
       },
     ],
-    empty: html`<p>It has no hostname.</p>`,
+    empty: html`<p>This tenant has no hostnames.</p>`,
   })}
     <p class="hint">
-      A certificate is put by the API:
-      <code>PUT …/certificates/{hostname}</code>. Without one, the gateways serve the hostname without TLS.
+      Upload certificates by API:
+      <code>PUT …/certificates/{hostname}</code>. Without a certificate, gateways serve the hostname without TLS.
     </p>`
 }
 
@@ -312,5 +311,5 @@ function certificateBadge(facts: CertificateFacts | undefined, nowMs: number): H
   if (facts === undefined) return badge('None')
   const leftMs = Date.parse(facts.notAfter) - nowMs
   if (leftMs <= 0) return badge('Expired', 'bad')
-  return leftMs < ENDS_SOON_MS ? badge('Ends soon', 'warm') : badge('Good', 'good')
+  return leftMs < ENDS_SOON_MS ? badge('Expires soon', 'warm') : badge('Valid', 'good')
 }

@@ -49,21 +49,21 @@ export function tenantsRoutes({ tenants }: { readonly tenants: Pick<Tenants, 'se
                   html`<a href="${tenantPath(tenantId)}">${name}</a>
                     <span class="hint">${tenantId}</span>`,
               },
-              { label: 'Address', cell: addressOf },
+              { label: 'Hostname', cell: addressOf },
               { label: 'Protection', cell: protectionBadge },
               { label: 'Plan', cell: ({ plan: one }) => one },
-              { label: 'Changed', cell: ({ updatedAt }) => moment(updatedAt) },
+              { label: 'Updated', cell: ({ updatedAt }) => moment(updatedAt) },
             ],
             empty: isFiltered
               ? emptyState(
-                  'No tenant matches',
-                  'Search for less, or take a filter away.',
-                  linkButton('/console/tenants', 'Show all', 'quiet'),
+                  'No matching tenants',
+                  'Remove a filter or broaden your search.',
+                  linkButton('/console/tenants', 'Clear filters', 'quiet'),
                 )
               : emptyState(
                   'No tenants yet',
-                  'A tenant is one application with its hostnames, its users and its rules.',
-                  linkButton('/console/tenants/new', 'Create the first one'),
+                  'A tenant is one application with its hostnames, users and policies.',
+                  linkButton('/console/tenants/new', 'Create tenant'),
                 ),
           })}
           ${pager(address, { next, isFirst: cursor === undefined })}`,
@@ -100,7 +100,7 @@ function filters({ q = '', plan = '', status = '', protection = '' }: Chosen) {
   const select = (name: string, label: string, value: string, values: readonly string[]) =>
     selectField({ name, label, value, options: options(values), isFree: true })
   return html`<form method="get" action="/console/tenants" class="filters" role="search">
-    ${textField({ name: 'q', label: 'Id, name or hostname', type: 'search', value: q, isFree: true })}
+    ${textField({ name: 'q', label: 'ID, name or hostname', type: 'search', value: q, isFree: true })}
     ${select('plan', 'Plan', plan, PLANS)} ${select('status', 'Status', status, STATUSES)}
     ${select('protection', 'Protection', protection, PROTECTIONS)}
     <div class="submit"><button type="submit" class="button quiet">Show</button></div>

@@ -23,8 +23,8 @@ import type { TenantVisit } from '../route.ts'
 
 export const METRIC_LABELS: Readonly<Record<AlertMetric, string>> = {
   refused_sign_ins: 'Refused sign-ins',
-  step_ups: 'Second factors asked for',
-  sealed_hits: 'Sealed paths asked for',
+  step_ups: 'Second factors requested',
+  sealed_hits: 'Sealed path requests',
   lockouts: 'Lockouts',
   failed_deliveries: 'Failed webhook deliveries',
 }
@@ -65,24 +65,24 @@ export function alertForm(visit: TenantVisit, alert: Alert | undefined, attempt?
   } = alert ?? {}
   return formCard(visit, {
     action: alert === undefined ? `${path}/new` : `${path}/${alert.alertId}`,
-    submit: alert === undefined ? 'Create the alert' : 'Save',
+    submit: alert === undefined ? 'Create alert' : 'Save',
     cancel: path,
     attempt,
     ...(alert && { hidden: { alert_id: alert.alertId } }),
     content: html`
         ${selectField({
           name: 'metric',
-          label: 'What is counted',
+          label: 'Metric',
           options: ALERT_METRIC_NAMES.map((value) => ({ value, label: METRIC_LABELS[value] })),
           value: alert?.metric ?? 'refused_sign_ins',
           attempt,
         })}
-        ${wholeField({ name: 'threshold', label: 'Tell when there are at least', value: String(threshold), attempt })}
-        ${selectField({ name: 'window_seconds', label: 'within', options: durations(WINDOWS, typed('window_seconds') ?? windowSeconds), value: String(windowSeconds), attempt })}
-        ${selectField({ name: 'cool_down_seconds', label: 'and then stay quiet for at least', options: durations(COOL_DOWNS, typed('cool_down_seconds') ?? coolDownSeconds), value: String(coolDownSeconds), attempt })}
-        ${checkField({ name: 'is_enabled', label: 'It is watched', isOn: isEnabled, attempt })}
+        ${wholeField({ name: 'threshold', label: 'Alert at or above', value: String(threshold), attempt })}
+        ${selectField({ name: 'window_seconds', label: 'Within', options: durations(WINDOWS, typed('window_seconds') ?? windowSeconds), value: String(windowSeconds), attempt })}
+        ${selectField({ name: 'cool_down_seconds', label: 'Cooldown', options: durations(COOL_DOWNS, typed('cool_down_seconds') ?? coolDownSeconds), value: String(coolDownSeconds), attempt })}
+        ${checkField({ name: 'is_enabled', label: 'Enabled', isOn: isEnabled, attempt })}
         <p>
-          <button type="submit" class="button quiet" formaction="${path}/preview">Try it on the last day</button>
+          <button type="submit" class="button quiet" formaction="${path}/preview">Preview on the last 24 hours</button>
         </p>
       `,
   })
@@ -107,19 +107,19 @@ export function previewCard(rule: NewAlert, preview: AlertPreview): Html {
   const count = triggeredAt.length
   const would =
     count === 0
-      ? `It would not have told of anything: the most within ${durationText(rule.windowSeconds)} was ${most.toLocaleString('en')}.`
-      : `It would have told ${count === 1 ? 'once' : `${count} times`}; the most within ${durationText(rule.windowSeconds)} was ${most.toLocaleString('en')}.`
+      ? `It would not have triggered: the highest count within ${durationText(rule.windowSeconds)} was ${most.toLocaleString('en')}.`
+      : `It would have triggered ${count === 1 ? 'once' : `${count} times`}; the highest count within ${durationText(rule.windowSeconds)} was ${most.toLocaleString('en')}.`
   const listed = triggeredAt.slice(-TIMES_LISTED_MAX).reverse()
   return card(
     'In the last 24 hours',
     html`<p role="status">${would}</p>
-      ${count === 0 ? '' : html`<p class="hint">${count > listed.length ? 'The last of them: ' : ''}${listed.map((at, index) => html`${index === 0 ? '' : ', '}${moment(at)}`)}</p>`}
+      ${count === 0 ? '' : html`<p class="hint">${count > listed.length ? 'Most recent: ' : ''}${listed.map((at, index) => html`${index === 0 ? '' : ', '}${moment(at)}`)}</p>`}
       ${chart({
         title: `${METRIC_LABELS[rule.metric]} within ${durationText(rule.windowSeconds)}`,
         times: times.map((ms) => ms / 1000),
         summary: 'most',
         lines: [
-          { label: 'Most within a window', values, tone: 'plain' },
+          { label: 'Highest count in a window', values, tone: 'plain' },
           {
             label: 'Threshold',
             values: values.map(() => rule.threshold),
@@ -127,7 +127,7 @@ export function previewCard(rule: NewAlert, preview: AlertPreview): Html {
             isLevel: true,
           },
         ],
-        nothing: `${ALERT_METRICS[rule.metric]} None was counted.`,
+        nothing: `${ALERT_METRICS[rule.metric]} None in this period.`,
       })}`,
   )
 }

@@ -50,8 +50,7 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
     return {
       title: alert === undefined ? 'New alert' : `Alert: ${METRIC_LABELS[alert.metric]}`,
       here: 'alerts',
-      intro:
-        'Who listens to the webhook event alert.triggered is told, once each time the number gets there.',
+      intro: 'Sends the webhook event alert.triggered once each time the threshold is reached.',
       content: alertForm(visit, alert, attempt),
       hasCharts: true,
       calls: [callOf(tenantId, alertId)],
@@ -65,7 +64,7 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
       return {
         title: 'Alerts',
         here: 'alerts',
-        intro: 'Numbers that are watched, and told of by webhook when they get too high.',
+        intro: 'Get notified when a number gets too high.',
         buttons: [linkButton(`${at(visit)}/new`, 'New alert')],
         content: html`${list(at(visit), items)}
         ${pager(address, { next, isFirst: query.cursor === undefined })}`,
@@ -77,7 +76,7 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
       { path: `${PATH}/new`, role: 'tenant', form: ALERT_FORM, body: NewAlertBody, isOnce: true },
       async (visit, body) => {
         await alerts.create(visit.tenant.tenantId, toNewAlert(body), visit.actor)
-        return done(at(visit), 'The alert is there.')
+        return done(at(visit), 'Alert created.')
       },
       (visit, attempt) => showOne(visit, undefined, attempt),
     ),
@@ -102,7 +101,7 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
       async (visit, body) => {
         const { tenant, path, actor } = visit
         await alerts.patch(tenant.tenantId, path.alert_id, toNewAlert(body), actor)
-        return done(at(visit), 'The alert is saved.')
+        return done(at(visit), 'Alert saved.')
       },
       (visit, attempt) => showOne(visit, visit.path.alert_id, attempt),
     ),
@@ -112,19 +111,19 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
         const { tenantId, name } = visit.tenant
         const alert = await alerts.get(tenantId, visit.path.alert_id)
         return {
-          title: `Remove the alert for ${METRIC_LABELS[alert.metric].toLowerCase()}?`,
+          title: `Delete the alert for ${METRIC_LABELS[alert.metric].toLowerCase()}?`,
           effects: [
-            `${name} is no longer told when there are ${ruleText(alert)}.`,
-            'What it has told of stays among the events.',
+            `${name} is no longer notified of ${ruleText(alert)}.`,
+            'Past alerts stay in Events.',
           ],
-          submit: 'Remove it',
+          submit: 'Delete alert',
           cancel: at(visit),
           calls: [{ method: 'DELETE', path: `${apiOf(tenantId)}/${alert.alertId}` }],
         }
       },
       async (visit) => {
         await alerts.remove(visit.tenant.tenantId, visit.path.alert_id, visit.actor)
-        return done(at(visit), 'The alert is gone.')
+        return done(at(visit), 'Alert deleted.')
       },
     ),
   ]
@@ -157,31 +156,31 @@ function list(path: string, items: readonly Alert[]) {
     rows: items,
     columns: [
       {
-        label: 'What is counted',
+        label: 'Metric',
         isName: true,
         cell: ({ alertId, metric }) =>
           html`<a href="${path}/${alertId}">${METRIC_LABELS[metric]}</a>
             <span class="hint">${ALERT_METRICS[metric]}</span>`,
       },
-      { label: 'Tells at', cell: ruleText },
-      { label: 'Now', cell: stateBadge },
-      { label: 'Told last', cell: ({ triggeredAt }) => moment(triggeredAt) },
+      { label: 'Threshold', cell: ruleText },
+      { label: 'Status', cell: stateBadge },
+      { label: 'Last triggered', cell: ({ triggeredAt }) => moment(triggeredAt) },
       {
-        label: 'Remove',
+        label: 'Actions',
         isUnseen: true,
         cell: ({ alertId, metric }) =>
-          html`<a class="button small" href="${path}/${alertId}/remove">Remove<span class="unseen"> the alert for ${METRIC_LABELS[metric]}</span></a>`,
+          html`<a class="button small" href="${path}/${alertId}/remove">Delete<span class="unseen"> the alert for ${METRIC_LABELS[metric]}</span></a>`,
       },
     ],
     empty: emptyState(
       'No alerts yet',
-      'An alert watches a number, as of refused sign-ins, and tells your webhooks when it gets too high.',
-      linkButton(`${path}/new`, 'Create the first one'),
+      'An alert watches a number, such as refused sign-ins, and notifies you when it reaches a threshold.',
+      linkButton(`${path}/new`, 'Create alert'),
     ),
   })
 }
 
 function stateBadge({ isEnabled, isAbove }: Alert) {
-  if (!isEnabled) return badge('Not watched')
-  return isAbove ? badge('Above', 'bad') : badge('Below', 'good')
+  if (!isEnabled) return badge('Disabled')
+  return isAbove ? badge('Triggered', 'bad') : badge('OK', 'good')
 }

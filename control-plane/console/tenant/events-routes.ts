@@ -59,17 +59,17 @@ export function eventsRoutes({
         return {
           title: 'Events',
           here: 'events',
-          intro: 'What gateways and middlewares saw, newest first. Kept for 35 days.',
+          intro: 'Reported by gateways and middleware, newest first. Kept for 35 days.',
           content: html`${which(path, 'seen')} ${filters(path, types, query)}
           ${table({
-            caption: 'Events that were reported',
+            caption: 'Gateway events',
             rows: items,
             columns: seenColumns(path, instanceShownTo({ viewer, tenant })),
             empty: nothing(
               path,
               isFiltered(query),
-              'Nothing has been reported yet',
-              'Sealed paths that are asked for, sessions that move or are ended, and sign-outs are shown here.',
+              'No events yet',
+              'Requests for sealed paths, refused requests, sessions that moved or ended, and sign-outs appear here.',
             ),
           })}
           ${pager(address, { next, isFirst: cursor === undefined })}`,
@@ -94,21 +94,22 @@ export function eventsRoutes({
         return {
           title: 'Events',
           here: 'events',
-          intro: 'What webhooks are told of, whether one listens or not. Kept for 7 days.',
+          intro:
+            'Events that a webhook can subscribe to, whether one does or not. Kept for 7 days.',
           content: html`${which(path, 'told')} ${filters(`${path}/told`, types, query)}
           ${found.isCut ? stillMore(found) : ''}
           ${
             found.isCut && found.items.length === 0
               ? ''
               : table({
-                  caption: 'Events for webhooks',
+                  caption: 'Webhook events',
                   rows: found.items,
                   columns: toldColumns(`${path}/told`),
                   empty: nothing(
                     `${path}/told`,
                     isFiltered(query),
-                    'Nothing to tell of in the last days',
-                    'Changes of policies, ended sessions, denied sign-ins and alerts are shown here.',
+                    'No events in the last 7 days',
+                    'Policy changes, ended sessions, denied sign-ins and alerts appear here.',
                   ),
                 })
           }
@@ -131,16 +132,16 @@ const isFiltered = ({ type, subject, address }: Filtered) =>
 
 function which(path: string, here: 'seen' | 'told'): Html {
   return tabs('Which events', [
-    { label: 'Reported', href: path, isHere: here === 'seen' },
-    { label: 'For webhooks', href: `${path}/told`, isHere: here === 'told' },
+    { label: 'Gateway events', href: path, isHere: here === 'seen' },
+    { label: 'Webhook events', href: `${path}/told`, isHere: here === 'told' },
   ])
 }
 
 function filters(path: string, types: readonly Option[], { type, subject, address }: Filtered) {
   return html`<form method="get" action="${path}" class="filters" role="search">
     ${selectField({ name: 'type', label: 'Type', value: type, options: [{ value: '', label: 'Any' }, ...types], isFree: true })}
-    ${textField({ name: 'subject', label: 'Id of a user', type: 'search', value: subject, isFree: true })}
-    ${textField({ name: 'address', label: 'Address', type: 'search', value: address, isFree: true })}
+    ${textField({ name: 'subject', label: 'User ID', type: 'search', value: subject, isFree: true })}
+    ${textField({ name: 'address', label: 'IP address', type: 'search', value: address, isFree: true })}
     <div class="submit"><button type="submit" class="button quiet">Show</button></div>
   </form>`
 }
@@ -149,16 +150,16 @@ function stillMore({ items, looked }: EventPage) {
   const found = items.length
   return notice(
     'info',
-    `${found === 0 ? 'Nothing' : `${found} found`} among the ${looked.toLocaleString('en')} events that this page looked through. The next page looks further back.`,
+    `${found === 0 ? 'No matches' : `${found} found`} in the ${looked.toLocaleString('en')} events searched so far. The next page searches further back.`,
   )
 }
 
 function nothing(path: string, isSearch: boolean, title: string, text: string) {
   return isSearch
     ? emptyState(
-        'No event matches',
-        'Take a filter away, or look for less. A user is found by the whole id, an address as it is written.',
-        linkButton(path, 'Show all', 'quiet'),
+        'No matching events',
+        'Remove a filter or broaden your search. Enter the full user ID or IP address.',
+        linkButton(path, 'Clear filters', 'quiet'),
       )
     : emptyState(title, text)
 }
@@ -171,13 +172,13 @@ function found(path: string, name: 'subject' | 'address', value: string | null):
 
 function seenColumns(path: string, isShown: (instance: string) => boolean): Column<KeptEvent>[] {
   return [
-    { label: 'When', cell: ({ at }) => moment(at) },
-    { label: 'What', isName: true, cell: ({ outcome }) => outcomeText(outcome) },
+    { label: 'Time', cell: ({ at }) => moment(at) },
+    { label: 'Event', isName: true, cell: ({ outcome }) => outcomeText(outcome) },
     { label: 'Reason', cell: ({ reason }) => (reason === null ? '—' : reasonText(reason)) },
     { label: 'User', cell: ({ subject }) => found(path, 'subject', subject) },
-    { label: 'Address', cell: ({ ip }) => found(path, 'address', ip) },
+    { label: 'IP address', cell: ({ ip }) => found(path, 'address', ip) },
     {
-      label: 'Where',
+      label: 'Host',
       cell: ({ appHost, instance }) =>
         html`${appHost ?? ''} ${
           isShown(instance) ? html`<span class="hint">${instance}</span>` : ''
@@ -188,15 +189,15 @@ function seenColumns(path: string, isShown: (instance: string) => boolean): Colu
 
 function toldColumns(path: string): Column<LoggedEvent>[] {
   return [
-    { label: 'When', cell: ({ createdAt }) => moment(createdAt) },
+    { label: 'Time', cell: ({ createdAt }) => moment(createdAt) },
     {
-      label: 'What',
+      label: 'Event',
       isName: true,
       cell: ({ event }) => html`${event} <span class="hint">${sentWhen(event)}</span>`,
     },
     { label: 'User', cell: ({ content }) => found(path, 'subject', textOf(content['subject'])) },
     {
-      label: 'Address',
+      label: 'IP address',
       cell: ({ content }) => found(path, 'address', textOf(content['ip'] ?? content['address'])),
     },
     { label: 'Details', cell: ({ content }) => details(content) },

@@ -33,10 +33,14 @@ export function instanceState(
       word: 'Silent',
       tone: 'bad',
       remark:
-        'It has stopped, or does not reach this service. What it decides by is as old as its last poll.',
+        'It has stopped or cannot reach this service. It enforces the state of its last poll.',
     }
   if (!etagIsCurrent)
-    return { word: 'Behind', tone: 'warm', remark: 'It takes the newest state with its next poll.' }
+    return {
+      word: 'Behind',
+      tone: 'warm',
+      remark: 'It picks up the latest state with its next poll.',
+    }
   const offset = clockOffsetOf(clockOffsetMs ?? undefined)
   if (offset !== undefined)
     return { word: 'Clock is off', tone: 'warm', remark: whatToDoAboutTheClock(offset, false) }
@@ -56,14 +60,14 @@ export function instancesRoutes({ instances }: Pick<ConsoleWorld, 'instances'>) 
           here: 'instances',
           intro:
             mode === 'sdk'
-              ? `What enforces inside the application. Each polls every ${pollSeconds === 1 ? 'second' : `${pollSeconds} seconds`}; what has not polled for ${days(LIMITS.feedInstanceKeptMs)} is forgotten.`
-              : 'What enforces inside the application, where there is no edge.',
-          buttons: items.length === 0 ? [] : [linkButton(address, 'Look again', 'quiet')],
+              ? `Middleware instances that enforce sign-in inside the application. Each polls every ${pollSeconds === 1 ? 'second' : `${pollSeconds} seconds`}; an instance that is silent for ${days(LIMITS.feedInstanceKeptMs)} is removed from this list.`
+              : 'Middleware instances that enforce sign-in inside the application, in SDK mode.',
+          buttons: items.length === 0 ? [] : [linkButton(address, 'Refresh', 'quiet')],
           content: html`${table({
             caption: 'Instances',
             rows: items,
             columns: [
-              { label: 'Instance', isName: true, cell: ({ name }) => name || '(without a name)' },
+              { label: 'Instance', isName: true, cell: ({ name }) => name || '(unnamed)' },
               { label: 'State', cell: (one) => stateOf(one, pollSeconds, nowMs) },
               { label: 'Last poll', cell: ({ lastPollMs }) => age(lastPollMs, nowMs) },
               { label: 'Lag', isNumber: true, cell: (one) => lagOf(one, nowMs) },
@@ -96,36 +100,36 @@ function lagOf({ etagIsCurrent, lastPollMs }: FeedInstance, nowMs: number): stri
 }
 
 function versionOf(version: string): Html {
-  if (version === '') return html`<span class="none">not said</span>`
+  if (version === '') return html`<span class="none">unknown</span>`
   return version === VERSION
     ? html`${version}`
-    : html`<span>${version} <span class="hint">newest: ${VERSION}</span></span>`
+    : html`<span>${version} <span class="hint">latest: ${VERSION}</span></span>`
 }
 
 function offsetOf(offsetMs: number | null): string {
-  if (offsetMs === null) return 'not said'
+  if (offsetMs === null) return 'unknown'
   return `${offsetMs > 0 ? '+' : offsetMs < 0 ? '−' : ''}${(Math.abs(offsetMs) / SECOND_MS).toFixed(1)}\u00a0s`
 }
 
 const days = (ms: number) => `${Math.round(ms / (24 * 3600 * SECOND_MS))} days`
 
 function emptyOf({ tenantId, mode, status, hostnames }: Tenant, isBehindFirstPage: boolean): Html {
-  if (isBehindFirstPage) return emptyState('That was all', 'There are no more instances.')
+  if (isBehindFirstPage) return emptyState('End of list', 'There are no more instances.')
   if (mode !== 'sdk')
     return emptyState(
       'No instances in this mode',
-      `In ${mode} mode our edge enforces in front of the application${hostnames[0] === undefined ? '' : ` at ${hostnames[0]}`}: its middleware only believes signatures, and polls nothing. `,
-      linkButton(tenantPath(tenantId), 'To Start', 'quiet'),
+      `In ${mode} mode the gateway enforces sign-in in front of the application${hostnames[0] === undefined ? '' : ` at ${hostnames[0]}`}. Its middleware verifies signatures and does not poll.`,
+      linkButton(tenantPath(tenantId), 'Open Start', 'quiet'),
     )
   if (status === 'draft')
     return emptyState(
-      'Nothing can poll a draft',
-      'Publish the tenant first: then its middleware is let in with the client secret.',
-      linkButton(tenantPath(tenantId), 'Publish it on Start'),
+      'Publish the tenant first',
+      'Instances can connect with the client secret once the tenant is published.',
+      linkButton(tenantPath(tenantId), 'Open Start'),
     )
   return emptyState(
     'No instance has polled yet',
-    'Mount enforce() in the application and start it with the client secret: it appears here with its first poll.',
-    linkButton(`${tenantPath(tenantId, 'integration')}?place=sdk#code`, 'Code to paste'),
+    'Mount enforce() in the application and start it with the client secret. It appears here with its first poll.',
+    linkButton(`${tenantPath(tenantId, 'integration')}?place=sdk#code`, 'Get the code'),
   )
 }

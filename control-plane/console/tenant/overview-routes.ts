@@ -27,7 +27,7 @@ export function overviewRoutes({ figures, refusals, sessions }: OverviewWorld) {
         return {
           title: 'Overview',
           here: 'overview',
-          intro: `What was decided about ${name} in ${rangeWords(range)}.`,
+          intro: `Requests, refusals and sign-ins of ${name} in ${rangeWords(range)}.`,
           hasCharts: true,
           content: html`${rangeLinks(tenantPath(tenantId, 'overview'), range)}
           ${tiles([...totals(series), ['Active sessions now', countText(alive)]])}
@@ -61,19 +61,19 @@ function latestCard(tenantId: string, latest: readonly LatestRefusal[]) {
       caption: 'Latest refusals',
       rows: latest,
       columns: [
-        { label: 'When', cell: ({ at }) => moment(at) },
+        { label: 'Time', cell: ({ at }) => moment(at) },
         {
-          label: 'What',
+          label: 'Event',
           isName: true,
           cell: ({ outcome, repeated }) => outcomeText(outcome) + repeatedText(repeated),
         },
         { label: 'Reason', cell: ({ reason }) => (reason === '' ? '—' : reasonText(reason)) },
-        { label: 'Who', cell: ({ subject }) => found('subject', subject) },
-        { label: 'Address', cell: ({ ip }) => found('address', ip) },
+        { label: 'User', cell: ({ subject }) => found('subject', subject) },
+        { label: 'IP address', cell: ({ ip }) => found('address', ip) },
       ],
       empty: emptyState(
-        'Nobody was refused',
-        'Sealed paths that somebody asked for, and sign-ins that a policy denied, are shown here.',
+        'No refusals yet',
+        'Requests for sealed paths and sign-ins denied by a policy appear here.',
       ),
     }),
   )

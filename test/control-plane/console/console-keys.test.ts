@@ -1,4 +1,4 @@
-/** The keys that the console itself is signed in with: rotated as a tenant's, and nobody notices. */
+/** The keys that the console itself is signed in with: rotated as a tenant's, and Publish the next key first, then start signing with it. Nobody is signed out. */
 import t from 'tap'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startApi } from '../../support/api.ts'

@@ -31,10 +31,10 @@ void t.test('nobody is there yet, and what that means', async (t) => {
   const { person } = await startConsole(t)
   const { status, text } = await (await person('operator')).get('/console/fleet')
   t.equal(status, 200)
-  t.match(text, /No gateway has reported.*fleet\s+key.*No gateway keys/s)
+  t.match(text, /No gateways yet.*fleet\s+key.*No gateway keys/s)
 })
 
-void t.test('gateways that serve the newest revision are said to in one sentence', async (t) => {
+void t.test('gateways that serve the latest revision are said to in one sentence', async (t) => {
   const { registry, clock, revision, show } = await startFleetPage(t)
   for (const id of ['edge-1', 'edge-2']) {
     registry.connected(id, '1.2.3', 0)
@@ -43,7 +43,7 @@ void t.test('gateways that serve the newest revision are said to in one sentence
   clock.advance(5 * MINUTE_MS)
   for (const id of ['edge-1', 'edge-2']) registry.seen(id)
   const text = await show()
-  t.match(text, /All 2 gateways serve the newest revision/)
+  t.match(text, /All 2 gateways serve the latest revision/)
   t.match(text, /edge-1.*version 1\.2\.3.*Up to date.*5 minutes ago.*now.*edge-2/s)
 })
 
@@ -57,10 +57,10 @@ void t.test('who is away, behind, or not on its disk is seen at once', async (t)
   registry.connected('forgetful', '1', 0)
   registry.applied('forgetful', revision, false)
   const text = await show()
-  t.match(text, /1 of 3 is away: .*1 of 3 is behind\./)
-  t.match(text, /away .*Away.*2 hours ago/s)
-  t.match(text, /behind .*Behind.*not told yet/s)
-  t.match(text, /forgetful .*Not on its disk/s)
+  t.match(text, /1 of 3 is offline .*1 of 3 is behind\./)
+  t.match(text, /away .*Offline.*2 hours ago/s)
+  t.match(text, /behind .*Behind.*unknown/s)
+  t.match(text, /forgetful .*Not saved to disk/s)
 })
 
 void t.test('a rejection stands there once with its reason and who it is from', async (t) => {
@@ -72,7 +72,7 @@ void t.test('a rejection stands there once with its reason and who it is from', 
   }
   registry.rejected('edge-2', 'other', 8, 'too large')
   const text = await show()
-  t.match(text, /2 tenants are served in an older state/)
+  t.match(text, /2 tenants are served from an older state/)
   t.equal(text.match(/&lt;b&gt;not a path/g)?.length, 1)
   t.match(text, /console\/tenants\/acme.*edge-1, edge-2.*console\/tenants\/other.*edge-2/s)
   t.notMatch(text, /<b>not/)

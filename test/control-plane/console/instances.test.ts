@@ -11,9 +11,9 @@ const SDK = { mode: 'sdk', origin: 'http://127.0.0.1:9000' } as const
 void t.test('without instances the page says why, and what to do', async (t) => {
   const { services, person } = await startConsole(t)
   const ada = await person('acme')
-  t.match((await ada.get(PAGE)).text, /In gateway mode our edge enforces.*acme\.localhost/s)
+  t.match((await ada.get(PAGE)).text, /In gateway mode the gateway enforces.*acme\.localhost/s)
   await services.tenants.patch('acme', SDK, ACTOR)
-  t.match((await ada.get(PAGE)).text, /Nothing can poll a draft.*Publish it on Start/s)
+  t.match((await ada.get(PAGE)).text, /Publish the tenant first.*Open Start/s)
   await services.tenants.publish('acme', ACTOR)
   t.match((await ada.get(PAGE)).text, /No instance has polled yet.*place=sdk#code/s)
 })
@@ -36,14 +36,14 @@ void t.test('an instance shows its version, its last poll, its lag and its state
     return new RegExp(`<th scope="row"[^>]*>${name}[^]*?</tr>`).exec(text)?.[0] ?? 'none'
   }
   t.match(await rowOf('web-1'), /Up to date.*just now.*none.*0\.1\.0.*\+0\.0\ss/s)
-  t.match(await rowOf('&lt;img'), new RegExp(`Clock is off.*newest: ${VERSION}.*−90\\.0\\ss`, 's'))
+  t.match(await rowOf('&lt;img'), new RegExp(`Clock is off.*latest: ${VERSION}.*−90\\.0\\ss`, 's'))
   await tenants.patch('acme', { sealed: ['/internal'] }, ACTOR)
   clock.advance(2000)
   t.match(await rowOf('web-1'), /Behind.*2 seconds ago.*up to 2\ss/s)
   await poll('web-1')
   t.match(await rowOf('web-1'), /Up to date/)
   clock.advance(15_001)
-  t.match(await rowOf('web-1'), /Silent.*does not reach this service/s)
+  t.match(await rowOf('web-1'), /Silent.*cannot reach this service/s)
 })
 
 void t.test('instances come by pages, and an unnamed one has a name for it', async (t) => {
@@ -59,7 +59,7 @@ void t.test('instances come by pages, and an unnamed one has a name for it', asy
     )
   const ada = await person('acme')
   const first = await ada.get(`${PAGE}?limit=2`)
-  t.match(first.text, /\(without a name\)/)
+  t.match(first.text, /\(unnamed\)/)
   t.notMatch(first.text, />b</)
   const next = /href="([^"]+)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
   t.match((await ada.get(next)).text, /<th scope="row"[^>]*>b</)

@@ -76,7 +76,7 @@ void t.test(
     const replaced = await ada.post(`${path}/replace`, { overlap_seconds: '3600', form_id })
     t.match(replaced, { status: 200, text: /Analyzer key replaced/ })
     t.match(replaced.text, /counts as well, until.*2026-01-01 01:00 UTC/s)
-    t.match(replaced.text, /Gateways hear of this tenant once it is published/, 'the receipt')
+    t.match(replaced.text, /Gateways receive this tenant once it is published/, 'the receipt')
     const [second = ''] = PREFIX['analyzer-key'].exec(replaced.text) ?? []
     const again = await ada.post(`${path}/replace`, { overlap_seconds: '3600', form_id })
     t.match(again, { status: 200, text: second }, 'sent twice it does nothing more, and shows it')

@@ -14,7 +14,7 @@ void t.test('a rotation goes through its steps, and each page says what it means
   const { services, person } = await startConsole(t, { clock })
   const { tenants, keys } = services
   let grace = await person('operator')
-  t.match((await grace.get(PAGE)).text, /No key yet.*Publishing the tenant makes the first/s)
+  t.match((await grace.get(PAGE)).text, /No keys yet.*Publish the tenant to create the first/s)
   t.equal((await grace.post(`${PAGE}/prepare`)).status, 409, 'a draft has none to rotate')
   await tenants.publish('acme', ACTOR)
   const kid = async (phase: string) =>
@@ -26,37 +26,40 @@ void t.test('a rotation goes through its steps, and each page says what it means
     t.match(picture, /role="img"\s+aria-labelledby="key-0"/)
     return [...picture.matchAll(/<p id="key-\d">(.*?)<\/p>/gs)].map(([, one]) => one).join('; ')
   }
-  t.equal(await label(), `<code>${first.slice(0, 12)}</code> signs, and is accepted`)
+  t.equal(await label(), `<code>${first.slice(0, 12)}</code> active`)
 
   const form_id = services.consoleAccess.proofs.newFormId(grace.userId)
   const prepared = await grace.post(`${PAGE}/prepare`, { form_id, private_key_pem: '' })
   t.match(prepared, { status: 303, location: /\/keys\?done=/ })
   t.match(await grace.post(`${PAGE}/prepare`, { form_id, private_key_pem: '' }), { status: 303 })
   t.equal((await keys.timeline('acme')).length, 2, 'sent twice it is one key')
-  t.match((await grace.get(prepared.location)).text, /is published; it does not sign yet/)
-  t.match(await label(), /is published ahead, and does not sign yet/)
+  t.match((await grace.get(prepared.location)).text, /Next key published. It does not sign yet/)
+  t.match(await label(), /published, not signing yet/)
   t.match(await grace.post(`${PAGE}/prepare`, { private_key_pem: '' }), {
     status: 409,
     text: /A next key is prepared already/,
   })
 
   const asked = await grace.get(`${PAGE}/promote`)
-  t.match(asked.text, /Running sessions stay: the key before it is accepted for 8 hours more/)
+  t.match(
+    asked.text,
+    /Existing sessions continue: the previous key is accepted for another 8 hours/,
+  )
   t.equal((await grace.post(`${PAGE}/promote`, { private_key_pem: '' })).status, 303)
   t.equal(await kid('retired'), first)
   const page = (await grace.get(PAGE)).text
   t.match(page, /2026-01-01 08:00 UTC/, 'needed until its last session is over')
-  t.match(await label(), /accepted for 8 hours more: so long can its sessions live/)
+  t.match(await label(), /accepted for 8 hours more, until its last sessions expire/)
 
   const kept = await grace.get(`${PAGE}/retire`)
-  t.match(kept.text, /without force nothing is deleted/)
-  t.match(kept.text, new RegExp(`${first}</code> stays.*everybody whose session it signed`, 's'))
+  t.match(kept.text, /nothing is deleted unless you force it/)
+  t.match(kept.text, new RegExp(`${first}</code> is kept.*everyone whose session it signed`, 's'))
   t.match(await grace.post(`${PAGE}/retire`, { private_key_pem: '' }), { status: 409 })
   t.equal(await kid('retired'), first, 'nothing was deleted')
   clock.advance(SESSION_MS)
   grace = await person('operator')
-  t.match(await label(), /no session can carry it: delete it/)
-  t.match((await grace.get(`${PAGE}/retire`)).text, /Deleted, and missed by nobody/)
+  t.match(await label(), /no session uses it, safe to delete/)
+  t.match((await grace.get(`${PAGE}/retire`)).text, /Deleted .no longer in use./)
   t.equal((await grace.post(`${PAGE}/retire`, { private_key_pem: '' })).status, 303)
   t.equal((await keys.timeline('acme')).length, 1)
   await grace.post(`${PAGE}/prepare`, { private_key_pem: '' })
@@ -123,7 +126,7 @@ void t.test('a picture says of every phase what it is', async (t) => {
   const retired = barOf({ ...key, phase: 'retired' }, tenant)
   t.equal(retired.neededUntilMs, 3_602_000)
   t.match(captionOf(retired, 2000), /accepted for 60 minutes more/)
-  t.match(captionOf(retired, 3_602_000), /delete it/)
+  t.match(captionOf(retired, 3_602_000), /safe to delete/)
   const next = { kid: 'n', phase: 'next', createdAtMs: 0, promotedAtMs: null, retiredAtMs: null }
-  t.match(captionOf(barOf(next as never, tenant), 0), /does not sign yet/)
+  t.match(captionOf(barOf(next as never, tenant), 0), /not signing yet/)
 })

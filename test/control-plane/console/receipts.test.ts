@@ -44,8 +44,8 @@ void t.test('a gateway that is late is followed until it is there', async (t) =>
   t.equal(answer.status, 303)
   const { text } = await grace.get(answer.location)
   t.match(text, /Live on 0 of 1 gateways so far/)
-  t.match(text, /gateway-late has not said yet/)
-  t.match(text, /href="[^"]*done=[^"]*">Look again/, 'which needs no script')
+  t.match(text, /gateway-late has not confirmed it yet/)
+  t.match(text, /href="[^"]*done=[^"]*">Refresh/, 'which needs no script')
   const follow = (/data-receipt="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
   const stream = await app.request(
     services.baseUrl + follow,
@@ -89,7 +89,7 @@ void t.test('without a gateway it is saved, and says when it goes out', async (t
   const { person } = await startWorld(t)
   const grace = await person('operator')
   const answer = await grace.post('/console/tenants/acme/publish')
-  t.match((await grace.get(answer.location)).text, /No gateway is connected\. It is saved/)
+  t.match((await grace.get(answer.location)).text, /Saved\. No gateway is connected/)
 })
 
 void t.test('nobody follows the change of somebody else', async (t) => {
@@ -112,7 +112,7 @@ void t.test('a revocation took as long as gateways took', async (t) => {
     startedMs,
     reader,
   )
-  t.match(receipts.stateOf(note, reader), { sentence: 'Refused on 1 of 1 in 0.1 s.' })
+  t.match(receipts.stateOf(note, reader), { sentence: 'Enforced on 1 of 1 in 0.1 s.' })
 })
 
 void t.test('names of gateways are for operators: a tenant sees how many they are', async (t) => {
@@ -135,12 +135,12 @@ void t.test('names of gateways are for operators: a tenant sees how many they ar
   late.send({ type: 'rejected', tenant_id: 'acme', revision, reason })
   await until(() => services.gateways().some(({ rejections }) => rejections.length > 0))
   t.match(receipts.stateOf(told, { isOperator: true })?.lines, [
-    `rack-7.example rejected it and goes on with what it had: ${reason}`,
-    'rack-8.example is not connected; it gets the newest state when it is back',
+    `rack-7.example rejected it and keeps its previous state: ${reason}`,
+    'rack-8.example is offline; it gets the latest state when it reconnects',
   ])
   t.match(receipts.stateOf(told, { isOperator: false })?.lines, [
-    `One gateway rejected it and goes on with what it had: ${reason}`,
-    'One gateway is not connected; it gets the newest state when it is back',
+    `One gateway rejected it and keeps its previous state: ${reason}`,
+    'One gateway is offline; it gets the latest state when it reconnects',
   ])
 
   for (const [who, isNamed] of [
@@ -153,7 +153,7 @@ void t.test('names of gateways are for operators: a tenant sees how many they ar
     const answer = await who.post(ended)
     t.equal(answer.status, 303)
     const { text } = await who.get(answer.location)
-    t.match(text, /Refused on 0 of 1 gateways so far/)
+    t.match(text, /Enforced on 0 of 1 gateways so far/)
     t.equal(/rack-[78]/.test(text), isNamed, 'sessions that have ended')
     const given = new URL(answer.location, services.baseUrl).searchParams.get('done') ?? ''
     const carried = Buffer.from(given.split('.')[0] ?? '', 'base64url').toString()

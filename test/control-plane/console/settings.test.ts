@@ -56,7 +56,7 @@ void t.test('settings are saved, with who did it and what was there before', asy
   }
   const saved = await grace.post(AT, await filled(grace, typed))
   t.match(saved, { status: 303, location: `${AT}?done=` })
-  t.match((await grace.get(saved.location)).text, /The settings are saved.*once it is published/s)
+  t.match((await grace.get(saved.location)).text, /Settings saved.*once it is published/s)
   t.match(await services.tenants.get('acme'), {
     name: 'Acme & Sons',
     hostnames: ['acme.localhost', 'www.acme.localhost'],
@@ -96,7 +96,10 @@ void t.test('what somebody else has saved meanwhile is not undone', async (t) =>
   const stale = await filled(grace, { name: 'Renamed' })
   await alan.post(AT, await filled(alan, { sealed: '/internal' }))
   const refused = await grace.post(AT, stale)
-  t.match(refused, { status: 409, text: /Somebody has changed this since you opened the page/ })
+  t.match(refused, {
+    status: 409,
+    text: /Someone changed these settings after you opened the page/,
+  })
   t.match(refused.text, 'Sealed paths: /internal', 'what is there now')
   t.match(refused.text, 'value="Renamed"', 'and what was typed')
   t.match(await services.tenants.get('acme'), { name: 'acme', sealed: ['/internal'] })
@@ -110,7 +113,7 @@ void t.test('plan and licence, with dates that are checked', async (t) => {
   const { services, person } = await startConsole(t)
   const grace = await person('operator')
   const plan = await grace.post(`${AT}/plan`, { plan: 'premium' })
-  t.match((await grace.get(plan.location)).text, 'The plan is premium.')
+  t.match((await grace.get(plan.location)).text, 'Plan changed to premium.')
   t.equal((await services.tenants.get('acme')).plan, 'premium')
   t.match(await grace.post(`${AT}/plan`, { plan: 'gold' }), { status: 422, text: /plan-error/ })
 
@@ -134,22 +137,22 @@ void t.test('plan and licence, with dates that are checked', async (t) => {
   }
   const none = { grace_from: '', expires_at: '', blocks_signin: 'on' }
   await grace.post(`${AT}/licence`, { state: 'expired', ...none })
-  t.match((await grace.get(AT)).text, 'New sign-ins are refused because of the licence')
+  t.match((await grace.get(AT)).text, 'New sign-ins are refused because of the license')
   t.match(await services.tenants.get('acme'), { licence: 'expired', licenceExpiresAt: null })
 })
 
 void t.test('a tenant is suspended and activated, asked first', async (t) => {
   const { services, person } = await startConsole(t)
   const grace = await person('operator')
-  t.match((await grace.get(AT)).text, /A draft.*Publish it/s)
+  t.match((await grace.get(AT)).text, /Draft: .*Publish tenant/s)
   t.match(await grace.post(`${AT}/suspend`), { status: 409 }, 'a draft cannot be')
   await services.tenants.publish('acme', ACTOR)
   t.match((await grace.get(`${AT}/suspend`)).text, /Suspend acme\?.*acme\.localhost.*503/s)
   const suspended = await grace.post(`${AT}/suspend`)
   t.match((await grace.get(suspended.location)).text, /acme is suspended\..*No gateway/s)
-  t.match((await grace.get(AT)).text, 'Activate it')
+  t.match((await grace.get(AT)).text, 'Reactivate tenant')
   const on = await grace.post(`${AT}/activate`)
-  t.match((await grace.get(on.location)).text, 'acme is served again.')
+  t.match((await grace.get(on.location)).text, 'acme is active again.')
   t.equal((await services.tenants.get('acme')).status, 'published')
 })
 
@@ -163,7 +166,7 @@ void t.test('a tenant is deleted only by whoever types its name, with a fresh pr
   for (const name of ['', 'acme', 'Acme'])
     t.match(
       await grace.post(`${AT}/delete`, { name }),
-      { status: 422, text: /id="name-error">This is not its name/ },
+      { status: 422, text: /id="name-error">The name doesn’t match. Type it exactly as shown/ },
       `“${name}”`,
     )
   t.ok(await services.tenants.find('acme'))

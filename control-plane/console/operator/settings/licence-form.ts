@@ -24,7 +24,7 @@ const PLAN_LABELS = {
 
 const LICENCE_LABELS = {
   active: 'Active',
-  grace: 'Grace: it has run out, and goes on for a while',
+  grace: 'Grace period',
   expired: 'Expired',
 } as const satisfies Record<Tenant['licence'], string>
 
@@ -38,13 +38,13 @@ export function planForm(
 ): Html {
   return form(visit, {
     action,
-    submit: 'Save the plan',
+    submit: 'Save plan',
     look: 'quiet',
     attempt,
     content: selectField({
       name: 'plan',
       label: 'Plan',
-      hint: 'Without premium nothing more is sent to its webhooks, not even what waits.',
+      hint: 'Below premium, webhooks stop, including queued deliveries.',
       options: PLANS.map((value) => ({ value, label: PLAN_LABELS[value] })),
       value: plan,
       attempt,
@@ -52,7 +52,7 @@ export function planForm(
   })
 }
 
-const DATE_HINT = 'As 2027-01-31T00:00:00Z. Empty: never by itself.'
+const DATE_HINT = 'For example 2027-01-31T00:00:00Z. Leave empty for never.'
 
 export function licenceForm(
   visit: Visit,
@@ -65,19 +65,19 @@ export function licenceForm(
     tenant.licenceBlocksSignin
       ? notice(
           'info',
-          'New sign-ins are refused because of the licence. Who is signed in stays so.',
+          'New sign-ins are refused because of the license. Existing sessions continue.',
         )
       : ''
   }
   ${form(visit, {
     action,
-    submit: 'Save the licence',
+    submit: 'Save license',
     look: 'quiet',
     attempt,
     content: html`
       ${selectField({
         name: 'state',
-        label: 'Licence',
+        label: 'License',
         options: LICENCES.map((value) => ({ value, label: LICENCE_LABELS[value] })),
         value: tenant.licence,
         attempt,
@@ -85,13 +85,13 @@ export function licenceForm(
       ${checkField({
         name: 'blocks_signin',
         label: 'Refuse new sign-ins now',
-        hint: 'Who is signed in stays so until the session ends.',
+        hint: 'Existing sessions continue until they end.',
         isOn: tenant.licenceBlocksSignin,
         attempt,
       })}
       ${textField({
         name: 'grace_from',
-        label: 'Comes to its grace at',
+        label: 'Grace period starts',
         hint: DATE_HINT,
         value: date(tenant.licenceGraceFrom),
         isOptional: true,
@@ -99,7 +99,7 @@ export function licenceForm(
       })}
       ${textField({
         name: 'expires_at',
-        label: 'Expires at',
+        label: 'Expires',
         hint: DATE_HINT,
         value: date(tenant.licenceExpiresAt),
         isOptional: true,
@@ -107,7 +107,7 @@ export function licenceForm(
       })}
       ${checkField({
         name: 'blocks_signin_when_expired',
-        label: 'Refuse new sign-ins once it has expired',
+        label: 'Refuse new sign-ins after it expires',
         isOn: tenant.licenceExpiryBlocks,
         attempt,
       })}

@@ -46,30 +46,30 @@ export const SettingsBody = v.required(
 
 const LABELS = {
   name: 'Name',
-  mode: 'Where it is enforced',
+  mode: 'Enforcement mode',
   hostnames: 'Hostnames',
   origin: 'Origin',
   sealed: 'Sealed paths',
   excluded: 'Open paths',
   health: 'Health path',
-  max_session_seconds: 'A session lasts at most',
-  idle_seconds: 'And without a request',
-  session_binding: 'A session that moves',
+  max_session_seconds: 'Session lifetime',
+  idle_seconds: 'Idle timeout',
+  session_binding: 'If the browser or network changes',
   time_zone: 'Time zone',
 } as const
 
 type Setting = keyof typeof LABELS
 
 export const MODE_LABELS = {
-  gateway: 'Gateway: our edge stands in front of it',
-  connector: 'Connector: the application dials out to our edge',
-  sdk: 'SDK: a middleware inside the application',
+  gateway: 'Gateway: in front of the application',
+  connector: 'Connector: the application dials out to the gateway',
+  sdk: 'SDK: middleware inside the application',
 } as const satisfies Record<Tenant['mode'], string>
 
 const BINDING_LABELS = {
-  off: 'Goes on, in any browser and network',
-  step_up: 'Has to prove a second factor',
-  terminate: 'Ends',
+  off: 'Continue the session',
+  step_up: 'Require a second factor',
+  terminate: 'End the session',
 } as const
 
 /** As the fields show them. */
@@ -118,21 +118,21 @@ export function settingsForm(
   return html`${otherwise(shown, attempt)}
   ${form(visit, {
     action,
-    submit: 'Save the settings',
+    submit: 'Save settings',
     hidden: { seen: seen ?? seenOf(tenant) },
     attempt,
     content: html`
-      ${textField(field('name', 'People see it when they sign in.'))}
+      ${textField(field('name', 'Shown on the sign-in page.'))}
       ${selectField({ ...field('mode'), options: options(MODES, MODE_LABELS) })}
-      ${linesField({ ...field('hostnames', 'What browsers ask for, one a line. At least one, unless in SDK mode.'), isOptional: true })}
-      ${textField({ ...field('origin', 'Where the application is: http://10.0.0.5:3000, without a path.'), type: 'url' })}
-      ${linesField({ ...field('sealed', 'They do not exist for the outside. One a line.'), isOptional: true })}
-      ${linesField({ ...field('excluded', 'Served without a sign-in. One a line.'), isOptional: true })}
-      ${textField(field('health', 'Where the application says that it is well, and answers probes.'))}
+      ${linesField({ ...field('hostnames', 'One per line. Required unless in SDK mode.'), isOptional: true })}
+      ${textField({ ...field('origin', 'Where the application runs, without a path. For example http://10.0.0.5:3000.'), type: 'url' })}
+      ${linesField({ ...field('sealed', 'Always return 404. One per line.'), isOptional: true })}
+      ${linesField({ ...field('excluded', 'Open to everyone, without sign-in. One per line.'), isOptional: true })}
+      ${textField(field('health', 'Where the application reports healthy, and answers probes.'))}
       ${wholeField(field('max_session_seconds', 'In seconds; 28800 are eight hours.'))}
       ${wholeField(field('idle_seconds', 'In seconds; 900 are a quarter of an hour.'))}
-      ${selectField({ ...field('session_binding', 'What happens to a session that turns up in another browser or network.'), options: options(SESSION_BINDINGS, BINDING_LABELS) })}
-      ${textField(field('time_zone', 'For days and weeks in figures and mails: Europe/Berlin.'))}
+      ${selectField({ ...field('session_binding', 'Applies when a session is used from another browser or network.'), options: options(SESSION_BINDINGS, BINDING_LABELS) })}
+      ${textField(field('time_zone', 'For days and weeks in figures and emails. For example Europe/Berlin.'))}
     `,
   })}`
 }
@@ -146,7 +146,7 @@ function otherwise(shown: Record<Setting, string>, attempt: Attempt | undefined)
   if (others.length === 0) return ''
   return notice(
     'info',
-    'Saved at this moment, and other than in your form:',
+    'The saved values differ from your form:',
     html`<ul>
       ${others.map((setting) => html`<li>${LABELS[setting]}: ${shown[setting] === '' ? '(empty)' : shown[setting].replaceAll('\n', ', ')}</li>`)}
     </ul>`,

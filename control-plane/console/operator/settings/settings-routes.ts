@@ -20,7 +20,7 @@ export const SETTINGS = `${TENANT_PATH}/settings` as const
 export const settingsAt = (tenantId: string): string => tenantPath(tenantId, 'settings')
 
 const MEANWHILE =
-  'Somebody has changed this since you opened the page. Look at what differs, then save again.'
+  'Someone changed these settings after you opened the page. Review the differences, then save again.'
 
 type OfTenant = ViewerVisit & { readonly path: { readonly tenant_id: string } }
 
@@ -39,13 +39,13 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
         here: 'settings',
         tenant,
         buttons: [linkButton(administratorsPath(tenantId), 'Administrators', 'quiet')],
-        intro: 'What it is and where it stands. Its administrators do not see this page.',
+        intro: 'Only operators can see this page.',
         content: html`
           ${freshSignInNotice(visit)}
-          ${card('What it is', settingsForm(visit, tenant, at, attemptOf('settings')), 'settings')}
+          ${card('Details', settingsForm(visit, tenant, at, attemptOf('settings')), 'settings')}
           ${card('Plan', planForm(visit, tenant, `${at}/plan`, attemptOf('plan')), 'tenant-plan')}
-          ${card('Licence', licenceForm(visit, tenant, `${at}/licence`, attemptOf('licence')), 'licence')}
-          ${card('State', state(visit, tenant), 'tenant-state')}
+          ${card('License', licenceForm(visit, tenant, `${at}/licence`, attemptOf('licence')), 'licence')}
+          ${card('Status', state(visit, tenant), 'tenant-state')}
         `,
         calls: [
           { method: 'PATCH', path: api, body: { name: tenant.name }, label: 'Settings' },
@@ -54,10 +54,10 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
             method: 'PUT',
             path: `${api}/licence`,
             body: { state: tenant.licence, blocks_signin: tenant.licenceBlocksSignin },
-            label: 'Licence',
+            label: 'License',
           },
-          { method: 'POST', path: `${api}/suspend`, label: 'Suspend it' },
-          { method: 'DELETE', path: api, label: 'Delete it' },
+          { method: 'POST', path: `${api}/suspend`, label: 'Suspend' },
+          { method: 'DELETE', path: api, label: 'Delete' },
         ],
       }
     }
@@ -77,7 +77,7 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
         if (seenOf(await tenants.get(tenantId)) !== seen)
           throw new Refusal('changed_meanwhile', {}, MEANWHILE)
         await tenants.patch(tenantId, fromOutside(settings), visit.actor)
-        return done(settingsAt(tenantId), 'The settings are saved.', { changed: tenantId })
+        return done(settingsAt(tenantId), 'Settings saved.', { changed: tenantId })
       },
       show('settings'),
     ),
@@ -91,7 +91,7 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
       },
       async ({ path: { tenant_id: tenantId }, actor }, { plan }) => {
         await tenants.setPlan(tenantId, plan, actor)
-        return done(settingsAt(tenantId), `The plan is ${plan}.`, { changed: tenantId })
+        return done(settingsAt(tenantId), `Plan changed to ${plan}.`, { changed: tenantId })
       },
       show('plan'),
     ),
@@ -105,7 +105,7 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
       },
       async ({ path: { tenant_id: tenantId }, actor }, body) => {
         const { licence } = await tenants.setLicence(tenantId, toLicence(body), actor)
-        return done(settingsAt(tenantId), `The licence is ${licence}.`, { changed: tenantId })
+        return done(settingsAt(tenantId), `License saved: ${licence}.`, { changed: tenantId })
       },
       show('licence'),
     ),
@@ -113,9 +113,9 @@ export function settingsRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
 }
 
 const SAID: Readonly<Record<Tenant['status'], string>> = {
-  draft: 'A draft: no gateway knows it, and nobody can sign in.',
-  published: 'Published: the gateways serve it.',
-  suspended: 'Suspended: every request is answered with 503, and nobody can sign in.',
+  draft: 'Draft: not served by gateways, and nobody can sign in.',
+  published: 'Published: served by the gateways.',
+  suspended: 'Suspended: every request returns 503, and nobody can sign in.',
 }
 
 function state(visit: OfTenant, { tenantId, status }: Tenant) {
@@ -123,12 +123,12 @@ function state(visit: OfTenant, { tenantId, status }: Tenant) {
   return html`<p>${SAID[status]}</p>
     ${
       status === 'draft'
-        ? form(visit, { action: `${tenantPath(tenantId)}/publish`, submit: 'Publish it' })
+        ? form(visit, { action: `${tenantPath(tenantId)}/publish`, submit: 'Publish tenant' })
         : ''
     }
-    ${status === 'suspended' ? form(visit, { action: `${at}/activate`, submit: 'Activate it' }) : ''}
+    ${status === 'suspended' ? form(visit, { action: `${at}/activate`, submit: 'Reactivate tenant' }) : ''}
     <div class="submit">
       ${status === 'published' ? linkButton(`${at}/suspend`, 'Suspend', 'quiet') : ''}
-      <a class="button danger" href="${at}/delete">Delete this tenant</a>
+      <a class="button danger" href="${at}/delete">Delete tenant</a>
     </div>`
 }

@@ -22,11 +22,11 @@ export function tenantStateRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
           tenant,
           title: `Suspend ${name}?`,
           effects: [
-            `Every request to ${whereOf(tenant)} is answered with 503, whoever asks.`,
-            'Nobody can sign in. Sessions are kept, and go on when it is activated within their time.',
-            'Its webhooks are told. Nothing is deleted.',
+            `Every request to ${whereOf(tenant)} returns 503.`,
+            'Nobody can sign in. Sessions that have not expired continue after you reactivate it.',
+            'Its webhooks are notified. Nothing is deleted.',
           ],
-          submit: 'Suspend it',
+          submit: 'Suspend tenant',
           cancel: settingsAt(tenantId),
           calls: [{ method: 'POST', path: `/api/v1/operator/tenants/${tenantId}/suspend` }],
         }
@@ -40,7 +40,7 @@ export function tenantStateRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
       { path: `${SETTINGS}/activate`, role: 'operator' },
       async ({ path: { tenant_id: tenantId }, actor }) => {
         const { name } = await tenants.activate(tenantId, actor)
-        return done(settingsAt(tenantId), `${name} is served again.`, { changed: tenantId })
+        return done(settingsAt(tenantId), `${name} is active again.`, { changed: tenantId })
       },
     ),
     ...asking(
@@ -60,22 +60,26 @@ export function tenantStateRoutes({ tenants }: Pick<ConsoleWorld, 'tenants'>) {
           tenant,
           title: `Delete ${name}?`,
           effects: [
-            `Gateways forget it: ${whereOf(tenant)} is answered with 404 from then on.`,
-            'Everybody is signed out, and all of its users are deleted with their second factors and devices.',
-            'Its keys, certificates, policies, alerts and webhooks go as well, with every delivery and every recorded sign-in.',
-            'Its administrators lose this role. What was done stays in the audit trail.',
-            html`<strong>Nothing of it can be brought back.</strong>`,
+            `${whereOf(tenant)} returns 404 from then on.`,
+            'Everyone is signed out. All users are deleted with their second factors and devices.',
+            'Its keys, certificates, policies, alerts and webhooks are deleted, including all deliveries and recorded sign-ins.',
+            'Its administrators lose access. The audit trail is kept.',
+            html`<strong>This can’t be undone.</strong>`,
           ],
-          submit: 'Delete it for good',
+          submit: 'Delete tenant',
           cancel: settingsAt(tenantId),
-          content: textField({ name: 'name', label: `Type “${name}” to go on`, attempt }),
+          content: textField({ name: 'name', label: `Type “${name}” to confirm`, attempt }),
           calls: [{ method: 'DELETE', path: `/api/v1/operator/tenants/${tenantId}` }],
         }
       },
       async ({ path: { tenant_id: tenantId }, actor }, typed) => {
         const { name, status } = await tenants.get(tenantId)
         if (typed.name.trim() !== name.trim())
-          throw new Refusal('field_invalid', { field: 'name' }, 'This is not its name.')
+          throw new Refusal(
+            'field_invalid',
+            { field: 'name' },
+            'The name doesn’t match. Type it exactly as shown.',
+          )
         const goneBy = await tenants.remove(tenantId, actor)
         const isServed = status !== 'draft'
         return done(

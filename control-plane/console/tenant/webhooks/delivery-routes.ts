@@ -37,7 +37,7 @@ export function deliveryRoutes(world: Pick<ConsoleWorld, 'webhooks' | 'deliverie
       },
       async ({ tenant: { tenantId }, path, actor }, { event }) => {
         const sent = await deliveries.test(tenantId, path.webhook_id, event, actor)
-        return toDelivery(sent, 'The test was sent.')
+        return toDelivery(sent, 'Test queued.')
       },
       (visit, test) => webhookPage(world, visit, undefined, { test }),
     ),
@@ -60,8 +60,8 @@ export function deliveryRoutes(world: Pick<ConsoleWorld, 'webhooks' | 'deliverie
         return done(
           webhookAt(tenantId, path.webhook_id),
           count === 0
-            ? `Nothing was given up within ${AGES[age].label}.`
-            : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} on the way again.`,
+            ? `No failed deliveries in ${AGES[age].label}.`
+            : `Retrying ${count} ${count === 1 ? 'delivery' : 'deliveries'}.`,
         )
       },
       (visit, replay) => webhookPage(world, visit, undefined, { replay }),
@@ -80,13 +80,13 @@ export function deliveryRoutes(world: Pick<ConsoleWorld, 'webhooks' | 'deliverie
         intro: html`${deliveryBadge(delivery)} ${delivery.isTest ? badge('Test') : ''}`,
         buttons: [linkButton(webhookAt(tenant.tenantId, webhookId), 'All deliveries', 'quiet')],
         content: html`${standing(delivery, address)}
-        ${card('What it is', glance(delivery, url, tenant.tenantId))}
+        ${card('Details', glance(delivery, url, tenant.tenantId))}
         <h2>Attempts</h2>
-        ${attempts(delivery.tries)} ${card('What is sent', copyable(body, 'The body'))}
+        ${attempts(delivery.tries)} ${card('Request body', copyable(body, 'Request body'))}
         ${isSendable ? card('Send again', replayForm(visit, at)) : ''}`,
         calls: [
           { method: 'GET', path: apiOf(at), label: 'The delivery' },
-          { method: 'POST', path: `${apiOf(at)}/replay`, body: {}, label: 'Send it again' },
+          { method: 'POST', path: `${apiOf(at)}/replay`, body: {}, label: 'Send again' },
         ],
       }
     }),
@@ -95,7 +95,7 @@ export function deliveryRoutes(world: Pick<ConsoleWorld, 'webhooks' | 'deliverie
       async ({ tenant: { tenantId }, path, actor }) => {
         const { webhook_id: webhookId, delivery_id: deliveryId } = path
         const sent = await deliveries.replay(tenantId, webhookId, deliveryId, actor)
-        return toDelivery(sent, 'It was sent again, as this delivery.')
+        return toDelivery(sent, 'Sent again as this delivery.')
       },
     ),
   ]
@@ -106,21 +106,18 @@ function standing(delivery: Delivery, address: string): Html | string {
   const last = tries.at(-1)
   switch (state) {
     case 'delivered':
-      return notice('success', `The receiver has taken it: ${last ? answerOf(last) : 'delivered'}.`)
+      return notice('success', `Delivered: ${last ? answerOf(last) : 'accepted by the receiver'}.`)
     case 'failed':
-      return notice(
-        'problem',
-        `Given up: ${problem ?? (last ? answerOf(last) : 'it never arrived')}.`,
-      )
+      return notice('problem', `Failed: ${problem ?? (last ? answerOf(last) : 'not delivered')}.`)
     case 'cancelled':
-      return notice('info', `Cancelled: ${problem ?? 'nobody waits for it any more'}.`)
+      return notice('info', `Canceled: ${problem ?? 'no longer needed'}.`)
     case 'pending':
       return notice(
         'info',
         last === undefined
-          ? 'On its way: nobody has answered yet.'
-          : html`It has not arrived: ${answerOf(last)}. Next try: ${nextOf(delivery) ?? 'none'}.`,
-        html`<p><a href="${address}">Look again</a></p>`,
+          ? 'Queued: no attempt has finished yet.'
+          : html`Not delivered yet: ${answerOf(last)}. Next attempt: ${nextOf(delivery) ?? 'none'}.`,
+        html`<p><a href="${address}">Refresh</a></p>`,
       )
   }
 }
@@ -128,10 +125,10 @@ function standing(delivery: Delivery, address: string): Html | string {
 function glance(delivery: Delivery, url: string, tenantId: string) {
   const { deliveryId, webhookId, replayedFrom, createdAt } = delivery
   return facts([
-    ['Id', deliveryId],
+    ['ID', deliveryId],
     ['Address', html`<code>${url}</code>`],
-    ['Made', moment(createdAt)],
-    ['Next try', nextOf(delivery)],
+    ['Created', moment(createdAt)],
+    ['Next attempt', nextOf(delivery)],
     [
       'Sent again from',
       replayedFrom === null
@@ -147,19 +144,19 @@ function attempts(tries: readonly AttemptRow[]) {
     rows: tries,
     columns: [
       { label: 'Number', isName: true, cell: ({ number }) => `Attempt ${number}` },
-      { label: 'At', cell: ({ at }) => moment(at) },
-      { label: 'Answer', cell: (one) => answerOf(one) },
-      { label: 'Took', isNumber: true, cell: ({ milliseconds }) => `${milliseconds} ms` },
+      { label: 'Time', cell: ({ at }) => moment(at) },
+      { label: 'Response', cell: (one) => answerOf(one) },
+      { label: 'Duration', isNumber: true, cell: ({ milliseconds }) => `${milliseconds} ms` },
       {
-        label: 'What came back',
+        label: 'Response body',
         cell: ({ firstBytes }) => (firstBytes === '' ? null : html`<code>${firstBytes}</code>`),
       },
     ],
-    empty: emptyState('No attempt yet', 'The first one follows within seconds.'),
+    empty: emptyState('No attempt yet', 'The first attempt follows within seconds.'),
   })
 }
 
 function replayForm(visit: TenantVisit, at: string) {
-  return html`<p class="hint">The same event once more, under an id of its own.</p>
-    ${form(visit, { action: `${at}/replay`, submit: 'Send it again', look: 'quiet' })}`
+  return html`<p class="hint">Sends the same event again as a new delivery with its own ID.</p>
+    ${form(visit, { action: `${at}/replay`, submit: 'Send again', look: 'quiet' })}`
 }

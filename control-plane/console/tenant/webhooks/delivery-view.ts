@@ -12,8 +12,8 @@ import { deliveryAt } from './addresses.ts'
 export const DELIVERY_STATES = {
   pending: { label: 'Waiting', tone: 'warm' },
   delivered: { label: 'Delivered', tone: 'good' },
-  failed: { label: 'Given up', tone: 'bad' },
-  cancelled: { label: 'Cancelled', tone: 'plain' },
+  failed: { label: 'Failed', tone: 'bad' },
+  cancelled: { label: 'Canceled', tone: 'plain' },
 } as const satisfies Record<Delivery['state'], unknown>
 
 export function deliveryBadge({ state }: Pick<Delivery, 'state'>): Html {
@@ -25,19 +25,19 @@ export function deliveryBadge({ state }: Pick<Delivery, 'state'>): Html {
 function outcomeOf({ tries, problem, state }: Delivery): string {
   const last = tries.at(-1)
   if (problem !== null) return problem
-  if (last === undefined) return state === 'pending' ? 'not tried yet' : ''
+  if (last === undefined) return state === 'pending' ? 'not attempted yet' : ''
   return answerOf(last)
 }
 
 export function answerOf({ status, problem }: Pick<AttemptRow, 'status' | 'problem'>): string {
   if (problem !== '') return problem
-  return status === null ? 'no answer' : `answered ${status}`
+  return status === null ? 'no response' : `HTTP ${status}`
 }
 
 /** Whoever is being asked at this moment has no next time. */
 export function nextOf({ state, leaseOwner, nextAt }: Delivery): Html | null {
   if (state !== 'pending') return null
-  return leaseOwner === null ? moment(nextAt) : html`being sent now`
+  return leaseOwner === null ? moment(nextAt) : html`sending now`
 }
 
 export function deliveriesTable(
@@ -56,18 +56,18 @@ export function deliveriesTable(
           html`<a href="${deliveryAt(tenantId, webhookId, deliveryId)}">${event}</a>
             ${isTest ? badge('Test') : ''} ${replayedFrom === null ? '' : badge('Sent again')}`,
       },
-      { label: 'Made', cell: ({ createdAt }) => moment(createdAt) },
+      { label: 'Created', cell: ({ createdAt }) => moment(createdAt) },
       {
         label: 'State',
         cell: (delivery) =>
           html`${deliveryBadge(delivery)} ${delivery.state === 'pending' ? html`<span class="hint">next: ${nextOf(delivery)}</span>` : ''}`,
       },
       { label: 'Attempts', isNumber: true, cell: ({ tries }) => tries.length },
-      { label: 'Last answer', cell: outcomeOf },
+      { label: 'Last response', cell: outcomeOf },
     ],
     empty: isFiltered
-      ? emptyState('None in this state', 'Choose another state to see the rest.')
-      : emptyState('Nothing sent yet', 'Send a test to see how the receiver answers.'),
+      ? emptyState('No matching deliveries', 'Choose another state.')
+      : emptyState('No deliveries yet', 'Send a test to see how the receiver responds.'),
   })
 }
 
@@ -80,5 +80,5 @@ export const AGES = {
 } as const
 
 export const ReplayForm = v.strictObject({
-  age: v.picklist(Object.keys(AGES) as (keyof typeof AGES)[], 'one of the ages of the list'),
+  age: v.picklist(Object.keys(AGES) as (keyof typeof AGES)[], 'one of the periods in the list'),
 })

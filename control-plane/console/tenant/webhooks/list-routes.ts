@@ -23,7 +23,7 @@ export function webhookListRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>) 
       return {
         title: 'Webhooks',
         here: 'webhooks',
-        intro: 'Tell another system what happens here, by signed requests.',
+        intro: 'Send signed event notifications to another system.',
         buttons: isOffered && items.length > 0 ? [linkButton(`${at}/new`, 'New webhook')] : [],
         content: html`${isOffered ? '' : planNotice(visit)}
         ${table({
@@ -31,7 +31,7 @@ export function webhookListRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>) 
           rows: items,
           columns: [
             {
-              label: 'Address',
+              label: 'Endpoint URL',
               isName: true,
               cell: ({ webhookId, url, description }) =>
                 html`<a href="${webhookAt(tenant.tenantId, webhookId)}">${shortened(url)}</a>
@@ -43,8 +43,8 @@ export function webhookListRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>) 
           ],
           empty: emptyState(
             'No webhooks yet',
-            'A webhook is an address of yours that is told when somebody is refused, signed out or asked for a second factor, and of eleven more things.',
-            isOffered ? linkButton(`${at}/new`, 'Create the first one') : undefined,
+            'A webhook sends events, such as denied sign-ins and ended sessions, to a URL of yours.',
+            isOffered ? linkButton(`${at}/new`, 'Create webhook') : undefined,
           ),
         })}
         ${pager(address, { next, isFirst: query.cursor === undefined })}`,
@@ -64,7 +64,7 @@ export function webhookListRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>) 
       async (visit, body) => {
         const { tenantId } = visit.tenant
         const { webhook, secret } = await webhooks.create(tenantId, body, visit.actor)
-        return secretView(visit, webhook.webhookId, secret, 'The webhook is there.')
+        return secretView(visit, webhook.webhookId, secret, 'Webhook created.')
       },
       showNew,
     ),
@@ -76,16 +76,16 @@ function showNew(visit: TenantVisit, attempt?: Attempt): View {
   return {
     title: 'New webhook',
     here: 'webhooks',
-    intro: 'It is told of what happens from now on.',
+    intro: 'Receives future events.',
     content: hasWebhooks(visit.tenant)
       ? formCard(visit, {
           action: `${at}/new`,
-          submit: 'Create the webhook',
+          submit: 'Create webhook',
           cancel: at,
           attempt,
           content: webhookFields(attempt),
         })
-      : html`${planNotice(visit)} ${linkButton(at, 'Back to the webhooks', 'quiet')}`,
+      : html`${planNotice(visit)} ${linkButton(at, 'Back to webhooks', 'quiet')}`,
     calls: [
       {
         method: 'POST',
@@ -99,7 +99,9 @@ function showNew(visit: TenantVisit, attempt?: Attempt): View {
 export function stateBadge({ state, pausedReason, failingSince }: Webhook) {
   if (state === 'active')
     return failingSince === null ? badge('Active', 'good') : badge('Failing', 'warm')
-  return pausedReason === 'failing' ? badge('Paused by failures', 'bad') : badge('Paused', 'warm')
+  return pausedReason === 'failing'
+    ? badge('Paused after failures', 'bad')
+    : badge('Paused', 'warm')
 }
 
 const EVENTS_SHOWN = 2

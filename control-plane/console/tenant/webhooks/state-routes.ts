@@ -16,11 +16,11 @@ type OfWebhook = TenantVisit & { readonly path: { readonly webhook_id: string } 
 
 /** How long the secret before goes on signing, beside the new one. */
 const OVERLAPS = [
-  { seconds: LIMITS.secretOverlapSecondsDefault, label: 'For a day' },
-  { seconds: HOUR_MS / SECOND_MS, label: 'For an hour' },
+  { seconds: LIMITS.secretOverlapSecondsDefault, label: 'For 1 day' },
+  { seconds: HOUR_MS / SECOND_MS, label: 'For 1 hour' },
   { seconds: (7 * DAY_MS) / SECOND_MS, label: 'For 7 days' },
   { seconds: LIMITS.secretOverlapSecondsMax, label: 'For 30 days' },
-  { seconds: 0, label: 'Not at all: it has leaked' },
+  { seconds: 0, label: 'End it now (it has leaked)' },
 ] as const
 
 export function webhookStateRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>) {
@@ -33,23 +33,23 @@ export function webhookStateRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>)
       async (visit) => ({
         title: `Pause the webhook to ${hostOf(await found(visit))}?`,
         effects: [
-          'It is told nothing until somebody has it go on.',
-          'What waits to be tried again is cancelled, and what happens meanwhile is not sent later.',
+          'No events are sent until you resume it.',
+          'Queued deliveries are canceled. Events that happen while it is paused are not sent later.',
         ],
-        submit: 'Pause it',
+        submit: 'Pause webhook',
         cancel: at(visit),
         calls: [{ method: 'PATCH', path: apiOf(at(visit)), body: { state: 'paused' } }],
       }),
       async (visit) => {
         const { tenantId } = visit.tenant
         await webhooks.patch(tenantId, visit.path.webhook_id, { state: 'paused' }, visit.actor)
-        return done(at(visit), 'Paused: it is told nothing.')
+        return done(at(visit), 'Webhook paused.')
       },
     ),
     action({ path: `${WEBHOOK}/resume`, role: 'tenant' }, async (visit) => {
       const { tenantId } = visit.tenant
       await webhooks.patch(tenantId, visit.path.webhook_id, { state: 'active' }, visit.actor)
-      return done(at(visit), 'It goes on, with what happens from now on.')
+      return done(at(visit), 'Webhook resumed. It receives future events.')
     }),
     ...asking(
       {
@@ -63,18 +63,18 @@ export function webhookStateRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>)
         isAskedAgain: true,
       },
       async (visit, attempt) => ({
-        title: `A new secret for ${hostOf(await found(visit))}?`,
+        title: `Rotate the signing secret for ${hostOf(await found(visit))}?`,
         effects: [
-          'Deliveries are signed with the new secret from now on; it is shown once, on the next page.',
-          'For as long as you say they are signed with the secret before as well, so that the receiver keeps accepting them until it has the new one.',
-          'A second rotation within that time ends the oldest secret at once.',
+          'Deliveries are signed with the new secret right away. It is shown once, on the next page.',
+          'During the overlap, deliveries are also signed with the previous secret, so your receiver keeps accepting them.',
+          'Rotating again during the overlap ends the oldest secret immediately.',
         ],
-        submit: 'Make the new secret',
+        submit: 'Rotate secret',
         cancel: at(visit),
         isHarmless: true,
         content: selectField({
           name: 'overlap_seconds',
-          label: 'The secret before goes on',
+          label: 'Keep the previous secret',
           options: OVERLAPS.map(({ seconds, label }) => ({ value: String(seconds), label })),
           value: String(LIMITS.secretOverlapSecondsDefault),
           attempt,
@@ -92,8 +92,8 @@ export function webhookStateRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>)
         const made = await webhooks.rotateSecret(tenant.tenantId, path.webhook_id, seconds, actor)
         const said =
           made.previousUntilMs === null
-            ? 'The new secret signs alone from now on.'
-            : html`The new secret signs from now on, beside the one before until
+            ? 'Secret rotated. The previous secret no longer signs.'
+            : html`Secret rotated. The previous secret also signs until
                 ${moment(made.previousUntilMs)}.`
         return secretView(visit, path.webhook_id, made.secret, said)
       },
@@ -101,19 +101,19 @@ export function webhookStateRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>)
     ...asking(
       { path: `${WEBHOOK}/remove`, role: 'tenant', needsFreshSignIn: true, here: 'webhooks' },
       async (visit) => ({
-        title: `Remove the webhook to ${hostOf(await found(visit))}?`,
+        title: `Delete the webhook to ${hostOf(await found(visit))}?`,
         effects: [
-          'The receiver is told nothing any more, not even what waits to be tried again.',
-          'The list of its deliveries, with every attempt, is deleted.',
-          'Its secret is worthless from then on. A new webhook to the same address gets another one.',
+          'No more events are sent, including queued deliveries.',
+          'Its delivery history is deleted.',
+          'Its signing secret stops working. A new webhook to the same URL gets a new secret.',
         ],
-        submit: 'Remove it',
+        submit: 'Delete webhook',
         cancel: at(visit),
         calls: [{ method: 'DELETE', path: apiOf(at(visit)) }],
       }),
       async ({ tenant: { tenantId }, path, actor }) => {
         await webhooks.remove(tenantId, path.webhook_id, actor)
-        return done(webhooksAt(tenantId), 'The webhook is removed.')
+        return done(webhooksAt(tenantId), 'Webhook deleted.')
       },
     ),
   ]

@@ -27,9 +27,9 @@ export function webhookFields(attempt: Attempt | undefined, webhook?: Wish): Htm
   return html`
     ${textField({
       name: 'url',
-      label: 'Address',
+      label: 'Endpoint URL',
       type: 'url',
-      hint: 'Begins with https:// and can be reached publicly. Events are sent there by POST.',
+      hint: 'A public https:// URL. Events are sent to it by POST.',
       placeholder: 'https://hooks.acme.example/service',
       charactersMax: LIMITS.webhookUrlCharactersMax,
       value: webhook?.url,
@@ -37,8 +37,8 @@ export function webhookFields(attempt: Attempt | undefined, webhook?: Wish): Htm
     })}
     ${choicesField({
       name: 'events',
-      label: 'Events',
-      hint: html`What it is told of. <a href="/api/v1/events">What each one says</a>`,
+      label: 'Subscribed events',
+      hint: html`<a href="/api/v1/events">Event reference</a>`,
       options: EVENT_OPTIONS,
       chosen: webhook?.events ?? [],
       attempt,
@@ -46,7 +46,7 @@ export function webhookFields(attempt: Attempt | undefined, webhook?: Wish): Htm
     ${textField({
       name: 'description',
       label: 'Description',
-      hint: 'For the people who find it here.',
+      hint: 'Shown in the console only.',
       charactersMax: LIMITS.webhookDescriptionCharactersMax,
       isOptional: true,
       value: webhook?.description,
@@ -61,11 +61,11 @@ export const hasWebhooks = ({ plan }: Pick<Tenant, 'plan'>): boolean => plan ===
 export function planNotice({ tenant, viewer }: TenantVisit): Html {
   const { tenantId, plan } = tenant
   const wish = viewer.isOperator
-    ? html`<p><a href="${tenantPath(tenantId, 'settings')}#tenant-plan">Set the plan to premium</a></p>`
-    : html`<p>Ask whoever runs this service for the plan premium.</p>`
+    ? html`<p><a href="${tenantPath(tenantId, 'settings')}#tenant-plan">Upgrade to the premium plan</a></p>`
+    : html`<p>Ask an operator of this service to upgrade your plan.</p>`
   return notice(
     'info',
-    `Webhooks come with the plan premium; ${tenant.name} has the plan ${plan}.`,
+    `Webhooks require the premium plan. ${tenant.name} is on the ${plan} plan.`,
     wish,
   )
 }
@@ -78,16 +78,16 @@ export function secretView(
   said: string | Html,
 ): View {
   return {
-    title: 'The signing secret',
+    title: 'Signing secret',
     here: 'webhooks',
     content: html`<div class="card narrow">
       ${notice('success', said)}
       <p>
-        It is shown now and never again: put it where the receiver keeps its secrets. Every delivery
-        is signed with it. <a href="/api/v1/events">How to check the signature</a>
+        Copy it now: it won’t be shown again. Store it with your receiver’s secrets; every delivery
+        is signed with it. <a href="/api/v1/events">How to verify the signature</a>
       </p>
-      ${copyable(secret, 'The signing secret')}
-      <div class="submit">${linkButton(webhookAt(tenantId, webhookId), 'I have kept it')}</div>
+      ${copyable(secret, 'Signing secret')}
+      <div class="submit">${linkButton(webhookAt(tenantId, webhookId), 'I have saved it')}</div>
     </div>`,
   }
 }

@@ -49,7 +49,7 @@ export function webhookRoutes(world: WebhookWorld): readonly ConsoleRoute[] {
     const webhook = await webhooks.get(visit.tenant.tenantId, visit.path.webhook_id)
     const at = webhookAt(webhook.tenantId, webhook.webhookId)
     return {
-      title: 'Change the webhook',
+      title: 'Edit webhook',
       here: 'webhooks',
       content: formCard(visit, {
         action: `${at}/edit`,
@@ -105,13 +105,13 @@ export async function webhookPage(
     intro: html`${stateBadge(webhook)} ${webhook.description}`,
     buttons: buttonsOf(webhook, at),
     content: html`${isOffered ? '' : planNotice(visit)} ${standing(visit, webhook, at)} ${lost(webhook)}
-    ${card('What it is', glance(webhook, webhooks.isOverlapping(webhook)))}
-    ${card('Told of', toldOf(webhook))}
-    ${isOffered ? card('Try it', testForm(visit, webhook, at, sent.test), 'test') : ''}
+    ${card('Details', glance(webhook, webhooks.isOverlapping(webhook)))}
+    ${card('Subscribed events', toldOf(webhook))}
+    ${isOffered ? card('Test', testForm(visit, webhook, at, sent.test), 'test') : ''}
     <h2 id="deliveries">Deliveries</h2>
     ${filter(at, state)} ${deliveriesTable(found.items, webhook, state !== undefined)}
     ${pager(address, { next: found.next, isFirst: wanted.cursor === undefined })}
-    ${isOffered && webhook.state === 'active' ? card('Send again', replayForm(visit, at, sent.replay), 'replay') : ''}`,
+    ${isOffered && webhook.state === 'active' ? card('Retry failed deliveries', replayForm(visit, at, sent.replay), 'replay') : ''}`,
     calls: [
       { method: 'GET', path: apiOf(at), label: 'The webhook' },
       { method: 'GET', path: `${apiOf(at)}/deliveries`, label: 'Its deliveries' },
@@ -120,7 +120,7 @@ export async function webhookPage(
         method: 'POST',
         path: `${apiOf(at)}/replay`,
         body: { failed_since: new Date(visit.nowMs - DAY_MS).toISOString() },
-        label: 'Send again what was given up',
+        label: 'Retry failed deliveries',
       },
     ],
   }
@@ -128,10 +128,10 @@ export async function webhookPage(
 
 function buttonsOf({ state }: Webhook, at: string) {
   return [
-    linkButton(`${at}/edit`, 'Change', 'quiet'),
-    linkButton(`${at}/rotate`, 'Rotate the secret', 'quiet'),
+    linkButton(`${at}/edit`, 'Edit', 'quiet'),
+    linkButton(`${at}/rotate`, 'Rotate secret', 'quiet'),
     ...(state === 'active' ? [linkButton(`${at}/pause`, 'Pause', 'quiet')] : []),
-    linkButton(`${at}/remove`, 'Remove', 'quiet'),
+    linkButton(`${at}/remove`, 'Delete', 'quiet'),
   ]
 }
 
@@ -142,18 +142,18 @@ function standing(visit: TenantVisit, { state, pausedReason, failingSince }: Web
       ? ''
       : notice(
           'info',
-          html`Nothing has arrived since ${moment(failingSince)}. It is paused if that goes on for
-            ${LIMITS.webhookFailingMsBeforePause / DAY_MS} days.`,
+          html`All deliveries have failed since ${moment(failingSince)}. The webhook is paused after
+            ${LIMITS.webhookFailingMsBeforePause / DAY_MS} days of failures.`,
         )
-  const resume = form(visit, { action: `${at}/resume`, submit: 'Go on', look: 'quiet' })
+  const resume = form(visit, { action: `${at}/resume`, submit: 'Resume', look: 'quiet' })
   if (pausedReason === 'failing')
     return notice(
       'problem',
-      html`Paused by itself: nothing has arrived since ${moment(failingSince)}. Mend the receiver,
-        send a test, then have it go on. What happened meanwhile is not sent.`,
+      html`Paused automatically: all deliveries have failed since ${moment(failingSince)}. Fix the
+        receiver, send a test, then resume. Events that happened while it was paused are not sent.`,
       resume,
     )
-  return notice('info', 'Paused by a person: it is told nothing until it goes on.', resume)
+  return notice('info', 'Paused. No events are sent until you resume it.', resume)
 }
 
 /** What the list of deliveries does not show. */
@@ -163,19 +163,19 @@ function lost({ droppedCount, droppedSince }: Webhook) {
   const events = droppedCount === 1 ? '1 event was' : `${written(droppedCount)} events were`
   return notice(
     'problem',
-    html`Since ${moment(droppedSince)}, ${events} neither sent nor kept:
-      ${written(LIMITS.webhookPendingMax)} deliveries were waiting already, and as many had failed.`,
+    html`Since ${moment(droppedSince)}, ${events} dropped: ${written(LIMITS.webhookPendingMax)}
+      deliveries were already queued, and as many had failed.`,
   )
 }
 
 function glance(webhook: Webhook, isOverlapping: boolean) {
   const { url, previousSecretUntil, createdAt, updatedAt } = webhook
   return facts([
-    ['Address', html`<code>${url}</code>`],
+    ['Endpoint URL', html`<code>${url}</code>`],
     ['Created', moment(createdAt)],
-    ['Changed', moment(updatedAt)],
+    ['Updated', moment(updatedAt)],
     ...(isOverlapping
-      ? [['The secret before counts until', moment(previousSecretUntil)] as const]
+      ? [['Previous secret valid until', moment(previousSecretUntil)] as const]
       : []),
   ])
 }
@@ -190,13 +190,13 @@ function testForm(visit: TenantVisit, { events }: Webhook, at: string, attempt?:
   const options = events.map((event) => ({ value: event, label: event }))
   return form(visit, {
     action: `${at}/test`,
-    submit: 'Send a test',
+    submit: 'Send test',
     look: 'quiet',
     attempt,
     content: selectField({
       name: 'event',
       label: 'Event',
-      hint: 'Its example is sent as a real one would be, signed, even while paused.',
+      hint: 'Sends a signed example event, even while the webhook is paused.',
       options,
       attempt,
     }),
@@ -206,13 +206,13 @@ function testForm(visit: TenantVisit, { events }: Webhook, at: string, attempt?:
 function replayForm(visit: TenantVisit, at: string, attempt?: Attempt) {
   return form(visit, {
     action: `${at}/replay`,
-    submit: 'Send again what was given up',
+    submit: 'Retry failed deliveries',
     look: 'quiet',
     attempt,
     content: selectField({
       name: 'age',
-      label: 'Given up within',
-      hint: 'Each under an id of its own; what was sent again already is left out.',
+      label: 'Failed within',
+      hint: 'Each retry is a new delivery with its own ID. Deliveries that were already retried are skipped.',
       options: Object.entries(AGES).map(([value, { label }]) => ({ value, label })),
       attempt,
     }),
