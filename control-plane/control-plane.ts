@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Clock } from '../shared/clock.ts'
 import { ConfigError, listenText, type Listen } from '../shared/config/config.ts'
+import { isThisMachine } from '../shared/hosts.ts'
 import { openBreachList } from './accounts/passwords/breach-list.ts'
 import { createApp } from './app.ts'
 import { localFetch } from './console-access/local-fetch.ts'
@@ -38,7 +39,13 @@ export async function startControlPlane(
   const { log, clock } = world
   const mailbox = openMailboxOf(settings)
   const mailTransport = mailbox ?? createSmtp(smtpOf(settings))
-  if (mailbox !== undefined) log.warn({ file: mailboxFile(settings) }, 'no mail server is named')
+  if (mailbox !== undefined) {
+    const level = isThisMachine(new URL(settings.baseUrl).hostname) ? 'info' : 'warn'
+    log[level](
+      { file: mailboxFile(settings) },
+      'mails are not sent but kept in a file: name a mail server in SERVICE_SMTP_URL',
+    )
+  }
   const services = await openServices(settings, world, mailTransport)
   if (services.clientsHidden)
     log.warn(

@@ -13,6 +13,12 @@ const SECRET_NAMES = [
   'api_key',
 ] as const
 
+/** How lines look to people. */
+export const TERMINAL_LINES = {
+  ignore: 'pid,hostname,program,kind',
+  messageFormat: '{program} · {msg}',
+}
+
 export function logOptions(program: string, isTerminal: boolean): LoggerOptions {
   return {
     base: { program },
@@ -22,7 +28,7 @@ export function logOptions(program: string, isTerminal: boolean): LoggerOptions 
       ? {
           transport: {
             target: 'pino-pretty',
-            options: { ignore: 'pid,hostname,program,kind', messageFormat: `${program} · {msg}` },
+            options: TERMINAL_LINES,
           },
         }
       : {}),

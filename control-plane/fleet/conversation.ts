@@ -86,7 +86,7 @@ export function converse(options: ConversationOptions): void {
     gatewayId = id
     const refusal = await refusalOf(id)
     if (refusal !== undefined) return refuse(refusal)
-    log = log.child({ gatewayId: id, version })
+    log = log.child({ gateway_id: id, version })
     log.info({ epoch, revision }, 'gateway connected')
     link = await welcome({ socket, log, id, version, epoch, revision })
   }

@@ -1,5 +1,6 @@
 /** The three programs as children of `npm start`: begun together, ended together. */
 import { fork, type ChildProcess } from 'node:child_process'
+import type { Readable } from 'node:stream'
 
 interface Program {
   readonly name: string
@@ -17,7 +18,7 @@ interface Children {
 
 const STOP_MS_MAX = 15_000
 
-export function createChildren(): Children {
+export function createChildren(hears: (output: Readable) => void): Children {
   const running = new Map<string, ChildProcess>()
   const ended = Promise.withResolvers<string>()
   let isStopping = false
@@ -25,7 +26,9 @@ export function createChildren(): Children {
   return {
     ended: ended.promise,
     start({ name, file, args }) {
-      const child = fork(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+      if (isStopping) return Promise.reject(new ProgramEnded(name, null))
+      const child = fork(file, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+      if (child.stdout !== null) hears(child.stdout)
       running.set(name, child)
       return new Promise((resolve, reject) => {
         child.once('message', resolve)

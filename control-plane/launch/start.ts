@@ -8,9 +8,11 @@ import { loadSettings, mailboxKey } from '../config.ts'
 import { createApiClient } from './api-client.ts'
 import { createChildren, ProgramEnded } from './children.ts'
 import { operatorLink } from './operator-link.ts'
+import { createProgramLog } from './program-log.ts'
 import { DEMO, gatewaysServe, seedDemo, type DemoKeep, type SeededDemo } from './seed.ts'
 
 const NO_DEMO = '--no-demo'
+const LOG = '--log'
 const PARENT_CHECK_MS = 500
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -18,13 +20,19 @@ async function run(settings: Settings, isStopped: Promise<undefined>) {
   const { configFile, flags } = settings
   const hasDemo = !flags.has(NO_DEMO)
   const args = configFile === undefined ? [] : ['--config', configFile]
-  const children = createChildren()
+  const log = createProgramLog(flags.has(LOG), process.stdout)
+  const children = createChildren(log.take)
+  process.stderr.write('\n  Starting …\n')
   try {
-    const ready = Promise.all([
-      children.start({ name: 'control plane', file: at('../main.ts'), args }),
-      children.start({ name: 'gateway', file: at('../../gateway/main.ts'), args }),
-      ...(hasDemo ? [children.start({ name: 'demo application', file: at('demo.ts'), args })] : []),
-    ])
+    // a gateway that comes first would warn that nobody answers it
+    const ready = children
+      .start({ name: 'control plane', file: at('../main.ts'), args })
+      .then(() =>
+        Promise.all([
+          children.start({ name: 'gateway', file: at('../../gateway/main.ts'), args }),
+          hasDemo && children.start({ name: 'demo application', file: at('demo.ts'), args }),
+        ]),
+      )
     const isUp = await Promise.race([ready.then(() => true), isStopped.then(() => false)])
     if (!isUp) return
     const seeding = hasDemo ? seed(settings) : gatewayConnected(settings)
@@ -37,10 +45,13 @@ async function run(settings: Settings, isStopped: Promise<undefined>) {
       settings.secrets.SERVICE_OPERATOR_KEY,
     )
     process.stdout.write(summary(settings, demo, await operatorLink(operator, false)))
+    log.release()
     const ended = await Promise.race([children.ended, isStopped.then(() => undefined)])
     if (ended !== undefined) throw new Error(`the ${ended} ended; stopping the others`)
   } finally {
+    log.release()
     await children.stop()
+    process.stderr.write('  Stopped.\n')
   }
 }
 
@@ -104,7 +115,7 @@ function summary(
     `  Gateway            ${listenText(config.gateway.listen)}`,
     '',
     `  Settings: ${configFile ?? 'built-in (config.example.yaml shows them)'}   Data: ${config.data_dir}`,
-    '  Ctrl-C stops everything; the data stays.',
+    '  Ctrl-C stops everything; the data stays. Requests are logged with: npm start -- --log',
     '',
   ]
   return `${lines.join('\n')}\n`
@@ -123,7 +134,7 @@ function stopSignal(): Promise<undefined> {
 }
 
 try {
-  await run(loadSettings(process.argv.slice(2), [NO_DEMO]), stopSignal())
+  await run(loadSettings(process.argv.slice(2), [NO_DEMO, LOG]), stopSignal())
 } catch (error) {
   const isExplained = error instanceof ProgramEnded // it has said why itself
   if (!isExplained) process.stderr.write(`${(error as Error).message}\n`)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Browser } from '../support/browser.ts'
+import { until } from '../support/fleet.ts'
 import { freePort } from '../support/ports.ts'
 import { Program, spawnCommand } from '../support/programs.ts'
 
@@ -64,11 +65,16 @@ t.test(
   'one command: a newcomer signs in and is greeted, and a second start keeps everything',
   async (t) => {
     const { folder, ports, file, edge } = await setUp()
-    const first = start(t, file)
+    const first = start(t, file, '--log')
     await first.isUp
     for (const address of [`${edge}/`, `http://localhost:${ports.public}/console`])
       t.match(first.output(), address, `${address} is printed`)
     t.match(first.output(), 'protection       on, verified')
+    await until(() => /"msg":"gateway connected"/.test(first.output()))
+    const [beforeSummary = '', behindSummary = ''] = first.output().split('service is up.')
+    t.notMatch(beforeSummary, '{"level"', 'the summary comes first')
+    t.match(behindSummary, /"kind":"request"/, 'and with --log all that was logged')
+    t.notMatch(first.output(), /"level":[456]0/, 'a good start has nothing to warn of')
     const link = /first operator\s+(\S+)/.exec(first.output())?.[1] ?? ''
     t.match(link, /\/console\/welcome\?link=[\w-]{32}$/, 'and a link for the first operator')
 
@@ -92,11 +98,13 @@ t.test(
     await second.isUp
     t.equal(second.password(), first.password(), 'the same ada')
     t.match(await ada.fetch(`${edge}/`), { status: 200 }, 'still signed in')
+    t.notMatch(second.output(), '{"level"', 'without --log nothing but the summary')
     const log = first.output() + second.output()
     const secrets = JSON.parse(readFileSync(join(folder, 'data/secrets.json'), 'utf8')) as object
     for (const secret of Object.values(secrets)) t.notMatch(log, secret as string)
     second.endNpmAlone()
     await second.ended
+    t.match(second.output(), 'Stopped.')
     for (const port of Object.values(ports)) t.ok(await isFree(port), `${port} is free again`)
   },
 )
