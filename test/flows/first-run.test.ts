@@ -1,71 +1,17 @@
 import { createServer } from 'node:net'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { Browser } from '../support/browser.ts'
 import { until } from '../support/fleet.ts'
-import { freePort } from '../support/ports.ts'
-import { Program, spawnCommand } from '../support/programs.ts'
-
-/** `npm start` as a newcomer runs it, but for the ports. */
-async function setUp() {
-  // not the test's own folder, which is taken away while the programs still write
-  const folder = mkdtempSync(join(tmpdir(), 'first-run-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const ports = {
-    public: await freePort(),
-    fleet: await freePort(),
-    edge: await freePort(),
-    demo: await freePort(),
-  }
-  const file = join(folder, 'config.yaml')
-  writeFileSync(
-    file,
-    `base_url: http://localhost:${ports.public}
-data_dir: ${folder}/data
-control_plane: { listen: "127.0.0.1:${ports.public}", fleet_listen: "127.0.0.1:${ports.fleet}" }
-gateway: { listen: "127.0.0.1:${ports.edge}", control_plane: "http://127.0.0.1:${ports.fleet}" }
-demo: { listen: "127.0.0.1:${ports.demo}" }
-`,
-  )
-  return { folder, ports, file, edge: `http://demo.localhost:${ports.edge}` }
-}
-
-function start(t: Test, file: string, ...args: string[]) {
-  const npm = spawnCommand('npm', ['start', '--', '--config', file, ...args])
-  const { child } = npm
-  let output = ''
-  const heard = Promise.withResolvers<void>()
-  const collect = (chunk: Buffer) => {
-    output += chunk.toString()
-    if (output.includes('Ctrl-C stops everything')) heard.resolve()
-  }
-  child.stdout.on('data', collect)
-  child.stderr.on('data', collect)
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
-  void ended.then(() => heard.reject(new Error(`it ended:\n${output}`)))
-  heard.promise.catch(() => {})
-  t.after(async () => {
-    if (child.exitCode === null && child.signalCode === null) npm.signalGroup('SIGKILL')
-    await ended
-  })
-  return {
-    isUp: heard.promise,
-    ended,
-    output: () => output,
-    password: () => /password\s+(\S+)/.exec(output)?.[1] ?? '',
-    /** Ctrl-C reaches everything in the foreground. */
-    interrupt: () => npm.signalGroup('SIGINT'),
-    endNpmAlone: () => child.kill('SIGTERM'),
-  }
-}
+import { npmStart, ownConfig } from '../support/npm-start.ts'
+import { Program } from '../support/programs.ts'
 
 t.test(
   'one command: a newcomer signs in and is greeted, and a second start keeps everything',
   async (t) => {
-    const { folder, ports, file, edge } = await setUp()
-    const first = start(t, file, '--log')
+    const { folder, ports, file, edge } = await ownConfig()
+    const first = npmStart(t, file, '--log')
     await first.isUp
     for (const address of [`${edge}/`, `http://localhost:${ports.public}/console`])
       t.match(first.output(), address, `${address} is printed`)
@@ -94,7 +40,7 @@ t.test(
       t.match(first.output(), `${program} stopped`, `Ctrl-C ends the ${program} cleanly`)
     for (const port of Object.values(ports)) t.ok(await isFree(port), `${port} is free again`)
 
-    const second = start(t, file)
+    const second = npmStart(t, file)
     await second.isUp
     t.equal(second.password(), first.password(), 'the same ada')
     t.match(await ada.fetch(`${edge}/`), { status: 200 }, 'still signed in')
@@ -110,8 +56,8 @@ t.test(
 )
 
 t.test('without the demo, the same command starts an empty service', async (t) => {
-  const { file, edge } = await setUp()
-  const service = start(t, file, '--no-demo')
+  const { file, edge } = await ownConfig()
+  const service = npmStart(t, file, '--no-demo')
   await service.isUp
   t.notMatch(service.output(), 'sign in as')
   const browser = new Browser()
@@ -122,7 +68,7 @@ t.test('without the demo, the same command starts an empty service', async (t) =
 })
 
 t.test('a port that is taken is named, with the setting that changes it', async (t) => {
-  const { ports, file } = await setUp()
+  const { ports, file } = await ownConfig()
   for (const [port, setting, program] of [
     [ports.public, 'control_plane.listen', 'control-plane/main.ts'],
     [ports.fleet, 'control_plane.fleet_listen', 'control-plane/main.ts'],
@@ -141,7 +87,7 @@ t.test('a port that is taken is named, with the setting that changes it', async 
 })
 
 t.test('a second gateway of the same name does not disturb the first', async (t) => {
-  const { file } = await setUp()
+  const { file } = await ownConfig()
   const first = new Program('gateway/main.ts', ['--config', file])
   t.after(async () => void (await first.stop('SIGKILL')))
   await first.ready
@@ -156,11 +102,11 @@ t.test('a second gateway of the same name does not disturb the first', async (t)
 })
 
 t.test('npm start ends all when one cannot start', async (t) => {
-  const { ports, file } = await setUp()
+  const { ports, file } = await ownConfig()
   const squatter = createServer()
   await new Promise<void>((resolve) => squatter.listen(ports.edge, '127.0.0.1', resolve))
   t.after(() => void squatter.close())
-  const service = start(t, file)
+  const service = npmStart(t, file)
   t.not(await service.ended, 0)
   t.match(service.output(), `127.0.0.1:${ports.edge} is taken`)
   for (const port of [ports.public, ports.fleet, ports.demo]) t.ok(await isFree(port), `${port}`)
@@ -169,7 +115,7 @@ t.test('npm start ends all when one cannot start', async (t) => {
 t.test('a wrong setting stops the start with one line', async (t) => {
   const file = join(t.testdir(), 'config.yaml')
   writeFileSync(file, 'gateway: { listen: eighty }\n')
-  const service = start(t, file)
+  const service = npmStart(t, file)
   t.not(await service.ended, 0)
   t.match(service.output(), `${file}: gateway.listen: expected host:port, got "eighty"`)
   t.notMatch(service.output(), /at .*\.ts:\d+/)

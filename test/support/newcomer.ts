@@ -68,6 +68,7 @@ export async function startNewcomer(t: TestScope, files: Readonly<Record<string,
   return {
     home,
     folder,
+    environment,
     port,
     origin: `http://127.0.0.1:${port}`,
     run,
