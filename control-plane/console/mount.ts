@@ -60,7 +60,7 @@ export function mountConsole(
 
 async function answerAsset(c: ApiContext, { assets }: MountWorld): Promise<Response> {
   const asset = await assets.find(c.req.path)
-  if (asset === undefined) return c.text('There is nothing at this address.', 404)
+  if (asset === undefined) return c.text('Page not found.', 404)
   const isPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(
     c.req.header('accept-encoding') ?? '',
   )

@@ -107,7 +107,7 @@ t.test('from the link to a tenant that is published', { skip: WITHOUT_CHROMIUM }
 
   await desk.page.locator('.account summary').click()
   await desk.page.getByRole('button', { name: 'Sign out' }).click()
-  await desk.page.getByRole('heading', { name: 'You are signed out' }).waitFor()
+  await desk.page.getByRole('heading', { name: "You're signed out" }).waitFor()
   await desk.page.goto(at('/console'))
   t.match(desk.page.url(), '/auth/realms/console/', 'and is asked again')
   t.same(

@@ -40,7 +40,7 @@ async function enterPassword(world: World, tenant: TestTenant, page: Page) {
     .then((request) => request.url())
   arrived.catch(() => {}) // not every test arrives
   await page.goto(flow.url)
-  await page.getByLabel('Username or e-mail').fill('ada')
+  await page.getByLabel('Username or email').fill('ada')
   await page.getByLabel('Password').fill(PASSWORD)
   await page.keyboard.press('Enter')
   const claims = async () => {
@@ -60,7 +60,7 @@ t.test('a passkey is set up on the way in', options, async (t) => {
   const { credentials } = await withAuthenticator(page)
   const first = await enterPassword(world, acme, page)
   await page.getByRole('button', { name: 'Set up a passkey' }).click()
-  await page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor()
+  await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor()
   t.equal((await credentials()).length, 1)
   await page.getByRole('button', { name: 'I have kept them' }).click()
   t.match(await first.claims(), { acr: 'aal2', amr: ['pwd', 'hwk', 'mfa'] })
@@ -86,7 +86,7 @@ t.test(
 
     await context.clearCookies()
     const person = await enterPassword(world, acme, page)
-    await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor()
+    await page.getByRole('heading', { name: "Confirm it's you" }).waitFor()
     const sent = page.waitForRequest((request) => request.method() === 'POST')
     await page.getByRole('button', { name: 'Use your passkey' }).click()
     const body = new URLSearchParams((await sent).postData() ?? '')
@@ -126,7 +126,7 @@ t.test('without JavaScript the page says so, and a code from paper works', optio
   const person = await enterPassword(world, acme, page)
   await page.getByText('Passkeys need JavaScript').waitFor()
   await page.getByRole('button', { name: 'Use your passkey' }).click()
-  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor()
+  await page.getByRole('heading', { name: "Confirm it's you" }).waitFor()
   await page.getByLabel('Recovery code').fill(code)
   await page.getByRole('button', { name: 'Confirm' }).click()
   t.match(await person.claims(), { acr: 'aal2', amr: ['pwd', 'otp', 'mfa'] })

@@ -61,7 +61,7 @@ async function startApplication(t: Test) {
 }
 
 async function fillIn(page: Page, password = PASSWORD) {
-  await page.getByLabel('Username or e-mail').fill('ada')
+  await page.getByLabel('Username or email').fill('ada')
   await page.getByLabel('Password').fill(password)
 }
 
@@ -80,7 +80,7 @@ t.test(
     await fillIn(page, 'wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
     t.match(await page.getByRole('alert').textContent(), /do not match/)
-    t.equal(await page.getByLabel('Username or e-mail').inputValue(), 'ada')
+    t.equal(await page.getByLabel('Username or email').inputValue(), 'ada')
     t.equal(await page.getByLabel('Password').inputValue(), '')
 
     await page.getByLabel('Password').fill(PASSWORD)

@@ -150,7 +150,7 @@ export function signInRoutes(world: SignInWorld): readonly ConsoleRoute[] {
       return redirect('/console/signed-out', [clearedSessionCookie(baseUrl)])
     }),
     page({ path: '/console/signed-out', role: 'anyone' }, () => ({
-      title: 'You are signed out',
+      title: "You're signed out",
       content: html`<div class="card">
         <p>You have signed out of the console.</p>
         ${linkButton('/console', 'Sign in again')}

@@ -68,67 +68,67 @@ const factorChanges: Readonly<Record<FactorChange, string>> = {
   passkey_added: 'a passkey was added',
   totp_removed: 'an authenticator app was removed',
   passkey_removed: 'a passkey was removed',
-  codes_renewed: 'new recovery codes were made, and the old ones are worth nothing now',
-  all_removed: 'all second factors were removed; you set up new ones when you next sign in',
+  codes_renewed: 'new recovery codes were created, and the old ones no longer work',
+  all_removed: 'all second factors were removed; you can set up new ones at your next sign-in',
 }
 
 const lastOf = (isLast: boolean) =>
   isLast
     ? [
-        'For a while we send you no more mails like this one, even if it happens again. Your account shows how things stand.',
+        'We will pause emails like this one for a while, even if it happens again. Your account page shows the current state.',
       ]
     : []
 
 export const english: MailTexts = {
   invite: ({ application, name, link }) => ({
-    subject: `You have been invited to ${application}`,
+    subject: `You're invited to ${application}`,
     lines: [
       `Hello ${name},`,
-      `an account for ${application} has been made for you. Choose a password to begin:`,
+      `an account was created for you at ${application}. Choose a password to get started:`,
       link,
-      'The link works once, and for seven days.',
+      'The link works once and expires in seven days.',
     ],
   }),
   reset: ({ application, name, link }) => ({
-    subject: `Choose a new password for ${application}`,
+    subject: `Reset your password for ${application}`,
     lines: [
       `Hello ${name},`,
-      `somebody, probably you, wants a new password for your account at ${application}:`,
+      `we received a request to reset the password of your account at ${application}. Choose a new password:`,
       link,
-      'The link works once, and for one hour. If it was not you, do nothing: nothing has changed.',
+      'The link works once and expires in one hour. If you did not request this, ignore this email: nothing has changed.',
     ],
   }),
   email: ({ application, name, link }) => ({
-    subject: `Confirm your new e-mail address for ${application}`,
+    subject: `Confirm your new email address for ${application}`,
     lines: [
       `Hello ${name},`,
-      `confirm that this is your new address for ${application}:`,
+      `confirm that this is your new email address for ${application}:`,
       link,
-      'The link works once, and for one day. If it was not you, do nothing.',
+      'The link works once and expires in one day. If you did not request this, ignore this email.',
     ],
   }),
   emailChanged: ({ application, name, email, isLast }) => ({
-    subject: `Your e-mail address for ${application} has changed`,
+    subject: `Your email address for ${application} was changed`,
     lines: [
       `Hello ${name},`,
-      `your account at ${application} now belongs to ${email}.`,
-      'If it was not you, tell the people who run the application at once.',
+      `your account at ${application} now uses ${email}.`,
+      'If this was not you, contact the people who run the application right away.',
       ...lastOf(isLast),
     ],
   }),
   passwordChanged: ({ application, name, link, areBrowsersForgotten, isByOther, isLast }) => ({
-    subject: `Your password for ${application} has changed`,
+    subject: `Your password for ${application} was changed`,
     lines: [
       `Hello ${name},`,
       isByOther
-        ? `an administrator has set a new password for your account at ${application}, and all sessions have ended.`
-        : `the password of your account at ${application} has been changed, and all sessions have ended.`,
+        ? `an administrator set a new password for your account at ${application}. All sessions have ended.`
+        : `the password of your account at ${application} was changed. All sessions have ended.`,
       ...(areBrowsersForgotten
-        ? ['The browsers you used before are no longer recognized: each counts as new.']
+        ? ['Browsers you used before are no longer recognized and count as new.']
         : []),
       isByOther
-        ? 'If you do not know why, ask the people who run the application. You can choose another one yourself:'
-        : 'If it was not you, choose a new one at once:',
+        ? 'If you do not know why, ask the people who run the application. You can choose your own password here:'
+        : 'If this was not you, choose a new password right away:',
       link,
       ...lastOf(isLast),
     ],
@@ -137,29 +137,29 @@ export const english: MailTexts = {
     subject: `New sign-in to ${application}`,
     lines: [
       `Hello ${name},`,
-      `your account at ${application} was used by a browser that we had not seen before: ${browser || 'an unknown browser'}, from ${ip}, ${at}.`,
-      'If it was you, there is nothing to do. If not, choose a new password at once:',
+      `your account at ${application} was used from a new browser: ${browser || 'an unknown browser'}, IP address ${ip}, ${at}.`,
+      'If this was you, you can ignore this email. If not, choose a new password right away:',
       link,
       ...lastOf(isLast),
     ],
   }),
   colleague: ({ tenant, by, link }) => ({
-    subject: `You have been invited to administer ${tenant}`,
+    subject: `You're invited to administer ${tenant}`,
     lines: [
       'Hello,',
       by === ''
-        ? `you have been invited to administer ${tenant} in the console:`
+        ? `you are invited to administer ${tenant} in the console:`
         : `${by} invites you to administer ${tenant} in the console:`,
       link,
-      'The link works once, for seven days, and for this address alone. If you did not expect it, ignore this mail.',
+      'The link works once, expires in seven days and is for this email address only. If you did not expect it, ignore this email.',
     ],
   }),
   factorsChanged: ({ application, name, what, link, isLast }) => ({
-    subject: `The second factors of your account for ${application} have changed`,
+    subject: `Your second factors for ${application} were changed`,
     lines: [
       `Hello ${name},`,
       `on your account at ${application}, ${factorChanges[what]}.`,
-      'If it was you, there is nothing to do. If not, look at your account and choose a new password at once:',
+      'If this was you, you can ignore this email. If not, check your account and choose a new password right away:',
       link,
       ...lastOf(isLast),
     ],

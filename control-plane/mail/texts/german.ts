@@ -7,13 +7,13 @@ const factorChanges: Readonly<Record<FactorChange, string>> = {
   passkey_removed: 'wurde ein Passkey entfernt',
   codes_renewed: 'wurden neue Wiederherstellungscodes erstellt; die alten gelten nicht mehr',
   all_removed:
-    'wurden alle zweiten Faktoren entfernt; bei der nächsten Anmeldung richten Sie neue ein',
+    'wurden alle zweiten Faktoren entfernt; neue können Sie bei der nächsten Anmeldung einrichten',
 }
 
 const lastOf = (isLast: boolean) =>
   isLast
     ? [
-        'Weitere Mails wie diese senden wir Ihnen vorerst nicht, auch wenn es wieder geschieht. Ihr Konto zeigt den aktuellen Stand.',
+        'Weitere E-Mails wie diese senden wir Ihnen vorerst nicht, auch wenn es wieder vorkommt. Ihr Konto zeigt den aktuellen Stand.',
       ]
     : []
 
@@ -22,35 +22,35 @@ export const german: MailTexts = {
     subject: `Sie sind zu ${application} eingeladen`,
     lines: [
       `Guten Tag ${name},`,
-      `für Sie wurde ein Konto bei ${application} angelegt. Wählen Sie ein Passwort:`,
+      `für Sie wurde ein Konto bei ${application} angelegt. Wählen Sie ein Passwort, um loszulegen:`,
       link,
-      'Der Link gilt einmal und sieben Tage lang.',
+      'Der Link gilt einmal und läuft in sieben Tagen ab.',
     ],
   }),
   reset: ({ application, name, link }) => ({
-    subject: `Neues Passwort für ${application}`,
+    subject: `Passwort für ${application} zurücksetzen`,
     lines: [
       `Guten Tag ${name},`,
-      `jemand, vermutlich Sie, möchte ein neues Passwort für Ihr Konto bei ${application}:`,
+      `wir haben eine Anfrage erhalten, das Passwort Ihres Kontos bei ${application} zurückzusetzen. Wählen Sie ein neues Passwort:`,
       link,
-      'Der Link gilt einmal und eine Stunde lang. Waren Sie es nicht, tun Sie nichts: Es hat sich nichts geändert.',
+      'Der Link gilt einmal und läuft in einer Stunde ab. Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Es hat sich nichts geändert.',
     ],
   }),
   email: ({ application, name, link }) => ({
     subject: `Bestätigen Sie Ihre neue E-Mail-Adresse für ${application}`,
     lines: [
       `Guten Tag ${name},`,
-      `bestätigen Sie, dass dies Ihre neue Adresse für ${application} ist:`,
+      `bestätigen Sie, dass dies Ihre neue E-Mail-Adresse für ${application} ist:`,
       link,
-      'Der Link gilt einmal und einen Tag lang. Waren Sie es nicht, tun Sie nichts.',
+      'Der Link gilt einmal und läuft in einem Tag ab. Wenn Sie das nicht waren, ignorieren Sie diese E-Mail.',
     ],
   }),
   emailChanged: ({ application, name, email, isLast }) => ({
     subject: `Ihre E-Mail-Adresse für ${application} wurde geändert`,
     lines: [
       `Guten Tag ${name},`,
-      `Ihr Konto bei ${application} gehört jetzt zu ${email}.`,
-      'Waren Sie es nicht, sagen Sie es sofort den Menschen, die die Anwendung betreiben.',
+      `Ihr Konto bei ${application} verwendet jetzt ${email}.`,
+      'Wenn Sie das nicht waren, wenden Sie sich sofort an den Betreiber der Anwendung.',
       ...lastOf(isLast),
     ],
   }),
@@ -59,14 +59,12 @@ export const german: MailTexts = {
     lines: [
       `Guten Tag ${name},`,
       isByOther
-        ? `für Ihr Konto bei ${application} hat die Verwaltung ein neues Passwort gesetzt, und alle Sitzungen wurden beendet.`
-        : `das Passwort Ihres Kontos bei ${application} wurde geändert, und alle Sitzungen wurden beendet.`,
-      ...(areBrowsersForgotten
-        ? ['Die Browser, die Sie bisher benutzt haben, gelten wieder als neu.']
-        : []),
+        ? `für Ihr Konto bei ${application} hat die Verwaltung ein neues Passwort gesetzt. Alle Sitzungen wurden beendet.`
+        : `das Passwort Ihres Kontos bei ${application} wurde geändert. Alle Sitzungen wurden beendet.`,
+      ...(areBrowsersForgotten ? ['Ihre bisher benutzten Browser gelten wieder als neu.'] : []),
       isByOther
-        ? 'Wissen Sie nicht, warum, fragen Sie die Menschen, die die Anwendung betreiben. Sie können selbst ein anderes wählen:'
-        : 'Waren Sie es nicht, wählen Sie sofort ein neues:',
+        ? 'Wenn Sie den Grund nicht kennen, fragen Sie den Betreiber der Anwendung. Hier können Sie selbst ein Passwort wählen:'
+        : 'Wenn Sie das nicht waren, wählen Sie sofort ein neues Passwort:',
       link,
       ...lastOf(isLast),
     ],
@@ -75,8 +73,8 @@ export const german: MailTexts = {
     subject: `Neue Anmeldung bei ${application}`,
     lines: [
       `Guten Tag ${name},`,
-      `Ihr Konto bei ${application} wurde mit einem Browser benutzt, den wir noch nicht kannten: ${browser || 'ein unbekannter Browser'}, von ${ip}, ${at}.`,
-      'Waren Sie es, ist nichts zu tun. Wenn nicht, wählen Sie sofort ein neues Passwort:',
+      `Ihr Konto bei ${application} wurde mit einem neuen Browser benutzt: ${browser || 'ein unbekannter Browser'}, IP-Adresse ${ip}, ${at}.`,
+      'Wenn Sie das waren, müssen Sie nichts tun. Wenn nicht, wählen Sie sofort ein neues Passwort:',
       link,
       ...lastOf(isLast),
     ],
@@ -89,15 +87,15 @@ export const german: MailTexts = {
         ? `Sie sind eingeladen, ${tenant} in der Konsole zu verwalten:`
         : `${by} lädt Sie ein, ${tenant} in der Konsole zu verwalten:`,
       link,
-      'Der Link gilt einmal, sieben Tage lang und nur für diese Adresse. Kommt er unerwartet, ist nichts zu tun.',
+      'Der Link gilt einmal, läuft in sieben Tagen ab und ist nur für diese E-Mail-Adresse. Wenn Sie ihn nicht erwarten, ignorieren Sie diese E-Mail.',
     ],
   }),
   factorsChanged: ({ application, name, what, link, isLast }) => ({
-    subject: `Die zweiten Faktoren Ihres Kontos bei ${application} haben sich geändert`,
+    subject: `Ihre zweiten Faktoren für ${application} wurden geändert`,
     lines: [
       `Guten Tag ${name},`,
       `bei Ihrem Konto für ${application} ${factorChanges[what]}.`,
-      'Waren Sie es selbst, ist nichts zu tun. Wenn nicht, sehen Sie Ihr Konto an und wählen Sie sofort ein neues Passwort:',
+      'Wenn Sie das waren, müssen Sie nichts tun. Wenn nicht, prüfen Sie Ihr Konto und wählen Sie sofort ein neues Passwort:',
       link,
       ...lastOf(isLast),
     ],

@@ -21,7 +21,7 @@ void t.test('what went wrong inside stays in the log, beside the request id', as
   })
   const broken = await app.request('/broken?api_key=the-key')
   t.equal(broken.status, 500)
-  t.match(await broken.json(), { error: 'internal', detail: /request id/ })
+  t.match(await broken.json(), { error: 'internal', detail: /request ID/ })
   t.equal(lines.length, 1)
   t.match(JSON.parse(lines[0] ?? ''), {
     request_id: broken.headers.get('x-request-id'),

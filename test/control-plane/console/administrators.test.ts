@@ -242,7 +242,7 @@ void t.test('mails are few: to one address, and from one tenant', async (t) => {
   t.equal((await invitations.list('acme')).length, LIMITS.consoleInvitationsPerTenantMax)
   clock.advance(HOUR_MS)
   const full = await invite(await signedIn(ada.userId), 'one.more@example.test')
-  t.match(full, { status: 409, text: /Too many invitations are waiting/ })
+  t.match(full, { status: 409, text: /Too many invitations are pending/ })
 })
 
 void t.test('a colleague is removed, but not the last who could sign in', async (t) => {

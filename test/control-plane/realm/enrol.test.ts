@@ -124,7 +124,7 @@ t.test('two tabs of one browser: the second asks for the factor of the first', a
   await second.password()
   await first.send({ code: appCode(world, page.html) })
   const late = await second.send({ code: '123456' })
-  t.match(late.html, /Confirm that it is you/, 'not another enrolment')
+  t.match(late.html, /Confirm it&#39;s you/, 'not another enrolment')
   t.ok(isAskingForCode(late.html))
   await first.send({ codes_saved: '1' })
   const onward = await browser.visit(second.page.url)

@@ -121,7 +121,7 @@ t.test('a new password by a link in a mail, or by an administrator, forgets them
   const [link = ''] = /http\S+ticket=\S+/.exec(world.sentMails.at(-1)?.text ?? '') ?? []
   await new Browser(world.baseUrl).submit(link, { password: CHOSEN, repeated: CHOSEN })
   await world.mails.deliver()
-  t.match(world.sentMails.at(-1)?.text, /browsers you used before are no longer recognized/)
+  t.match(world.sentMails.at(-1)?.text, /Browsers you used before are no longer recognized/)
   const chosen = { username: 'ada', password: CHOSEN }
   t.notOk(await isKnown(deviceOf(thief), chosen))
 

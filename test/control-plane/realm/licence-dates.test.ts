@@ -36,7 +36,7 @@ t.test(
     for (const { response, html } of [await atPage(), await waiting.submit(page.url, ADA)]) {
       t.equal(response.status, 403)
       t.match(html, /New sign-ins are paused/)
-      t.match(html, /The licence of this application does not allow new sign-ins/)
+      t.match(html, /The license of this application does not allow new sign-ins/)
       t.match(html, /If you are signed in on another device, that keeps working/)
       t.notMatch(html, /name="password"/)
     }

@@ -17,7 +17,7 @@ t.test('an app is set up, signs in, and is removed again', async (t) => {
   const sealed = fieldIn(page.html, 'sealed')
   t.notMatch(sealed, seed)
   const wrong = await ada.send('/authenticator', { sealed, code: '000000' })
-  t.match(wrong, { response: { status: 422 }, html: /That code is not right/ })
+  t.match(wrong, { response: { status: 422 }, html: /That code is not valid/ })
   t.match(wrong.html, page.html.match(/<code>[A-Z2-7 ]+<\/code>/)?.[0], 'the same key')
   t.match(await ada.send('/authenticator', { sealed: 'x', code: '000000' }), {
     response: { status: 422 },
@@ -56,7 +56,7 @@ t.test('an app is set up, signs in, and is removed again', async (t) => {
     factorMails,
     [
       { to: 'ada@example.test', text: /an authenticator app was added/ },
-      { to: 'ada@example.test', text: /new recovery codes were made/ },
+      { to: 'ada@example.test', text: /new recovery codes were created/ },
       { to: 'ada@example.test', text: /an authenticator app was removed/ },
     ],
     'and the person hears of each',
@@ -79,9 +79,9 @@ t.test('with a factor, the password alone confirms nothing', async (t) => {
   t.match(asked.html, /name="proof_code"/)
   t.equal(fieldIn(asked.html, 'factor'), form.factor, 'and what was asked for goes on with it')
   for (const [fields, sentence] of [
-    [{ proof_password: PASSWORD, proof_code: '' }, /Confirm that it is you/],
-    [{ proof_password: PASSWORD, proof_code: '000000' }, /That code is not right/],
-    [{ proof_password: 'wrong', proof_code: app.code() }, /not your current password/],
+    [{ proof_password: PASSWORD, proof_code: '' }, /Confirm it&#39;s you/],
+    [{ proof_password: PASSWORD, proof_code: '000000' }, /That code is not valid/],
+    [{ proof_password: 'wrong', proof_code: app.code() }, /current password is not correct/],
   ] as const)
     t.match(await ada.send('/factor', { ...form, ...fields }), {
       response: { status: 422 },
@@ -119,7 +119,7 @@ t.test('so many factors, and not one more', async (t) => {
   }
   t.match(await addFrom(await ada.open('/authenticator')), { url: ada.url('?done=app') })
   t.equal(await count(), LIMITS.factorsPerUserMax)
-  t.match((await ada.open('/authenticator')).html, /as many second factors as one can have/)
+  t.match((await ada.open('/authenticator')).html, /maximum number of second factors/)
 
   const [first] = (await world.factors.list(owner)).filter(({ kind }) => kind === 'passkey')
   await world.factors.remove(owner, first?.factorId ?? '', ACTOR)
@@ -127,6 +127,6 @@ t.test('so many factors, and not one more', async (t) => {
   const late = await ada.open('/authenticator')
   const passkey = { id: 'late', publicKey: '', transports: [] }
   await world.store.change((change) => world.factors.addPasskey(change, owner, passkey, 0))
-  t.match(await addFrom(late), { response: { status: 422 }, html: /as many second factors/ })
+  t.match(await addFrom(late), { response: { status: 422 }, html: /maximum number of second factors/ })
   t.equal(await count(), LIMITS.factorsPerUserMax, 'nor by a page from before')
 })

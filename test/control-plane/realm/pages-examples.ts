@@ -263,7 +263,7 @@ function listBlocks(place: NamedPlace): Page {
     place,
     title: 'Devices',
     heading: 'Your devices',
-    intro: 'Where you are signed in.',
+    intro: 'Active sessions.',
     isWide: true,
     content: html`
       ${notice('success', 'The session has ended.')}

@@ -104,16 +104,16 @@ t.test('pages say which language they speak; answers for programs stay English',
   const wrong = await browser.submit(page.url, { username: 'ada', password: 'wrong' })
   for (const [what, { html, response }, heading] of [
     ['sign-in', page, 'Anmelden bei'],
-    ['wrong password', wrong, 'passen nicht zusammen'],
+    ['wrong password', wrong, 'Benutzername oder Passwort ist falsch'],
     [
       'unregistered',
       await visit(await requestWith(acme, { redirect_uri: 'x:y' })),
       'funktioniert nicht',
     ],
     ['sign-out', await visit(`${acme.issuer}/logout`), 'Sie sind abgemeldet'],
-    ['nothing', await visit(`${acme.issuer}/nowhere`), 'gibt es nichts'],
-    ['expired', await visit(`${acme.issuer}/sign-in/${'x'.repeat(43)}`), 'ist beendet'],
-    ['no tenant', await visit(`${world.baseUrl}/auth/realms/nobody/authorize`), 'keine Anmeldung'],
+    ['nothing', await visit(`${acme.issuer}/nowhere`), 'Seite nicht gefunden'],
+    ['expired', await visit(`${acme.issuer}/sign-in/${'x'.repeat(43)}`), 'ist abgelaufen'],
+    ['no tenant', await visit(`${world.baseUrl}/auth/realms/nobody/authorize`), 'Keine Anwendung gefunden'],
   ] as const) {
     t.match(html, heading, what)
     t.match(html, '<html lang="de">', what)

@@ -43,7 +43,7 @@ async function seen({ attacker, open, resume }: Awaited<ReturnType<typeof plante
   ] as const)
     answers.push(await attacker.send({ [name]: value }))
   return answers.flatMap(({ response, html, url }) => {
-    const isRefused = response.status === 400 && /did not send our cookie/.test(html)
+    const isRefused = response.status === 400 && /Cookies are blocked/.test(html)
     return isRefused && /start again/i.test(html) && !url.includes('code=') ? [] : [url + html]
   })
 }
@@ -122,7 +122,7 @@ t.test('what somebody else has begun is not gone on with', async (t) => {
   const { html } = await all.attacker.send(ADA)
   t.ok(seedIn(html))
   const lured = await all.victim.open()
-  t.match(lured.html, /did not send our cookie/, 'nobody sets up a factor of the attacker')
+  t.match(lured.html, /Cookies are blocked/, 'nobody sets up a factor of the attacker')
   t.match((await all.victim.sendOnce({ code: '123456' })).status, 400)
 })
 
@@ -149,7 +149,7 @@ t.test('a step up belongs to the browser whose session it is', async (t) => {
   t.match(more.page.html, /name="code"/)
   const thief = new Browser(world.baseUrl)
   thief.remember(home.browser.cookies.filter(({ name }) => /sign_in|resume/.test(name)))
-  t.match((await thief.submit(more.page.url, { code: code() })).html, /did not send our cookie/)
+  t.match((await thief.submit(more.page.url, { code: code() })).html, /Cookies are blocked/)
   t.match((await more.send({ code: code() })).url, /\?code=/)
 })
 

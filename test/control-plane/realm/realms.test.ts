@@ -18,7 +18,7 @@ t.test('a tenant that is unknown, unpublished or misspelt has no realm', async (
       const url = `${world.address}/auth/realms/${name}${rest}`
       const page = await fetch(url, HTML)
       t.equal(page.status, 404, url)
-      t.match(await page.text(), /There is no sign-in here/)
+      t.match(await page.text(), /No application found/)
       const answer = await fetch(url, JSON_ONLY)
       t.equal(answer.status, 404, url)
       t.match(await answer.json(), { error: 'tenant_not_found', detail: String })

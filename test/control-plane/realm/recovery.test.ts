@@ -39,7 +39,7 @@ t.test('forgotten, mailed, chosen: the new one signs in, the old one does not', 
   const elsewhere = await signIn(new Browser(world.baseUrl), acme)
   const asked = await forgotten(world, acme.issuer, 'ADA')
   t.equal(asked.response.status, 200)
-  t.match(asked.html, /Look into your mail/)
+  t.match(asked.html, /Check your email/)
   const mail = await until(() => world.sentMails.find(({ text }) => text.includes('/new-password')))
   t.equal(mail.to, 'ada@example.test')
   const link = linkIn(mail.text)
@@ -52,20 +52,20 @@ t.test('forgotten, mailed, chosen: the new one signs in, the old one does not', 
   t.match((await browser.visit(link)).html, /Choose a new password/, 'looking uses nothing up')
   t.match(await browser.submit(link, both(NEW, 'another')), {
     response: { status: 422 },
-    html: /not the same/,
+    html: /passwords do not match/,
   })
   t.match(await browser.submit(link, both('short')), { response: { status: 422 }, html: /short/ })
   t.match(await browser.submit(link, both('password1')), { html: /easy to guess/ })
   const saved = await browser.submit(link, both(NEW))
   t.equal(saved.response.status, 200)
-  t.match(saved.html, /Your password is saved/)
+  t.match(saved.html, /Password changed/)
 
-  t.match(await browser.visit(link), { response: { status: 410 }, html: /does not work any more/ })
+  t.match(await browser.visit(link), { response: { status: 410 }, html: /no longer works/ })
   t.match(await browser.submit(link, both(PASSWORD)), { response: { status: 410 } })
   await t.rejects(signIn(new Browser(world.baseUrl), acme), 'the old one')
   const credentials = { username: 'ada', password: NEW }
   t.ok(await signIn(new Browser(world.baseUrl), acme, {}, credentials))
-  await until(() => world.sentMails.find(({ subject }) => /has changed/.test(subject)))
+  await until(() => world.sentMails.find(({ subject }) => /was changed/.test(subject)))
   const ended = await world.sessions.find('acme', sidOf(elsewhere.tokens))
   t.equal(ended?.endReason, 'password_reset', 'whoever was signed in is out')
   t.notMatch(world.logged.join(''), new RegExp(new URL(link).searchParams.get('ticket') ?? '-'))
@@ -171,7 +171,7 @@ t.test('somebody who is invited chooses a password, and their address is proven'
   const browser = new Browser(world.baseUrl)
   const link = linkIn(mail.text)
   t.match((await browser.visit(link)).html, /Choose your password/)
-  t.match((await browser.submit(link, both(NEW))).html, /Your password is saved/)
+  t.match((await browser.submit(link, both(NEW))).html, /Password changed/)
   const credentials = { username: 'grace', password: NEW }
   t.ok(await signIn(new Browser(world.baseUrl), acme, {}, credentials))
   t.ok((await world.users.get('acme', userId)).emailProvenAt)
@@ -186,11 +186,11 @@ t.test('a new address proves itself; the old one is told', async (t) => {
   const browser = new Browser(world.baseUrl)
   const link = linkIn(mail.text)
   t.ok(link.startsWith(`${issuer}/account/new-email?ticket=`))
-  t.match((await browser.visit(link)).html, /Confirm your e-mail address/)
+  t.match((await browser.visit(link)).html, /Confirm your email address/)
   t.equal((await world.users.get('acme', ada.userId)).email, 'ada@example.test', 'only looked at')
-  t.match((await browser.submit(link, {})).html, /has changed/)
+  t.match((await browser.submit(link, {})).html, /Email address changed/)
   t.match(await world.users.get('acme', ada.userId), { email: 'countess@example.test' })
-  t.match(await until(() => world.sentMails[1]), { to: 'ada@example.test', subject: /has changed/ })
+  t.match(await until(() => world.sentMails[1]), { to: 'ada@example.test', subject: /was changed/ })
   t.equal((await browser.submit(link, {})).response.status, 410)
 })
 

@@ -20,7 +20,7 @@ t.test('who has an app is asked for its code, and the token says so', async (t) 
   const asked = await person.password()
   t.equal(asked.response.status, 200)
   t.ok(isAskingForCode(asked.html))
-  t.match(asked.html, /You are signing in as ada/)
+  t.match(asked.html, /Signing in as ada/)
   t.match(await eventsOf(world, 'signin.step_up'), [
     { subject: acme.ada.userId, reason: 'second_factor_needed', ip: '127.0.0.1' },
   ])

@@ -64,7 +64,7 @@ t.test('signing out without saying where to ends on a page', async (t) => {
   const { idToken } = await signIn(browser, acme)
   const page = await browser.visit(logoutUrl(acme.issuer, { id_token_hint: idToken }))
   t.equal(page.response.status, 200)
-  t.match(page.html, /You are signed out/)
+  t.match(page.html, /You&#39;re signed out/)
   t.equal(browser.cookies.filter(({ name }) => /_session$/.test(name)).length, 0)
 })
 
@@ -160,10 +160,10 @@ t.test('a token that is shown again and again ends its session once', async (t) 
     ).length
   const show = () =>
     new Browser(world.baseUrl).visit(logoutUrl(acme.issuer, { id_token_hint: idToken }))
-  t.match((await show()).html, /You are signed out/)
+  t.match((await show()).html, /You&#39;re signed out/)
   t.equal((await world.sessions.find('acme', sidOf(tokens)))?.endReason, 'signed_out')
   t.equal(await ended(), 1)
-  for (let count = 0; count < 3; count++) t.match((await show()).html, /You are signed out/)
+  for (let count = 0; count < 3; count++) t.match((await show()).html, /You&#39;re signed out/)
   t.equal(await ended(), 1)
 })
 
@@ -229,7 +229,7 @@ t.test(
     const asked = await browser.visit(`${acme.issuer}/logout`)
     const confirmation = fieldIn(asked.html, 'confirmation')
     const left = await browser.submit(`${acme.issuer}/logout/confirm`, { confirmation })
-    t.match(left.html, /You are signed out/)
+    t.match(left.html, /You&#39;re signed out/)
     t.equal(Object.keys((await world.revocations.revokedState('acme')).sids).length, 1)
     const ended = await flow.finish(url).catch((error: unknown) => error)
     t.match(ended, { error: 'invalid_grant' })
@@ -281,6 +281,6 @@ t.test('an old token of a session that is forgotten here writes nothing', async 
   const { idToken } = await signIn(new Browser(world.baseUrl), acme)
   await world.store.change(async ({ queries }) => void (await queries.delete(schema.sessions)))
   const url = logoutUrl(acme.issuer, { id_token_hint: idToken })
-  t.match((await new Browser(world.baseUrl).visit(url)).html, /You are signed out/)
+  t.match((await new Browser(world.baseUrl).visit(url)).html, /You&#39;re signed out/)
   t.same((await world.revocations.revokedState('acme')).sids, {})
 })

@@ -62,7 +62,7 @@ t.test('signing in to a realm whose users are in Postgres', { skip: NO_POSTGRES 
     const owner = await begin(world, acme)
     const page = await owner.send({ username: 'bcrypt-2a', password: PASSWORD })
     t.equal(page.response.status, 403)
-    t.match(page.html, /Your account cannot be used here yet/)
+    t.match(page.html, /Your account is not ready yet/)
     const guess = await owner.send({ username: 'bcrypt-2a', password: 'wrong' })
     t.equal(guess.response.status, 422)
     const nobody = await owner.send({ username: 'nobody', password: 'wrong' })

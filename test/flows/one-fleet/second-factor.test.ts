@@ -23,7 +23,7 @@ t.test('an app is set up on the way in, and asked for where the session moves', 
   /** Three codes are good at any moment, each of them once: one after the other. */
   const code = (steps: number) => totp.generate({ timestamp: startedMs + steps * STEP_MS })
   const codes = await ada.submit(enrol, { code: code(-1) })
-  t.match(codes.text, 'Keep your recovery codes')
+  t.match(codes.text, 'Save your recovery codes')
   t.match(await ada.submit(codes, {}), { status: 200, url: home })
   t.match(claimsOf(ada.cookie(tenant.host, 'service_session')), { acr: 'aal2' })
 

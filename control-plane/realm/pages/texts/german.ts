@@ -8,7 +8,7 @@ export const german: Texts = {
   language: 'de',
 
   problem: (title) => `Fehler: ${title}`,
-  secureAt: (host) => `Anmeldung durch ${host}`,
+  secureAt: (host) => `Gesichert durch ${host}`,
 
   signIn: 'Anmelden',
   signInTo: (host) => `Anmelden bei ${host}`,
@@ -19,119 +19,114 @@ export const german: Texts = {
     network_denied: 'Aus diesem Netzwerk können Sie sich nicht anmelden.',
     network_not_allowed: 'Aus diesem Netzwerk können Sie sich nicht anmelden.',
     user_paused:
-      'Es gab zu viele falsche Passwörter. Warten Sie eine Weile und versuchen Sie es noch einmal.',
+      'Zu viele fehlgeschlagene Versuche. Bitte warten Sie etwas und versuchen Sie es dann erneut.',
     address_blocked:
-      'Aus Ihrem Netzwerk kamen zu viele falsche Passwörter. Versuchen Sie es später noch einmal.',
-    password_needed: 'Geben Sie Ihren Benutzernamen und Ihr Passwort ein.',
+      'Zu viele fehlgeschlagene Versuche aus Ihrem Netzwerk. Bitte versuchen Sie es später erneut.',
+    password_needed: 'Geben Sie Benutzername und Passwort ein.',
     credentials_wrong:
-      'Benutzername und Passwort passen nicht zusammen. Prüfen Sie beides und versuchen Sie es noch einmal.',
+      'Benutzername oder Passwort ist falsch. Prüfen Sie beides und versuchen Sie es erneut.',
     account_disabled:
-      'Benutzername und Passwort passen nicht zusammen. Prüfen Sie beides und versuchen Sie es noch einmal.',
-    password_expired: 'Ihr Passwort ist zu alt. Wählen Sie ein neues.',
+      'Benutzername oder Passwort ist falsch. Prüfen Sie beides und versuchen Sie es erneut.',
+    password_expired: 'Ihr Passwort ist abgelaufen. Wählen Sie ein neues.',
     device_not_enrolled: 'Mit diesem Gerät können Sie sich nicht anmelden.',
     second_factor_needed: 'Bestätigen Sie, dass Sie es sind.',
     code_wrong:
-      'Dieser Code stimmt nicht. Warten Sie auf einen neuen und prüfen Sie, ob die Uhr des Geräts richtig geht, das ihn anzeigt.',
-    enrolment_needed:
-      'Diese Anwendung verlangt einen zweiten Nachweis, dass Sie es sind. Richten Sie ihn jetzt ein.',
+      'Dieser Code ist ungültig. Warten Sie auf den nächsten und prüfen Sie, ob die Uhr auf dem Gerät richtig geht.',
+    enrolment_needed: 'Diese Anwendung verlangt einen zweiten Faktor. Richten Sie ihn jetzt ein.',
     too_many_sessions: 'Sie sind auf zu vielen Geräten angemeldet.',
-    too_many_sign_ins: 'Mit diesem Konto hat sich jemand zu oft angemeldet. Warten Sie ein wenig.',
+    too_many_sign_ins: 'Zu viele Anmeldungen mit diesem Konto. Bitte warten Sie einige Minuten.',
   },
   otherAccount:
-    'Die Anwendung verlangt ein anderes Konto als das, mit dem Sie sich angemeldet haben.',
-  busy: 'Im Moment melden sich sehr viele Menschen an. Warten Sie einige Sekunden und versuchen Sie es noch einmal.',
-  formTooLong: 'Ihre Eingabe ist länger, als ein Benutzername oder Passwort sein kann.',
+    'Die Anwendung erwartet ein anderes Konto als das, mit dem Sie sich angemeldet haben.',
+  busy: 'Gerade melden sich sehr viele Menschen an. Bitte warten Sie einige Sekunden und versuchen Sie es erneut.',
+  formTooLong: 'Ihre Eingabe ist zu lang für einen Benutzernamen oder ein Passwort.',
 
   backToApplication: 'Zurück zur Anwendung',
   startAgain: 'Neu beginnen',
-  details: 'Angaben für den Support',
+  details: 'Details für den Support',
   waitMinutes: (minutes) =>
     minutes === 1
-      ? 'In einer Minute können Sie es wieder versuchen.'
-      : `In ${minutes} Minuten können Sie es wieder versuchen.`,
+      ? 'Versuchen Sie es in einer Minute erneut.'
+      : `Versuchen Sie es in ${minutes} Minuten erneut.`,
   messages: {
     unknown: {
-      title: 'Hier gibt es keine Anmeldung',
+      title: 'Keine Anwendung gefunden',
       intro: 'Diese Adresse gehört zu keiner Anwendung, die wir kennen.',
-      steps: [
-        'Prüfen Sie die Adresse, oder beginnen Sie neu in der Anwendung, die Sie hierher geschickt hat.',
-      ],
+      steps: ['Prüfen Sie die Adresse oder beginnen Sie neu in der Anwendung, von der Sie kommen.'],
     },
     not_found: {
-      title: 'Unter dieser Adresse gibt es nichts',
-      intro: 'Der Link ist vielleicht veraltet oder enthält einen Tippfehler.',
+      title: 'Seite nicht gefunden',
+      intro: 'Der Link ist möglicherweise veraltet oder enthält einen Tippfehler.',
       steps: ['Beginnen Sie neu in der Anwendung.'],
     },
     request_wrong: {
-      title: 'Dieser Link zur Anmeldung funktioniert nicht',
-      intro: 'Die Anwendung hat eine Anfrage geschickt, die wir nicht annehmen können.',
+      title: 'Dieser Anmeldelink funktioniert nicht',
+      intro: 'Die Anwendung hat eine ungültige Anmeldeanfrage geschickt.',
       steps: [
-        'Gehen Sie zurück zur Anwendung und versuchen Sie es noch einmal.',
-        'Wenn es wieder geschieht, wenden Sie sich mit den Angaben unten an den Betreiber der Anwendung.',
+        'Gehen Sie zurück zur Anwendung und versuchen Sie es erneut.',
+        'Wenn das Problem bleibt, wenden Sie sich mit den Details unten an den Betreiber der Anwendung.',
       ],
     },
     expired: {
-      title: 'Diese Anmeldung ist beendet',
-      intro:
-        'Die Seite war zu lange offen, oder sie gehört zu einer Anmeldung, die schon abgeschlossen ist.',
+      title: 'Diese Anmeldung ist abgelaufen',
+      intro: 'Die Seite war zu lange geöffnet, oder diese Anmeldung ist bereits abgeschlossen.',
       steps: [
-        'Gehen Sie zurück zur Anwendung und beginnen Sie neu. Es ist nichts verloren gegangen.',
+        'Gehen Sie zurück zur Anwendung und melden Sie sich erneut an. Es ist nichts verloren gegangen.',
       ],
     },
     cookie_missing: {
-      title: 'Ihr Browser hat unser Cookie nicht gesendet',
-      intro:
-        'Während der Anmeldung brauchen wir ein kleines Cookie, damit niemand sonst sie abschließen kann.',
+      title: 'Cookies sind blockiert',
+      intro: 'Ihr Browser hat das Cookie nicht gesendet, das Ihre Anmeldung schützt.',
       steps: [
         'Erlauben Sie Cookies für diese Adresse, falls Ihr Browser oder eine Erweiterung sie blockiert.',
-        'Prüfen Sie Datum und Uhrzeit Ihres Geräts: Geht die Uhr falsch, enden Cookies zu früh.',
-        'Bleiben Sie in dem Browser, in dem Sie begonnen haben: Ein kopierter Link funktioniert in keinem anderen.',
+        'Prüfen Sie Datum und Uhrzeit Ihres Geräts: Geht die Uhr falsch, laufen Cookies zu früh ab.',
+        'Bleiben Sie in dem Browser, in dem Sie begonnen haben: In einem anderen funktioniert der Link nicht.',
         'Beginnen Sie dann neu in der Anwendung.',
       ],
     },
     cross_site: {
-      title: 'Dieses Formular kam von einer anderen Website',
-      intro: 'Zu Ihrer Sicherheit nehmen wir Eingaben nur von unserer eigenen Seite an.',
+      title: 'Dieses Formular wurde von einer anderen Website gesendet',
+      intro: 'Zu Ihrer Sicherheit nehmen wir nur Formulare unserer eigenen Seiten an.',
       steps: ['Beginnen Sie neu in der Anwendung und geben Sie Ihr Passwort dort ein.'],
     },
     link_gone: {
       title: 'Dieser Link funktioniert nicht mehr',
       intro:
-        'Ein Link aus einer E-Mail gilt einmal und nur für eine gewisse Zeit. Dieser ist verbraucht oder zu alt.',
+        'Links aus unseren E-Mails gelten einmal und für begrenzte Zeit. Dieser wurde schon benutzt oder ist abgelaufen.',
       steps: [
         'Wenn Sie mehrere E-Mails bekommen haben, nehmen Sie den Link aus der neuesten.',
-        'Fordern Sie sonst einen neuen Link an und öffnen Sie ihn bald.',
+        'Fordern Sie sonst einen neuen Link an und öffnen Sie ihn bald nach seinem Eintreffen.',
       ],
     },
     too_many: {
-      title: 'Zu viele Anmeldungen aus Ihrem Netzwerk',
-      intro: 'Aus Ihrem Netzwerk kommen so viele Anfragen, dass wir sie bremsen müssen.',
+      title: 'Zu viele Anfragen',
+      intro: 'Aus Ihrem Netzwerk kommen gerade zu viele Anfragen.',
       steps: [
-        'Warten Sie einige Sekunden und versuchen Sie es noch einmal. Es ist nichts verloren gegangen.',
+        'Warten Sie einige Sekunden und versuchen Sie es erneut. Es ist nichts verloren gegangen.',
       ],
     },
     too_often: {
-      title: 'Sie haben sich sehr oft angemeldet',
-      intro: 'Mit diesem Konto hat sich in kurzer Zeit immer wieder jemand angemeldet.',
+      title: 'Zu viele Anmeldungen',
+      intro: 'Mit diesem Konto gab es in kurzer Zeit zu viele Anmeldungen.',
       steps: [
-        'Warten Sie ein wenig und beginnen Sie dann neu. Wo Sie angemeldet sind, bleiben Sie es.',
-        'Wenn Sie das nicht waren, ändern Sie Ihr Passwort und sagen Sie es dem Betreiber der Anwendung.',
+        'Warten Sie einige Minuten und versuchen Sie es dann erneut. Bestehende Sitzungen laufen weiter.',
+        'Wenn Sie das nicht waren, ändern Sie Ihr Passwort und informieren Sie den Betreiber der Anwendung.',
       ],
     },
     user_paused: {
-      title: 'Die Anmeldung ist für eine Weile gesperrt',
-      intro:
-        'Für diesen Benutzernamen gab es zu viele falsche Passwörter, vielleicht von jemand anderem.',
+      title: 'Konto vorübergehend gesperrt',
+      intro: 'Für diesen Benutzernamen gab es zu viele fehlgeschlagene Anmeldeversuche.',
       steps: [
-        'Warten Sie eine Weile und beginnen Sie dann neu. Ihr Passwort ist noch dasselbe.',
-        'Wenn Sie es nicht mehr wissen, hilft der Betreiber der Anwendung.',
+        'Warten Sie etwas und versuchen Sie es dann erneut. Ihr Passwort ist unverändert.',
+        'Wenn Sie Ihr Passwort vergessen haben, hilft Ihnen der Betreiber der Anwendung.',
       ],
     },
     address_blocked: {
-      title: 'Anmeldungen aus Ihrem Netzwerk sind vorerst gesperrt',
-      intro: 'Von dort kamen zu viele falsche Passwörter, vielleicht von jemand anderem.',
+      title: 'Ihr Netzwerk ist vorübergehend gesperrt',
+      intro:
+        'Aus Ihrem Netzwerk gab es zu viele fehlgeschlagene Anmeldeversuche, möglicherweise von jemand anderem.',
       steps: [
-        'Warten Sie eine Weile und versuchen Sie es noch einmal, oder benutzen Sie ein anderes Netzwerk.',
+        'Warten Sie etwas und versuchen Sie es erneut, oder benutzen Sie ein anderes Netzwerk.',
         'Der Betreiber der Anwendung kann die Sperre aufheben.',
       ],
     },
@@ -140,30 +135,30 @@ export const german: Texts = {
       intro:
         'Diese Anwendung erlaubt Anmeldungen nur aus bestimmten Netzwerken. Ihres gehört nicht dazu.',
       steps: [
-        'Verbinden Sie sich mit dem Netzwerk Ihrer Organisation, zum Beispiel über das VPN, und beginnen Sie neu.',
-        'Wenn Sie schon dort sind, wenden Sie sich mit den Angaben unten an den Betreiber der Anwendung.',
+        'Verbinden Sie sich mit dem Netzwerk Ihrer Organisation, zum Beispiel per VPN, und beginnen Sie neu.',
+        'Wenn Sie bereits verbunden sind, wenden Sie sich mit den Details unten an den Betreiber der Anwendung.',
       ],
     },
     device_refused: {
       title: 'Mit diesem Gerät können Sie sich nicht anmelden',
-      intro: 'Diese Anwendung erlaubt nur Geräte, die sie kennt.',
+      intro: 'Diese Anwendung erlaubt nur bekannte Geräte.',
       steps: [
-        'Beginnen Sie neu auf einem Gerät, mit dem Sie sich hier schon angemeldet haben.',
+        'Melden Sie sich mit einem Gerät an, das Sie hier schon benutzt haben.',
         'Fragen Sie den Betreiber der Anwendung, wie Sie dieses Gerät hinzufügen.',
       ],
     },
     sessions_full: {
       title: 'Sie sind auf zu vielen Geräten angemeldet',
       intro:
-        'Diese Anwendung begrenzt, auf wie vielen Geräten Sie zugleich angemeldet sein können.',
+        'Diese Anwendung begrenzt, auf wie vielen Geräten Sie gleichzeitig angemeldet sein können.',
       steps: [
-        'Melden Sie sich auf einem Gerät ab, das Sie nicht brauchen, und beginnen Sie hier neu.',
+        'Melden Sie sich auf einem Gerät ab, das Sie nicht mehr brauchen, und beginnen Sie hier neu.',
       ],
     },
     suspended: {
-      title: 'Die Anmeldung ist ausgesetzt',
-      intro: 'Diese Anwendung ist gesperrt. Im Moment kann sich niemand bei ihr anmelden.',
-      steps: ['Fragen Sie den Betreiber der Anwendung, wann sie wieder da ist.'],
+      title: 'Anmeldung ausgesetzt',
+      intro: 'Diese Anwendung ist ausgesetzt. Im Moment kann sich niemand anmelden.',
+      steps: ['Fragen Sie den Betreiber der Anwendung, wann sie wieder verfügbar ist.'],
     },
     licence_blocked: {
       title: 'Neue Anmeldungen sind ausgesetzt',
@@ -178,16 +173,16 @@ export const german: Texts = {
       intro:
         'Das Benutzerverzeichnis dieser Anwendung antwortet nicht. An Ihrem Passwort liegt es nicht.',
       steps: [
-        'Versuchen Sie es in einigen Minuten noch einmal.',
+        'Versuchen Sie es in einigen Minuten erneut.',
         'Wenn Sie auf einem anderen Gerät angemeldet sind, bleibt das so.',
       ],
     },
     account_unusable: {
-      title: 'Ihr Konto lässt sich hier noch nicht benutzen',
+      title: 'Ihr Konto ist noch nicht bereit',
       intro:
-        'Ihr Passwort stimmt, aber die Angaben im Benutzerverzeichnis passen nicht: Eine E-Mail-Adresse oder ein Name fehlt oder gehört schon jemand anderem.',
+        'Ihr Passwort ist richtig, aber Ihr Eintrag im Benutzerverzeichnis ist unvollständig: E-Mail-Adresse oder Name fehlt oder wird schon von jemand anderem benutzt.',
       steps: [
-        'Bitten Sie den Betreiber der Anwendung, das zu berichtigen. Ein neuer Versuch hilft nicht.',
+        'Bitten Sie den Betreiber der Anwendung, das zu korrigieren. Ein neuer Versuch hilft nicht.',
       ],
     },
     unavailable: {
@@ -197,9 +192,8 @@ export const german: Texts = {
     },
     internal: {
       title: 'Bei uns ist etwas schiefgegangen',
-      intro:
-        'Ihre Anmeldung konnte nicht abgeschlossen werden. Versuchen Sie es einfach noch einmal.',
-      steps: ['Wenn es wieder geschieht, wenden Sie sich an den Betreiber der Anwendung.'],
+      intro: 'Wir konnten Ihre Anmeldung nicht abschließen. Bitte versuchen Sie es erneut.',
+      steps: ['Wenn das Problem bleibt, wenden Sie sich an den Betreiber der Anwendung.'],
     },
   },
 
@@ -210,6 +204,6 @@ export const german: Texts = {
   signOutIntro: 'Auf diesem Gerät müssen Sie sich dann neu anmelden.',
   staySignedIn: 'Angemeldet bleiben',
   signedOut: 'Sie sind abgemeldet',
-  signedOutIntro: 'Ihre Sitzung ist überall beendet. Sie können diese Seite schließen.',
-  signInAgain: 'Neu anmelden',
+  signedOutIntro: 'Ihre Sitzung ist beendet. Sie können diese Seite schließen.',
+  signInAgain: 'Erneut anmelden',
 }

@@ -5,42 +5,42 @@ export const account: typeof english = {
   own,
   forgotten: {
     title: 'Passwort vergessen?',
-    intro: 'Wir schicken Ihnen einen Link, mit dem Sie ein neues wählen können.',
-    send: 'Link schicken',
+    intro: 'Wir senden Ihnen per E-Mail einen Link, mit dem Sie ein neues wählen.',
+    send: 'Link senden',
   },
   mailSent: {
-    title: 'Sehen Sie in Ihre E-Mails',
-    intro: 'Gibt es ein Konto mit diesem Namen, ist ein Link an seine E-Mail-Adresse unterwegs.',
+    title: 'Prüfen Sie Ihre E-Mails',
+    intro: 'Wenn es dieses Konto gibt, haben wir einen Link an seine E-Mail-Adresse gesendet.',
     steps: [
-      'Er gilt einmal und eine Stunde lang.',
-      'Nichts da? Sehen Sie im Ordner für Unerwünschtes nach und prüfen Sie Ihre Eingabe.',
+      'Der Link gilt einmal und läuft in einer Stunde ab.',
+      'Keine E-Mail? Prüfen Sie Ihren Spam-Ordner und Ihre Eingabe.',
     ],
   },
   reset: {
     title: 'Neues Passwort wählen',
-    intro: 'Sie werden überall abgemeldet und melden sich mit dem neuen wieder an.',
+    intro: 'Sie werden überall abgemeldet. Melden Sie sich dann mit dem neuen Passwort an.',
   },
   invite: {
     title: 'Passwort wählen',
-    intro: 'Damit melden Sie sich von jetzt an an.',
+    intro: 'Sie brauchen es bei jeder Anmeldung.',
   },
   newPassword: 'Neues Passwort',
-  repeatPassword: 'Noch einmal',
+  repeatPassword: 'Passwort wiederholen',
   passwordHint: (characters) =>
-    `Mindestens ${characters} Zeichen. Lang und leicht zu merken ist gut.`,
-  passwordsDiffer: 'Die beiden Passwörter sind nicht gleich. Geben Sie beide noch einmal ein.',
+    `Mindestens ${characters} Zeichen. Gut sind mehrere Wörter, die Sie sich merken können.`,
+  passwordsDiffer: 'Die Passwörter stimmen nicht überein. Geben Sie beide noch einmal ein.',
   savePassword: 'Passwort speichern',
   passwordChanged: {
-    title: 'Ihr Passwort ist gespeichert',
-    intro: 'Melden Sie sich jetzt damit an. Alle anderen Sitzungen sind beendet.',
+    title: 'Passwort geändert',
+    intro: 'Melden Sie sich mit dem neuen Passwort an. Alle anderen Sitzungen sind beendet.',
   },
   confirmEmail: {
     title: 'E-Mail-Adresse bestätigen',
-    intro: (email) => `Von jetzt an gehört Ihr Konto zu ${email}.`,
+    intro: (email) => `Ihr Konto verwendet künftig ${email}.`,
     submit: 'Bestätigen',
   },
   emailChanged: {
-    title: 'Ihre E-Mail-Adresse ist geändert',
-    intro: (email) => `Ihr Konto gehört jetzt zu ${email}.`,
+    title: 'E-Mail-Adresse geändert',
+    intro: (email) => `Ihr Konto verwendet jetzt ${email}.`,
   },
 }
