@@ -286,7 +286,7 @@ modules('oidcc-rp-initiated-logout', {
   ),
   'oidcc-rp-initiated-logout-no-post-logout-redirect-uri': signsOut(
     ({ idToken }) => ({ id_token_hint: idToken }),
-    (end) => isOwnPage(end) && end.html.includes("You&#39;re signed out"),
+    (end) => isOwnPage(end) && end.html.includes('You&#39;re signed out'),
   ),
   'oidcc-rp-initiated-logout-no-state': signsOut(
     ({ idToken, home }) => ({ id_token_hint: idToken, post_logout_redirect_uri: home }),

@@ -341,7 +341,8 @@ t.test('whoever guesses the password at an open browser is paused like anywhere'
   const ada = await personAt(world, acme)
   const guess = (current: string) =>
     ada.send('/password', { current, password: NEW, repeated: NEW })
-  for (let round = 0; round < 3; round++) t.match((await guess('wrong')).html, /current password is not correct/)
+  for (let round = 0; round < 3; round++)
+    t.match((await guess('wrong')).html, /current password is not correct/)
   t.match(await guess(PASSWORD), { response: { status: 422 }, html: /Too many failed attempts/ })
   t.match(await world.users.authenticate('acme', 'ada', PASSWORD), { kind: 'ok' }, 'unchanged')
   const rows = await recordedSignIns(world)

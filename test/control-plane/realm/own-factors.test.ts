@@ -127,6 +127,9 @@ t.test('so many factors, and not one more', async (t) => {
   const late = await ada.open('/authenticator')
   const passkey = { id: 'late', publicKey: '', transports: [] }
   await world.store.change((change) => world.factors.addPasskey(change, owner, passkey, 0))
-  t.match(await addFrom(late), { response: { status: 422 }, html: /maximum number of second factors/ })
+  t.match(await addFrom(late), {
+    response: { status: 422 },
+    html: /maximum number of second factors/,
+  })
   t.equal(await count(), LIMITS.factorsPerUserMax, 'nor by a page from before')
 })

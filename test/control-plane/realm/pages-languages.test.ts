@@ -113,7 +113,11 @@ t.test('pages say which language they speak; answers for programs stay English',
     ['sign-out', await visit(`${acme.issuer}/logout`), 'Sie sind abgemeldet'],
     ['nothing', await visit(`${acme.issuer}/nowhere`), 'Seite nicht gefunden'],
     ['expired', await visit(`${acme.issuer}/sign-in/${'x'.repeat(43)}`), 'ist abgelaufen'],
-    ['no tenant', await visit(`${world.baseUrl}/auth/realms/nobody/authorize`), 'Keine Anwendung gefunden'],
+    [
+      'no tenant',
+      await visit(`${world.baseUrl}/auth/realms/nobody/authorize`),
+      'Keine Anwendung gefunden',
+    ],
   ] as const) {
     t.match(html, heading, what)
     t.match(html, '<html lang="de">', what)
