@@ -18,6 +18,8 @@ const DETAILS = {
   403: {
     cross_site_form:
       'This form was not sent from your own page. Reload the page and submit it again.',
+    role_read_only:
+      'Your role is read-only. You can see everything here but change nothing. Ask an administrator for another role.',
     fresh_sign_in_needed: "Confirm it's you: sign in again, then repeat this action.",
   },
   404: {

@@ -28,7 +28,7 @@ import {
 import { addFigures } from '../store/queries/figures.ts'
 import { lastSignInOf, newestSignInsOf, type SignInRow } from '../store/queries/sign-ins.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
-import { findUser, isTrialId } from '../store/queries/users.ts'
+import { findUser, isTrialId, updateUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Queries } from '../store/sqlite.ts'
 import { pruneWith } from '../store/statements.ts'
@@ -135,6 +135,8 @@ export function createAttempts({
     else await insertSignIn(queries, row)
     if (row.isFailure) await blockAddress(change, attempt, known, policies)
     if (attempt.userId !== undefined && isTrialId(attempt.userId)) return // nobody's news
+    if (state.kind === 'signed_in' && attempt.userId !== undefined)
+      await updateUser(queries, attempt.tenantId, attempt.userId, { lastSignInAt: nowMs })
     const begun = row.isFailure ? begunPauses(known, policies) : []
     if (begun.includes('user_paused')) await notePause(change, attempt, known, policies)
     const figures = tally(ofSignIn(state, row.isFailure, begun))

@@ -65,6 +65,7 @@ export function createTrialPeople({
           passwordChangedAt: nowMs,
           emailProvenAt: null,
           unlockedAt: null,
+          lastSignInAt: null,
         })
       })
       return { tenantId, userId, username, password }

@@ -232,6 +232,7 @@ export function createUsers(world: UsersWorld) {
         passwordChangedAt: nowMs,
         emailProvenAt: null,
         unlockedAt: null,
+        lastSignInAt: null,
       }
       await store.change(async (change) => {
         await requireTenant(change.queries, tenantId) // it may have gone while we hashed

@@ -67,7 +67,7 @@ export function createConsoleInvitations(world: ConsoleAccessWorld) {
     const link = `${baseUrl}${INVITATION_PATH}?link=${secret}`
     const letter = { to: email, by: by && isColleague ? by.email : '', link, expiresAt }
     await accountMail.inviteColleague(change, tenantId, letter, language)
-    const content = { invitation_id: invitationId, email }
+    const content = { invitation_id: invitationId, email, role: row.role }
     await change.audit(actor, { action: 'console.invited', tenantId, content })
   }
 
@@ -98,20 +98,29 @@ export function createConsoleInvitations(world: ConsoleAccessWorld) {
     if (row.emailKey !== user.emailKey) throw new Refusal('ticket_spent')
     if (!(await deleteInvitation(change.queries, row.invitationId)))
       throw new Refusal('ticket_spent')
-    await give(change, user.userId, row.tenantId, actor)
+    // who may change things already loses nothing by accepting to look at them
+    const isReadOnly =
+      row.role === 'viewer' && !(await hasFullRole(change.queries, user.userId, row.tenantId))
+    await give(change, user.userId, row.tenantId, actor, isReadOnly)
     return row
   }
 
   return {
     /** Once more to the same address is a new link. */
-    async invite(tenantId: string, email: string, inviter: Inviter): Promise<Invitation> {
+    async invite(
+      tenantId: string,
+      email: string,
+      inviter: Inviter,
+      isReadOnly = false,
+    ): Promise<Invitation> {
       const emailKey = fold(email)
       take(tenantId, emailKey)
       const invitation = await store.change(async (change) => {
         const { queries, nowMs } = change
         await requireMay(queries, tenantId, inviter)
         const known = await findUserByKey(queries, CONSOLE_REALM, 'emailKey', emailKey)
-        if (known !== undefined && (await hasRole(queries, known.userId, tenantId)))
+        const has = isReadOnly ? hasRole : hasFullRole
+        if (known !== undefined && (await has(queries, known.userId, tenantId)))
           throw new Refusal('field_invalid', { field: 'email' }, ALREADY)
         const before = await findInvitationTo(queries, tenantId, emailKey)
         const waiting = await countInvitationsIn(queries, tenantId, nowMs)
@@ -124,12 +133,14 @@ export function createConsoleInvitations(world: ConsoleAccessWorld) {
           emailKey,
           invitedBy: '',
           linkHash: '',
+          role: 'administrator',
           createdAt: nowMs,
           sentAt: nowMs,
           expiresAt: nowMs,
         }
-        await send(change, { ...row, email }, inviter)
-        return row
+        const role = isReadOnly ? ('viewer' as const) : ('administrator' as const)
+        await send(change, { ...row, email, role }, inviter)
+        return { ...row, role }
       })
       accountMail.deliver()
       return invitation
@@ -181,7 +192,8 @@ export function createConsoleInvitations(world: ConsoleAccessWorld) {
       const account = await findUserByKey(store.read, CONSOLE_REALM, 'emailKey', row.emailKey)
       const { tenantId, name: tenantName } = tenant
       const hasAccount = account !== undefined // which then accepts by itself
-      return { tenantId, tenantName, email: row.email, hasAccount }
+      const isReadOnly = row.role === 'viewer'
+      return { tenantId, tenantName, email: row.email, hasAccount, isReadOnly }
     },
 
     /** By who has an account with this very address. */
@@ -220,11 +232,18 @@ async function mayInvite(queries: Queries, userId: string, tenantId: string): Pr
   const user = await findUser(queries, CONSOLE_REALM, userId)
   if (user === undefined || user.isDisabled) return false
   const roles = await rolesOf(queries, userId)
-  return roles.some((role) => role.tenantId === tenantId || role.tenantId === ALL_TENANTS)
+  return roles.some(
+    ({ role, tenantId: of }) => role !== 'viewer' && (of === tenantId || of === ALL_TENANTS),
+  )
 }
 
 async function hasRole(queries: Queries, userId: string, tenantId: string): Promise<boolean> {
   return (await rolesOf(queries, userId)).some((role) => role.tenantId === tenantId)
+}
+
+async function hasFullRole(queries: Queries, userId: string, tenantId: string): Promise<boolean> {
+  const roles = await rolesOf(queries, userId)
+  return roles.some(({ role, tenantId: of }) => role === 'administrator' && of === tenantId)
 }
 
 async function requireMay(queries: Queries, tenantId: string, { userId }: Inviter) {

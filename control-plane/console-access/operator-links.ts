@@ -11,7 +11,7 @@ import {
   deleteLinks,
   insertLink,
   isLinkGood,
-  rolesIn,
+  isRunAtAll,
   spendLink,
 } from '../store/queries/console.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
@@ -43,7 +43,7 @@ export function createOperatorLinks(world: ConsoleAccessWorld) {
       const expiresAtMs = clock.nowMs() + LIMITS.consoleLinkMs
       await store.change(async (change) => {
         const { queries, nowMs } = change
-        const hasOperator = (await rolesIn(queries, ALL_TENANTS, 1)).length > 0
+        const hasOperator = await isRunAtAll(queries)
         if (hasOperator && !isForced) throw new Refusal('operator_exists')
         await deleteLinks(queries)
         const linkHash = vault.hash(secret)
@@ -76,5 +76,5 @@ export function createOperatorLinks(world: ConsoleAccessWorld) {
 
 /** A link to the first operator lies in a terminal, and is over once somebody is one. */
 async function isWanted(queries: Queries, secret: string): Promise<boolean> {
-  return secret.startsWith(MEANT) || (await rolesIn(queries, ALL_TENANTS, 1)).length === 0
+  return secret.startsWith(MEANT) || !(await isRunAtAll(queries))
 }

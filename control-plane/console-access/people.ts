@@ -10,21 +10,29 @@ import {
   deleteRole,
   rolesIn,
   rolesOf,
+  upsertRole,
   type ConsoleRoleRow,
 } from '../store/queries/console.ts'
 import { findUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
 import type { Actor, Change } from '../store/store.ts'
-import { give, noteTaken, requireListed } from './roles.ts'
+import { give, noteTaken, requireListed, roleFor } from './roles.ts'
 import type { ConsoleAccessWorld } from './world.ts'
 
 export interface ConsolePerson {
   readonly user: User
-  readonly role: 'operator' | 'administrator'
+  readonly role: ConsoleRoleRow['role']
   readonly since: number
 }
 
 const DISABLED = 'The console account with this email address is disabled.'
+
+interface NewPerson {
+  readonly email: string
+  readonly name: string
+  readonly tenantId?: string
+  readonly isReadOnly?: boolean
+}
 
 export type ConsolePeople = ReturnType<typeof createConsolePeople>
 
@@ -35,12 +43,13 @@ export function createConsolePeople({ store, users, accountMail }: ConsoleAccess
     return user && { user, role, since: createdAt }
   }
 
-  /** Who has no password yet, or is disabled, cannot. */
+  /** Who has no password yet, is disabled, or may only look, cannot. */
   async function isRunBySomebody({ queries }: Change, of: string): Promise<boolean> {
     let after = ''
     for (;;) {
       const page = await rolesIn(queries, of, LIMITS.pageItemsMax, after)
-      for (const { userId } of page) {
+      for (const { userId, role } of page) {
+        if (role === 'viewer') continue
         const user = await findUser(queries, CONSOLE_REALM, userId)
         if (user !== undefined && !user.isDisabled && user.passwordHash !== '') return true
       }
@@ -72,7 +81,7 @@ export function createConsolePeople({ store, users, accountMail }: ConsoleAccess
 
     /** Who has a password already gets the role with their account, and no mail: they know the way in. */
     async invite(
-      { email, name, tenantId = ALL_TENANTS }: { email: string; name: string; tenantId?: string },
+      { email, name, tenantId = ALL_TENANTS, isReadOnly = false }: NewPerson,
       actor: Actor,
       language: string,
     ) {
@@ -83,7 +92,8 @@ export function createConsolePeople({ store, users, accountMail }: ConsoleAccess
         const { userId, passwordHash } = known
         const giveRole = async (change: Change) => {
           if (tenantId !== ALL_TENANTS) await requireListed(change.queries, tenantId)
-          await give(change, userId, tenantId, actor)
+          await give(change, userId, tenantId, actor, isReadOnly)
+          await requireRun(change, tenantId)
         }
         const isMailed = passwordHash === ''
         if (isMailed) await accountMail.invite(CONSOLE_REALM, userId, actor, language, giveRole)
@@ -93,7 +103,7 @@ export function createConsolePeople({ store, users, accountMail }: ConsoleAccess
       const account = { username: email, email, name, password: '' }
       const user = await users.create(CONSOLE_REALM, account, actor, async (change, user) => {
         if (tenantId !== ALL_TENANTS) await requireListed(change.queries, tenantId)
-        await give(change, user.userId, tenantId, actor)
+        await give(change, user.userId, tenantId, actor, isReadOnly)
         await accountMail.inviteIn(change, user, actor, language)
       })
       accountMail.deliver()
@@ -120,6 +130,35 @@ export function createConsolePeople({ store, users, accountMail }: ConsoleAccess
       })
     },
 
+    /** From reading and changing to reading alone, or back; takes effect with the next request. */
+    async setRole(
+      userId: string,
+      tenantId: string | undefined,
+      isReadOnly: boolean,
+      actor: Actor,
+      by: 'operator' | 'administrator' = 'operator',
+    ): Promise<ConsolePerson> {
+      const of = tenantId ?? ALL_TENANTS
+      const role = roleFor(of, isReadOnly)
+      return store.change(async (change) => {
+        const { queries } = change
+        const [row] = (await rolesOf(queries, userId)).filter((one) => one.tenantId === of)
+        const user = await findUser(queries, CONSOLE_REALM, userId)
+        if (row === undefined || user === undefined) throw new Refusal('user_not_found')
+        if (row.role === role) return { user, role, since: row.createdAt }
+        await upsertRole(queries, { ...row, role })
+        await requireRun(change, of)
+        if (isReadOnly && by === 'administrator' && !(await isRunBySomebody(change, of)))
+          throw new Refusal('last_administrator')
+        // what they have sent gives more than they have now
+        if (isReadOnly) await deleteInvitationsBy(queries, userId, of)
+        const content = { user_id: userId, from: { role: row.role }, to: { role } }
+        const ofTenant = of === ALL_TENANTS ? {} : { tenantId: of }
+        await change.audit(actor, { action: 'console.role_changed', content, ...ofTenant })
+        return { user, role, since: row.createdAt }
+      })
+    },
+
     /** Every role at once, and the account. */
     async revokeAccess(userId: string, actor: Actor): Promise<void> {
       await store.change(async (change) => {
@@ -130,11 +169,18 @@ export function createConsolePeople({ store, users, accountMail }: ConsoleAccess
     },
   }
 
-  async function takeRole(change: Change, userId: string, of: string, actor: Actor) {
-    if (!(await deleteRole(change.queries, userId, of))) throw new Refusal('user_not_found')
+  /** Whoever is taken out, or may only look from now on, was not the last who runs the service. */
+  async function requireRun(change: Change, of: string) {
     if (of === ALL_TENANTS && !(await isRunBySomebody(change, of)))
       throw new Refusal('last_operator')
+  }
+
+  async function takeRole(change: Change, userId: string, of: string, actor: Actor) {
+    const role = (await rolesOf(change.queries, userId)).find(({ tenantId }) => tenantId === of)
+    if (role === undefined) throw new Refusal('user_not_found')
+    await deleteRole(change.queries, userId, of)
+    if (role.role !== 'viewer') await requireRun(change, of)
     await deleteInvitationsBy(change.queries, userId, of)
-    await noteTaken(change, userId, of, actor)
+    await noteTaken(change, role, actor)
   }
 }

@@ -1,6 +1,6 @@
 /** Who may do what: operators everything, a tenant's administrators what is theirs. */
 import { Refusal } from '../../shared/errors.ts'
-import { ALL_TENANTS, rolesOf, upsertRole } from '../store/queries/console.ts'
+import { ALL_TENANTS, rolesOf, upsertRole, type ConsoleRoleRow } from '../store/queries/console.ts'
 import { findTenant } from '../store/queries/tenants.ts'
 import { findUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM, isReserved } from '../store/reserved.ts'
@@ -9,10 +9,21 @@ import type { ConsoleAccessWorld } from './world.ts'
 import type { Queries } from '../store/sqlite.ts'
 
 export interface Roles {
+  /** Sees all tenants, and what runs them. */
   readonly isOperator: boolean
-  /** Where the person is an administrator. */
+  /** Which tenants the person sees besides. */
   readonly tenantIds: readonly string[]
+  /** What they see and do not change is theirs to look at only. */
+  readonly changes: 'everything' | readonly string[]
 }
+
+/** The one rule; `tenantId` is undefined for what belongs to no tenant. */
+export const mayChange = ({ changes }: Pick<Roles, 'changes'>, tenantId?: string): boolean =>
+  changes === 'everything' || (tenantId !== undefined && changes.includes(tenantId))
+
+/** What somebody is asked to become, or is from now on. */
+export const roleFor = (tenantId: string, isReadOnly: boolean): ConsoleRoleRow['role'] =>
+  isReadOnly ? 'viewer' : tenantId === ALL_TENANTS ? 'operator' : 'administrator'
 
 export type ConsoleRoles = ReturnType<typeof createConsoleRoles>
 
@@ -21,10 +32,11 @@ export function createConsoleRoles({ store }: ConsoleAccessWorld) {
     async of(userId: string): Promise<Roles> {
       const rows = await rolesOf(store.read, userId)
       return {
-        isOperator: rows.some(({ role }) => role === 'operator'),
-        tenantIds: rows.flatMap(({ role, tenantId }) =>
-          role === 'administrator' ? [tenantId] : [],
-        ),
+        isOperator: rows.some(({ tenantId }) => tenantId === ALL_TENANTS),
+        tenantIds: rows.map(({ tenantId }) => tenantId).filter((id) => id !== ALL_TENANTS),
+        changes: rows.some(({ role }) => role === 'operator')
+          ? 'everything'
+          : rows.flatMap(({ role, tenantId }) => (role === 'administrator' ? [tenantId] : [])),
       }
     },
   }
@@ -37,26 +49,35 @@ export async function requireListed(queries: Queries, tenantId: string): Promise
 }
 
 /** Inside a change, so that an account and what it may do begin together. */
-export async function give(change: Change, userId: string, tenantId: string, actor: Actor) {
+export async function give(
+  change: Change,
+  userId: string,
+  tenantId: string,
+  actor: Actor,
+  isReadOnly = false,
+) {
   const { queries, nowMs } = change
   if ((await findUser(queries, CONSOLE_REALM, userId)) === undefined)
     throw new Refusal('user_not_found')
-  const role = tenantId === ALL_TENANTS ? 'operator' : 'administrator'
+  const role = roleFor(tenantId, isReadOnly)
   await upsertRole(queries, { userId, tenantId, role, createdAt: nowMs })
-  await audit(change, 'console.role_given', { userId, tenantId }, actor)
+  await audit(change, 'console.role_given', { userId, tenantId, role }, actor)
 }
 
-export function noteTaken(change: Change, userId: string, tenantId: string, actor: Actor) {
-  return audit(change, 'console.role_taken', { userId, tenantId }, actor)
+export function noteTaken(
+  change: Change,
+  { userId, tenantId, role }: Pick<ConsoleRoleRow, 'userId' | 'tenantId' | 'role'>,
+  actor: Actor,
+) {
+  return audit(change, 'console.role_taken', { userId, tenantId, role }, actor)
 }
 
 function audit(
   change: Change,
   action: string,
-  { userId, tenantId }: { userId: string; tenantId: string },
+  { userId, tenantId, role }: Pick<ConsoleRoleRow, 'userId' | 'tenantId' | 'role'>,
   actor: Actor,
 ) {
-  const isOfAll = tenantId === ALL_TENANTS
-  const content = { user_id: userId, role: isOfAll ? 'operator' : 'administrator' }
-  return change.audit(actor, { action, content, ...(!isOfAll && { tenantId }) })
+  const content = { user_id: userId, role }
+  return change.audit(actor, { action, content, ...(tenantId !== ALL_TENANTS && { tenantId }) })
 }

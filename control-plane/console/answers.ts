@@ -5,6 +5,7 @@ import type { ApiContext } from '../http/context.ts'
 import { isolateRightToLeft } from '../../shared/right-to-left.ts'
 import type { Tenant } from '../tenants/tenants.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
+import { withoutFormLinks } from './access/read-only.ts'
 import { signInAddress } from './access/return-address.ts'
 import type { AssetUrls } from './assets.ts'
 import { linkButton } from '../pages/blocks/form.ts'
@@ -20,12 +21,14 @@ interface Shown {
   readonly viewer: Viewer | undefined
   readonly tenant: Tenant | undefined
   readonly paths: ReadonlySet<string>
+  /** Whoever looks may change nothing here, and is led to none of these. */
+  readonly formPages?: readonly RegExp[]
 }
 
 export async function answerView(
   c: ApiContext,
   view: View,
-  { world, viewer, tenant, paths }: Shown,
+  { world, viewer, tenant, paths, formPages = [] }: Shown,
 ): Promise<Response> {
   const { baseUrl } = world
   const assets = await world.assets.urls()
@@ -38,7 +41,7 @@ export async function answerView(
     proofs: proofsFor(viewer, world),
     done: happened(c, world, viewer),
   })
-  const text = isolateRightToLeft(String(await page))
+  const text = isolateRightToLeft(withoutFormLinks(String(await page), formPages))
   return c.html(text, view.status ?? 200, pageHeaders(assets, baseUrl, view.hasCharts === true))
 }
 
@@ -46,8 +49,13 @@ export async function answerView(
 export const proofsFor = (
   viewer: Viewer | undefined,
   { consoleAccess: { proofs } }: ConsoleWorld,
+  isReadOnly = false,
 ): Visit['proofs'] =>
-  viewer && { csrf: proofs.csrf(viewer.userId), newFormId: () => proofs.newFormId(viewer.userId) }
+  viewer && {
+    csrf: proofs.csrf(viewer.userId),
+    newFormId: () => proofs.newFormId(viewer.userId),
+    isReadOnly,
+  }
 
 /** What the form before has come to; of a note that we have written for this very person. */
 function happened(

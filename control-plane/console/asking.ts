@@ -71,7 +71,9 @@ export function asking<
     }
   }
   return [
-    page({ path, role, needsFreshSignIn, ...(query && { query }) }, (visit) => show(visit)),
+    page({ path, role, needsFreshSignIn, isForForm: true, ...(query && { query }) }, (visit) =>
+      show(visit),
+    ),
     action(both, handle, isAskedAgain ? (show as never) : undefined),
   ]
 }

@@ -80,12 +80,17 @@ function insideHead(viewer: Viewer, { proofs }: Frame, tenant: View['tenant']): 
       <summary><span class="unseen">Account of </span>${viewer.name}</summary>
       <div class="menu">
         <p>${viewer.email}</p>
-        <p class="hint">${viewer.isOperator ? 'Operator' : 'Administrator'}</p>
+        <p class="hint">${roleText(viewer)}</p>
         <p><a href="${realmPath(CONSOLE_REALM)}/account">Password and second factors</a></p>
         ${form({ proofs }, { action: '/console/sign-out', submit: 'Sign out', look: 'quiet' })}
       </div>
     </details>
   </header>`
+}
+
+function roleText({ isOperator, changes }: Viewer): string {
+  if (changes.length === 0) return 'Viewer: read-only'
+  return isOperator && changes === 'everything' ? 'Operator' : 'Administrator'
 }
 
 function navigation({ here, tenant }: View, { paths }: Frame, viewer: Viewer): Html {

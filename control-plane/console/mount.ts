@@ -19,6 +19,7 @@ import type { Viewer } from '../console-access/console-sessions.ts'
 import { readSessionCookie } from './access/cookies.ts'
 import { entering } from './access/entering.ts'
 import { isFreshSignIn } from './access/fresh-sign-in.ts'
+import { formPagesIn, isForForm, isLookedAtOnly } from './access/read-only.ts'
 import { carryOut, locationOf } from './carry-out.ts'
 import { refuseForeignForm } from './form-proofs.ts'
 import { keepSignedOut } from './keep-form.ts'
@@ -38,11 +39,15 @@ export function mountConsole(
   routes: readonly ConsoleRoute[],
   world: MountWorld,
 ): void {
-  const paths = new Set(routes.map(({ declaration }) => declaration.path))
+  const declarations = routes.map(({ declaration }) => declaration)
+  const pages: Pages = {
+    paths: new Set(declarations.map(({ path }) => path)),
+    formPages: formPagesIn(declarations),
+  }
   app.get(`${ASSETS_PATH}:name`, (c) => answerAsset(c, world))
   for (const route of routes) {
     const path = route.declaration.path.replaceAll(/\{([^}]+)\}/g, ':$1')
-    app.on(route.declaration.method, path, (c) => answer(c, route, world, paths))
+    app.on(route.declaration.method, path, (c) => answer(c, route, world, pages))
   }
   // typed with a slash at its end; where it leads is still ours, and answers as it always does
   app.get('/console/*', (c, next) => {
@@ -55,7 +60,12 @@ export function mountConsole(
     declaration: { method: 'GET', path: '/console/*', role: 'viewer' },
     handle: () => Promise.reject(new Refusal('not_found')),
   }
-  app.all('/console/*', (c) => answer(c, elsewhere, world, paths))
+  app.all('/console/*', (c) => answer(c, elsewhere, world, pages))
+}
+
+interface Pages {
+  readonly paths: ReadonlySet<string>
+  readonly formPages: readonly RegExp[]
 }
 
 async function answerAsset(c: ApiContext, { assets }: MountWorld): Promise<Response> {
@@ -76,13 +86,13 @@ async function answer(
   c: ApiContext,
   route: ConsoleRoute,
   world: MountWorld,
-  paths: ReadonlySet<string>,
+  { paths, formPages }: Pages,
 ): Promise<Response> {
   const { consoleAccess } = world
   const sessionId = readSessionCookie(c.req.header('cookie') ?? '', world.baseUrl)
   let viewer: Viewer | undefined
   let tenant: Tenant | undefined
-  const show = (view: View) => answerView(c, view, { world, viewer, tenant, paths })
+  let show = (view: View) => answerView(c, view, { world, viewer, tenant, paths })
   try {
     addressRates(world.rates).take('console', addressOf(c), LIMITS.rateConsole)
     viewer = await consoleAccess.sessions.viewer(sessionId)
@@ -93,9 +103,13 @@ async function answer(
       return await askToSignIn(c, show, isForm ? await keepTyped(c, route, world) : undefined)
     if (isForm) refuseForeignForm(c, world.baseUrl)
     tenant = await entering(declaration.role, c.req.param(), viewer, world.tenants)
-    const visit = visitOf(c, declaration, viewer, tenant, world)
+    const isReadOnly = viewer !== undefined && isLookedAtOnly(declaration, viewer, tenant)
+    if (isReadOnly && (isForm || isForForm(declaration))) throw new Refusal('role_read_only')
+    const visit = visitOf(c, declaration, viewer, tenant, world, isReadOnly)
+    show = (view) =>
+      answerView(c, view, { world, viewer, tenant, paths, ...(isReadOnly && { formPages }) })
     const isFresh = viewer !== undefined && isFreshSignIn(viewer, visit.nowMs)
-    const lacksProof = declaration.needsFreshSignIn === true && !isFresh
+    const lacksProof = declaration.needsFreshSignIn === true && !isFresh && !isReadOnly
     if (lacksProof && !isForm) return c.redirect(signInAddress(visit.address, true), 302)
     const outcome = isForm
       ? await carryOut(
@@ -167,6 +181,7 @@ function visitOf(
   viewer: Viewer | undefined,
   tenant: Tenant | undefined,
   world: MountWorld,
+  isReadOnly: boolean,
 ) {
   const requestId = c.get('requestId')
   const visit: Visit = {
@@ -182,7 +197,7 @@ function visitOf(
     from: addressOf(c),
     cookies: c.req.header('cookie') ?? '',
     request: c.req.raw,
-    proofs: proofsFor(viewer, world),
+    proofs: proofsFor(viewer, world, isReadOnly),
   }
   return { ...visit, viewer, tenant }
 }

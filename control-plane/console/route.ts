@@ -44,6 +44,11 @@ export interface Declaration {
   readonly isOnce?: boolean
   /** The person has proved who they are within the last five minutes, or does so now. */
   readonly needsFreshSignIn?: boolean
+  /**
+   * Of a page: it is there for its form, and for nobody who may only look; where it asks for a fresh
+   * sign-in it is so, unless this says that it is worth reading too.
+   */
+  readonly isForForm?: boolean
 }
 
 /** What a request brings along, however it is let in. */
@@ -68,6 +73,8 @@ export interface Visit {
 interface FormProofs {
   readonly csrf: string
   newFormId(): string
+  /** Who is looking may change nothing here: what forms hold is shown, and no form. */
+  readonly isReadOnly: boolean
 }
 
 export interface ViewerVisit extends Visit {

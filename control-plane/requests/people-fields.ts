@@ -31,8 +31,13 @@ export const NewUserBody = v.strictObject({
   password: v.optional(password),
   invite: v.optional(flag, false),
 })
-/** Of a colleague nothing but the address: the rest they say themselves. */
-export const ColleagueBody = v.strictObject({ email })
+const readOnly = v.optional(
+  described(flag, 'Sees everything but secrets, and changes nothing.'),
+  false,
+)
+
+/** Of a colleague the address, and what they may do: the rest they say themselves. */
+export const ColleagueBody = v.strictObject({ email, read_only: readOnly })
 export const UserPatchBody = v.partial(
   v.strictObject({ username, email, name, password, disabled: flag }),
 )
@@ -56,4 +61,5 @@ export const InvitationBody = v.strictObject({
   email: NewUserBody.entries.email,
   name: NewUserBody.entries.name,
   tenant_id: OF_TENANT,
+  read_only: readOnly,
 })

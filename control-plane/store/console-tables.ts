@@ -1,13 +1,16 @@
 /** The part of the schema that the console stands on: roles, invitations, sessions, links, forms. */
 import { table, text, whole, primaryKey, index, uniqueIndex } from './columns.ts'
 
-/** Of accounts of the realm `console`. An operator's `tenantId` is '': it is about all of them. */
+/**
+ * Of accounts of the realm `console`. An operator's `tenantId` is '': it is about all of them. A
+ * viewer sees what an operator, or an administrator of the tenant, would see, and changes nothing.
+ */
 export const consoleRoles = table(
   'console_roles',
   {
     userId: text('user_id').notNull(),
     tenantId: text('tenant_id').notNull(),
-    role: text('role').$type<'operator' | 'administrator'>().notNull(),
+    role: text('role').$type<'operator' | 'administrator' | 'viewer'>().notNull(),
     createdAt: whole('created_at').notNull(),
   },
   (table) => [
@@ -84,6 +87,7 @@ export const consoleInvitations = table(
     createdAt: whole('created_at').notNull(),
     sentAt: whole('sent_at').notNull(),
     expiresAt: whole('expires_at').notNull(),
+    role: text('role').$type<'administrator' | 'viewer'>().notNull().default('administrator'),
   },
   (table) => [
     uniqueIndex('console_invitations_link').on(table.linkHash),

@@ -159,10 +159,13 @@ export const users = table(
     emailProvenAt: whole('email_proven_at'),
     /** When an administrator ended a pause of lockout: failures before this do not count any more. */
     unlockedAt: whole('unlocked_at'),
+    lastSignInAt: whole('last_sign_in_at'),
   },
   (table) => [
     uniqueIndex('users_username').on(table.tenantId, table.usernameKey),
     uniqueIndex('users_email').on(table.tenantId, table.emailKey),
+    index('users_last_sign_in').on(table.tenantId, table.lastSignInAt, table.userId),
+    index('users_created').on(table.tenantId, table.createdAt, table.userId),
   ],
 )
 

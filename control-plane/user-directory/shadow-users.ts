@@ -70,6 +70,7 @@ export async function keepShadow(
       source: 'directory',
       passwordChangedAt: 0,
       unlockedAt: null,
+      lastSignInAt: null,
       ...before,
       ...given,
       emailProvenAt: isSameAddress ? before.emailProvenAt : null,

@@ -135,7 +135,7 @@ t.test('what was typed survives another tab, and being signed out', OPTIONS, asy
   await type('bob@acme.test')
   await enter(context, await signedIn(ada.userId)) // a fresh sign-in in another tab
   await press(page, 'Create user')
-  t.match(await page.textContent('.receipt'), 'A link to choose a password')
+  t.match(await page.textContent('.receipt'), 'An invitation is on its way')
 
   await page.goto(at(form))
   await type('eve@acme.test')
@@ -154,7 +154,7 @@ t.test('what was typed survives another tab, and being signed out', OPTIONS, asy
   t.equal(await page.inputValue('[name=password]'), '')
   await look(again, back, 'unsent')
   await press(page, 'Create user')
-  t.match(await page.textContent('.receipt'), 'A link to choose a password')
+  t.match(await page.textContent('.receipt'), 'An invitation is on its way')
 
   await page.goto(at(form))
   await type('mia@acme.test')

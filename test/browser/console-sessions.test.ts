@@ -42,7 +42,7 @@ t.test('one session is ended, then all', { skip: WITHOUT_CHROMIUM }, async (t) =
   await page.fill('[name=q]', '127.0.0.1')
   await page.getByRole('button', { name: 'Search' }).click()
   await page.locator('tbody').getByRole('link', { name: /^End/ }).first().click()
-  t.match(await page.textContent('main'), /signed out there at once/)
+  t.match(await page.textContent('main'), /signed out there immediately/)
   await page.getByRole('button', { name: 'End this session' }).click()
   t.match(await page.textContent('.receipt'), /Session ended\.\s+Enforced on 1 of 1/)
   t.equal((await areIn()).filter(Boolean).length, 1, 'one is out, the other goes on')

@@ -51,7 +51,7 @@ t.test('from creation to live to a revoked user', { skip: WITHOUT_CHROMIUM }, as
   await operator.fill('[name=name]', 'Ada')
   await operator.fill('[name=password]', PASSWORD)
   await operator.locator('main form button[type=submit]').click()
-  await operator.getByText('Ada is there, and can sign in').waitFor()
+  await operator.getByText('Ada created, and can sign in').waitFor()
   const { page: user } = await chromium.page({ viewport: PHONE })
   await user.goto(`${fleet.edge('acme.localhost')}/orders`)
   t.match(user.url(), '/auth/realms/acme/', 'nobody gets past the edge unnamed')

@@ -48,8 +48,8 @@ let people = 0
 type Roles = Pick<Awaited<ReturnType<typeof startServices>>, 'store'>
 
 /** Without the pages on which it is asked; '' for all tenants. */
-export const giveRole = ({ store }: Roles, userId: string, tenantId: string) =>
-  store.change((change) => give(change, userId, tenantId, ACTOR))
+export const giveRole = ({ store }: Roles, userId: string, tenantId: string, isReadOnly = false) =>
+  store.change((change) => give(change, userId, tenantId, ACTOR, isReadOnly))
 export const takeRole = ({ store }: Roles, userId: string, tenantId: string) =>
   store.change(({ queries }) => deleteRole(queries, userId, tenantId))
 

@@ -27,7 +27,7 @@ const Person = v.strictObject({
   user_id: v.string(),
   email: v.string(),
   name: v.string(),
-  role: v.picklist(['operator', 'administrator']),
+  role: v.picklist(['operator', 'administrator', 'viewer']),
   since: time,
 })
 
@@ -76,7 +76,8 @@ export function consoleEndpoints({ consoleAccess }: ConsoleEndpointsWorld): read
       answers: { 201: json(v.strictObject({ user_id: v.string() }), 'Whose account it is.') },
       refusals: ['tenant_not_found'],
       handle: async (c, { body }) => {
-        const wish = { ...fromOutside(body), name: body.name ?? body.email }
+        const { read_only: isReadOnly, ...person } = body
+        const wish = { ...fromOutside(person), name: body.name ?? body.email, isReadOnly }
         const language = mailLanguage(c.req.raw)
         const { user } = await people.invite(wish, c.var.actor, language)
         return c.json({ user_id: user.userId }, 201)

@@ -42,7 +42,7 @@ const InvitationAnswer = v.strictObject({
 
 const SignInAnswer = v.strictObject({ at: time, ip: v.string(), user_agent: v.string() })
 const RoleAnswer = v.strictObject({
-  role: v.picklist(['operator', 'administrator']),
+  role: v.picklist(['operator', 'administrator', 'viewer']),
   tenant_id: described(v.nullable(v.string()), 'null: of all tenants.'),
   since: time,
 })
@@ -148,7 +148,8 @@ export function personEndpoints({ consoleAccess, tenants, clock }: PersonEndpoin
       },
     }),
     operator.post(INVITATIONS, {
-      summary: 'Invites a person to administer a tenant; the role begins when they accept.',
+      summary:
+        'Invites a person to administer a tenant, or to look at it; the role begins when they accept.',
       description:
         'By mail, in the language of Accept-Language. Once more to the same address is a new link.',
       headers: { 'Accept-Language': 'The language of the mail.' },
@@ -158,7 +159,12 @@ export function personEndpoints({ consoleAccess, tenants, clock }: PersonEndpoin
       refusals: ['invitations_full'],
       handle: async (c, { path, body }) => {
         const inviter = inviterOf(c.var.actor, c.req.raw)
-        const { invitationId } = await invitations.invite(path.tenant_id, body.email, inviter)
+        const { invitationId } = await invitations.invite(
+          path.tenant_id,
+          body.email,
+          inviter,
+          body.read_only,
+        )
         return c.json({ invitation_id: invitationId }, 201)
       },
     }),

@@ -16,8 +16,9 @@ export function freshSignInNotice({
   viewer,
   nowMs,
   address,
-}: Pick<ViewerVisit, 'viewer' | 'nowMs' | 'address'>): Html | string {
-  if (isFreshSignIn(viewer, nowMs)) return ''
+  proofs,
+}: Pick<ViewerVisit, 'viewer' | 'nowMs' | 'address' | 'proofs'>): Html | string {
+  if (proofs.isReadOnly || isFreshSignIn(viewer, nowMs)) return ''
   return notice(
     'info',
     'To make changes on this page, sign in again first.',

@@ -31,9 +31,9 @@ export function invitationRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleA
   async function show(visit: Asked, secret: string, attempt?: Attempt): Promise<View> {
     const opened = await invitations.look(secret)
     if (opened === undefined) throw new Refusal('ticket_spent', {}, LINK_IS_OVER)
-    const { tenantName, email } = opened
+    const { tenantName, email, isReadOnly } = opened
     return {
-      title: `Administer ${tenantName}`,
+      title: `${isReadOnly ? 'View' : 'Administer'} ${tenantName}`,
       intro: `This invitation is for ${email}.`,
       content: html`<div class="card narrow">${wayIn(visit, opened, secret, attempt)}</div>`,
     }
@@ -76,7 +76,7 @@ export function invitationRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleA
       },
       async ({ viewer, actor }, { link: secret }) => {
         const tenantId = await invitations.accept(secret, viewer.userId, actor)
-        return done(tenantPath(tenantId), 'You can now administer this tenant.')
+        return done(tenantPath(tenantId), 'You now have access to this tenant.')
       },
       (visit, attempt) => show(visit, attempt.values.get('link') ?? '', attempt),
     ),
@@ -85,7 +85,7 @@ export function invitationRoutes({ consoleAccess }: Pick<ConsoleWorld, 'consoleA
 
 function wayIn(
   visit: Asked,
-  { email, hasAccount, tenantName }: OpenedInvitation,
+  { email, hasAccount, tenantName, isReadOnly }: OpenedInvitation,
   secret: string,
   attempt: Attempt | undefined,
 ): Html {
@@ -93,7 +93,7 @@ function wayIn(
   const hidden = { link: secret }
   if (viewer !== undefined)
     return fold(viewer.email) === fold(email)
-      ? html`<p>Accept to administer ${tenantName}.</p>
+      ? html`<p>Accept to ${isReadOnly ? 'view' : 'administer'} ${tenantName}.</p>
           ${form(visit, { action: ACCEPT_PATH, submit: 'Accept', cancel: '/console', hidden, attempt })}`
       : html`<p>You are signed in as ${viewer.email}. Sign out first, then open the link again.</p>
           ${form(visit, { action: '/console/sign-out', submit: 'Sign out', look: 'quiet' })}`

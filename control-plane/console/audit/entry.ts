@@ -31,6 +31,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'console.signed_in': 'Signed in to the console',
   'console.account_locked': 'Account locked',
   'console.role_given': 'Granted console access',
+  'console.role_changed': 'Changed a role',
   'console.role_taken': 'Removed console access',
   'console.invited': 'Invited a colleague',
   'console.invitation_withdrawn': 'Withdrew an invitation',

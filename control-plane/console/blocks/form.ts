@@ -27,6 +27,7 @@ interface FormView {
 export function form(visit: Pick<Visit, 'proofs'>, view: FormView): Html {
   const { action, submit, content = [], hidden = {}, look, attempt, cancel, about } = view
   const { proofs } = visit
+  if (proofs?.isReadOnly === true) return asItIs(content)
   const sent: Record<string, string> =
     proofs === undefined
       ? { ...hidden }
@@ -41,6 +42,12 @@ export function form(visit: Pick<Visit, 'proofs'>, view: FormView): Html {
       ${cancel === undefined ? '' : html`<a class="button quiet" href="${cancel}">Cancel</a>`}
     </div>
   </form>`
+}
+
+/** For who may only look: what the fields hold, and nothing that could be sent. */
+function asItIs(content: FormView['content']): Html {
+  const isEmpty = Array.isArray(content) && content.length === 0
+  return isEmpty ? html`` : html`<fieldset class="plain" disabled>${content}</fieldset>`
 }
 
 /** Where a page has nothing beside it. */

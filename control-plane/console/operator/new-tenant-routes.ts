@@ -49,7 +49,7 @@ function show(visit: ViewerVisit, attempt?: Attempt): View {
 
 export function newTenantRoutes({ tenants }: { readonly tenants: Pick<Tenants, 'create'> }) {
   return [
-    page({ path: PATH, role: 'operator' }, (visit) => show(visit)),
+    page({ path: PATH, role: 'operator', isForForm: true }, (visit) => show(visit)),
     action(
       {
         path: PATH,

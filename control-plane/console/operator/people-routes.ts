@@ -14,7 +14,8 @@ import { linkButton } from '../../pages/blocks/form.ts'
 import { emptyState, pager } from '../blocks/table.ts'
 import { card } from '../blocks/text.ts'
 import { action, done, page, type ConsoleRoute, type View, type ViewerVisit } from '../route.ts'
-import { PEOPLE_API, PEOPLE_PATH } from './person-page.ts'
+import { PEOPLE_API, PEOPLE_PATH, personPath } from './person-page.ts'
+import { readOnlyField, roleQuestion, roleSaid } from './role-form.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { peopleTable } from './people-table.ts'
 
@@ -25,6 +26,7 @@ const OF = { tenant_id: v.optional(v.pipe(v.string(), v.maxLength(63, 'the id of
 
 const FIRST_PAGE = { limit: LIMITS.pageItemsDefault }
 
+const RoleBody = v.strictObject({ tenant_id: v.optional(v.string()), read_only: v.boolean() })
 const LetGoBody = v.strictObject({ tenant_id: v.optional(v.string()) })
 
 export function peopleRoutes({
@@ -65,18 +67,25 @@ export function peopleRoutes({
         ),
       })}
       ${pager(visit.address, { next, isFirst: cursor === undefined })}
-      ${card(
-        tenant === undefined ? 'Invite an operator' : `Invite an administrator of ${tenant.name}`,
-        form(visit, {
-          action: PATH,
-          submit: 'Send invitation',
-          hidden: { tenant_id: of },
-          attempt,
-          content: html`${textField({ name: 'email', label: 'Email address', type: 'email', attempt })}
-          ${textField({ name: 'name', label: 'Name', isOptional: true, attempt })}`,
-        }),
-        'invite',
-      )}`,
+      ${
+        visit.proofs.isReadOnly
+          ? ''
+          : card(
+              tenant === undefined
+                ? 'Invite an operator'
+                : `Invite an administrator of ${tenant.name}`,
+              form(visit, {
+                action: PATH,
+                submit: 'Send invitation',
+                hidden: { tenant_id: of },
+                attempt,
+                content: html`${textField({ name: 'email', label: 'Email address', type: 'email', attempt })}
+          ${textField({ name: 'name', label: 'Name', isOptional: true, attempt })}
+          ${readOnlyField(attempt)}`,
+              }),
+              'invite',
+            )
+      }`,
       calls: [
         { method: 'GET', path: at(of).replace(PATH, API), label: 'People on this page' },
         {
@@ -97,13 +106,13 @@ export function peopleRoutes({
       {
         path: PATH,
         role: 'operator',
-        form: { email: 'text', name: 'optional', tenant_id: 'optional' },
+        form: { email: 'text', name: 'optional', tenant_id: 'optional', read_only: 'flag' },
         body: InvitationBody,
         isOnce: true,
         needsFreshSignIn: true,
       },
-      async (visit, { email, name = email, tenant_id: tenantId }) => {
-        const wish = { email, name, ...(tenantId !== undefined && { tenantId }) }
+      async (visit, { email, name = email, tenant_id: tenantId, read_only: isReadOnly }) => {
+        const wish = { email, name, isReadOnly, ...(tenantId !== undefined && { tenantId }) }
         const language = mailLanguage(visit.request)
         const { user, isMailed } = await people.invite(wish, visit.actor, language)
         const said = isMailed
@@ -112,6 +121,26 @@ export function peopleRoutes({
         return done(at(tenantId), said)
       },
       (visit, attempt) => show(visit, attempt.values.get('tenant_id') ?? '', FIRST_PAGE, attempt),
+    ),
+    ...asking(
+      {
+        path: `${PATH}/{user_id}/role`,
+        role: 'operator',
+        form: { tenant_id: 'optional', read_only: 'flag' },
+        body: RoleBody,
+        needsFreshSignIn: true,
+        here: 'people',
+        query: OF,
+      },
+      async (visit) => {
+        const of = visit.query.tenant_id
+        const person = await people.get(visit.path.user_id, of === '' ? undefined : of)
+        return { ...roleQuestion(person, of), cancel: personPath(person.user.userId) }
+      },
+      async ({ path, actor }, { tenant_id: of, read_only: isReadOnly }) => {
+        const { user, role } = await people.setRole(path.user_id, of, isReadOnly, actor)
+        return done(personPath(user.userId), roleSaid(user.name, role))
+      },
     ),
     ...asking(
       {

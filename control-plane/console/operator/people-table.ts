@@ -7,10 +7,12 @@ import { badge, moment } from '../blocks/text.ts'
 import type { ViewerVisit } from '../route.ts'
 import { accountBadge } from '../tenant/people/users-routes.ts'
 import { personPath } from './person-page.ts'
+import { ROLE_NAMES } from './role-form.ts'
 
 interface PeopleTableView {
   readonly caption: string
   readonly removeUrl: (userId: string) => string
+  readonly roleUrl?: (userId: string) => string
   readonly empty: Html
 }
 
@@ -18,7 +20,7 @@ interface PeopleTableView {
 export const peopleTable = (
   people: readonly ConsolePerson[],
   viewer: ViewerVisit['viewer'],
-  { caption, removeUrl, empty }: PeopleTableView,
+  { caption, removeUrl, roleUrl, empty }: PeopleTableView,
 ): Html =>
   table({
     caption,
@@ -32,13 +34,15 @@ export const peopleTable = (
           ${userId === viewer.userId ? badge('This is you', 'good') : ''}`,
       },
       { label: 'Email address', cell: ({ user }) => user.email },
+      { label: 'Role', cell: ({ role }) => ROLE_NAMES[role] },
       { label: 'Account', cell: ({ user }) => accountBadge(user) },
       { label: 'Since', cell: ({ since }) => moment(since) },
       {
         label: 'Actions',
         isUnseen: true,
         cell: ({ user: { userId, name } }) =>
-          html`<a class="button small" href="${removeUrl(userId)}">Remove<span class="unseen"> ${name}</span></a>`,
+          html`${roleUrl === undefined ? '' : html`<a class="button small" href="${roleUrl(userId)}">Change role<span class="unseen"> of ${name}</span></a>`}
+          <a class="button small" href="${removeUrl(userId)}">Remove<span class="unseen"> ${name}</span></a>`,
       },
     ],
     empty,

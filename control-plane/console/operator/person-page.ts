@@ -12,6 +12,7 @@ import { tenantPath } from '../navigation.ts'
 import type { View, ViewerVisit } from '../route.ts'
 import { browserOf } from '../tenant/people/session-table.ts'
 import { attemptTable, factorTable, deed, emailFact, nothing } from '../tenant/people/user-page.ts'
+import { ROLE_NAMES } from './role-form.ts'
 import { accountBadge } from '../tenant/people/users-routes.ts'
 
 export const PEOPLE_PATH = '/console/people'
@@ -89,21 +90,20 @@ function roleTable({ roles, user }: ConsolePersonView, path: string) {
       {
         label: 'Role',
         isName: true,
-        cell: ({ role }) => (role === 'operator' ? 'Operator' : 'Administrator'),
+        cell: ({ role }) => ROLE_NAMES[role],
       },
       {
         label: 'Scope',
-        cell: ({ role, tenantId }) =>
-          role === 'operator'
-            ? 'All tenants'
-            : html`<a href="${tenantPath(tenantId)}">${tenantId}</a>`,
+        cell: ({ tenantId }) =>
+          tenantId === '' ? 'All tenants' : html`<a href="${tenantPath(tenantId)}">${tenantId}</a>`,
       },
       { label: 'Since', cell: ({ createdAt }) => moment(createdAt) },
       {
         label: 'Actions',
         isUnseen: true,
         cell: ({ tenantId }) =>
-          html`<a class="button small" href="${path}/remove${tenantId === '' ? '' : `?tenant_id=${encodeURIComponent(tenantId)}`}">Remove<span class="unseen"> this role of ${user.name}</span></a>`,
+          html`<a class="button small" href="${path}/role${tenantId === '' ? '' : `?tenant_id=${encodeURIComponent(tenantId)}`}">Change<span class="unseen"> this role of ${user.name}</span></a>
+          <a class="button small" href="${path}/remove${tenantId === '' ? '' : `?tenant_id=${encodeURIComponent(tenantId)}`}">Remove<span class="unseen"> this role of ${user.name}</span></a>`,
       },
     ],
     empty: nothing(

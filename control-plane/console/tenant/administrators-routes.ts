@@ -1,5 +1,6 @@
 /** Who administers a tenant: colleagues, invitations that wait, and one more invitation. */
 import { html } from 'hono/html'
+import * as v from 'valibot'
 import { LIMITS } from '../../../shared/limits.ts'
 import { mailLanguage } from '../../http/mail-language.ts'
 import { NothingBody } from '../../requests/fields.ts'
@@ -18,9 +19,11 @@ import { PEOPLE_API } from '../operator/person-page.ts'
 import { action, done, page, type TenantVisit, type View } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
 import { peopleTable } from '../operator/people-table.ts'
+import { readOnlyField, ROLE_NAMES, roleQuestion, roleSaid } from '../operator/role-form.ts'
 
 const PATH = `${TENANT_PATH}/administrators` as const
 const INVITATION = `${PATH}/invitations/{invitation_id}` as const
+const RoleBody = v.strictObject({ read_only: v.boolean() })
 const FIRST_PAGE: PageRequest = { limit: LIMITS.pageItemsDefault }
 
 const at = (tenantId: string) => tenantPath(tenantId, 'administrators')
@@ -39,6 +42,7 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
       intro: `People who can see and change everything in ${name}, and no other tenant.`,
       content: html`${freshSignInNotice(visit)} ${peopleTable(items, visit.viewer, {
         caption: 'Administrators',
+        roleUrl: (userId) => `${at(tenantId)}/${encodeURIComponent(userId)}/role`,
         removeUrl: (userId) => `${at(tenantId)}/${encodeURIComponent(userId)}/remove`,
         empty: emptyState(
           'No administrators yet',
@@ -47,7 +51,7 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
       })}
       ${pager(visit.address, { next, isFirst: request.cursor === undefined })}
       ${waiting.length === 0 ? '' : card('Open invitations', invitationTable(visit, waiting), 'invitations')}
-      ${card('Invite a colleague', inviteForm(visit, attempt), 'invite')}`,
+      ${visit.proofs.isReadOnly ? '' : card('Invite a colleague', inviteForm(visit, attempt), 'invite')}`,
       calls: [
         { method: 'GET', path: `${PEOPLE_API}?tenant_id=${tenantId}`, label: 'Administrators' },
         { method: 'GET', path: api, label: 'Open invitations' },
@@ -67,14 +71,14 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
       {
         path: PATH,
         role: 'tenant',
-        form: { email: 'text' },
+        form: { email: 'text', read_only: 'flag' },
         body: ColleagueBody,
         isOnce: true,
         needsFreshSignIn: true,
       },
-      async (visit, { email }) => {
+      async (visit, { email, read_only: isReadOnly }) => {
         const { tenantId } = visit.tenant
-        await invitations.invite(tenantId, email, inviterOf(visit))
+        await invitations.invite(tenantId, email, inviterOf(visit), isReadOnly)
         return done(at(tenantId), `An invitation is on its way to ${email}.`)
       },
       (visit, attempt) => show(visit, FIRST_PAGE, attempt),
@@ -104,6 +108,25 @@ export function administratorsRoutes({ consoleAccess }: Pick<ConsoleWorld, 'cons
         const id = visit.path.invitation_id
         const { email } = await invitations.withdraw(tenantId, id, visit.actor)
         return done(at(tenantId), `Invitation to ${email} withdrawn.`)
+      },
+    ),
+    ...asking(
+      {
+        path: `${PATH}/{user_id}/role`,
+        role: 'tenant',
+        form: { read_only: 'flag' },
+        body: RoleBody,
+        needsFreshSignIn: true,
+        here: 'administrators',
+      },
+      async ({ tenant: { tenantId }, path }) => {
+        const question = roleQuestion(await people.get(path.user_id, tenantId), tenantId)
+        return { ...question, hidden: {}, cancel: at(tenantId) }
+      },
+      async ({ tenant: { tenantId }, path, actor, viewer }, { read_only: isReadOnly }) => {
+        const by = viewer.isOperator ? 'operator' : 'administrator'
+        const person = await people.setRole(path.user_id, tenantId, isReadOnly, actor, by)
+        return done(at(tenantId), roleSaid(person.user.name, person.role))
       },
     ),
     ...asking(
@@ -155,6 +178,7 @@ function invitationTable(visit: TenantVisit, waiting: readonly Invitation[]) {
     rows: waiting,
     columns: [
       { label: 'Email address', isName: true, cell: ({ email }) => email },
+      { label: 'Role', cell: ({ role }) => ROLE_NAMES[role] },
       { label: 'Sent', cell: ({ sentAt }) => moment(sentAt) },
       { label: 'Expires', cell: ({ expiresAt }) => moment(expiresAt) },
       {
@@ -180,11 +204,11 @@ const inviteForm = (visit: TenantVisit, attempt: Attempt | undefined) =>
     action: at(visit.tenant.tenantId),
     submit: 'Send invitation',
     attempt,
-    content: textField({
+    content: html`${textField({
       name: 'email',
       label: 'Email address',
       type: 'email',
-      hint: `The link works once, for 7 days. Whoever accepts it can administer ${visit.tenant.name}.`,
+      hint: `The link works once, for 7 days. Whoever accepts it gets access to ${visit.tenant.name}.`,
       attempt,
-    }),
+    })} ${readOnlyField(attempt)}`,
   })

@@ -71,7 +71,9 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
         calls: [{ method: 'GET', path: apiOf(tenant.tenantId) }],
       }
     }),
-    page({ path: `${PATH}/new`, role: 'tenant' }, (visit) => showOne(visit, undefined)),
+    page({ path: `${PATH}/new`, role: 'tenant', isForForm: true }, (visit) =>
+      showOne(visit, undefined),
+    ),
     action(
       { path: `${PATH}/new`, role: 'tenant', form: ALERT_FORM, body: NewAlertBody, isOnce: true },
       async (visit, body) => {

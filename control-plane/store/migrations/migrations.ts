@@ -27,6 +27,7 @@ import { webhookGenerations } from './0026-webhook-generations.ts'
 import { sites } from './0027-sites.ts'
 import { sentAgain } from './0028-sent-again.ts'
 import { keptDeliveries } from './0029-kept-deliveries.ts'
+import { peopleAtSize } from './0030-people-at-size.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -59,4 +60,5 @@ export const migrations = [
   sites,
   sentAgain,
   keptDeliveries,
+  peopleAtSize,
 ] as const

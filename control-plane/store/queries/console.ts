@@ -25,6 +25,12 @@ export async function rolesIn(queries: Queries, tenantId: string, limit: number,
     .limit(limit)
 }
 
+/** Whether there is any operator; who may only look is none. */
+export async function isRunAtAll(queries: Queries): Promise<boolean> {
+  const isOperator = and(eq(roles.tenantId, ALL_TENANTS), eq(roles.role, 'operator'))
+  return (await queries.select().from(roles).where(isOperator).limit(1)).length > 0
+}
+
 export const upsertRole = upsertInto(roles, ['userId', 'tenantId'], 'role')
 
 export const deleteRole = deleteBy(roles, 'userId', 'tenantId')

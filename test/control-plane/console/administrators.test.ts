@@ -55,7 +55,11 @@ void t.test('a colleague without an account makes one by the link, once', async 
   const good = { method: 'POST', form: { ...form, password: CONSOLE_PASSWORD } }
   t.match(await ask('/console/invitation', '', good), { status: 200, text: /Account created/ })
   const bob = await services.users.byLogin('console', BOB)
-  t.same(await roles.of(bob?.userId ?? ''), { isOperator: false, tenantIds: ['acme'] })
+  t.same(await roles.of(bob?.userId ?? ''), {
+    isOperator: false,
+    tenantIds: ['acme'],
+    changes: ['acme'],
+  })
   t.not(bob?.emailProvenAt, null, 'the link went there')
   t.match(await ask('/console/invitation', '', good), { status: 410 }, 'once')
   t.match(await ask(open(link), ''), { status: 410 })

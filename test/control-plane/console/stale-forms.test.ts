@@ -222,7 +222,9 @@ void t.test(
 /** Nothing is typed there: an id that the page has put in. */
 const NOTHING_TYPED = [
   '/console/people/{user_id}/remove',
+  '/console/people/{user_id}/role',
   '/console/tenants/{tenant_id}/address-blocks/lift',
+  '/console/tenants/{tenant_id}/administrators/{user_id}/role',
   '/console/tenants/{tenant_id}/sessions/{sid}/end',
 ]
 

@@ -155,7 +155,9 @@ function policyRoutes<Name extends PolicyName>(
   }
 
   return [
-    page({ path, role: 'tenant', needsFreshSignIn: true }, (visit) => editView(visit)),
+    page({ path, role: 'tenant', needsFreshSignIn: true, isForForm: false }, (visit) =>
+      editView(visit),
+    ),
     action(
       {
         path: `${path}/effect`,
