@@ -66,7 +66,7 @@ export async function carryOut(
   if (checked.kind === 'wrong') {
     const shown = await showAgain(checked.attempt, 422)
     if (shown !== undefined) return shown
-    const [field = '', wish = 'The form is not complete.'] = [...checked.attempt.problems][0] ?? []
+    const [field = '', wish = 'The form is incomplete.'] = [...checked.attempt.problems][0] ?? []
     throw new Refusal('field_invalid', { field }, checked.attempt.problem ?? `${field}: ${wish}`)
   }
   const { formAnswers } = world

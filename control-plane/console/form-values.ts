@@ -106,7 +106,9 @@ export function checkForm<Schema extends v.GenericSchema>(
   for (const issue of result.issues) {
     const key = (issue.path?.[0] as { key?: unknown } | undefined)?.key
     const field = typeof key === 'string' ? key : ''
-    if (!problems.has(field)) problems.set(field, wishOf(issue))
+    const isUnticked = shape[field] === 'choices' && !sent.choices.has(field)
+    const problem = isUnticked ? `Select at least one ${field.replace(/s$/, '')}.` : wishOf(issue)
+    if (!problems.has(field)) problems.set(field, problem)
   }
   const problem = problems.get('')
   problems.delete('')
@@ -115,7 +117,7 @@ export function checkForm<Schema extends v.GenericSchema>(
 
 /** valibot's own words speak of types; ours complete «must be …». */
 function wishOf(issue: v.BaseIssue<unknown>): string {
-  return /^Invalid /.test(issue.message) ? 'This is needed.' : `Must be ${issue.message}.`
+  return /^Invalid /.test(issue.message) ? 'This field is required.' : `Must be ${issue.message}.`
 }
 
 /** What a service has refused, beside its field where it names one of this form. */

@@ -16,7 +16,7 @@ export const unsentAddress = (id: string) => `${PATH}?form=${id}`
 
 const WHY: Readonly<Record<KeptForm['why'], string>> = {
   session_over: 'You were signed out when you sent this form, so nothing was changed.',
-  fresh_sign_in: 'You had to sign in again first, so nothing was changed yet.',
+  fresh_sign_in: 'You had to confirm it’s you first, so nothing was changed yet.',
 }
 
 export function unsentRoutes(
@@ -51,11 +51,11 @@ export function unsentRoutes(
 
 function attemptOf({ values, choices, why }: KeptForm, { form = {} }: Declaration): Attempt {
   const hasSecret = Object.values(form).some(isSecret)
-  const secrets = hasSecret ? ' Passwords and keys are never kept: type them again.' : ''
+  const secrets = hasSecret ? ' Passwords and keys are never kept, so enter them again.' : ''
   return {
     values: new Map(values),
     choices: new Map(choices),
     problems: new Map(),
-    problem: `${WHY[why]} Check what you typed, then send it again.${secrets}`,
+    problem: `${WHY[why]} Review it, then submit it again.${secrets}`,
   }
 }

@@ -19,7 +19,7 @@ const text = (max: number) => {
   )
 }
 
-const HOST_WISH = 'a DNS name in full, like db.example.com, or an IP address'
+const HOST_WISH = 'a full DNS name like db.example.com, or an IP address'
 const host = v.pipe(
   v.string(HOST_WISH),
   v.toLowerCase(),
@@ -38,7 +38,7 @@ const port = v.pipe(
   v.maxValue(65_535, PORT_WISH),
 )
 
-const CA_WISH = 'certificates in PEM form'
+const CA_WISH = 'certificates in PEM format'
 const caPem = v.pipe(
   v.string(CA_WISH),
   v.maxBytes(LIMITS.certificateBytesMax, `at most ${LIMITS.certificateBytesMax} bytes`),
@@ -89,7 +89,7 @@ export const UserDirectoryBody = v.pipe(
         password_hash: column,
         disabled: v.optional(column),
       },
-      'the names of the columns id, username, email, name and password_hash, and disabled if there is one',
+      'the column names for id, username, email, name and password_hash, and optionally disabled',
     ),
     login: v.optional(login),
   }),
@@ -100,7 +100,7 @@ export const UserDirectoryBody = v.pipe(
   v.forward(
     v.check(
       (body) => body.tls === 'off' || body.kind === 'postgres' || isIP(body.host) === 0,
-      'a DNS name where MySQL is reached over TLS, since its certificate is checked against it',
+      'a DNS name for MySQL over TLS, because the certificate is checked against it',
     ),
     ['host'],
   ),

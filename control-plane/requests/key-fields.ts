@@ -7,7 +7,7 @@ import { flag, oneOf, whole } from './fields.ts'
 
 const overlapSeconds = v.pipe(
   whole(0, LIMITS.secretOverlapSecondsMax, ' of seconds'),
-  v.description('How long the secret before it counts as well; 0 ends it at once.'),
+  v.description('How long the previous secret stays valid; 0 revokes it immediately.'),
 )
 export const SecretRotationBody = v.strictObject({
   overlap_seconds: v.optional(overlapSeconds, LIMITS.secretOverlapSecondsDefault),
@@ -19,7 +19,7 @@ export const AnalyzerKeyRotationBody = v.strictObject({
 export const GoLiveBody = v.strictObject({ force: v.optional(flag, false) })
 
 const pem = (bytesMax: number) =>
-  v.pipe(v.string('text in PEM form'), v.maxBytes(bytesMax, `at most ${bytesMax} bytes`))
+  v.pipe(v.string('text in PEM format'), v.maxBytes(bytesMax, `at most ${bytesMax} bytes`))
 
 export const RotationBody = v.strictObject({
   phase: oneOf(ROTATION_PHASES),

@@ -45,7 +45,7 @@ function isMoment(value: string): boolean {
 
 const STEP_WISH = 'hour or day'
 export const SPAN_QUERY = {
-  from: v.optional(moment('The first hour or day; a day, or 30 days, before `to` if left out.')),
-  to: v.optional(moment('Up to before this; now if it is left out.')),
+  from: v.optional(moment('The first hour or day; by default a day, or 30 days, before `to`.')),
+  to: v.optional(moment('The end (exclusive); now by default.')),
   step: v.optional(v.picklist(['hour', 'day'], STEP_WISH), 'hour'),
 } as const

@@ -4,7 +4,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { Page } from '../store/page.ts'
 
 const LIMIT_WISH = `a whole number from 1 to ${LIMITS.pageItemsMax}`
-const CURSOR_WISH = 'the "next" of the page before'
+const CURSOR_WISH = 'the "next" value of the previous page'
 
 export const PAGE_QUERY = {
   limit: v.pipe(
@@ -15,14 +15,14 @@ export const PAGE_QUERY = {
     v.integer(LIMIT_WISH),
     v.minValue(1, LIMIT_WISH),
     v.maxValue(LIMITS.pageItemsMax, LIMIT_WISH),
-    v.description(`How many items at most; ${LIMITS.pageItemsDefault} if it is left out.`),
+    v.description(`Maximum number of items; ${LIMITS.pageItemsDefault} by default.`),
   ),
   cursor: v.optional(
     v.pipe(
       v.string(),
       v.minLength(1, CURSOR_WISH),
       v.maxLength(LIMITS.cursorCharactersMax, CURSOR_WISH),
-      v.description('Where to go on: the `next` of the page before.'),
+      v.description('Where to continue: the `next` value of the previous page.'),
     ),
   ),
 } as const
@@ -37,7 +37,7 @@ export function pageOf<Item extends v.GenericSchema>(item: Item) {
     items: v.array(item),
     next: v.pipe(
       v.nullable(v.string()),
-      v.description('The `cursor` of the next page; null: there is none.'),
+      v.description('The `cursor` of the next page; null on the last page.'),
     ),
   })
 }

@@ -6,7 +6,7 @@ import { isEmailAddress } from '../accounts/email-address.ts'
 import { described } from './described.ts'
 import { flag, name, text } from './fields.ts'
 
-const EMAIL_WISH = 'an e-mail address'
+const EMAIL_WISH = 'an email address'
 const email = v.pipe(
   v.string(EMAIL_WISH),
   v.maxLength(LIMITS.emailCharactersMax, EMAIL_WISH),
@@ -21,7 +21,7 @@ const password = v.pipe(
 )
 const username = v.pipe(
   text('text', LIMITS.usernameCharactersMax),
-  v.check((value) => value === value.trim(), 'text without spaces at its ends'),
+  v.check((value) => value === value.trim(), 'text without leading or trailing spaces'),
 )
 
 export const NewUserBody = v.strictObject({

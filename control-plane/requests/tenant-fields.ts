@@ -16,7 +16,7 @@ import { moment } from './monitoring-fields.ts'
 
 const seconds = whole(1, LIMITS.sessionSecondsMax, ' of seconds')
 
-const TENANT_ID_WISH = 'lower-case letters, digits and inner dashes, at most 63 characters'
+const TENANT_ID_WISH = 'lowercase letters, digits and inner dashes, at most 63 characters'
 const tenantId = v.pipe(
   v.string(TENANT_ID_WISH),
   v.regex(TENANT_ID, TENANT_ID_WISH),
@@ -83,7 +83,7 @@ const timeZone = v.pipe(
   v.transform((value) => timeZoneNamed(value) ?? value),
 )
 
-const COLOUR_WISH = 'a colour like #1f45ae, or null'
+const COLOUR_WISH = 'a color like #1f45ae, or null'
 const colour = v.nullable(
   v.pipe(v.string(COLOUR_WISH), v.regex(/^#[0-9a-f]{6}$/i, COLOUR_WISH), v.toLowerCase()),
 )
@@ -113,23 +113,29 @@ const logoutUri = v.pipe(
 
 const settings = {
   name,
-  mode: described(oneOf(MODES), 'Where it is enforced: at the edge, or inside the application.'),
-  hostnames: described(hostnames, 'What browsers ask for; at least one, unless in sdk mode.'),
-  origin: described(origin, `Where the application is: ${ORIGIN_WISH}.`),
+  mode: described(
+    oneOf(MODES),
+    'Where access is enforced: at the gateway, or inside the application.',
+  ),
+  hostnames: described(
+    hostnames,
+    'The public hostnames of the application; at least one, except in sdk mode.',
+  ),
+  origin: described(origin, `Where the application runs: ${ORIGIN_WISH}.`),
   sealed: described(
     prefixesOf(prefix),
-    'What is answered with 404 as if it did not exist: a page, all below it, and its other names (/admin.json, /index.php/admin).',
+    'Paths that return 404 as if they did not exist: a page, everything below it, and its other names (/admin.json, /index.php/admin).',
   ),
   excluded: described(
     prefixesOf(excludedPrefix),
-    'What is served without a session. Not /_next, where pages have their data: /_next/static.',
+    'Paths served without a session. Not /_next, which holds the data of pages: use /_next/static.',
   ),
-  health: described(path, 'Where the application says that it is well, and answers probes.'),
-  max_session_seconds: described(seconds, 'How long a session lasts at most.'),
-  idle_seconds: described(seconds, 'How long a session lasts without a request.'),
+  health: described(path, 'Where the application reports healthy and answers probes.'),
+  max_session_seconds: described(seconds, 'Maximum session length.'),
+  idle_seconds: described(seconds, 'Idle timeout of a session.'),
   session_binding: described(
     oneOf(SESSION_BINDINGS),
-    'What happens to a session that turns up in another browser or network.',
+    'What happens when a session is used from another browser or network.',
   ),
 }
 
@@ -163,14 +169,11 @@ export const LicenceBody = v.strictObject({
   state: oneOf(LICENCES),
   blocks_signin: v.optional(flag, false),
   grace_from: v.optional(
-    v.nullable(moment('When an active licence comes to its grace; null: never by itself.')),
+    v.nullable(moment('When the grace period of an active license starts; null: never.')),
   ),
-  expires_at: v.optional(v.nullable(moment('When it expires; null: never by itself.'))),
+  expires_at: v.optional(v.nullable(moment('When it expires; null: never.'))),
   blocks_signin_when_expired: v.optional(
-    v.pipe(
-      flag,
-      v.description('Whether new sign-ins are refused from then on, if they are not already.'),
-    ),
+    v.pipe(flag, v.description('Whether new sign-ins are refused after it expires.')),
     false,
   ),
 })

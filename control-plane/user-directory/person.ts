@@ -68,7 +68,7 @@ function toPerson(text: (role: Role) => string): Person | RowProblem {
       role: 'id',
       wish: 'must name the person for good, be visible text, and have no spaces at its ends',
     }
-  if (!isEmailAddress(email)) return { role: 'email', wish: 'must be an e-mail address' }
+  if (!isEmailAddress(email)) return { role: 'email', wish: 'must be an email address' }
   if (!isExact(person.username, LIMITS.usernameCharactersMax))
     return {
       role: 'username',
@@ -78,7 +78,7 @@ function toPerson(text: (role: Role) => string): Person | RowProblem {
     return { role: 'name', wish: `must be text of 1 to ${LIMITS.nameCharactersMax} characters` }
   // the rule of our own users: nobody may take another one's address as a name
   if (fold(username).includes('@') && fold(username) !== fold(email))
-    return { role: 'username', wish: 'must be the e-mail address where it has an @ in it' }
+    return { role: 'username', wish: 'must be the email address if it contains an @' }
   return person
 }
 

@@ -120,7 +120,7 @@ t.test('a small screen', { skip: WITHOUT_CHROMIUM }, async (t) => {
   await keep(phone, 'hands-where-phone-light')
 
   await page.goto(at('/tenants/acme-hands/integration/client-secret'))
-  await page.getByRole('button', { name: 'Show the' }).click()
+  await page.getByRole('button', { name: 'Show client secret' }).click()
   await page.locator('.copyable code').waitFor()
   for (const viewport of [PHONE, NARROW]) {
     await page.setViewportSize(viewport)

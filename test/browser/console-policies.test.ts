@@ -19,25 +19,29 @@ t.test('no policy is saved unseen', { skip: WITHOUT_CHROMIUM }, async (t) => {
 
   const { page } = plain // without a script
   await page.goto(at('/policies'))
-  await page.getByRole('link', { name: 'Change Networks' }).click()
-  t.equal(await page.getByRole('button', { name: 'Save it' }).count(), 0, 'nothing to save yet')
+  await page.getByRole('link', { name: 'Edit Networks' }).click()
+  t.equal(
+    await page.getByRole('button', { name: 'Save', exact: true }).count(),
+    0,
+    'nothing to save yet',
+  )
   await page.fill('#allow', '198.51.100.0/24\nnowhere')
-  await page.getByRole('button', { name: 'Show the effect' }).click()
+  await page.getByRole('button', { name: 'Preview impact' }).click()
   t.match(await page.textContent('#allow-error'), /Must be addresses or networks/)
   await page.fill('#allow', '198.51.100.0/24')
-  await page.getByRole('button', { name: 'Show the effect' }).click()
-  t.match(await page.textContent('[role=alert]'), /You are at 127\.0\.0\.1, which this refuses/)
+  await page.getByRole('button', { name: 'Preview impact' }).click()
+  t.match(await page.textContent('[role=alert]'), /blocks your own address, 127\.0\.0\.1/)
   t.match(
     await page.textContent('#effect'),
     /would have refused \d+ of \d+ sign-ins? of the last 7 days/,
   )
   t.match(await page.textContent('#effect'), /network not allowed/)
   await page.fill('#allow', '198.51.100.0/24\n127.0.0.0/8')
-  await page.getByRole('button', { name: 'Show the effect' }).click()
+  await page.getByRole('button', { name: 'Preview impact' }).click()
   t.equal(await page.locator('[role=alert]').count(), 0)
   t.match(await page.textContent('#effect'), /would have refused 0 of/)
-  await page.getByRole('button', { name: 'Save it' }).click()
-  t.match(await page.textContent('.receipt'), 'The policy for networks is saved.')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  t.match(await page.textContent('.receipt'), 'Networks policy saved.')
   t.match(await page.textContent('main'), '198.51.100.0/24, 127.0.0.0/8')
 
   const phone = await chromium.page({ viewport: PHONE })
@@ -48,8 +52,8 @@ t.test('no policy is saved unseen', { skip: WITHOUT_CHROMIUM }, async (t) => {
   ] as const) {
     await one.goto(at('/policies/network'))
     await one.fill('#allow', '198.51.100.0/24')
-    await one.getByRole('button', { name: 'Show the effect' }).press('Enter')
-    await one.getByRole('heading', { name: 'Networks: the effect' }).waitFor()
+    await one.getByRole('button', { name: 'Preview impact' }).press('Enter')
+    await one.getByRole('heading', { name: 'Networks: impact' }).waitFor()
     await look(one, `policy-effect-${width}`)
   }
   await lookAt('/policies', 'policies')
@@ -60,7 +64,7 @@ t.test('no policy is saved unseen', { skip: WITHOUT_CHROMIUM }, async (t) => {
   await wide.goto(at('/policies/session'))
   await wide.fill('[name=max_session_seconds]', '7200')
   await wide.keyboard.press('Enter')
-  await wide.getByRole('button', { name: 'Save it' }).press('Enter')
+  await wide.getByRole('button', { name: 'Save', exact: true }).press('Enter')
   await wide.locator('.receipt', { hasText: 'Live on 1 of 1' }).waitFor()
   const { body } = await fleet.operator('GET', '/tenants/acme-policies')
   t.match(body, { max_session_seconds: 7200 })

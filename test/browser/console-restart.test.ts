@@ -24,7 +24,7 @@ async function fillIn(page: Page, fleet: Fleet, tenantId: string) {
   await page.fill('[name=origin]', 'http://127.0.0.1:9000')
 }
 
-const send = (page: Page) => page.getByRole('button', { name: 'Create the tenant' }).click()
+const send = (page: Page) => page.getByRole('button', { name: 'Create tenant' }).click()
 
 /** What the button would send, proofs and all. */
 async function formOn(page: Page) {
@@ -58,7 +58,7 @@ t.test('killed in the middle of a form', { skip: WITHOUT_CHROMIUM }, async (t) =
   await fleet.startControlPlane()
   await send(page)
   await page.waitForURL(/\/console\/tenants\/second/)
-  t.match(await page.textContent('.receipt'), 'The tenant second is there, as a draft.')
+  t.match(await page.textContent('.receipt'), 'The tenant second created as a draft.')
   t.same(await tenantIds(fleet), ['first', 'second'], 'a form from before goes on as it was')
 
   await fillIn(page, fleet, 'third')

@@ -30,15 +30,15 @@ t.test('from creation to live to a revoked user', { skip: WITHOUT_CHROMIUM }, as
   await operator.fill('[name=name]', 'Acme')
   await operator.fill('[name=hostnames]', 'acme.localhost')
   await operator.fill('[name=origin]', application.origin)
-  await press(operator, 'Create the tenant')
-  await press(operator, 'Publish it')
+  await press(operator, 'Create tenant')
+  await press(operator, 'Publish')
   await operator.getByText('is published.').waitFor()
   t.match(await operator.textContent('.receipt'), /Live on 1 of 1/)
 
   // its checks, and live
   await operator.goto(`${baseUrl}/console/tenants/acme/integration`)
-  await press(operator, 'Run the checks')
-  await operator.getByText('Every check that ran has passed').waitFor()
+  await press(operator, 'Run checks')
+  await operator.getByText('All checks that ran passed').waitFor()
   await follow(operator, 'Go live …')
   await press(operator, 'Go live')
   await operator.getByText('Acme is live.').waitFor()
@@ -94,5 +94,5 @@ t.test('from creation to live to a revoked user', { skip: WITHOUT_CHROMIUM }, as
     'who did what, the newest first',
   )
   await operator.goto(`${baseUrl}/console/tenants/acme`)
-  t.notMatch(await operator.textContent('main'), /Has not been looked at yet/)
+  t.notMatch(await operator.textContent('main'), /Not checked yet/)
 })

@@ -59,8 +59,5 @@ function problemOf(attempt: Attempt | undefined): Html | string {
   if (attempt.problem !== undefined) return notice('problem', attempt.problem)
   const count = attempt.problems.size
   if (count === 0) return ''
-  return notice(
-    'problem',
-    count === 1 ? 'One field has to be put right.' : `${count} fields have to be put right.`,
-  )
+  return notice('problem', count === 1 ? 'Fix one field' : `Fix ${count} fields`)
 }

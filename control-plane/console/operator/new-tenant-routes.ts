@@ -14,23 +14,23 @@ const PATH = '/console/tenants/new'
 function show(visit: ViewerVisit, attempt?: Attempt): View {
   return {
     title: 'New tenant',
-    intro: 'A draft, until it is published: nobody notices anything before that.',
+    intro: 'Starts as a draft. Nothing changes for anyone until you publish it.',
     here: 'tenants',
     content: formCard(visit, {
       action: PATH,
-      submit: 'Create the tenant',
+      submit: 'Create tenant',
       cancel: '/console/tenants',
       attempt,
       content: html`
-          ${textField({ name: 'tenant_id', label: 'Id', hint: 'Lower-case letters, digits and dashes. It stands in addresses and stays.', placeholder: 'acme', attempt })}
-          ${textField({ name: 'name', label: 'Name', hint: 'People see it when they sign in.', isOptional: true, attempt })}
-          ${selectField({ name: 'mode', label: 'Where it is enforced', options: MODES.map((value) => ({ value, label: MODE_LABELS[value] })), value: 'gateway', attempt })}
+          ${textField({ name: 'tenant_id', label: 'ID', hint: 'Lowercase letters, digits and dashes. Used in URLs; can’t be changed.', placeholder: 'acme', attempt })}
+          ${textField({ name: 'name', label: 'Name', hint: 'Shown on the sign-in page.', isOptional: true, attempt })}
+          ${selectField({ name: 'mode', label: 'Enforcement mode', options: MODES.map((value) => ({ value, label: MODE_LABELS[value] })), value: 'gateway', attempt })}
           ${selectField({ name: 'plan', label: 'Plan', options: PLANS.map((value) => ({ value, label: value })), value: 'standard', attempt })}
-          ${linesField({ name: 'hostnames', label: 'Hostnames', hint: 'What browsers ask for, one a line. At least one, unless in SDK mode.', isOptional: true, attempt })}
-          ${textField({ name: 'origin', label: 'Origin', type: 'url', hint: 'Where the application is: http://10.0.0.5:3000, without a path.', attempt })}
-          ${linesField({ name: 'sealed', label: 'Sealed paths', hint: 'They do not exist for the outside. One a line.', isOptional: true, attempt })}
-          ${linesField({ name: 'excluded', label: 'Open paths', hint: 'Served without a sign-in. One a line.', isOptional: true, attempt })}
-          ${textField({ name: 'health', label: 'Health path', value: '/health', hint: 'Where the application says that it is well, and answers probes.', attempt })}
+          ${linesField({ name: 'hostnames', label: 'Hostnames', hint: 'Your application’s public hostnames, one per line. At least one, except in SDK mode.', isOptional: true, attempt })}
+          ${textField({ name: 'origin', label: 'Origin', type: 'url', hint: 'Where the application runs, like http://10.0.0.5:3000 (no path).', attempt })}
+          ${linesField({ name: 'sealed', label: 'Sealed paths', hint: 'Return 404 to everyone. One per line.', isOptional: true, attempt })}
+          ${linesField({ name: 'excluded', label: 'Public paths', hint: 'Served without sign-in. One per line.', isOptional: true, attempt })}
+          ${textField({ name: 'health', label: 'Health path', value: '/health', hint: 'Where the application reports healthy and answers probes.', attempt })}
         `,
     }),
     calls: [
@@ -70,7 +70,7 @@ export function newTenantRoutes({ tenants }: { readonly tenants: Pick<Tenants, '
       },
       async (visit, body) => {
         const { tenant } = await tenants.create(toNewTenant(body), visit.actor)
-        return done(tenantPath(tenant.tenantId), `${tenant.name} is there, as a draft.`, {
+        return done(tenantPath(tenant.tenantId), `${tenant.name} created as a draft.`, {
           changed: tenant.tenantId,
         })
       },

@@ -1,16 +1,16 @@
 /** What the checks are called where people read them. */
 const TITLES: Readonly<Record<string, string>> = {
-  hostname_routed: 'The hostname leads to the gateway',
-  application_reached: 'The application answers',
-  middleware_mounted: 'The middleware is mounted',
-  key_installed: 'The application knows the key',
-  feed_polled: 'The application polls its state',
-  sealed_hidden: 'Sealed paths are hidden',
-  sign_in_started: 'Who is not signed in is sent to sign in',
-  sign_in_page_shown: 'The sign-in page is shown',
-  sign_in_completed: 'A sign-in comes back with a session',
-  identity_received: 'The application is told who it is',
-  signed_out: 'A sign-out ends the session',
+  hostname_routed: 'Hostname points to the gateway',
+  application_reached: 'Application responds',
+  middleware_mounted: 'Middleware is mounted',
+  key_installed: 'Application has the public key',
+  feed_polled: 'Application polls for updates',
+  sealed_hidden: 'Sealed paths return 404',
+  sign_in_started: 'Visitors are sent to sign in',
+  sign_in_page_shown: 'Sign-in page loads',
+  sign_in_completed: 'Sign-in creates a session',
+  identity_received: 'Application receives the user’s identity',
+  signed_out: 'Sign-out ends the session',
 }
 
 /** What the tool calls a check of its own is free: `health_path` → «Health path». */

@@ -1,4 +1,4 @@
-/** Start: a tenant at a glance, and the way to live as a list that ticks itself. */
+/** Start: a tenant at a glance, and the setup checklist, which ticks itself. */
 import { html } from 'hono/html'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { RateLimits } from '../../../shared/rate-limits.ts'
@@ -33,11 +33,11 @@ export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
       heading: tenant.name,
       here: 'start',
       intro: html`${protectionBadge(tenant)} ${tenant.tenantId}`,
-      content: html`${standing(tenant)} ${card('The way to live', checklist(visit, steps))}
-      ${card('What it is', glance(tenant, world))}`,
+      content: html`${standing(tenant)} ${card('Setup checklist', checklist(visit, steps))}
+      ${card('Details', glance(tenant, world))}`,
       calls: [
-        { method: 'GET', path: api, label: 'All that is on this page' },
-        { method: 'POST', path: `${api}/publish`, label: 'Publish it' },
+        { method: 'GET', path: api, label: 'Everything on this page' },
+        { method: 'POST', path: `${api}/publish`, label: 'Publish' },
       ],
     }
   }
@@ -57,8 +57,8 @@ export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
       const failed = checks.filter(({ status }) => status === 'fail').length
       const said =
         failed === 0
-          ? 'Every check that ran has passed.'
-          : `${failed} of ${checks.length} checks have failed.`
+          ? 'All checks that ran passed.'
+          : `${failed} of ${checks.length} checks failed.`
       return done(tenantPath(tenantId), said)
     }),
   ]
@@ -68,9 +68,9 @@ function standing({ status, protection }: Tenant) {
   if (status === 'suspended')
     return notice(
       'problem',
-      'This tenant is suspended: every request is answered with 503, and nobody can sign in.',
+      'This tenant is suspended. All requests get a 503 response, and no one can sign in.',
     )
-  return protection === 'on' ? notice('success', 'Live: every request is signed in.') : html``
+  return protection === 'on' ? notice('success', 'Live: visitors have to sign in.') : html``
 }
 
 /** One list in order; the first that is open is the one to do, and shows how. */
@@ -93,8 +93,8 @@ function item(visit: TenantVisit, step: Step, isNext: boolean) {
   return stepItem(
     STATES[step.state],
     title,
-    html`<p class="hint">${text}${seenAtMs === undefined ? '' : html` Seen ${moment(seenAtMs)}.`}</p>
-      ${isShown && command !== undefined ? copyable(command, `How to go on: ${title}`) : ''}
+    html`<p class="hint">${text}${seenAtMs === undefined ? '' : html` Checked ${moment(seenAtMs)}.`}</p>
+      ${isShown && command !== undefined ? copyable(command, `Next step: ${title}`) : ''}
       ${isShown && part !== undefined ? html`<p><a href="${tenantPath(visit.tenant.tenantId, 'integration')}#${part.id}">${part.label}</a></p>` : ''}
       ${isNext && button !== undefined ? buttonOf(visit, button) : ''}`,
   )
@@ -102,7 +102,7 @@ function item(visit: TenantVisit, step: Step, isNext: boolean) {
 
 function buttonOf(visit: TenantVisit, button: NonNullable<Step['button']>) {
   const action = `${tenantPath(visit.tenant.tenantId)}/${button}`
-  return form(visit, { action, submit: button === 'publish' ? 'Publish it' : 'Run the checks now' })
+  return form(visit, { action, submit: button === 'publish' ? 'Publish' : 'Run checks' })
 }
 
 function glance(tenant: Tenant, { edgeUrlFor }: StartWorld) {
@@ -116,9 +116,9 @@ function glance(tenant: Tenant, { edgeUrlFor }: StartWorld) {
     ['Origin', origin],
     ['Mode', mode],
     ['Plan', plan],
-    ['Licence', licence],
+    ['License', licence],
     ['Sealed paths', sealed.length === 0 ? null : sealed.join(', ')],
-    ['Open paths', excluded.length === 0 ? null : excluded.join(', ')],
+    ['Public paths', excluded.length === 0 ? null : excluded.join(', ')],
     ['Created', moment(createdAt)],
   ])
 }

@@ -54,8 +54,8 @@ function publishing({ status }: StepsView['tenant']): Step {
     title: 'Published',
     state: isDone ? 'done' : 'open',
     text: isDone
-      ? 'The gateways serve it.'
-      : 'The gateways serve it from then on, in pass-through: everything is forwarded, nobody is asked to sign in.',
+      ? 'Gateways serve this tenant.'
+      : 'Gateways start serving it in pass-through: all requests are forwarded, and no one is asked to sign in.',
     button: isDone ? undefined : 'publish',
   }
 }
@@ -68,17 +68,17 @@ function toolStep(checks: readonly CheckRow[], baseUrl: string): Step {
   )
   const isDone = reports.length > 0 || isMounted
   return {
-    title: 'The command line tool has looked at the project',
+    title: 'Project analyzed with the command-line tool',
     state: isDone ? 'done' : 'open',
     text: isDone
       ? reports.length === 0
-        ? 'Not needed: the middleware is mounted already.'
-        : `It has reported ${reports.length} ${reports.length === 1 ? 'check' : 'checks'} of its own.`
-      : 'In the folder of the application: it asks for the analyzer key, and shows every change before it is made.',
+        ? 'Not needed: the middleware is already mounted.'
+        : `The tool reported ${reports.length} ${reports.length === 1 ? 'check' : 'checks'}.`
+      : 'Run these in the folder of your application. The tool asks for the analyzer key and shows every change before making it.',
     command: isDone
       ? undefined
       : `curl -fsSL ${baseUrl}/api/v1/cli/install | sh\nservice-analyzer login\nservice-analyzer analyze\nservice-analyzer apply\nservice-analyzer verify`,
-    part: { id: 'keys', label: 'Show the analyzer key' },
+    part: { id: 'keys', label: 'Get the analyzer key' },
   }
 }
 
@@ -91,7 +91,7 @@ function checkStep(
   const isOpen = row === undefined || row.status === 'skip'
   const isGood = !isOpen && row.status !== 'fail'
   const isMounting = check === 'middleware_mounted' && !isGood
-  const found = row === undefined ? 'Has not been looked at yet.' : row.detail
+  const found = row === undefined ? 'Not checked yet.' : row.detail
   return {
     title: checkTitle(check),
     state: isOpen ? 'open' : isGood ? 'done' : 'failed',
@@ -116,13 +116,13 @@ function mountCommand(tenantId: string, mode: Tenant['mode'], baseUrl: string): 
 function signInStep({ integrationCompletedAt }: StepsView['tenant']): Step {
   const isDone = integrationCompletedAt !== null
   return {
-    title: 'A sign-in works from end to end',
+    title: 'Sign-in works end to end',
     state: isDone ? 'done' : 'open',
     text: isDone
-      ? 'A trial person has signed in and out again.'
-      : 'The service signs a trial person in and out again, and says what stands in the way.',
+      ? 'A test user signed in and out.'
+      : 'Signs a test user in and out, and reports what fails.',
     command: isDone ? undefined : 'service-analyzer complete',
-    part: { id: 'checks', label: 'Or try it here' },
+    part: { id: 'checks', label: 'Run the test here' },
     seenAtMs: integrationCompletedAt ?? undefined,
   }
 }
@@ -133,9 +133,9 @@ function liveStep({ protection }: StepsView['tenant']): Step {
     title: 'Live',
     state: isDone ? 'done' : 'open',
     text: isDone
-      ? 'Every request is signed in, and sealed paths do not exist.'
-      : 'Turns protection on. Going back to pass-through is possible at any time.',
+      ? 'Visitors have to sign in, and sealed paths return 404.'
+      : 'Turns protection on. You can go back to pass-through at any time.',
     command: isDone ? undefined : 'service-analyzer go-live',
-    part: { id: 'live', label: 'Or go live here' },
+    part: { id: 'live', label: 'Go live here' },
   }
 }

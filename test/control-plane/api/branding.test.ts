@@ -58,7 +58,7 @@ t.test('whatever else is refused with what is wanted, and changes nothing', asyn
   ] as const) {
     const { status, body } = await operator('PATCH', '/tenants/acme', { [field]: value })
     t.match({ status, body }, { status: 400, body: { error: 'field_invalid', field } })
-    const wish = field === 'brand_colour' ? /a colour like #1f45ae/ : /PNG, JPEG or WebP.*65536/
+    const wish = field === 'brand_colour' ? /a color like #1f45ae/ : /PNG, JPEG or WebP.*65536/
     t.match(body.detail, wish, JSON.stringify(value).slice(0, 40))
   }
   const largest = { brand_logo: picture(PNG_HEAD, LIMITS.brandLogoBytesMax) }

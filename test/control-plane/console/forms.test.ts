@@ -41,7 +41,7 @@ void t.test(
       'www.globex.localhost',
     ])
     const page = await grace.get(first.location)
-    t.match(page.text, /Globex is there, as a draft\..*once it is published/s)
+    t.match(page.text, /Globex created as a draft\..*once it is published/s)
     t.match(audit.items[0]?.actor, /^console:/, 'by whom is written down')
   },
 )

@@ -75,7 +75,7 @@ void t.test(
     const path = `${PAGE}/analyzer-key`
     const replaced = await ada.post(`${path}/replace`, { overlap_seconds: '3600', form_id })
     t.match(replaced, { status: 200, text: /Analyzer key replaced/ })
-    t.match(replaced.text, /counts as well, until.*2026-01-01 01:00 UTC/s)
+    t.match(replaced.text, /stays valid until.*2026-01-01 01:00 UTC/s)
     t.match(replaced.text, /Gateways receive this tenant once it is published/, 'the receipt')
     const [second = ''] = PREFIX['analyzer-key'].exec(replaced.text) ?? []
     const again = await ada.post(`${path}/replace`, { overlap_seconds: '3600', form_id })
@@ -84,7 +84,7 @@ void t.test(
     t.equal((await tenants.byAnalyzerKey(second))?.tenantId, 'acme')
     for (const page of [PAGE, path])
       t.match((await ada.get(page)).text, /2026-01-01 01:00 UTC/, page)
-    t.match((await ada.get(path)).text, /ends at once:<\/b> there are never three/)
+    t.match((await ada.get(path)).text, /is revoked now:<\/b> at most two/)
     clock.advance(3600_000)
     t.equal(await tenants.byAnalyzerKey(first), undefined)
     const later = await person('acme')
@@ -110,7 +110,7 @@ void t.test('code to paste is for the mode and the framework that were chosen', 
   t.match(sdk.text, 'SERVICE_CLIENT_SECRET=…')
   t.match(sdk.text, /href="[^"]*framework=fastify[^"]*" aria-current="true">Fastify/)
   const go = await ada.get(`${PAGE}?framework=go&place=sdk`)
-  t.match(go.text, /no middleware of ours for Go/)
+  t.match(go.text, /no SDK for Go/)
   const unknown = await ada.get(`${PAGE}?framework=__proto__&place=constructor`)
   t.match(unknown, { status: 200, text: /import express from/ })
   await services.tenants.patch('acme', { mode: 'sdk' }, ACTOR)
@@ -125,7 +125,7 @@ void t.test(
     const console = await startConsole(t)
     const { services, person } = console
     const ada = await person('acme')
-    t.match((await ada.get(PAGE)).text, /No guide is stored/)
+    t.match((await ada.get(PAGE)).text, /No guide yet/)
     const evil = '</pre><script>alert(1)</script>'
     await services.store.change((change) =>
       services.guides.keep(change, 'acme', {
@@ -150,7 +150,7 @@ void t.test(
     )
     const { text } = await ada.get(PAGE)
     t.notMatch(text, '<script>alert')
-    t.match(text, /Written by the model.*model-9/s)
+    t.match(text, /Model.*model-9/s)
     t.match(text, '<ins><span class="unseen">added: </span>app.use(service.koa())</ins>')
     t.match(text, '<del><span class="unseen">removed: </span>gone(&lt;/pre&gt;')
     t.match(text, '<span class="same">kept()</span>')
@@ -165,17 +165,17 @@ void t.test('checks say who looked, when, and what to do', async (t) => {
   const clock = movableClock()
   const console = await startConsole(t, { clock })
   const { services, person } = console
-  t.match((await (await person('acme')).get(PAGE)).text, /Nothing has been checked yet/)
+  t.match((await (await person('acme')).get(PAGE)).text, /No checks yet/)
   await services.tenants.publish('acme', ACTOR)
   await found(console, 'middleware_mounted')
   await found(console, 'key_installed', 'fail')
   await found(console, 'health_path', 'fail', { source: 'self_report', detail: '<b>hi</b>' })
   clock.advance(LIMITS.verificationValidMs)
   const { text } = await (await person('acme')).get(PAGE)
-  t.match(text, /The middleware is mounted.*Passed.*1 day ago.*Too old to go live/s)
-  t.match(text, /The application knows the key.*Failed.*Do this:<\/b> mend key_installed/s)
-  t.match(text, /Health path.*&lt;b&gt;hi.*The command line tool says so/s)
-  t.match(text, /This service, from outside/)
+  t.match(text, /Middleware is mounted.*Passed.*1 day ago.*Too old to go live/s)
+  t.match(text, /Application has the public key.*Failed.*Next step:<\/b> mend key_installed/s)
+  t.match(text, /Health path.*&lt;b&gt;hi.*Command-line tool/s)
+  t.match(text, /This service/)
 })
 
 void t.test(
@@ -193,24 +193,24 @@ void t.test(
       t.match((await ada.get(PAGE)).text, wish)
       t.equal((await services.tenants.get('acme')).protection, 'pass-through')
     }
-    await refused(/not published yet.*Publish it on the page Start/s)
+    await refused(/Not published yet.*Publish it under Start/s)
     await services.tenants.publish('acme', ACTOR)
     await found(console, 'middleware_mounted', 'pass', { source: 'self_report' })
-    await refused(/The middleware is mounted: nobody has looked yet.*Run the checks/s)
+    await refused(/Middleware is mounted: not checked yet.*Run the checks/s)
     await found(console, 'middleware_mounted')
     await found(console, 'key_installed', 'fail')
     await refused(
-      /The application knows the key: found out about key_installed.*mend key_installed/s,
+      /Application has the public key: found out about key_installed.*mend key_installed/s,
     )
     await found(console, 'key_installed')
     await found(console, 'key_installed', 'fail', { source: 'self_report' })
 
     const asked = await ada.get(live)
-    t.match(asked.text, /Nobody has an account yet: nobody could get in/)
-    t.match(asked.text, /Whoever opens <b>acme\.localhost<\/b>/)
+    t.match(asked.text, /no users yet, so no one could sign in/)
+    t.match(asked.text, /Anyone who opens <b>acme\.localhost<\/b>/)
     const account = { username: 'bob', email: 'bob@acme.test', name: 'Bob', password: '' }
     await services.users.create('acme', account, ACTOR)
-    t.notMatch((await ada.get(live)).text, /Nobody has an account/)
+    t.notMatch((await ada.get(live)).text, /no users yet/)
     const done = await ada.post(live)
     t.match(done, {
       status: 303,
@@ -230,7 +230,7 @@ void t.test('going back says what happens to whom, and takes a fresh sign-in', a
   await tenants.patch('acme', { sealed: ['/internal', '/admin'] }, ACTOR)
   const ada = await person('acme')
   const back = `${PAGE}/go-back`
-  t.match((await ada.get(back)).text, /acme\.localhost.*without a\s+sign-in.*\/internal, \/admin/s)
+  t.match((await ada.get(back)).text, /acme\.localhost.*without\s+signing in.*\/internal, \/admin/s)
   clock.advance(LIMITS.consoleFreshMs + 1)
   t.match(await ada.get(back), { status: 302, location: /fresh=yes/ })
   t.equal((await ada.post(back)).status, 403)
@@ -248,14 +248,11 @@ void t.test(
     const ada = await person('acme')
     for (const name of ['probe', 'complete'] as const)
       t.match(await ada.post(`${PAGE}/${name}`), { status: 409, text: /not published yet/ })
-    t.match((await ada.get(PAGE)).text, /Publish it on Start/)
+    t.match((await ada.get(PAGE)).text, /Go to Start to publish/)
     await services.tenants.publish('acme', ACTOR)
     const probed = await ada.post(`${PAGE}/probe`)
     t.match(probed, { status: 303, location: /#checks$/ })
-    t.match(
-      (await ada.get(probed.location)).text,
-      /checks have failed: what to do stands beside each/,
-    )
+    t.match((await ada.get(probed.location)).text, /checks failed\. See the next step for each/)
     const answers = []
     for (let count = 0; count < LIMITS.rateProbe.burst; count++)
       answers.push((await ada.post(`${PAGE}/probe`)).status)
@@ -276,9 +273,6 @@ void t.test('a trial that fails shows each step, and what else is missing', asyn
   const ada = await person('acme')
   const tried = await ada.post(`${PAGE}/complete`)
   t.equal(tried.status, 409)
-  t.match(
-    tried.text,
-    /The trial sign-in, step by step.*Who is not signed in is sent to sign in.*Failed/s,
-  )
+  t.match(tried.text, /Test sign-in, step by step.*Visitors are sent to sign in.*Failed/s)
   t.equal((await services.tenants.get('acme')).integrationCompletedAt, null)
 })

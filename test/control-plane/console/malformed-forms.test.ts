@@ -31,7 +31,7 @@ async function startActions(t: Parameters<typeof startConsole>[0]) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
       return world.app.request(url, { method: 'POST', headers, body: bytes }, { address })
     },
-    /** Nothing happens without it. */
+    /** Session continues without it. */
     trail: async () => (await world.services.auditTrail.list({ limit: 1 })).items[0],
   }
 }

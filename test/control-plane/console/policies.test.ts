@@ -74,7 +74,7 @@ void t.test(
       const { text } = await admin.get(`${POLICIES}/${name}`)
       const sent = formOf(text, `${POLICIES}/${name}/effect`)
       const effect = await admin.post(`${POLICIES}/${name}/effect`, sent)
-      t.match(effect, { status: 200, text: /Nothing is different from what holds now/ }, name)
+      t.match(effect, { status: 200, text: /This is the same as the current policy/ }, name)
       const { days: _, ...policy } = sent
       t.match(await admin.post(`${POLICIES}/${name}`, policy), { status: 303 }, name)
     }
@@ -99,7 +99,7 @@ void t.test(
     t.same((await services.policies.of('acme')).network.allow, [], 'looking changes nothing')
     const saving = formOf(effect.text, `${POLICIES}/network`)
     const saved = await admin.post(`${POLICIES}/network`, saving)
-    t.match((await admin.get(saved.location)).text, 'The policy for networks is saved.')
+    t.match((await admin.get(saved.location)).text, 'Networks policy saved.')
     t.same((await services.policies.of('acme')).network, {
       allow: ['192.0.2.0/24', '127.0.0.1'],
       deny: [],
@@ -119,11 +119,14 @@ void t.test('who would lock themselves out is told so before', async (t) => {
     (await admin.post(`${POLICIES}/network/effect`, { days: '7', ...form }, { address })).text
   const only = { allow: '192.0.2.0/24', deny: '' }
   const refused = await ask(only, '203.0.113.9')
-  t.match(refused, /role="alert".*You are at 203\.0\.113\.9, which this refuses/s)
-  t.match(refused, 'Save it although it refuses me')
-  t.match(await ask(only, '::ffff:203.0.113.9'), 'You are at 203.0.113.9, which')
+  t.match(refused, /role="alert".*blocks your own address, 203\.0\.113\.9/s)
+  t.match(refused, 'Save anyway (blocks you)')
+  t.match(await ask(only, '::ffff:203.0.113.9'), 'blocks your own address, 203.0.113.9')
   t.notMatch(await ask(only, '::ffff:192.0.2.9'), 'role="alert"')
-  t.match(await ask({ allow: '', deny: '203.0.113.0/24' }, '203.0.113.9'), 'which this refuses')
+  t.match(
+    await ask({ allow: '', deny: '203.0.113.0/24' }, '203.0.113.9'),
+    'blocks your own address',
+  )
   t.same((await services.policies.of('acme')).network.allow, [])
 })
 
@@ -169,7 +172,11 @@ void t.test('a session policy reaches the gateways, and what is empty has a mean
     when_full: 'refuse',
   }
   const saved = await admin.post(`${POLICIES}/session`, form)
-  t.match((await admin.get(saved.location)).text, /is saved\..*once it is published/s, 'a receipt')
+  t.match(
+    (await admin.get(saved.location)).text,
+    /policy saved\..*once it is published/s,
+    'a receipt',
+  )
   t.strictSame((await services.policies.of('acme')).session, {
     max_session_seconds: 3600,
     idle_seconds: 600,
@@ -211,7 +218,7 @@ void t.test('what is wrong stands beside its field, with what was typed', async 
       max_age_days: '0',
       ...days,
     })
-    t.match(password, { status: 422, text: /3 fields have to be put right/ })
+    t.match(password, { status: 422, text: /Fix 3 fields/ })
     t.match(password.text, 'value="many"')
   }
   t.match(await admin.post(`${POLICIES}/device/effect`, { require: 'any', days: '99' }), {

@@ -215,7 +215,7 @@ void t.test(
     clock.advance(LIMITS.consoleIdleMs + 1)
     const over = await grace.post(path, form)
     const back = await (await signedIn(grace.userId)).get(returnIn(over.text))
-    t.match(back.text, /other than in your form.*\/internal, \/secret/s)
+    t.match(back.text, /differ from your form.*\/internal, \/secret/s)
   },
 )
 

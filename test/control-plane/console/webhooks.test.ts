@@ -118,7 +118,7 @@ void t.test(
     t.match(address.text, 'value="To the team"')
     t.match(address.text, /value="signin\.denied"\s+checked/)
     const none = await ada.post(`${ALL}/new`, { ...typed, events: [] })
-    t.match(none, { status: 422, text: /id="events-error">Must be a list/ })
+    t.match(none, { status: 422, text: /id="events-error">Select at least one event\./ })
     t.equal((await webhooks.list('acme', { limit: 5 })).items.length, 1)
   },
 )

@@ -154,7 +154,7 @@ export function testDryRuns(t: Test, start: (t: Test) => Promise<TestDatabase>) 
       const bare = "(991, 'bare', NULL, 'B', NULL, false)"
       await database.run(`INSERT INTO people VALUES ${row}, ${bare}`, 'app')
       await refused({ login: 'md5' }, 'columns', /kind that cannot be checked here.*argon2id/)
-      await refused({ login: 'bare' }, 'columns', /"columns.email" names must be an e-mail address/)
+      await refused({ login: 'bare' }, 'columns', /"columns.email" names must be an email address/)
       await refused({ login: 'nobody' }, 'login', /finds nobody with this login/)
       const everybody = isPostgres
         ? 'SELECT * FROM people WHERE $1::text IS NOT NULL'

@@ -50,7 +50,7 @@ const LABELS = {
   hostnames: 'Hostnames',
   origin: 'Origin',
   sealed: 'Sealed paths',
-  excluded: 'Open paths',
+  excluded: 'Public paths',
   health: 'Health path',
   max_session_seconds: 'Session lifetime',
   idle_seconds: 'Idle timeout',

@@ -106,12 +106,12 @@ export function attemptOf(wish: DirectoryWish, problems: Attempt['problems'] = n
 }
 
 const COLUMN_LABELS: Readonly<Record<Role, readonly [label: string, hint: string]>> = {
-  id: ['Column of the id', 'Stays the same for a person as long as they are there.'],
-  username: ['Column of the username', ''],
-  email: ['Column of the e-mail address', ''],
-  name: ['Column of the name', ''],
-  password_hash: ['Column of the password hash', 'argon2, bcrypt, scrypt or pbkdf2.'],
-  disabled: ['Column that says who is disabled', 'Without one everybody who is found may come in.'],
+  id: ['ID column', 'Must never change for a person.'],
+  username: ['Username column', ''],
+  email: ['Email column', ''],
+  name: ['Name column', ''],
+  password_hash: ['Password hash column', 'argon2, bcrypt, scrypt or pbkdf2.'],
+  disabled: ['Disabled column', 'Without one, everyone in the table can sign in.'],
 }
 
 export function directoryFields(kept: DirectorySettings | undefined, attempt?: Attempt): Html {
@@ -131,24 +131,24 @@ function connectionFields(kept: DirectorySettings | undefined, attempt?: Attempt
       attempt,
     })}
     ${textField({ name: 'host', label: 'Host', placeholder: 'db.example.com', value: kept?.host, attempt })}
-    ${wholeField({ name: 'port', label: 'Port', hint: 'Empty: 5432 for PostgreSQL, 3306 for MySQL.', isOptional: true, value: kept === undefined ? '' : String(kept.port), attempt })}
+    ${wholeField({ name: 'port', label: 'Port', hint: 'Leave empty for 5432 (PostgreSQL) or 3306 (MySQL).', isOptional: true, value: kept === undefined ? '' : String(kept.port), attempt })}
     ${selectField({
       name: 'tls',
       label: 'Encryption',
       options: [
-        { value: 'verify', label: 'TLS, with a certificate that names the host' },
-        { value: 'off', label: 'None: only within a network that nobody else is in' },
+        { value: 'verify', label: 'TLS, with certificate check' },
+        { value: 'off', label: 'None (only in a private network)' },
       ],
       value: kept?.tls ?? 'verify',
       attempt,
     })}
-    ${linesField({ name: 'ca_pem', label: 'Certificate authority', hint: 'PEM, if it is one of your own.', isOptional: true, value: kept?.caPem ?? '', attempt })}
-    ${textField({ name: 'database', label: 'Name of the database', value: kept?.database, attempt })}
-    ${textField({ name: 'username', label: 'User of the database', hint: 'Give it the right to read that one table, and nothing else.', value: kept?.username, attempt })}
+    ${linesField({ name: 'ca_pem', label: 'CA certificate', hint: 'In PEM format, if you use your own certificate authority.', isOptional: true, value: kept?.caPem ?? '', attempt })}
+    ${textField({ name: 'database', label: 'Database name', value: kept?.database, attempt })}
+    ${textField({ name: 'username', label: 'Database user', hint: 'Give it read access to that one table only.', value: kept?.username, attempt })}
     ${linesField({
       name: 'query',
-      label: 'Query that finds one person',
-      hint: html`One SELECT; what somebody types to sign in comes in lower case as <code>$1</code> in PostgreSQL, as <code>?</code> in MySQL.`,
+      label: 'Query that finds one user',
+      hint: html`One SELECT. What people type to sign in is passed in lowercase, as <code>$1</code> in PostgreSQL or <code>?</code> in MySQL.`,
       rows: 4,
       value: kept?.query ?? '',
       attempt,
@@ -161,13 +161,13 @@ export function columnsFields(kept: DirectorySettings | undefined, attempt?: Att
   return html`
     ${textField({
       name: 'password',
-      label: 'Password of that user',
+      label: 'Database password',
       type: 'password',
       autocomplete: 'new-password',
       hint:
         kept === undefined
-          ? 'Kept encrypted, and never shown again.'
-          : 'Kept, and never shown. Leave it empty to go on with it; under another host, port, database, user or encryption it has to be typed again.',
+          ? 'Stored encrypted and never shown again.'
+          : 'Stored encrypted. Leave empty to keep it; enter it again if you change the host, port, database, user or encryption.',
       ...(kept === undefined ? {} : { isOptional: true }),
       attempt,
     })}
@@ -189,8 +189,8 @@ export function columnsFields(kept: DirectorySettings | undefined, attempt?: Att
 export const loginField = (attempt?: Attempt): Html =>
   textField({
     name: 'login',
-    label: 'Somebody to try it with',
-    hint: 'A username or an address that is in the table. Nobody is signed in.',
+    label: 'Test user',
+    hint: 'A username or email address in your table. No one is signed in.',
     isOptional: true,
     attempt,
   })

@@ -48,7 +48,7 @@ type DirectoryWorld = Pick<ConsoleWorld, 'directories' | 'vault'>
 const PATH = `${TENANT_PATH}/directory` as const
 const SaveBody = v.strictObject({ draft: v.string() })
 
-const TRIED_TOO_LONG_AGO = 'This was tried too long ago. Check what you typed, and try it again.'
+const TRIED_TOO_LONG_AGO = 'This test has expired. Review your entries and test again.'
 
 interface Draft {
   readonly wish: DirectoryWish
@@ -77,23 +77,23 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
     return {
       title: 'User directory',
       here: 'directory',
-      intro: `Your own database as the source of who may sign in to ${name}.`,
-      buttons: stored === undefined ? [] : [linkButton(`${path}/edit`, 'Change', 'quiet')],
+      intro: `Use your own database as the source of users for ${name}.`,
+      buttons: stored === undefined ? [] : [linkButton(`${path}/edit`, 'Edit', 'quiet')],
       content:
         stored === undefined
           ? emptyState(
-              'No directory',
-              'People are kept here, under Users. If they are in a table of yours already, sign-ins can look them up there: by one read-only query, with the password hashes that you have.',
+              'No directory connected',
+              'Users are stored here, under Users. If yours are already in a database, sign-ins can look them up there with one read-only query and your existing password hashes.',
               visit.viewer.isOperator
                 ? linkButton(`${path}/edit`, 'Connect a database')
-                : html`An operator of the service connects it; afterwards you choose which column is what.`,
+                : html`Ask an operator of this service to connect your database. You can then choose its columns.`,
             )
-          : html`${card('Where people are looked up', settingsFacts(stored))}
-              ${card('Try it', trying(visit, tried, attempt), 'try')}
+          : html`${card('Connection', settingsFacts(stored))}
+              ${card('Test', trying(visit, tried, attempt), 'try')}
               ${card(
-                'Take it away',
-                html`<p class="hint">Sign-ins then look no further than the users that are kept here.</p>
-                  ${linkButton(`${path}/remove`, 'Remove the directory', 'small')}`,
+                'Remove',
+                html`<p class="hint">Sign-ins then use only the users stored here.</p>
+                  ${linkButton(`${path}/remove`, 'Remove directory', 'small')}`,
               )}`,
       calls: callsOf(tenantId),
     }
@@ -103,7 +103,7 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
     return html`${tried ?? ''}
       ${form(visit, {
         action: `${tenantPath(visit.tenant.tenantId, 'directory')}/check`,
-        submit: tried === undefined ? 'Try it now' : 'Try it again',
+        submit: tried === undefined ? 'Test connection' : 'Test again',
         look: 'quiet',
         attempt,
         content: loginField(attempt),
@@ -115,16 +115,16 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
     const { isOperator } = visit.viewer
     const stored = isOperator ? await kept(tenantId) : await directories.get(tenantId)
     return {
-      title: stored === undefined ? 'Connect a database' : 'Change the user directory',
+      title: stored === undefined ? 'Connect a database' : 'Edit user directory',
       here: 'directory',
-      intro: 'It is tried before anything is saved.',
-      content: html`${tried === undefined ? '' : card('What came of it', tried)}
+      intro: 'Your settings are tested before they’re saved.',
+      content: html`${tried === undefined ? '' : card('Result', tried)}
         ${
           stored === undefined || isOperator
             ? ''
             : card(
                 'Set by an operator',
-                html`<p class="hint">Ask an operator of the service to change any of this.</p>
+                html`<p class="hint">Only an operator can change these settings.</p>
                   ${connectionFacts(stored)}`,
               )
         }
@@ -142,7 +142,7 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
     const { isOperator } = visit.viewer
     return form(visit, {
       action: isOperator ? `${path}/try` : `${path}/columns`,
-      submit: 'Try it',
+      submit: 'Test',
       cancel: path,
       attempt,
       content: (isOperator ? directoryFields : columnsFields)(stored?.settings, attempt),
@@ -178,13 +178,13 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
     return {
       title: 'Save the user directory?',
       here: 'directory' as const,
-      content: html`${card('What came of it', outcome(tried))}
+      content: html`${card('Result', outcome(tried))}
         ${card(
-          'Save it',
-          html`<p class="hint">From then on whoever signs in is looked up in ${wish.database} on ${wish.host}. It is tried once more.</p>
-            ${form(visit, { action: path, submit: 'Save it', cancel: path, hidden: { draft: seal(visit, wish) } })}`,
+          'Save',
+          html`<p class="hint">From now on, people who sign in are looked up in ${wish.database} on ${wish.host}. The connection is tested once more before saving.</p>
+            ${form(visit, { action: path, submit: 'Save', cancel: path, hidden: { draft: seal(visit, wish) } })}`,
         )}
-        ${card('Or change it further', settingsForm(visit, await kept(tenantId), attemptOf(wish)))}`,
+        ${card('Keep editing', settingsForm(visit, await kept(tenantId), attemptOf(wish)))}`,
       calls: callsOf(tenantId),
     }
   }
@@ -262,7 +262,7 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
           throw new Refusal('form_stale', {}, TRIED_TOO_LONG_AGO)
         const { login, ...settings } = wish
         await directories.put(tenantId, toDirectory(settings), login, wishedBy(visit), visit.actor)
-        return done(tenantPath(tenantId, 'directory'), 'The user directory is saved.')
+        return done(tenantPath(tenantId, 'directory'), 'User directory saved.')
       },
       draftView,
     ),
@@ -276,20 +276,20 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
           title: 'Remove the user directory?',
           effects:
             stored === undefined
-              ? ['There is none: nothing will happen.']
+              ? ['No directory is connected, so nothing changes.']
               : [
-                  `Nobody who is only in ${stored.settings.database} on ${stored.settings.host} can sign in to ${name} any more.`,
-                  'Whoever is signed in stays so until their session ends. To end them now, go to Sessions afterwards.',
-                  'The password of the database is deleted here. The database itself is not touched.',
+                  `People who are only in ${stored.settings.database} on ${stored.settings.host} can no longer sign in to ${name}.`,
+                  'Existing sessions continue until they end. To end them now, go to Sessions afterwards.',
+                  'The stored database password is deleted. Your database isn’t changed.',
                 ],
-          submit: 'Remove the directory',
+          submit: 'Remove directory',
           cancel: path,
           calls: [{ method: 'DELETE', path: `${apiOf(tenantId)}/user-directory` }],
         }
       },
       async ({ tenant: { tenantId }, actor }) => {
         await directories.remove(tenantId, actor)
-        return done(tenantPath(tenantId, 'directory'), 'The user directory is removed.')
+        return done(tenantPath(tenantId, 'directory'), 'User directory removed.')
       },
     ),
   ]
@@ -298,8 +298,8 @@ export function directoryRoutes(world: DirectoryWorld): readonly ConsoleRoute[] 
 function outcome(tried: Parameters<typeof trialBlock>[0] & { readonly refusal: unknown }): Html {
   return html`${
     tried.refusal === undefined
-      ? notice('success', 'It works, as far as could be tried.')
-      : notice('problem', 'It does not work yet: the first step that failed says why.')
+      ? notice('success', 'The test passed.')
+      : notice('problem', 'The test failed. See the first failed step below.')
   }
   ${trialBlock(tried)}`
 }
@@ -317,7 +317,7 @@ function connectionFacts({ settings, updatedAtMs }: StoredDirectory) {
     ['Host', `${host}:${port}`],
     ['Name', database],
     ['User', username],
-    ['Password', 'kept encrypted, never shown'],
+    ['Password', 'stored encrypted, never shown'],
     ['Encryption', tls === 'verify' ? 'TLS' : 'none'],
     ['Changed', moment(updatedAtMs)],
   ])}
@@ -343,13 +343,13 @@ function callsOf(tenantId: string): ApiCall[] {
     },
   }
   return [
-    { method: 'PUT', path: api, body, label: 'Try it and save it' },
+    { method: 'PUT', path: api, body, label: 'Test and save' },
     {
       method: 'POST',
       path: `${api}/dry-run`,
       body: { login: 'ada@acme.example' },
-      label: 'Try it',
+      label: 'Test',
     },
-    { method: 'DELETE', path: api, label: 'Remove it' },
+    { method: 'DELETE', path: api, label: 'Remove' },
   ]
 }

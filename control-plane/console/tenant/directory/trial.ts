@@ -7,18 +7,18 @@ import type { Html } from '../../../pages/html.ts'
 
 const TITLES: Readonly<Record<Step, string>> = {
   connect: 'Connect',
-  read_only: 'Read only',
-  query: 'Query',
-  columns: 'Columns',
-  look_up: 'Look somebody up',
-  person: 'What is known of them',
-  hash: 'Their password',
+  read_only: 'Read-only access',
+  query: 'Run the query',
+  columns: 'Find the columns',
+  look_up: 'Look up the test user',
+  person: 'User details',
+  hash: 'Password hash',
 }
 
 const STATES = {
-  pass: { word: 'worked', tone: 'good', icon: CHECK },
+  pass: { word: 'passed', tone: 'good', icon: CHECK },
   fail: { word: 'failed', tone: 'bad', icon: WARNING },
-  skip: { word: 'not tried', tone: '', icon: '' },
+  skip: { word: 'skipped', tone: '', icon: '' },
 } as const
 
 export function trialBlock({ steps, sample }: Pick<DryRun, 'steps' | 'sample'>): Html {
@@ -28,7 +28,7 @@ export function trialBlock({ steps, sample }: Pick<DryRun, 'steps' | 'sample'>):
     ${
       sample === null
         ? ''
-        : html`<h3>Who was found, masked</h3>
+        : html`<h3>User found (masked)</h3>
             ${facts(Object.entries(sample).map(([name, value]) => [name, shown(value)]))}`
     }`
 }

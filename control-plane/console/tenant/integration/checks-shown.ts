@@ -11,14 +11,14 @@ import { isFresh } from './readiness.ts'
 const RESULTS: Readonly<Record<CheckResult['status'], readonly [string, Tone]>> = {
   pass: ['Passed', 'good'],
   fail: ['Failed', 'bad'],
-  warn: ['Look at it', 'warm'],
+  warn: ['Warning', 'warm'],
   skip: ['Not run', 'plain'],
 }
 
 /** The word of the tool is its own: it never counts for going live. */
 const SOURCES: Readonly<Record<CheckRow['source'], string>> = {
-  platform: 'This service, from outside',
-  self_report: 'The command line tool says so',
+  platform: 'This service',
+  self_report: 'Command-line tool',
 }
 
 export function checksTable(checks: readonly CheckRow[], nowMs: number): Html {
@@ -28,17 +28,17 @@ export function checksTable(checks: readonly CheckRow[], nowMs: number): Html {
     columns: [
       { label: 'Check', isName: true, cell: ({ check }) => checkTitle(check) },
       { label: 'Result', cell: (row) => resultBadge(row) },
-      { label: 'Found, and what to do', cell: (row) => found(row) },
-      { label: 'Who looked', cell: ({ source }) => SOURCES[source] },
+      { label: 'Details and next step', cell: (row) => found(row) },
+      { label: 'Checked by', cell: ({ source }) => SOURCES[source] },
       {
-        label: 'When',
+        label: 'Last checked',
         cell: (row) =>
           html`${age(row.at, nowMs)}${row.source === 'platform' && row.status === 'pass' && !isFresh(row, nowMs) ? html`<br />${badge('Too old to go live', 'warm')}` : ''}`,
       },
     ],
     empty: emptyState(
-      'Nothing has been checked yet',
-      'The checks ask your application true and forged questions through the service, and say what to do about the answers.',
+      'No checks yet',
+      'Checks send valid and forged requests to your application through this service, and tell you what to fix.',
     ),
   })
 }
@@ -46,14 +46,14 @@ export function checksTable(checks: readonly CheckRow[], nowMs: number): Html {
 /** The steps of one trial sign-in, which nobody keeps. */
 export function trialTable(checks: readonly CheckResult[]): Html {
   return table({
-    caption: 'Steps of the trial sign-in',
+    caption: 'Test sign-in steps',
     rows: checks,
     columns: [
       { label: 'Step', isName: true, cell: ({ check }) => checkTitle(check) },
       { label: 'Result', cell: (row) => resultBadge(row) },
-      { label: 'Found, and what to do', cell: (row) => found(row) },
+      { label: 'Details and next step', cell: (row) => found(row) },
     ],
-    empty: emptyState('It did not get to the first step', 'What is missing stands above.'),
+    empty: emptyState('The test didn’t start', 'See above what is missing.'),
   })
 }
 
@@ -68,7 +68,7 @@ function found({
   status,
 }: Pick<CheckResult, 'detail' | 'nextAction' | 'status'>) {
   return html`<div class="found-out">
-    ${detail === '' ? (status === 'pass' ? 'As it should be.' : '') : detail}
-    ${nextAction === '' ? '' : html`<p><b>Do this:</b> ${nextAction}</p>`}
+    ${detail === '' ? (status === 'pass' ? 'OK.' : '') : detail}
+    ${nextAction === '' ? '' : html`<p><b>Next step:</b> ${nextAction}</p>`}
   </div>`
 }

@@ -16,8 +16,8 @@ interface Chosen {
 }
 
 const PLACES: readonly (readonly [Place, string])[] = [
-  ['edge', 'Behind our edge'],
-  ['sdk', 'Without an edge (SDK)'],
+  ['edge', 'Gateway'],
+  ['sdk', 'SDK (no gateway)'],
 ]
 const FIRST = 'express'
 
@@ -55,7 +55,7 @@ export function codeToPaste(
     ...(place === 'sdk' ? ['export SERVICE_CLIENT_SECRET=…'] : []),
   ].join('\n')
   return html`${tabs(
-    'Where it is enforced',
+    'Enforcement',
     PLACES.map(([one, label]) => ({ label, href: at({ place: one }), isHere: one === place })),
   )}
     ${tabs(
@@ -69,32 +69,32 @@ export function codeToPaste(
     ${
       snippet === undefined
         ? html`<p>
-            There is no middleware of ours for ${name} that works without an edge. Put it
-            <a href="${at({ place: 'edge' })}">behind our edge</a>: there a few lines are enough.
+            There is no SDK for ${name} yet. Use the
+            <a href="${at({ place: 'edge' })}">gateway</a> instead: it takes only a few lines of code.
           </p>`
         : html`<h3>1. Install</h3>
             ${copyable(snippet.install, `Install for ${name}`)}
-            <h3>2. Set</h3>
-            ${copyable(settings, 'Settings of the application')}
-            ${place === 'sdk' ? html`<p class="hint">The client secret is above, under Keys. It belongs into a secret store, never into the repository.</p>` : ''}
+            <h3>2. Set environment variables</h3>
+            ${copyable(settings, 'Environment variables')}
+            ${place === 'sdk' ? html`<p class="hint">The client secret is under Keys. Keep it in a secret store, never in the repository.</p>` : ''}
             <h3>3. <code>${snippet.file}</code></h3>
             <div class="tall">${copyable(snippet.code, `${snippet.file} for ${name}`)}</div>`
     }
     <details>
-      <summary>The names that this relies on</summary>
+      <summary>Headers, cookies and files used</summary>
       ${contractNames(contract)}
     </details>`
 }
 
 function contractNames({ transport, public_key: key, contract_version: version }: Contract): Html {
   const names: readonly (readonly [string, string])[] = [
-    ['Contract', version],
-    ['Who it is, signed', transport.claims_header],
-    ['Id of the person', transport.user_header],
-    ['That it was verified', transport.verified_header],
+    ['Contract version', version],
+    ['Signed identity header', transport.claims_header],
+    ['User ID header', transport.user_header],
+    ['Verified header', transport.verified_header],
     ['Session cookie', transport.session_cookie],
-    ['Algorithm', transport.algorithm],
-    ['File of the public keys', key.filename],
+    ['Signing algorithm', transport.algorithm],
+    ['Public key file', key.filename],
   ]
   return facts(names.map(([label, value]) => [label, html`<code>${value}</code>`] as const))
 }

@@ -14,24 +14,24 @@ const LINES_MAX = 1000
 export function guideShown(guide: StoredGuide | undefined): Html {
   if (guide === undefined)
     return emptyState(
-      'No guide is stored',
-      html`<code>service-analyzer analyze</code> plans the edits by itself. Where it cannot,
-        <code>service-analyzer analyze --use-ai</code> has a model write a guide, if the operator
-        has set one up; it is shown here before anything is changed.`,
+      'No guide yet',
+      html`<code>service-analyzer analyze</code> usually plans all edits itself. If it can’t,
+        <code>service-analyzer analyze --use-ai</code> asks an AI model for a guide, where the operator
+        has set one up. You can review the guide here before anything changes.`,
     )
   const { summary, framework, model, created_at: createdAt, edits, warnings } = guide
   return html`${facts([
-    ['Written by the model', visibleText(model)],
-    ['For', visibleText(framework)],
-    ['Written', moment(Date.parse(createdAt))],
+    ['Model', visibleText(model)],
+    ['Framework', visibleText(framework)],
+    ['Created', moment(Date.parse(createdAt))],
     ['Edits', edits.length],
   ])}
     <p class="said">${visibleText(summary)}</p>
-    ${remarks('Warnings', warnings)} ${edits.length === 0 ? html`<p>It changes no file.</p>` : editList(edits)}
+    ${remarks('Warnings', warnings)} ${edits.length === 0 ? html`<p>No file changes.</p>` : editList(edits)}
     ${commandList(guide.commands)} ${remarks('Notes', guide.notes)}
     <p class="hint">
-      Nothing of it has been done. <code>service-analyzer apply</code> shows it once more, judges it
-      against your files as they are, and asks before it writes.
+      Nothing has been applied yet. <code>service-analyzer apply</code> shows these changes again, checks
+      them against your current files and asks before writing.
     </p>`
 }
 
@@ -59,7 +59,7 @@ function toCodeEdit(edit: GuideEdit): CodeEdit {
 
 function commandList(commands: readonly string[]): Html | string {
   if (commands.length === 0) return ''
-  return html`<h3>Commands for you to run</h3>
+  return html`<h3>Run these commands</h3>
     ${commands.map((command, index) => copyable(visibleText(command), `Command ${index + 1} of the guide`))}`
 }
 

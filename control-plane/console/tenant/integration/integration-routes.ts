@@ -44,11 +44,11 @@ const QUERY = { framework: word, place: word } as const
 
 const PARTS = [
   ['keys', 'Keys'],
-  ['tool', 'Command line tool'],
+  ['tool', 'Command-line tool'],
   ['code', 'Code to paste'],
   ['guide', 'Guide'],
   ['checks', 'Checks'],
-  ['live', 'Going live'],
+  ['live', 'Go live'],
 ] as const
 
 export function integrationRoutes(world: IntegrationPageWorld): readonly ConsoleRoute[] {
@@ -73,17 +73,17 @@ export function integrationRoutes(world: IntegrationPageWorld): readonly Console
     return {
       title: 'Integration',
       here: 'integration',
-      intro: `What ${tenant.name} needs to stand behind this service, in the order in which it is needed.`,
+      intro: `Connect ${tenant.name} to this service, step by step.`,
       content: html`${tabs(
         'On this page',
         PARTS.map(([id, label]) => ({ label, href: `#${id}` })),
       )}
         ${told ?? ''} ${card('Keys', keysCard(tenant, overlaps), 'keys')}
-        ${card('With the command line tool', toolSteps(baseUrl), 'tool')}
+        ${card('Command-line tool', toolSteps(baseUrl), 'tool')}
         ${card('Code to paste', codeToPaste(contract, chosen, tenant, baseUrl), 'code')}
-        ${card('The guide', guideShown(guide), 'guide')}
+        ${card('Guide', guideShown(guide), 'guide')}
         ${card('Checks', html`${checksTable(checks, nowMs)}${checkButtons(visit, here)}`, 'checks')}
-        ${card('Going live', protectionCard(tenant, obstacles), 'live')}`,
+        ${card('Go live', protectionCard(tenant, obstacles), 'live')}`,
       calls: callsOf(tenantId),
     }
   }
@@ -103,8 +103,8 @@ export function integrationRoutes(world: IntegrationPageWorld): readonly Console
         const failed = ofPlatform.filter(({ status }) => status === 'fail').length
         const said =
           failed === 0
-            ? 'Every check that ran has passed.'
-            : `${failed} of ${ofPlatform.length} checks have failed: what to do stands beside each.`
+            ? 'All checks that ran passed.'
+            : `${failed} of ${ofPlatform.length} checks failed. See the next step for each.`
         return done(`${tenantPath(tenantId, 'integration')}#checks`, said)
       },
       again,
@@ -117,7 +117,7 @@ export function integrationRoutes(world: IntegrationPageWorld): readonly Console
         const result = await integration.complete(tenantId, visit.actor)
         if (result.completedAtMs === null)
           return { ...(await show(visit, undefined, trialShown(result))), status: 409 as const }
-        const said = 'A trial person has signed in and out again: the integration is complete.'
+        const said = 'A test user signed in and out. The integration is complete.'
         return done(`${tenantPath(tenantId, 'integration')}#checks`, said)
       },
       again,
@@ -128,22 +128,19 @@ export function integrationRoutes(world: IntegrationPageWorld): readonly Console
 /** As it is typed; the address is in the program that is installed. */
 function toolCommands(baseUrl: string) {
   return [
-    ['Install it', `curl -fsSL ${baseUrl}/api/v1/cli/install | sh`],
-    ['Give it the analyzer key, once', 'service-analyzer login'],
-    ['In the folder of the application: see what it would do', 'service-analyzer analyze'],
-    ['Have it written; every change is shown first', 'service-analyzer apply'],
-    ['Start the application anew, and look at all of it', 'service-analyzer verify'],
-    [
-      'Try a sign-in, and turn protection on',
-      'service-analyzer complete\nservice-analyzer go-live',
-    ],
+    ['Install the tool', `curl -fsSL ${baseUrl}/api/v1/cli/install | sh`],
+    ['Sign in with the analyzer key (once)', 'service-analyzer login'],
+    ['In the folder of your application: preview the changes', 'service-analyzer analyze'],
+    ['Apply the changes (each one is shown first)', 'service-analyzer apply'],
+    ['Restart the application and verify', 'service-analyzer verify'],
+    ['Test a sign-in and go live', 'service-analyzer complete\nservice-analyzer go-live'],
   ] as const
 }
 
 function toolSteps(baseUrl: string): Html {
   return html`<p>
-      It finds the application, mounts the middleware and checks it. Whatever it writes,
-      <code>service-analyzer undo</code> takes back.
+      Finds your application, mounts the middleware and checks the result.
+      <code>service-analyzer undo</code> reverts its changes.
     </p>
     <ol class="numbered">
       ${toolCommands(baseUrl).map(
@@ -155,15 +152,15 @@ function toolSteps(baseUrl: string): Html {
 function checkButtons(visit: TenantVisit, here: string): Html {
   const { tenant } = visit
   if (tenant.status === 'draft')
-    return html`<p>The checks run once it is published.</p>
-      ${linkButton(tenantPath(tenant.tenantId), 'Publish it on Start')}`
+    return html`<p>Publish this tenant to run checks.</p>
+      ${linkButton(tenantPath(tenant.tenantId), 'Go to Start to publish')}`
   return html`<div class="actions">
-      ${form(visit, { action: `${here}/probe`, submit: 'Run the checks' })}
-      ${form(visit, { action: `${here}/complete`, submit: 'Try a sign-in', look: 'quiet' })}
+      ${form(visit, { action: `${here}/probe`, submit: 'Run checks' })}
+      ${form(visit, { action: `${here}/complete`, submit: 'Test sign-in', look: 'quiet' })}
     </div>
     <p class="hint">
-      A trial sign-in is by a person who exists for it alone: your application sees
-      <code>sign-in-check-…</code> for a moment.
+      The test sign-in uses a temporary user: your application briefly sees
+      <code>sign-in-check-…</code>.
     </p>`
 }
 
@@ -171,10 +168,10 @@ function trialShown({ missing, checks }: IntegrationResult): Html {
   const names = missing.filter((name) => !checks.some(({ check }) => check === name))
   const text =
     names.length === 0
-      ? 'The trial sign-in does not work from end to end yet.'
-      : 'The trial is not enough by itself: run the checks as well, which have not passed yet.'
+      ? 'The test sign-in failed.'
+      : 'The test sign-in worked, but some checks haven’t passed yet. Run the checks.'
   return html`${notice('problem', text)}
-  ${card('The trial sign-in, step by step', trialTable(checks), 'trial')}`
+  ${card('Test sign-in, step by step', trialTable(checks), 'trial')}`
 }
 
 function callsOf(tenantId: string): ApiCall[] {
@@ -187,8 +184,8 @@ function callsOf(tenantId: string): ApiCall[] {
       body: { overlap_seconds: LIMITS.secretOverlapSecondsDefault },
       label: 'Replace the client secret',
     },
-    { method: 'GET', path: '/api/v1/contract', label: 'The contract and all code to paste' },
+    { method: 'GET', path: '/api/v1/contract', label: 'Contract and all code samples' },
     { method: 'POST', path: `${api}/go-live`, label: 'Go live' },
-    { method: 'POST', path: `${api}/go-back`, label: 'Go back' },
+    { method: 'POST', path: `${api}/go-back`, label: 'Go back to pass-through' },
   ]
 }

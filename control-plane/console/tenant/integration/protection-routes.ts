@@ -59,7 +59,7 @@ export function protectionRoutes(world: ProtectionWorld): readonly ConsoleRoute[
       (visit) => {
         const { tenantId, name } = visit.tenant
         return {
-          title: `Take ${name} back to pass-through?`,
+          title: `Return ${name} to pass-through?`,
           effects: backEffects(visit.tenant),
           submit: 'Go back to pass-through',
           cancel: `${at(tenantId)}#live`,
@@ -68,7 +68,7 @@ export function protectionRoutes(world: ProtectionWorld): readonly ConsoleRoute[
       },
       async ({ tenant: { tenantId, name }, actor }) => {
         await tenants.goBack(tenantId, actor)
-        const said = `${name} is back in pass-through: nobody is asked to sign in.`
+        const said = `${name} is back in pass-through: no one is asked to sign in.`
         return done(`${at(tenantId)}#live`, said, { changed: tenantId })
       },
     ),
@@ -78,12 +78,12 @@ export function protectionRoutes(world: ProtectionWorld): readonly ConsoleRoute[
 function notYet({ tenantId, name }: Tenant, obstacles: readonly Obstacle[]): View {
   return {
     title: 'Not live yet',
-    heading: `${name} cannot go live yet`,
+    heading: `${name} can’t go live yet`,
     here: 'integration',
     content: html`<div class="card narrow">
-      <p>Nothing has been changed. This is missing:</p>
+      <p>Nothing was changed. Still missing:</p>
       ${obstacleList(obstacles)}
-      <div class="submit">${linkButton(`${at(tenantId)}#checks`, 'To the checks')}</div>
+      <div class="submit">${linkButton(`${at(tenantId)}#checks`, 'Go to checks')}</div>
     </div>`,
     calls: [{ method: 'POST', path: `${api(tenantId)}/go-live` }],
   }
@@ -95,18 +95,18 @@ export function protectionCard(tenant: Tenant, obstacles: readonly Obstacle[]): 
   if (protection === 'on')
     return html`${notice(
       'success',
-      html`Live since ${moment(protectionAt)}: every request is signed in.`,
+      html`Live since ${moment(protectionAt)}: visitors have to sign in.`,
     )}
       <p>
-        Going back to pass-through is possible at any time, and takes a fresh sign-in. Nobody is
-        asked to sign in from then on.
+        You can go back to pass-through at any time, after confirming it’s you. From then on, no one is
+        asked to sign in.
       </p>
       ${dangerLink(`${at(tenantId)}/go-back`, 'Go back to pass-through …')}`
   if (obstacles.length > 0)
-    return html`<p>Protection is off: everything is forwarded. Before it can be turned on:</p>
+    return html`<p>Protection is off: all requests are forwarded. Before you can turn it on:</p>
       ${obstacleList(obstacles)}`
   return html`<p>
-      All that it takes has been seen. Protection is off until you turn it on.
+      Everything is ready. Protection is off until you turn it on.
     </p>
     ${linkButton(`${at(tenantId)}/go-live`, 'Go live …')}`
 }
@@ -116,7 +116,7 @@ const dangerLink = (href: string, label: string) =>
 
 function obstacleList(obstacles: readonly Obstacle[]): Html {
   return html`<ul class="effects">
-    ${obstacles.map(({ what, todo }) => html`<li>${what}<br /><b>Do this:</b> ${todo}</li>`)}
+    ${obstacles.map(({ what, todo }) => html`<li>${what}<br /><b>Next step:</b> ${todo}</li>`)}
   </ul>`
 }
 
@@ -128,35 +128,35 @@ function liveEffects(tenant: Tenant, isEmpty: boolean): (string | Html)[] {
   return [
     ...(isEmpty
       ? [
-          html`<b>Nobody has an account yet: nobody could get in.</b> Add people on the page Users
+          html`<b>There are no users yet, so no one could sign in.</b> Add people under Users
             first.`,
         ]
       : []),
-    html`Whoever opens <b>${addressesOf(tenant)}</b> without a session is sent to sign in; programs
-      get 401.`,
+    html`Anyone who opens <b>${addressesOf(tenant)}</b> without a session is sent to sign in; API
+      clients get a 401 response.`,
     sealed.length === 0
-      ? 'No path is sealed.'
-      : `For the outside these stop to exist: ${sealed.join(', ')}.`,
+      ? 'No paths are sealed.'
+      : `These sealed paths return 404: ${sealed.join(', ')}.`,
     excluded.length === 0
-      ? 'No path stays open without a sign-in.'
-      : `These stay open without a sign-in: ${excluded.join(', ')}.`,
+      ? 'Every path requires sign-in.'
+      : `These paths stay public: ${excluded.join(', ')}.`,
     mode === 'sdk'
-      ? 'The instances of the application hear of it with their next poll.'
-      : 'All gateways hear of it within a second; the receipt says so.',
+      ? 'Application instances apply it at their next poll.'
+      : 'All gateways apply it within a second; the next page shows when they have.',
   ]
 }
 
 function backEffects(tenant: Tenant): (string | Html)[] {
   const { sealed, mode, protection } = tenant
   return [
-    ...(protection === 'on' ? [] : ['It is in pass-through already: nothing would change.']),
-    html`Whoever opens <b>${addressesOf(tenant)}</b> reaches the application <b>without a
-      sign-in</b>, from ${mode === 'sdk' ? 'the next poll of its instances' : 'the same second'} on.`,
+    ...(protection === 'on' ? [] : ['It is already in pass-through, so nothing would change.']),
+    html`Anyone who opens <b>${addressesOf(tenant)}</b> reaches the application
+      <b>without signing in</b>, ${mode === 'sdk' ? 'from the next poll of its instances' : 'immediately'}.`,
     ...(sealed.length === 0
       ? []
-      : [html`Sealed paths can be opened by anybody: <b>${sealed.join(', ')}</b>.`]),
-    'Requests of people who are signed in still say who they are; nobody is signed out.',
-    'It is written into the audit trail with your name. Going live again takes one click.',
+      : [html`Anyone can open the sealed paths: <b>${sealed.join(', ')}</b>.`]),
+    'Requests of signed-in users still carry their identity. No one is signed out.',
+    'The audit trail records this under your name. You can go live again with one click.',
   ]
 }
 

@@ -20,9 +20,9 @@ interface ReadinessView {
 /** In the order in which the service would name them (`tenants/protection.ts`). */
 export function obstaclesOf({ tenant, checks, nowMs }: ReadinessView): Obstacle[] {
   if (tenant.status === 'suspended')
-    return [{ what: 'It is suspended.', todo: 'The operator has to end that first.' }]
+    return [{ what: 'This tenant is suspended.', todo: 'Ask an operator to activate it.' }]
   if (tenant.status === 'draft')
-    return [{ what: 'It is not published yet.', todo: 'Publish it on the page Start.' }]
+    return [{ what: 'Not published yet.', todo: 'Publish it under Start.' }]
   const ofChecks = REQUIRED_CHECKS.flatMap((name) => {
     const row = checks.find(({ check, source }) => check === name && source === 'platform')
     return obstacleOf(name, row, nowMs)
@@ -31,21 +31,20 @@ export function obstaclesOf({ tenant, checks, nowMs }: ReadinessView): Obstacle[
   return [
     ...ofChecks,
     {
-      what: 'The licence blocks sign-in: nobody could get in.',
-      todo: 'The operator has to renew it first.',
+      what: 'The license blocks sign-in, so no one could sign in.',
+      todo: 'Ask an operator to renew the license.',
     },
   ]
 }
 
 function obstacleOf(name: string, row: CheckRow | undefined, nowMs: number): Obstacle[] {
   const title = checkTitle(name)
-  if (row === undefined)
-    return [{ what: `${title}: nobody has looked yet.`, todo: 'Run the checks.' }]
+  if (row === undefined) return [{ what: `${title}: not checked yet.`, todo: 'Run the checks.' }]
   if (row.status !== 'pass')
     return [{ what: `${title}: ${row.detail}`, todo: row.nextAction || 'Run the checks again.' }]
   if (isFresh(row, nowMs)) return []
   const age = ageText(row.at, nowMs)
-  return [{ what: `${title}: seen ${age}, which is too long ago.`, todo: 'Run the checks again.' }]
+  return [{ what: `${title}: last checked ${age}, too long ago.`, todo: 'Run the checks again.' }]
 }
 
 /** What was seen counts for going live for a day. */

@@ -42,9 +42,9 @@ const KINDS: readonly Kind[] = [
     title: 'Analyzer key',
     noun: 'analyzer key',
     use: () =>
-      html`For <code>service-analyzer login</code>, and as <code>SERVICE_ANALYZER_KEY</code> in a
-        pipeline. It reads the guide, and turns protection on and off.`,
-    hint: 'Time to put the new one into every pipeline. Nobody is signed out by it.',
+      html`For <code>service-analyzer login</code>, or as <code>SERVICE_ANALYZER_KEY</code> in a CI
+        pipeline. It can read the guide and turn protection on and off.`,
+    hint: 'Gives you time to update your pipelines. No one is signed out.',
     body: AnalyzerKeyRotationBody,
     untilMs: ({ analyzerKeyUntilMs }) => analyzerKeyUntilMs,
     show: 'showAnalyzerKey',
@@ -56,11 +56,12 @@ const KINDS: readonly Kind[] = [
     noun: 'client secret',
     use: ({ mode, tenantId }) =>
       mode === 'sdk'
-        ? html`<code>SERVICE_CLIENT_SECRET</code> of the application: its middleware completes
-            sign-ins and polls its state with it, as <code>${clientIdOf(tenantId)}</code>.`
-        : html`Of <code>${clientIdOf(tenantId)}</code>. The gateways complete sign-ins with it and
-            have it already; the application needs it only where it signs people in by itself.`,
-    hint: 'Longer than the idle time signs out nobody; at once, everybody signs in once more.',
+        ? html`Set as <code>SERVICE_CLIENT_SECRET</code> in the application. Its middleware uses it to
+            complete sign-ins and poll for updates, as client
+            <code>${clientIdOf(tenantId)}</code>.`
+        : html`For client <code>${clientIdOf(tenantId)}</code>. Gateways already have it and use it to
+            complete sign-ins; the application needs it only if it signs people in itself.`,
+    hint: 'If this is longer than the idle timeout, no one is signed out. If you revoke it now, everyone has to sign in again.',
     body: SecretRotationBody,
     untilMs: ({ clientSecretUntilMs }) => clientSecretUntilMs,
     show: 'showClientSecret',
@@ -69,11 +70,11 @@ const KINDS: readonly Kind[] = [
 ]
 
 const OVERLAPS: readonly Option[] = [
-  { value: '0', label: 'ends at once: it has leaked' },
-  { value: String(HOUR_MS / SECOND_MS), label: 'counts for one more hour' },
-  { value: String(DAY_MS / SECOND_MS), label: 'counts for one more day' },
-  { value: String((7 * DAY_MS) / SECOND_MS), label: 'counts for 7 more days' },
-  { value: String(LIMITS.secretOverlapSecondsMax), label: 'counts for 30 more days' },
+  { value: '0', label: 'Revoke now (it has leaked)' },
+  { value: String(HOUR_MS / SECOND_MS), label: 'Keep valid for 1 hour' },
+  { value: String(DAY_MS / SECOND_MS), label: 'Keep valid for 1 day' },
+  { value: String((7 * DAY_MS) / SECOND_MS), label: 'Keep valid for 7 days' },
+  { value: String(LIMITS.secretOverlapSecondsMax), label: 'Keep valid for 30 days' },
 ]
 
 export function secretRoutes(world: SecretWorld): readonly ConsoleRoute[] {
@@ -121,7 +122,7 @@ function routesOf(kind: Kind, { tenants, receipts, consoleAccess }: SecretWorld)
       },
       async (visit, { overlap_seconds: seconds }) => {
         const rotated = await tenants[kind.rotate](visit.tenant.tenantId, seconds, visit.actor)
-        const receipt = await receiptOf(visit, `${title} replaced: this ${noun} is new.`)
+        const receipt = await receiptOf(visit, `${title} replaced. This is the new one.`)
         return secretView(kind, visit, rotated, receipt)
       },
       show,
@@ -141,24 +142,24 @@ function asked(kind: Kind, visit: TenantVisit, untilMs: number | null, attempt?:
     content: html`<div class="narrow">
       ${overlapNotice(kind, untilMs)}
       ${card(
-        'Show it',
+        `Show ${noun}`,
         html`<p>${use(tenant)}</p>
-          <p class="hint">That you have looked at it is written into the audit trail.</p>
-          ${form(visit, { action: `${here}/show`, submit: `Show the ${noun}` })}`,
+          <p class="hint">Viewing it is recorded in the audit trail.</p>
+          ${form(visit, { action: `${here}/show`, submit: `Show ${noun}` })}`,
       )}
       ${card(
-        'Replace it',
-        html`<p>A new one is made and shown, once you press the button.</p>
-          ${untilMs === null ? '' : html`<p><b>The one before it, which still counts, ends at once:</b> there are never three.</p>`}
+        `Replace ${noun}`,
+        html`<p>Creates a new one and shows it to you.</p>
+          ${untilMs === null ? '' : html`<p><b>The previous one, which is still valid, is revoked now:</b> at most two are valid at a time.</p>`}
           ${form(visit, {
             action: `${here}/replace`,
-            submit: `Replace the ${noun}`,
+            submit: `Replace ${noun}`,
             look: 'danger',
             cancel: `${tenantPath(tenant.tenantId, 'integration')}#keys`,
             attempt,
             content: selectField({
               name: 'overlap_seconds',
-              label: 'The one in use now',
+              label: `Current ${noun}`,
               hint,
               options: OVERLAPS,
               value: String(LIMITS.secretOverlapSecondsDefault),
@@ -168,12 +169,12 @@ function asked(kind: Kind, visit: TenantVisit, untilMs: number | null, attempt?:
       )}
     </div>`,
     calls: [
-      { method: 'POST', path: `${api(tenant.tenantId, name)}/show`, label: 'Show it' },
+      { method: 'POST', path: `${api(tenant.tenantId, name)}/show`, label: `Show ${noun}` },
       {
         method: 'POST',
         path: `${api(tenant.tenantId, name)}/rotate`,
         body: { overlap_seconds: LIMITS.secretOverlapSecondsDefault },
-        label: 'Replace it',
+        label: `Replace ${noun}`,
       },
     ],
   }
@@ -194,8 +195,8 @@ function secretView(
         ${copyable(secret, title)}
         <p>${use(tenant)}</p>
         <p class="hint">
-          Put it into a secret store, not into the repository. This page is kept nowhere: leave it
-          when you are done, and come back after a fresh sign-in.
+          Store it in a secret store, not in the repository. This page isn’t saved: to see it again,
+          come back and confirm it’s you.
         </p>
         <div class="submit">
           ${linkButton(`${tenantPath(tenant.tenantId, 'integration')}#keys`, 'Done')}
@@ -206,7 +207,7 @@ function secretView(
 
 function overlapNotice({ noun }: Kind, untilMs: number | null): Html | string {
   if (untilMs === null) return ''
-  return notice('info', html`The ${noun} before this one counts as well, until ${moment(untilMs)}.`)
+  return notice('info', html`The previous ${noun} stays valid until ${moment(untilMs)}.`)
 }
 
 /** On the page Integration: what there is, and the way to it. No secret is opened for that. */
@@ -219,7 +220,7 @@ export function keysCard(tenant: Tenant, overlaps: SecretOverlaps): Html {
         <div>
           <h3>${kind.title}</h3>
           <p class="hint">${kind.use(tenant)}</p>
-          ${untilMs === null ? '' : html`<p>The one before it counts as well, until ${moment(untilMs)}.</p>`}
+          ${untilMs === null ? '' : html`<p>The previous one stays valid until ${moment(untilMs)}.</p>`}
         </div>
         <a class="button small" href="${here}/${kind.name}">Show or replace<span class="unseen"> the ${kind.noun}</span></a>
       </li>`

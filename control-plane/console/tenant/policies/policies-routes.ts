@@ -40,7 +40,7 @@ export function policiesRoutes(world: PoliciesWorld): readonly ConsoleRoute[] {
       return {
         title: 'Policies',
         here: 'policies',
-        intro: `Who may sign in to ${name}, how strongly, from where and on what.`,
+        intro: `Who can sign in to ${name}, how, from where and in which browsers.`,
         content: html`<div class="cards">
           ${POLICY_NAMES.map((one) => {
             const { title, about } = POLICY_FORMS[one]
@@ -50,7 +50,7 @@ export function policiesRoutes(world: PoliciesWorld): readonly ConsoleRoute[] {
                 ${hiddenNotice(one, world)}
                 ${facts(summaryOf(one, all))}
                 <div class="submit">
-                  <a class="button small" href="${`${tenantPath(tenantId, 'policies')}/${one}`}">Change<span class="unseen"> ${title}</span></a>
+                  <a class="button small" href="${`${tenantPath(tenantId, 'policies')}/${one}`}">Edit<span class="unseen"> ${title}</span></a>
                 </div>`,
             )
           })}
@@ -89,7 +89,7 @@ function policyRoutes<Name extends PolicyName>(
     const base = tenantPath(visit.tenant.tenantId, 'policies')
     return form(visit, {
       action: `${base}/${name}/effect`,
-      submit: 'Show the effect',
+      submit: 'Preview impact',
       cancel: base,
       attempt,
       content: html`${fields(settings, attempt)} ${daysField(past, attempt)}`,
@@ -103,9 +103,9 @@ function policyRoutes<Name extends PolicyName>(
         method: 'POST' as const,
         path: `${api}/replay`,
         body: { days: DAYS_DEFAULT, policy },
-        label: 'Show the effect',
+        label: 'Preview impact',
       },
-      { method: 'PUT' as const, path: api, body: policy, label: 'Save it' },
+      { method: 'PUT' as const, path: api, body: policy, label: 'Save' },
     ]
   }
 
@@ -118,34 +118,34 @@ function policyRoutes<Name extends PolicyName>(
     const people = await peopleOf(users, tenantId, userIds)
     const warning = name === 'network' ? lockOut(visit, settings as Policies['network']) : undefined
     return {
-      title: `${title}: the effect`,
+      title: `${title}: impact`,
       here: 'policies' as const,
       content: html`${hiddenNotice(name, world)}
         ${warning === undefined ? '' : notice('problem', warning)}
         ${
           changes.length === 0
-            ? notice('info', 'Nothing is different from what holds now.')
-            : card('What would change', html`${differences(changes)}`)
+            ? notice('info', 'This is the same as the current policy.')
+            : card('Changes', html`${differences(changes)}`)
         }
         ${card(
-          'What it would have done',
+          'Impact on past sign-ins',
           html`${effectSentences(result, past).map((sentence) => html`<p>${sentence}</p>`)}
             <p class="hint">${besides}</p>
             ${effectTables(tenantId, result, people)}`,
           'effect',
         )}
-        ${changes.length === 0 ? '' : card('Save it', saving(visit, settings, warning !== undefined))}
-        ${card('Or change it further', proposal(visit, settings, past))}`,
+        ${changes.length === 0 ? '' : card('Save', saving(visit, settings, warning !== undefined))}
+        ${card('Keep editing', proposal(visit, settings, past))}`,
       calls: callsOf(tenantId, settings),
     } satisfies View
   }
 
   function saving(visit: TenantVisit, settings: Policies[Name], isHarsh: boolean) {
     const base = tenantPath(visit.tenant.tenantId, 'policies')
-    return html`<p class="hint">It holds for every sign-in from then on.</p>
+    return html`<p class="hint">Applies to all sign-ins from now on.</p>
       ${form(visit, {
         action: `${base}/${name}`,
-        submit: isHarsh ? 'Save it although it refuses me' : 'Save it',
+        submit: isHarsh ? 'Save anyway (blocks you)' : 'Save',
         cancel: base,
         ...(isHarsh && { look: 'danger' as const }),
         content: sentAs(shape, settings).map(
@@ -175,7 +175,7 @@ function policyRoutes<Name extends PolicyName>(
       { path, role: 'tenant', form: shape, body: v.strictObject(entries), needsFreshSignIn: true },
       async ({ tenant: { tenantId }, actor }, settings) => {
         await policies.put(tenantId, name, settings as unknown as Policies[Name], actor)
-        const said = `The policy for ${title.toLowerCase()} is saved.`
+        const said = `${title} policy saved.`
         return done(tenantPath(tenantId, 'policies'), said, {
           ...(name === 'session' && { changed: tenantId }),
         })
@@ -199,5 +199,5 @@ function lockOut({ from, tenant }: TenantVisit, proposed: Policies['network']) {
   const address = from === '' ? null : from
   const facts = { address } as Parameters<typeof network>[0]
   if (network(facts, { network: proposed }).kind === 'pass') return undefined
-  return `You are at ${from}, which this refuses: you could not sign in to ${tenant.name} from where you are now. The console stays open to you.`
+  return `This blocks your own address, ${from}: you couldn’t sign in to ${tenant.name} from here. You keep access to the console.`
 }

@@ -34,9 +34,9 @@ const { password, lockout, mfa, network, device, session } = POLICY_ANSWERS
 const text = (value: number | null) => (value === null ? '' : String(value))
 
 const STRENGTHS = [
-  '0: anything goes',
-  '1: not the worst ones',
-  '2: withstands guessing online',
+  '0: any password',
+  '1: not the most common',
+  '2: resists online guessing',
   '3: hard to guess',
   '4: very hard to guess',
 ].map((label, value) => ({ value: String(value), label }))
@@ -44,9 +44,9 @@ const STRENGTHS = [
 export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } = {
   password: {
     title: 'Passwords',
-    about: 'What a new password must be, and how long it is good for.',
+    about: 'Requirements for new passwords, and when passwords expire.',
     besides:
-      'Length, strength, breaches and history count for passwords that are chosen from now on. Nobody has to change the one they have, unless it grows too old.',
+      'Length, strength, breach and history rules apply to passwords chosen from now on. Existing passwords keep working until they expire.',
     shape: {
       min_length: 'whole',
       min_strength: 'whole',
@@ -59,18 +59,18 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
       max_age_days: v.optional(password.entries.max_age_days, null),
     },
     fields: (settings, attempt) => html`
-      ${wholeField({ name: 'min_length', label: 'Shortest length', hint: `Characters, from ${LIMITS.passwordCharactersMin}.`, value: text(settings.min_length), attempt })}
-      ${selectField({ name: 'min_strength', label: 'Lowest strength', hint: 'As zxcvbn estimates it.', options: STRENGTHS, value: text(settings.min_strength), attempt })}
-      ${checkField({ name: 'refuse_breached', label: 'Refuse passwords that are known from breaches', isOn: settings.refuse_breached, attempt })}
-      ${wholeField({ name: 'history', label: 'Earlier passwords that may not come back', hint: `0 to ${LIMITS.passwordHistoryMax}.`, value: text(settings.history), attempt })}
-      ${wholeField({ name: 'max_age_days', label: 'Highest age in days', hint: 'Then the next sign-in asks for a new one. Empty: a password is good for ever.', isOptional: true, value: text(settings.max_age_days), attempt })}
+      ${wholeField({ name: 'min_length', label: 'Minimum length', hint: `In characters, at least ${LIMITS.passwordCharactersMin}.`, value: text(settings.min_length), attempt })}
+      ${selectField({ name: 'min_strength', label: 'Minimum strength', hint: 'Estimated with zxcvbn.', options: STRENGTHS, value: text(settings.min_strength), attempt })}
+      ${checkField({ name: 'refuse_breached', label: 'Reject passwords found in data breaches', isOn: settings.refuse_breached, attempt })}
+      ${wholeField({ name: 'history', label: 'Password history', hint: `How many previous passwords can’t be reused, 0 to ${LIMITS.passwordHistoryMax}.`, value: text(settings.history), attempt })}
+      ${wholeField({ name: 'max_age_days', label: 'Password expiry in days', hint: 'After that, the next sign-in asks for a new password. Leave empty for never.', isOptional: true, value: text(settings.max_age_days), attempt })}
     `,
   },
   lockout: {
     title: 'Lockout',
-    about: 'How many sign-ins may fail before an account or an address has to wait.',
+    about: 'How many failed sign-ins lock an account or block an address.',
     besides:
-      'Who waits now goes on waiting. Each further pause within a day is twice as long; nobody is locked out for longer than a day.',
+      'Current lockouts continue. Each further lockout within 24 hours lasts twice as long, up to 24 hours.',
     shape: {
       user_failures: 'whole',
       address_failures: 'whole',
@@ -79,17 +79,17 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
     },
     entries: lockout.entries,
     fields: (settings, attempt) => html`
-      ${wholeField({ name: 'user_failures', label: 'Failures of one account', value: text(settings.user_failures), attempt })}
-      ${wholeField({ name: 'address_failures', label: 'Failures from one address', hint: `Whole offices share one: leave room for many people. All networks of one IPv6 site together have ${LIMITS.rateSiteFactor} times as many.`, value: text(settings.address_failures), attempt })}
-      ${wholeField({ name: 'window_seconds', label: 'Counted within', hint: 'Seconds; 900 are 15 minutes.', value: text(settings.window_seconds), attempt })}
-      ${wholeField({ name: 'pause_seconds', label: 'First pause', hint: 'Seconds; 900 are 15 minutes.', value: text(settings.pause_seconds), attempt })}
+      ${wholeField({ name: 'user_failures', label: 'Failed sign-ins per account', value: text(settings.user_failures), attempt })}
+      ${wholeField({ name: 'address_failures', label: 'Failed sign-ins per address', hint: `Offices often share one address, so leave room for many people. All networks of one IPv6 site together get ${LIMITS.rateSiteFactor} times as many.`, value: text(settings.address_failures), attempt })}
+      ${wholeField({ name: 'window_seconds', label: 'Counting window', hint: 'Seconds; 900 are 15 minutes.', value: text(settings.window_seconds), attempt })}
+      ${wholeField({ name: 'pause_seconds', label: 'First lockout', hint: 'Seconds; 900 are 15 minutes.', value: text(settings.pause_seconds), attempt })}
     `,
   },
   mfa: {
     title: 'Second factor',
-    about: 'Who shows more than a password, and when.',
+    about: 'Who needs more than a password to sign in, and when.',
     besides:
-      'Whoever has no second factor yet is asked to set one up with the next sign-in that demands it. Running sessions go on.',
+      'People without a second factor set one up at the next sign-in that requires it. Existing sessions continue.',
     shape: { mode: 'text', risks: 'choices' },
     entries: mfa.entries,
     fields: (settings, attempt) => html`
@@ -98,9 +98,9 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
         label: 'Second factor',
         options: [
           { value: 'off', label: 'Off: never asked for' },
-          { value: 'optional', label: 'Optional: asked of whoever has set one up' },
-          { value: 'on_risk', label: 'On risk: asked of everybody, at the risks below' },
-          { value: 'required', label: 'Required: asked of everybody, always' },
+          { value: 'optional', label: 'Optional: for people who have set one up' },
+          { value: 'on_risk', label: 'On risk: for everyone, when a risk below applies' },
+          { value: 'required', label: 'Required: for everyone, at every sign-in' },
         ],
         value: settings.mode,
         attempt,
@@ -108,12 +108,12 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
       ${choicesField({
         name: 'risks',
         label: 'Risks',
-        hint: 'They count where the second factor is asked for on risk.',
+        hint: 'Used when the second factor is set to “On risk”.',
         options: [
-          { value: 'new_device', label: 'A browser that has not signed in to the account before' },
+          { value: 'new_device', label: 'New browser for this account' },
           {
             value: 'new_network',
-            label: 'A network that the person has not signed in from lately',
+            label: 'New network for this person',
           },
         ],
         chosen: settings.risks,
@@ -123,41 +123,41 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
   },
   network: {
     title: 'Networks',
-    about: 'From where people may sign in.',
-    besides: 'Running sessions go on, wherever they are.',
+    about: 'Where people can sign in from.',
+    besides: 'Existing sessions continue, from any network.',
     shape: { allow: 'lines', deny: 'lines' },
     entries: network.entries,
     fields: (settings, attempt) => html`
-      ${linesField({ name: 'allow', label: 'Only from', hint: 'Addresses or networks like 192.0.2.0/24, one a line. Empty: from everywhere.', rows: 5, isOptional: true, value: settings.allow.join('\n'), attempt })}
-      ${linesField({ name: 'deny', label: 'Never from', hint: 'Wins over the list above.', rows: 5, isOptional: true, value: settings.deny.join('\n'), attempt })}
+      ${linesField({ name: 'allow', label: 'Allow only', hint: 'Addresses or networks like 192.0.2.0/24, one per line. Leave empty to allow all.', rows: 5, isOptional: true, value: settings.allow.join('\n'), attempt })}
+      ${linesField({ name: 'deny', label: 'Block', hint: 'Takes precedence over the list above.', rows: 5, isOptional: true, value: settings.deny.join('\n'), attempt })}
     `,
   },
   device: {
     title: 'Devices',
-    about: 'On which browsers people may sign in.',
-    besides: 'Running sessions go on.',
+    about: 'Which browsers people can sign in with.',
+    besides: 'Existing sessions continue.',
     shape: { require: 'text', notify_new: 'flag' },
     entries: device.entries,
     fields: (settings, attempt) => html`
       ${selectField({
         name: 'require',
-        label: 'Browsers',
+        label: 'Which browsers',
         options: [
-          { value: 'any', label: 'Any' },
-          { value: 'known', label: 'A new one has to show a second factor' },
+          { value: 'any', label: 'Any browser' },
+          { value: 'known', label: 'New browsers need a second factor' },
           { value: 'enrolled', label: 'Only devices with our agent' },
         ],
         value: settings.require,
         attempt,
       })}
-      ${checkField({ name: 'notify_new', label: 'Mail the person when a browser signs in for the first time', isOn: settings.notify_new, attempt })}
+      ${checkField({ name: 'notify_new', label: 'Email people when a new browser signs in', isOn: settings.notify_new, attempt })}
     `,
   },
   session: {
     title: 'Sessions',
-    about: 'How long somebody stays signed in, and on how many browsers.',
+    about: 'How long people stay signed in, and in how many browsers.',
     besides:
-      'Running sessions follow at once: whatever is older or idle for longer ends at the gateways, and of whoever has too many the oldest end.',
+      'Applies to existing sessions immediately: sessions past the new limits end, oldest first if a person has too many.',
     shape: {
       max_session_seconds: 'whole',
       idle_seconds: 'whole',
@@ -170,26 +170,26 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
       concurrent_max: v.optional(session.entries.concurrent_max, null),
     },
     fields: (settings, attempt) => html`
-      ${wholeField({ name: 'max_session_seconds', label: 'Longest session', hint: 'Seconds; 28800 are 8 hours.', value: text(settings.max_session_seconds), attempt })}
-      ${wholeField({ name: 'idle_seconds', label: 'Longest without a request', hint: 'Seconds; 900 are 15 minutes.', value: text(settings.idle_seconds), attempt })}
+      ${wholeField({ name: 'max_session_seconds', label: 'Maximum session length', hint: 'Seconds; 28800 are 8 hours.', value: text(settings.max_session_seconds), attempt })}
+      ${wholeField({ name: 'idle_seconds', label: 'Idle timeout', hint: 'Seconds; 900 are 15 minutes.', value: text(settings.idle_seconds), attempt })}
       ${selectField({
         name: 'session_binding',
-        label: 'When a session turns up in another browser or network',
+        label: 'If the browser or network changes',
         options: [
-          { value: 'off', label: 'Nothing happens' },
-          { value: 'step_up', label: 'The person signs in again, with a second factor' },
-          { value: 'terminate', label: 'It ends everywhere' },
+          { value: 'off', label: 'Session continues' },
+          { value: 'step_up', label: 'Sign in again with a second factor' },
+          { value: 'terminate', label: 'End the session everywhere' },
         ],
         value: settings.session_binding,
         attempt,
       })}
-      ${wholeField({ name: 'concurrent_max', label: 'Sessions at once', hint: `Of one person. Empty: ${LIMITS.sessionsPerPersonMax}, the most.`, isOptional: true, value: text(settings.concurrent_max), attempt })}
+      ${wholeField({ name: 'concurrent_max', label: 'Sessions per person', hint: `Leave empty for the maximum of ${LIMITS.sessionsPerPersonMax}.`, isOptional: true, value: text(settings.concurrent_max), attempt })}
       ${selectField({
         name: 'when_full',
-        label: 'When there is one too many',
+        label: 'When the limit is reached',
         options: [
-          { value: 'end_oldest', label: 'The oldest ends' },
-          { value: 'refuse', label: 'The new one is refused' },
+          { value: 'end_oldest', label: 'End the oldest session' },
+          { value: 'refuse', label: 'Refuse the new sign-in' },
         ],
         value: settings.when_full,
         attempt,
@@ -214,7 +214,7 @@ export function sentAs(shape: FormShape, settings: object): readonly (readonly [
 export function daysField(days: number, attempt?: Attempt): Html {
   return selectField({
     name: 'days',
-    label: 'Try it on the sign-ins of',
+    label: 'Preview with sign-ins from',
     options: [
       { value: '1', label: 'the last day' },
       { value: '7', label: 'the last 7 days' },

@@ -23,10 +23,10 @@ const MODES = {
 const RISKS = { new_device: 'new browser', new_network: 'new network' } as const
 const DEVICES = {
   any: 'any',
-  known: 'a new one shows a second factor',
-  enrolled: 'only with our agent',
+  known: 'new ones need a second factor',
+  enrolled: 'only devices with our agent',
 } as const
-const BINDINGS = { off: 'nothing', step_up: 'sign in again', terminate: 'it ends' } as const
+const BINDINGS = { off: 'continues', step_up: 'sign in again', terminate: 'ends' } as const
 
 const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Facts } = {
   password: ({
@@ -35,16 +35,16 @@ const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Fa
     refuse_breached,
     max_age_days: age,
   }) => [
-    ['Shortest length', counted(length, 'character')],
-    ['Lowest strength', `${strength} of 4`],
-    ['Known from breaches', refuse_breached ? 'refused' : 'taken'],
-    ['Good for', age === null ? 'ever' : counted(age, 'day')],
+    ['Minimum length', counted(length, 'character')],
+    ['Minimum strength', `${strength} of 4`],
+    ['Found in data breaches', refuse_breached ? 'rejected' : 'accepted'],
+    ['Expires', age === null ? 'never' : `after ${counted(age, 'day')}`],
   ],
   lockout: ({ user_failures: user, address_failures: address, window_seconds, pause_seconds }) => [
-    ['Account', counted(user, 'failure')],
-    ['Address', counted(address, 'failure')],
+    ['Per account', counted(user, 'failure')],
+    ['Per address', counted(address, 'failure')],
     ['Within', durationText(window_seconds)],
-    ['First pause', durationText(pause_seconds)],
+    ['First lockout', durationText(pause_seconds)],
   ],
   mfa: ({ mode, risks }) => [
     ['Second factor', MODES[mode]],
@@ -61,18 +61,18 @@ const SUMMARIES: { readonly [Name in PolicyName]: (policy: Policies[Name]) => Fa
       : []),
   ],
   network: ({ allow, deny }) => [
-    ['Only from', listed(allow, 'everywhere')],
-    ['Never from', listed(deny, 'nowhere')],
+    ['Allow only', listed(allow, 'everywhere')],
+    ['Block', listed(deny, 'none')],
   ],
   device: ({ require: demand, notify_new }) => [
-    ['Browsers', DEVICES[demand]],
-    ['Mail about a new one', yesNo(notify_new)],
+    ['Which browsers', DEVICES[demand]],
+    ['Email about new browsers', yesNo(notify_new)],
   ],
   session: ({ max_session_seconds, idle_seconds, session_binding, concurrent_max: most }) => [
-    ['Longest', durationText(max_session_seconds)],
-    ['Without a request', durationText(idle_seconds)],
+    ['Maximum length', durationText(max_session_seconds)],
+    ['Idle timeout', durationText(idle_seconds)],
     ['In another browser', BINDINGS[session_binding]],
-    ['At once', String(most ?? LIMITS.sessionsPerPersonMax)],
+    ['Per person', String(most ?? LIMITS.sessionsPerPersonMax)],
   ],
 }
 
