@@ -61,7 +61,7 @@ t.test(
     await follow(page, 'Create webhook')
     await page.fill('[name=url]', 'http://localhost/hooks')
     await press(page, 'Create webhook')
-    t.match(await page.textContent('[role=alert]'), 'One field has to be put right', 'no event yet')
+    t.match(await page.textContent('[role=alert]'), 'Fix one field', 'no event yet')
     await page.getByLabel('session.revoked').check()
     await page.getByLabel('tenant.suspended').check()
     await press(page, 'Create webhook')

@@ -80,7 +80,7 @@ void t.test('every wrong field is told at once, and one that is missing as well'
   const wrong = await grace.post(AT, await filled(grace, typed))
   t.equal(wrong.status, 422)
   for (const name of Object.keys(typed)) t.match(wrong.text, `id="${name}-error"`, name)
-  t.match(wrong.text, '4 fields have to be put right')
+  t.match(wrong.text, 'Fix 4 fields')
   const { name: _, ...without } = await filled(grace)
   t.match(await grace.post(AT, without), { status: 422, text: /id="name-error"/ })
   const { idle_seconds: __, ...lacking } = await filled(grace)
