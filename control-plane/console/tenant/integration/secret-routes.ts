@@ -82,7 +82,7 @@ export function secretRoutes(world: SecretWorld): readonly ConsoleRoute[] {
 }
 
 function routesOf(kind: Kind, { tenants, receipts, consoleAccess }: SecretWorld): ConsoleRoute[] {
-  const { name, noun, title, body } = kind
+  const { name, title, body } = kind
   const path = `${TENANT_PATH}/integration/${name}` as const
 
   async function show(visit: TenantVisit, attempt?: Attempt): Promise<View> {
