@@ -38,7 +38,13 @@ export async function problemsOf(
   const before = treeOf(project, OF_NPM)
   const baseUrl = 'http://127.0.0.1:9'
   const by = issuerOf(baseUrl, await keyOfTheService())
-  const wishes = { mode: 'gateway', baseUrl, publicKeyPem: by.pem, sdkUrl } as const
+  const wishes = {
+    mode: 'gateway',
+    baseUrl,
+    tenantId: 'acme',
+    publicKeyPem: by.pem,
+    sdkUrl,
+  } as const
   const [looked] = await lookAt(project, wishes)
   if (looked === undefined) return ['nothing was found']
   await writePlan(project, looked.plan, sdkUrl)

@@ -111,13 +111,12 @@ t.test(
     const [fleet, newcomer] = await Promise.all([wholeFleet(t), startShop(t)])
     const { ada, key } = await createTenant(fleet, newcomer, 'shop')
     const first = (await newcomer.git('rev-parse', 'HEAD')).trim()
-    const service = { SERVICE_BASE_URL: fleet.baseUrl, SERVICE_TENANT_ID: 'shop' }
     const edge = fleet.edge('shop.localhost')
     const analyzer = analyzerOf(t, newcomer, key)
     const visitor = fleet.browser()
     const isOpenToStrangers = async () =>
       /Welcome, a stranger/.test((await visitor.once(`${edge}/`)).text)
-    await newcomer.start(service)
+    await newcomer.start()
     t.ok(await isOpenToStrangers(), 'on its way through the edge, as before')
 
     const installed = await newcomer.shell(`curl -fsS ${fleet.baseUrl}/api/v1/cli/install | dash`)
@@ -147,8 +146,8 @@ t.test(
     const again = await analyzer('apply', '--yes')
     t.match(again, { code: 0, document: { written: [] } }, 'a second time there is nothing to do')
 
-    await newcomer.start(service)
-    t.ok(await isOpenToStrangers(), 'the middleware is there, and nobody is locked out')
+    await newcomer.start()
+    t.ok(await isOpenToStrangers(), 'it starts with nothing set, and nobody is locked out')
     const claims = { 'X-Service-Claims': 'a.b.c', 'X-Service-User': ada }
     t.equal((await newcomer.ask('/', claims)).status, 401, 'but nobody is believed')
     t.match(await newcomer.ask('/', { 'X-Service-User': ada }), { text: /a stranger/ })
@@ -211,11 +210,7 @@ t.test('the same without an edge, in sdk mode', async (t) => {
     hostnames: [],
   })
   const first = (await newcomer.git('rev-parse', 'HEAD')).trim()
-  const service = {
-    SERVICE_BASE_URL: fleet.baseUrl,
-    SERVICE_TENANT_ID: 'inner-shop',
-    SERVICE_CLIENT_SECRET: clientSecret,
-  }
+  const service = { SERVICE_CLIENT_SECRET: clientSecret }
   const analyzer = analyzerOf(t, newcomer, key)
   await newcomer.shell(`curl -fsS ${fleet.baseUrl}/api/v1/cli/install | dash`)
   const applied = await analyzer('apply', '--yes', '--install')

@@ -10,10 +10,6 @@ import type { MadeApplication } from './made-applications.ts'
 import type { MountedFramework } from './mounted-frameworks.ts'
 import type { Style } from './style.ts'
 
-export function serviceLine(style: Style, { guard, service }: FreeNames): string {
-  return `${style.constant} ${service} = ${guard}()${style.semicolon}`
-}
-
 export function mountLine(
   source: Source,
   style: Style,

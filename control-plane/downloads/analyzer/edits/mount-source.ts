@@ -7,10 +7,11 @@ import { freeNames, type FreeNames } from './free-names.ts'
 import { importCode, importPlace, moduleFormOf, PACKAGE } from './import-line.ts'
 import { applicationsIn, contains, type MadeApplication, type Making } from './made-applications.ts'
 import { importsPackage, isMountedInChain, isMountedOn } from './mounted-already.ts'
-import { linesBehind, mountLine, serviceLine } from './mount-lines.ts'
+import { guardCall, serviceLines, type ServiceAddress } from './guard-call.ts'
+import { linesBehind, mountLine } from './mount-lines.ts'
 import type { MountedFramework } from './mounted-frameworks.ts'
 import { applied } from './same-tree.ts'
-import { styleOf } from './style.ts'
+import { styleOf, type Style } from './style.ts'
 import { isPartOfAnother } from './sub-applications.ts'
 import { serves, upgradeChanges } from './upgrade-listeners.ts'
 import { guardOf, type Wishes } from './wishes.ts'
@@ -18,6 +19,7 @@ import { guardOf, type Wishes } from './wishes.ts'
 export interface MountWish {
   readonly framework: MountedFramework
   readonly mode: Wishes['mode']
+  readonly service: ServiceAddress
   readonly packageType: PackageType
   /** `await` at the top of a file is one, and not a word of another module system. */
   readonly hasTopLevelAwait: boolean
@@ -123,13 +125,13 @@ function changesFor(
       if (typeof place === 'object' && 'problem' in place) return place
       const isAtHand = place !== 'where it is used'
       const required = `require(${style.quote}${PACKAGE}${style.quote}).${guard}`
-      list.push(link(wish, one.call, isAtHand ? names.guard : required))
+      list.push(link(wish, style, one.call, isAtHand ? names.guard : required))
       continue
     }
     const isDeclared = declared.some(
       (other) => contains(other.block, one.block) && other.behindEnd < one.behindEnd,
     )
-    const lines = isDeclared ? [] : [serviceLine(style, names)]
+    const lines = isDeclared ? [] : serviceLines(style, names, wish.service)
     if (!isDeclared) {
       const place = addImport(one.behind)
       if (place === 'where it is used') lines.unshift(code)
@@ -150,8 +152,8 @@ function changesFor(
 }
 
 /** `express()` becomes `express().use(verifyClaims().express())`: first of all, whatever follows. */
-function link({ framework }: MountWish, call: Node, guard: string): Change {
-  const text = `.${framework.method}(${guard}().${framework.name}())`
+function link({ framework, service }: MountWish, style: Style, call: Node, guard: string): Change {
+  const text = `.${framework.method}(${guardCall(style, guard, service)}.${framework.name}())`
   return { kind: 'chaining', at: endOf(call), text }
 }
 

@@ -4,6 +4,7 @@ import type { Application, FrameworkName, Place } from '../detection/application
 import { NO_PARTS, shown, together, type Parts } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import type { Source } from '../syntax/parse.ts'
+import { guardCall, serviceLines } from './guard-call.ts'
 import { importCode } from './import-line.ts'
 import { mountInSource } from './mount-source.ts'
 import { mountedFramework, type MountedFramework } from './mounted-frameworks.ts'
@@ -26,11 +27,12 @@ export function mountedIn(
   framework: MountedFramework | undefined,
   lineSaid = 1,
 ): Parts {
-  const { mode } = at.wishes
+  const { mode, baseUrl, tenantId } = at.wishes
   const { type } = at.pack
   const { path, modules, text: before } = source
   const isModule = /\.m[jt]s$/.test(path) || (type === 'module' && !/\.c[jt]s$/.test(path))
-  const wish = { mode, packageType: type, hasTopLevelAwait: isModule && modules === 'esm' }
+  const service = { baseUrl, tenantId }
+  const wish = { mode, service, packageType: type, hasTopLevelAwait: isModule && modules === 'esm' }
   const mounting = framework
     ? mountInSource(source, { ...wish, framework })
     : wrapListeners(source, wish)
@@ -55,7 +57,7 @@ export function shownStep(
   return shown(place?.path ?? application.folder, place?.line ?? null, text, code)
 }
 
-const STYLE: Style = {
+export const STYLE: Style = {
   quote: "'",
   semicolon: '',
   lineBreak: '\n',
@@ -75,13 +77,14 @@ export function snippetFor(
   const framework = mountedFramework(name)
   if (framework === undefined) {
     const snippet = name === 'next' ? JAVASCRIPT.next : JAVASCRIPT.node
-    return (guard === 'enforce' ? snippet.sdk : snippet.edge).code
+    const { code } = guard === 'enforce' ? snippet.sdk : snippet.edge
+    return code.replace(`${guard}()`, guardCall(STYLE, guard, wishes))
   }
   const { method, remark } = framework
   return [
     importCode(modules, STYLE, { guard, local: guard }),
     '',
-    `const service = ${guard}()`,
+    ...serviceLines(STYLE, { guard, service: 'service' }, wishes),
     `${receiver}.${method}(service.${framework.name}()) // ${remark}`,
   ].join('\n')
 }

@@ -8,7 +8,8 @@ import { makingsIn } from '../detection/node/makings.ts'
 import { NO_PARTS, shown, type FileEdit, type Parts } from '../plan.ts'
 import type { Project } from '../project/project.ts'
 import type { Source } from '../syntax/parse.ts'
-import { mountedIn, shownStep, snippetFor, type Planned } from './mounted.ts'
+import { guardCall } from './guard-call.ts'
+import { mountedIn, shownStep, snippetFor, STYLE, type Planned } from './mounted.ts'
 import { MOUNTED } from './mounted-frameworks.ts'
 import { sourcesWith } from './node-sources.ts'
 import { guardOf } from './wishes.ts'
@@ -64,7 +65,7 @@ async function besideHook({ project, wishes }: Planned, path: string): Promise<P
   const code = `import { NextResponse } from 'next/server'
 import { ${guard} } from 'service-node'
 
-const guarded = ${guard}().next(NextResponse)
+const guarded = ${guardCall(STYLE, guard, wishes)}.next(NextResponse)
 
 export async function ${isProxy ? 'proxy' : 'middleware'}(request) {
   const answer = await guarded(request)
@@ -115,7 +116,7 @@ function newHook({ project, application, wishes }: Planned): FileEdit {
 import { ${guard} } from 'service-node'
 
 /** Before everything else, for every path: without a matcher nothing is left out. */
-export const ${isOlder ? 'middleware' : 'proxy'} = ${guard}().next(NextResponse)
+export const ${isOlder ? 'middleware' : 'proxy'} = ${guardCall(STYLE, guard, wishes)}.next(NextResponse)
 ${isOlder ? "\nexport const config = { runtime: 'nodejs' }\n" : ''}`
   return {
     path: under(folder, isBelowSource ? `src/${name}` : name),

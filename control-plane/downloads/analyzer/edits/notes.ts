@@ -5,16 +5,21 @@ import type { Wishes } from './wishes.ts'
 
 export function notesFor(application: Application, wishes: Wishes): Parts {
   const { healthPath } = application
-  const settings = [
+  const isInCode = isNode(application) && Boolean(wishes.tenantId)
+  const address = [
     `SERVICE_BASE_URL=${wishes.baseUrl}`,
     wishes.tenantId
       ? `SERVICE_TENANT_ID=${wishes.tenantId}`
-      : 'SERVICE_TENANT_ID (the id of your tenant)',
-    ...(wishes.mode === 'sdk'
-      ? ['SERVICE_CLIENT_SECRET (a secret: keep it out of the project)']
-      : []),
+      : 'SERVICE_TENANT_ID (the ID of your tenant)',
   ]
-  const notes = [`Set where the application is started: ${settings.join(', ')}.`]
+  const secret = 'SERVICE_CLIENT_SECRET (a secret: keep it out of the project)'
+  const needed = [...(isInCode ? [] : address), ...(wishes.mode === 'sdk' ? [secret] : [])]
+  const notes: string[] = []
+  if (needed.length > 0) notes.push(`Set where the application is started: ${needed.join(', ')}.`)
+  if (isInCode)
+    notes.push(
+      'The code names your service and tenant. SERVICE_BASE_URL and SERVICE_TENANT_ID go first, for another environment.',
+    )
   if (wishes.mode === 'sdk') return { ...NO_PARTS, notes }
   notes.push(
     'The public keys are looked for in service_public.pem of the folder that the application is started in; SERVICE_PUBLIC_KEY_FILE names another file.',

@@ -4,7 +4,7 @@ export interface Wishes {
   readonly mode: 'gateway' | 'connector' | 'sdk'
   readonly baseUrl: string
   /** Where the service has said whose key it is; otherwise a person has to fill it in. */
-  readonly tenantId?: string | null
+  readonly tenantId: string | null
   /** What the service publishes; null: not known here. */
   readonly publicKeyPem: string | null
   /** Where `service-node` comes from. */

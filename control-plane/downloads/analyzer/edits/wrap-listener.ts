@@ -6,6 +6,7 @@ import { bare, referenceOf } from '../syntax/references.ts'
 import { ancestorsOf, isFunction, statementAround } from '../syntax/walk.ts'
 import type { Change } from './changes.ts'
 import { freeNames } from './free-names.ts'
+import { serviceLines } from './guard-call.ts'
 import { importCode, importPlace, moduleFormOf } from './import-line.ts'
 import { indentAt, lineStartWithComments } from './line-places.ts'
 import { contains } from './made-applications.ts'
@@ -24,7 +25,7 @@ interface Server {
 
 export function wrapListeners(
   source: Source,
-  wish: Pick<MountWish, 'mode' | 'packageType'>,
+  wish: Pick<MountWish, 'mode' | 'packageType' | 'service'>,
 ): Mounting {
   const servers = serversIn(source)
   const [first] = servers
@@ -56,7 +57,7 @@ function manual(line: number | null, problem: string): Mounting {
 
 function changesFor(
   source: Source,
-  wish: Pick<MountWish, 'mode'>,
+  wish: Pick<MountWish, 'mode' | 'service'>,
   servers: readonly Server[],
 ): { readonly list: readonly Change[] } | { readonly problem: string } {
   const guard = guardOf(wish)
@@ -72,7 +73,7 @@ function changesFor(
   const code = importCode(moduleFormOf(source), style, { guard, local: names.guard })
   const place = importPlace(source, style, code, statement)
   if (typeof place === 'object' && 'problem' in place) return place
-  const lines = [`${style.constant} ${names.service} = ${names.guard}()${style.semicolon}`]
+  const lines = serviceLines(style, names, wish.service)
   if (place === 'where it is used') lines.unshift(code)
   const text = lines.map((line) => `${indent}${line}${style.lineBreak}`).join('')
   const listeners = new Set(servers.map(({ listener }) => listener).filter((one) => one !== null))

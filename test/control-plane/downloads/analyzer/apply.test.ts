@@ -64,7 +64,8 @@ void t.test(
     t.strictSame([...(read['written'] as string[])].sort(), ['package.json', 'server.js', 'service_public.pem']) // prettier-ignore
     t.match(read, { plan: { source: 'rules', edits: [{ diff: /^--- a/ }] }, installed: null })
     t.match(read, { next_step: { command: 'npm install' } })
-    t.match((read['plan'] as { notes: string[] }).notes[0], `SERVICE_TENANT_ID=${tenantId}`)
+    const code = readFileSync(join(folder, 'server.js'), 'utf8')
+    t.match(code, `tenantId: process.env.SERVICE_TENANT_ID ?? '${tenantId}',`)
     t.match(readFileSync(join(folder, 'service_public.pem'), 'utf8'), 'BEGIN PUBLIC KEY')
     t.notMatch(JSON.stringify(treeOf(folder)), key, 'the key is in none of the files')
 
@@ -151,8 +152,8 @@ void t.test(
   'the service tells the mode, an option overrules it, and offline it is the edge',
   async (t) => {
     const { run, here } = await start(t, EXPRESS, { mode: 'sdk' })
-    t.match((await run(['apply', '--dry-run'], here())).out, 'enforce()')
-    t.match((await run(['apply', '--dry-run', '--mode', 'gateway'], here())).out, 'verifyClaims()')
+    t.match((await run(['apply', '--dry-run'], here())).out, 'enforce({')
+    t.match((await run(['apply', '--dry-run', '--mode', 'gateway'], here())).out, 'verifyClaims({')
     t.match((await run(['apply', '--dry-run'], here(NO_KEY))).out, 'verifyClaims()')
   },
 )

@@ -107,6 +107,7 @@ export async function tellStory(
   const wishes = {
     mode: 'gateway',
     baseUrl: BASE_URL,
+    tenantId: 'acme',
     publicKeyPem: by.pem,
     sdkUrl: SDK_URL,
   } as const

@@ -9,6 +9,7 @@ const BASE = 'https://service.example'
 const WISHES = {
   mode: 'gateway',
   baseUrl: BASE,
+  tenantId: null,
   publicKeyPem: null,
   sdkUrl: `${BASE}/api/v1/sdk/node`,
 } as const

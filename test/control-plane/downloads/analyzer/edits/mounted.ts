@@ -5,6 +5,7 @@ import {
   type Mounting,
 } from '../../../../../control-plane/downloads/analyzer/edits/mount-source.ts'
 import { MOUNTED } from '../../../../../control-plane/downloads/analyzer/edits/mounted-frameworks.ts'
+import type { ServiceAddress } from '../../../../../control-plane/downloads/analyzer/edits/guard-call.ts'
 import type { Wishes } from '../../../../../control-plane/downloads/analyzer/edits/wishes.ts'
 import { wrapListeners } from '../../../../../control-plane/downloads/analyzer/edits/wrap-listener.ts'
 import { parseSource } from '../../../../../control-plane/downloads/analyzer/syntax/parse.ts'
@@ -14,18 +15,28 @@ export interface Given {
   readonly path?: string
   readonly type?: 'module' | 'commonjs'
   readonly mode?: Wishes['mode']
+  readonly service?: ServiceAddress
 }
 
+const UNKNOWN: ServiceAddress = { baseUrl: 'http://localhost:8080', tenantId: null }
+
 export function mounted(text: string, given: Given = {}): Mounting {
-  const { framework = 'express', path = 'app.js', type, mode = 'gateway' } = given
+  const {
+    framework = 'express',
+    path = 'app.js',
+    type,
+    mode = 'gateway',
+    service = UNKNOWN,
+  } = given
   const parsed = parseSource(path, text, type)
   if ('problem' in parsed) throw new Error(parsed.problem)
   const { source } = parsed
-  if (framework === 'node') return wrapListeners(source, { mode, packageType: type })
+  if (framework === 'node') return wrapListeners(source, { mode, service, packageType: type })
   const isModule = path.endsWith('.mjs') || path.endsWith('.mts') || type === 'module'
   return mountInSource(source, {
     framework: MOUNTED[framework],
     mode,
+    service,
     packageType: type,
     hasTopLevelAwait: isModule && source.modules === 'esm',
   })

@@ -17,6 +17,7 @@ MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAu1SU1LfVLPHCozMxH2Mo
 export const WISHES: Wishes = {
   mode: 'gateway',
   baseUrl: 'https://service.example.test',
+  tenantId: null,
   publicKeyPem: PEM,
   sdkUrl: 'https://service.example.test/api/v1/sdk/node',
 }

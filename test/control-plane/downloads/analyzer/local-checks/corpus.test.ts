@@ -22,7 +22,13 @@ for (const mode of ['gateway', 'sdk'] as const)
       // one of several stays open until the last of them is written
       const written: (() => Promise<void>)[] = []
       for (const application of (await detect(project)).applications) {
-        const wishes = { mode, baseUrl: BASE_URL, publicKeyPem: null, sdkUrl: `${BASE_URL}/sdk` }
+        const wishes = {
+          mode,
+          baseUrl: BASE_URL,
+          tenantId: 'acme',
+          publicKeyPem: null,
+          sdkUrl: `${BASE_URL}/sdk`,
+        }
         const { edits } = await planFor(project, application, wishes)
         if (!edits.some(({ path }) => CODE.test(path))) continue
         const look = async () =>
