@@ -35,7 +35,10 @@ export async function carryOut(
   const formId = proveForm(sent, viewer, world)
   const showAgain = async (attempt: Attempt, status: View['status']) => {
     if (again === undefined) return undefined
-    return { ...(await again(visit as never, attempt)), status: status ?? 422 }
+    const view = await again(visit as never, attempt)
+    const { title, heading = title } = view
+    // what is read out first
+    return { ...view, title: `Error: ${title}`, heading, status: status ?? 422 }
   }
   if (formId === FORGED) {
     const stale = new Refusal('form_stale')

@@ -7,10 +7,11 @@ import { Refusal } from '../../shared/errors.ts'
 import { hasTooManyFields } from '../../shared/form-fields.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { Attempt } from '../pages/blocks/field.ts'
+import { DAY_SECONDS, durationWish, parseDuration } from './durations.ts'
 
 /**
  * text: as it was typed. optional: left out where empty. nullable: null where empty. lines: a list,
- * a line each. whole: a number. flag: a checkbox. choices: the ticked ones of several. secret: text
+ * a line each. whole: a number. seconds, days: a length of time, in these. flag: a checkbox. choices: the ticked ones of several. secret: text
  * that is neither shown again nor kept. optional_secret: the same, left out where empty.
  */
 type FieldKind =
@@ -19,6 +20,8 @@ type FieldKind =
   | 'nullable'
   | 'lines'
   | 'whole'
+  | 'seconds'
+  | 'days'
   | 'flag'
   | 'choices'
   | 'secret'
@@ -78,9 +81,19 @@ function valueOf(kind: Exclude<FieldKind, 'choices'>, given: string | undefined)
       return linesOf(text)
     case 'whole':
       return text === '' ? undefined : /^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text
+    case 'seconds':
+      return text === '' ? undefined : (parseDuration(text) ?? text)
+    case 'days':
+      return text === '' ? undefined : daysIn(text)
     case 'flag':
       return given !== undefined
   }
+}
+
+/** Whole days, or what was typed: the schema says what it should have been. */
+function daysIn(text: string): number | string {
+  const days = (parseDuration(text, DAY_SECONDS) ?? Number.NaN) / DAY_SECONDS
+  return Number.isInteger(days) ? days : text
 }
 
 const linesOf = (text: string) =>
@@ -107,17 +120,25 @@ export function checkForm<Schema extends v.GenericSchema>(
     const key = (issue.path?.[0] as { key?: unknown } | undefined)?.key
     const field = typeof key === 'string' ? key : ''
     const isUnticked = shape[field] === 'choices' && !sent.choices.has(field)
-    const problem = isUnticked ? `Select at least one ${field.replace(/s$/, '')}.` : wishOf(issue)
+    const problem = isUnticked
+      ? `Select at least one ${field.replace(/s$/, '')}.`
+      : wishOf(issue, shape[field])
     if (!problems.has(field)) problems.set(field, problem)
   }
   const problem = problems.get('')
   problems.delete('')
-  return { kind: 'wrong', attempt: { ...kept(shape, sent), problems, problem } }
+  // in the order of the form, whose first wrong field gets the focus
+  const places = Object.keys(shape)
+  const sorted = [...problems].sort(([a], [b]) => places.indexOf(a) - places.indexOf(b))
+  return { kind: 'wrong', attempt: { ...kept(shape, sent), problems: new Map(sorted), problem } }
 }
 
 /** valibot's own words speak of types; ours complete «must be …». */
-function wishOf(issue: v.BaseIssue<unknown>): string {
-  return /^Invalid /.test(issue.message) ? 'This field is required.' : `Must be ${issue.message}.`
+function wishOf({ message }: v.BaseIssue<unknown>, kind: FieldKind | undefined): string {
+  if (/^Invalid /.test(message)) return 'This field is required.'
+  if (kind === 'seconds') return `Must be ${durationWish(message)}.`
+  if (kind === 'days') return `Must be ${durationWish(message, DAY_SECONDS)}.`
+  return `Must be ${message}.`
 }
 
 /** What a service has refused, beside its field where it names one of this form. */

@@ -1,5 +1,5 @@
 /** Forms: each with the proofs that it is ours, and what is wrong with it at its top. */
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 import { CSRF_FIELD, FORM_ID_FIELD } from '../form-values.ts'
 import type { Attempt } from '../../pages/blocks/field.ts'
 import { hiddenFields } from '../../pages/blocks/form.ts'
@@ -33,7 +33,7 @@ export function form(visit: Pick<Visit, 'proofs'>, view: FormView): Html {
       ? { ...hidden }
       : { ...hidden, [CSRF_FIELD]: proofs.csrf, [FORM_ID_FIELD]: proofs.newFormId() }
   return html`<form method="post" action="${action}" ${look === 'small' ? html`class="inline"` : ''}>
-    ${problemOf(attempt)}
+    ${problemOf(attempt, content)}
     ${hiddenFields(sent)} ${content}
     <div class="submit">
       <button type="submit" class="button ${look ?? ''}">
@@ -54,10 +54,36 @@ function asItIs(content: FormView['content']): Html {
 export const formCard = (visit: Pick<Visit, 'proofs'>, view: FormView): Html =>
   html`<div class="card narrow">${form(visit, view)}</div>`
 
-function problemOf(attempt: Attempt | undefined): Html | string {
+/** What is wrong, each a link to its field; what belongs to none has the focus itself. */
+function problemOf(attempt: Attempt | undefined, content: FormView['content']): Html | string {
   if (attempt === undefined) return ''
-  if (attempt.problem !== undefined) return notice('problem', attempt.problem)
-  const count = attempt.problems.size
-  if (count === 0) return ''
-  return notice('problem', count === 1 ? 'Fix one field' : `Fix ${count} fields`)
+  if (attempt.problem !== undefined)
+    return html`<div tabindex="-1" autofocus>${notice('problem', attempt.problem)}</div>`
+  const wrong = [...attempt.problems]
+  if (wrong.length === 0) return ''
+  const labels = labelsIn(content)
+  return notice(
+    'problem',
+    wrong.length === 1 ? 'Fix one field' : `Fix ${wrong.length} fields`,
+    html`<ul>
+      ${wrong.map(
+        ([name, problem]) =>
+          html`<li>${labels.has(name) ? html`<a href="#${name}">${raw(labels.get(name))}</a>: ` : ''}${problem}</li>`,
+      )}
+    </ul>`,
+  )
+}
+
+const LABEL =
+  /<label for="(?<field>[^"]+)">(?<label>[^<]+)|<fieldset class="field" id="(?<group>[^"]+)"[^>]*>\s*<legend>(?<legend>[^<]+)/g
+
+/** What the fields are called on this very page; as it stands there, so it is escaped already. */
+function labelsIn(content: FormView['content']): ReadonlyMap<string, string> {
+  const found = String(content).matchAll(LABEL)
+  return new Map(
+    [...found].map(({ groups = {} }) => {
+      const { field, group = '', label, legend = '' } = groups
+      return [field ?? group, (label ?? legend).trim()] as const
+    }),
+  )
 }

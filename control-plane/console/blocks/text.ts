@@ -31,13 +31,6 @@ export function ageText(atMs: number, nowMs: number): string {
   return `${count} ${count === 1 ? one : many} ago`
 }
 
-/** «5 minutes»: in the largest unit that makes it whole. */
-export function durationText(seconds: number): string {
-  const ms = seconds * SECOND_MS
-  const [unitMs, one, many] = AGES.find(([unit]) => ms >= unit && ms % unit === 0) ?? AGES[3]
-  return `${ms / unitMs} ${ms === unitMs ? one : many}`
-}
-
 export type Tone = 'good' | 'bad' | 'warm' | 'plain'
 
 export function badge(text: string, tone: Tone = 'plain'): Html {

@@ -16,7 +16,8 @@ import {
   type Attempt,
 } from '../../pages/blocks/field.ts'
 import { formCard } from '../blocks/form.ts'
-import { card, moment, durationText } from '../blocks/text.ts'
+import { card, moment } from '../blocks/text.ts'
+import { durationText } from '../durations.ts'
 import type { Html } from '../../pages/html.ts'
 import { tenantPath } from '../navigation.ts'
 import type { TenantVisit } from '../route.ts'

@@ -8,7 +8,8 @@ import { ALERT_METRICS } from '../../store/monitoring-names.ts'
 import { asking } from '../asking.ts'
 import { linkButton } from '../../pages/blocks/form.ts'
 import { emptyState, pager, table } from '../blocks/table.ts'
-import { badge, moment, durationText } from '../blocks/text.ts'
+import { badge, moment } from '../blocks/text.ts'
+import { durationText } from '../durations.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import {
   action,

@@ -51,7 +51,7 @@ export function textField(view: TextFieldView): Html {
       ${autocomplete === 'name' ? '' : AS_TYPED}
       ${charactersMax === undefined ? '' : html`maxlength="${charactersMax}"`}
       ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`}
-      ${hasFocus === true ? html`autofocus` : ''}
+      ${focus(view, hasFocus)}
       ${states(view)}
     />`,
   )
@@ -91,7 +91,7 @@ export function codeField({ name = 'code', isDigits = true, ...view }: CodeField
       autocomplete="one-time-code"
       ${AS_TYPED}
       maxlength="40"
-      ${view.hasFocus === true ? html`autofocus` : ''}
+      ${focus({ ...view, name }, view.hasFocus)}
       ${states({ ...view, name })}
     />`,
   )
@@ -109,7 +109,7 @@ export function wholeField(view: FieldView): Html {
       inputmode="numeric"
       autocomplete="off"
       value="${valueOf(view)}"
-      ${states(view)}
+      ${focus(view)} ${states(view)}
     />`,
   )
 }
@@ -119,7 +119,7 @@ export function linesField(view: FieldView & { readonly rows?: number }): Html {
   const { name, rows = 3 } = view
   return framed(
     view,
-    html`<textarea id="${name}" name="${name}" rows="${rows}" spellcheck="false" ${states(view)}>
+    html`<textarea id="${name}" name="${name}" rows="${rows}" spellcheck="false" ${focus(view)} ${states(view)}>
 ${valueOf(view)}</textarea
     >`,
   )
@@ -136,7 +136,7 @@ export function selectField(view: FieldView & { readonly options: readonly Optio
   const chosen = valueOf(view)
   return framed(
     view,
-    html`<select id="${name}" name="${name}" ${states(view)}>
+    html`<select id="${name}" name="${name}" ${focus(view)} ${states(view)}>
       ${options.map(
         ({ value, label }) =>
           html`<option value="${value}" ${value === chosen ? html`selected` : ''}>${label}</option>`,
@@ -149,7 +149,7 @@ export function checkField(view: FieldView & { readonly isOn?: boolean }): Html 
   const { name, label, attempt, isOn = false } = view
   const isTicked = attempt === undefined ? isOn : attempt.values.has(name)
   return html`<div class="field check">
-    <input type="checkbox" id="${name}" name="${name}" ${isTicked ? html`checked` : ''} ${described(view)} />
+    <input type="checkbox" id="${name}" name="${name}" ${isTicked ? html`checked` : ''} ${focus(view)} ${described(view)} />
     <label for="${name}">${label}</label>
     ${remarks(view)}
   </div>`
@@ -161,7 +161,7 @@ export function choicesField(
 ): Html {
   const { name, label, attempt, options, chosen = [] } = view
   const ticked = attempt === undefined ? chosen : (attempt.choices.get(name) ?? [])
-  return html`<fieldset class="field" ${described(view)}>
+  return html`<fieldset class="field" id="${name}" ${described(view)}>
     <legend>${label}</legend>
     ${remarks(view)}
     ${options.map(
@@ -173,11 +173,18 @@ export function choicesField(
             name="${name}"
             value="${value}"
             ${ticked.includes(value) ? html`checked` : ''}
+            ${index === 0 ? focus(view) : ''}
           />
           <label for="${name}-${index}">${text}${hint === undefined ? '' : html` <span class="hint">${hint}</span>`}</label>
         </div>`,
     )}
   </fieldset>`
+}
+
+/** Without a script: the first field that is wrong has it, else the one that the page begins with. */
+function focus({ name, attempt }: FieldView, hasFocus = false): Html | string {
+  const [firstWrong] = attempt?.problems.keys() ?? []
+  return (firstWrong === undefined ? hasFocus : firstWrong === name) ? html`autofocus` : ''
 }
 
 function valueOf({ name, attempt, value = '' }: FieldView): string {

@@ -22,14 +22,14 @@ void t.test('an alert is made, changed, switched off and removed', async (t) => 
   const { items } = await services.alerts.list('acme', { limit: 10 })
   t.match(items, [{ metric: 'sealed_hits', threshold: 40, windowSeconds: 300, isEnabled: true }])
   const one = `${PATH}/${items[0]?.alertId ?? ''}`
-  t.match((await ada.get(PATH)).text, /40 or more within 5 minutes.*OK.*never/s)
+  t.match((await ada.get(PATH)).text, /40 or more within 5 min.*OK.*never/s)
 
   const { is_enabled: _, ...off } = { ...FORM, threshold: '7', window_seconds: '1234' }
   t.match(await ada.post(one, off), { status: 303 })
   const changed = await services.alerts.get('acme', items[0]?.alertId ?? '')
   t.match(changed, { threshold: 7, windowSeconds: 1234, isEnabled: false })
   t.match((await ada.get(PATH)).text, /Disabled/)
-  t.match((await ada.get(one)).text, /value="1234" selected>1234 seconds/, 'kept, though unusual')
+  t.match((await ada.get(one)).text, /value="1234" selected>1234 s/, 'kept, though unusual')
 
   t.match((await ada.get(`${one}/remove`)).text, /Delete the alert for sealed path requests\?/)
   t.match(await ada.post(`${one}/remove`), { status: 303 })
@@ -68,11 +68,11 @@ void t.test(
     const ada = await person('acme')
     const preview = await ada.post(`${PATH}/preview`, FORM)
     t.equal(preview.status, 200)
-    t.match(preview.text, /It would have triggered once; the highest count within 5 minutes was 57/)
+    t.match(preview.text, /It would have triggered once; the highest count within 5 min was 57/)
     t.match(preview.text, /2026-03-01T11:00:00/)
     t.match(preview.text, /id="threshold"[^>]*value="40"/s, 'the form is there, as it was sent')
     const quiet = await ada.post(`${PATH}/preview`, { ...FORM, threshold: '58' })
-    t.match(quiet.text, /would not have triggered: the highest count within 5 minutes was 57/)
+    t.match(quiet.text, /would not have triggered: the highest count within 5 min was 57/)
     t.strictSame((await services.alerts.list('acme', { limit: 10 })).items, [])
   },
 )

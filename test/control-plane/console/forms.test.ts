@@ -69,7 +69,7 @@ void t.test(
     const other = { ...form, tenant_id: 'initech', hostnames: 'app.initech.localhost' }
     const changed = await grace.post(NEW, other)
     t.equal(changed.status, 409)
-    t.match(changed.text, /role="alert"[^]*sent before, with other values/)
+    t.match(changed.text, /role="alert"[^]*already submitted with other values/)
     t.match(changed.text, 'value="initech"', 'what was typed is kept')
     t.equal(await services.tenants.find('initech'), undefined)
     t.match(await grace.post(NEW, form), { status: 303, location: /globex/ }, 'the first still is')
@@ -107,7 +107,7 @@ void t.test('what was being done when the control plane went away is not done ag
   )
   const answer = await grace.post(NEW, { ...TENANT, form_id: formId })
   t.match(answer, { status: 409, text: /form_spent/ })
-  t.match(answer.text, /look whether it was done/)
+  t.match(answer.text, /Check whether the change was made/)
 })
 
 void t.test('hostile text comes back harmless', async (t) => {

@@ -5,14 +5,9 @@ import * as v from 'valibot'
 import { MODES, SESSION_BINDINGS } from '../../../../shared/fleet/snapshot.ts'
 import { TenantPatchBody } from '../../../requests/tenant-fields.ts'
 import type { Tenant } from '../../../tenants/tenants.ts'
-import {
-  linesField,
-  selectField,
-  textField,
-  wholeField,
-  type Attempt,
-} from '../../../pages/blocks/field.ts'
+import { linesField, selectField, textField, type Attempt } from '../../../pages/blocks/field.ts'
 import { form } from '../../blocks/form.ts'
+import { durationText, parseDuration } from '../../durations.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
 import type { Html } from '../../../pages/html.ts'
 import type { ViewerVisit } from '../../route.ts'
@@ -25,8 +20,8 @@ export const SETTINGS_FORM = {
   sealed: 'lines',
   excluded: 'lines',
   health: 'text',
-  max_session_seconds: 'whole',
-  idle_seconds: 'whole',
+  max_session_seconds: 'seconds',
+  idle_seconds: 'seconds',
   session_binding: 'text',
   time_zone: 'text',
   seen: 'text',
@@ -82,8 +77,8 @@ function shownSettings(tenant: Tenant): Record<Setting, string> {
     sealed: tenant.sealed.join('\n'),
     excluded: tenant.excluded.join('\n'),
     health: tenant.health,
-    max_session_seconds: String(tenant.maxSessionSeconds),
-    idle_seconds: String(tenant.idleSeconds),
+    max_session_seconds: durationText(tenant.maxSessionSeconds),
+    idle_seconds: durationText(tenant.idleSeconds),
     session_binding: tenant.sessionBinding,
     time_zone: tenant.timeZone,
   }
@@ -129,19 +124,26 @@ export function settingsForm(
       ${linesField({ ...field('sealed', 'Always return 404. One per line.'), isOptional: true })}
       ${linesField({ ...field('excluded', 'Open to everyone, without sign-in. One per line.'), isOptional: true })}
       ${textField(field('health', 'Where the application reports healthy, and answers probes.'))}
-      ${wholeField(field('max_session_seconds', 'In seconds; 28800 are eight hours.'))}
-      ${wholeField(field('idle_seconds', 'In seconds; 900 are a quarter of an hour.'))}
+      ${textField(field('max_session_seconds', 'For example 8 h.'))}
+      ${textField(field('idle_seconds', 'For example 15 min.'))}
       ${selectField({ ...field('session_binding', 'Applies when a session is used from another browser or network.'), options: options(SESSION_BINDINGS, BINDING_LABELS) })}
       ${textField(field('time_zone', 'For days and weeks in figures and emails. For example Europe/Berlin.'))}
     `,
   })}`
 }
 
+/** Two spellings of one length of time are the same. */
+function asShown(setting: Setting, typed: string): string {
+  if (!setting.endsWith('_seconds')) return typed.replaceAll('\r\n', '\n')
+  const seconds = parseDuration(typed)
+  return seconds === undefined ? typed : durationText(seconds)
+}
+
 /** What was typed stays in the fields; here stands what is there instead. */
 function otherwise(shown: Record<Setting, string>, attempt: Attempt | undefined): Html | string {
   if (attempt?.problem === undefined) return ''
   const others = (Object.keys(LABELS) as Setting[]).filter(
-    (setting) => (attempt.values.get(setting) ?? '').replaceAll('\r\n', '\n') !== shown[setting],
+    (setting) => asShown(setting, attempt.values.get(setting) ?? '') !== shown[setting],
   )
   if (others.length === 0) return ''
   return notice(

@@ -9,9 +9,11 @@ import {
   choicesField,
   linesField,
   selectField,
+  textField,
   wholeField,
   type Attempt,
 } from '../../../pages/blocks/field.ts'
+import { DAY_SECONDS, durationText } from '../../durations.ts'
 import type { FormShape } from '../../form-values.ts'
 import type { Html } from '../../../pages/html.ts'
 
@@ -32,6 +34,7 @@ export interface PolicyForm<Name extends PolicyName = PolicyName> {
 const { password, lockout, mfa, network, device, session } = POLICY_ANSWERS
 
 const text = (value: number | null) => (value === null ? '' : String(value))
+const daysText = (days: number | null) => (days === null ? '' : durationText(days * DAY_SECONDS))
 
 const STRENGTHS = [
   '0: any password',
@@ -52,7 +55,7 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
       min_strength: 'whole',
       refuse_breached: 'flag',
       history: 'whole',
-      max_age_days: 'whole',
+      max_age_days: 'days',
     },
     entries: {
       ...password.entries,
@@ -63,7 +66,7 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
       ${selectField({ name: 'min_strength', label: 'Minimum strength', hint: 'Estimated with zxcvbn.', options: STRENGTHS, value: text(settings.min_strength), attempt })}
       ${checkField({ name: 'refuse_breached', label: 'Reject passwords found in data breaches', isOn: settings.refuse_breached, attempt })}
       ${wholeField({ name: 'history', label: 'Password history', hint: `How many previous passwords can’t be reused, 0 to ${LIMITS.passwordHistoryMax}.`, value: text(settings.history), attempt })}
-      ${wholeField({ name: 'max_age_days', label: 'Password expiry in days', hint: 'After that, the next sign-in asks for a new password. Leave empty for never.', isOptional: true, value: text(settings.max_age_days), attempt })}
+      ${textField({ name: 'max_age_days', label: 'Password expiry', hint: 'For example 90 days. After that, the next sign-in asks for a new password. Leave empty for never.', isOptional: true, value: daysText(settings.max_age_days), attempt })}
     `,
   },
   lockout: {
@@ -74,15 +77,15 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
     shape: {
       user_failures: 'whole',
       address_failures: 'whole',
-      window_seconds: 'whole',
-      pause_seconds: 'whole',
+      window_seconds: 'seconds',
+      pause_seconds: 'seconds',
     },
     entries: lockout.entries,
     fields: (settings, attempt) => html`
       ${wholeField({ name: 'user_failures', label: 'Failed sign-ins per account', value: text(settings.user_failures), attempt })}
       ${wholeField({ name: 'address_failures', label: 'Failed sign-ins per address', hint: `Offices often share one address, so leave room for many people. All networks of one IPv6 site together get ${LIMITS.rateSiteFactor} times as many.`, value: text(settings.address_failures), attempt })}
-      ${wholeField({ name: 'window_seconds', label: 'Counting window', hint: 'Seconds; 900 are 15 minutes.', value: text(settings.window_seconds), attempt })}
-      ${wholeField({ name: 'pause_seconds', label: 'First lockout', hint: 'Seconds; 900 are 15 minutes.', value: text(settings.pause_seconds), attempt })}
+      ${textField({ name: 'window_seconds', label: 'Counting window', hint: 'For example 15 min.', value: durationText(settings.window_seconds), attempt })}
+      ${textField({ name: 'pause_seconds', label: 'First lockout', hint: 'For example 15 min.', value: durationText(settings.pause_seconds), attempt })}
     `,
   },
   mfa: {
@@ -159,8 +162,8 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
     besides:
       'Applies to existing sessions immediately: sessions past the new limits end, oldest first if a person has too many.',
     shape: {
-      max_session_seconds: 'whole',
-      idle_seconds: 'whole',
+      max_session_seconds: 'seconds',
+      idle_seconds: 'seconds',
       session_binding: 'text',
       concurrent_max: 'whole',
       when_full: 'text',
@@ -170,8 +173,8 @@ export const POLICY_FORMS: { readonly [Name in PolicyName]: PolicyForm<Name> } =
       concurrent_max: v.optional(session.entries.concurrent_max, null),
     },
     fields: (settings, attempt) => html`
-      ${wholeField({ name: 'max_session_seconds', label: 'Maximum session length', hint: 'Seconds; 28800 are 8 hours.', value: text(settings.max_session_seconds), attempt })}
-      ${wholeField({ name: 'idle_seconds', label: 'Idle timeout', hint: 'Seconds; 900 are 15 minutes.', value: text(settings.idle_seconds), attempt })}
+      ${textField({ name: 'max_session_seconds', label: 'Maximum session length', hint: 'For example 8 h.', value: durationText(settings.max_session_seconds), attempt })}
+      ${textField({ name: 'idle_seconds', label: 'Idle timeout', hint: 'For example 15 min.', value: durationText(settings.idle_seconds), attempt })}
       ${selectField({
         name: 'session_binding',
         label: 'If the browser or network changes',

@@ -1,7 +1,7 @@
 /** Each policy in a few facts, as they hold now. Pure. */
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { Policies, PolicyName } from '../../../policy/policies.ts'
-import { durationText } from '../../blocks/text.ts'
+import { durationText } from '../../durations.ts'
 
 type Facts = readonly (readonly [string, string])[]
 
