@@ -39,7 +39,7 @@ t.test('of several to tick the first has it, and what belongs to no field itself
   const { person, services } = await startConsole(t)
   await services.tenants.setPlan('acme', 'premium', ACTOR)
   const ada = await person('acme')
-  const webhooks = '/console/tenants/acme/webhooks'
+  const webhooks = '/console/tenants/acme/webhooks/new'
   const wrong = await ada.post(webhooks, { url: 'https://a.example/hooks', description: '' })
   t.match(wrong.text, /<a href="#events">[^<]+<\/a>: Select at least one event\./)
   t.match(wrong.text, /<fieldset class="field" id="events"/)
