@@ -1,7 +1,7 @@
 /** One public application: fetched, looked at, changed, and put back as it was. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, mkdirSync, readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as tar from 'tar'
@@ -15,6 +15,9 @@ import type { Stranger } from './strangers.ts'
 
 const run = promisify(execFile)
 
+/** The largest that is pinned has a quarter of it. */
+const ARCHIVE_BYTES_MAX = 32 * 1024 * 1024
+
 /** By npm, so that whatever mirror this machine uses is asked; its bytes are the pinned ones. */
 export async function fetchStranger(stranger: Stranger, folder: string): Promise<string> {
   const { name, version, integrity } = stranger
@@ -25,16 +28,33 @@ export async function fetchStranger(stranger: Stranger, folder: string): Promise
     '--pack-destination',
     folder,
     '--loglevel=error',
+    '--ignore-scripts',
   ]
   await run('npm', arguments_, { timeout: 120_000 })
+  const { size } = statSync(kept)
+  if (size > ARCHIVE_BYTES_MAX) throw new Error(`${name}@${version} has ${size} bytes`)
   const hash = createHash('sha512').update(readFileSync(kept)).digest('base64')
   if (`sha512-${hash}` !== integrity) throw new Error(`${name}@${version} is not what was pinned`)
   return kept
 }
 
+/** Without npm there is nothing to look at; another archive than the pinned one is a failure. */
+export function missingOf(error: unknown): { readonly missing: string } {
+  const { stderr, message } = error as { stderr?: string; message: string }
+  if (stderr === undefined) throw error
+  return { missing: `cannot be fetched from npm: ${(stderr || message).split('\n')[0]}` }
+}
+
+/** Files and folders only: a link of a stranger's may lead anywhere. */
 export async function unpack(tarball: string, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
-  await tar.extract({ file: tarball, cwd: folder, strip: 1, preserveOwner: false })
+  await tar.extract({
+    file: tarball,
+    cwd: folder,
+    strip: 1,
+    preserveOwner: false,
+    filter: (_, entry) => !('type' in entry) || /^(?:File|OldFile|Directory)$/.test(entry.type),
+  })
 }
 
 export interface Looked {

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/control-plane.ts'
 import { installSdk } from '../support/installed-sdk.ts'
 import { BOOTS } from './boots.ts'
 import { problemsOf } from './started.ts'
-import { fetchStranger } from './stranger.ts'
+import { fetchStranger, missingOf } from './stranger.ts'
 import { STRANGERS } from './strangers.ts'
 
 /** One of few packages in every run; the others with STRANGERS=name,name, or STRANGERS=all. */
@@ -24,17 +24,10 @@ const wanted = new Set(
 const fetched = await Promise.all(
   STRANGERS.filter(({ name }) => wanted.has(name)).map(async (stranger) => {
     const folder = temporaryFolder(t)
-    const tarball = await fetchStranger(stranger, folder).catch(missing)
+    const tarball = await fetchStranger(stranger, folder).catch(missingOf)
     return { ...stranger, folder, tarball }
   }),
 )
-
-/** Without npm there is nothing to look at; another archive than the pinned one is a failure. */
-function missing(error: unknown): { readonly missing: string } {
-  const { stderr, message } = error as { stderr?: string; message: string }
-  if (stderr === undefined) throw error
-  return { missing: `cannot be fetched from npm: ${(stderr || message).split('\n')[0]}` }
-}
 
 for (const { name, version, folder, tarball } of fetched) {
   const skip = typeof tarball === 'string' ? false : tarball.missing

@@ -1,0 +1,58 @@
+/**
+ * How much of public applications is found right: framework, place, entry, port, health path, edit. They
+ * are read and edited in a copy, and nothing of them is ever run. A score may rise, and not fall.
+ */
+// long: fetches some forty applications of others
+import { join } from 'node:path'
+import t from 'tap'
+import { temporaryFolder } from '../../support/control-plane.ts'
+import { fetchStranger, missingOf, unpack } from '../stranger.ts'
+import type { Expected } from './expected.ts'
+import { HELD_OUT } from './held-out.ts'
+import { countRight, report, scoreOf, type Score, type Scored } from './score.ts'
+import { TUNED } from './tuned.ts'
+
+const SETS: readonly (readonly [string, readonly Expected[], Score])[] = [
+  [
+    'developed with',
+    TUNED,
+    { framework: 18, mount: 13, entry: 13, port: 10, health: 17, edit: 19, everything: 6 },
+  ],
+  [
+    'held out',
+    HELD_OUT,
+    { framework: 16, mount: 15, entry: 13, port: 7, health: 15, edit: 18, everything: 5 },
+  ],
+]
+
+const FETCHED_AT_ONCE = 3
+
+for (const [title, expected, before] of SETS)
+  t.test(`applications ${title}`, async (t) => {
+    const missing: string[] = []
+    const scored: Scored[] = []
+    const waiting = [...expected]
+    const work = async () => {
+      for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+        const folder = temporaryFolder(t)
+        const tarball = await fetchStranger(one, folder).catch(missingOf)
+        if (typeof tarball !== 'string') missing.push(`${one.name} ${tarball.missing}`)
+        else {
+          await unpack(tarball, join(folder, 'unpacked'))
+          scored.push(await scoreOf(one, join(folder, 'unpacked'), join(folder, 'copy')))
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: FETCHED_AT_ONCE }, work))
+    if (missing[0] !== undefined) {
+      t.pass('they are scored', { skip: missing[0] })
+      return
+    }
+    const [score = '', ...details] = report(title, scored)
+    t.comment(score)
+    // whoever reads what is wrong with the held out ones begins to develop with them
+    if (expected === TUNED) for (const line of details) t.comment(line)
+    const now = countRight(scored)
+    for (const [name, count] of Object.entries(before))
+      t.ok(now[name as keyof Score] >= count, `${name}: ${now[name as keyof Score]} of ${count}`)
+  })
