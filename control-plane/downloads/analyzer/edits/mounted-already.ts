@@ -55,6 +55,13 @@ function isService(source: Source, expression: Node): boolean {
   return reference !== null && source.services?.has(reference.module) === true
 }
 
+/** What the middleware is called in a file, where it has a name there. */
+export function serviceNameIn(source: Source): string | null {
+  for (const node of source.nodes)
+    if (node.type === 'Identifier' && isService(source, node)) return node.name
+  return null
+}
+
 export function isGuardCall(source: Source, node: Node): boolean {
   if (node.type !== 'CallExpression') return false
   const reference = referenceOf(source, node.callee)

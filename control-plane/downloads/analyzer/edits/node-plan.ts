@@ -36,7 +36,7 @@ export async function nodeParts(
   const edited = await sourcesOf(at, mounted.edits)
   const manual = [
     ...(await openSteps(at, mounted, edited, others)),
-    ...(await websocketSteps(at, edited)),
+    ...(await websocketSteps({ project, folder: application.folder, pack, wishes }, edited)),
   ]
   return together(
     notes,

@@ -2,7 +2,7 @@
 import { LIMITS } from '../../../../shared/limits.ts'
 import type { Application } from '../detection/application.ts'
 import { folderOf, nearest, under, upwards, within } from '../detection/folders.ts'
-import { NO_MANIFEST, readManifest } from '../detection/node/manifest.ts'
+import { NO_MANIFEST, readManifest, type Dependency } from '../detection/node/manifest.ts'
 import { resolverOf, withServices } from '../detection/node/services.ts'
 import type { Project } from '../project/project.ts'
 import {
@@ -17,8 +17,8 @@ export interface NodePackage {
   /** `services/api/package.json`; null: there is none at or above the application. */
   readonly manifestPath: string | null
   readonly type: PackageType
-  /** Names of all that it depends on, in whatever list. */
-  readonly dependencies: ReadonlySet<string>
+  /** All that it depends on, in whatever list. */
+  readonly dependencies: ReadonlyMap<string, Dependency>
 }
 
 export async function packageOf(project: Project, { folder }: Application): Promise<NodePackage> {
@@ -28,7 +28,7 @@ export async function packageOf(project: Project, { folder }: Application): Prom
       .find((path) => project.has(path)) ?? null
   const manifest = manifestPath === null ? null : await readManifest(project, manifestPath)
   const { type, dependencies } = manifest ?? NO_MANIFEST
-  return { manifestPath, type, dependencies: new Set(dependencies.keys()) }
+  return { manifestPath, type, dependencies }
 }
 
 export async function sourceAt(project: Project, path: string, type: PackageType): Promise<Parsed> {

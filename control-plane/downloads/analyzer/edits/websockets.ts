@@ -1,30 +1,43 @@
 /** WebSocket servers that would go past the middleware: what is there, and how it is guarded. */
+import type { Dependency } from '../detection/node/manifest.ts'
 import type { ManualStep } from '../plan.ts'
+import type { Project } from '../project/project.ts'
 import { importsOf } from '../syntax/imports.ts'
 import type { Source } from '../syntax/parse.ts'
 import { lineOf } from '../syntax/places.ts'
 import { referenceOf } from '../syntax/references.ts'
-import { isAdapterCall } from './mounted-already.ts'
-import type { Planned } from './mounted.ts'
-import { sourcesWith } from './node-sources.ts'
+import { serviceLines } from './guard-call.ts'
+import { importCode, moduleFormOf } from './import-line.ts'
+import { STYLE } from './mounted.ts'
+import { isAdapterCall, serviceNameIn } from './mounted-already.ts'
+import { sourcesWith, type NodePackage } from './node-sources.ts'
 import { upgradeListeners } from './upgrade-listeners.ts'
+import { guardOf, type Wishes } from './wishes.ts'
 
 const WHY =
   'Node hands a WebSocket past every request handler, so the middleware never sees it, and whoever reaches this application could open one without having signed in.'
 
 const RAW = `const wss = new WebSocketServer({ noServer: true })
-server.on('upgrade', service.upgrade((request, socket, head) => {
+server.on('upgrade', {service}.upgrade((request, socket, head) => {
   wss.handleUpgrade(request, socket, head, (ws) => wss.emit('connection', ws, request))
 }))`
 
-const SOCKET_IO = `io.engine.use(service.express())`
+const SOCKET_IO = `io.engine.use({service}.express())`
+
+/** `engine.use` came with 4.6. */
+const isOldSocketIo = ({ range }: Dependency): boolean => {
+  const [, major = '', minor = '0'] = /^\s*[~^=v]*\s*(\d+)(?:\.(\d+))?/.exec(range) ?? []
+  const isCaret = range.trimStart().startsWith('^')
+  return major !== '' && (Number(major) < 4 || (major === '4' && Number(minor) < 6 && !isCaret))
+}
 
 interface Kind {
   readonly modules: readonly string[]
   /** What is called or constructed; none: to import it is enough. */
   readonly makers: readonly string[]
   readonly text: string
-  readonly code: string | null
+  /** `{service}` is what the middleware is called there. */
+  readonly code: string
 }
 
 /** @fastify/websocket and @hono/node-ws are not among them: they go through the middleware. */
@@ -54,18 +67,27 @@ const KINDS: readonly Kind[] = [
     ],
     makers: [],
     text: 'WebSockets are used here. Put their `upgrade` behind the guard.',
-    code: "server.on('upgrade', service.upgrade((request, socket, head) => { … }))",
+    code: "server.on('upgrade', {service}.upgrade((request, socket, head) => { … }))",
   },
 ]
 
+interface Looked {
+  readonly project: Project
+  readonly folder: string
+  readonly pack: NodePackage
+  readonly wishes: Pick<Wishes, 'mode' | 'baseUrl' | 'tenantId'>
+}
+
 export async function websocketSteps(
-  { project, application: { folder }, pack: { type } }: Planned,
+  { project, folder, pack, wishes }: Looked,
   /** As they are going to be, by path. */
   edited: ReadonlyMap<string, Source>,
 ): Promise<ManualStep[]> {
   const names = KINDS.flatMap(({ modules }) => modules).map((name) => name.replaceAll('.', '\\.'))
   const pattern = new RegExp(`['"](?:${names.join('|')})['"]|['"]upgrade['"]`)
-  const sources = await sourcesWith(project, folder, type, pattern)
+  const sources = await sourcesWith(project, folder, pack.type, pattern)
+  const socketIo = pack.dependencies.get('socket.io')
+  const isOld = socketIo !== undefined && isOldSocketIo(socketIo)
   const steps: ManualStep[] = []
   for (const source of sources) {
     const now = edited.get(source.path) ?? source
@@ -74,9 +96,34 @@ export async function websocketSteps(
       const line = placeOf(source, kind)
       return line === null ? [] : [{ line, text, code }]
     })
-    if (found !== null) steps.push({ ...found, path: source.path, text: `${found.text} ${WHY}` })
+    if (found === null) continue
+    const { line, text } = found
+    const update = isOld && found.code === SOCKET_IO ? `${UPDATE} ` : ''
+    const code = wholeCode(now, found.code, wishes)
+    steps.push({ path: source.path, line, text: `${update}${text} ${WHY}`, code })
   }
   return steps
+}
+
+const UPDATE = 'Update socket.io to 4.6 or later first: this one has no io.engine.use.'
+
+/** With the line that makes the middleware, where the file has none yet. */
+function wholeCode(source: Source, code: string, wishes: Looked['wishes']): string {
+  const known = serviceNameIn(source)
+  if (known !== null) return code.replaceAll('{service}', known)
+  const guard = guardOf(wishes)
+  const made =
+    guard === 'enforce'
+      ? [
+          '// service: the one that enforce() has made, exported from there; there is one per process',
+        ]
+      : [
+          importCode(moduleFormOf(source), STYLE, { guard, local: guard }),
+          '',
+          ...serviceLines(STYLE, { guard, service: 'service' }, wishes),
+        ]
+  const lines = [...made, code.replaceAll('{service}', 'service')]
+  return lines.join('\n')
 }
 
 /** Every listener of `upgrade` in it is behind the guard, or Socket.IO has been given it. */

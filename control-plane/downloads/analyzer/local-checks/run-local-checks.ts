@@ -17,11 +17,13 @@ import { sealedPaths } from './sealed-paths.ts'
 import { secretNotCommitted } from './secret-not-committed.ts'
 import { sessionCookieFree } from './session-cookie-free.ts'
 import type { LocalCheck, LocalChecksWorld } from './looked-at.ts'
+import { websocketsGuarded } from './websockets-guarded.ts'
 
 /** In the order in which a person should put them right. */
 const CHECKS: readonly (readonly [name: string, check: LocalCheck])[] = [
   ['dependency_installed', dependencyInstalled],
   ['middleware_mounted', (at) => (isNode(at.application) ? nodeMount(at) : pastedMount(at))],
+  ['websockets_guarded', websocketsGuarded],
   ['key_installed', keyInstalled],
   ['secret_not_committed', secretNotCommitted],
   ['health_path', healthPath],

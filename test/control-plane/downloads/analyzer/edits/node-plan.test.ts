@@ -137,17 +137,25 @@ t.test(
       [
         'ws',
         { 'ws.js': "import { WebSocketServer } from 'ws'\nnew WebSocketServer({ server })\n" },
-        /noServer/,
+        /^import \{ verifyClaims \} from 'service-node'\n\nconst service = verifyClaims\(\)\n.*noServer/s,
       ],
       [
         'ws, in CommonJS',
         { 'ws.cjs': "const WebSocket = require('ws')\nnew WebSocket.Server({ port: 1 })\n" },
-        /noServer/,
+        /^const \{ verifyClaims \} = require\('service-node'\)\n.*noServer/s,
       ],
       [
         'socket.io',
         { 'io.js': "import { Server } from 'socket.io'\nconst io = new Server(server)\n" },
         /io\.engine\.use/,
+      ],
+      [
+        'socket.io, where the middleware has a name',
+        {
+          'io.js':
+            "import { Server } from 'socket.io'\nimport { verifyClaims } from 'service-node'\nconst guard = verifyClaims()\nconst io = new Server(guard.node(x))\n",
+        },
+        /^io\.engine\.use\(guard\.express\(\)\)$/,
       ],
       ['upgrade', { 'up.js': "server.on('upgrade', listen)\n" }, /service\.upgrade/],
       [
@@ -180,6 +188,22 @@ t.test(
     }
   },
 )
+
+t.test('Socket.IO before 4.6 is updated first: it has no io.engine.use', async (t) => {
+  const text = "import { Server } from 'socket.io'\nconst io = new Server(server)\n"
+  for (const [range, isOld] of [
+    ['2.5.0', true],
+    ['~4.5.4', true],
+    ['^4.5.4', false],
+    ['4.6.0', false],
+    ['latest', false],
+  ] as const) {
+    const manifest = JSON.stringify({ type: 'module', dependencies: { 'socket.io': range } })
+    const { plan } = await planned(t, { ...FILES, 'package.json': manifest, 'io.js': text })
+    const step = plan.manual.find(({ path }) => path === 'io.js')
+    t.equal(/^Update socket\.io to 4\.6/.test(step?.text ?? ''), isOld, range)
+  }
+})
 
 t.test('Next.js', async (t) => {
   const next = {

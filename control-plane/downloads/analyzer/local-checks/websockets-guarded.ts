@@ -1,0 +1,26 @@
+/** Whether WebSockets pass the guard as well: Node hands them past every request handler. */
+import { resultsOf } from '../../../../shared/integration/check-result.ts'
+import { isNode } from '../edits/notes.ts'
+import { packageOf } from '../edits/node-sources.ts'
+import { websocketSteps } from '../edits/websockets.ts'
+import { packageFolder, type LocalCheck } from './looked-at.ts'
+
+const { fail, pass, skip } = resultsOf('websockets_guarded')
+
+/** By what `apply` leaves to be done by hand, so that neither claims what the other denies. */
+export const websocketsGuarded: LocalCheck = async (at) => {
+  const { project, application, world } = at
+  if (!isNode(application)) return skip('WebSockets are only looked for in Node.js applications.')
+  const folder = packageFolder(at)
+  const pack = await packageOf(project, { ...application, folder })
+  const { baseUrl, tenant } = world
+  const wishes = { mode: tenant.mode, baseUrl, tenantId: tenant.tenant_id }
+  const steps = await websocketSteps({ project, folder, pack, wishes }, new Map())
+  const [first] = steps
+  if (first === undefined) return pass('No WebSocket goes past the middleware.')
+  const places = steps.map(({ path, line }) => `${path}:${line}`).join(', ')
+  return fail(
+    `${places} accepts WebSockets that go past the middleware, so they open without a sign-in.`,
+    `${first.path}:${first.line}: ${first.text.split('. ')[0]}. The code for it: service-analyzer apply --dry-run`,
+  )
+}
