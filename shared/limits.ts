@@ -1,4 +1,5 @@
 import { EDGE_LIMITS } from './edge-limits.ts'
+import { PEOPLE_LIMITS } from './people-limits.ts'
 import { PROJECT_LIMITS } from './project-limits.ts'
 import { WEBHOOK_LIMITS } from './webhook-limits.ts'
 
@@ -8,6 +9,7 @@ import { WEBHOOK_LIMITS } from './webhook-limits.ts'
  */
 export const LIMITS = {
   ...EDGE_LIMITS,
+  ...PEOPLE_LIMITS,
   ...PROJECT_LIMITS,
   ...WEBHOOK_LIMITS,
   // sessions

@@ -26,7 +26,12 @@ import {
   wasRefusedSince,
 } from '../store/queries/attempts.ts'
 import { addFigures } from '../store/queries/figures.ts'
-import { lastSignInOf, newestSignInsOf, type SignInRow } from '../store/queries/sign-ins.ts'
+import {
+  failedLately,
+  lastSignInOf,
+  newestSignInsOf,
+  type SignInRow,
+} from '../store/queries/sign-ins.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
 import { findUser, isTrialId, updateUser } from '../store/queries/users.ts'
 import { CONSOLE_REALM } from '../store/reserved.ts'
@@ -148,6 +153,30 @@ export function createAttempts({
       await change.emit('signin.step_up', attempt.tenantId, data)
   }
 
+  /**
+   * Until when lockout sends this account away, for whoever looks at it; undefined: it does not.
+   * Failures count for the name that was typed, so each name of the account is looked at.
+   */
+  async function pauseOf(
+    { tenantId, userId, username, email, unlockedAt }: User,
+    { lockout }: Pick<Policies, 'lockout'>,
+  ): Promise<number | undefined> {
+    const nowMs = clock.nowMs()
+    const sinceMs = Math.max(nowMs - MEMORY_MS, unlockedAt ?? 0)
+    const names = [{ userId }, { login: username }, { login: email }]
+    const hashes = new Set(names.map((name) => loginHash(tenantId, name)))
+    const keys = [...hashes].flatMap((hash) =>
+      [true, false].map((isKnownDevice) => ({ tenantId, loginHash: hash, isKnownDevice })),
+    )
+    const ends = keys.map(async (key) => {
+      const most = LIMITS.failuresLookedAtMax
+      const times = toSeconds(await failuresOfLogin(store.read, key, sinceMs, most))
+      return pausedUntil(times, lockout.user_failures, lockout) * SECOND_MS
+    })
+    const untilMs = Math.max(...(await Promise.all(ends)))
+    return untilMs > nowMs ? untilMs : undefined
+  }
+
   return {
     loginHash,
 
@@ -181,28 +210,23 @@ export function createAttempts({
       await store.change((change) => record(change, attempt, known, state, policies))
     },
 
-    /**
-     * Until when lockout sends this account away, for whoever looks at it; undefined: it does not.
-     * Failures count for the name that was typed, so each name of the account is looked at.
-     */
-    async pauseOf(
-      { tenantId, userId, username, email, unlockedAt }: User,
-      { lockout }: Pick<Policies, 'lockout'>,
-    ): Promise<number | undefined> {
-      const nowMs = clock.nowMs()
-      const sinceMs = Math.max(nowMs - MEMORY_MS, unlockedAt ?? 0)
-      const names = [{ userId }, { login: username }, { login: email }]
-      const hashes = new Set(names.map((name) => loginHash(tenantId, name)))
-      const keys = [...hashes].flatMap((hash) =>
-        [true, false].map((isKnownDevice) => ({ tenantId, loginHash: hash, isKnownDevice })),
-      )
-      const ends = keys.map(async (key) => {
-        const most = LIMITS.failuresLookedAtMax
-        const times = toSeconds(await failuresOfLogin(store.read, key, sinceMs, most))
-        return pausedUntil(times, lockout.user_failures, lockout) * SECOND_MS
+    pauseOf,
+
+    /** Which of them, or of all who have failed lately, are locked, and until when. */
+    async pausesOf(
+      tenantId: string,
+      policies: Pick<Policies, 'lockout'>,
+      among?: readonly string[],
+    ): Promise<ReadonlyMap<string, number>> {
+      const sinceMs = clock.nowMs() - MEMORY_MS
+      const most = LIMITS.lockedUsersListedMax
+      const userIds = await failedLately(store.read, tenantId, sinceMs, among, most)
+      const each = userIds.map(async (userId) => {
+        const user = await findUser(store.read, tenantId, userId)
+        const untilMs = user && (await pauseOf(user, policies))
+        return untilMs === undefined ? [] : [[userId, untilMs] as const]
       })
-      const untilMs = Math.max(...(await Promise.all(ends)))
-      return untilMs > nowMs ? untilMs : undefined
+      return new Map((await Promise.all(each)).flat())
     },
 
     /** The newest first. */

@@ -12,6 +12,7 @@ import {
   takeRecoveryCode,
   takeStep,
   type FactorRow,
+  withFactors,
 } from '../store/queries/factors.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Change, Store } from '../store/store.ts'
@@ -90,6 +91,10 @@ export function createFactors({ store, vault }: { readonly store: Store; readonl
         return { factorId, kind, name, createdAt, lastUsedAt }
       })
     },
+
+    /** Which of them have any. */
+    amongThem: (tenantId: string, userIds: readonly string[]) =>
+      withFactors(store.read, tenantId, userIds),
 
     async passkeys({ tenantId, userId }: Owner): Promise<Passkey[]> {
       const rows = await factorsOf(store.read, tenantId, userId)

@@ -65,7 +65,8 @@ export function createTrialPeople({
           passwordChangedAt: nowMs,
           emailProvenAt: null,
           unlockedAt: null,
-          lastSignInAt: null,
+          lastSignInAt: 0,
+          isFactorRequired: false,
         })
       })
       return { tenantId, userId, username, password }

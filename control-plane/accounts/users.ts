@@ -2,14 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../shared/clock.ts'
 import { Refusal } from '../../shared/errors.ts'
-import { decodeCursor, toPage, type Page, type PageRequest } from '../store/page.ts'
 import {
   findUser,
   findUserByKey,
   insertUser,
   updateUser,
-  usersAfter,
-  usersBeginning,
   type UserChanges,
   type UserRow,
 } from '../store/queries/users.ts'
@@ -23,6 +20,7 @@ import type { TenantPolicies } from '../tenants/policies.ts'
 import type { PasswordRules, WhosePassword } from './passwords/rules.ts'
 import type { PasswordHasher } from './passwords/hasher.ts'
 import { fold, keysOf } from './login-keys.ts'
+import { createUserLists } from './user-lists.ts'
 import { removeUserIn } from './user-removal.ts'
 import { revokeIn, type RevocationResult } from '../sessions/revocations.ts'
 
@@ -40,7 +38,9 @@ interface PatchedUser {
   readonly ended: RevocationResult | undefined
 }
 
-export type UserPatch = Partial<NewUser & { readonly isDisabled: boolean }>
+export type UserPatch = Partial<
+  NewUser & { readonly isDisabled: boolean; readonly isFactorRequired: boolean }
+>
 
 /** Why a sign-in was refused: for the log and the event, never for the person who tried. */
 type AuthenticationRefusal =
@@ -75,11 +75,12 @@ export interface UserSource {
 }
 
 /** What an audit trail may say of an account. */
-const auditedOf = ({ username, email, name, isDisabled }: User) => ({
+const auditedOf = ({ username, email, name, isDisabled, isFactorRequired }: User) => ({
   username,
   email,
   name,
   disabled: isDisabled,
+  second_factor_required: isFactorRequired,
 })
 
 export type Users = ReturnType<typeof createUsers>
@@ -232,7 +233,8 @@ export function createUsers(world: UsersWorld) {
         passwordChangedAt: nowMs,
         emailProvenAt: null,
         unlockedAt: null,
-        lastSignInAt: null,
+        lastSignInAt: 0,
+        isFactorRequired: false,
       }
       await store.change(async (change) => {
         await requireTenant(change.queries, tenantId) // it may have gone while we hashed
@@ -244,15 +246,7 @@ export function createUsers(world: UsersWorld) {
       return user
     },
 
-    async list(tenantId: string, page: PageRequest): Promise<Page<User>> {
-      const [after] = decodeCursor(page.cursor, 'string') ?? ['']
-      const rows = await usersAfter(store.read, tenantId, after, page.limit + 1)
-      return toPage(rows, page.limit, (user) => [user.usernameKey])
-    },
-
-    /** By the beginning of a username or an address; for people who look for somebody. */
-    search: (tenantId: string, text: string, limit: number): Promise<User[]> =>
-      usersBeginning(store.read, tenantId, fold(text), limit),
+    ...createUserLists(store),
 
     /** A new password or a disabled account ends what the old one had opened. */
     async patch(
@@ -279,6 +273,7 @@ export function createUsers(world: UsersWorld) {
           ...keysOf({ ...before, username, email }),
           name: patch.name ?? before.name,
           isDisabled: patch.isDisabled ?? before.isDisabled,
+          isFactorRequired: patch.isFactorRequired ?? before.isFactorRequired,
           updatedAt: change.nowMs,
           ...(email !== before.email && { emailProvenAt: null }),
         }
@@ -358,7 +353,7 @@ function requireOwn({ source }: User, patch: UserPatch) {
  * Without this rule a user could take somebody else's address as a username, and whoever types
  * that address would sign in to either account.
  */
-function checkUsername(username: string, email: string) {
+export function checkUsername(username: string, email: string) {
   if (fold(username).includes('@') && fold(username) !== fold(email))
     throw new Refusal(
       'field_invalid',

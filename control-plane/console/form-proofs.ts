@@ -6,6 +6,7 @@ import { readBytes } from '../http/body.ts'
 import { isFromOwnPage } from '../http/form.ts'
 import type { Viewer } from '../console-access/console-sessions.ts'
 import type { ConsoleWorld } from './world.ts'
+import { readUpload } from './upload.ts'
 import { CSRF_FIELD, FORM_ID_FIELD, readSentForm, type SentForm } from './form-values.ts'
 import type { Declaration } from './route.ts'
 
@@ -25,12 +26,15 @@ export async function readForm(
   viewer: Viewer | undefined,
 ): Promise<SentForm> {
   const mediaType = c.req.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
-  if (mediaType !== 'application/x-www-form-urlencoded')
+  const isUpload = mediaType === 'multipart/form-data' && Object.hasOwn(shape, 'file')
+  if (mediaType !== 'application/x-www-form-urlencoded' && !isUpload)
     throw new Refusal('media_type_unsupported', {}, 'Send the form as a form.')
   const isStranger = viewer === undefined
   const most = isStranger ? LIMITS.consoleStrangersFormBytesMax : LIMITS.consoleFormBytesMax
   const bytes = await readBytes(c, most)
-  return readSentForm(Buffer.from(bytes).toString('utf8'), shape)
+  return isUpload
+    ? readUpload(bytes, c.req.header('content-type') ?? '', shape)
+    : readSentForm(Buffer.from(bytes).toString('utf8'), shape)
 }
 
 export const FORGED = Symbol('no form of a page that this person was shown lately')

@@ -21,6 +21,9 @@ import { unsentRoutes } from './unsent-routes.ts'
 import { administratorsRoutes } from './tenant/administrators-routes.ts'
 import { addressBlocksRoutes } from './tenant/people/address-blocks-routes.ts'
 import { sessionsRoutes } from './tenant/people/sessions-routes.ts'
+import { exportRoutes } from './tenant/people/export-routes.ts'
+import { importRoutes } from './tenant/people/import-routes.ts'
+import { selectedRoutes } from './tenant/people/selected-routes.ts'
 import { userEndingsRoutes } from './tenant/people/user-endings-routes.ts'
 import { userRoutes } from './tenant/people/user-routes.ts'
 import { usersRoutes } from './tenant/people/users-routes.ts'
@@ -74,6 +77,9 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...instancesRoutes(world),
     ...sessionsRoutes(world),
     ...usersRoutes(world), // before those of one user: `new` is nobody's id
+    ...selectedRoutes(world),
+    ...importRoutes(world),
+    ...exportRoutes(world),
     ...userRoutes(world),
     ...userEndingsRoutes(world),
     ...addressBlocksRoutes(world),

@@ -13,7 +13,7 @@ import { searched } from './filters.ts'
 
 interface SearchWorld {
   readonly tenants: Pick<Tenants, 'search' | 'find'>
-  readonly users: Pick<Users, 'search'>
+  readonly users: Pick<Users, 'search' | 'searchAll'>
 }
 
 interface Found {
@@ -80,7 +80,7 @@ async function find(
     text === '' && !viewer.isOperator
       ? theirTenants(world, viewer, '')
       : tenantsOf(world, viewer, text),
-    near === undefined || text === '' ? [] : peopleOf(world, near, text),
+    text === '' ? [] : peopleOf(world, viewer, near, text),
   ])
   return [...pages.slice(0, text === '' ? 20 : MOST), ...tenants, ...people]
 }
@@ -117,11 +117,23 @@ async function theirTenants({ tenants }: SearchWorld, { tenantIds }: Viewer, tex
     .map(foundTenant)
 }
 
-async function peopleOf({ users }: SearchWorld, tenantId: string, text: string): Promise<Found[]> {
-  const found = await users.search(tenantId, text, MOST)
-  return found.map(({ userId, username, email }) => ({
-    label: username,
-    detail: email,
+/** Of the tenant that one looks from, else of all that one may see. */
+async function peopleOf(
+  { users }: SearchWorld,
+  { isOperator, tenantIds }: Viewer,
+  near: string | undefined,
+  text: string,
+): Promise<Found[]> {
+  const ofOne = (tenantId: string) => users.search(tenantId, text, MOST)
+  const found =
+    near !== undefined
+      ? await ofOne(near)
+      : isOperator
+        ? await users.searchAll(text, MOST)
+        : (await Promise.all(tenantIds.slice(0, MOST).map(ofOne))).flat().slice(0, MOST)
+  return found.map(({ userId, tenantId, name, email }) => ({
+    label: name,
+    detail: near === undefined ? `${email} · ${tenantId}` : email,
     href: `${tenantPath(tenantId, 'users')}/${userId}`,
   }))
 }

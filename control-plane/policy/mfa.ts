@@ -34,7 +34,8 @@ function needOf(
   policies: Pick<Policies, 'mfa' | 'device'>,
 ): 'none' | 'if_enrolled' | 'always' {
   const { mode } = policies.mfa
-  if (mode === 'required' || isSecondFactorDemanded(facts, policies)) return 'always'
+  if (mode === 'required' || facts.isFactorRequired === true) return 'always'
+  if (isSecondFactorDemanded(facts, policies)) return 'always'
   if (mode === 'on_risk' && isRisky(facts, policies.mfa.risks)) return 'always'
   // The application may ask for more than the policy does, but nobody can be made to have a factor
   if (mode === 'optional' || facts.isStepUp) return 'if_enrolled'

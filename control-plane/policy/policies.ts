@@ -53,7 +53,7 @@ interface DevicePolicy {
 
 export const WHEN_FULL = ['end_oldest', 'refuse'] as const
 
-interface SessionPolicy {
+export interface SessionPolicy {
   readonly max_session_seconds: number
   readonly idle_seconds: number
   readonly session_binding: SessionBinding

@@ -72,6 +72,8 @@ export interface SignInFacts {
   }
   /** The factors that the person has enrolled. */
   readonly factors: readonly FactorKind[]
+  /** Asked of this very person; not there in what was recorded earlier. */
+  readonly isFactorRequired?: boolean
   readonly proof: FactorKind | 'none' | 'wrong'
   /** The application asked for more than a password (`acr_values`). */
   readonly isStepUp: boolean

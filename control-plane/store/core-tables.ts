@@ -159,7 +159,10 @@ export const users = table(
     emailProvenAt: whole('email_proven_at'),
     /** When an administrator ended a pause of lockout: failures before this do not count any more. */
     unlockedAt: whole('unlocked_at'),
-    lastSignInAt: whole('last_sign_in_at'),
+    /** 0: never. */
+    lastSignInAt: whole('last_sign_in_at').notNull().default(0),
+    /** Whatever the policy says: somebody has asked for a second factor of this very person. */
+    isFactorRequired: flag('is_factor_required').notNull().default(false),
   },
   (table) => [
     uniqueIndex('users_username').on(table.tenantId, table.usernameKey),

@@ -45,7 +45,7 @@ const searched = v.pipe(
   v.maxLength(LIMITS.usernameCharactersMax, SEARCH_WISH),
 )
 const beginning = v.optional(
-  v.pipe(searched, v.description('How the username or the e-mail address begins.')),
+  v.pipe(searched, v.description('Any part of the name, username, email address or id.')),
 )
 const SESSION_FILTER = {
   state: v.optional(v.picklist(['all', 'active'], 'one of all, active'), 'all'),

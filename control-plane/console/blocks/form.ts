@@ -18,6 +18,8 @@ interface FormView {
   readonly look?: 'danger' | 'quiet' | 'small' | undefined
   /** What it says of the form as a whole; the fields say the rest. */
   readonly attempt?: Attempt | undefined
+  /** It may bring a file along. */
+  readonly isUpload?: boolean
   /** Another way out, beside the button. */
   readonly cancel?: string
   /** Where ten buttons say «End»: what this one is about. */
@@ -25,14 +27,14 @@ interface FormView {
 }
 
 export function form(visit: Pick<Visit, 'proofs'>, view: FormView): Html {
-  const { action, submit, content = [], hidden = {}, look, attempt, cancel, about } = view
+  const { action, submit, content = [], hidden = {}, look, attempt, cancel, about, isUpload } = view
   const { proofs } = visit
   if (proofs?.isReadOnly === true) return asItIs(content)
   const sent: Record<string, string> =
     proofs === undefined
       ? { ...hidden }
       : { ...hidden, [CSRF_FIELD]: proofs.csrf, [FORM_ID_FIELD]: proofs.newFormId() }
-  return html`<form method="post" action="${action}" ${look === 'small' ? html`class="inline"` : ''}>
+  return html`<form method="post" action="${action}" ${isUpload === true ? html`enctype="multipart/form-data"` : ''} ${look === 'small' ? html`class="inline"` : ''}>
     ${problemOf(attempt, content)}
     ${hiddenFields(sent)} ${content}
     <div class="submit">

@@ -5,7 +5,7 @@ import type { Html } from '../../pages/html.ts'
 import { table } from '../blocks/table.ts'
 import { badge, moment } from '../blocks/text.ts'
 import type { ViewerVisit } from '../route.ts'
-import { accountBadge } from '../tenant/people/users-routes.ts'
+import { accountBadge } from '../tenant/people/user-badges.ts'
 import { personPath } from './person-page.ts'
 import { ROLE_NAMES } from './role-form.ts'
 

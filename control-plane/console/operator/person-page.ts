@@ -13,7 +13,7 @@ import type { View, ViewerVisit } from '../route.ts'
 import { browserOf } from '../tenant/people/session-table.ts'
 import { attemptTable, factorTable, deed, emailFact, nothing } from '../tenant/people/user-page.ts'
 import { ROLE_NAMES } from './role-form.ts'
-import { accountBadge } from '../tenant/people/users-routes.ts'
+import { accountBadge } from '../tenant/people/user-badges.ts'
 
 export const PEOPLE_PATH = '/console/people'
 export const PEOPLE_API = '/api/v1/operator/console/people'

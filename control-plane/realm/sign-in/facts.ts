@@ -61,6 +61,7 @@ export function factsAbout(realm: Realm, world: RealmWorld) {
           isNetworkKnown: addresses.some((address) => isSameNetwork(address, caller.ip)),
         },
         factors: await factors.kindsOf(owner),
+        isFactorRequired: user?.isFactorRequired ?? false,
         proof: 'none',
         isStepUp: wantsSecondFactor(signIn.interaction.params?.acr_values),
         // This browser's own session makes room for the one that begins

@@ -1,5 +1,5 @@
 /** Second factors. Whatever may be used once is taken by one update, which one asker wins. */
-import { and, asc, eq, inArray, isNull, lt } from '../drizzle.ts'
+import { and, asc, eq, inArray, isNull, lt, ne } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { allBy, updateBy } from '../statements.ts'
@@ -76,4 +76,24 @@ export async function deleteFactor(
     .where(and(isOf(tenantId, userId), eq(table.factorId, factorId)))
     .returning()
   return row
+}
+
+/** Who of them has one; recovery codes alone are none. */
+export async function withFactors(
+  queries: Queries,
+  tenantId: string,
+  userIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (userIds.length === 0) return new Set()
+  const rows = await queries
+    .selectDistinct({ userId: table.userId })
+    .from(table)
+    .where(
+      and(
+        eq(table.tenantId, tenantId),
+        inArray(table.userId, [...userIds]),
+        ne(table.kind, 'recovery'),
+      ),
+    )
+  return new Set(rows.map(({ userId }) => userId))
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../shared/limits.ts'
 import {
   and,
   asc,
@@ -129,6 +130,24 @@ export type AliveFilter =
   | { readonly kind: 'all' }
   | { readonly kind: 'people'; readonly userIds: readonly string[] }
   | { readonly kind: 'address'; readonly ip: string }
+  | { readonly kind: 'network'; readonly network: Network }
+
+/** A range of addresses, and how the text of each of them begins. */
+export interface Network {
+  readonly beginning: string
+  readonly has: (ip: string) => boolean
+}
+
+/** Of the first so many that begin alike; there is no index of numbers. */
+async function inNetwork(
+  { beginning, has }: Network,
+  walk: (areMeant: SQL, most: number) => Promise<SessionRow[]>,
+  limit: number,
+): Promise<SessionRow[]> {
+  const isAlike = and(gte(table.ip, beginning), lt(table.ip, `${beginning}\u{10ffff}`))
+  const rows = isAlike === undefined ? [] : await walk(isAlike, LIMITS.sessionsLookedThroughMax)
+  return rows.filter(({ ip }) => has(ip)).slice(0, limit)
+}
 
 /** The one that lasts longest first; each kind along an index of its own. */
 export async function aliveSessionsBefore(
@@ -139,7 +158,7 @@ export async function aliveSessionsBefore(
   before: { readonly expiresAt: number; readonly sid: string } | undefined,
   limit: number,
 ): Promise<SessionRow[]> {
-  const walk = async (areMeant: SQL | undefined) =>
+  const walk = async (areMeant: SQL | undefined, most = limit) =>
     await queries
       .select()
       .from(table)
@@ -156,7 +175,8 @@ export async function aliveSessionsBefore(
         ),
       )
       .orderBy(desc(table.expiresAt), desc(table.sid))
-      .limit(limit)
+      .limit(most)
+  if (filter.kind === 'network') return inNetwork(filter.network, walk, limit)
   if (filter.kind === 'all') return walk(undefined)
   if (filter.kind === 'address') return walk(eq(table.ip, filter.ip))
   const each = await Promise.all(filter.userIds.map((userId) => walk(eq(table.userId, userId))))

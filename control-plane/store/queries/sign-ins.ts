@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, gt, gte, or } from '../drizzle.ts'
+import { LIMITS } from '../../../shared/limits.ts'
+import { and, asc, desc, eq, gt, gte, inArray, isNotNull, or } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { deleteBy } from '../statements.ts'
@@ -77,4 +78,31 @@ export async function newestRefusedSignIns(queries: Queries, tenantId: string, l
     .where(and(eq(table.tenantId, tenantId), eq(table.outcome, 'refused')))
     .orderBy(desc(at))
     .limit(limit)
+}
+
+/** Who has failed since then: some people, or of all the newest `most`. */
+export async function failedLately(
+  queries: Queries,
+  tenantId: string,
+  sinceMs: number,
+  among: readonly string[] | undefined,
+  most: number,
+): Promise<string[]> {
+  const isFailed = and(eq(table.isFailure, true), eq(table.outcome, 'asking'))
+  const isLate = and(eq(table.tenantId, tenantId), isFailed, gte(table.at, sinceMs))
+  if (among !== undefined) {
+    if (among.length === 0) return []
+    const rows = await queries
+      .selectDistinct({ userId: table.userId })
+      .from(table)
+      .where(and(isLate, inArray(table.userId, [...among])))
+    return rows.flatMap(({ userId }) => userId ?? [])
+  }
+  const rows = await queries
+    .select({ userId: table.userId })
+    .from(table)
+    .where(and(isLate, isNotNull(table.userId)))
+    .orderBy(desc(table.at))
+    .limit(LIMITS.failuresReadMax)
+  return [...new Set(rows.flatMap(({ userId }) => userId ?? []))].slice(0, most)
 }

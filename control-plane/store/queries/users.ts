@@ -37,26 +37,6 @@ export async function findUserByKey(
   return findUserBy[column](queries, tenantId, key)
 }
 
-export async function usersAfter(
-  queries: Queries,
-  tenantId: string,
-  usernameKey: string,
-  limit: number,
-): Promise<UserRow[]> {
-  return await queries
-    .select()
-    .from(schema.users)
-    .where(
-      and(
-        eq(schema.users.tenantId, tenantId),
-        gt(schema.users.usernameKey, usernameKey),
-        ne(schema.users.source, 'trial'),
-      ),
-    )
-    .orderBy(asc(schema.users.usernameKey))
-    .limit(limit)
-}
-
 /** Whose username or address begins so; two walks along an index, however many there are. */
 export async function usersBeginning(
   queries: Queries,

@@ -42,7 +42,7 @@ async function startPeople(t: Parameters<typeof startConsole>[0]) {
   return { ...world, clock, mails, create, session, admin }
 }
 
-void t.test('users are listed by key and found by how they begin', async (t) => {
+void t.test('users are listed by key and found by any part of what they are called', async (t) => {
   const { admin, create } = await startPeople(t)
   t.match((await admin.get(USERS)).text, /No users yet.*Invite a user/s)
   for (const name of ['ada', 'adam', 'bob', 'carol']) await create(name)
@@ -53,7 +53,7 @@ void t.test('users are listed by key and found by how they begin', async (t) => 
   const next = /href="([^"]+)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
   t.match((await admin.get(next)).text, /bob@acme\.test.*carol@acme\.test/s)
   const found = await admin.get(`${USERS}?q=ADA&limit=2`)
-  t.match(found.text, /ada@acme\.test.*adam@acme\.test.*the first 2/s)
+  t.match(found.text, /ada@acme\.test.*adam@acme\.test/s)
   t.notMatch(found.text, 'bob@acme.test')
   t.match((await admin.get(`${USERS}?q=zoe`)).text, 'No matching users')
   t.equal((await admin.get(`${USERS}?q=${'x'.repeat(101)}`)).status, 400)

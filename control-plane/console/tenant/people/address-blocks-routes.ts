@@ -10,7 +10,7 @@ import { emptyState, pager, table } from '../../blocks/table.ts'
 import { moment } from '../../blocks/text.ts'
 import { tenantPath } from '../../navigation.ts'
 import { action, done, page } from '../../route.ts'
-import { apiOf, BLOCKS, blocksPath } from './paths.ts'
+import { apiOf, BLOCKS, blocksPath, fromAddress } from './paths.ts'
 
 const LiftBody = v.strictObject({
   address: v.pipe(
@@ -35,7 +35,11 @@ export function addressBlocksRoutes({ addressBlocks }: { readonly addressBlocks:
           caption: 'Blocked addresses',
           rows: items,
           columns: [
-            { label: 'Address', isName: true, cell: ({ address: one }) => one },
+            {
+              label: 'Address',
+              isName: true,
+              cell: ({ address: one }) => fromAddress(tenantId, one),
+            },
             { label: 'Failures', isNumber: true, cell: ({ failures }) => failures },
             { label: 'Since', cell: ({ createdAt }) => moment(createdAt) },
             { label: 'Until', cell: ({ blockedUntil }) => moment(blockedUntil) },

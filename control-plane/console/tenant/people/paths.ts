@@ -1,4 +1,5 @@
 /** Where a tenant's people and their sessions are, in the console and in the API. */
+import { html } from 'hono/html'
 import { TENANT_PATH, tenantPath } from '../../navigation.ts'
 
 export const USERS = `${TENANT_PATH}/users` as const
@@ -11,5 +12,9 @@ export const userPath = (tenantId: string, userId: string) =>
 export const blocksPath = (tenantId: string) => `${tenantPath(tenantId)}/address-blocks`
 export const sessionPath = (tenantId: string, sid: string) =>
   `${tenantPath(tenantId, 'sessions')}/${encodeURIComponent(sid)}`
+
+/** Who is signed in from there. */
+export const fromAddress = (tenantId: string, ip: string) =>
+  html`<a href="${tenantPath(tenantId, 'sessions')}?q=${encodeURIComponent(ip)}">${ip}</a>`
 
 export const apiOf = (tenantId: string) => `/api/v1/operator/tenants/${tenantId}`

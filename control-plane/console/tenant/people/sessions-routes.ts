@@ -17,22 +17,26 @@ import { tenantPath } from '../../navigation.ts'
 import { done, page, type ApiCall, type ConsoleRoute } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
 import { apiOf, SESSIONS, userPath } from './paths.ts'
+import { networkOf } from './network.ts'
 import { browserOf, sessionTable, peopleOf } from './session-table.ts'
 import { searched } from '../../filters.ts'
 
-type SessionsWorld = Pick<ConsoleWorld, 'users' | 'sessions' | 'revocations' | 'clock'>
+type SessionsWorld = Pick<ConsoleWorld, 'users' | 'sessions' | 'revocations' | 'policies' | 'clock'>
 
 /** Where the way leads back to. */
 const FROM = v.optional(v.picklist(['user', 'sessions'], 'one of user, sessions'), 'sessions')
 const EndBody = v.strictObject({ from: FROM })
 
 export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
-  const { users, sessions, revocations, clock } = world
+  const { users, sessions, revocations, policies, clock } = world
 
   /** What is looked for: an address, or whoever's name begins so. */
   async function filterOf(tenantId: string, text: string) {
     if (text === '') return { filter: { kind: 'all' } as const, matched: [] }
-    if (isIP(text) !== 0) return { filter: { kind: 'address', ip: text } as const, matched: [] }
+    const network = networkOf(text)
+    if (network !== undefined) return { filter: { kind: 'network', network } as const, matched: [] }
+    if (isIP(text) !== 0)
+      return { filter: { kind: 'address', ip: spelled(text) } as const, matched: [] }
     const matched = await users.search(tenantId, text, LIMITS.peopleMatchedMax)
     const userIds = matched.map(({ userId }) => userId)
     return { filter: { kind: 'people', userIds } as const, matched }
@@ -49,7 +53,7 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
   return [
     page(
       { path: SESSIONS, role: 'tenant', query: { ...PAGE_QUERY, q: searched } },
-      async ({ tenant: { tenantId, name }, query, address }) => {
+      async ({ tenant: { tenantId, name }, query, address, nowMs }) => {
         const { limit, cursor, q: text } = query
         const { filter, matched } = await filterOf(tenantId, text)
         const { items, next } = await sessions.listAlive(tenantId, filter, { limit, cursor })
@@ -62,6 +66,7 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
           content: html`${searchForm(path, text)} ${matchedHint(tenantId, matched)}
           ${sessionTable({
             tenantId,
+            lifetime: { ...(await policies.of(tenantId)).session, nowMs },
             sessions: items,
             people: await peopleOf(
               users,
@@ -142,6 +147,10 @@ export function sessionsRoutes(world: SessionsWorld): readonly ConsoleRoute[] {
   ]
 }
 
+/** As sessions keep it. */
+const spelled = (ip: string) =>
+  isIP(ip) === 6 ? new URL(`http://[${ip}]`).hostname.slice(1, -1) : ip
+
 const overAlready = (tenantId: string) =>
   done(tenantPath(tenantId, 'sessions'), 'This session has already ended.')
 
@@ -159,7 +168,7 @@ export const endedText = (count: number) =>
 
 function searchForm(path: string, text: string) {
   return html`<form method="get" action="${path}" class="filters" role="search">
-    ${textField({ name: 'q', label: 'Person or IP address', type: 'search', value: text, placeholder: 'ada@… or 192.0.2.7', isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
+    ${textField({ name: 'q', label: 'Person, IP address or network', type: 'search', value: text, placeholder: 'ada@…, 192.0.2.7 or 192.0.2.0/24', isFree: true, charactersMax: LIMITS.consoleSearchCharactersMax })}
     <div class="submit"><button type="submit" class="button quiet">Search</button></div>
   </form>`
 }
@@ -173,16 +182,16 @@ function matchedHint(tenantId: string, matched: readonly User[]): Html | string 
       <a href="${userPath(tenantId, one.userId)}/end-sessions">End all of these</a>
     </p>`
   return matched.length === LIMITS.peopleMatchedMax
-    ? html`<p class="hint">Of the first ${matched.length} people whose name begins so. Type more of it to find the others.</p>`
-    : html`<p class="hint">Of ${matched.length} people whose name begins so.</p>`
+    ? html`<p class="hint">Of the first ${matched.length} people who match. Type more to find the others.</p>`
+    : html`<p class="hint">Of ${matched.length} people who match.</p>`
 }
 
 const nothing = (path: string, text: string) =>
   text === ''
     ? emptyState('No active sessions', 'A session appears here as soon as someone signs in.')
     : emptyState(
-        'No running session',
-        'Search for a whole address, or for the beginning of a username or of an email address.',
+        'No matching sessions',
+        'Search by IP address, by network such as 192.0.2.0/24, or by any part of a name, email address or ID.',
         linkButton(path, 'Show all', 'quiet'),
       )
 

@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import type { PastAttempt } from '../../../accounts/attempts.ts'
 import type { KnownDevice } from '../../../accounts/devices.ts'
 import type { Factor } from '../../../accounts/factors.ts'
+import type { SessionPolicy } from '../../../policy/policies.ts'
 import type { Session } from '../../../sessions/sessions.ts'
 import type { User } from '../../../accounts/users.ts'
 import { form } from '../../blocks/form.ts'
@@ -12,15 +13,16 @@ import { table, type Column } from '../../blocks/table.ts'
 import { card, facts, moment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
 import type { TenantVisit, View } from '../../route.ts'
-import { apiOf, userPath } from './paths.ts'
+import { apiOf, fromAddress, userPath } from './paths.ts'
 import { browserOf, sessionTable } from './session-table.ts'
 import { outcomeBadge, repeatedText } from './sign-in-words.ts'
-import { accountBadge } from './users-routes.ts'
+import { accountBadge, lockedBadge } from './user-badges.ts'
 
 interface UserView {
   readonly user: User
   readonly pausedUntilMs: number | undefined
   readonly sessions: readonly Session[]
+  readonly session: SessionPolicy
   readonly factors: readonly Factor[]
   readonly devices: readonly KnownDevice[]
   readonly attempts: readonly PastAttempt[]
@@ -34,19 +36,19 @@ export function userPage(visit: TenantVisit, view: UserView): View {
   return {
     title: user.name,
     here: 'users',
-    intro: html`${accountBadge(user)} ${user.email}`,
+    intro: html`${accountBadge(user)} ${lockedBadge(view.pausedUntilMs)} ${user.email}`,
     buttons: user.source === 'directory' ? [] : [linkButton(`${path}/edit`, 'Edit', 'quiet')],
     content: html`${pause(visit, view, path)} ${card('Details', accountFacts(user))}
       ${card('Actions', whatCanBeDone(visit, user, path))}
       ${card(
         'Active sessions',
-        html`${sessionTable({ tenantId, sessions, empty: nothing(`No active sessions: ${user.name} is not signed in.`) })}
+        html`${sessionTable({ tenantId, sessions, lifetime: { ...view.session, nowMs: visit.nowMs }, empty: nothing(`No active sessions: ${user.name} is not signed in.`) })}
         ${sessions.length === 0 ? '' : html`<div class="submit">${linkButton(`${path}/end-sessions`, 'End all sessions', 'small')}</div>`}`,
         'sessions',
       )}
       ${card('Second factors', factorTable(factors, path), 'factors')}
-      ${card('Known browsers', deviceTable(devices), 'devices')}
-      ${card('Recent sign-ins', attemptTable(attempts), 'sign-ins')}`,
+      ${card('Known browsers', deviceTable(devices, tenantId), 'devices')}
+      ${card('Recent sign-ins', attemptTable(attempts, tenantId), 'sign-ins')}`,
     calls: [
       { method: 'PATCH', path: api, body: { name: 'Robert' }, label: 'Edit the account' },
       {
@@ -106,6 +108,8 @@ function accountFacts(user: User) {
           ? 'not chosen yet'
           : html`since ${moment(passwordChangedAt)}`,
     ],
+    ['Last sign-in', user.lastSignInAt === 0 ? 'never' : html`${moment(user.lastSignInAt)}`],
+    ['Second factor', user.isFactorRequired ? 'required' : 'as the MFA policy says'],
     ['Created', moment(user.createdAt)],
     ['ID', user.userId],
   ])
@@ -183,20 +187,20 @@ export function factorTable(factors: readonly Factor[], path?: string) {
   return html`${list}<p class="hint">${left} of ${codes.length} recovery codes left.</p>`
 }
 
-const deviceTable = (devices: readonly KnownDevice[]) =>
+const deviceTable = (devices: readonly KnownDevice[], tenantId: string) =>
   table({
     caption: 'Known browsers',
     rows: devices,
     columns: [
       { label: 'Browser', isName: true, cell: browserOf },
-      { label: 'Address', cell: ({ ip }) => ip },
+      { label: 'Address', cell: ({ ip }) => fromAddress(tenantId, ip) },
       { label: 'First seen', cell: ({ createdAt }) => moment(createdAt) },
       { label: 'Last seen', cell: ({ lastSeenAt }) => moment(lastSeenAt) },
     ],
     empty: nothing('No known browsers yet. A browser appears here after its first sign-in.'),
   })
 
-export const attemptTable = (attempts: readonly PastAttempt[]) =>
+export const attemptTable = (attempts: readonly PastAttempt[], tenantId?: string) =>
   table({
     caption: 'Recent sign-ins',
     rows: attempts,
@@ -207,7 +211,10 @@ export const attemptTable = (attempts: readonly PastAttempt[]) =>
         cell: ({ outcome, reason, repeated }) =>
           html`${outcomeBadge(outcome, reason)}${repeatedText(repeated)}`,
       },
-      { label: 'Address', cell: ({ ip }) => ip },
+      {
+        label: 'Address',
+        cell: ({ ip }) => (tenantId === undefined ? ip : fromAddress(tenantId, ip)),
+      },
       { label: 'Browser', cell: browserOf },
     ],
     empty: nothing('No recent sign-ins. Attempts to sign in to this account appear here.'),

@@ -71,6 +71,7 @@ export function userRoutes(world: UserWorld): readonly ConsoleRoute[] {
         user,
         pausedUntilMs: await attempts.pauseOf(user, decided),
         sessions: await sessions.listAliveOf(tenantId, userId),
+        session: decided.session,
         factors: await factors.list(user),
         devices: await devices.list(tenantId, userId),
         attempts: await attempts.newestOf(tenantId, userId),

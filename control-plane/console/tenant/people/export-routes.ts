@@ -1,0 +1,93 @@
+/** The users that a list shows, all of them, as a file: read and sent a few hundred at a time. */
+import { LIMITS } from '../../../../shared/limits.ts'
+import type { User } from '../../../accounts/users.ts'
+import { csvLine } from '../../../requests/csv.ts'
+import { page, type ConsoleRoute } from '../../route.ts'
+import { USERS } from './paths.ts'
+import { USER_FILTERS, wishOf, type UserListWorld } from './user-list.ts'
+
+const COLUMNS = [
+  'user_id',
+  'username',
+  'email',
+  'name',
+  'status',
+  'source',
+  'second_factor',
+  'locked_until',
+  'last_sign_in_at',
+  'created_at',
+]
+
+const iso = (ms: number | undefined) =>
+  ms === undefined || ms === 0 ? '' : new Date(ms).toISOString()
+
+export function exportRoutes(world: UserListWorld): readonly ConsoleRoute[] {
+  const { users, factors, attempts, policies } = world
+
+  async function* linesOf(tenantId: string, filters: Parameters<typeof wishOf>[2]) {
+    yield csvLine(COLUMNS)
+    const { filter, order } = await wishOf(world, tenantId, filters)
+    const decided = await policies.of(tenantId)
+    let cursor: string | undefined
+    do {
+      const request = { limit: LIMITS.usersExportedAtOnceMax, cursor }
+      const { items, next } = await users.list(tenantId, request, filter, order)
+      const ids = items.map(({ userId }) => userId)
+      const withFactor = await factors.amongThem(tenantId, ids)
+      const paused = await attempts.pausesOf(tenantId, decided, ids)
+      yield items
+        .map((user) => {
+          const { userId, isFactorRequired } = user
+          const factor = withFactor.has(userId) ? 'set_up' : isFactorRequired ? 'required' : 'none'
+          return lineOf(user, factor, paused.get(userId))
+        })
+        .join('')
+      cursor = next ?? undefined
+    } while (cursor !== undefined)
+  }
+
+  return [
+    page(
+      { path: `${USERS}/export`, role: 'tenant', query: USER_FILTERS },
+      ({ tenant: { tenantId }, query }) => {
+        const encoder = new TextEncoder()
+        const lines = linesOf(tenantId, query)
+        const body = new ReadableStream<Uint8Array>({
+          async pull(controller) {
+            const { value, done } = await lines.next()
+            if (done === true) controller.close()
+            else controller.enqueue(encoder.encode(value))
+          },
+          async cancel() {
+            await lines.return(undefined)
+          },
+        })
+        return new Response(body, {
+          headers: {
+            'Content-Type': 'text/csv; charset=utf-8',
+            'Content-Disposition': `attachment; filename="users-${tenantId}.csv"`,
+            'Cache-Control': 'no-store',
+          },
+        })
+      },
+    ),
+  ]
+}
+
+function lineOf(user: User, factor: string, lockedUntilMs: number | undefined): string {
+  const { userId, username, email, name, isDisabled, source, passwordHash } = user
+  const isInvited = source === 'own' && passwordHash === ''
+  return csvLine([
+    userId,
+    username,
+    email,
+    name,
+    isDisabled ? 'disabled' : isInvited ? 'invited' : 'active',
+    source === 'own' ? 'local' : source,
+    factor,
+    iso(lockedUntilMs),
+    iso(user.lastSignInAt),
+    iso(user.createdAt),
+  ])
+}

@@ -1,0 +1,15 @@
+/** Of a tenant's people as lists; a part of `LIMITS`, which is what is asked. */
+export const PEOPLE_LIMITS = {
+  /** Locked accounts that one page tells, and failed sign-ins that it reads to find them. */
+  lockedUsersListedMax: 200,
+  failuresReadMax: 5000,
+  /** Users that one form changes, and that one file brings in. */
+  usersChangedAtOnceMax: 100,
+  usersImportedAtOnceMax: 500,
+  /** A file of them, as text in a form. */
+  userImportBytesMax: 128 * 1024,
+  /** Lines of an export that are read in one turn. */
+  usersExportedAtOnceMax: 500,
+  /** Sessions that one page looks through for a network. */
+  sessionsLookedThroughMax: 5000,
+} as const
