@@ -120,7 +120,8 @@ function readLine(
   const checked = v.safeParse(v.pick(NewUserBody, ['email', 'username', 'name']), user)
   if (!checked.success) {
     const [issue] = checked.issues
-    const field = String((issue.path?.[0] as { key?: unknown } | undefined)?.key ?? 'value')
+    const key = (issue.path?.[0] as { key?: unknown } | undefined)?.key
+    const field = typeof key === 'string' ? key : 'value'
     return { line, about, problem: `${field}: must be ${issue.message}.` }
   }
   try {

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, lt, ne } from '../drizzle.ts'
+import { and, asc, eq, gte, lt, ne } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { deleteBy, findBy } from '../statements.ts'
