@@ -13,6 +13,7 @@ import { RequestContext, UnservedContext, type Edge } from './request/context.ts
 import { respond } from './request/respond.ts'
 import type { ProvenSession } from './request/sessions.ts'
 import { forwardingLines } from './upstream/forwarding-lines.ts'
+import { valuesOf } from './wire/websocket-request.ts'
 import type { Exchange, ForwardPlan, RequestHead } from './wire/exchange.ts'
 import type { Upstream } from './wire/upstream-call.ts'
 
@@ -137,7 +138,9 @@ function refuseUnserved(
 }
 
 function refuse(exchange: Exchange, reason: RefuseReason, status: RefusedStatus): void {
-  respond(exchange, refusal(exchange.head, reason, status))
+  const { head } = exchange
+  const header = (name: string) => valuesOf(head.keptLines, name)
+  respond(exchange, refusal({ head, header }, reason, status))
 }
 
 /**

@@ -9,7 +9,8 @@ import type { PrivateSigningJwk } from '../keys/signing-keys.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { errors, interactionPolicy } from './oidc.ts'
 import { pathCookieName, realmCookieName, sessionCookiePath } from './realm-cookies.ts'
-import { LANGUAGES } from '../pages/languages.ts'
+import { LANGUAGES } from '../../shared/sign-in/language.ts'
+import { SESSION_ENDED } from '../../shared/sign-in/session-ended.ts'
 import { CODE_SECONDS } from './session-life.ts'
 
 /** How long a person may take over the sign-in page. */
@@ -69,7 +70,7 @@ export function providerConfiguration(settings: RealmSettings, hooks: RealmHooks
     jwks: { keys: settings.jwks },
     discovery: { ui_locales_supported: [...LANGUAGES] },
     responseTypes: ['code'],
-    extraParams: { response_mode: refuseOtherModes },
+    extraParams: { response_mode: refuseOtherModes, [SESSION_ENDED]: null },
     pkce: { required: () => true },
     scopes: ['openid'],
     claims: {

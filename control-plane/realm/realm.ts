@@ -5,6 +5,7 @@
 import type { EventEmitter } from 'node:events'
 import type { KoaContextWithOIDC, Provider as OidcProvider } from 'oidc-provider'
 import { issuerOf } from '../../shared/issuer.ts'
+import { signedOutUrl } from '../../shared/sign-in/signed-out-url.ts'
 import { isHangUp } from '../listener/hang-up.ts'
 import type { Tenant } from '../store/queries/tenants.ts'
 import { applicationHomeOf } from '../tenants/application-home.ts'
@@ -73,7 +74,7 @@ export async function createRealm(
       clientId,
       clientSecret: clientSecrets.current,
       redirectUris,
-      postLogoutRedirectUris: applicationUrls,
+      postLogoutRedirectUris: [...applicationUrls, ...applicationUrls.map(signedOutUrl)],
       jwks,
       cookieKeys: [vault.deriveKey(`realm.cookies/${tenantId}`).toString('base64url')],
       adapter: records.adapter,

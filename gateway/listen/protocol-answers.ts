@@ -3,9 +3,23 @@ import { isNavigation } from '../../shared/enforcement/navigation.ts'
 import type { OwnAnswer } from '../wire/exchange.ts'
 import { plainAnswer } from '../wire/answer.ts'
 import type { Http1ServerOptions } from '../http1/world.ts'
+import { languageOf } from '../../shared/sign-in/language.ts'
 import { PAGE_HEADER_LINES, pageHtml } from '../../shared/sign-in/pages.ts'
+import { inEveryLanguage } from '../../shared/sign-in/texts/languages.ts'
+import { UPSTREAM_FAILURE_CODES, type UpstreamFailureCode } from '../wire/upstream-call.ts'
+import { valuesOf } from '../wire/websocket-request.ts'
 
 type ProtocolAnswers = Required<Pick<Http1ServerOptions, 'refusalAnswer' | 'failureAnswer'>>
+
+/** Whoever asks may be anybody, so it says nothing about a session. */
+const FAILURE_PAGES = inEveryLanguage(({ upstreamFailed, tryAgain }, language) => {
+  const action = { href: '', label: tryAgain } // this very address
+  const pages = UPSTREAM_FAILURE_CODES.map((code) => [
+    code,
+    pageHtml({ ...upstreamFailed, language, code, action }),
+  ])
+  return Object.fromEntries(pages) as Record<UpstreamFailureCode, string>
+})
 
 export function createProtocolAnswers(nextRequestId: () => string): ProtocolAnswers {
   return {
@@ -13,13 +27,9 @@ export function createProtocolAnswers(nextRequestId: () => string): ProtocolAnsw
     failureAnswer(failure, exchange): OwnAnswer {
       // What was to be forwarded has its lines, the id of the request among them.
       if (!isNavigation(exchange.head)) return plainAnswer(failure)
-      const page = {
-        title: 'The application does not answer',
-        text: 'You are still signed in. Try again in a moment.',
-        code: failure.code,
-        action: { href: '', label: 'Try again' }, // this very address
-      }
-      return { status: failure.status, headerLines: PAGE_HEADER_LINES, body: pageHtml(page) }
+      const language = languageOf(valuesOf(exchange.head.keptLines, 'accept-language').join())
+      const body = FAILURE_PAGES[language][failure.code]
+      return { status: failure.status, headerLines: PAGE_HEADER_LINES, body }
     },
   }
 }

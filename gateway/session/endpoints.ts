@@ -28,7 +28,7 @@ export function createServiceEndpoints(world: EndpointWorld) {
         { reason: reasonOf(error), tenant_id: context.tenant.tenantId, endpoint },
         'failed',
       )
-      respond(context.exchange, signInUnavailable())
+      respond(context.exchange, signInUnavailable(context))
     })
   }
 }

@@ -1,6 +1,8 @@
 /** `/service/me` for people: who is signed in, where else, and a button behind each. */
 import { html } from 'hono/html'
+import type { Language } from '../../shared/sign-in/language.ts'
 import { frame, readable, type Html } from '../../shared/sign-in/pages.ts'
+import { TEXTS } from '../../shared/sign-in/texts/languages.ts'
 import type { Listed } from './own-sessions.ts'
 
 export interface MePage {
@@ -14,72 +16,80 @@ export interface MePage {
   readonly csrf: string
   /** Undefined while the control plane does not answer. */
   readonly listed: Listed | undefined
-  readonly done: keyof typeof DONE | undefined
+  readonly done: 'session' | 'device' | undefined
 }
 
-const DONE = {
-  session: 'The session has ended. Whoever used it is signed out.',
-  device: 'The device is forgotten. Its next sign-in is one from a new device.',
-} as const
+type Said = (typeof TEXTS)[Language]['me']
 
-export function mePageHtml(me: MePage): string {
+/** What every part of the page is written with. */
+interface Writing {
+  readonly said: Said
+  readonly csrf: string
+  readonly time: (iso: string) => Html
+}
+
+export function mePageHtml(me: MePage, language: Language): string {
   const { listed, done, csrf } = me
+  const { me: said, signOut } = TEXTS[language]
+  const time = (iso: string) => html`<time datetime="${iso}">${readable(iso, language)}</time>`
+  const writing = { said, csrf, time }
   return frame(
-    'Your session',
-    html`<h1>${me.name === '' ? 'Your session' : me.name}</h1>
-      <p>You are signed in to ${me.application}.</p>
-      ${done === undefined ? '' : html`<p class="notice" role="status">${DONE[done]}</p>`}
+    { title: said.title, language, className: 'wide' },
+    html`<h1>${me.name === '' ? said.title : me.name}</h1>
+      <p>${said.intro(me.application)}</p>
+      ${done === undefined ? '' : html`<p class="notice" role="status">${said.done[done]}</p>`}
       <dl>
         ${
           me.email === ''
             ? ''
-            : html`<dt>E-mail</dt>
+            : html`<dt>${said.email}</dt>
                 <dd>${me.email}</dd>`
         }
-        <dt>Since</dt>
+        <dt>${said.since}</dt>
         <dd>${time(me.signedInAt)}</dd>
-        <dt>Until</dt>
+        <dt>${said.until}</dt>
         <dd>${time(me.endsAt)}</dd>
       </dl>
-      ${listed === undefined ? notAvailable() : [sessions(listed, csrf), devices(listed, csrf)]}
+      ${listed === undefined ? notAvailable(said) : [sessions(listed, writing), devices(listed, writing)]}
       <div class="row">
-        <form method="post" action="/service/logout"><button>Sign out</button></form>
-        <a class="small" href="${me.accountUrl}">Password and account</a>
+        <form method="post" action="/service/logout"><button>${signOut}</button></form>
+        <a class="small" href="${me.accountUrl}">${said.account}</a>
       </div>`,
-    'wide',
   )
 }
 
-function sessions({ sessions }: Listed, csrf: string): Html {
-  return html`<h2>Where you are signed in</h2>
+function sessions({ sessions }: Listed, { said, csrf, time }: Writing): Html {
+  return html`<h2>${said.sessions}</h2>
     <ul>
       ${sessions.map((session, index) =>
         item({
           id: `session-${index}`,
-          title: session.browser === '' ? 'Unknown browser' : session.browser,
-          badge: session.current ? 'this one' : undefined,
+          title: session.browser === '' ? said.unknownBrowser : session.browser,
+          badge: session.current ? said.thisOne : undefined,
           facts: [
             session.ip,
-            html`Since ${time(session.started_at)}`,
-            html`Last used ${time(session.last_seen_at)}`,
+            html`${said.since} ${time(session.started_at)}`,
+            html`${said.lastUsed} ${time(session.last_seen_at)}`,
           ],
-          button: session.current ? undefined : { label: 'End', field: 'sid', value: session.sid },
+          button: session.current
+            ? undefined
+            : { label: said.end, field: 'sid', value: session.sid },
           csrf,
         }),
       )}
     </ul>`
 }
 
-function devices({ devices }: Listed, csrf: string): Html {
-  return html`<h2>Browsers that you have used</h2>
-    ${devices.length === 0 ? html`<p>None is remembered.</p>` : ''}
+function devices({ devices }: Listed, { said, csrf, time }: Writing): Html {
+  return html`<h2>${said.devices}</h2>
+    ${devices.length === 0 ? html`<p>${said.devicesNone}</p>` : ''}
     <ul>
       ${devices.map((device, index) =>
         item({
           id: `device-${index}`,
-          title: device.browser === '' ? 'Unknown browser' : device.browser,
-          facts: [device.ip, html`Last sign-in ${time(device.last_seen_at)}`],
-          button: { label: 'Forget', field: 'device', value: device.device_id },
+          title: device.browser === '' ? said.unknownBrowser : device.browser,
+          facts: [device.ip, html`${said.lastSignIn} ${time(device.last_seen_at)}`],
+          button: { label: said.forget, field: 'device', value: device.device_id },
           csrf,
         }),
       )}
@@ -96,7 +106,7 @@ interface Item {
   readonly csrf: string
 }
 
-/** Ten buttons that say «End» tell nothing apart: each is named together with its item. */
+/** Ten buttons that say «Sign out» tell nothing apart: each is named together with its item. */
 function item({ id, title, badge, facts, button, csrf }: Item): Html {
   return html`<li>
     <div>
@@ -118,12 +128,6 @@ function item({ id, title, badge, facts, button, csrf }: Item): Html {
   </li>`
 }
 
-function notAvailable(): Html {
-  return html`<p class="notice" role="status">
-    The list of your sessions and devices is not available right now. Try again in a moment.
-  </p>`
-}
-
-function time(iso: string): Html {
-  return html`<time datetime="${iso}">${readable(iso)}</time>`
+function notAvailable(said: Said): Html {
+  return html`<p class="notice" role="status">${said.listUnavailable}</p>`
 }

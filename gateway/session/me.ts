@@ -13,7 +13,10 @@ import {
 } from '../../shared/sign-in/answer.ts'
 import { logout } from '../../shared/sign-in/logout.ts'
 import { FORM_PAGE_HEADER_LINES } from '../../shared/sign-in/pages.ts'
+import { ownSessionOf, wantsPage } from '../../shared/sign-in/own-session.ts'
 import { isRead, onlyParameter, type SignInWorld } from '../../shared/sign-in/service-request.ts'
+import { english } from '../../shared/sign-in/texts/english.ts'
+import { spokenBy, TEXTS } from '../../shared/sign-in/texts/languages.ts'
 import { BodyTooLarge } from '../wire/exchange.ts'
 import type { RequestContext } from '../request/context.ts'
 import { mePageHtml, type MePage } from './me-page.ts'
@@ -48,30 +51,23 @@ async function show(
   const { claims } = session
   const own = await world.ownSessions.list(tenant, session)
   const listed = own.kind === 'listed' ? own.listed : undefined
-  const { name, email, sub, sid } = claims
-  const endSeconds = Math.min(claims.exp, claims.iat + tenant.sessionRules.sessionSecondsMax)
-  const signedInAt = new Date(claims.authTime * 1000).toISOString()
-  const endsAt = new Date(endSeconds * 1000).toISOString()
-  const accountUrl = `${tenant.client.issuer}/account`
-  const csrf = csrfOf(tenant.seenKeys[0], sid)
-  if (!wantsPage(context))
-    return jsonAnswer(200, {
-      tenant_id: tenant.tenantId,
-      user_id: sub,
-      sid,
-      name,
-      email,
-      signed_in_at: signedInAt,
-      ends_at: endsAt,
-      sessions: listed?.sessions ?? null,
-      devices: listed?.devices ?? null,
-      account_url: accountUrl,
-      csrf,
-    })
+  const facts = ownSessionOf(tenant, claims)
+  const csrf = csrfOf(tenant.seenKeys[0], claims.sid)
+  if (!isForPage(context)) {
+    const { sessions = null, devices = null } = listed ?? {}
+    return jsonAnswer(200, { ...facts, sessions, devices, csrf })
+  }
   const said = onlyParameter(context.query, 'done')
   const done = said === 'session' || said === 'device' ? said : undefined
-  const about = { application: tenant.name, name, email, signedInAt, endsAt, accountUrl }
-  const body = mePageHtml({ ...about, csrf, listed, done })
+  const about = {
+    application: tenant.name,
+    name: facts.name,
+    email: facts.email,
+    signedInAt: facts.signed_in_at,
+    endsAt: facts.ends_at,
+    accountUrl: facts.account_url,
+  }
+  const body = mePageHtml({ ...about, csrf, listed, done }, spokenBy(context))
   return { status: 200, headerLines: FORM_PAGE_HEADER_LINES, body }
 }
 
@@ -96,7 +92,7 @@ async function end(
   // its token is not here: whatever may have been issued by now
   const latest = context.nowSeconds + LIMITS.issuedAheadSecondsMax
   if ('sid' in ending) world.refuseSession(context, ending.sid, latest)
-  if (!wantsPage(context)) return jsonAnswer(200, { ended: ending })
+  if (!isForPage(context)) return jsonAnswer(200, { ended: ending })
   const done: MePage['done'] = 'sid' in ending ? 'session' : 'device'
   return redirection(303, `/service/me?done=${done}`)
 }
@@ -135,42 +131,28 @@ function isSame(given: string, expected: string): boolean {
 }
 
 const REFUSALS = {
-  cross_site_form: {
-    status: 403,
-    title: 'This form was not sent from this page',
-    text: 'Nothing has been ended. Open the page again and press the button there.',
-  },
-  form_invalid: {
-    status: 400,
-    title: 'This form cannot be read',
-    text: 'Name one session or one device that is to end. Open the page again.',
-  },
-  form_too_large: {
-    status: 413,
-    title: 'This form is too large',
-    text: 'Nothing has been ended. Open the page again and press the button there.',
-  },
-  not_found: {
-    status: 404,
-    title: 'There is no such session or device',
-    text: 'It may have ended already. Open the page again to see what there is.',
-  },
-  unavailable: {
-    status: 503,
-    title: 'This cannot be done right now',
-    text: 'We cannot tell whether it has ended. Open the page again in a moment.',
-  },
+  cross_site_form: 403,
+  form_invalid: 400,
+  form_too_large: 413,
+  not_found: 404,
+  unavailable: 503,
 } as const
 
-function refuse(context: RequestContext, code: keyof typeof REFUSALS): Answer {
-  const { status, title, text } = REFUSALS[code]
-  const lines = status === 503 ? ['Retry-After: 5'] : []
-  if (!wantsPage(context))
-    return jsonAnswer(status, { error: code, detail: `${title}. ${text}` }, lines)
-  const action = { href: '/service/me', label: 'Back to your sessions' }
-  return pageAnswer(status, { title, text, code, action }, lines)
+function detailOf(code: keyof typeof REFUSALS): string {
+  const { title, text } = english.me.refusals[code]
+  return `${title}. ${text}`
 }
 
-function wantsPage({ exchange }: RequestContext): boolean {
-  return /\btext\/html\b/i.test(exchange.head.accept)
+function refuse(context: RequestContext, code: keyof typeof REFUSALS): Answer {
+  const status = REFUSALS[code]
+  const lines = status === 503 ? ['Retry-After: 5'] : []
+  if (!isForPage(context)) return jsonAnswer(status, { error: code, detail: detailOf(code) }, lines)
+  const language = spokenBy(context)
+  const { back, refusals } = TEXTS[language].me
+  const action = { href: '/service/me', label: back }
+  return pageAnswer(status, { ...refusals[code], language, code, action }, lines)
+}
+
+function isForPage({ exchange }: RequestContext): boolean {
+  return wantsPage(exchange.head.accept)
 }

@@ -40,6 +40,7 @@ const UPSTREAM_FAILURES = {
   upstream_timeout: 504,
 } as const
 export type UpstreamFailureCode = keyof typeof UPSTREAM_FAILURES
+export const UPSTREAM_FAILURE_CODES = Object.keys(UPSTREAM_FAILURES) as UpstreamFailureCode[]
 
 export const failure = (code: UpstreamFailureCode, detail: string): UpstreamFailure => ({
   status: UPSTREAM_FAILURES[code],

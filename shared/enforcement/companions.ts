@@ -10,6 +10,14 @@ interface CompanionFacts {
   readonly secondsLeft: number
 }
 
+/** For a day longer than its session, so that whoever signs in anew is told that theirs has expired. */
+const OUTLIVES_SECONDS = 86_400
+
+export function seenCookie(value: string, secondsLeft: number, isSecure: boolean): string {
+  const maxAgeSeconds = Math.max(1, secondsLeft) + OUTLIVES_SECONDS
+  return setCookie(seenCookieName(isSecure), value, { maxAgeSeconds, isSecure })
+}
+
 const NONE: readonly string[] = []
 
 /** Values of Set-Cookie, for an answer that no shared cache may store; else left out. */
@@ -17,9 +25,7 @@ export function companionCookies(facts: CompanionFacts): readonly string[] {
   const { seenDue, hasHops, isSecure, secondsLeft } = facts
   if (seenDue === '' && !hasHops) return NONE
   const cookies: string[] = []
-  const maxAgeSeconds = Math.max(1, secondsLeft)
-  if (seenDue !== '')
-    cookies.push(setCookie(seenCookieName(isSecure), seenDue, { maxAgeSeconds, isSecure }))
+  if (seenDue !== '') cookies.push(seenCookie(seenDue, secondsLeft, isSecure))
   if (hasHops) cookies.push(clearCookie(hopsCookieName(isSecure), isSecure))
   return cookies
 }

@@ -31,7 +31,16 @@ export function pageAnswer(
   page: Page,
   headerLines: readonly string[] = [],
 ): Answer {
-  return { status, headerLines: [...PAGE_HEADER_LINES, ...headerLines], body: pageHtml(page) }
+  return htmlAnswer(status, pageHtml(page), headerLines)
+}
+
+/** A page that was made before. */
+export function htmlAnswer(
+  status: number,
+  body: string,
+  headerLines: readonly string[] = [],
+): Answer {
+  return { status, headerLines: [...PAGE_HEADER_LINES, ...headerLines], body }
 }
 
 export function redirection(
@@ -53,6 +62,6 @@ export function cookieLines(cookies: readonly string[]): string[] {
 }
 
 export function methodRefused(allow: string): Answer {
-  const body = { error: 'method_not_allowed', detail: `This address takes ${allow}.` }
+  const body = { error: 'method_not_allowed', detail: `Use ${allow} at this address.` }
   return jsonAnswer(405, body, [`Allow: ${allow}`])
 }

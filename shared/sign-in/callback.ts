@@ -1,12 +1,7 @@
 /** `/service/callback`: a code becomes a session, or the way goes back to the beginning. */
 import { nowSeconds } from '../clock.ts'
-import {
-  clearCookie,
-  readCookie,
-  seenCookieName,
-  SESSION_COOKIE,
-  setCookie,
-} from '../enforcement/cookies.ts'
+import { clearCookie, readCookie, SESSION_COOKIE, setCookie } from '../enforcement/cookies.ts'
+import { seenCookie } from '../enforcement/companions.ts'
 import { fingerprintOf } from '../enforcement/fingerprint.ts'
 import { writeSeen } from '../enforcement/seen.ts'
 import { isRevoked } from '../enforcement/session.ts'
@@ -15,6 +10,7 @@ import { cookieLines, methodRefused, pageAnswer, redirection, type Answer } from
 import { flowCookieName, flowCookiePath, flowIdOf, openFlow, type Flow } from './flow.ts'
 import { hopsCookie } from './hops.ts'
 import { othersCleared } from './stray-sessions.ts'
+import { spokenBy, TEXTS } from './texts/languages.ts'
 import {
   onlyParameter,
   reasonOf,
@@ -41,7 +37,7 @@ export async function callback<V extends ServiceRequest>(
   const flowCleared = clearCookie(cookieName, isSecure, flowCookiePath(isSecure))
   if (callbacks.isUsed(flow.state)) return startAgain(request, world, [flowCleared])
   const waitSeconds = hasCode(query) ? callbacks.waitSeconds(request.clientAddress) : undefined
-  if (waitSeconds !== undefined) return tooManySignIns(waitSeconds)
+  if (waitSeconds !== undefined) return tooManySignIns(request, waitSeconds)
   callbacks.use(flow.state)
   if (!hasCode(query)) return signInEnded(request, flow.returnTo, [flowCleared])
 
@@ -98,7 +94,7 @@ function sessionCookies(
   const seen = writeSeen({ seconds, fingerprint }, claims.sid, tenant.seenKeys[0])
   return [
     setCookie(SESSION_COOKIE, token, { maxAgeSeconds, isSecure }),
-    setCookie(seenCookieName(isSecure), seen, { maxAgeSeconds, isSecure }),
+    seenCookie(seen, maxAgeSeconds, isSecure),
   ]
 }
 
@@ -113,12 +109,9 @@ function startAgain(
 }
 
 /** The flow is not used by that, so the same address can be asked again. */
-function tooManySignIns(waitSeconds: number): Answer {
-  const page = {
-    title: 'Too many sign-ins',
-    text: 'Too many sign-ins came from your network. Reload this page in a moment.',
-    code: 'rate_limited',
-  }
+function tooManySignIns(request: ServiceRequest, waitSeconds: number): Answer {
+  const language = spokenBy(request)
+  const page = { ...TEXTS[language].tooManySignIns, language, code: 'rate_limited' }
   return pageAnswer(429, page, [`Retry-After: ${waitSeconds}`])
 }
 
@@ -127,15 +120,17 @@ function signInEnded(
   returnTo: string,
   cookies: readonly string[],
 ): Answer {
+  const language = spokenBy(request)
+  const texts = TEXTS[language]
   return pageAnswer(
     400,
     {
-      title: 'The sign-in was not completed',
-      text: 'Nothing is lost. Start again to continue where you wanted to go.',
+      ...texts.signInIncomplete,
+      language,
       code: 'sign_in_incomplete',
       action: {
         href: `/service/login?returnTo=${encodeURIComponent(returnTo)}`,
-        label: 'Sign in again',
+        label: texts.signInAgain,
       },
     },
     cookieLines([...cookies, hopsCookie(request)]),

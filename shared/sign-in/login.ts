@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { clearCookie, flowCookies, hopsCookieName, setCookie } from '../enforcement/cookies.ts'
 import { safeReturnTo } from '../enforcement/return-to.ts'
 import { LIMITS } from '../limits.ts'
-import { REASON_TEXTS, type SignInReason } from '../reasons.ts'
+import type { SignInReason } from '../reasons.ts'
 import { methodRefused, pageAnswer, redirection, type Answer } from './answer.ts'
 import { flowCookieName, flowCookiePath, newFlowId, sealFlow, type Flow } from './flow.ts'
 import { hopsOf } from './hops.ts'
+import { sessionEndedOf } from './session-ended.ts'
 import { strayCleared } from './stray-sessions.ts'
+import { spokenBy, TEXTS } from './texts/languages.ts'
 import {
   isRead,
   onlyParameter,
@@ -26,13 +28,15 @@ export async function login<V extends ServiceRequest>(
   const reason = verdict.kind === 'invalid' ? verdict.reason : undefined
   if (hopsOf(request) >= LIMITS.signInHopsMax) return loopPage(request, reason ?? 'no_session')
   if (tenant.isSignInBlocked)
-    return reason === undefined ? redirection(303, returnToOf(request)) : signInBlocked(tenant)
+    return reason === undefined ? redirection(303, returnToOf(request)) : signInBlocked(request)
   const flowId = newFlowId(request.nowSeconds)
   const state = `${flowId}.${randomBytes(16).toString('base64url')}`
   if (reason === 'binding_terminate') terminate(request, world)
   const isMoved = reason === 'binding_terminate' || reason === 'binding_step_up'
   const redirectUri = `${request.edgeUrl}/service/callback`
-  const start = await world.relyingParty.start(tenant, { redirectUri, state, isFresh: isMoved })
+  const sessionEnded = sessionEndedOf(request, reason)
+  const asked = { redirectUri, state, isFresh: isMoved, sessionEnded }
+  const start = await world.relyingParty.start(tenant, asked)
   const flow = {
     state,
     nonce: start.nonce,
@@ -54,12 +58,11 @@ export async function login<V extends ServiceRequest>(
 
 const returnToOf = ({ query }: ServiceRequest) => safeReturnTo(onlyParameter(query, 'returnTo'))
 
-function signInBlocked({ name }: ServiceRequest['tenant']): Answer {
-  return pageAnswer(403, {
-    title: 'Nobody can sign in at the moment',
-    text: `New sign-ins to ${name} are closed. Whoever runs it can tell you more.`,
-    code: 'licence_blocked',
-  })
+function signInBlocked(request: ServiceRequest): Answer {
+  const language = spokenBy(request)
+  const { title, text } = TEXTS[language].signInBlocked
+  const page = { language, title, text: text(request.tenant.name), code: 'licence_blocked' }
+  return pageAnswer(403, page)
 }
 
 /** Five of these, a session and the rest of a head must fit into one: a long way back is let go. */
@@ -70,18 +73,19 @@ function sealShort(flow: Flow, key: Buffer): string {
     : sealFlow({ ...flow, returnTo: '/' }, key)
 }
 
-function loopPage({ isCookieSecure }: ServiceRequest, reason: SignInReason): Answer {
-  const cause =
-    reason === 'no_session'
-      ? 'Your browser did not keep the session cookie. Allow cookies for this site.'
-      : REASON_TEXTS[reason]
+function loopPage(request: ServiceRequest, reason: SignInReason): Answer {
+  const { isCookieSecure } = request
+  const language = spokenBy(request)
+  const { reasons, signInLoop, tryAgain } = TEXTS[language]
+  const cause = reason === 'no_session' ? signInLoop.noCookie : reasons[reason]
   return pageAnswer(
     508,
     {
-      title: 'Sign-in keeps repeating',
-      text: `We stopped it after ${LIMITS.signInHopsMax} rounds. ${cause}`,
+      language,
+      title: signInLoop.title,
+      text: signInLoop.text(LIMITS.signInHopsMax, cause),
       code: reason,
-      action: { href: '/service/login', label: 'Try once more' },
+      action: { href: '/service/login', label: tryAgain },
     },
     [`Set-Cookie: ${clearCookie(hopsCookieName(isCookieSecure), isCookieSecure)}`],
   )

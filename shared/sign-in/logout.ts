@@ -10,11 +10,12 @@ import {
 import { isRevoked } from '../enforcement/session.ts'
 import { judgeTimes, type TokenClaims } from '../enforcement/token.ts'
 import { cookieLines, methodRefused, pageAnswer, redirection, type Answer } from './answer.ts'
-import { languageOf, type Language } from './language.ts'
 import { isLogoutMeant } from './logout-intent.ts'
+import { SIGNED_OUT, signedOutUrl } from './signed-out-url.ts'
 import { FORM_PAGE_HEADER_LINES, pageHtml } from './pages.ts'
 import { strayCleared } from './stray-sessions.ts'
-import { reasonOf, type SignInWorld, type ServiceRequest } from './service-request.ts'
+import { isRead, reasonOf, type SignInWorld, type ServiceRequest } from './service-request.ts'
+import { spokenBy, TEXTS } from './texts/languages.ts'
 
 export async function logout<V extends ServiceRequest>(
   request: V,
@@ -23,6 +24,7 @@ export async function logout<V extends ServiceRequest>(
   const { head, tenant } = request
   const { method } = head
   if (method !== 'GET' && method !== 'POST') return methodRefused('GET, POST')
+  if (isBackFromRealm(request, world)) return signedOut(request, [])
   if (!isLogoutMeant(request)) return confirmLogout(request)
   const { isCookieSecure: isSecure } = request
   const names = [SESSION_COOKIE, seenCookieName(isSecure), hopsCookieName(isSecure)]
@@ -39,7 +41,7 @@ export async function logout<V extends ServiceRequest>(
   try {
     const location = await world.relyingParty.endSessionLocation(tenant, {
       idToken: sessions.find(({ isOwn }) => isOwn)?.token,
-      returnUrl: `${request.edgeUrl}/`,
+      returnUrl: signedOutUrl(request.edgeUrl),
     })
     return redirection(303, location, cleared)
   } catch (error) {
@@ -51,6 +53,16 @@ export async function logout<V extends ServiceRequest>(
   }
 }
 
+/** Signed out here and at the realm; who has signed in anew since is asked like everybody. */
+function isBackFromRealm<V extends ServiceRequest>(request: V, { sessions }: SignInWorld<V>) {
+  return (
+    isRead(request.head.method) &&
+    request.query === SIGNED_OUT &&
+    readCookie(request.cookies, SESSION_COOKIE) !== REPEATED &&
+    sessions.allOf(request).length === 0
+  )
+}
+
 function isOver(claims: TokenClaims, { tenant, revoked, nowSeconds }: ServiceRequest): boolean {
   const { sessionSecondsMax } = tenant.sessionRules
   return (
@@ -60,80 +72,40 @@ function isOver(claims: TokenClaims, { tenant, revoked, nowSeconds }: ServiceReq
 
 /** The form has to say where it comes from, so its page lets the browser say so. */
 function confirmLogout(request: ServiceRequest): Answer {
-  const { language, texts } = spokenTo(request)
-  const { title, ask, button } = texts
+  const language = spokenBy(request)
+  const { signOutAsk, signOut } = TEXTS[language]
   const body = pageHtml({
     language,
-    title,
-    text: ask(request.tenant.name),
+    title: signOutAsk.title,
+    text: signOutAsk.text(request.tenant.name),
     code: 'confirm_logout',
-    form: { action: '/service/logout', label: button },
+    form: { action: '/service/logout', label: signOut },
   })
   return { status: 200, headerLines: FORM_PAGE_HEADER_LINES, body }
 }
 
 function signedOut(request: ServiceRequest, cookies: readonly string[]): Answer {
-  const { language, texts } = spokenTo(request)
+  const language = spokenBy(request)
+  const { signedOut: said, signInAgain } = TEXTS[language]
   const page = {
     language,
-    title: texts.done,
-    text: texts.ended(request.tenant.name),
+    title: said.title,
+    text: said.text(request.tenant.name),
     code: 'signed_out',
-    action: { href: '/', label: texts.again },
+    action: { href: '/', label: signInAgain },
   }
   return pageAnswer(200, page, cookieLines(cookies))
 }
 
 /** The cookies stay, so that the next try finds them. */
 function notSignedOut(request: ServiceRequest): Answer {
-  const { language, texts } = spokenTo(request)
+  const language = spokenBy(request)
+  const { notSignedOut: said, signOut } = TEXTS[language]
   return pageAnswer(503, {
     language,
-    title: texts.open,
-    text: texts.tryAgain(request.tenant.name),
+    title: said.title,
+    text: said.text(request.tenant.name),
     code: 'sign_out_incomplete',
-    action: { href: '/service/logout', label: texts.button },
+    action: { href: '/service/logout', label: signOut },
   })
-}
-
-function spokenTo(request: ServiceRequest) {
-  const language = languageOf(request.header('accept-language').join())
-  return { language, texts: TEXTS[language] }
-}
-
-interface LogoutTexts {
-  readonly title: string
-  readonly ask: (application: string) => string
-  readonly button: string
-  readonly done: string
-  readonly ended: (application: string) => string
-  readonly again: string
-  readonly open: string
-  readonly tryAgain: (application: string) => string
-}
-
-const TEXTS: Readonly<Record<Language, LogoutTexts>> = {
-  en: {
-    title: 'Sign out?',
-    ask: (application) => `Confirm that you want to sign out of ${application}.`,
-    button: 'Sign out',
-    done: 'You are signed out',
-    ended: (application) => `Your session of ${application} has ended.`,
-    again: 'Sign in again',
-    open: 'You may still be signed in',
-    tryAgain: (application) =>
-      `We could not end your session of ${application}. Please try again in a moment.`,
-  },
-  de: {
-    title: 'Abmelden?',
-    ask: (application) =>
-      `Bitte bestätigen Sie, dass Sie sich von ${application} abmelden möchten.`,
-    button: 'Abmelden',
-    done: 'Sie sind abgemeldet',
-    ended: (application) => `Ihre Sitzung bei ${application} ist beendet.`,
-    again: 'Wieder anmelden',
-    open: 'Sie sind vielleicht noch angemeldet',
-    tryAgain: (application) =>
-      `Wir konnten Ihre Sitzung bei ${application} nicht beenden. Bitte versuchen Sie es gleich noch einmal.`,
-  },
 }

@@ -10,7 +10,7 @@ import type { Language } from './language.ts'
 export type Html = ReturnType<typeof html>
 
 export interface Page {
-  readonly language?: Language
+  readonly language: Language
   readonly title: string
   readonly text: string
   /** A reason code that a person can quote. */
@@ -75,7 +75,7 @@ export const FORM_PAGE_HEADER_LINES = PAGE_HEADER_LINES.map((line) =>
 export function pageHtml(page: Page): string {
   const { action, form } = page
   return frame(
-    page.title,
+    page,
     html`<h1>${page.title}</h1>
       <p>${page.text}</p>
       ${action === undefined ? '' : html`<a href="${action.href}">${action.label}</a>`}
@@ -85,23 +85,27 @@ export function pageHtml(page: Page): string {
           : html`<form method="post" action="${form.action}"><button>${form.label}</button></form>`
       }
       <small>${page.code}</small>`,
-    '',
-    page.language,
   )
 }
 
-/** `2026-11-21T04:01:22.000Z` → `21 Nov 2026, 04:01 UTC`. */
-export function readable(iso: string): string {
-  const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const
-  return `${new Intl.DateTimeFormat('en-GB', format).format(new Date(iso))} UTC`
+interface FrameView {
+  readonly title: string
+  readonly language: Language
+  readonly className?: string
 }
 
-export function frame(
-  title: string,
-  content: Html,
-  className = '',
-  language: Language = 'en',
-): string {
+const DATE_TIME = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const
+const FORMATS: Readonly<Record<Language, Intl.DateTimeFormat>> = {
+  en: new Intl.DateTimeFormat('en-GB', DATE_TIME),
+  de: new Intl.DateTimeFormat('de-DE', DATE_TIME),
+}
+
+/** `2026-11-21T04:01:22.000Z` → `21 Nov 2026, 04:01 UTC`. */
+export function readable(iso: string, language: Language): string {
+  return `${FORMATS[language].format(new Date(iso))} UTC`
+}
+
+export function frame({ title, language, className = '' }: FrameView, content: Html): string {
   const page = html`<!doctype html>
     <html lang="${language}">
       <head>

@@ -2,10 +2,13 @@
 import { isNavigation, type NavigationFacts } from '../enforcement/navigation.ts'
 import { pathOf } from '../enforcement/path.ts'
 import { safeReturnTo } from '../enforcement/return-to.ts'
-import { REASON_TEXTS, REFUSAL_TEXTS, type RefuseReason, type SignInReason } from '../reasons.ts'
-import { cookieLines, jsonAnswer, pageAnswer, redirection, type Answer } from './answer.ts'
+import { codeOf, REFUSE_REASONS, type RefuseReason, type SignInReason } from '../reasons.ts'
+import { cookieLines, htmlAnswer, jsonAnswer, redirection, type Answer } from './answer.ts'
 import { clearedVariants } from './stray-sessions.ts'
+import { pageHtml } from './pages.ts'
 import type { ServiceRequest } from './service-request.ts'
+import { english } from './texts/english.ts'
+import { inEveryLanguage, spokenBy, type Speaker } from './texts/languages.ts'
 
 type Asker = Pick<ServiceRequest, 'tenant' | 'edgeUrl' | 'cookies' | 'isCookieSecure'> & {
   /** With the path and query of the request. */
@@ -21,7 +24,7 @@ export function signInRequired(ask: Asker, reason: SignInReason): Answer {
   }
   const body = {
     error: 'sign_in_required',
-    detail: REASON_TEXTS[reason],
+    detail: english.reasons[reason],
     reason,
     login_url: `${ask.edgeUrl}/service/login`,
   }
@@ -29,27 +32,43 @@ export function signInRequired(ask: Asker, reason: SignInReason): Answer {
   return jsonAnswer(401, body, [challenge, ...cookieLines(cookies)])
 }
 
+function ofEach<Made>(make: (reason: RefuseReason) => Made): Readonly<Record<RefuseReason, Made>> {
+  const made = REFUSE_REASONS.map((reason) => [reason, make(reason)])
+  return Object.fromEntries(made) as Record<RefuseReason, Made>
+}
+
+/** A refusal says nothing of its request, so it is made once; so many arrive with a scan. */
+const PAGES = inEveryLanguage((texts, language) =>
+  ofEach((reason) => pageHtml({ ...texts.refusals[reason], language, code: codeOf(reason) })),
+)
+const DETAILS = ofEach((reason) => ({
+  error: codeOf(reason),
+  detail: english.refusals[reason].text,
+}))
+
+const COME_BACK: readonly string[] = ['Retry-After: 5']
+const NO_LINES: readonly string[] = []
+
 export function refusal(
-  head: NavigationFacts,
+  asker: Speaker & { readonly head: NavigationFacts },
   reason: RefuseReason,
   status: 400 | 403 | 404 | 503,
 ): Answer {
-  const lines = status === 503 ? ['Retry-After: 5'] : []
-  const { code, title, text } = REFUSAL_TEXTS[reason]
-  return isNavigation(head)
-    ? pageAnswer(status, { title, text, code }, lines)
-    : jsonAnswer(status, { error: code, detail: text }, lines)
+  const lines = status === 503 ? COME_BACK : NO_LINES
+  return isNavigation(asker.head)
+    ? htmlAnswer(status, PAGES[spokenBy(asker)][reason], lines)
+    : jsonAnswer(status, DETAILS[reason], lines)
 }
 
-export function signInUnavailable(): Answer {
-  return pageAnswer(
-    503,
-    {
-      title: 'Sign-in is not available right now',
-      text: 'Please try again in a moment. Who is signed in already stays signed in.',
-      code: 'sign_in_unavailable',
-      action: { href: '/', label: 'Try again' },
-    },
-    ['Retry-After: 5'],
-  )
+const UNAVAILABLE = inEveryLanguage(({ signInUnavailable: said, tryAgain }, language) =>
+  pageHtml({
+    ...said,
+    language,
+    code: 'sign_in_unavailable',
+    action: { href: '/', label: tryAgain },
+  }),
+)
+
+export function signInUnavailable(asker: Speaker): Answer {
+  return htmlAnswer(503, UNAVAILABLE[spokenBy(asker)], COME_BACK)
 }

@@ -4,6 +4,7 @@
  */
 import * as oidc from 'openid-client'
 import type { Flow } from './flow.ts'
+import { SESSION_ENDED, type SessionEnding } from './session-ended.ts'
 
 export interface RelyingPartyClient {
   readonly issuer: string
@@ -20,6 +21,8 @@ interface StartRequest {
   readonly state: string
   /** Ask again even where the realm still knows the person, for a second factor as well. */
   readonly isFresh: boolean
+  /** Why there is no session any more, for the page that asks for the password. */
+  readonly sessionEnded?: SessionEnding | undefined
 }
 
 /** `isFresh`: what `start` asked for; the way there leads through the browser, which may leave it out. */
@@ -65,7 +68,10 @@ export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () =
   }
 
   return {
-    async start({ client }: WithClient, { redirectUri, state, isFresh }: StartRequest) {
+    async start(
+      { client }: WithClient,
+      { redirectUri, state, isFresh, sessionEnded }: StartRequest,
+    ) {
       const config = await discover(client)
       const codeVerifier = oidc.randomPKCECodeVerifier()
       const nonce = oidc.randomNonce()
@@ -77,6 +83,7 @@ export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () =
         state,
         nonce,
         ...(isFresh ? { prompt: 'login', acr_values: SECOND_FACTOR } : {}),
+        ...(sessionEnded === undefined ? {} : { [SESSION_ENDED]: sessionEnded }),
       })
       return { location: url.href, nonce, codeVerifier }
     },

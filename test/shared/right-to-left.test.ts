@@ -46,7 +46,12 @@ t.test('hostile text stays text', async (t) => {
 })
 
 t.test('pages on a tenant’s own hostname show such names so', async (t) => {
-  const page = { title: 'Signed out', text: `Your session of ${HEBREW} (3) has ended.`, code: 'x' }
+  const page = {
+    language: 'en',
+    title: 'Signed out',
+    text: `Your session of ${HEBREW} (3) has ended.`,
+    code: 'x',
+  } as const
   t.match(pageHtml(page), `Your session of <bdi>${HEBREW}</bdi> (3) has ended.`)
 })
 

@@ -103,7 +103,7 @@ export function ownAccountPages(realm: Realm, world: RealmWorld) {
 
   /** Leads to where signing in leads back to the account: never a dead end. */
   function askToSignIn(ctx: RealmContext) {
-    const path = tenant.mode === 'sdk' ? '/' : '/service/me'
+    const path = '/service/login?returnTo=%2Fservice%2Fme'
     const url = new URL(path, applicationUrl).href
     return showPage(ctx, 403, notSignedInPage(placeOf(ctx, world, realm), url))
   }

@@ -10,14 +10,24 @@ interface PageWithFormView extends Omit<PageView, 'content'>, Omit<FormView, 'co
   readonly fields?: readonly TextFieldView[]
   /** Whose password the form is about. */
   readonly owner?: string
+  readonly above?: Html | undefined
   readonly below?: Html | undefined
 }
 
-export function pageWithForm({ fields = [], owner, below, ...view }: PageWithFormView): Page {
+export function pageWithForm({
+  fields = [],
+  owner,
+  above,
+  below,
+  ...view
+}: PageWithFormView): Page {
   const { problem } = view
   const shown = fields.map((one) => textField({ ...one, problem }))
   const content = owner === undefined ? shown : [ownerField(owner), ...shown]
-  return page({ ...view, content: html`${form({ ...view, content })} ${below ?? ''}` })
+  return page({
+    ...view,
+    content: html`${above ?? ''} ${form({ ...view, content })} ${below ?? ''}`,
+  })
 }
 
 /** One that says what has come of something, and leads on. */

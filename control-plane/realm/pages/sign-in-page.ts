@@ -1,3 +1,4 @@
+import { notice } from '../../pages/blocks/notice.ts'
 import { otherWay } from './blocks/form.ts'
 import { pageWithForm } from './page-with-form.ts'
 import type { Page, Place } from './layout.ts'
@@ -10,12 +11,14 @@ interface SignInView {
   readonly action: string
   readonly username: string
   readonly problem?: string | undefined
+  /** Why the person is here again. */
+  readonly notice?: string | undefined
   /** Where a new password is asked for; not for people of a tenant's own database. */
   readonly forgottenUrl?: string | undefined
 }
 
 export function signInPage(view: SignInView): Page {
-  const { place, applicationHost, action, username, problem, forgottenUrl } = view
+  const { place, applicationHost, action, username, problem, notice: why, forgottenUrl } = view
   const { texts } = place
   const isRetry = username !== ''
   return pageWithForm({
@@ -24,6 +27,7 @@ export function signInPage(view: SignInView): Page {
     heading: place.name,
     intro: texts.signInTo(applicationHost),
     submit: texts.signIn,
+    above: why === undefined || problem !== undefined ? undefined : notice('info', why),
     fields: [
       {
         name: 'username',

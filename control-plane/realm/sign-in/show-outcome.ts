@@ -13,6 +13,7 @@ import { recoveryCodesPage } from '../pages/recovery-codes-page.ts'
 import { secondFactorPage } from '../pages/second-factor-page.ts'
 import { signInPage } from '../pages/sign-in-page.ts'
 import type { Texts } from '../pages/texts/english.ts'
+import { SESSION_ENDED, SESSION_ENDINGS } from '../../../shared/sign-in/session-ended.ts'
 import { placeOf, requestIdOf, showMessage, showPage } from '../show.ts'
 import type { Realm, RealmContext, RealmWorld } from '../world.ts'
 import { finishing } from './finish.ts'
@@ -53,15 +54,18 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
   }
 
   async function showPassword(ctx: RealmContext, signIn: BrowserSignIn, view: PasswordPage) {
-    const { login_hint: loginHint } = signIn.interaction.params ?? {}
+    const { login_hint: loginHint, [SESSION_ENDED]: ended } = signIn.interaction.params ?? {}
+    const place = placeFor(ctx, signIn)
+    const ending = SESSION_ENDINGS.find((one) => one === ended)
     const { status, problem, username = typeof loginHint === 'string' ? loginHint : '' } = view
     ctx.set(FORM_PAGE_HEADERS)
     const page = signInPage({
-      place: placeFor(ctx, signIn),
+      place,
       applicationHost: hostOf(signIn),
       action: actionOf(signIn),
       username: username.slice(0, LOGIN_CHARACTERS_MAX),
       problem,
+      notice: ending && place.texts.sessionEnded[ending],
       forgottenUrl: `${realm.issuer}/account/forgotten`,
     })
     await showPage(ctx, status, page)

@@ -50,7 +50,7 @@ t.test('without a session one is led to the application, never to a dead end', a
   for (const path of pages) {
     const { html, response } = await stranger.open(path)
     t.equal(response.status, 403, path)
-    t.match(html, 'href="http://acme.example:8000/service/me"')
+    t.match(html, 'href="http://acme.example:8000/service/login?returnTo=%2Fservice%2Fme"')
   }
   for (const path of [
     '/sessions',

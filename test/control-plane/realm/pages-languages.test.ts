@@ -131,3 +131,25 @@ t.test('pages say which language they speak; answers for programs stay English',
   const json = await visit(`${acme.issuer}/nowhere`, { ...german, accept: 'application/json' })
   t.match(JSON.parse(json.html), { error: 'not_found', detail: /^The link/ })
 })
+
+t.test('whoever is here because a session has ended is told so, and nothing else', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const browser = new Browser(world.baseUrl)
+  const pageFor = async (parameters: Record<string, string>) =>
+    (await browser.visit(await requestWith(acme, parameters))).html
+  t.match(await pageFor({ session_ended: 'expired' }), 'Your session has expired. Sign in again')
+  t.match(await pageFor({ session_ended: 'moved' }), 'Your browser or network changed')
+  const german = await pageFor({ session_ended: 'expired', ui_locales: 'de' })
+  t.match(german, 'Ihre Sitzung ist abgelaufen. Melden Sie sich erneut an.')
+  t.notMatch(await pageFor({ session_ended: '<b>your bank' }), /has expired|your bank/)
+})
+
+t.test('the realm leads back to the page that says so: signed out', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const home = new URL('/service/logout?signed_out', acme.redirectUri).href
+  const query = new URLSearchParams({ client_id: acme.clientId, post_logout_redirect_uri: home })
+  const { url } = await new Browser(world.baseUrl).visit(`${acme.issuer}/logout?${query}`)
+  t.equal(url, home)
+})

@@ -110,7 +110,7 @@ t.test('the list of the realm, as JSON and as a page, and no token on it', async
 
   const page = await me(cookie, html)
   t.equal(page.status, 200)
-  t.match(page.text, /this one/)
+  t.match(page.text, /this device/)
   t.match(page.text, /name="sid" value="sid-2"/)
   t.notMatch(page.text, /name="sid" value="sid-1"/, 'the own one is ended by signing out')
   t.match(page.text, /name="device" value="dev_1"/)
@@ -212,7 +212,7 @@ t.test('the realm is away, hangs, or talks nonsense: the own session is still to
     t.match(await asking, { status: 200, body: { sid: 'sid-1', sessions: null, devices: null } })
   }
   setRealm((_asked, response) => response.destroy())
-  t.match((await me(cookie, html)).text, /not available right now/)
+  t.match((await me(cookie, html)).text, /cannot be shown right now/)
   t.match(await me(cookie, { form: `sid=sid-2&csrf=${csrf}` }), {
     status: 503,
     body: { error: 'unavailable' },

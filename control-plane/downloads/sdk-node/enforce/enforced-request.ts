@@ -6,7 +6,7 @@ import type { ProvenSession, SessionReader } from '../../../../shared/enforcemen
 import type { RevokedView } from '../../../../shared/enforcement/session.ts'
 import type { ServiceRequest } from '../../../../shared/sign-in/service-request.ts'
 import type { Admission } from './admission.ts'
-import type { RequestFacts } from './request-facts.ts'
+import { valuesOf, type RequestFacts } from './request-facts.ts'
 import type { EnforcedTenant } from './state.ts'
 
 export type Session = ProvenSession<Admission>
@@ -91,8 +91,7 @@ export class EnforcedRequest implements ServiceRequest, Judged<Session> {
   }
 
   header(name: string): readonly string[] {
-    const { rawHeaders } = this.head
-    return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === name)
+    return valuesOf(this.head, name)
   }
 
   isOwnPage(origins: readonly string[]): boolean {

@@ -33,8 +33,9 @@ import { judgeProbe } from '../probe.ts'
 import { Admission } from './admission.ts'
 import type { EnforceOptions } from '../package/index.d.ts'
 import { readEnforceOptions } from './options.ts'
+import { me } from './me.ts'
 import { createRecentMoves } from './recent-moves.ts'
-import { readFacts, type RequestFacts } from './request-facts.ts'
+import { readFacts, valuesOf, type RequestFacts } from './request-facts.ts'
 import { createEnforcementState } from './enforcement-state.ts'
 import type { EnforcedTenant } from './state.ts'
 import { EnforcedRequest, type Session, type EnforcedRequestWorld } from './enforced-request.ts'
@@ -85,7 +86,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
   /** The first requests after the start wait for the first state, for a while. */
   async function judgeLater(request: GuardedRequest, facts: RequestFacts): Promise<Outcome> {
     await state.started(START_WAIT_MS)
-    return state.isStarted() ? judgeNow(request, facts) : answered(refusal(facts, 'not_ready', 503))
+    return state.isStarted() ? judgeNow(request, facts) : answered(notReady(facts))
   }
 
   function judgeNow(request: GuardedRequest, facts: RequestFacts): Outcome | Promise<Outcome> {
@@ -120,7 +121,7 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
       case 'refuse':
         if (decision.reason === 'sealed') events.add({ outcome: 'sealed', ...placeOf(enforced) })
         if (decision.reason === 'client_unreadable') tellOfMissingAddress(enforced.peer)
-        return answered(refusal(enforced.head, decision.reason, decision.status))
+        return answered(refusal(enforced, decision.reason, decision.status))
     }
   }
 
@@ -160,10 +161,11 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
 
   async function serve(enforced: EnforcedRequest, endpoint: ServiceEndpoint): Promise<Outcome> {
     try {
+      if (endpoint === 'me') return answered(me(enforced, askToSignIn))
       return answered(await ENDPOINTS[endpoint](enforced, signIn))
     } catch (error) {
       signIn.log.warn({ reason: reasonOf(error) }, 'sign-in is not available')
-      return answered(signInUnavailable())
+      return answered(signInUnavailable(enforced))
     }
   }
 
@@ -190,16 +192,10 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
 
 const ENDPOINTS: Readonly<
   Record<
-    ServiceEndpoint,
+    Exclude<ServiceEndpoint, 'me'>,
     (enforced: EnforcedRequest, world: SignInWorld<EnforcedRequest>) => Promise<Answer> | Answer
   >
-> = {
-  login,
-  callback,
-  logout,
-  // the list of one's own sessions is served by the edge only
-  me: ({ head }) => refusal(head, 'sealed', 404),
-}
+> = { login, callback, logout }
 
 function answered({ status, headerLines, body }: Answer): Outcome {
   const headers = headerLines.map((line) => {
@@ -207,6 +203,11 @@ function answered({ status, headerLines, body }: Answer): Outcome {
     return [line.slice(0, colon), line.slice(colon + 2)] as const
   })
   return { kind: 'answer', status, headers, body }
+}
+
+/** Nothing is known of the tenant yet, and so there is no request to it. */
+function notReady(head: RequestFacts): Answer {
+  return refusal({ head, header: (name) => valuesOf(head, name) }, 'not_ready', 503)
 }
 
 function badRequest(problem: BadRequest): Answer {

@@ -94,3 +94,8 @@ export function readFacts({
     isUpgrade: /\bwebsocket\b/i.test(values[READ.upgrade] ?? ''),
   }
 }
+
+/** The values of all lines of one name, given in lower case. */
+export function valuesOf({ rawHeaders }: RequestFacts, name: string): readonly string[] {
+  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === name)
+}

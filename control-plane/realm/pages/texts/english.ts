@@ -189,6 +189,10 @@ export const english = {
   attempt,
   otherAccount: 'The application asked for a different account than the one you used.',
   busy: 'Many people are signing in right now. Wait a few seconds and try again.',
+  sessionEnded: {
+    expired: 'Your session has expired. Sign in again to continue.',
+    moved: 'Your browser or network changed. Sign in again to continue.',
+  },
   formTooLong: 'What you entered is too long for a username or password.',
 
   backToApplication: 'Back to the application',

@@ -39,6 +39,10 @@ export const german: Texts = {
   otherAccount:
     'Die Anwendung erwartet ein anderes Konto als das, mit dem Sie sich angemeldet haben.',
   busy: 'Gerade melden sich sehr viele Menschen an. Bitte warten Sie einige Sekunden und versuchen Sie es erneut.',
+  sessionEnded: {
+    expired: 'Ihre Sitzung ist abgelaufen. Melden Sie sich erneut an.',
+    moved: 'Ihr Browser oder Netzwerk hat gewechselt. Melden Sie sich erneut an.',
+  },
   formTooLong: 'Ihre Eingabe ist zu lang für einen Benutzernamen oder ein Passwort.',
 
   backToApplication: 'Zurück zur Anwendung',

@@ -1,4 +1,5 @@
-import { languageFor, type Language, type LanguageWish } from '../../../pages/languages.ts'
+import type { Language } from '../../../../shared/sign-in/language.ts'
+import { languageFor, type LanguageWish } from '../../../pages/languages.ts'
 import { english, type Texts } from './english.ts'
 import { german } from './german.ts'
 

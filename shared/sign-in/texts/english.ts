@@ -1,0 +1,170 @@
+/**
+ * What the service says on a tenant's own hostname, in English: the table that every other language
+ * follows. Programs read its sentences as `detail`.
+ */
+import type { RefuseReason, SignInReason } from '../../reasons.ts'
+
+interface RefusalText {
+  readonly title: string
+  readonly text: string
+}
+
+/** Why somebody is asked to sign in, in one sentence. */
+const reasons: Readonly<Record<SignInReason, string>> = {
+  no_session: 'You are not signed in.',
+  session_repeated: 'Your browser sent more than one session cookie.',
+  token_malformed: 'Your session is not readable.',
+  token_too_long: 'Your session is not readable.',
+  algorithm_refused: 'Your session could not be verified.',
+  header_refused: 'Your session could not be verified.',
+  key_unknown: 'Your session was signed with a key that is no longer valid.',
+  signature_wrong: 'Your session could not be verified.',
+  claims_malformed: 'Your session could not be verified.',
+  issuer_wrong: 'Your session belongs to another application.',
+  audience_wrong: 'Your session belongs to another application.',
+  issued_ahead: 'Your session is dated in the future: a clock on our side is wrong.',
+  not_yet_valid: 'Your session is dated in the future: a clock on our side is wrong.',
+  expired: 'Your session has expired.',
+  session_too_old: 'Your session has reached its maximum duration.',
+  revoked: 'Your session was ended.',
+  seen_missing: 'Your session could not be continued.',
+  idle: 'Your session expired because it was not used.',
+  binding_step_up: 'Your browser or network changed. Sign in again.',
+  binding_terminate: 'Your session was ended because your browser or network changed.',
+}
+
+const refusals: Readonly<Record<RefuseReason, RefusalText>> = {
+  host_unknown: {
+    title: 'No application found',
+    text: 'There is no application at this address. Check the address for typos.',
+  },
+  sealed: {
+    title: 'Page not found',
+    text: 'Nothing was found at this address.',
+  },
+  path_unreadable: {
+    title: 'Malformed address',
+    text: 'This address contains invalid characters. Check it, or start from the home page.',
+  },
+  origin_foreign: {
+    title: 'Request from another site',
+    text: 'A page of another site tried to open a connection in your name. It was blocked.',
+  },
+  websockets_exhausted: {
+    title: 'Too many connections',
+    text: 'Too many connections are open. Close some of them, or try again in a moment.',
+  },
+  suspended: {
+    title: 'Temporarily suspended',
+    text: 'This application is currently suspended. Contact the people who run it.',
+  },
+  not_ready: {
+    title: 'Starting up',
+    text: 'This service is starting. Try again in a few seconds.',
+  },
+  state_lost: {
+    title: 'Temporarily unavailable',
+    text: 'This application cannot be served securely right now. Try again in a moment.',
+  },
+  client_unreadable: {
+    title: 'Temporarily unavailable',
+    text: 'The application cannot see where requests come from, so nobody can sign in. Its operator must set trusted proxies.',
+  },
+}
+
+export const english = {
+  reasons,
+  refusals,
+  upstreamFailed: {
+    title: 'The application is not responding',
+    text: 'Try again in a moment.',
+  },
+  tryAgain: 'Try again',
+
+  signInUnavailable: {
+    title: 'Sign-in is temporarily unavailable',
+    text: 'Try again in a moment. Existing sessions continue.',
+  },
+  signInBlocked: {
+    title: 'New sign-ins are paused',
+    text: (application: string) =>
+      `New sign-ins to ${application} are paused. Contact the people who run it.`,
+  },
+  signInLoop: {
+    title: 'Sign-in keeps repeating',
+    text: (rounds: number, cause: string) => `We stopped it after ${rounds} attempts. ${cause}`,
+    noCookie: 'Your browser did not keep the session cookie. Allow cookies for this site.',
+  },
+  tooManySignIns: {
+    title: 'Too many sign-ins',
+    text: 'There were too many sign-ins from your network. Reload this page in a moment.',
+  },
+  signInIncomplete: {
+    title: 'Sign-in was not completed',
+    text: 'Nothing was lost. Sign in again to continue where you left off.',
+  },
+  signInAgain: 'Sign in again',
+
+  signOut: 'Sign out',
+  signOutAsk: {
+    title: 'Sign out?',
+    text: (application: string) => `Do you want to sign out of ${application}?`,
+  },
+  signedOut: {
+    title: "You're signed out",
+    text: (application: string) => `Your session at ${application} has ended.`,
+  },
+  notSignedOut: {
+    title: 'You may still be signed in',
+    text: (application: string) =>
+      `We could not end your session at ${application}. Try again in a moment.`,
+  },
+
+  me: {
+    title: 'Your session',
+    intro: (application: string) => `You are signed in to ${application}.`,
+    email: 'Email',
+    since: 'Signed in',
+    until: 'Expires',
+    account: 'Password and account',
+    sessions: 'Active sessions',
+    devices: 'Known browsers',
+    devicesNone: 'No known browsers yet.',
+    unknownBrowser: 'Unknown browser',
+    thisOne: 'this device',
+    lastUsed: 'Last used',
+    lastSignIn: 'Last sign-in',
+    end: 'Sign out',
+    forget: 'Forget',
+    listUnavailable: 'Your sessions and browsers cannot be shown right now. Try again in a moment.',
+    back: 'Back to your sessions',
+    done: {
+      session: 'Session ended. That device is signed out.',
+      device: 'Browser forgotten. Its next sign-in counts as a new browser.',
+    },
+    refusals: {
+      cross_site_form: {
+        title: 'This form was not sent from this page',
+        text: 'Nothing was changed. Reload the page and use the button there.',
+      },
+      form_invalid: {
+        title: 'Invalid form',
+        text: 'Choose one session or one browser. Reload the page and try again.',
+      },
+      form_too_large: {
+        title: 'This form is too large',
+        text: 'Nothing was changed. Reload the page and use the button there.',
+      },
+      not_found: {
+        title: 'Session or browser not found',
+        text: 'It may have ended already. Reload the page to see the current list.',
+      },
+      unavailable: {
+        title: 'Temporarily unavailable',
+        text: 'We cannot confirm that it ended. Reload the page in a moment.',
+      },
+    },
+  },
+}
+
+export type Texts = typeof english

@@ -1,0 +1,157 @@
+/** What the service says on a tenant's own hostname, in German. */
+import type { Texts } from './english.ts'
+
+export const german: Texts = {
+  reasons: {
+    no_session: 'Sie sind nicht angemeldet.',
+    session_repeated: 'Ihr Browser hat mehr als ein Sitzungs-Cookie gesendet.',
+    token_malformed: 'Ihre Sitzung ist nicht lesbar.',
+    token_too_long: 'Ihre Sitzung ist nicht lesbar.',
+    algorithm_refused: 'Ihre Sitzung konnte nicht geprüft werden.',
+    header_refused: 'Ihre Sitzung konnte nicht geprüft werden.',
+    key_unknown: 'Ihre Sitzung wurde mit einem Schlüssel signiert, der nicht mehr gilt.',
+    signature_wrong: 'Ihre Sitzung konnte nicht geprüft werden.',
+    claims_malformed: 'Ihre Sitzung konnte nicht geprüft werden.',
+    issuer_wrong: 'Ihre Sitzung gehört zu einer anderen Anwendung.',
+    audience_wrong: 'Ihre Sitzung gehört zu einer anderen Anwendung.',
+    issued_ahead: 'Ihre Sitzung liegt in der Zukunft: Bei uns geht eine Uhr falsch.',
+    not_yet_valid: 'Ihre Sitzung liegt in der Zukunft: Bei uns geht eine Uhr falsch.',
+    expired: 'Ihre Sitzung ist abgelaufen.',
+    session_too_old: 'Ihre Sitzung hat ihre Höchstdauer erreicht.',
+    revoked: 'Ihre Sitzung wurde beendet.',
+    seen_missing: 'Ihre Sitzung konnte nicht fortgesetzt werden.',
+    idle: 'Ihre Sitzung ist abgelaufen, weil sie nicht benutzt wurde.',
+    binding_step_up: 'Ihr Browser oder Netzwerk hat gewechselt. Bitte melden Sie sich erneut an.',
+    binding_terminate: 'Ihre Sitzung wurde beendet, weil Ihr Browser oder Netzwerk gewechselt hat.',
+  },
+  refusals: {
+    host_unknown: {
+      title: 'Keine Anwendung gefunden',
+      text: 'Unter dieser Adresse gibt es keine Anwendung. Prüfen Sie die Schreibweise.',
+    },
+    sealed: {
+      title: 'Seite nicht gefunden',
+      text: 'Unter dieser Adresse wurde nichts gefunden.',
+    },
+    path_unreadable: {
+      title: 'Ungültige Adresse',
+      text: 'Diese Adresse enthält ungültige Zeichen. Prüfen Sie sie, oder beginnen Sie auf der Startseite.',
+    },
+    origin_foreign: {
+      title: 'Anfrage von einer anderen Website',
+      text: 'Eine Seite einer anderen Website wollte in Ihrem Namen eine Verbindung öffnen. Das wurde verhindert.',
+    },
+    websockets_exhausted: {
+      title: 'Zu viele Verbindungen',
+      text: 'Es sind zu viele Verbindungen offen. Schließen Sie einige, oder versuchen Sie es gleich noch einmal.',
+    },
+    suspended: {
+      title: 'Vorübergehend ausgesetzt',
+      text: 'Diese Anwendung ist zurzeit ausgesetzt. Wenden Sie sich an ihren Betreiber.',
+    },
+    not_ready: {
+      title: 'Der Dienst startet',
+      text: 'Der Dienst startet gerade. Versuchen Sie es in einigen Sekunden erneut.',
+    },
+    state_lost: {
+      title: 'Vorübergehend nicht verfügbar',
+      text: 'Diese Anwendung ist gerade nicht sicher erreichbar. Versuchen Sie es gleich noch einmal.',
+    },
+    client_unreadable: {
+      title: 'Vorübergehend nicht verfügbar',
+      text: 'Die Anwendung sieht nicht, woher Anfragen kommen, darum kann sich niemand anmelden. Ihr Betreiber muss vertrauenswürdige Proxys eintragen.',
+    },
+  },
+  upstreamFailed: {
+    title: 'Die Anwendung antwortet nicht',
+    text: 'Versuchen Sie es gleich noch einmal.',
+  },
+  tryAgain: 'Erneut versuchen',
+
+  signInUnavailable: {
+    title: 'Die Anmeldung ist vorübergehend nicht verfügbar',
+    text: 'Versuchen Sie es gleich noch einmal. Bestehende Sitzungen laufen weiter.',
+  },
+  signInBlocked: {
+    title: 'Neue Anmeldungen sind ausgesetzt',
+    text: (application) =>
+      `Neue Anmeldungen bei ${application} sind ausgesetzt. Wenden Sie sich an den Betreiber.`,
+  },
+  signInLoop: {
+    title: 'Die Anmeldung wiederholt sich',
+    text: (rounds, cause) => `Wir haben sie nach ${rounds} Versuchen angehalten. ${cause}`,
+    noCookie:
+      'Ihr Browser hat das Sitzungs-Cookie nicht behalten. Erlauben Sie Cookies für diese Website.',
+  },
+  tooManySignIns: {
+    title: 'Zu viele Anmeldungen',
+    text: 'Aus Ihrem Netzwerk gab es zu viele Anmeldungen. Laden Sie diese Seite gleich noch einmal.',
+  },
+  signInIncomplete: {
+    title: 'Die Anmeldung wurde nicht abgeschlossen',
+    text: 'Es ist nichts verloren gegangen. Melden Sie sich erneut an, um dort weiterzumachen, wo Sie waren.',
+  },
+  signInAgain: 'Erneut anmelden',
+
+  signOut: 'Abmelden',
+  signOutAsk: {
+    title: 'Abmelden?',
+    text: (application) => `Möchten Sie sich von ${application} abmelden?`,
+  },
+  signedOut: {
+    title: 'Sie sind abgemeldet',
+    text: (application) => `Ihre Sitzung bei ${application} ist beendet.`,
+  },
+  notSignedOut: {
+    title: 'Sie sind vielleicht noch angemeldet',
+    text: (application) =>
+      `Wir konnten Ihre Sitzung bei ${application} nicht beenden. Versuchen Sie es gleich noch einmal.`,
+  },
+
+  me: {
+    title: 'Ihre Sitzung',
+    intro: (application) => `Sie sind bei ${application} angemeldet.`,
+    email: 'E-Mail',
+    since: 'Angemeldet seit',
+    until: 'Läuft ab',
+    account: 'Passwort und Konto',
+    sessions: 'Aktive Sitzungen',
+    devices: 'Bekannte Browser',
+    devicesNone: 'Noch keine bekannten Browser.',
+    unknownBrowser: 'Unbekannter Browser',
+    thisOne: 'dieses Gerät',
+    lastUsed: 'Zuletzt benutzt',
+    lastSignIn: 'Letzte Anmeldung',
+    end: 'Abmelden',
+    forget: 'Vergessen',
+    listUnavailable:
+      'Ihre Sitzungen und Browser können gerade nicht angezeigt werden. Versuchen Sie es gleich noch einmal.',
+    back: 'Zurück zu Ihren Sitzungen',
+    done: {
+      session: 'Sitzung beendet. Das Gerät ist abgemeldet.',
+      device: 'Browser vergessen. Bei der nächsten Anmeldung gilt er als neu.',
+    },
+    refusals: {
+      cross_site_form: {
+        title: 'Dieses Formular kam nicht von dieser Seite',
+        text: 'Es wurde nichts geändert. Laden Sie die Seite neu und benutzen Sie die Schaltfläche dort.',
+      },
+      form_invalid: {
+        title: 'Ungültiges Formular',
+        text: 'Wählen Sie eine Sitzung oder einen Browser. Laden Sie die Seite neu und versuchen Sie es erneut.',
+      },
+      form_too_large: {
+        title: 'Dieses Formular ist zu groß',
+        text: 'Es wurde nichts geändert. Laden Sie die Seite neu und benutzen Sie die Schaltfläche dort.',
+      },
+      not_found: {
+        title: 'Sitzung oder Browser nicht gefunden',
+        text: 'Vielleicht ist die Sitzung schon beendet. Laden Sie die Seite neu.',
+      },
+      unavailable: {
+        title: 'Vorübergehend nicht verfügbar',
+        text: 'Wir wissen nicht, ob sie beendet wurde. Laden Sie die Seite gleich noch einmal.',
+      },
+    },
+  },
+}
