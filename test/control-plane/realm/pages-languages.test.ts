@@ -150,6 +150,8 @@ t.test('the realm leads back to the page that says so: signed out', async (t) =>
   const acme = await world.tenant('acme')
   const home = new URL('/service/logout?signed_out', acme.redirectUri).href
   const query = new URLSearchParams({ client_id: acme.clientId, post_logout_redirect_uri: home })
-  const { url } = await new Browser(world.baseUrl).visit(`${acme.issuer}/logout?${query.toString()}`)
+  const { url } = await new Browser(world.baseUrl).visit(
+    `${acme.issuer}/logout?${query.toString()}`,
+  )
   t.equal(url, home)
 })
