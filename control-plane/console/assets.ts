@@ -6,16 +6,15 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
 import type { Logger } from 'pino'
 import { bundle } from '../downloads/bundling/bundle.ts'
+import { compressed, type Compressed } from '../http/compressed.ts'
 import { STYLE } from './style.ts'
 
 interface Asset {
   readonly path: string
   readonly mediaType: string
-  readonly bytes: Buffer
-  readonly gzipped: Buffer
+  readonly content: Compressed
 }
 
 /** Addresses from the root; undefined where a script could not be made: pages work without. */
@@ -54,7 +53,7 @@ interface Made {
 }
 
 async function make(log: Pick<Logger, 'error'>): Promise<Made> {
-  const style = assetOf('console', 'css', STYLE)
+  const style = await assetOf('console', 'css', STYLE)
   try {
     const [script, charts, chartsStyle] = await Promise.all([
       scriptOf('console'),
@@ -64,7 +63,7 @@ async function make(log: Pick<Logger, 'error'>): Promise<Made> {
     return {
       style,
       script,
-      charts: { script: charts, style: assetOf('charts', 'css', chartsStyle) },
+      charts: { script: charts, style: await assetOf('charts', 'css', chartsStyle) },
     }
   } catch (error) {
     log.error({ error }, 'the scripts of the console cannot be made, pages go without')
@@ -78,13 +77,12 @@ async function scriptOf(name: string): Promise<Asset> {
   return assetOf(name, 'js', codes[0] ?? '')
 }
 
-function assetOf(name: string, ending: 'css' | 'js', text: string): Asset {
+async function assetOf(name: string, ending: 'css' | 'js', text: string): Promise<Asset> {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
   const mediaType = ending === 'css' ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8'
   return {
     path: `${ASSETS_PATH}${name}-${hash}.${ending}`,
     mediaType,
-    bytes: Buffer.from(text),
-    gzipped: gzipSync(text),
+    content: await compressed(text),
   }
 }

@@ -10,6 +10,7 @@ import { describeError } from '../../shared/log.ts'
 import type { RateLimits } from '../../shared/rate-limits.ts'
 import { addressRates } from '../http/address-rates.ts'
 import { addressOf, type ApiContext, type ApiEnv } from '../http/context.ts'
+import { encodedFor } from '../http/compressed.ts'
 import { sendShared } from '../http/large-answers.ts'
 import { readQuery } from '../http/query.ts'
 import { isHangUp } from '../listener/hang-up.ts'
@@ -71,14 +72,11 @@ interface Pages {
 async function answerAsset(c: ApiContext, { assets }: MountWorld): Promise<Response> {
   const asset = await assets.find(c.req.path)
   if (asset === undefined) return c.text('Page not found.', 404)
-  const isPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(
-    c.req.header('accept-encoding') ?? '',
-  )
-  return sendShared(c, isPacked ? asset.gzipped : asset.bytes, {
+  const { bytes, headers } = encodedFor(asset.content, c.req.header('accept-encoding'))
+  return sendShared(c, bytes, {
     'Content-Type': asset.mediaType,
     'Cache-Control': 'public, max-age=31536000, immutable',
-    ...(isPacked && { 'Content-Encoding': 'gzip' }),
-    Vary: 'Accept-Encoding',
+    ...headers,
   })
 }
 

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { styledPageHeaders } from '../../pages/look.ts'
 import { described } from '../../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
+import { compressed, encodedFor, type Compressed } from '../../http/compressed.ts'
 import { sendShared } from '../../http/large-answers.ts'
 import { DOCS_STYLE } from '../openapi/docs-style.ts'
 import { describedEvents, eventsPage } from './events-page.ts'
@@ -25,7 +26,7 @@ const EventsAnswer = v.strictObject({
 export function eventEndpoints(): readonly Endpoint[] {
   const headers = styledPageHeaders(DOCS_STYLE)
   let list: Buffer | undefined
-  let page: Promise<Buffer> | undefined
+  let page: Promise<Compressed> | undefined
   return [
     anyone.get('/api/v1/events', {
       summary: 'What webhooks tell of: every event with its data and an example.',
@@ -45,8 +46,14 @@ export function eventEndpoints(): readonly Endpoint[] {
           list ??= Buffer.from(JSON.stringify({ items: describedEvents(), next: null }))
           return sendShared(c, list, { 'Content-Type': 'application/json' })
         }
-        page ??= eventsPage(describedEvents()).then((html) => Buffer.from(html))
-        return sendShared(c, await page, { ...headers, 'Content-Type': 'text/html; charset=UTF-8' })
+        page ??= eventsPage(describedEvents()).then(compressed)
+        const made = encodedFor(await page, c.req.header('accept-encoding'))
+        return sendShared(c, made.bytes, {
+          ...headers,
+          ...made.headers,
+          'Content-Type': 'text/html; charset=UTF-8',
+          Vary: 'Accept, Accept-Encoding',
+        })
       },
     }),
   ]

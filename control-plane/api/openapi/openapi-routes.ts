@@ -3,6 +3,8 @@ import * as v from 'valibot'
 import { styledPageHeaders } from '../../pages/look.ts'
 import { described } from '../../requests/described.ts'
 import { endpointsOf, file, json, type Declaration, type Endpoint } from '../endpoint.ts'
+import { compressed, encodedFor, type Compressed } from '../../http/compressed.ts'
+import type { ApiContext } from '../../http/context.ts'
 import type { SendLarge } from '../../http/large-answers.ts'
 import { docsPage } from './docs-page.ts'
 import { DOCS_STYLE } from './docs-style.ts'
@@ -17,8 +19,12 @@ export function openApiEndpoints(
   sendLarge: SendLarge,
 ): readonly Endpoint[] {
   const headers = styledPageHeaders(DOCS_STYLE)
-  let document: Buffer | undefined
-  let page: Promise<Buffer> | undefined
+  let document: Promise<Compressed> | undefined
+  let page: Promise<Compressed> | undefined
+  const send = (c: ApiContext, made: Compressed, own: Readonly<Record<string, string>>) => {
+    const { bytes, headers: encoding } = encodedFor(made, c.req.header('accept-encoding'))
+    return sendLarge(c, bytes, { ...own, ...encoding })
+  }
   return [
     about.get('/api/v1/openapi.json', {
       summary: 'All of this for programs, as OpenAPI 3.1.',
@@ -28,18 +34,25 @@ export function openApiEndpoints(
           'The document.',
         ),
       },
-      handle: (c) => {
-        document ??= Buffer.from(JSON.stringify(openApiDocument(declarations(), baseUrl)))
-        return sendLarge(c, document, { 'Content-Type': 'application/json' })
+      handle: async (c) => {
+        document ??= compressed(JSON.stringify(openApiDocument(declarations(), baseUrl)))
+        return send(c, await document, { 'Content-Type': 'application/json' })
       },
     }),
     about.get('/api/v1/docs', {
       summary: 'All of this for people: this page.',
       answers: { 200: file('text/html', 'The page.') },
       handle: async (c) => {
-        page ??= docsPage(declarations(), baseUrl).then((html) => Buffer.from(String(html)))
-        return sendLarge(c, await page, { ...headers, 'Content-Type': 'text/html; charset=UTF-8' })
+        page ??= docsPage(declarations(), baseUrl).then((html) => compressed(withoutIndent(html)))
+        return send(c, await page, { ...headers, 'Content-Type': 'text/html; charset=UTF-8' })
       },
     }),
   ]
 }
+
+/** How the templates are indented is a third of the page; what is inside `pre` begins its lines itself. */
+const withoutIndent = (html: string) =>
+  html
+    .split(/(<pre[^]*?<\/pre>)/)
+    .map((part, at) => (at % 2 === 1 ? part : part.replace(/\s*\n\s*/g, '\n')))
+    .join('')

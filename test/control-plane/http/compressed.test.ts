@@ -1,0 +1,44 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { compressed, encodedFor } from '../../../control-plane/http/compressed.ts'
+import { startApi } from '../../support/api.ts'
+
+t.test('each asks for a coding and gets one that they named, or none', async (t) => {
+  const document = await compressed('the same for everybody '.repeat(100))
+  const codingFor = (accepted?: string) =>
+    encodedFor(document, accepted).headers['Content-Encoding'] ?? 'identity'
+  for (const [accepted, coding] of [
+    ['gzip, deflate, br, zstd', 'br'],
+    ['gzip', 'gzip'],
+    ['GZIP;q=0.5', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+    ['gzip;q=0.0', 'identity'],
+    ['deflate', 'identity'],
+    ['xbr, gzipped', 'identity'],
+    ['', 'identity'],
+  ] as const)
+    t.equal(codingFor(accepted), coding, accepted)
+  t.equal(codingFor(), 'identity')
+  const whole = document.identity.toString()
+  t.equal(brotliDecompressSync(document.br).toString(), whole)
+  t.equal(gunzipSync(document.gzip).toString(), whole)
+})
+
+t.test('the documents of the API are small on their way', async (t) => {
+  const { app } = await startApi(t)
+  const bytesOf = async (path: string, coding: string) => {
+    const headers = { 'accept-encoding': coding, accept: 'text/html' }
+    const answer = await app.request(path, { headers }, { address: '127.0.0.1' })
+    t.equal(answer.headers.get('content-encoding'), coding === '' ? null : coding, path)
+    t.match(answer.headers.get('vary'), /Accept-Encoding/, path)
+    const bytes = (await answer.arrayBuffer()).byteLength
+    t.equal(answer.headers.get('content-length'), String(bytes), path)
+    return bytes
+  }
+  for (const path of ['/api/v1/docs', '/api/v1/openapi.json', '/api/v1/events'])
+    for (const coding of ['gzip', 'br']) {
+      const bytes = await bytesOf(path, coding)
+      t.ok(bytes < 80_000, `${path} ${coding}: ${bytes}`)
+      t.comment(`${path} ${coding}: ${bytes} of ${await bytesOf(path, '')}`)
+    }
+})
