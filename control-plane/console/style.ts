@@ -65,20 +65,18 @@ kbd { padding: 0 .375rem; border: 1px solid var(--line); border-radius: .25rem; 
 .side { padding: .5rem 1.25rem; border-bottom: 1px solid var(--line); background: var(--card) }
 .side nav { min-width: 0 }
 .side nav + nav { margin-top: .25rem }
-.side ul { display: flex; gap: .25rem; overflow-x: auto; padding: .25rem; margin: 0 -.25rem; scrollbar-width: thin }
-.side a { display: block; padding: .375rem .625rem; color: var(--text); text-decoration: none; white-space: nowrap; border-radius: .5rem }
+.side ul { display: flex; flex-wrap: wrap; gap: .125rem; padding: .25rem; margin: 0 -.25rem }
+.side a { display: block; padding: .25rem .5rem; color: var(--text); text-decoration: none; white-space: nowrap; border-radius: .5rem }
 .side a:hover { background: var(--ground) }
 .side [aria-current] { background: var(--tint); color: var(--on-tint); font-weight: 600 }
-/* on a phone the row is longer than the screen: where one is comes first */
-.side li:has([aria-current]) { order: -1 }
 .nav-head { display: none }
 main { padding: 1.5rem 1.25rem 3rem; min-width: 0 }
 @media (min-width: 60rem) {
   .inside { display: grid; grid-template: auto 1fr / 14rem minmax(0, 1fr) }
   .inside .top { grid-column: 1 / -1 }
   .side { border-bottom: 0; border-right: 1px solid var(--line); padding: 1.25rem .875rem }
-  .side ul { flex-direction: column; gap: .125rem; overflow: visible }
-  .side li:has([aria-current]) { order: 0 }
+  .side ul { flex-direction: column }
+  .side a { padding: .375rem .625rem }
   .side nav + nav { margin-top: 1.5rem }
   .nav-head { display: block; margin: 0 .625rem .375rem; color: var(--quiet); font-size: .8125rem; font-weight: 600; overflow-wrap: anywhere }
   main { padding: 2rem 2.5rem 4rem; max-width: 78rem }

@@ -10,6 +10,7 @@ import { createPasswordRules } from '../accounts/passwords/rules.ts'
 import { createStrength } from '../accounts/passwords/strength.ts'
 import { createTickets } from '../accounts/tickets.ts'
 import { createTrialPeople } from '../accounts/trial-people.ts'
+import { createUserNames } from '../accounts/user-names.ts'
 import { createUsers } from '../accounts/users.ts'
 import { createFairSemaphore } from '../concurrency/fair-semaphore.ts'
 import { createMails } from '../mail/mails.ts'
@@ -42,6 +43,7 @@ export function createPeople(
     passwordRules,
     directories,
     users,
+    userNames: createUserNames({ store }),
     tickets,
     mails,
     accountMail: createAccountMail({ store, tickets, mails, users, baseUrl, clock }),

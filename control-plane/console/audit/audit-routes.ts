@@ -8,7 +8,7 @@ import { isReserved } from '../../store/reserved.ts'
 import type { AuditRow } from '../../store/queries/audit.ts'
 import { differences } from '../blocks/diff.ts'
 import { emptyState, pager, table, type Column } from '../blocks/table.ts'
-import { moment } from '../blocks/text.ts'
+import { logMoment } from '../blocks/text.ts'
 import type { Html } from '../../pages/html.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import { page, type ConsoleRoute } from '../route.ts'
@@ -61,7 +61,7 @@ async function entries(
     caption: 'Changes',
     rows: items,
     columns: [
-      { label: 'Time', cell: ({ at }) => moment(at) },
+      { label: 'Time', cell: ({ at }) => logMoment(at) },
       { label: 'Actor', cell: (entry) => actorCell(entry) },
       { label: 'Action', isName: true, cell: ({ action }) => actionText(action) },
       ...(isOfAll ? [tenant] : []),

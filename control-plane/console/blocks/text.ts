@@ -5,16 +5,30 @@ import type { Html } from '../../pages/html.ts'
 
 /** UTC as it is written; the script turns it into the viewer's own time and keeps UTC for hovering. */
 export function moment(atMs: number | null | undefined): Html {
-  if (atMs == null) return html`<span class="none">never</span>`
+  return atMs == null ? NEVER : written(atMs, MINUTES)
+}
+
+/** To the second, for lists of what has happened. */
+export function logMoment(atMs: number | null | undefined): Html {
+  return atMs == null ? NEVER : written(atMs, SECONDS)
+}
+
+const NEVER = html`<span class="none">never</span>` as Html
+/** So much of an ISO time is shown; the script shows as much. */
+const MINUTES = 16
+const SECONDS = 19
+
+function written(atMs: number, characters: number): Html {
   const iso = new Date(atMs).toISOString()
-  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`
+  const utc = `${iso.slice(0, characters).replace('T', ' ')} UTC`
+  return html`<time datetime="${iso}" ${characters === SECONDS ? html`data-seconds` : ''}>${utc}</time>`
 }
 
 /** How long ago, in words; the moment itself for hovering. */
 export function age(atMs: number, nowMs: number): Html {
   const iso = new Date(atMs).toISOString()
-  const utc = `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`
-  return html`<span class="age" title="${utc}">${ageText(atMs, nowMs)}</span>`
+  const utc = `${iso.slice(0, SECONDS).replace('T', ' ')} UTC`
+  return html`<time class="age" datetime="${iso}" title="${utc}">${ageText(atMs, nowMs)}</time>`
 }
 
 const AGES = [

@@ -1,6 +1,7 @@
 /** Draws the charts of a page; their numbers are in a table below each. */
 import uPlot from 'uplot'
 import { lookOf } from '../blocks/line-looks.ts'
+import { dateTimeFormat } from './local-times.ts'
 
 interface Plotted {
   readonly times: number[]
@@ -120,11 +121,7 @@ function sayValues(block: HTMLElement, plot: uPlot, timeZone: string) {
   caption.dataset['whole'] ??= caption.textContent
   const seconds = isOver ? plot.data[0][index] : undefined
   const [first = 0, second = 0] = plot.data[0]
-  const written = new Intl.DateTimeFormat(undefined, {
-    dateStyle: 'medium',
-    ...(second - first < DAY_SECONDS && { timeStyle: 'short' }),
-    timeZone,
-  })
+  const written = dateTimeFormat(timeZone, second - first < DAY_SECONDS)
   caption.textContent =
     seconds === undefined ? caption.dataset['whole'] : written.format(new Date(seconds * 1000))
 }

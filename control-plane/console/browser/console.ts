@@ -1,4 +1,5 @@
 /** What pages of the console do better with a script; every page does without one. */
+import { localTimes } from './local-times.ts'
 import { followReceipts } from './receipts.ts'
 import { openSwitcher } from './switcher.ts'
 
@@ -6,15 +7,6 @@ localTimes(document)
 copyButtons()
 followReceipts()
 openSwitcher()
-
-/** The viewer's own zone to read, UTC to hover. */
-function localTimes(within: ParentNode) {
-  const written = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-  for (const time of within.querySelectorAll('time')) {
-    time.title = time.textContent
-    time.textContent = written.format(new Date(time.dateTime))
-  }
-}
 
 function copyButtons() {
   for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) {

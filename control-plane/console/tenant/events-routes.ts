@@ -11,7 +11,7 @@ import { linkButton } from '../../pages/blocks/form.ts'
 import { notice } from '../../pages/blocks/notice.ts'
 import { emptyState, pager, table, type Column } from '../blocks/table.ts'
 import { tabs } from '../blocks/tabs.ts'
-import { moment } from '../blocks/text.ts'
+import { logMoment } from '../blocks/text.ts'
 import { outcomeText, reasonText } from '../figures/wording.ts'
 import type { Html } from '../../pages/html.ts'
 import { TENANT_PATH, tenantPath } from '../navigation.ts'
@@ -172,7 +172,7 @@ function found(path: string, name: 'subject' | 'address', value: string | null):
 
 function seenColumns(path: string, isShown: (instance: string) => boolean): Column<KeptEvent>[] {
   return [
-    { label: 'Time', cell: ({ at }) => moment(at) },
+    { label: 'Time', cell: ({ at }) => logMoment(at) },
     { label: 'Event', isName: true, cell: ({ outcome }) => outcomeText(outcome) },
     { label: 'Reason', cell: ({ reason }) => (reason === null ? '—' : reasonText(reason)) },
     { label: 'User', cell: ({ subject }) => found(path, 'subject', subject) },
@@ -189,7 +189,7 @@ function seenColumns(path: string, isShown: (instance: string) => boolean): Colu
 
 function toldColumns(path: string): Column<LoggedEvent>[] {
   return [
-    { label: 'Time', cell: ({ createdAt }) => moment(createdAt) },
+    { label: 'Time', cell: ({ createdAt }) => logMoment(createdAt) },
     {
       label: 'Event',
       isName: true,

@@ -2,8 +2,9 @@
 import { html } from 'hono/html'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { LatestRefusal } from '../../monitoring/refusals.ts'
+import { personLink } from '../blocks/person.ts'
 import { emptyState, table } from '../blocks/table.ts'
-import { card, moment } from '../blocks/text.ts'
+import { card, logMoment } from '../blocks/text.ts'
 import { totals } from '../figures/chart-lines.ts'
 import { reasonsCard, seriesCharts, STEP_WORDS, tiles } from '../figures/figures-view.ts'
 import { figuresCall, RANGE_QUERY, rangeLinks, rangeWords, spanOf } from '../figures/ranges.ts'
@@ -13,9 +14,9 @@ import { repeatedText } from './people/sign-in-words.ts'
 import { page, type ConsoleRoute } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
 
-type OverviewWorld = Pick<ConsoleWorld, 'figures' | 'refusals' | 'sessions'>
+type OverviewWorld = Pick<ConsoleWorld, 'figures' | 'refusals' | 'sessions' | 'userNames'>
 
-export function overviewRoutes({ figures, refusals, sessions }: OverviewWorld) {
+export function overviewRoutes({ figures, refusals, sessions, userNames }: OverviewWorld) {
   return [
     page(
       { path: `${TENANT_PATH}/overview`, role: 'tenant', query: RANGE_QUERY },
@@ -23,6 +24,10 @@ export function overviewRoutes({ figures, refusals, sessions }: OverviewWorld) {
         const span = spanOf(range, nowMs)
         const series = await figures.series(tenantId, span)
         const latest = await refusals.latest(tenantId, LIMITS.refusalsListedMax)
+        const names = await userNames.ofTenant(
+          tenantId,
+          latest.map(({ subject }) => subject),
+        )
         const alive = await sessions.countAlive(tenantId)
         return {
           title: 'Overview',
@@ -32,7 +37,7 @@ export function overviewRoutes({ figures, refusals, sessions }: OverviewWorld) {
           content: html`${rangeLinks(tenantPath(tenantId, 'overview'), range)}
           ${tiles([...totals(series), ['Active sessions now', countText(alive)]])}
           ${seriesCharts(series, STEP_WORDS[span.step], timeZone === UNCHOSEN_ZONE ? undefined : timeZone)}
-          ${latestCard(tenantId, latest)} ${reasonsCard(series)}`,
+          ${latestCard(tenantId, latest, names)} ${reasonsCard(series)}`,
           calls: [{ method: 'GET', path: figuresCall(tenantId, span), label: 'These figures' }],
         }
       },
@@ -49,27 +54,33 @@ function countText(alive: number): string {
   return alive < most ? alive.toLocaleString('en') : `${most.toLocaleString('en')} or more`
 }
 
-function latestCard(tenantId: string, latest: readonly LatestRefusal[]) {
-  const events = `${tenantPath(tenantId, 'events')}?`
-  const found = (name: 'subject' | 'address', value: string | null) =>
-    value === null
-      ? null
-      : html`<a href="${events}${name}=${encodeURIComponent(value)}">${value}</a>`
+function latestCard(
+  tenantId: string,
+  latest: readonly LatestRefusal[],
+  names: ReadonlyMap<string, string>,
+) {
+  const events = tenantPath(tenantId, 'events')
   return card(
     'Latest refusals',
     table({
       caption: 'Latest refusals',
       rows: latest,
       columns: [
-        { label: 'Time', cell: ({ at }) => moment(at) },
+        { label: 'Time', cell: ({ at }) => logMoment(at) },
         {
           label: 'Event',
           isName: true,
           cell: ({ outcome, repeated }) => outcomeText(outcome) + repeatedText(repeated),
         },
         { label: 'Reason', cell: ({ reason }) => (reason === '' ? '—' : reasonText(reason)) },
-        { label: 'User', cell: ({ subject }) => found('subject', subject) },
-        { label: 'IP address', cell: ({ ip }) => found('address', ip) },
+        { label: 'User', cell: ({ subject }) => personLink(tenantId, subject, names) },
+        {
+          label: 'IP address',
+          cell: ({ ip }) =>
+            ip === null
+              ? null
+              : html`<a href="${events}?address=${encodeURIComponent(ip)}">${ip}</a>`,
+        },
       ],
       empty: emptyState(
         'No refusals yet',

@@ -126,8 +126,14 @@ void t.test('sessions that are alive are counted, and the latest refusals shown'
   const latest = text.slice(text.indexOf('Latest refusals'))
   t.match(
     latest,
-    /Sign-in denied.*network denied.*events\?subject=.*events\?address=203\.0\.113\.7/s,
+    new RegExp(
+      `Sign-in denied.*network denied.*users/${bob.userId}#sign-ins"[^>]*>[^<]*</a>.*events\\?address=203\\.0\\.113\\.7`,
+      's',
+    ),
+    'to the sign-ins of the person',
   )
+  const own = await ada.get(`/console/tenants/acme/users/${bob.userId}`)
+  t.match(own.text, /id="sign-ins".*network denied/s, 'where each says why it was refused')
   t.match(latest, /Sealed path.*events\?address=203\.0\.113\.9/s)
   const other = await (await person('other')).get('/console/tenants/other/overview')
   t.notMatch(other.text, /203\.0\.113/)

@@ -9,7 +9,7 @@ import { form } from '../../blocks/form.ts'
 import { linkButton } from '../../../pages/blocks/form.ts'
 import { notice } from '../../../pages/blocks/notice.ts'
 import { emptyState, table } from '../../blocks/table.ts'
-import { badge, card, copyable, facts, moment } from '../../blocks/text.ts'
+import { badge, card, copyable, facts, logMoment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
 import { action, done, page, type TenantVisit } from '../../route.ts'
 import type { ConsoleWorld } from '../../world.ts'
@@ -127,7 +127,7 @@ function glance(delivery: Delivery, url: string, tenantId: string) {
   return facts([
     ['ID', deliveryId],
     ['Address', html`<code>${url}</code>`],
-    ['Created', moment(createdAt)],
+    ['Created', logMoment(createdAt)],
     ['Next attempt', nextOf(delivery)],
     [
       'Sent again from',
@@ -144,7 +144,7 @@ function attempts(tries: readonly AttemptRow[]) {
     rows: tries,
     columns: [
       { label: 'Number', isName: true, cell: ({ number }) => `Attempt ${number}` },
-      { label: 'Time', cell: ({ at }) => moment(at) },
+      { label: 'Time', cell: ({ at }) => logMoment(at) },
       { label: 'Response', cell: (one) => answerOf(one) },
       { label: 'Duration', isNumber: true, cell: ({ milliseconds }) => `${milliseconds} ms` },
       {

@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS } from '../../../../shared/clock.ts'
 import type { AttemptRow } from '../../../store/queries/webhook-deliveries.ts'
 import type { Delivery } from '../../../webhooks/deliveries.ts'
 import { emptyState, table } from '../../blocks/table.ts'
-import { badge, moment } from '../../blocks/text.ts'
+import { badge, logMoment, moment } from '../../blocks/text.ts'
 import type { Html } from '../../../pages/html.ts'
 import { deliveryAt } from './addresses.ts'
 
@@ -56,7 +56,7 @@ export function deliveriesTable(
           html`<a href="${deliveryAt(tenantId, webhookId, deliveryId)}">${event}</a>
             ${isTest ? badge('Test') : ''} ${replayedFrom === null ? '' : badge('Sent again')}`,
       },
-      { label: 'Created', cell: ({ createdAt }) => moment(createdAt) },
+      { label: 'Created', cell: ({ createdAt }) => logMoment(createdAt) },
       {
         label: 'State',
         cell: (delivery) =>

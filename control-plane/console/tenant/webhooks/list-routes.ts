@@ -39,7 +39,7 @@ export function webhookListRoutes({ webhooks }: Pick<ConsoleWorld, 'webhooks'>) 
             },
             { label: 'Events', cell: ({ events }) => eventsOf(events) },
             { label: 'State', cell: stateBadge },
-            { label: 'Changed', cell: ({ updatedAt }) => moment(updatedAt) },
+            { label: 'Updated', cell: ({ updatedAt }) => moment(updatedAt) },
           ],
           empty: emptyState(
             'No webhooks yet',
