@@ -1,6 +1,7 @@
 import { EDGE_LIMITS } from './edge-limits.ts'
 import { PEOPLE_LIMITS } from './people-limits.ts'
 import { PROJECT_LIMITS } from './project-limits.ts'
+import { REPORT_LIMITS } from './report-limits.ts'
 import { WEBHOOK_LIMITS } from './webhook-limits.ts'
 
 /**
@@ -11,6 +12,7 @@ export const LIMITS = {
   ...EDGE_LIMITS,
   ...PEOPLE_LIMITS,
   ...PROJECT_LIMITS,
+  ...REPORT_LIMITS,
   ...WEBHOOK_LIMITS,
   // sessions
   sessionTokenBytesMax: 1536, // what a realm issues

@@ -4,6 +4,7 @@ import type { AuditTrail } from '../../accounts/audit-trail.ts'
 import { AuditEntry } from '../answer-fields.ts'
 import { described } from '../../requests/described.ts'
 import { endpointsOf, json, type Endpoint } from '../endpoint.ts'
+import { AUDIT_QUERY, toAuditSearch } from '../../requests/audit-fields.ts'
 import { mapPage, PAGE_QUERY, pageOf } from '../../requests/paging.ts'
 import { accountEndpoints, type AccountEndpointsWorld } from './account-routes.ts'
 import { consoleEndpoints, type ConsoleEndpointsWorld } from './console-routes.ts'
@@ -52,6 +53,7 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
       summary: 'Lists who has changed what, newest first.',
       query: {
         ...PAGE_QUERY,
+        ...AUDIT_QUERY,
         tenant_id: v.optional(
           described(
             v.string(),
@@ -60,8 +62,10 @@ export function operatorEndpoints(world: OperatorEndpointsWorld): readonly Endpo
         ),
       },
       answers: { 200: json(pageOf(AuditEntry), 'One page of it.') },
-      handle: async (c, { query: { tenant_id: tenantId, ...page } }) =>
-        c.json(mapPage(await world.auditTrail.list(page, { tenantId }), auditView)),
+      handle: async (c, { query: { tenant_id: tenantId, limit, cursor, ...wish } }) => {
+        const search = { ...toAuditSearch(wish), tenantId, ofUsers: tenantId }
+        return c.json(mapPage(await world.auditTrail.search({ limit, cursor }, search), auditView))
+      },
     }),
   ]
 }

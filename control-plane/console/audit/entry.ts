@@ -35,13 +35,40 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'console.role_taken': 'Removed console access',
   'console.invited': 'Invited a colleague',
   'console.invitation_withdrawn': 'Withdrew an invitation',
+  'address_block.lifted': 'Unblocked an address',
+  'alert.created': 'Created an alert',
+  'alert.changed': 'Changed an alert',
+  'alert.removed': 'Deleted an alert',
+  'analysis.run': 'Ran an analysis',
+  'certificate.put': 'Uploaded a certificate',
+  'device.forgotten': 'Removed a known browser',
+  'email.change_asked': 'Requested an email change',
+  'integration.checked': 'Ran the integration checks',
+  'password.forgotten': 'Requested a password reset',
+  'recovery_codes.renewed': 'Created new recovery codes',
+  'user_directory.set': 'Connected a user directory',
+  'user_directory.removed': 'Disconnected the user directory',
+  'verification.self_reported': 'Reported a verification',
+  'webhook.created': 'Created a webhook',
+  'webhook.changed': 'Changed a webhook',
+  'webhook.removed': 'Deleted a webhook',
+  'webhook.paused': 'Paused a webhook',
+  'webhook.dropping': 'Dropped webhook events',
+  'webhook.replayed': 'Retried failed deliveries',
+  'policy.network.changed': 'Changed the network policy',
+  'policy.lockout.changed': 'Changed the lockout policy',
+  'policy.password.changed': 'Changed the password policy',
+  'policy.device.changed': 'Changed the device policy',
+  'policy.mfa.changed': 'Changed the second factor policy',
+  'policy.session.changed': 'Changed the session policy',
   'console.operator_link_made': 'Created a sign-in link for an operator',
 }
 
-/** `policy.mfa.changed` → «Changed the policy mfa»; what is not known is shown as it is. */
+/** What a search can choose from. */
+export const ACTION_NAMES: readonly string[] = Object.keys(ACTIONS)
+
+/** What is not known says what it is by its name. */
 export function actionText(action: string): string {
-  const [, policy] = /^policy\.(\w+)\.changed$/.exec(action) ?? []
-  if (policy !== undefined) return `Changed the ${policy} policy`
   return ACTIONS[action] ?? sentence(action)
 }
 

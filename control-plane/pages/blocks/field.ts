@@ -29,7 +29,7 @@ interface FieldView {
 }
 
 export interface TextFieldView extends FieldView {
-  readonly type?: 'text' | 'password' | 'email' | 'url' | 'search'
+  readonly type?: 'text' | 'password' | 'email' | 'url' | 'search' | 'date'
   /** What the browser may fill in; `off` for what is no person's. */
   readonly autocomplete?: string
   readonly charactersMax?: number

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt } from '../drizzle.ts'
+import { and, asc, desc, eq, gte, lt } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { deleteBefore } from '../statements.ts'
@@ -34,6 +34,18 @@ export async function auditBefore(
     )
     .orderBy(desc(audit.sequence))
     .limit(limit)
+}
+
+/** The place in the trail of the first entry from then on; undefined: there is none. */
+export async function firstAuditFrom(queries: Queries, atMs: number) {
+  const { audit } = schema
+  const [row] = await queries
+    .select({ sequence: audit.sequence })
+    .from(audit)
+    .where(gte(audit.at, atMs))
+    .orderBy(asc(audit.at))
+    .limit(1)
+  return row?.sequence
 }
 
 /** What was done about this person, and what they have done. */
