@@ -18,6 +18,7 @@ import { createServiceEndpoints } from './session/endpoints.ts'
 import { createOwnSessions } from './session/own-sessions.ts'
 import { createGatewaySessions, type ProvenSession } from './request/sessions.ts'
 import { createLogSink, type LineSink } from './telemetry/line-writer.ts'
+import { createRefusalSample } from './telemetry/refusal-sample.ts'
 import { createWorkerTelemetry } from './telemetry/worker-telemetry.ts'
 import { createTenantCompiler } from './tenants/compiled.ts'
 import { createTenantRegistry } from './tenants/registry.ts'
@@ -70,8 +71,13 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     onRevoked: () => openStreams.judgeSoon(),
   })
   const sessions = createGatewaySessions()
+  const refusals = createRefusalSample({
+    clock,
+    report: (event) => follower.reportEvent(event),
+  })
   const telemetry = createWorkerTelemetry({
     clock,
+    refusals,
     lines: lines ?? createLogSink((entry) => log.info(entry)),
     sample: settings.accessLogSample ?? 1,
     random: Math.random,
@@ -199,7 +205,10 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
     },
     /** What has been counted since the last call, and how things stand. */
     telemetry: {
-      take: telemetry.take,
+      take() {
+        refusals.send()
+        return telemetry.take()
+      },
       gauges() {
         const gauges = { upstreamSockets: 0, upstreamIdle: 0, upstreamWaiting: 0 }
         for (const { upstream } of registry.tenants()) {
@@ -218,6 +227,7 @@ export function createGateway({ settings, port, log, clock, lines }: GatewayWorl
       openStreams.close()
       upgrades.close()
       server.close()
+      refusals.send()
       follower.close()
       await compiler.close()
       runtime.close()

@@ -6,4 +6,16 @@ export const REPORT_LIMITS = {
   /** Of an entry with long lists, as far as a search reads it. */
   auditCharactersSearched: 4000,
   auditExportedMax: 20_000,
+  // what gateways tell of refused requests
+  /** Rows of one worker: of one tenant, and of all. What is beyond is only counted. */
+  refusalsListedPerTenantMinuteMax: 60,
+  refusalsListedPerMinuteMax: 600,
+  refusedPathCharactersMax: 200,
+  /** Of a tenant's events, so that noise pushes out nothing else. */
+  refusedEventsPerTenantMax: 20_000,
+  /** Rows of a whole tenant, from all gateways. */
+  rateRefusals: { burst: 2000, perSecond: 20 },
+  /** Of the newest requests for sealed paths, so many are put together by path. */
+  sealedEventsGroupedMax: 2000,
+  sealedPathsListedMax: 50,
 } as const

@@ -28,6 +28,7 @@ function telemetryWith(sample: number) {
     lines: createLineWriter({ write: (text, done) => done(null, text.length) }),
     sample,
     random: Math.random,
+    refusals: { add() {} },
     verifyStats: { hits: 0, misses: 0 },
   })
 }

@@ -33,6 +33,7 @@ import { protectionRoutes } from './tenant/integration/protection-routes.ts'
 import { secretRoutes } from './tenant/integration/secret-routes.ts'
 import { alertsRoutes } from './tenant/alerts-routes.ts'
 import { eventsRoutes } from './tenant/events-routes.ts'
+import { sealedRoutes } from './tenant/sealed-routes.ts'
 import { overviewRoutes } from './tenant/overview-routes.ts'
 import { policiesRoutes } from './tenant/policies/policies-routes.ts'
 import { directoryRoutes } from './tenant/directory/directory-routes.ts'
@@ -71,6 +72,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...overviewRoutes(world),
     ...alertsRoutes(world),
     ...eventsRoutes(world),
+    ...sealedRoutes(world),
     ...integrationRoutes(world),
     ...protectionRoutes(world),
     ...secretRoutes(world),

@@ -30,7 +30,17 @@ import type { Change, Store } from '../store/store.ts'
 
 const QUOTAS = {
   sealed: LIMITS.sealedEventsPerTenantMax,
-  others: LIMITS.enforcementEventsPerTenantMax - LIMITS.sealedEventsPerTenantMax,
+  refused: LIMITS.refusedEventsPerTenantMax,
+  others:
+    LIMITS.enforcementEventsPerTenantMax -
+    LIMITS.sealedEventsPerTenantMax -
+    LIMITS.refusedEventsPerTenantMax,
+}
+
+const RATES = {
+  ends: LIMITS.rateSessionEnds,
+  events: LIMITS.rateEnforcementEvents,
+  refusals: LIMITS.rateRefusals,
 }
 
 export type KeptEvent = Readonly<EnforcementEventRow>
@@ -47,11 +57,11 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
    */
   const waitSeconds = (
     tenantId: string,
-    kind: 'ends' | 'events',
+    kind: 'ends' | 'events' | 'refusals',
     events: readonly OwnEvent[],
     rejected = 0,
   ) => {
-    const rate = kind === 'ends' ? LIMITS.rateSessionEnds : LIMITS.rateEnforcementEvents
+    const rate = RATES[kind]
     return rates.waitSeconds(kind, tenantId, rate, events.filter(isOfPerson).length + rejected)
   }
   /** What stands for no session of ours costs nothing to invent: it is told of now and then. */
@@ -109,13 +119,10 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
           const isOfNow = ({ revision = Infinity }) => revision >= tenant.createdRevision
           const own = await withUsers(change.queries, tenantId, claimed.filter(isOfNow))
           if (own.length === 0) continue
-          const [ends, others] = split(own)
           await enforce(change, tenantId, own)
-          const isKept = {
-            ends: waitSeconds(tenantId, 'ends', ends) === undefined,
-            others: waitSeconds(tenantId, 'events', others) === undefined,
-          }
-          const kept = own.filter((event) => (isEnd(event) ? isKept.ends : isKept.others))
+          const kept = [...Map.groupBy(own, kindOf)].flatMap(([kind, alike]) =>
+            waitSeconds(tenantId, kind, alike) === undefined ? alike : [],
+          )
           await keep(change, tenantId, gatewayId, kept.filter(isOfPerson))
         }
       })
@@ -157,6 +164,12 @@ export function createEnforcement({ store, clock }: { store: Store; clock: Clock
 
     prune: pruneWith(store, deleteEnforcementEventsBefore, LIMITS.enforcementEventKeptMs),
   }
+}
+
+/** What anybody can cause is never counted together with the rest. */
+function kindOf(event: OwnEvent): 'ends' | 'events' | 'refusals' {
+  if (isEnd(event)) return 'ends'
+  return event.outcome === 'sealed' || event.outcome === 'refused' ? 'refusals' : 'events'
 }
 
 const isEnd = ({ outcome }: OwnEvent) => outcome === 'logout' || outcome === 'terminate'
@@ -210,9 +223,26 @@ async function keep(
 function rowOf(event: OwnEvent, at: number, instance: string): NewEnforcementEvent {
   const { subject = null, sid = null, reason = null, ip = null, app_host } = dataOf(event)
   return {
-    ...{ at, outcome: event.outcome, subject, sid, reason, ip, appHost: app_host ?? null },
+    ...{
+      at: seenAt(event, at),
+      outcome: event.outcome,
+      subject,
+      sid,
+      reason,
+      ip,
+      appHost: app_host ?? null,
+    },
     instance,
+    path: event.path?.slice(0, LIMITS.refusedPathCharactersMax) ?? null,
+    count: event.count ?? 1,
   }
+}
+
+/** When it was, as far as a gateway's clock can be believed. */
+function seenAt({ at }: OwnEvent, nowMs: number): number {
+  if (at === undefined) return nowMs
+  const earliest = nowMs - LIMITS.enforcementEventKeptMs
+  return Math.min(nowMs, Math.max(earliest, at * SECOND_MS))
 }
 
 /** What there is to say, and no more of it than there may be. */

@@ -46,6 +46,12 @@ export const EnforcementEventBody = v.object({
     ),
   ),
   app_host: v.optional(text(LIMITS.eventHostCharactersMax)),
+  path: v.optional(
+    v.pipe(
+      text(LIMITS.refusedPathCharactersMax),
+      v.description('Which path was refused, without its query.'),
+    ),
+  ),
 })
 
 interface EventBatch {

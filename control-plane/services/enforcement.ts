@@ -3,6 +3,7 @@ import { SECOND_MS } from '../../shared/clock.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import { createEnforcement } from '../events/enforcement.ts'
 import { createLogoutNotices } from '../events/logout-notices.ts'
+import { createSealedPaths } from '../events/sealed-paths.ts'
 import { createEventLog } from '../events/event-log.ts'
 import { createClients } from '../feed/clients.ts'
 import { createFeed } from '../feed/feed.ts'
@@ -83,6 +84,7 @@ export async function openEnforcement(world: ServicesWorld, below: TenantService
     figures,
     enforcement,
     eventLog: createEventLog({ store }),
+    sealedPaths: createSealedPaths({ store }),
     gatewayKeys,
     fleetSource,
     fleet,

@@ -37,6 +37,10 @@ export const enforcementEvents = table(
     appHost: text('app_host'),
     /** The gateway's id, or the name of the instance. */
     instance: text('instance').notNull(),
+    /** Of a refused request, without its query. */
+    path: text('path'),
+    /** How many that were alike it stands for. */
+    count: whole('count').notNull().default(1),
   },
   (table) => [
     primaryKey({ columns: [table.tenantId, table.sequence] }),

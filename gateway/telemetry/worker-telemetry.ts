@@ -7,6 +7,7 @@ import { RequestContext, UnservedContext } from '../request/context.ts'
 import { createAccessLog } from './access-log.ts'
 import type { LineSink } from './line-writer.ts'
 import { createTraceStarter } from '../request/trace.ts'
+import type { RefusalSample } from './refusal-sample.ts'
 import { createWorkerCounter } from './worker-counts.ts'
 
 interface WorkerTelemetryWorld {
@@ -15,12 +16,13 @@ interface WorkerTelemetryWorld {
   /** The share of uneventful requests that get a line, from 0 to 1. */
   readonly sample: number
   readonly random: () => number
+  readonly refusals: Pick<RefusalSample, 'add'>
   /** Of the session reader, since the start. */
   readonly verifyStats: { readonly hits: number; readonly misses: number }
 }
 
 export function createWorkerTelemetry(world: WorkerTelemetryWorld) {
-  const { clock, lines, sample, random, verifyStats } = world
+  const { clock, lines, sample, random, verifyStats, refusals } = world
   const nowMs = () => clock.nowMs()
   const accessLog = createAccessLog({ lines, nowMs })
   const counter = createWorkerCounter(() => ({
@@ -49,9 +51,18 @@ export function createWorkerTelemetry(world: WorkerTelemetryWorld) {
         ms,
         upstreamMs: outcome.upstreamMs ?? -1,
       })
+      if (isServed && context.decision === 'refuse') refusals.add(refusedRequest(context))
       accessLog(exchange, outcome, ms)
     },
     onRefusal: (refusal: Refusal): void => counter.countRefusedHead(refusal.code),
     take: counter.take,
   }
 }
+
+const refusedRequest = ({ tenant, reason, path, clientAddress, exchange }: RequestContext) => ({
+  tenantId: tenant.tenantId,
+  reason,
+  path,
+  ip: clientAddress,
+  host: exchange.head.host,
+})

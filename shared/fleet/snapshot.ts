@@ -173,6 +173,10 @@ export const EnforcementEventSchema = v.object({
   issued_at: v.optional(second),
   ip: v.optional(v.string()),
   app_host: v.optional(v.string()),
+  /** Of refused requests: without its query, how many were alike, and when the first was. */
+  path: v.optional(v.string()),
+  count: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
+  at: v.optional(second),
   /** Which state of the tenant the gateway served: its id may have been given again since. */
   revision: v.optional(revision),
 })

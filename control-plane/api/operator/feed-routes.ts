@@ -34,6 +34,8 @@ const EnforcementEvent = v.strictObject({
   reason: v.nullable(v.string()),
   ip: v.nullable(v.string()),
   app_host: v.nullable(v.string()),
+  path: described(v.nullable(v.string()), 'Of a refused request, without its query.'),
+  count: described(v.number(), 'How many requests that were alike it stands for.'),
   instance: described(v.string(), 'The instance, or the gateway, that enforced.'),
 })
 

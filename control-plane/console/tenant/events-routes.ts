@@ -33,7 +33,8 @@ export function eventsRoutes({
   enforcement,
   eventLog,
   gateways,
-}: Pick<ConsoleWorld, 'enforcement' | 'eventLog' | 'gateways'>) {
+  userNames,
+}: Pick<ConsoleWorld, 'enforcement' | 'eventLog' | 'gateways' | 'userNames'>) {
   /** Instances of the application are the tenant's own; gateways are the operator's. */
   function instanceShownTo({ viewer, tenant }: Pick<TenantVisit, 'viewer' | 'tenant'>) {
     if (viewer.isOperator) return () => true
@@ -54,6 +55,10 @@ export function eventsRoutes({
         const { type, subject, address: ip, limit, cursor } = query
         const filter = { outcome: type, subject, ip }
         const { items, next } = await enforcement.list(tenantId, { limit, cursor }, filter)
+        const names = await userNames.ofTenant(
+          tenantId,
+          items.map((event) => event.subject),
+        )
         const path = tenantPath(tenantId, 'events')
         const types = OUTCOMES.map((value) => ({ value, label: outcomeText(value) }))
         return {
@@ -64,7 +69,7 @@ export function eventsRoutes({
           ${table({
             caption: 'Gateway events',
             rows: items,
-            columns: seenColumns(path, instanceShownTo({ viewer, tenant })),
+            columns: seenColumns(path, names, instanceShownTo({ viewer, tenant })),
             empty: nothing(
               path,
               isFiltered(query),
@@ -130,9 +135,14 @@ interface Filtered {
 const isFiltered = ({ type, subject, address }: Filtered) =>
   [type, subject, address].some((one) => one !== undefined)
 
-function which(path: string, here: 'seen' | 'told'): Html {
+/** How many that were alike one row stands for. */
+export const timesText = (count: number): Html | '' =>
+  count > 1 ? html` <span class="hint">× ${count.toLocaleString('en')}</span>` : ''
+
+export function which(path: string, here: 'seen' | 'sealed' | 'told'): Html {
   return tabs('Which events', [
     { label: 'Gateway events', href: path, isHere: here === 'seen' },
+    { label: 'Sealed paths', href: `${path}/sealed`, isHere: here === 'sealed' },
     { label: 'Webhook events', href: `${path}/told`, isHere: here === 'told' },
   ])
 }
@@ -165,17 +175,34 @@ function nothing(path: string, isSearch: boolean, title: string, text: string) {
 }
 
 /** Followed by a click: the same person, the same address. */
-function found(path: string, name: 'subject' | 'address', value: string | null): Html | null {
+function found(
+  path: string,
+  name: 'subject' | 'address',
+  value: string | null,
+  names?: ReadonlyMap<string, string>,
+): Html | null {
   if (value === null) return null
-  return html`<a href="${path}?${name}=${encodeURIComponent(value)}">${value}</a>`
+  return html`<a href="${path}?${name}=${encodeURIComponent(value)}" title="${value}">${names?.get(value) ?? value}</a>`
 }
 
-function seenColumns(path: string, isShown: (instance: string) => boolean): Column<KeptEvent>[] {
+function seenColumns(
+  path: string,
+  names: ReadonlyMap<string, string>,
+  isShown: (instance: string) => boolean,
+): Column<KeptEvent>[] {
   return [
     { label: 'Time', cell: ({ at }) => logMoment(at) },
-    { label: 'Event', isName: true, cell: ({ outcome }) => outcomeText(outcome) },
+    {
+      label: 'Event',
+      isName: true,
+      cell: ({ outcome, count }) => html`${outcomeText(outcome)}${timesText(count)}`,
+    },
     { label: 'Reason', cell: ({ reason }) => (reason === null ? '—' : reasonText(reason)) },
-    { label: 'User', cell: ({ subject }) => found(path, 'subject', subject) },
+    {
+      label: 'Path',
+      cell: ({ path: asked }) => (asked === null ? '—' : html`<code>${asked}</code>`),
+    },
+    { label: 'User', cell: ({ subject }) => found(path, 'subject', subject, names) },
     { label: 'IP address', cell: ({ ip }) => found(path, 'address', ip) },
     {
       label: 'Host',

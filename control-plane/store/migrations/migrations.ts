@@ -28,6 +28,7 @@ import { sites } from './0027-sites.ts'
 import { sentAgain } from './0028-sent-again.ts'
 import { keptDeliveries } from './0029-kept-deliveries.ts'
 import { peopleAtSize } from './0030-people-at-size.ts'
+import { refusedPaths } from './0031-refused-paths.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -61,4 +62,5 @@ export const migrations = [
   sentAgain,
   keptDeliveries,
   peopleAtSize,
+  refusedPaths,
 ] as const

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, lte, max, ne } from '../drizzle.ts'
+import { and, desc, eq, lt, lte, max, notInArray } from '../drizzle.ts'
 import { schema } from '../schema.ts'
 import type { Queries } from '../sqlite.ts'
 import { deleteBefore, insertRows } from '../statements.ts'
@@ -13,6 +13,7 @@ const ROWS_PER_COUNT = 1000
 interface EventQuotas {
   /** Anybody can cause them, so they make room among themselves, and the others do. */
   readonly sealed: number
+  readonly refused: number
   readonly others: number
 }
 
@@ -35,7 +36,8 @@ export async function addEnforcementEvents(
   if (Math.floor(before / ROWS_PER_COUNT) === Math.floor(sequence / ROWS_PER_COUNT)) return
   const kinds = [
     { isOfKind: eq(table.outcome, 'sealed'), most: quotas.sealed },
-    { isOfKind: ne(table.outcome, 'sealed'), most: quotas.others },
+    { isOfKind: eq(table.outcome, 'refused'), most: quotas.refused },
+    { isOfKind: notInArray(table.outcome, ['sealed', 'refused']), most: quotas.others },
   ]
   for (const { isOfKind, most } of kinds) {
     const isOfBoth = and(isOwn, isOfKind)
@@ -82,3 +84,34 @@ export async function enforcementEventsBefore(
 }
 
 export const deleteEnforcementEventsBefore = deleteBefore(table.at)
+
+export interface TriedPath {
+  /** null: what was only counted. */
+  readonly path: string | null
+  readonly count: number
+  /** How many there were. */
+  readonly addresses: number
+  readonly ip: string | null
+  readonly at: number
+}
+
+/** Of the newest so many, along the index; those that were asked for most first. */
+export async function sealedPathsOf(queries: Queries, tenantId: string, most: number) {
+  const rows = await queries
+    .select({ path: table.path, ip: table.ip, at: table.at, count: table.count })
+    .from(table)
+    .where(and(eq(table.tenantId, tenantId), eq(table.outcome, 'sealed')))
+    .orderBy(desc(table.sequence))
+    .limit(most)
+  const tried = [...Map.groupBy(rows, ({ path }) => path)].map(([path, alike]): TriedPath => {
+    const ips = new Set(alike.flatMap(({ ip }) => (ip === null ? [] : [ip])))
+    return {
+      path,
+      count: alike.reduce((sum, { count }) => sum + count, 0),
+      addresses: ips.size,
+      ip: alike[0]?.ip ?? null,
+      at: alike.reduce((newest, { at }) => Math.max(newest, at), 0),
+    }
+  })
+  return { rows: rows.length, tried: tried.sort((a, b) => b.count - a.count || b.at - a.at) }
+}

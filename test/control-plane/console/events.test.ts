@@ -68,6 +68,42 @@ void t.test('pages follow each other without a gap, with the filter', async (t) 
   t.strictSame(await walk(ada.get, `${SEEN}?limit=7`), [7, 7])
 })
 
+void t.test(
+  'what gateways refused is listed with its path, and put together by path',
+  async (t) => {
+    const { person, report, services } = await startEvents(t)
+    const ada = await person('acme')
+    t.match((await ada.get(`${SEEN}/sealed`)).text, /No sealed path requested yet/)
+    const sealed = { outcome: 'sealed', reason: 'sealed', ip: '203.0.113.7' }
+    await report('acme', { ...sealed, path: '/admin/<b>', count: 12 })
+    await report('acme', { ...sealed, path: '/admin/<b>', ip: '203.0.113.8' })
+    await report('acme', { ...sealed, path: '/backup' })
+    await report('acme', { outcome: 'sealed', reason: 'sealed', count: 5 })
+    await report('acme', { outcome: 'refused', reason: 'path_unreadable', path: '/%zz' })
+    await report('other', { ...sealed, path: '/theirs' })
+    const seen = (await ada.get(SEEN)).text
+    t.match(seen, /Refused.*malformed path.*\/%zz/s)
+    t.match(seen, /Sealed path <span class="hint">× 12<\/span>.*<code>\/admin\/&lt;b&gt;/s)
+    const tried = (await ada.get(`${SEEN}/sealed`)).text
+    t.match(tried, /admin\/&lt;b&gt;.*>13<.*>2<.*203\.0\.113\.8.*Other paths.*>5<.*backup.*>1</s)
+    t.notMatch(seen + tried, 'theirs')
+    t.match((await services.sealedPaths.tried('acme')).isCut, false)
+  },
+)
+
+void t.test('of very many requests for sealed paths the newest are put together', async (t) => {
+  const { services } = await startEvents(t)
+  const { sealedEventsGroupedMax: most, sealedPathsListedMax: listed, rateRefusals } = LIMITS
+  const events = Array.from({ length: Math.min(most, rateRefusals.burst) }, (_, at) => ({
+    ...{ tenant_id: 'acme', outcome: 'sealed', path: `/${at}`, ip: '203.0.113.7' },
+  }))
+  for (let at = 0; at < events.length; at += 500)
+    await services.enforcement.receive('edge-1', events.slice(at, at + 500))
+  const { tried, isCut } = await services.sealedPaths.tried('acme')
+  t.equal(tried.length, listed)
+  t.equal(isCut, true)
+})
+
 void t.test('what webhooks are told of is found the same way, by its content', async (t) => {
   const { person, tell, services } = await startEvents(t)
   const ada = await person('acme')

@@ -119,7 +119,7 @@ void t.test(
   'a gateway that reports too much is heeded, and only what ended a session is written down',
   async (t) => {
     const { receive, enforcement, sessions } = await startReports(t)
-    const most = LIMITS.rateEnforcementEvents.burst
+    const most = LIMITS.rateRefusals.burst
     const sealed = { tenant_id: 'acme', outcome: 'sealed' }
     for (let sent = 0; sent < most; sent += 1000)
       await receive(Array.from({ length: 1000 }, () => sealed))
@@ -170,3 +170,38 @@ void t.test(
     t.equal(await enforcement.prune(500), 1)
   },
 )
+
+void t.test(
+  'a refusal keeps its path and its time, as far as a gateway can be believed',
+  async (t) => {
+    const { receive, enforcement, clock } = await startReports(t)
+    const now = Math.floor(clock.nowMs() / 1000)
+    const refused = { tenant_id: 'acme', outcome: 'sealed', path: '/admin', count: 3 }
+    await receive([
+      { ...refused, at: now - 60 },
+      { ...refused, at: now + 3600 },
+      { ...refused, at: 1 },
+      { ...refused, path: '/x'.repeat(LIMITS.refusedPathCharactersMax) },
+    ])
+    const { items } = await enforcement.list('acme', { limit: 10 })
+    t.match(items, [
+      { path: '/x'.repeat(LIMITS.refusedPathCharactersMax / 2), at: clock.nowMs() },
+      { at: clock.nowMs() - LIMITS.enforcementEventKeptMs },
+      { at: clock.nowMs() },
+      { path: '/admin', count: 3, at: (now - 60) * 1000 },
+    ])
+  },
+)
+
+void t.test('refusals push out nothing else, however many gateways tell of them', async (t) => {
+  const { receive, enforcement } = await startReports(t)
+  const refusals = Array.from({ length: LIMITS.rateRefusals.burst }, () => ({
+    ...{ tenant_id: 'acme', outcome: 'refused', path: '/%zz' },
+  }))
+  await receive(refusals)
+  await receive(refusals)
+  await receive([{ tenant_id: 'acme', outcome: 'step_up', sid: 's1' }])
+  const { items } = await enforcement.list('acme', { limit: 2 })
+  t.match(items, [{ outcome: 'step_up', sequence: LIMITS.rateRefusals.burst + 1 }])
+  t.ok(LIMITS.refusedEventsPerTenantMax < LIMITS.enforcementEventsPerTenantMax)
+})

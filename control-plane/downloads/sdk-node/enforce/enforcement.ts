@@ -119,7 +119,8 @@ export function createEnforcement(options: EnforceOptions = {}): Guard {
       case 'sign_in':
         return answered(askToSignIn(enforced, decision.reason))
       case 'refuse':
-        if (decision.reason === 'sealed') events.add({ outcome: 'sealed', ...placeOf(enforced) })
+        if (decision.reason === 'sealed')
+          events.add({ outcome: 'sealed', ...placeOf(enforced), path: shownPath(enforced.path) })
         if (decision.reason === 'client_unreadable') tellOfMissingAddress(enforced.peer)
         return answered(refusal(enforced, decision.reason, decision.status))
     }
@@ -216,6 +217,10 @@ function badRequest(problem: BadRequest): Answer {
 }
 
 /** Where no address can be read there is none to tell of. */
+/** Nothing that a log, a terminal or a page would stumble over. */
+const shownPath = (path: string) =>
+  path.slice(0, LIMITS.refusedPathCharactersMax).replaceAll(/[^\x20-\x7e]/g, '?')
+
 function placeOf(enforced: EnforcedRequest) {
   const { clientAddress: ip, head } = enforced
   return isIP(ip) === 0 ? { app_host: head.host } : { ip, app_host: head.host }

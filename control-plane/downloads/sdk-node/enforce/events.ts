@@ -15,6 +15,7 @@ export interface EnforcedEvent {
   readonly issued_at?: number
   readonly ip?: string
   readonly app_host?: string
+  readonly path?: string
 }
 
 interface EventsWorld {
