@@ -2,8 +2,6 @@
 import { namesOfUsers } from '../store/queries/user-names.ts'
 import type { Store } from '../store/store.ts'
 
-export type UserNames = ReturnType<typeof createUserNames>
-
 export function createUserNames({ store }: { readonly store: Pick<Store, 'read'> }) {
   return {
     /** Nobody of another tenant, whatever ids are asked for. */

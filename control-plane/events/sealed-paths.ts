@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 
 export type { TriedPath } from '../store/queries/enforcement-events.ts'
 
-export interface TriedPaths {
+interface TriedPaths {
   readonly tried: readonly TriedPath[]
   /** There are more events than were put together. */
   readonly isCut: boolean

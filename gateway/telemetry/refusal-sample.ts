@@ -9,7 +9,7 @@ import { LIMITS } from '../../shared/limits.ts'
 import type { EnforcementEvent } from '../../shared/fleet/snapshot.ts'
 import type { RefuseReason } from '../../shared/reasons.ts'
 
-export interface RefusedRequest {
+interface RefusedRequest {
   readonly tenantId: string
   readonly reason: string
   readonly path: string

@@ -6,7 +6,6 @@ import { csvLine } from '../csv.ts'
 import { actionText, actorText } from './entry.ts'
 
 export const AUDIT_FORMATS = ['csv', 'jsonl'] as const
-export type AuditFormat = (typeof AUDIT_FORMATS)[number]
 
 const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' } as const
 const COLUMNS = [
@@ -19,7 +18,7 @@ const PAGE = 200
 export function auditFile(
   auditTrail: Pick<AuditTrail, 'search'>,
   search: AuditSearch,
-  format: AuditFormat,
+  format: (typeof AUDIT_FORMATS)[number],
   name: string,
 ): Response {
   const body = ReadableStream.from(lines(auditTrail, search, format))
@@ -35,7 +34,7 @@ export function auditFile(
 async function* lines(
   auditTrail: Pick<AuditTrail, 'search'>,
   search: AuditSearch,
-  format: AuditFormat,
+  format: (typeof AUDIT_FORMATS)[number],
 ): AsyncGenerator<Uint8Array> {
   if (format === 'csv') yield Buffer.from(csvLine(COLUMNS))
   let left: number = LIMITS.auditExportedMax

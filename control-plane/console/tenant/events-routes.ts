@@ -136,7 +136,7 @@ const isFiltered = ({ type, subject, address }: Filtered) =>
   [type, subject, address].some((one) => one !== undefined)
 
 /** How many that were alike one row stands for. */
-export const timesText = (count: number): Html | '' =>
+const timesText = (count: number): Html | '' =>
   count > 1 ? html` <span class="hint">× ${count.toLocaleString('en')}</span>` : ''
 
 export function which(path: string, here: 'seen' | 'sealed' | 'told'): Html {

@@ -29,7 +29,14 @@ void t.test('a batch is counted and kept, with the time of its arrival', async (
     ip: '2001:db8::1',
     app_host: 'app.example.com',
   }
-  const extra = { ...event, at: '1999-01-01T00:00:00Z', time: 1, path: '/x', nested: { a: [1] } }
+  const extra = {
+    ...event,
+    at: '1999-01-01T00:00:00Z',
+    time: 1,
+    path: '/x',
+    nested: { a: [1] },
+    count: 9,
+  }
   const headers = { 'x-service-instance': 'web-1' }
   const answer = await api.report('acme', { events: [sealed, extra] }, { headers })
   t.equal(answer.status, 200)
@@ -37,8 +44,8 @@ void t.test('a batch is counted and kept, with the time of its arrival', async (
   const at = '2026-01-01T00:00:00.500Z'
   const nothing = { subject: null, sid: null, reason: null, ip: null, app_host: null }
   t.strictSame(await kept(api), [
-    { sequence: 2, at, ...event, instance: 'web-1' },
-    { sequence: 1, at, ...nothing, outcome: 'sealed', instance: 'web-1' },
+    { sequence: 2, at, ...event, instance: 'web-1', path: '/x', count: 1 },
+    { sequence: 1, at, ...nothing, outcome: 'sealed', instance: 'web-1', path: null, count: 1 },
   ])
   t.strictSame((await api.report('acme', { events: [] })).body, { accepted: 0, rejected: 0 })
 })
@@ -72,6 +79,8 @@ void t.test('a bad element rejects itself, and not the batch', async (t) => {
     { ...sealed, sid: 7 },
     { ...sealed, sid: long(LIMITS.eventTextCharactersMax + 1) },
     { ...sealed, app_host: [] },
+    { ...sealed, path: long(LIMITS.refusedPathCharactersMax + 1) },
+    { ...sealed, path: 'a\u0000b' },
     { ...sealed, app_host: long(LIMITS.eventHostCharactersMax + 1) },
     { ...sealed, ip: 1 },
     { ...sealed, ip: '' },
