@@ -13,7 +13,7 @@ export function logMoment(atMs: number | null | undefined): Html {
   return atMs == null ? NEVER : written(atMs, SECONDS)
 }
 
-const NEVER = html`<span class="none">never</span>` as Html
+const NEVER = html`<span class="none">never</span>`
 /** So much of an ISO time is shown; the script shows as much. */
 const MINUTES = 16
 const SECONDS = 19
