@@ -1,3 +1,4 @@
+import { nameOf } from '../detection/folders.ts'
 import { EXIT, Problem } from '../exit.ts'
 import { undo as undoEdits, type Undone } from '../journal/undo.ts'
 import { journalWorld } from '../journal/world.ts'
@@ -44,11 +45,16 @@ export const undo: Command = {
   },
 }
 
+/** The journal has what apply wrote, and nobody else's work. */
+const NOT_TAKEN_BACK =
+  'Not taken back: what your package manager installed and wrote into its lock file (install once more, and it goes), and what you have done by hand.'
+
 function outcomeOf(task: Task, undone: Undone): Outcome {
   const { columns, paint } = task.terminal
   switch (undone.kind) {
     case 'undone': {
       const { restored, removed, kept } = undone
+      const isManifestRestored = restored.some((path) => nameOf(path) === 'package.json')
       const list = (word: string, paths: readonly string[]) =>
         paths.map((path) => `  ${word.padEnd(9)}${visibleText(path)}`)
       return {
@@ -58,6 +64,7 @@ function outcomeOf(task: Task, undone: Undone): Outcome {
           ...list('restored', restored),
           ...list('removed', removed),
           ...list('kept', kept),
+          ...(isManifestRestored ? ['', wrap(NOT_TAKEN_BACK, columns)] : []),
         ].join('\n'),
         fields: { restored, removed, kept },
         next: { text: 'To apply it again:', command: task.line('apply') },

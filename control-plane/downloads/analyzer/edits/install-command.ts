@@ -10,11 +10,13 @@ export function installCommand(project: Project, application: Application): stri
   return installArguments(project, application).map(quoted).join(' ')
 }
 
-/** In the project's root: a folder with a lock file of its own is installed by itself. */
+/** In the project's root: a package with a lock file of its own is installed by itself. */
 export function installArguments(
   project: Project,
-  { folder, packageManager }: Application,
+  { folder: at, packageManager }: Application,
 ): readonly string[] {
+  // an application may lie below the package.json that names what it needs
+  const folder = upwards(at).find((above) => project.has(under(above, 'package.json'))) ?? at
   const isOwn = folder !== '' && isInstalledByItself(project, folder)
   switch (packageManager) {
     case 'pnpm':

@@ -41,7 +41,7 @@ export async function nodeParts(
   return together(
     notes,
     mounted,
-    await manifestPart(at, startFolder),
+    await manifestPart(at),
     { ...NO_PARTS, manual },
     await keyPart(project, startFolder, wishes),
   )
@@ -104,10 +104,12 @@ function lineBefore(edits: readonly FileEdit[], { path, line }: Unguarded): numb
   return at + 1
 }
 
-async function manifestPart(
-  { project, application, wishes: { sdkUrl }, pack: { manifestPath } }: Planned,
-  startFolder: string,
-): Promise<Parts> {
+async function manifestPart({
+  project,
+  application,
+  wishes: { sdkUrl },
+  pack: { manifestPath },
+}: Planned): Promise<Parts> {
   const code = `"service-node": "${sdkUrl}"`
   if (manifestPath === null) {
     const text =
@@ -120,7 +122,7 @@ async function manifestPart(
   if (edit.kind === 'edit') {
     const why = 'The package with the middleware.'
     const edits = [{ path: manifestPath, before, after: edit.after, why }]
-    const command = installCommand(project, { ...application, folder: startFolder })
+    const command = installCommand(project, application)
     return { ...NO_PARTS, edits, commands: [command] }
   }
   const text = `Name the package with the middleware under "dependencies". It was not done for you: ${edit.problem}.`
