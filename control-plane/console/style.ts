@@ -29,6 +29,8 @@ main:focus { outline: none }
 code, kbd, pre { font-family: var(--mono); font-size: .875em }
 code { overflow-wrap: anywhere }
 form { margin: 0 }
+fieldset.plain { min-width: 0; margin: 0; padding: 0; border: 0 }
+td > input[type=checkbox] { width: 1.125rem; height: 1.125rem; margin: 0; vertical-align: middle }
 .unseen { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 .skip { position: absolute; left: .75rem; top: -4rem; z-index: 3; padding: .5rem 1rem; background: var(--card); border-radius: .5rem }
 .skip:focus { top: .75rem }

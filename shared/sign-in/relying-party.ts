@@ -23,6 +23,8 @@ interface StartRequest {
   readonly isFresh: boolean
   /** Why there is no session any more, for the page that asks for the password. */
   readonly sessionEnded?: SessionEnding | undefined
+  /** Whom the form is filled in for; they may be somebody else. */
+  readonly loginHint?: string | undefined
 }
 
 /** `isFresh`: what `start` asked for; the way there leads through the browser, which may leave it out. */
@@ -70,7 +72,7 @@ export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () =
   return {
     async start(
       { client }: WithClient,
-      { redirectUri, state, isFresh, sessionEnded }: StartRequest,
+      { redirectUri, state, isFresh, sessionEnded, loginHint }: StartRequest,
     ) {
       const config = await discover(client)
       const codeVerifier = oidc.randomPKCECodeVerifier()
@@ -84,6 +86,7 @@ export function createRelyingParty(world: { fetch: oidc.CustomFetch; nowMs: () =
         nonce,
         ...(isFresh ? { prompt: 'login', acr_values: SECOND_FACTOR } : {}),
         ...(sessionEnded === undefined ? {} : { [SESSION_ENDED]: sessionEnded }),
+        ...(loginHint !== undefined && { login_hint: loginHint }),
       })
       return { location: url.href, nonce, codeVerifier }
     },

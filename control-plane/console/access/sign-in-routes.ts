@@ -31,6 +31,7 @@ import { CONSOLE_CALLBACK_PATH } from '../../tenants/application-home.ts'
 import { issuerOf } from '../../../shared/issuer.ts'
 import { clientIdOf } from '../../tenants/tenants.ts'
 import { linkButton } from '../../pages/blocks/form.ts'
+import type { Viewer } from '../../console-access/console-sessions.ts'
 import { action, page, type ConsoleRoute, type View, type Visit } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
 import {
@@ -66,11 +67,15 @@ export function signInRoutes(world: SignInWorld): readonly ConsoleRoute[] {
   let client: Promise<RealmClient> | undefined
   const theClient = () => (client ??= realmClient(world))
 
-  async function start({ cookies }: Visit, returnTo: string, wantsFresh: boolean) {
+  async function start(
+    { cookies, viewer }: Visit & { readonly viewer?: Viewer | undefined },
+    returnTo: string,
+    wantsFresh: boolean,
+  ) {
     const seconds = nowSeconds(clock)
     const flowId = newFlowId(seconds)
     const state = `${flowId}.${randomBytes(16).toString('base64url')}`
-    const request = { redirectUri, state, isFresh: wantsFresh }
+    const request = { redirectUri, state, isFresh: wantsFresh, loginHint: viewer?.email }
     const { location, nonce, codeVerifier } = await world.relyingParty.start(
       { client: await theClient() },
       request,

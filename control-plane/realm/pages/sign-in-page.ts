@@ -10,6 +10,8 @@ interface SignInView {
   /** Where the form goes. */
   readonly action: string
   readonly username: string
+  /** Of somebody who may be signed in: they are told why they are asked again. */
+  readonly isConfirmation?: boolean
   readonly problem?: string | undefined
   /** Why the person is here again. */
   readonly notice?: string | undefined
@@ -18,14 +20,23 @@ interface SignInView {
 }
 
 export function signInPage(view: SignInView): Page {
-  const { place, applicationHost, action, username, problem, notice: why, forgottenUrl } = view
+  const {
+    place,
+    applicationHost,
+    action,
+    username,
+    problem,
+    notice: why,
+    forgottenUrl,
+    isConfirmation,
+  } = view
   const { texts } = place
   const isRetry = username !== ''
   return pageWithForm({
     ...{ place, action, problem },
     title: texts.signIn,
     heading: place.name,
-    intro: texts.signInTo(applicationHost),
+    intro: isConfirmation === true ? texts.confirmIdentity : texts.signInTo(applicationHost),
     submit: texts.signIn,
     above: why === undefined || problem !== undefined ? undefined : notice('info', why),
     fields: [

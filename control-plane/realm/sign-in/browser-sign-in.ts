@@ -92,6 +92,11 @@ export function isOnlyMissing({ interaction }: BrowserSignIn): boolean {
   return interaction.prompt?.reasons.join() === 'no_session'
 }
 
+/** The application wants to know once more who is there, whoever is signed in. */
+export function isConfirmation({ interaction }: BrowserSignIn): boolean {
+  return interaction.prompt?.reasons.includes('login_prompt') === true
+}
+
 /** The person is signed in, and only asked for more. */
 export function isOnlyStepUp({ interaction }: BrowserSignIn): boolean {
   return interaction.prompt?.reasons.join() === 'step_up'

@@ -20,7 +20,7 @@ import { finishing } from './finish.ts'
 import type { Outcome } from './outcome.ts'
 import { LOGIN_CHARACTERS_MAX } from './password-step.ts'
 import { passkeyScriptUrl } from './passkey-script.ts'
-import { whereFrom, type BrowserSignIn } from './browser-sign-in.ts'
+import { isConfirmation, whereFrom, type BrowserSignIn } from './browser-sign-in.ts'
 
 /** What a refusal is told as; the reason itself is in the log and in the events. */
 const REFUSAL_PAGES: Record<RefusalReason, MessageKind> = {
@@ -64,6 +64,7 @@ export function showingOutcomes(realm: Realm, world: RealmWorld) {
       applicationHost: hostOf(signIn),
       action: actionOf(signIn),
       username: username.slice(0, LOGIN_CHARACTERS_MAX),
+      isConfirmation: isConfirmation(signIn),
       problem,
       notice: ending && place.texts.sessionEnded[ending],
       forgottenUrl: `${realm.issuer}/account/forgotten`,

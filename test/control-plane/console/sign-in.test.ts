@@ -96,6 +96,7 @@ void t.test('a fresh proof is asked for, and makes another session', async (t) =
 
   ahead.ms = 0
   const asked = await grace.open(fresh)
+  t.match(asked.text, /Confirm it’s you.*value="grace@example\.test"/s, 'says why, for whom')
   t.match(asked.text, /name="password"/, 'asked again, although signed in')
   const second = await enter(grace, asked)
   const back = await grace.submit(second, { code: codeNow(seed, Date.now() + 30_000) })

@@ -184,6 +184,7 @@ export const english = {
 
   signIn: 'Sign in',
   signInTo: (host: string) => `Sign in to ${host}`,
+  confirmIdentity: 'Confirm it’s you: the next step needs a recent sign-in.',
   username: 'Username or email',
   password: 'Password',
   attempt,

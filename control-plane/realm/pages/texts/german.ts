@@ -12,6 +12,8 @@ export const german: Texts = {
 
   signIn: 'Anmelden',
   signInTo: (host) => `Anmelden bei ${host}`,
+  confirmIdentity:
+    'Bitte bestätigen Sie, dass Sie es sind: Der nächste Schritt verlangt eine frische Anmeldung.',
   username: 'Benutzername oder E-Mail-Adresse',
   password: 'Passwort',
   attempt: {
