@@ -95,6 +95,7 @@ function pageHeaders(
     `style-src ${at([style, hasCharts ? charts?.style : undefined])}`,
     `script-src ${at([script, hasCharts ? charts?.script : undefined])}`,
     "connect-src 'self'",
+    "frame-src 'self'", // previews of the sign-in page
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

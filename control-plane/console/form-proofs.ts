@@ -26,7 +26,8 @@ export async function readForm(
   viewer: Viewer | undefined,
 ): Promise<SentForm> {
   const mediaType = c.req.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
-  const isUpload = mediaType === 'multipart/form-data' && Object.hasOwn(shape, 'file')
+  const takesFile = Object.hasOwn(shape, 'file') || Object.values(shape).includes('picture')
+  const isUpload = mediaType === 'multipart/form-data' && takesFile
   if (mediaType !== 'application/x-www-form-urlencoded' && !isUpload)
     throw new Refusal('media_type_unsupported', {}, 'Send the form as a form.')
   const isStranger = viewer === undefined

@@ -12,7 +12,7 @@ import { DAY_SECONDS, durationWish, parseDuration } from './durations.ts'
 /**
  * text: as it was typed. optional: left out where empty. nullable: null where empty. lines: a list,
  * a line each. whole: a number. seconds, days: a length of time, in these. flag: a checkbox. choices: the ticked ones of several. secret: text
- * that is neither shown again nor kept. optional_secret: the same, left out where empty.
+ * that is neither shown again nor kept. optional_secret: the same, left out where empty. picture: a file, in base64.
  */
 type FieldKind =
   | 'text'
@@ -26,6 +26,7 @@ type FieldKind =
   | 'choices'
   | 'secret'
   | 'optional_secret'
+  | 'picture'
 export type FormShape = Readonly<Record<string, FieldKind>>
 
 /** What every form carries besides (`blocks/form.ts`). */
@@ -74,6 +75,7 @@ function valueOf(kind: Exclude<FieldKind, 'choices'>, given: string | undefined)
       return text
     case 'optional':
     case 'optional_secret':
+    case 'picture':
       return text === '' ? undefined : text
     case 'nullable':
       return text === '' ? null : text
@@ -157,6 +159,7 @@ export const isSecret = (kind: FieldKind | undefined) =>
 
 /** What may be shown once more: of this form's fields, and no secrets. */
 export function kept(shape: FormShape, { values, choices }: SentForm): SentForm {
-  const isShown = (name: string) => Object.hasOwn(shape, name) && !isSecret(shape[name])
+  const isShown = (name: string) =>
+    Object.hasOwn(shape, name) && !isSecret(shape[name]) && shape[name] !== 'picture'
   return { values: new Map([...values].filter(([name]) => isShown(name))), choices }
 }

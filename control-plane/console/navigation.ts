@@ -8,6 +8,7 @@ const TENANT_ENTRIES = {
   users: { label: 'Users', path: '/users' },
   administrators: { label: 'Administrators', path: '/administrators' },
   policies: { label: 'Policies', path: '/policies' },
+  branding: { label: 'Branding', path: '/branding' },
   webhooks: { label: 'Webhooks', path: '/webhooks' },
   alerts: { label: 'Alerts', path: '/alerts' },
   instances: { label: 'Instances', path: '/instances' },

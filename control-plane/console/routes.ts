@@ -35,6 +35,7 @@ import { alertsRoutes } from './tenant/alerts-routes.ts'
 import { eventsRoutes } from './tenant/events-routes.ts'
 import { sealedRoutes } from './tenant/sealed-routes.ts'
 import { overviewRoutes } from './tenant/overview-routes.ts'
+import { brandingRoutes } from './tenant/branding/branding-routes.ts'
 import { policiesRoutes } from './tenant/policies/policies-routes.ts'
 import { directoryRoutes } from './tenant/directory/directory-routes.ts'
 import { startRoutes } from './tenant/start-routes.ts'
@@ -88,6 +89,7 @@ export function consoleRoutes(world: ConsoleRoutesWorld): readonly ConsoleRoute[
     ...administratorsRoutes(world),
     ...directoryRoutes(world),
     ...policiesRoutes(world),
+    ...brandingRoutes(world),
     ...auditRoutes(world),
     ...webhookListRoutes(world), // before those of one webhook: `new` is no id
     ...webhookRoutes(world),

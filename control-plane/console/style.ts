@@ -215,6 +215,11 @@ ins { color: var(--good); background: var(--good-ground) } ins::before { content
 .tick { flex: none; display: grid; place-items: center; width: 1.5rem; height: 1.5rem; border: 2px solid var(--field-line); border-radius: 50% }
 .tick svg { width: 1.375rem; height: 1.375rem }
 .tick.good { border: 0; color: var(--good) } .tick.bad { border: 0; color: var(--bad) }
+.previews { display: flex; flex-wrap: wrap; gap: 1.25rem } .previews figure { margin: 0; min-width: 0 }
+.previews .frame { overflow: hidden; border: 1px solid var(--field-line); border-radius: .75rem }
+.previews iframe { display: block; border: 0; transform-origin: 0 0 }
+.previews .phone { width: 234px; height: 456px } .phone iframe { width: 390px; height: 760px; transform: scale(.6) }
+.previews .desk { width: 448px; height: 280px; max-width: 100% } .desk iframe { width: 1280px; height: 800px; transform: scale(.35) }
 .chart { margin: 0 } .chart .plot { min-height: 14rem; margin: 0 0 .5rem }
 .chart .plot .u-axis { color: var(--quiet) }
 .chart .table-frame { max-height: 24rem; overflow: auto; margin-top: .5rem; border: 1px solid var(--line) }

@@ -1,4 +1,7 @@
-/** A form that brings a file along: the file becomes text, and the rest is read like any other form. */
+/**
+ * A form that brings a file along: a `file` becomes text, a picture base64, and the rest is read
+ * like any other form. Other fields take no file.
+ */
 import { Refusal } from '../../shared/errors.ts'
 import { readSentForm, type FormShape, type SentForm } from './form-values.ts'
 
@@ -16,7 +19,12 @@ export async function readUpload(
   const fields = new URLSearchParams()
   for (const [name, value] of sent) {
     if (typeof value === 'string') fields.append(name, value)
-    else if (value.size > 0) fields.append(name, textOf(new Uint8Array(await value.arrayBuffer())))
+    else if (name !== 'file' && shape[name] !== 'picture')
+      throw new Refusal('field_invalid', { field: name.slice(0, 100) }, 'This field takes no file.')
+    else if (value.size > 0) {
+      const content = Buffer.from(await value.arrayBuffer())
+      fields.append(name, shape[name] === 'picture' ? content.toString('base64') : textOf(content))
+    }
   }
   return readSentForm(fields.toString(), shape)
 }

@@ -7,7 +7,7 @@ import { endsInNumber, HOSTNAME } from '../../shared/hosts.ts'
 import { timeZoneNamed } from '../monitoring/weeks.ts'
 import { isReserved } from '../store/reserved.ts'
 import type { LicenceInput } from '../tenants/licences.ts'
-import { logoMediaType } from '../tenants/logo.ts'
+import { logoPixels } from '../tenants/logo.ts'
 import type { NewTenant } from '../tenants/tenants.ts'
 import { described } from './described.ts'
 import { fromOutside } from './field-names.ts'
@@ -83,13 +83,13 @@ const timeZone = v.pipe(
   v.transform((value) => timeZoneNamed(value) ?? value),
 )
 
-const COLOUR_WISH = 'a color like #1f45ae, or null'
+const COLOUR_WISH = 'a color like #1f45ae'
 const colour = v.nullable(
   v.pipe(v.string(COLOUR_WISH), v.regex(/^#[0-9a-f]{6}$/i, COLOUR_WISH), v.toLowerCase()),
 )
 
 /** SVG is a document with scripts and links, so it is not among the pictures that we show. */
-const LOGO_WISH = `a PNG, JPEG or WebP picture of at most ${LIMITS.brandLogoBytesMax} bytes in base64, or null`
+const LOGO_WISH = `a PNG, JPEG or WebP image of at most ${LIMITS.brandLogoBytesMax} bytes and ${LIMITS.brandLogoPixelsMax} pixels each way`
 const logo = v.nullable(
   v.pipe(
     v.string(LOGO_WISH),
@@ -97,7 +97,10 @@ const logo = v.nullable(
     v.base64(LOGO_WISH),
     v.check((value) => {
       const bytes = Buffer.from(value, 'base64')
-      return bytes.length <= LIMITS.brandLogoBytesMax && logoMediaType(bytes) !== undefined
+      const { width = 0, height = 0 } = logoPixels(bytes) ?? {}
+      const isSeen = Math.min(width, height) > 0
+      const isSmall = Math.max(width, height) <= LIMITS.brandLogoPixelsMax
+      return bytes.length <= LIMITS.brandLogoBytesMax && isSeen && isSmall
     }, LOGO_WISH),
   ),
 )
@@ -159,8 +162,8 @@ export const TenantPatchBody = v.partial(
   v.strictObject({
     ...settings,
     time_zone: timeZone,
-    brand_colour: colour,
-    brand_logo: logo,
+    brand_colour: described(colour, 'Color of the sign-in pages; null: the default.'),
+    brand_logo: described(logo, `${LOGO_WISH}, in base64; null: none.`),
     backchannel_logout_uri: v.nullable(logoutUri),
   }),
 )

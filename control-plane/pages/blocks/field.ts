@@ -114,6 +114,20 @@ export function wholeField(view: FieldView): Html {
   )
 }
 
+/** A file to send along; browsers show none that was chosen before. */
+export function fileField(view: FieldView & { readonly accept: string }): Html {
+  return framed(
+    view,
+    html`<input
+      id="${view.name}"
+      name="${view.name}"
+      type="file"
+      accept="${view.accept}"
+      ${focus(view)} ${states(view)}
+    />`,
+  )
+}
+
 /** Several lines, or one item a line. A line break first, since browsers swallow one. */
 export function linesField(view: FieldView & { readonly rows?: number }): Html {
   const { name, rows = 3 } = view

@@ -7,8 +7,11 @@ const picture = (head: string, bytes = 100) =>
   Buffer.concat([Buffer.from(head, 'hex'), Buffer.alloc(bytes)])
     .subarray(0, bytes)
     .toString('base64')
-const PNG_HEAD = '89504e470d0a1a0a'
-const WEBP_HEAD = `52494646${'00000000'}57454250`
+/** Up to where they say how many pixels they have: one. */
+const PNG_HEAD = `89504e470d0a1a0a${'0000000d49484452'}${'00000001'.repeat(2)}`
+const WEBP = `52494646${'00000000'}57454250`
+const WEBP_HEAD = `${WEBP}${'5650385800000000'}` // VP8X: one less than there are
+const JPEG_HEAD = `ffd8${'ffe00004beef'}${'ffc0001108'}${'00010001'}`
 
 t.test('a colour and a logo are set, shown and taken back', async (t) => {
   const { operator, tenant } = await startApi(t)
@@ -19,7 +22,7 @@ t.test('a colour and a logo are set, shown and taken back', async (t) => {
     body: { brand_colour: '#ffd500' },
   })
   const urls = new Set<unknown>()
-  for (const head of [PNG_HEAD, 'ffd8ffe0', WEBP_HEAD]) {
+  for (const head of [PNG_HEAD, JPEG_HEAD, WEBP_HEAD]) {
     const { status, body } = await set({ brand_logo: picture(head) })
     t.equal(status, 200, head)
     t.match(body.brand_logo_url, /^http:\/\/localhost:8080\/auth\/realms\/acme\/logo\?v=[\w-]{16}$/)
@@ -51,6 +54,10 @@ t.test('whatever else is refused with what is wanted, and changes nothing', asyn
     ['brand_logo', 'no base64!'],
     ['brand_logo', svg.toString('base64')],
     ['brand_logo', picture('474946383961')], // GIF
+    ['brand_logo', picture('ffd8ffe0')], // says nowhere how large it is
+    ['brand_logo', picture(`${WEBP}${'0'.repeat(16)}`)],
+    ['brand_logo', picture(PNG_HEAD.replace(/00000001$/, '00000801'))], // one pixel too many
+    ['brand_logo', picture(PNG_HEAD.replace(/00000001$/, '00000000'))],
     ['brand_logo', picture('52494646').replace(/A+/, 'AAAA')], // RIFF, and not WEBP
     ['brand_logo', `data:image/png;base64,${picture(PNG_HEAD)}`],
     ['brand_logo', picture(PNG_HEAD, LIMITS.brandLogoBytesMax + 1)],
