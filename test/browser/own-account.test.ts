@@ -76,7 +76,7 @@ t.test('sessions, and a passkey, by buttons', { skip: WITHOUT_CHROMIUM }, async 
   await page.getByRole('link', { name: 'Add a passkey' }).click()
   await page.getByRole('button', { name: 'Set up a passkey' }).click()
   await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor()
-  await page.getByRole('button', { name: 'I have kept them' }).click()
+  await page.getByRole('button', { name: 'I saved them, continue' }).click()
   await page.getByRole('heading', { name: 'Your account' }).waitFor()
   t.match(await page.textContent('main'), /10 left/)
   await keep(page, 'account-desk-dark')

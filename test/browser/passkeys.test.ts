@@ -62,7 +62,7 @@ t.test('a passkey is set up on the way in', options, async (t) => {
   await page.getByRole('button', { name: 'Set up a passkey' }).click()
   await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor()
   t.equal((await credentials()).length, 1)
-  await page.getByRole('button', { name: 'I have kept them' }).click()
+  await page.getByRole('button', { name: 'I saved them, continue' }).click()
   t.match(await first.claims(), { acr: 'aal2', amr: ['pwd', 'hwk', 'mfa'] })
 
   const refusals = complaints.filter((text) => /Content Security Policy|refused/i.test(text))
@@ -81,7 +81,7 @@ t.test(
     const { credentials, isPresent } = await withAuthenticator(page)
     const enrolled = await enterPassword(world, acme, page)
     await page.getByRole('button', { name: 'Set up a passkey' }).click()
-    await page.getByRole('button', { name: 'I have kept them' }).click()
+    await page.getByRole('button', { name: 'I saved them, continue' }).click()
     await enrolled.claims()
 
     await context.clearCookies()

@@ -112,7 +112,7 @@ export async function becomeOperator(
   const seed = (await page.locator('.secret code').first().innerText()).replaceAll(/\s/g, '')
   await page.locator('[name=code]').first().fill(codeNow(seed))
   await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'I have kept them' }).click()
+  await page.getByRole('button', { name: 'I saved them, continue' }).click()
   await page.waitForURL(/\/console/)
   return seed
 }
