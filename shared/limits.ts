@@ -162,7 +162,6 @@ export const LIMITS = {
   cursorCharactersMax: 1024,
   originCharactersMax: 300,
   brandLogoBytesMax: 64 * 1024,
-  brandLogoPixelsMax: 2048, // each way
   /** How long an answer waits for the gateways to have applied what it answers for. */
   fleetSettleMsMax: 250,
   /** The same for what ends sessions: it says who does not enforce it by then. */

@@ -151,7 +151,7 @@ th.number, td.number { text-align: right }
 thead th { color: var(--quiet); font-size: .8125rem; font-weight: 600; white-space: nowrap; border-bottom: 1px solid var(--line) }
 tbody th { font-weight: 600 }
 tbody tr + tr > * { border-top: 1px solid var(--line) }
-@media (max-width: 40rem) {
+@media (max-width: 40rem) { .previews .desk { width: 286px; height: 179px } .desk iframe { transform: scale(.2235) }
   table:not(.chart *), table:not(.chart *) tbody, table:not(.chart *) tr { display: block }
   table:not(.chart *) thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden }
   table:not(.chart *) tbody tr { padding: .75rem 1rem }
@@ -241,7 +241,7 @@ dialog::backdrop { background: rgb(10 14 24 / 45%) }
 .found span { min-width: 0 }
 .found a { display: flex; gap: .75rem; align-items: baseline; justify-content: space-between; padding: .5rem .75rem; border-radius: .5rem; color: var(--text); text-decoration: none }
 .found a:hover, .found a:focus { background: var(--tint); color: var(--on-tint) }
-@media (max-width: 40rem) { .search kbd { display: none } .account { flex: 1 1 0 } .account summary { max-width: 100%; text-align: right } .top { padding-inline: .875rem; flex-wrap: wrap } .whose { order: 1; flex-basis: 100% } .whose [aria-hidden] { display: none } .page-head { margin-bottom: 1.25rem } }
+@media (max-width: 40rem) { .previews .desk { width: 286px; height: 179px } .desk iframe { transform: scale(.2235) } .search kbd { display: none } .account { flex: 1 1 0 } .account summary { max-width: 100%; text-align: right } .top { padding-inline: .875rem; flex-wrap: wrap } .whose { order: 1; flex-basis: 100% } .whose [aria-hidden] { display: none } .page-head { margin-bottom: 1.25rem } }
 @media (forced-colors: active) { .badge, .notice, .button, .mark { border: 1px solid } }
 @media print { .top, .side, .buttons, .submit, .calls { display: none } .inside { display: block } }
 `

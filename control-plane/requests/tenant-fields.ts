@@ -7,7 +7,7 @@ import { endsInNumber, HOSTNAME } from '../../shared/hosts.ts'
 import { timeZoneNamed } from '../monitoring/weeks.ts'
 import { isReserved } from '../store/reserved.ts'
 import type { LicenceInput } from '../tenants/licences.ts'
-import { logoPixels } from '../tenants/logo.ts'
+import { LOGO_PIXELS_MAX, logoPixels } from '../tenants/logo.ts'
 import type { NewTenant } from '../tenants/tenants.ts'
 import { described } from './described.ts'
 import { fromOutside } from './field-names.ts'
@@ -89,7 +89,7 @@ const colour = v.nullable(
 )
 
 /** SVG is a document with scripts and links, so it is not among the pictures that we show. */
-const LOGO_WISH = `a PNG, JPEG or WebP image of at most ${LIMITS.brandLogoBytesMax} bytes and ${LIMITS.brandLogoPixelsMax} pixels each way`
+const LOGO_WISH = `a PNG, JPEG or WebP image of at most ${LIMITS.brandLogoBytesMax} bytes and ${LOGO_PIXELS_MAX} pixels each way`
 const logo = v.nullable(
   v.pipe(
     v.string(LOGO_WISH),
@@ -99,7 +99,7 @@ const logo = v.nullable(
       const bytes = Buffer.from(value, 'base64')
       const { width = 0, height = 0 } = logoPixels(bytes) ?? {}
       const isSeen = Math.min(width, height) > 0
-      const isSmall = Math.max(width, height) <= LIMITS.brandLogoPixelsMax
+      const isSmall = Math.max(width, height) <= LOGO_PIXELS_MAX
       return bytes.length <= LIMITS.brandLogoBytesMax && isSeen && isSmall
     }, LOGO_WISH),
   ),

@@ -7,6 +7,9 @@ export interface Logo {
   readonly mediaType: string
 }
 
+/** Each way; a logo is shown far smaller. */
+export const LOGO_PIXELS_MAX = 2048
+
 /** What a picture says of itself in its first bytes, which is what browsers go by as well. */
 const SIGNATURES: Readonly<Record<string, RegExp>> = {
   'image/png': /^89504e470d0a1a0a/,

@@ -1,7 +1,7 @@
 /** Branding in the console: typed, uploaded, looked at in frames, and saved by its administrators. */
 import t from 'tap'
 import { CSRF_FIELD, FORM_ID_FIELD } from '../../../control-plane/console/form-values.ts'
-import { LIMITS } from '../../../shared/limits.ts'
+import { LOGO_PIXELS_MAX } from '../../../control-plane/tenants/logo.ts'
 import { startConsole } from '../../support/console.ts'
 
 const PAGE = '/console/tenants/acme/branding'
@@ -78,7 +78,7 @@ t.test('what was typed is looked at first, then saved, then taken back', async (
 t.test('what is no picture, or too many pixels, is refused beside its field', async (t) => {
   const { upload, acme, ada } = await startBranding(t)
   const large = Buffer.from(PNG, 'base64')
-  large.writeUInt32BE(LIMITS.brandLogoPixelsMax + 1, 16)
+  large.writeUInt32BE(LOGO_PIXELS_MAX + 1, 16)
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>')
   for (const bytes of [large, svg, Buffer.from('GIF89a')]) {
     const answer = await upload({ ...FIELDS, brand_logo: file(bytes.toString('base64')) })

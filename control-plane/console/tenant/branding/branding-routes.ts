@@ -9,7 +9,7 @@ import { MINUTE_MS } from '../../../../shared/clock.ts'
 import { LIMITS } from '../../../../shared/limits.ts'
 import { checkField, fileField, textField, type Attempt } from '../../../pages/blocks/field.ts'
 import { TenantPatchBody } from '../../../requests/tenant-fields.ts'
-import { logoMediaType } from '../../../tenants/logo.ts'
+import { LOGO_PIXELS_MAX, logoMediaType } from '../../../tenants/logo.ts'
 import type { TenantPatch } from '../../../tenants/tenants.ts'
 import { form } from '../../blocks/form.ts'
 import { card } from '../../blocks/text.ts'
@@ -75,7 +75,7 @@ export function brandingRoutes({
       content: html`
         ${textField({ name: 'name', label: 'Name', hint: 'Shown on the sign-in pages and in emails.', value: proposed?.name ?? nameNow, attempt })}
         ${textField({ name: 'brand_colour', label: 'Color', hint: 'Like #1f45ae, for buttons and links. Text on it stays readable: we choose black or white, and darken links where needed. Leave empty for the default.', value: (proposed ?? { brand_colour: brandColour }).brand_colour ?? '', isOptional: true, charactersMax: 7, attempt })}
-        ${fileField({ name: 'brand_logo', label: 'Logo', hint: `PNG, JPEG or WebP, up to ${LIMITS.brandLogoBytesMax / 1024} KB and ${LIMITS.brandLogoPixelsMax} × ${LIMITS.brandLogoPixelsMax} pixels. ${brandLogoTag === null ? 'Without one, the first letter of the name is shown.' : 'Leave empty to keep the current logo.'}`, accept: 'image/png,image/jpeg,image/webp', isOptional: true, attempt })}
+        ${fileField({ name: 'brand_logo', label: 'Logo', hint: `PNG, JPEG or WebP, up to ${LIMITS.brandLogoBytesMax / 1024} KB and ${LOGO_PIXELS_MAX} × ${LOGO_PIXELS_MAX} pixels. ${brandLogoTag === null ? 'Without one, the first letter of the name is shown.' : 'Leave empty to keep the current logo.'}`, accept: 'image/png,image/jpeg,image/webp', isOptional: true, attempt })}
         ${brandLogoTag === null ? '' : checkField({ name: 'remove_logo', label: 'Remove the current logo', isOn: proposed?.remove_logo ?? false, attempt })}
       `,
     })

@@ -40,7 +40,6 @@ export function previews(tenantId: string, ofDraft: boolean): Html {
                 sandbox
                 tabindex="-1"
                 scrolling="no"
-                loading="lazy"
               ></iframe>
             </div>
           </figure>`,
