@@ -10,8 +10,6 @@ import {
   healthFinding,
   healthOf,
   integrationOf,
-  portBeside,
-  portFinding,
   webSocketsOf,
 } from './facts.ts'
 import { asideConfidence, dependencyOf, entryConfidence, nameOf } from './frameworks.ts'
@@ -19,6 +17,7 @@ import { nestPlatform } from './nest.ts'
 import { nextOf, type NextFound } from './next.ts'
 import { manifestPlace, packageManagerOf, type NodePackage } from './packages.ts'
 import { indexOf } from './reach-index.ts'
+import { portBeside, portFinding } from './ports.ts'
 import type { Served } from './served.ts'
 import { signInOf } from './sign-in.ts'
 import { createTracer } from './trace.ts'
@@ -57,7 +56,7 @@ export async function describe(
       next && framework !== 'next'
         ? finding('framework', 'next', placeOf(next.source, next.node), 'sure', first)
         : null,
-      await portFinding(codebase, one, reach, served),
+      await portFinding(codebase, one, entry, reach, served),
       health,
       ...routes.findings,
       ...webSocketsOf(reach),

@@ -2,7 +2,7 @@
 
 export type Run =
   /** As it is written, relative to the folder that the line is for. */
-  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'file'; readonly path: string; readonly port?: number }
   | { readonly kind: 'script'; readonly name: string }
   | { readonly kind: 'next'; readonly port: number | null }
   /** The project of a nest-cli.json; null is its own. */
@@ -76,7 +76,11 @@ function runsOfWords(words: readonly string[], depth: number): Run[] {
     // nodemon --exec "ts-node src/server.ts"
     const lines = rest.filter((word) => /\s/.test(word))
     const inner = lines.flatMap((line) => runsOf(line, depth + 1))
-    return inner.length > 0 ? inner : fileRuns(bare(rest).filter((word) => !SUBCOMMANDS.has(word)))
+    if (inner.length > 0) return inner
+    const port = portFlag(rest.slice(rest.findIndex(isFileName) + 1))
+    return fileRuns(bare(rest).filter((word) => !SUBCOMMANDS.has(word))).map((run) =>
+      port === null ? run : { ...run, port },
+    )
   }
   return /^\.{0,2}\/|^(?:bin|src|dist|build)\//.test(program) && !program.startsWith('/')
     ? fileRuns([program])
@@ -134,7 +138,7 @@ function bare(words: readonly string[]): string[] {
 }
 
 /** A file by its ending first; then a folder or a module without one. */
-function fileRuns(words: readonly string[]): Run[] {
+function fileRuns(words: readonly string[]): (Run & { kind: 'file' })[] {
   const named = words.filter(isFileName)
   const chosen = named.length > 0 ? named : words.filter((word) => /^\.$|\/|^[\w-]+$/.test(word))
   return chosen.slice(0, 3).map((path) => ({ kind: 'file', path }))

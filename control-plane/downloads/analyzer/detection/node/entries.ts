@@ -62,7 +62,8 @@ export async function entriesOf(codebase: Codebase, one: NodePackage): Promise<E
         (written.startsWith('/') ? await fromRoot(written) : null) ??
         (inside === null ? null : await resolver.sourceOf(one, inside))
       const framework = run.kind === 'plugin' ? 'fastify-cli' : null
-      if (path !== null) found.push({ path, framework, by, said, at, port: null })
+      const port = (run.kind === 'file' && run.port) || null
+      if (path !== null) found.push({ path, framework, by, said, at, port })
     }
   }
   /** `/usr/src/app/dist/main.js` of a container, and hints that count from the project's root. */
@@ -93,7 +94,8 @@ export async function entriesOf(codebase: Codebase, one: NodePackage): Promise<E
     for (const { runs, path, line } of await otherCommands(codebase, one))
       for (const run of runs) await add(run, 'command', path, { path, line })
     const manifest = manifestPlace(one)
-    for (const bin of [one.manifest.main, ...one.manifest.bins.slice(0, 5)])
+    // what is run goes before what is imported
+    for (const bin of [...one.manifest.bins.slice(0, 5), one.manifest.main])
       if (bin !== null) await add({ kind: 'file', path: bin }, 'manifest', path, manifest)
     if (one.manifest.main === '.')
       await add({ kind: 'file', path: 'index' }, 'manifest', path, manifest)

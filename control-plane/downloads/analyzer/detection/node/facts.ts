@@ -1,14 +1,10 @@
-/** What is found beside the place: port, health, WebSockets, and whether it is integrated already. */
-import { keyOf } from '../../syntax/bindings.ts'
+/** What is found beside the place: health, WebSockets, and whether it is integrated already. */
 import { placeOf } from '../../syntax/places.ts'
 import type { Finding } from '../application.ts'
 import { finding } from '../assemble.ts'
-import { under } from '../folders.ts'
 import { healthRank, type HealthPath } from '../health.ts'
-import { importedIn, spotsIn, type Codebase, type Reach } from './codebase.ts'
-import { portOf } from './literals.ts'
+import { importedIn, spotsIn, type Reach } from './codebase.ts'
 import { nestHealth } from './nest.ts'
-import type { NodePackage } from './packages.ts'
 import type { Served } from './served.ts'
 
 const PACKAGE = 'service-node'
@@ -41,51 +37,6 @@ function comparedPath(reach: Reach): HealthPath {
     const parent = source.parents.get(node)
     if (parent?.type === 'BinaryExpression' || parent?.type === 'SwitchCase')
       return { path: node.value, at: placeOf(source, node) }
-  }
-  return null
-}
-
-export async function portFinding(
-  codebase: Codebase,
-  one: NodePackage,
-  reach: Reach,
-  { serving, tracer }: Served,
-): Promise<Finding | null> {
-  const written = serving?.port ?? null
-  const port = written && portOf(written, tracer)
-  if (port && written) {
-    const detail = `It listens on ${port}, unless the environment says otherwise.`
-    return finding('port', port, placeOf(written.source, written.node), 'sure', detail)
-  }
-  return (serving && configuredPort(reach, tracer)) ?? portBeside(codebase, one)
-}
-
-/** `port: env.PORT ?? 3000` of a configuration that the way to it was not found of. */
-function configuredPort(reach: Reach, tracer: Served['tracer']): Finding | null {
-  for (const { source, node } of spotsIn(reach)) {
-    if (node.type !== 'ObjectProperty' || !/^port$/i.test(keyOf(node.key) ?? '')) continue
-    const port = portOf({ source, node: node.value }, tracer)
-    const detail = `${port} is the port of this configuration.`
-    if (port !== null) return finding('port', port, placeOf(source, node), 'likely', detail)
-  }
-  return null
-}
-
-const OF_ENVIRONMENT = /^\s*(?:export\s+)?PORT\s*=\s*["']?(\d{2,5})\b/
-const OF_IMAGE = /^\s*(?:ENV\s+PORT[\s=]+|EXPOSE\s+)(\d{2,5})\b/i
-
-/** What lies beside the code and says where it is to listen. */
-export async function portBeside(codebase: Codebase, one: NodePackage): Promise<Finding | null> {
-  for (const name of ['.env', '.env.local', '.env.example', 'Dockerfile']) {
-    const path = under(one.folder, name)
-    const lines = ((await codebase.project.read(path)) ?? '').slice(0, 64 * 1024).split('\n')
-    const pattern = name === 'Dockerfile' ? OF_IMAGE : OF_ENVIRONMENT
-    for (const [index, line] of lines.entries()) {
-      const port = pattern.exec(line)?.[1]
-      if (port === undefined) continue
-      const detail = `${name} names the port ${port}.`
-      return finding('port', port, { path, line: index + 1 }, 'likely', detail)
-    }
   }
   return null
 }

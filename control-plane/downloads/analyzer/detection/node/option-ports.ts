@@ -1,0 +1,85 @@
+/** The default of an option of the command line, as the packages that read these are told of it. */
+import type { Node } from '@babel/types'
+import { keyOf, methodCall } from '../../syntax/bindings.ts'
+import { literal } from '../../syntax/imports.ts'
+import { placeOf } from '../../syntax/places.ts'
+import { bare } from '../../syntax/references.ts'
+import type { Finding } from '../application.ts'
+import { finding } from '../assemble.ts'
+import { spotsIn, type Reach, type Spot } from './codebase.ts'
+import { portOf } from './literals.ts'
+import type { Tracer } from './trace.ts'
+
+const CALLS: ReadonlySet<string> = new Set(['option', 'options', 'default', 'addOption', 'Option'])
+
+export function declaredPort(
+  reach: Reach,
+  tracer: Tracer,
+  asked: ReadonlySet<string>,
+): Finding | null {
+  const names = new Set([...asked].map(plain))
+  for (const { source, node } of spotsIn(reach)) {
+    const port = portAt({ source, node }, tracer, names)
+    if (port === null) continue
+    const detail = `It listens on ${port}, unless it is told otherwise when it is started.`
+    return finding('port', port, placeOf(source, node), 'likely', detail)
+  }
+  return null
+}
+
+const plain = (name: string) => name.toLowerCase().replace(/[-_]/g, '')
+
+function portAt(spot: Spot, tracer: Tracer, names: ReadonlySet<string>): number | null {
+  const { source, node } = spot
+  const inner = (node: Node) => portOf({ source, node }, tracer)
+  const isNamed = (name: string | null) => name !== null && names.has(plain(name))
+  if (node.type === 'CallExpression' || node.type === 'NewExpression') {
+    const name = methodCall(node)?.name ?? keyOf(node.callee)
+    const [first, ...rest] = node.arguments
+    const said = literal(first)
+    if (!CALLS.has(name ?? '') || said === null) return null
+    const flags = [said, ...[...said.matchAll(/--?([\w-]+)/g)].map(([, flag = '']) => flag)]
+    return flags.some(isNamed) ? defaultAmong(rest, inner) : null
+  }
+  // port: { default: 3000 }, 'http-port': ['h', 'Port', 'number', 1080]
+  if (node.type === 'ObjectProperty' && isNamed(keyOf(node.key))) {
+    const value = bare(node.value)
+    if (value.type === 'ObjectExpression') return defaultOf(value, inner)
+    if (value.type !== 'ArrayExpression') return null
+    return defaultAmong(value.elements.filter((one) => one !== null).slice(1), inner)
+  }
+  // { key: 'port', default: 80 }
+  if (node.type !== 'ObjectExpression') return null
+  const isIts = node.properties.some(
+    (one) =>
+      one.type === 'ObjectProperty' &&
+      /^(?:key|name|long)$/.test(keyOf(one.key) ?? '') &&
+      isNamed(literal(one.value)),
+  )
+  return isIts ? defaultOf(node, inner) : null
+}
+
+const SAID = /default\w*[^0-9\n]{0,12}(\d{2,5})\b|[[(](\d{2,5})[\])]/i
+
+/** What stands behind the name: a number, an object with a default, or a text that tells. */
+function defaultAmong(given: readonly Node[], inner: (node: Node) => number | null): number | null {
+  let told: number | null = null
+  for (const one of given) {
+    const node = bare(one)
+    const port = node.type === 'ObjectExpression' ? defaultOf(node, inner) : inner(node)
+    if (port !== null) return port
+    const [, a, b] = SAID.exec(literal(node) ?? '') ?? []
+    told ??= Number(a ?? b) || null
+  }
+  return told
+}
+
+function defaultOf(
+  object: Node & { type: 'ObjectExpression' },
+  inner: (node: Node) => number | null,
+): number | null {
+  for (const one of object.properties)
+    if (one.type === 'ObjectProperty' && /default/i.test(keyOf(one.key) ?? ''))
+      return inner(one.value)
+  return null
+}
