@@ -13,7 +13,6 @@ const NAMES: readonly RegExp[] = [
   /^readyz$|^ready$|^readiness$/,
   /^up$/,
   /^ping$/,
-  /^status$/,
 ]
 
 /** The lower the better; null: a path for something else. `/api/healthz/` is one as well. */
@@ -28,16 +27,17 @@ export function healthRank(path: string): number | null {
   const last = segments.at(-1) ?? ''
   const rank = NAMES.findIndex((name) => name.test(last))
   const isOfHealth = segments.some((segment) => /^_?healthz?$/.test(segment))
-  if (rank === -1) return null
+  // elsewhere a status page tells strangers too much
+  if (rank === -1) return isOfHealth && last === 'status' ? 0.6 : null
   return isOfHealth && rank > 0 ? 0.5 + rank / 100 : rank + (segments.length - 1) / 100
 }
 
 /** One whose whole path is known before any whose is not. */
-export function bestHealth<T extends { readonly path: string; readonly isKnown?: boolean }>(
-  found: readonly T[],
-): T | null {
+export function bestHealth<
+  T extends { readonly path: string; readonly isKnown?: boolean; readonly isStatus?: boolean },
+>(found: readonly T[]): T | null {
   const ranked = found.flatMap((one) => {
-    const rank = healthRank(one.path)
+    const rank = one.isStatus === true ? NAMES.length : healthRank(one.path)
     return rank === null ? [] : [{ one, rank: one.isKnown === false ? rank + NAMES.length : rank }]
   })
   ranked.sort((a, b) => a.rank - b.rank)

@@ -6,12 +6,7 @@ import { assemble, finding, weakest } from '../assemble.ts'
 import { under } from '../folders.ts'
 import type { Codebase, Reach } from './codebase.ts'
 import type { Entry } from './entries.ts'
-import {
-  healthFinding,
-  healthOf,
-  integrationOf,
-  webSocketsOf,
-} from './facts.ts'
+import { healthFinding, healthOf, integrationOf, webSocketsOf } from './facts.ts'
 import { asideConfidence, dependencyOf, entryConfidence, nameOf } from './frameworks.ts'
 import { nestPlatform } from './nest.ts'
 import { nextOf, type NextFound } from './next.ts'

@@ -3,7 +3,7 @@ import type { Node } from '@babel/types'
 import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../../../../shared/limits.ts'
 import type { Project } from '../../project/project.ts'
-import { importsOf } from '../../syntax/imports.ts'
+import { fileText, importsOf } from '../../syntax/imports.ts'
 import { parseSource, type Source } from '../../syntax/parse.ts'
 import { placeOf } from '../../syntax/places.ts'
 import { isUnder, nearest } from '../folders.ts'
@@ -150,6 +150,10 @@ async function leadsOf(codebase: Codebase, source: Source): Promise<Map<string, 
 /** `fork('./worker.js')`, `new Worker(…)`, `setupPrimary({ exec: … })`, `path.join(__dirname, 'app.js')`. */
 function namedFiles(source: Source): string[] {
   return source.nodes.flatMap((node) => {
+    if (node.type === 'CallExpression') {
+      const joined = /\b__dirname\b/.test(source.text) ? fileText(node) : null
+      return joined !== null && /\.[cm]?[jt]s$/.test(joined) ? [joined] : []
+    }
     if (node.type !== 'StringLiteral' || !/^(?:\.{0,2}\/)?[\w./-]+\.[cm]?[jt]s$/.test(node.value))
       return []
     const parent = source.parents.get(node)

@@ -66,7 +66,10 @@ function isKnown(started: ReadonlyMap<NodePackage, Application[]>, found: Applic
   const others = [...started.values()].flat()
   return others.some(
     (other) =>
-      isSameMount(other, found) && (found.entry === null || other.entry?.path === found.entry.path),
+      isSameMount(other, found) &&
+      (found.entry === null ||
+        found.confidence === 'guess' ||
+        other.entry?.path === found.entry.path),
   )
 }
 
@@ -140,6 +143,20 @@ async function startedBy(
   return Promise.all(found.map((served) => describe(codebase, one, entry, reach, served)))
 }
 
+/** What the package offers to be run or imported, and leads to this file. */
+async function importerOf(
+  codebase: Codebase,
+  one: NodePackage,
+  path: string,
+): Promise<Entry | null> {
+  for (const entry of (await entriesOf(codebase, one)).slice(0, ENTRIES_MAX))
+    if (entry.path !== null && entry.by !== 'custom') {
+      const { sources } = await reachFrom(codebase, [entry.path])
+      if (sources.has(path)) return entry
+    }
+  return null
+}
+
 /** Nothing says how it starts; but code of it makes an application. */
 async function unstarted(codebase: Codebase, one: NodePackage): Promise<Application[]> {
   const next = one.manifest.dependencies.get('next')
@@ -164,6 +181,7 @@ async function unstarted(codebase: Codebase, one: NodePackage): Promise<Applicat
     const source = await codebase.source(path)
     const [making] = source === null ? [] : makingsIn(source).filter(isFramework)
     if (making === undefined) continue
+    const entry = (await importerOf(codebase, one, path)) ?? nowhere
     const reach = await reachFrom(codebase, [path])
     const served = {
       framework: making.framework,
@@ -175,7 +193,7 @@ async function unstarted(codebase: Codebase, one: NodePackage): Promise<Applicat
       others: [],
       next: null,
     } as const
-    return [await describe(codebase, one, nowhere, reach, served)]
+    return [await describe(codebase, one, entry, reach, served)]
   }
   return []
 }

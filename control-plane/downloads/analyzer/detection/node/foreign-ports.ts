@@ -16,7 +16,11 @@ const PORTS: ReadonlySet<number> = new Set([
 
 export function isForeignPort(source: Source, node: Node, port: number): boolean {
   if (PORTS.has(port)) return true
-  const file = source.path.split('/').at(-1)?.replace(/\.\w+$/, '') ?? ''
+  const file =
+    source.path
+      .split('/')
+      .at(-1)
+      ?.replace(/\.\w+$/, '') ?? ''
   if (OTHERS.test(file)) return true
   const object = source.parents.get(node)
   if (object?.type === 'ObjectExpression')

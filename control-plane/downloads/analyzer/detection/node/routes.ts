@@ -36,19 +36,20 @@ type Arguments = readonly Node[]
 export function routesOf(reach: Reach, tracer: Tracer, made: Making): RoutesFound {
   const mounts: Mount[] = []
   const findings: Finding[] = []
-  const healths: { at: Place; on: readonly Node[]; path: string }[] = []
+  const healths: { at: Place; on: readonly Node[]; path: string; isStatus: boolean }[] = []
   for (const { source, node } of spotsIn(reach)) {
     const called = methodCall(node)
     if (!called?.name || !(MOUNTERS.has(called.name) || VERBS.has(called.name))) continue
     const { name, object, given } = called
     const path = pathOf(source, given, tracer)
-    const isHealth = VERBS.has(name) && path !== null && healthRank(path) !== null
+    const isStatus = path !== null && isPlainStatus(source, path, given)
+    const isHealth = VERBS.has(name) && path !== null && (isStatus || healthRank(path) !== null)
     const inner = MOUNTERS.has(name) ? innerOf(source, name, given, tracer) : []
     const [first] = inner
     if (!isHealth && first === undefined) continue
     const at = placeOf(source, node)
     const on = owners(source, object, tracer)
-    if (isHealth) healths.push({ at, on, path })
+    if (isHealth) healths.push({ at, on, path, isStatus })
     if (first === undefined) continue
     const prefix = path ?? prefixOption(source, given, tracer) ?? ''
     for (const outer of on)
@@ -66,10 +67,23 @@ export function routesOf(reach: Reach, tracer: Tracer, made: Making): RoutesFoun
       .filter(({ inner }) => inner === node)
       .flatMap(({ on, prefix }) => prefixes(on, depth + 1).map((outer) => outer + prefix))
   }
-  const found = healths.flatMap(({ at, on, path }) =>
-    on.flatMap((node) => prefixes(node)).map((prefix) => ({ path: routePath(prefix + path), at })),
+  const found = healths.flatMap(({ at, on, path, isStatus }) =>
+    on
+      .flatMap((node) => prefixes(node))
+      .map((prefix) => ({ path: routePath(prefix + path), at, isStatus })),
   )
   return { health: bestHealth(found), findings, inner: new Set(mounts.map(({ inner }) => inner)) }
+}
+
+/** Answers in a few words that it is there; a page of figures is not for strangers. */
+function isPlainStatus(source: Source, path: string, given: Arguments): boolean {
+  const handler = given.at(-1)
+  if (!/^\/(?:api\/)?(?:v\d+\/)?status\/?$/.test(path) || !handler || !isFunction(handler))
+    return false
+  const text = source.text.slice(handler.start ?? 0, handler.end ?? 0)
+  return (
+    text.length < 200 && !/render|redirect|await|html|file|find|stat(?:s|istics)|mem/i.test(text)
+  )
 }
 
 /** What a method is called on: makings, or the function whose parameter it is, in plugins of Fastify. */

@@ -1,8 +1,10 @@
 /** Of all that an entry leads to, the applications that answer people: made where, and how surely. */
 import type { Node } from '@babel/types'
+import { qualifiedName } from '../../syntax/references.ts'
 import type { Confidence } from '../application.ts'
 import type { Reach } from './codebase.ts'
 import { makingsIn, type Making } from './makings.ts'
+import { byImportance } from './ranking.ts'
 import { routesOf, type RoutesFound } from './routes.ts'
 import { servingsOf, unique, type Serving } from './serving.ts'
 import { createTracer, type Tracer } from './trace.ts'
@@ -45,7 +47,7 @@ export function servedBy(reach: Reach): Served[] {
   const bare = servings.filter(({ making }) => !isFramework(making))
 
   if (chosen.length > 0)
-    return chosen.map((making) => {
+    return byImportance(chosen).map((making) => {
       const own = servings.filter((one) => one.making.node === making.node)
       const serving = own.find(({ port }) => port !== null) ?? own[0] ?? null
       const rivals = servings.filter(
@@ -66,7 +68,7 @@ export function servedBy(reach: Reach): Served[] {
     })
 
   // a server of node:http, of one's own or in front of Next.js
-  const serving = bare.find(({ making }) => !isOfNode(making)) ?? bare[0]
+  const serving = bare.find(({ making }) => !isOfNode(making)) ?? plainest(bare)
   if (serving === undefined) return []
   const isNext = serving.making.framework === 'next' || next !== null
   const making = serving.server ?? serving.making
@@ -83,6 +85,16 @@ export function servedBy(reach: Reach): Served[] {
       next,
     },
   ]
+}
+
+/** Of several servers the one over http that is given something to call: the edge speaks TLS. */
+function plainest(servings: readonly Serving[]): Serving | undefined {
+  const rank = ({ making: { node, source } }: Serving) => {
+    if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return 0
+    const isPlain = /^(?:node:)?http\./.test(qualifiedName(source, node.callee) ?? '')
+    return (isPlain ? 2 : 0) + (node.arguments.length > 0 ? 1 : 0)
+  }
+  return servings.toSorted((a, b) => rank(b) - rank(a))[0]
 }
 
 const isOfNode = ({ framework }: Making) => framework === 'node'

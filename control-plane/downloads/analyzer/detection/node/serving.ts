@@ -5,7 +5,7 @@ import type { Source } from '../../syntax/parse.ts'
 import { bare, qualifiedName } from '../../syntax/references.ts'
 import { isFunction } from '../../syntax/walk.ts'
 import { spotsIn, type Reach, type Spot } from './codebase.ts'
-import { makingAt, type Making } from './makings.ts'
+import { makingAt, makingsIn, type Making } from './makings.ts'
 import { indexOf } from './reach-index.ts'
 import type { Tracer } from './trace.ts'
 
@@ -41,9 +41,38 @@ export function servingsOf(reach: Reach, tracer: Tracer): Serving[] {
     const callee = bare(node.callee)
     if (callee.type === 'MemberExpression' && keyOf(callee.property) === 'listen')
       found.push(...listening(source, node, callee.object, tracer))
+    // server.listen.apply(server, [port, host])
+    else if (
+      callee.type === 'MemberExpression' &&
+      /^(?:apply|call)$/.test(keyOf(callee.property) ?? '') &&
+      callee.object.type === 'MemberExpression' &&
+      keyOf(callee.object.property) === 'listen'
+    )
+      found.push(
+        ...listening(source, node, callee.object.object, tracer).map((one) => ({
+          ...one,
+          port: null,
+        })),
+      )
     else if (isTaker(source, callee)) found.push(...taken(source, node, tracer))
   }
+  found.push(...servers(reach, tracer, found))
   return reach.entry === null ? found : [...found, ...givenAway(reach.entry, tracer)]
+}
+
+/** `http.createServer(app)`, where what makes it listen was not followed: an application is served. */
+function servers(reach: Reach, tracer: Tracer, known: readonly Serving[]): Serving[] {
+  return [...reach.sources.values()].flatMap(makingsIn).flatMap((server) =>
+    server.framework !== 'node'
+      ? []
+      : handledBy(server, tracer)
+          .filter(({ framework, node }) => framework !== 'node' && !isKnown(known, node))
+          .map((making) => ({ making, at: server, port: null, server })),
+  )
+}
+
+function isKnown(known: readonly Serving[], node: Node): boolean {
+  return known.some(({ making }) => making.node === node)
 }
 
 type Call = Node & { type: 'CallExpression' }

@@ -1,0 +1,35 @@
+/** Which of several applications of one start is the one that people mean. */
+import { methodCall } from '../../syntax/bindings.ts'
+import type { Source } from '../../syntax/parse.ts'
+import type { Making } from './makings.ts'
+
+/** Runs once, or beside the application: to set it up, to look after it. */
+const BESIDE =
+  /(?:^|\/)(?:install(?:er)?|setup|migrations?|scripts?|tools?|mocks?)(?:\/|\.[cm]?[jt]s$)/i
+
+/** The others stay in their order, which is the distance from what is started. */
+export function byImportance(makings: readonly Making[]): Making[] {
+  const rank = (making: Making) =>
+    (BESIDE.test(making.source.path) ? 2 : 0) + (onlyRedirects(making) ? 1 : 0)
+  return makings.toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** From http to https: `app.use((req, res) => res.redirect(…))` and nothing else. */
+function onlyRedirects({ source, node }: Making): boolean {
+  const parent = source.parents.get(node)
+  if (parent?.type !== 'VariableDeclarator' || parent.id.type !== 'Identifier') return false
+  const binding = source.bindings.resolve(parent.id)
+  const handled = source.nodes.flatMap((one) => {
+    const called = methodCall(one)
+    const isOfIt =
+      called?.object.type === 'Identifier' && source.bindings.resolve(called.object) === binding
+    return isOfIt && /^(?:use|get|all|post|register|route)$/.test(called.name ?? '')
+      ? [textOf(source, one)]
+      : []
+  })
+  return handled.length > 0 && handled.every((text) => /\bredirect\b|\b30[1278]\b/.test(text))
+}
+
+function textOf({ text }: Source, { start, end }: { start?: number | null; end?: number | null }) {
+  return text.slice(start ?? 0, end ?? 0).slice(0, 4000)
+}
