@@ -10,9 +10,10 @@ const STYLE = `
 body { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.6 system-ui, sans-serif }
 article { border: 1px solid #8885; border-radius: .75rem; padding: 1rem 1.25rem; margin: 1rem 0 }
 h2 { margin: 0 0 .25rem; font-size: 1.1rem } .meta { margin: 0; opacity: .75 }
-p { overflow-wrap: anywhere }
+p { overflow-wrap: anywhere } nav { display: flex; gap: 1rem; justify-content: center }
 `
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+const PAGE_MAILS = 20
 const LINK = /https?:\/\/\S+/
 
 export function mailboxRoutes(mailbox: Mailbox, key: string) {
@@ -24,9 +25,12 @@ export function mailboxRoutes(mailbox: Mailbox, key: string) {
       .replace(/^[^:]*:/, '')
     if (!isSameSecret(password, key)) {
       c.header('WWW-Authenticate', 'Basic realm="mailbox", charset="UTF-8"')
-      return c.text('The name is mailbox; npm start prints the key, which is the password.', 401)
+      return c.text('Sign in as mailbox. The password is the key that npm start prints.', 401)
     }
     const mails = await mailbox.list()
+    const pages = Math.max(1, Math.ceil(mails.length / PAGE_MAILS))
+    const at = Math.min(pageOf(c.req.query('page')), pages)
+    const shown = mails.slice((at - 1) * PAGE_MAILS, at * PAGE_MAILS)
     const page = html`<!doctype html>
 <html lang="en">
   <head>
@@ -36,16 +40,19 @@ export function mailboxRoutes(mailbox: Mailbox, key: string) {
     <style>${raw(STYLE)}</style>
   </head>
   <body>
+    <main>
     <h1>Mailbox</h1>
-    <p>No mail server is named, so mails end here. Set SERVICE_SMTP_URL to send them.</p>
-    ${mails.length === 0 ? html`<p>There are no mails yet.</p>` : ''}
-    ${mails.map(
+    <p>No mail server is configured, so emails are kept here. Set SERVICE_SMTP_URL to send them.</p>
+    ${mails.length === 0 ? html`<p>No emails yet. Invitations and password resets will appear here.</p>` : ''}
+    ${shown.map(
       ({ to, subject, text, at }) => html`<article>
         <h2>${subject}</h2>
         <p class="meta">To ${to}, ${new Date(at).toISOString()}</p>
         ${text.split('\n\n').map((line) => html`<p>${linked(line)}</p>`)}
       </article>`,
     )}
+    </main>
+    ${pages === 1 ? '' : pager(at, pages)}
   </body>
 </html>`
     return c.html(page, 200, {
@@ -60,4 +67,17 @@ export function mailboxRoutes(mailbox: Mailbox, key: string) {
 function linked(line: string) {
   const link = LINK.exec(line)?.[0]
   return link === line.trim() ? html`<a href="${link}">${link}</a>` : line
+}
+
+/** The first one for whatever is no page. */
+function pageOf(text = '1'): number {
+  return /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 1
+}
+
+function pager(at: number, pages: number) {
+  return html`<nav aria-label="Pages">
+    ${at > 1 ? html`<a href="/mailbox?page=${at - 1}" rel="prev">Newer</a>` : ''}
+    <span>Page ${at} of ${pages}</span>
+    ${at < pages ? html`<a href="/mailbox?page=${at + 1}" rel="next">Older</a>` : ''}
+  </nav>`
 }
