@@ -120,6 +120,9 @@ input, select, textarea {
 }
 textarea { font-family: var(--mono); font-size: .875rem; resize: vertical; line-height: 1.5 }
 input.number { width: 12rem; text-align: left }
+.reveal { margin-top: .25rem; padding: .25rem 0; border: 0; background: none; color: var(--accent); font: inherit; font-size: .875rem; text-decoration: underline; text-underline-offset: .25em; cursor: pointer }
+.reveal[aria-pressed='true'] { font-weight: 650 }
+.reveal[hidden] { display: none }
 input[type='checkbox'] { flex: none; width: 1.125rem; height: 1.125rem; min-height: 0; margin: .1875rem 0 0; accent-color: var(--accent) }
 [aria-invalid='true'] { border-color: var(--bad) }
 .check { display: flex; flex-wrap: wrap; gap: .125rem .625rem; padding: .25rem 0 }

@@ -3,6 +3,8 @@ import { message, messageJson, MESSAGES, pageHeaders, placeOfTenant, wantsPage }
 import type { MessageKind } from './answers.ts'
 import { isolateRightToLeft } from '../../shared/right-to-left.ts'
 import type { Page, Place } from './pages/layout.ts'
+import { issuerOf } from '../../shared/issuer.ts'
+import { passkeyScriptUrl } from './sign-in/passkey-script.ts'
 import { textsFor } from './pages/texts/languages.ts'
 import type { Realm, RealmContext, RealmWorld } from './world.ts'
 
@@ -20,7 +22,8 @@ export function placeOf(
 ): Place & { readonly name: string } {
   const acceptLanguage = ctx.req.headers['accept-language']
   const texts = textsFor({ uiLocales, acceptLanguage })
-  return { ...placeOfTenant(baseUrl, tenant), texts, name: tenant.name }
+  const scriptUrl = passkeyScriptUrl({ issuer: issuerOf(baseUrl, tenant.tenantId) })
+  return { ...placeOfTenant(baseUrl, tenant), texts, name: tenant.name, scriptUrl }
 }
 
 export async function showPage(ctx: RealmContext, status: number, page: Page) {

@@ -47,7 +47,7 @@ t.test('sessions, and a passkey, by buttons', { skip: WITHOUT_CHROMIUM }, async 
   await keep(desk.page, 'me-desk-dark')
   t.same(await violations(desk.page), [])
   await phone.page.locator('[name=sid] ~ button').click()
-  t.match(await phone.page.textContent('[role=status]'), /The session has ended/)
+  t.match(await phone.page.textContent('[role=status]'), /Session ended/)
   await desk.page.goto(me)
   t.match(
     desk.page.url(),
@@ -55,7 +55,7 @@ t.test('sessions, and a passkey, by buttons', { skip: WITHOUT_CHROMIUM }, async 
     'the other one is out',
   )
   await phone.page.getByRole('button', { name: 'Forget' }).first().click()
-  t.match(await phone.page.textContent('[role=status]'), /The device is forgotten/)
+  t.match(await phone.page.textContent('[role=status]'), /Browser forgotten/)
 
   const { page, context, complaints } = desk
   await signIn(page, me)
@@ -89,7 +89,7 @@ t.test('sessions, and a passkey, by buttons', { skip: WITHOUT_CHROMIUM }, async 
   await forms.locator('[type=password]').fill(PASSWORD)
   const sent = page.waitForRequest((request) => request.method() === 'POST')
   await page.getByRole('button', { name: 'Continue with your passkey' }).click()
-  await page.getByText('The second factor is removed').waitFor()
+  await page.getByText('Second factor removed').waitFor()
   t.match((await sent).url(), '/account/factor', 'what was asked for went on behind the question')
   t.match(await page.textContent('main'), /You have none yet/)
   t.same(

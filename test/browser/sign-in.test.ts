@@ -79,7 +79,7 @@ t.test(
 
     await fillIn(page, 'wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    t.match(await page.getByRole('alert').textContent(), /do not match/)
+    t.match(await page.getByRole('alert').textContent(), /Wrong username or password/)
     t.equal(await page.getByLabel('Username or email').inputValue(), 'ada')
     t.equal(await page.getByLabel('Password').inputValue(), '')
 
@@ -128,7 +128,7 @@ t.test('with cookies blocked the page says so and offers to start again', option
   await fillIn(page)
   await context.clearCookies()
   await page.getByRole('button', { name: 'Sign in' }).click()
-  t.match(await page.getByRole('heading', { level: 1 }).textContent(), /did not send our cookie/)
+  t.match(await page.getByRole('heading', { level: 1 }).textContent(), /Cookies are blocked/)
   t.equal(await page.getByRole('link', { name: 'Start again' }).getAttribute('href'), `${home}/`)
 })
 
@@ -193,3 +193,26 @@ const MEASURE = `(() => {
   const fontSizes = inputs.map((input) => parseFloat(getComputedStyle(input).fontSize))
   return { scrollWidth: document.documentElement.scrollWidth, fontSizes, contrasts }
 })()`
+
+t.test('a button shows the password, and says whether it does', options, async (t) => {
+  const { home } = await startApplication(t)
+  const { page, complaints } = await (await startBrowser(t))({ javaScriptEnabled: true })
+  await page.goto(`${home}/login`)
+  await fillIn(page)
+  const button = page.getByRole('button', { name: 'Show password' })
+  const state = async () => [
+    await page.locator('#password').getAttribute('type'),
+    await button.getAttribute('aria-pressed'),
+  ]
+  t.same(await state(), ['password', 'false'])
+  await button.press('Enter')
+  t.same(await state(), ['text', 'true'])
+  const folder = process.env['SCREENSHOTS']
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/show-password.png` })
+  await button.click()
+  t.same(await state(), ['password', 'false'])
+  await button.click()
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Welcome' }).waitFor()
+  t.same(complaints, [])
+})

@@ -5,8 +5,24 @@ import { openSwitcher } from './switcher.ts'
 
 localTimes(document)
 copyButtons()
+revealPasswords()
 followReceipts()
 openSwitcher()
+
+/** Sent as a password again, so that no browser keeps it among what was typed into texts. */
+function revealPasswords() {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-reveal]')) {
+    const field = document.getElementById(button.dataset['reveal'] ?? '')
+    if (!(field instanceof HTMLInputElement)) continue
+    const show = (isShown: boolean) => {
+      field.type = isShown ? 'text' : 'password'
+      button.setAttribute('aria-pressed', String(isShown))
+    }
+    button.hidden = false
+    button.addEventListener('click', () => show(field.type === 'password'))
+    field.form?.addEventListener('submit', () => show(false))
+  }
+}
 
 function copyButtons() {
   for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) {

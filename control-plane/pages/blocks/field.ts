@@ -35,6 +35,8 @@ export interface TextFieldView extends FieldView {
   readonly charactersMax?: number
   readonly placeholder?: string
   readonly hasFocus?: boolean
+  /** Of a password: what the button says that shows it. */
+  readonly showLabel?: string
 }
 
 export function textField(view: TextFieldView): Html {
@@ -53,8 +55,13 @@ export function textField(view: TextFieldView): Html {
       ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`}
       ${focus(view, hasFocus)}
       ${states(view)}
-    />`,
+    />${type === 'password' ? showButton(view) : ''}`,
   )
+}
+
+/** For the script that makes it work; a page without scripts does not show it. */
+function showButton({ name, showLabel = 'Show password' }: TextFieldView): Html {
+  return html`<button type="button" class="reveal" data-reveal="${name}" aria-controls="${name}" aria-pressed="false" hidden>${showLabel}</button>`
 }
 
 const AS_TYPED = html`autocapitalize="none" autocorrect="off" spellcheck="false"`

@@ -15,6 +15,8 @@ export interface Place {
   readonly brand?: Brand | undefined
   /** The host of the service, so that people can compare it with their address bar. */
   readonly host: string
+  /** Of the one script that the realm has. */
+  readonly scriptUrl?: string | undefined
 }
 
 /** What a page with a form is made of. */

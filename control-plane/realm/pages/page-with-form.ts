@@ -21,11 +21,15 @@ export function pageWithForm({
   below,
   ...view
 }: PageWithFormView): Page {
-  const { problem } = view
-  const shown = fields.map((one) => textField({ ...one, problem }))
+  const { place, problem } = view
+  const showLabel = place.texts.showPassword
+  const shown = fields.map((one) => textField({ showLabel, ...one, problem }))
+  const hasPassword = fields.some(({ type }) => type === 'password')
+  const scriptUrl = view.scriptUrl ?? (hasPassword ? place.scriptUrl : undefined)
   const content = owner === undefined ? shown : [ownerField(owner), ...shown]
   return page({
     ...view,
+    scriptUrl,
     content: html`${above ?? ''} ${form({ ...view, content })} ${below ?? ''}`,
   })
 }

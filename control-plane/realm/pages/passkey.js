@@ -1,28 +1,45 @@
 /**
- * Passkeys are the one thing that a browser does for scripts only. What it answers goes into the
- * form, which is then sent like any other.
+ * What only a script can do on a page of a realm: show a password while it is typed, and use a passkey,
+ * whose answer goes into the form, which is then sent like any other. Every page does without.
  */
 const form = document.querySelector('form[data-passkey]')
-const answer = form.elements.namedItem('passkey')
-const failure = form.querySelector('[role=alert]')
+if (form !== null) offerPasskey()
+for (const button of document.querySelectorAll('[data-reveal]')) offerReveal(button)
 
-form.querySelector('[role=status]').remove() // that says what to do without this script
+/** Sent as a password again, so that no browser keeps it among what was typed into texts. */
+function offerReveal(button) {
+  const field = document.getElementById(button.dataset.reveal)
+  const show = (isShown) => {
+    field.type = isShown ? 'text' : 'password'
+    button.setAttribute('aria-pressed', String(isShown))
+  }
+  button.hidden = false
+  button.addEventListener('click', () => show(field.type === 'password'))
+  field.form.addEventListener('submit', () => show(false))
+}
 
-form.addEventListener('submit', (event) => {
-  if (answer.value !== '') return
-  event.preventDefault()
-  failure.hidden = true
-  ask(JSON.parse(form.dataset.options)).then(
-    (credential) => {
-      answer.value = JSON.stringify(credential)
-      form.submit()
-    },
-    () => (failure.hidden = false),
-  )
-})
+function offerPasskey() {
+  const answer = form.elements.namedItem('passkey')
+  const failure = form.querySelector('[role=alert]')
 
-// Back from the next page: what the form holds was for the page before
-window.addEventListener('pageshow', () => (answer.value = ''))
+  form.querySelector('[role=status]').remove() // that says what to do without this script
+
+  form.addEventListener('submit', (event) => {
+    if (answer.value !== '') return
+    event.preventDefault()
+    failure.hidden = true
+    ask(JSON.parse(form.dataset.options)).then(
+      (credential) => {
+        answer.value = JSON.stringify(credential)
+        form.submit()
+      },
+      () => (failure.hidden = false),
+    )
+  })
+
+  // Back from the next page: what the form holds was for the page before
+  window.addEventListener('pageshow', () => (answer.value = ''))
+}
 
 async function ask(options) {
   const challenge = toBytes(options.challenge)

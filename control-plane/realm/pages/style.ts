@@ -69,6 +69,14 @@ button:hover, .button:hover { background: var(--accent-strong); }
 button:focus-visible, .button:focus-visible, a:focus-visible, summary:focus-visible {
   outline: 3px solid var(--link); outline-offset: 3px; border-radius: .625rem;
 }
+.reveal {
+  display: inline-block; width: auto; min-height: 0; margin-top: .25rem; padding: .25rem 0; font-size: .875rem;
+  font-weight: 500; color: var(--link); background: none; border: 0; text-decoration: underline;
+  text-underline-offset: .25em;
+}
+.reveal:hover { background: none; }
+.reveal[aria-pressed='true'] { font-weight: 650; }
+.reveal[hidden] { display: none; }
 form > .field + .button { margin-top: 1.75rem; }
 form + form:has(.field) { margin-top: 2rem; }
 form + form:not(:has(.field)), form + .button, .button + form { margin-top: .75rem; }

@@ -301,7 +301,7 @@ function secretBlocks(place: NamedPlace): Page {
     content: html`
       ${secretBlock('Recovery codes', codes)} ${qrCode('The same as a picture', svg)}
       ${secretBlock('Key', ['JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP'])}
-      ${form({ action: ACTION, submit: 'I have kept them' })}
+      ${form({ action: ACTION, submit: 'I saved them' })}
     `,
   })
 }

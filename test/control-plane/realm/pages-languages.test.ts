@@ -155,3 +155,21 @@ t.test('the realm leads back to the page that says so: signed out', async (t) =>
   )
   t.equal(url, home)
 })
+
+t.test('passwords can be shown, by a button that needs the script to be seen', async (t) => {
+  const world = await startWorld(t)
+  const acme = await world.tenant('acme')
+  const browser = new Browser(world.baseUrl)
+  const { html, response } = await browser.visit(await requestWith(acme, {}))
+  t.match(
+    html,
+    /<button type="button" class="reveal" data-reveal="password" [^>]*aria-pressed="false" hidden>Show password</,
+  )
+  const script = `${acme.issuer}/passkey.js`
+  t.match(html, `<script src="${script}" defer></script>`)
+  t.match(response.headers.get('content-security-policy'), `script-src ${script};`)
+  t.match((await browser.visit(script)).response.headers.get('content-type'), 'text/javascript')
+  const german = await browser.visit(await requestWith(acme, { ui_locales: 'de' }))
+  t.match(german.html, 'hidden>Passwort anzeigen<')
+  t.notMatch((await browser.visit(`${acme.issuer}/account/forgotten`)).html, '<script')
+})

@@ -27,7 +27,7 @@ t.test('one browser ends the session of the other, which is out at every gateway
     headers: { origin: tenant.edge(), 'sec-fetch-site': 'same-origin' },
   })
   t.match(ended, { status: 200, url: `${tenant.edge()}/service/me?done=session` })
-  t.match(ended.text, /The session has ended/)
+  t.match(ended.text, /Session ended/)
   t.notMatch(ended.text, sid)
   // the promise is a second; polled, so that the measured time is told and not waited for
   for (const gateway of [0, 1]) {

@@ -124,6 +124,7 @@ export function confirmPersonPage(view: ConfirmPersonView): Page {
       type: 'password',
       label: texts.password,
       autocomplete: 'current-password',
+      showLabel: texts.showPassword,
       problem,
       hasFocus: name === 'proof_password',
     })
@@ -138,7 +139,7 @@ export function confirmPersonPage(view: ConfirmPersonView): Page {
     title: confirm.title,
     intro: confirm.intro,
     problem,
-    scriptUrl: passkey?.scriptUrl,
+    scriptUrl: place.scriptUrl,
     content: html`
       ${form({
         action,

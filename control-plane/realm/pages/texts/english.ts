@@ -187,6 +187,7 @@ export const english = {
   confirmIdentity: 'Confirm it’s you: the next step needs a recent sign-in.',
   username: 'Username or email',
   password: 'Password',
+  showPassword: 'Show password',
   attempt,
   otherAccount: 'The application asked for a different account than the one you used.',
   busy: 'Many people are signing in right now. Wait a few seconds and try again.',

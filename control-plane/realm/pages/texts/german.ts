@@ -16,6 +16,7 @@ export const german: Texts = {
     'Bitte bestätigen Sie, dass Sie es sind: Der nächste Schritt verlangt eine frische Anmeldung.',
   username: 'Benutzername oder E-Mail-Adresse',
   password: 'Passwort',
+  showPassword: 'Passwort anzeigen',
   attempt: {
     address_unreadable: 'Aus diesem Netzwerk können Sie sich nicht anmelden.',
     network_denied: 'Aus diesem Netzwerk können Sie sich nicht anmelden.',
