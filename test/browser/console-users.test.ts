@@ -52,7 +52,7 @@ t.test('a user from the invitation to the end', { skip: WITHOUT_CHROMIUM }, asyn
   const ofAda = new URL(page.url()).pathname.replace('/console/tenants/acme-users', '')
   await lookAt(ofAda, 'user')
   await page.reload()
-  t.match(await page.textContent('[role=alert]'), /Too many sign-ins/)
+  t.match(await page.textContent('[role=alert]'), /too many failed sign-ins/)
   t.match(await page.textContent('#sign-ins'), /wrong password.*signed in/s)
   t.match(await page.textContent('#sessions'), 'Chrome')
   await page.getByRole('button', { name: 'Unlock now' }).click()

@@ -36,7 +36,9 @@ async function startUsers(t: Parameters<typeof startConsole>[0]) {
   /** The usernames on a page, in their order. */
   const names = async (search: string) =>
     [
-      ...(await admin.get(`${USERS}?${search}`)).text.matchAll(/data-label="Username" >([^<]*)</g),
+      ...(await admin.get(`${USERS}?${search}`)).text.matchAll(
+        /class="hint">(?:[^<]* · )?([^<@]*)@acme\.test</g,
+      ),
     ].map(([, name]) => name)
   return { ...world, clock, create, session, admin, names }
 }

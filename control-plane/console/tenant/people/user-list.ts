@@ -126,10 +126,10 @@ function columnsOf(
     {
       label: 'Name',
       isName: true,
-      cell: ({ userId, name, email }) =>
-        html`<a href="${userPath(tenantId, userId)}">${name}</a> <span class="hint">${email}</span>`,
+      cell: ({ userId, name, username, email }) =>
+        html`<a href="${userPath(tenantId, userId)}">${name}</a>
+          <span class="hint">${username === email ? '' : `${username} · `}${email}</span>`,
     },
-    { label: 'Username', cell: ({ username }) => username },
     { label: 'Status', cell: accountBadge },
     { label: 'Locked', cell: ({ userId }) => lockedBadge(paused.get(userId)) || 'No' },
     {
