@@ -335,10 +335,6 @@ export const LIMITS = {
   consoleSearchResultsMax: 8,
   /** Of one person, on their page. */
   signInsListedMax: 20,
-  /** Beyond it a question says «more than». */
-  sessionsCountedMax: 1000,
-  /** People that a search for sessions stands for. */
-  peopleMatchedMax: 20,
   /** Events that one page looks through for a person or an address. */
   eventsLookedThroughMax: 2000,
   eventBytesLookedThroughMax: 1024 * 1024,

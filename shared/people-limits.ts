@@ -12,4 +12,8 @@ export const PEOPLE_LIMITS = {
   usersExportedAtOnceMax: 500,
   /** Sessions that one page looks through for a network. */
   sessionsLookedThroughMax: 5000,
+  /** Beyond it a question says «more than». */
+  sessionsCountedMax: 1000,
+  /** People that a search for sessions stands for. */
+  peopleMatchedMax: 20,
 } as const
