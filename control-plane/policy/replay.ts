@@ -47,6 +47,8 @@ export interface Example {
 export interface Replay {
   readonly signIns: number
   readonly same: number
+  /** How many people had a sign-in that would have ended otherwise. */
+  readonly people: number
   readonly differences: readonly Difference[]
   readonly examples: readonly Example[]
 }
@@ -58,6 +60,7 @@ export function createReplay(current: Policies, proposed: Policies) {
   const failures = { user: times(), address: times(), site: times() }
   const differences = new Map<string, { -readonly [Key in keyof Difference]: Difference[Key] }>()
   const examples: Example[] = []
+  const people = new Set<string>()
   let signIns = 0
   let same = 0
 
@@ -88,11 +91,12 @@ export function createReplay(current: Policies, proposed: Policies) {
 
     result(): Replay {
       const sorted = [...differences.values()].sort((a, b) => b.count - a.count)
-      return { signIns, same, differences: sorted, examples }
+      return { signIns, same, people: people.size, differences: sorted, examples }
     },
   }
 
   function note({ id, at, userId, ip }: PastSignIn, before: Outcome, after: Outcome) {
+    if (userId !== null) people.add(userId)
     const key = `${before}/${after}`
     const known = differences.get(key)
     if (known === undefined) differences.set(key, { before, after, count: 1 })

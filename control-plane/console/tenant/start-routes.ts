@@ -1,7 +1,9 @@
 /** Start: a tenant at a glance, and the setup checklist, which ticks itself. */
 import { html } from 'hono/html'
+import { integrationContract } from '../../../shared/integration/contract.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import type { RateLimits } from '../../../shared/rate-limits.ts'
+import type { Html } from '../../pages/html.ts'
 import { CHECK, WARNING } from '../../pages/icons.ts'
 import type { Tenant } from '../../store/queries/tenants.ts'
 import { form } from '../blocks/form.ts'
@@ -11,6 +13,7 @@ import { TENANT_PATH, tenantPath } from '../navigation.ts'
 import { protectionBadge } from '../operator/tenants-routes.ts'
 import { action, done, page, type ConsoleRoute, type TenantVisit, type View } from '../route.ts'
 import type { ConsoleWorld } from '../world.ts'
+import { chosenOf, codeToPaste } from './integration/code-to-paste.ts'
 import { stepsOf, type Step } from './steps.ts'
 
 interface StartWorld extends Pick<
@@ -22,18 +25,21 @@ interface StartWorld extends Pick<
 
 export function startRoutes(world: StartWorld): readonly ConsoleRoute[] {
   const { tenants, verification, baseUrl, rates } = world
+  const contract = integrationContract(baseUrl)
 
   async function show(visit: TenantVisit): Promise<View> {
     const { tenant } = visit
     const { checks } = await verification.status(tenant.tenantId)
     const steps = stepsOf({ tenant, checks, baseUrl })
+    const chosen = chosenOf(contract, { framework: '', place: '' }, tenant, undefined)
+    const code = codeToPaste(contract, chosen, tenant, baseUrl)
     const api = `/api/v1/operator/tenants/${tenant.tenantId}`
     return {
       title: 'Start',
       heading: tenant.name,
       here: 'start',
       intro: html`${protectionBadge(tenant)} ${tenant.tenantId}`,
-      content: html`${standing(tenant)} ${card('Setup checklist', checklist(visit, steps))}
+      content: html`${standing(tenant)} ${card('Setup checklist', checklist(visit, steps, code))}
       ${card('Details', glance(tenant, world))}`,
       calls: [
         { method: 'GET', path: api, label: 'Everything on this page' },
@@ -74,10 +80,12 @@ function standing({ status, protection }: Tenant) {
 }
 
 /** One list in order; the first that is open is the one to do, and shows how. */
-function checklist(visit: TenantVisit, steps: readonly Step[]) {
+function checklist(visit: TenantVisit, steps: readonly Step[], code: Html) {
   const next = steps.findIndex(({ state }) => state !== 'done')
+  // who pastes the code needs no tool, and runs the checks from here all the same
+  const toCheck = steps.findIndex(({ button }) => button === 'probe')
   return html`<ol class="steps">
-    ${steps.map((step, index) => item(visit, step, index === next))}
+    ${steps.map((step, index) => item(visit, step, index === next, index === toCheck, code))}
   </ol>`
 }
 
@@ -87,7 +95,7 @@ const STATES = {
   open: { word: 'to do', tone: '', icon: '' },
 } as const
 
-function item(visit: TenantVisit, step: Step, isNext: boolean) {
+function item(visit: TenantVisit, step: Step, isNext: boolean, isToCheck: boolean, code: Html) {
   const { title, text, command, part, button, seenAtMs } = step
   const isShown = isNext || step.state === 'failed'
   return stepItem(
@@ -96,7 +104,8 @@ function item(visit: TenantVisit, step: Step, isNext: boolean) {
     html`<p class="hint">${text}${seenAtMs === undefined ? '' : html` Checked ${moment(seenAtMs)}.`}</p>
       ${isShown && command !== undefined ? copyable(command, `Next step: ${title}`) : ''}
       ${isShown && part !== undefined ? html`<p><a href="${tenantPath(visit.tenant.tenantId, 'integration')}#${part.id}">${part.label}</a></p>` : ''}
-      ${isNext && button !== undefined ? buttonOf(visit, button) : ''}`,
+      ${isShown && step.hasCode === true ? html`<details><summary>Or paste the code yourself</summary>${code}</details>` : ''}
+      ${(isNext || isToCheck) && button !== undefined ? buttonOf(visit, button) : ''}`,
   )
 }
 

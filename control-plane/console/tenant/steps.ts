@@ -13,6 +13,8 @@ export interface Step {
   readonly command?: string | undefined
   /** Where on the page Integration it goes on. */
   readonly part?: { readonly id: string; readonly label: string } | undefined
+  /** Code to paste does the same. */
+  readonly hasCode?: boolean
   /** What a button here can do. */
   readonly button?: 'publish' | 'probe' | undefined
   readonly seenAtMs?: number | undefined
@@ -78,6 +80,7 @@ function toolStep(checks: readonly CheckRow[], baseUrl: string): Step {
     command: isDone
       ? undefined
       : `curl -fsSL ${baseUrl}/api/v1/cli/install | sh\nservice-analyzer login\nservice-analyzer analyze\nservice-analyzer apply\nservice-analyzer verify`,
+    hasCode: !isDone,
     part: { id: 'keys', label: 'Get the analyzer key' },
   }
 }

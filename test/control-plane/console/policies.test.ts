@@ -92,7 +92,7 @@ void t.test(
     clock.advance(60_000)
     const typed = { allow: '192.0.2.0/24\r\n127.0.0.1', deny: '', days: '7' }
     const effect = await admin.post(`${POLICIES}/network/effect`, typed)
-    t.match(effect.text, 'It would have refused 3 of 12 sign-ins of the last 7 days.')
+    t.match(effect.text, '3 of 12 sign-ins of the last 7 days would end differently, for 1 person.')
     t.match(effect.text, /bob.*198\.51\.100\.4.*signed in.*network not allowed/s)
     t.match(effect.text, /<ins>.*192\.0\.2\.0\/24/s, 'what would change, as a diff')
     t.notMatch(effect.text, 'role="alert"', 'who looks at it is let in')
@@ -109,7 +109,7 @@ void t.test(
       deny: '',
       days: '7',
     })
-    t.match(lifted.text, 'It would not have refused 3 that were.')
+    t.match(lifted.text, 'No longer refused: 3.')
   },
 )
 
@@ -139,8 +139,8 @@ void t.test('a second factor for all is told in people who are asked, not refuse
     risks: ['new_network'],
     days: '1',
   })
-  t.match(text, 'It would have refused 0 of 6 sign-ins of the last day.')
-  t.match(text, 'It would have asked for more in 2 that went through at once.')
+  t.match(text, '2 of 6 sign-ins of the last day would end differently, for 1 person.')
+  t.match(text, 'Asked for more before they are signed in: 2.')
   t.match(text, /asked to set up a second factor/)
   await admin.post(`${POLICIES}/mfa`, formOf(text, `${POLICIES}/mfa`))
   const { mfa } = await services.policies.of('acme')
@@ -157,7 +157,7 @@ void t.test('lockout is tried on failures as they came', async (t) => {
     pause_seconds: '900',
   }
   const { text } = await admin.post(`${POLICIES}/lockout/effect`, { ...form, days: '7' })
-  t.match(text, 'It would have refused 3 of 8 sign-ins of the last 7 days.')
+  t.match(text, '3 of 8 sign-ins of the last 7 days would end differently, for 1 person.')
   t.match(text, /wrong password.*account locked/s)
 })
 

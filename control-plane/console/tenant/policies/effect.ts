@@ -13,12 +13,11 @@ import { isSignedIn, outcomeText } from '../people/sign-in-words.ts'
 const isRefused = (outcome: Outcome) => (REFUSALS as readonly string[]).includes(outcome)
 const written = (count: number) => count.toLocaleString('en')
 
-/** «It would have refused 14 of 812 sign-ins of the last 7 days.» */
+/** «14 of 812 sign-ins of the last 7 days would end differently, for 3 people.» No more than differs. */
 export function effectSentences(result: ReplayResult, days: number): readonly string[] {
-  const { signIns, differences, isCut } = result
+  const { signIns, same, people, differences, isCut } = result
   const past = days === 1 ? 'the last day' : `the last ${days} days`
-  if (signIns === 0 && !isCut)
-    return [`Nobody has tried to sign in during ${past}, so there is nothing to try it on.`]
+  if (signIns === 0 && !isCut) return [`No sign-ins in ${past}, so there is nothing to preview.`]
   const sum = (isMeant: (before: Outcome, after: Outcome) => boolean) =>
     differences
       .filter(({ before, after }) => isMeant(before, after))
@@ -32,13 +31,16 @@ export function effectSentences(result: ReplayResult, days: number): readonly st
     (before, after) => !isRefused(before) && !isSignedIn(before) && isSignedIn(after),
   )
   const all = `${written(signIns)} ${signIns === 1 ? 'sign-in' : 'sign-ins'} of ${past}`
+  const whose = people === 0 ? '' : `, for ${written(people)} ${people === 1 ? 'person' : 'people'}`
   const sentences = [
-    `It would have refused ${written(refused)} of ${all}.`,
-    asked > 0 && `It would have asked for more in ${written(asked)} that went through at once.`,
-    freed > 0 && `It would not have refused ${written(freed)} that were.`,
-    eased > 0 && `It would have let ${written(eased)} in that were asked for more.`,
-    differences.length === 0 && 'Every one would have ended as it did.',
-    isCut && `Only the oldest ${written(signIns)} were looked at: there are more.`,
+    differences.length === 0
+      ? `None of ${all} would end differently.`
+      : `${written(signIns - same)} of ${all} would end differently${whose}.`,
+    refused > 0 && `Refused: ${written(refused)}.`,
+    asked > 0 && `Asked for more before they are signed in: ${written(asked)}.`,
+    freed > 0 && `No longer refused: ${written(freed)}.`,
+    eased > 0 && `Signed in without being asked for more: ${written(eased)}.`,
+    isCut && `Only the oldest ${written(signIns)} were checked: there are more.`,
   ]
   return sentences.filter((sentence) => sentence !== false)
 }
@@ -51,29 +53,29 @@ export function effectTables(
   if (differences.length === 0) return ''
   const who = ({ userId }: Example) =>
     userId === null
-      ? 'nobody that is known'
+      ? 'unknown user'
       : html`<a href="${userPath(tenantId, userId)}">${people.get(userId)?.name ?? userId}</a>`
-  return html`<h3>What would have been different</h3>
+  return html`<h3>What would change</h3>
     ${table({
-      caption: 'What would have been different',
+      caption: 'What would change',
       rows: differences,
       columns: [
-        { label: 'As it was', isName: true, cell: ({ before }) => outcomeText(before) },
-        { label: 'As it would have been', cell: ({ after }) => outcomeText(after) },
+        { label: 'Before', isName: true, cell: ({ before }) => outcomeText(before) },
+        { label: 'After', cell: ({ after }) => outcomeText(after) },
         { label: 'Sign-ins', isNumber: true, cell: ({ count }) => written(count) },
       ],
       empty: html``,
     })}
-    <h3>For example</h3>
+    <h3>Examples</h3>
     ${table({
       caption: 'Examples',
       rows: examples,
       columns: [
-        { label: 'Who', isName: true, cell: who },
+        { label: 'Person', isName: true, cell: who },
         { label: 'When', cell: ({ at }) => moment(at * 1000) },
         { label: 'Address', cell: ({ ip }) => ip },
-        { label: 'As it was', cell: ({ before }) => outcomeText(before) },
-        { label: 'As it would have been', cell: ({ after }) => outcomeText(after) },
+        { label: 'Before', cell: ({ before }) => outcomeText(before) },
+        { label: 'After', cell: ({ after }) => outcomeText(after) },
       ],
       empty: html``,
     })}`
