@@ -6,6 +6,10 @@ export const REPORT_LIMITS = {
   /** Of an entry with long lists, as far as a search reads it. */
   auditCharactersSearched: 4000,
   auditExportedMax: 20_000,
+  // alerts by email
+  /** Of one alert, whatever its cooldown. */
+  alertEmailEveryMs: 15 * 60_000,
+  alertEmailRecipientsMax: 20,
   // what gateways tell of refused requests
   /** Rows of one worker: of one tenant, and of all. What is beyond is only counted. */
   refusalsListedPerTenantMinuteMax: 60,

@@ -18,10 +18,12 @@ import {
   type AlertRow,
   type Watch,
 } from '../store/queries/alerts.ts'
+import type { Mails } from '../mail/mails.ts'
 import { beginOf, deleteMinutesFrom } from '../store/queries/figures.ts'
 import { requireTenant } from '../store/queries/tenants.ts'
 import type { Queries } from '../store/sqlite.ts'
 import type { Actor, Store } from '../store/store.ts'
+import { mailAlert } from './alert-mail.ts'
 import { judgeAlert, spanOf, watchAt } from './alert-judgement.ts'
 import { previewAlert, previewSpan, type AlertPreview } from './alert-preview.ts'
 import { countMetric, minutesOfMetric } from './metrics.ts'
@@ -30,7 +32,8 @@ export type Alert = Readonly<AlertRow>
 export type NewAlert = Pick<
   Alert,
   'metric' | 'threshold' | 'windowSeconds' | 'coolDownSeconds' | 'isEnabled'
->
+> &
+  Partial<Pick<Alert, 'emailLanguage'>>
 export type AlertPatch = Partial<NewAlert>
 
 export type Alerts = ReturnType<typeof createAlerts>
@@ -40,7 +43,15 @@ const QUESTION = ['metric', 'threshold', 'windowSeconds', 'isEnabled'] as const
 const BREATHE_MS = 10
 const PAGE = 200
 
-export function createAlerts({ store, clock }: { store: Store; clock: Clock }) {
+interface AlertsWorld {
+  readonly store: Store
+  readonly clock: Clock
+  readonly mails: Pick<Mails, 'queue'>
+  readonly baseUrl: string
+}
+
+export function createAlerts(world: AlertsWorld) {
+  const { store, clock } = world
   async function get(tenantId: string, alertId: string): Promise<Alert> {
     return found(await findAlert(store.read, tenantId, alertId))
   }
@@ -77,6 +88,8 @@ export function createAlerts({ store, clock }: { store: Store; clock: Clock }) {
         window_seconds: alert.windowSeconds,
         at: new Date(watched.judgedAt).toISOString(),
       })
+      if (await mailAlert(world, change, alert, value))
+        await updateAlert(change.queries, tenantId, alertId, { emailedAt: change.nowMs })
     })
   }
 
@@ -106,12 +119,14 @@ export function createAlerts({ store, clock }: { store: Store; clock: Clock }) {
           throw new Refusal('alerts_exhausted', { alerts_max: LIMITS.alertsPerTenantMax })
         const alert: AlertRow = {
           ...input,
+          emailLanguage: input.emailLanguage ?? null,
           alertId: `alert_${randomUUID().replaceAll('-', '')}`,
           tenantId,
           createdAt: nowMs,
           updatedAt: nowMs,
           isAbove: false,
           triggeredAt: null,
+          emailedAt: null,
         }
         await insertAlert(queries, alert)
         const content = { alert_id: alert.alertId, ...input }

@@ -4,12 +4,15 @@ import { LIMITS } from '../../shared/limits.ts'
 import { ALERT_METRIC_NAMES } from '../store/monitoring-names.ts'
 import { flag, oneOf, whole } from './fields.ts'
 
+const EMAIL_LANGUAGES = ['en', 'de'] as const
+
 const alert = v.strictObject({
   metric: oneOf(ALERT_METRIC_NAMES),
   threshold: whole(1, LIMITS.alertThresholdMax),
   window_seconds: whole(60, LIMITS.alertWindowSecondsMax, ' of seconds'),
   cool_down_seconds: whole(0, LIMITS.alertCoolDownSecondsMax, ' of seconds'),
   is_enabled: flag,
+  email_language: v.nullable(oneOf(EMAIL_LANGUAGES)),
 })
 
 export const NewAlertBody = v.strictObject({
@@ -17,6 +20,7 @@ export const NewAlertBody = v.strictObject({
   window_seconds: v.optional(alert.entries.window_seconds, 300),
   cool_down_seconds: v.optional(alert.entries.cool_down_seconds, 3600),
   is_enabled: v.optional(flag, true),
+  email_language: v.optional(alert.entries.email_language, null),
 })
 
 export const AlertPatchBody = v.partial(alert)

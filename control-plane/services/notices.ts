@@ -13,6 +13,7 @@ import {
 import { createDeliveries } from '../webhooks/deliveries.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 import type { Jobs } from './jobs.ts'
+import type { PeopleServices } from './people.ts'
 import type { TenantServices } from './tenants.ts'
 import type { ServicesWorld } from './world.ts'
 
@@ -20,8 +21,12 @@ const PUBLIC_RECEIVERS: ReceiverWorld = { allowPrivate: [], egressProxy: null }
 /** About as often as gateways report what they have counted. */
 const ALERTS_EVERY_MS = 10 * SECOND_MS
 
-export function createNotices(world: ServicesWorld, { store, vault }: TenantServices, jobs: Jobs) {
-  const { receivers = PUBLIC_RECEIVERS, clock, log } = world
+export function createNotices(
+  world: ServicesWorld,
+  { store, vault, mails }: TenantServices & Pick<PeopleServices, 'mails'>,
+  jobs: Jobs,
+) {
+  const { receivers = PUBLIC_RECEIVERS, baseUrl, clock, log } = world
   const receiver = createReceiverClient(receivers)
   const dispatcher = createDispatcher({ store, vault, receiver, clock, log })
   jobs.begins(() => dispatcher.run())
@@ -31,7 +36,7 @@ export function createNotices(world: ServicesWorld, { store, vault }: TenantServ
   jobs.tidies('events', (limit) => deliveries.pruneEvents(limit))
   const digests = jobs.tidied('digests', createDigests({ store, clock, log }))
   jobs.follows(digests.send, 'digests wait for the next round')
-  const alerts = createAlerts({ store, clock })
+  const alerts = createAlerts({ store, clock, mails, baseUrl })
   jobs.follows(alerts.evaluate, 'looking at alerts failed, trying again later', ALERTS_EVERY_MS)
   return {
     dispatcher,

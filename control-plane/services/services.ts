@@ -19,7 +19,7 @@ export async function createServices(world: ServicesWorld) {
   const ofTenants = await openTenants(world, jobs)
   const people = createPeople(world, ofTenants, jobs)
   const enforcement = await openEnforcement(world, ofTenants, jobs)
-  const notices = createNotices(world, ofTenants, jobs)
+  const notices = createNotices(world, { ...ofTenants, ...people }, jobs)
   const below = { baseUrl, edgeUrlFor, clock, log, ...ofTenants, ...people, ...enforcement }
   const integrations = createIntegrations(world, below, jobs)
   const realms = createRealms(below)

@@ -94,6 +94,9 @@ export const alerts = table(
     /** Has been told of, and has not fallen below since. */
     isAbove: flag('is_above').notNull(),
     triggeredAt: whole('triggered_at'),
+    /** In which the tenant's administrators are written to; null: they are not. */
+    emailLanguage: text('email_language').$type<'en' | 'de'>(),
+    emailedAt: whole('emailed_at'),
   },
   (table) => [index('alerts_tenant').on(table.tenantId, table.alertId)],
 )

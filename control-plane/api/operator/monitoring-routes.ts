@@ -59,6 +59,10 @@ const Alert = v.strictObject({
   window_seconds: count,
   cool_down_seconds: count,
   is_enabled: v.boolean(),
+  email_language: described(
+    v.nullable(v.picklist(['en', 'de'])),
+    'The language of emails to the administrators of the tenant; null: none are sent.',
+  ),
   is_above: described(v.boolean(), 'Whether it has been told of, and has not fallen below since.'),
   triggered_at: described(v.nullable(time), 'When it was told of last.'),
   created_at: time,

@@ -36,7 +36,14 @@ export const ALERT_FORM = {
   window_seconds: 'whole',
   cool_down_seconds: 'whole',
   is_enabled: 'flag',
+  email_language: 'nullable',
 } as const
+
+const EMAIL_OPTIONS: readonly Option[] = [
+  { value: '', label: 'No' },
+  { value: 'en', label: 'Yes, in English' },
+  { value: 'de', label: 'Yes, in German' },
+]
 
 const WINDOWS = [60, 300, 900, 3600, 21_600, 86_400]
 const COOL_DOWNS = [0, 900, 3600, 21_600, 86_400, 604_800]
@@ -63,6 +70,7 @@ export function alertForm(visit: TenantVisit, alert: Alert | undefined, attempt?
     windowSeconds = 300,
     coolDownSeconds = 3600,
     isEnabled = true,
+    emailLanguage = null,
   } = alert ?? {}
   return formCard(visit, {
     action: alert === undefined ? `${path}/new` : `${path}/${alert.alertId}`,
@@ -81,6 +89,14 @@ export function alertForm(visit: TenantVisit, alert: Alert | undefined, attempt?
         ${wholeField({ name: 'threshold', label: 'Alert at or above', value: String(threshold), attempt })}
         ${selectField({ name: 'window_seconds', label: 'Within', options: durations(WINDOWS, typed('window_seconds') ?? windowSeconds), value: String(windowSeconds), attempt })}
         ${selectField({ name: 'cool_down_seconds', label: 'Cooldown', options: durations(COOL_DOWNS, typed('cool_down_seconds') ?? coolDownSeconds), value: String(coolDownSeconds), attempt })}
+        ${selectField({
+          name: 'email_language',
+          label: 'Email administrators',
+          hint: 'Besides the webhook event alert.triggered. At most one email per alert every 15 minutes.',
+          options: EMAIL_OPTIONS,
+          value: emailLanguage ?? '',
+          attempt,
+        })}
         ${checkField({ name: 'is_enabled', label: 'Enabled', isOn: isEnabled, attempt })}
         <p>
           <button type="submit" class="button quiet" formaction="${path}/preview">Preview on the last 24 hours</button>
@@ -97,6 +113,7 @@ export function asAttempt(rule: NewAlert): Attempt {
     ['window_seconds', String(rule.windowSeconds)],
     ['cool_down_seconds', String(rule.coolDownSeconds)],
   ])
+  values.set('email_language', rule.emailLanguage ?? '')
   if (rule.isEnabled) values.set('is_enabled', 'on')
   return { values, choices: new Map(), problems: new Map() }
 }

@@ -51,7 +51,8 @@ export function alertsRoutes({ alerts }: Pick<ConsoleWorld, 'alerts'>): readonly
     return {
       title: alert === undefined ? 'New alert' : `Alert: ${METRIC_LABELS[alert.metric]}`,
       here: 'alerts',
-      intro: 'Sends the webhook event alert.triggered once each time the threshold is reached.',
+      intro:
+        'Sends the webhook event alert.triggered, and an email if you wish, each time the threshold is reached.',
       content: alertForm(visit, alert, attempt),
       hasCharts: true,
       calls: [callOf(tenantId, alertId)],
@@ -139,6 +140,7 @@ function toNewAlert(body: v.InferOutput<typeof NewAlertBody>): NewAlert {
     windowSeconds: body.window_seconds,
     coolDownSeconds: body.cool_down_seconds,
     isEnabled: body.is_enabled,
+    emailLanguage: body.email_language,
   }
 }
 
@@ -166,6 +168,7 @@ function list(path: string, items: readonly Alert[]) {
             <span class="hint">${ALERT_METRICS[metric]}</span>`,
       },
       { label: 'Threshold', cell: ruleText },
+      { label: 'Email', cell: ({ emailLanguage }) => (emailLanguage === null ? 'No' : 'Yes') },
       { label: 'Status', cell: stateBadge },
       { label: 'Last triggered', cell: ({ triggeredAt }) => moment(triggeredAt) },
       {

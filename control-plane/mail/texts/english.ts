@@ -1,4 +1,5 @@
 /** What mails say. The type of every language is made from this one. */
+import type { AlertMetric } from '../../store/monitoring-names.ts'
 interface MailFacts {
   readonly application: string
   readonly name: string
@@ -48,6 +49,15 @@ interface ColleagueFacts {
   readonly link: string
 }
 
+interface AlertFacts {
+  readonly tenant: string
+  readonly what: AlertMetric
+  readonly value: number
+  readonly threshold: number
+  readonly minutes: number
+  readonly link: string
+}
+
 export interface MailTexts {
   readonly invite: (facts: MailFacts) => MailText
   readonly reset: (facts: MailFacts) => MailText
@@ -58,9 +68,18 @@ export interface MailTexts {
   readonly passwordChanged: (facts: PasswordFacts) => MailText
   readonly newDevice: (facts: DeviceFacts) => MailText
   readonly colleague: (facts: ColleagueFacts) => MailText
+  readonly alert: (facts: AlertFacts) => MailText
   readonly factorsChanged: (
     facts: MailFacts & NoticeFacts & { readonly what: FactorChange },
   ) => MailText
+}
+
+const metrics: Readonly<Record<AlertMetric, string>> = {
+  refused_sign_ins: 'Refused sign-ins',
+  step_ups: 'Second factors requested',
+  sealed_hits: 'Sealed path requests',
+  lockouts: 'Lockouts',
+  failed_deliveries: 'Failed webhook deliveries',
 }
 
 const factorChanges: Readonly<Record<FactorChange, string>> = {
@@ -162,6 +181,16 @@ export const english: MailTexts = {
       'If this was you, you can ignore this email. If not, check your account and choose a new password right away:',
       link,
       ...lastOf(isLast),
+    ],
+  }),
+  alert: ({ tenant, what, value, threshold, minutes, link }) => ({
+    subject: `Alert for ${tenant}: ${metrics[what]}`,
+    lines: [
+      'Hello,',
+      `${metrics[what]} of ${tenant}: ${value} within ${minutes} min. The threshold is ${threshold}.`,
+      'See what happened:',
+      link,
+      'You get this email because you administer this tenant. Turn it off under Alerts in the console.',
     ],
   }),
 }

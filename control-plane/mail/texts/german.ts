@@ -1,4 +1,13 @@
+import type { AlertMetric } from '../../store/monitoring-names.ts'
 import type { FactorChange, MailTexts } from './english.ts'
+
+const metrics: Readonly<Record<AlertMetric, string>> = {
+  refused_sign_ins: 'Abgelehnte Anmeldungen',
+  step_ups: 'Angeforderte zweite Faktoren',
+  sealed_hits: 'Anfragen an gesperrte Pfade',
+  lockouts: 'Sperren',
+  failed_deliveries: 'Fehlgeschlagene Webhook-Zustellungen',
+}
 
 const factorChanges: Readonly<Record<FactorChange, string>> = {
   totp_added: 'wurde eine Authenticator-App hinzugefügt',
@@ -98,6 +107,16 @@ export const german: MailTexts = {
       'Wenn Sie das waren, müssen Sie nichts tun. Wenn nicht, prüfen Sie Ihr Konto und wählen Sie sofort ein neues Passwort:',
       link,
       ...lastOf(isLast),
+    ],
+  }),
+  alert: ({ tenant, what, value, threshold, minutes, link }) => ({
+    subject: `Alarm für ${tenant}: ${metrics[what]}`,
+    lines: [
+      'Guten Tag,',
+      `${metrics[what]} bei ${tenant}: ${value} innerhalb von ${minutes} min. Der Schwellenwert ist ${threshold}.`,
+      'Sehen Sie nach, was passiert ist:',
+      link,
+      'Sie erhalten diese E-Mail, weil Sie diesen Mandanten verwalten. Abschalten können Sie sie in der Konsole unter „Alerts“.',
     ],
   }),
 }

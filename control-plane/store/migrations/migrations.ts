@@ -29,6 +29,7 @@ import { sentAgain } from './0028-sent-again.ts'
 import { keptDeliveries } from './0029-kept-deliveries.ts'
 import { peopleAtSize } from './0030-people-at-size.ts'
 import { refusedPaths } from './0031-refused-paths.ts'
+import { alertMails } from './0033-alert-mails.ts'
 
 /** In this order, each once. A migration that has been released is never edited. */
 export const migrations = [
@@ -63,4 +64,5 @@ export const migrations = [
   keptDeliveries,
   peopleAtSize,
   refusedPaths,
+  alertMails,
 ] as const

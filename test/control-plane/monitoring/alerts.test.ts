@@ -4,10 +4,12 @@ import t, { type Test } from 'tap'
 import { createAlerts } from '../../../control-plane/monitoring/alerts.ts'
 import { type Figure, ALERT_METRIC_NAMES } from '../../../control-plane/store/monitoring-names.ts'
 import { addFigures } from '../../../control-plane/store/queries/figures.ts'
+import { CONSOLE_REALM } from '../../../control-plane/store/reserved.ts'
 import { schema } from '../../../control-plane/store/schema.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/clock.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { startApi } from '../../support/api.ts'
+import { giveRole } from '../../support/console.ts'
 import { movableClock, temporaryFolder } from '../../support/control-plane.ts'
 
 const figure = (outcome: Figure['outcome'], count: number): Figure => ({
@@ -63,6 +65,7 @@ t.test('an alert is created, shown, changed and removed', async (t) => {
     triggered_at: null,
     created_at: '2026-03-01T12:00:00.000Z',
     updated_at: '2026-03-01T12:00:00.000Z',
+    email_language: null,
   }
   t.strictSame((await operator('GET', `/tenants/acme/alerts/${id}`)).body, made)
   clock.advance(MINUTE_MS)
@@ -261,4 +264,46 @@ t.test('alerts go with their tenant', async (t) => {
   await look()
   t.same(await told(), [])
   t.same(await store.read.select().from(schema.alerts), [])
+})
+
+t.test('administrators are told by email, on every plan, and not too often', async (t) => {
+  const { services, clock, alert, add, store } = await startAlerts(t)
+  const { consoleAccess, users } = services
+  await consoleAccess.ensureRealm()
+  const account = (name: string) => ({
+    ...{ username: name, name, email: `${name}@example.test`, password: 'a long walk by the sea' },
+  })
+  const actor = { name: 'operator', requestId: 'r1' }
+  for (const name of ['ada', 'mallory']) {
+    const { userId } = await users.create(CONSOLE_REALM, account(name), actor)
+    if (name === 'ada') await giveRole(services, userId, 'acme')
+  }
+  await alert({ email_language: 'de', cool_down_seconds: 0 })
+  await alert({ cool_down_seconds: 0 })
+  const mails = () => store.read.select().from(schema.mails)
+  const trigger = async () => {
+    await add('sealed', 10)
+    await services.alerts.evaluate()
+  }
+  const wait = async (minutes: number) => {
+    for (let minute = 0; minute < minutes; minute++) {
+      clock.advance(MINUTE_MS)
+      await services.alerts.evaluate()
+    }
+  }
+  const triggered = async () => {
+    const rows = await store.read.select().from(schema.outbox)
+    return rows.filter(({ event }) => event === 'alert.triggered').length
+  }
+  await trigger()
+  t.equal((await mails()).length, 1, 'one person, of the alert that says so')
+  t.notMatch(JSON.stringify(await mails()), 'ada@example', 'sealed at rest')
+  await wait(7)
+  await trigger()
+  t.equal(await triggered(), 4, 'again')
+  t.equal((await mails()).length, 1, 'but too soon for a second email')
+  await wait(LIMITS.alertEmailEveryMs / MINUTE_MS)
+  await trigger()
+  t.equal((await mails()).length, 2)
+  t.ok(LIMITS.alertEmailRecipientsMax <= LIMITS.pageItemsMax)
 })
